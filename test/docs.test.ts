@@ -1,6 +1,6 @@
 /**
- * What the documents say of the code is true: tables are made of it (`npm run docs` rewrites them), links lead somewhere,
- * and the README stays short enough to be read.
+ * The documents match the code: tables are generated from it (`npm run docs` rewrites them), links
+ * resolve, and the README stays short.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
@@ -74,7 +74,7 @@ const listed = spawnSync('git', ['ls-files', '--cached', '--others', '--exclude-
 const documents = listed.status === 0 ? listed.stdout.trim().split('\n') : [README];
 
 describe('tables', () => {
-  it.each(TABLES)('%s shows the %s as the code has them', (document, name, made) => {
+  it.each(TABLES)('%s has the current table of %s', (document, name, made) => {
     const text = read(document);
     if (process.env.REWRITE_DOCS) {
       const rewritten = text.replace(block(name), (_, open, __, close) => `${open}${made}\n${close}`);
@@ -84,7 +84,7 @@ describe('tables', () => {
     expect(block(name).exec(text)?.[2]).toBe(`${made}\n`);
   });
 
-  it('of columns has each of ours', () => {
+  it('of columns lists each of ours', () => {
     const text = read(README);
     const missing = DEFAULT_COLUMNS.filter(({ name }) => !text.includes(`\`brand_${name}\``));
     expect(missing.map(({ name }) => name)).toEqual([]);
@@ -97,7 +97,7 @@ describe('the README', () => {
   });
 });
 
-/** As GitHub makes anchors of headings. */
+/** Anchors as GitHub generates them from headings. */
 function anchorsIn(text: string): string[] {
   const headings = text.replace(/```[\s\S]*?```/g, '').matchAll(/^#+ (.+)$/gm);
   return [...headings].map(([, heading]) =>
@@ -108,7 +108,7 @@ function anchorsIn(text: string): string[] {
   );
 }
 
-it.each(documents)('links of %s lead to files and headings that are there', (document) => {
+it.each(documents)('the links of %s lead to existing files and headings', (document) => {
   const links = [...read(document).matchAll(/\]\((?!https?:)([^)\s]+)\)/g)].map(([, to]) => to ?? '');
   const broken = links.filter((link) => {
     const [file = '', anchor] = link.split('#');
@@ -119,7 +119,7 @@ it.each(documents)('links of %s lead to files and headings that are there', (doc
   expect(broken).toEqual([]);
 });
 
-it('the local service can serve the accounts file and the catalogue line that its README shows', () => {
+it('the local service accepts the accounts file and the catalogue line in its README', () => {
   const blocks = [...read(LOCAL_SERVICE).matchAll(/```json\n([\s\S]*?)```/g)].map(([, json]) => json ?? '');
   const accounts = blocks.find((json) => json.includes('"tokenSha256"')) ?? '';
   const { all } = parseAccounts(accounts.replace('<64 hex digits>', 'a1'.repeat(32)), 'README');

@@ -1,6 +1,6 @@
 /**
- * The lock file is whole for every platform. An `npm install` behind a registry that lacks packages of other
- * platforms leaves their entries out, and then `npm ci` refuses the file on a clean clone.
+ * The lock file covers every platform. An `npm install` behind a registry that lacks packages of
+ * other platforms leaves their entries out, and then `npm ci` refuses the file on a clean clone.
  */
 import { readFileSync } from 'node:fs';
 import { expect, it } from 'vitest';

@@ -19,11 +19,11 @@ describe('an error that ends a process', () => {
     [wrong, { code: 'usage-invalid', message: 'no such flag: --x; see --help', exitCode: 2 }],
     [new TypeError('x is not a function'), { code: 'bug', message: 'x is not a function', exitCode: 5 }],
     ['a text', { code: 'bug', message: 'a text', exitCode: 5 }],
-  ])('is told to programs: %s', (error, told) => {
-    expect(failureOf(error, '').data).toEqual({ error: told });
+  ])('is printed as JSON for programs: %s', (error, data) => {
+    expect(failureOf(error, '').data).toEqual({ error: data });
   });
 
-  it('is told to people in one line when it is one of ours, with its stack when it is a bug', () => {
+  it('is printed in one line for people, and with its stack when it is a bug', () => {
     expect(failureOf(missing, '').text).toBe(
       'brand-enrich: the input cannot be opened: x.csv; check the path\n',
     );
@@ -32,7 +32,7 @@ describe('an error that ends a process', () => {
     );
   });
 
-  it('that quotes the token is told without it', () => {
+  it('that quotes the token is printed without it', () => {
     const error = new TypeError('Invalid character in header: Bearer s3cr3t');
     expect(failureOf(error, 's3cr3t').data.error.message).toBe('Invalid character in header: Bearer ***');
     expect(failureOf(error, 's3cr3t').text).not.toContain('s3cr3t');

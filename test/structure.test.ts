@@ -1,6 +1,6 @@
 /**
- * The codebase keeps its shape: modules in order, no cycles, no barrels, and the process only in the roots. What is
- * checked here is the text of the sources; types and style are the compiler's and the linter's.
+ * The structure of the codebase: modules in order, no cycles, no barrels, and the process only in
+ * the roots. These tests read the sources as text; compiler and linter check types and style.
  */
 import { spawnSync } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
@@ -28,10 +28,10 @@ const MODULES: readonly string[] = [
   'daemon',
   'commands',
 ];
-/** After all modules: the process itself, and the face of the library. */
+/** After all modules: the process itself, and the library's entry. */
 const ROOTS = 'roots';
 
-/** `main.ts` is what the roots share. */
+/** The roots share `main.ts`. */
 const TOUCHES_PROCESS = /^(src\/(cli|index|main)\.ts|src\/config\/|workers\/)/;
 const TOP_LEVEL = [
   '.biome.json',
@@ -53,7 +53,7 @@ const TOP_LEVEL = [
 ];
 
 interface Source {
-  /** From the top of the repository, with `/`. */
+  /** Relative to the top of the repository, with `/`. */
   readonly path: string;
   readonly text: string;
 }
@@ -68,7 +68,7 @@ function sourcesUnder(...folders: readonly string[]): Source[] {
   );
 }
 
-/** Files that this one imports or re-exports, types included, at the top or on demand. */
+/** Files that this one imports or re-exports, types included, statically or dynamically. */
 function importsOf({ path, text }: Source): string[] {
   const found = [
     ...text.matchAll(/^(?:import|export)\b[^;'"]*?\bfrom\s*['"](\.[^'"]+)['"]/gm),
@@ -78,7 +78,10 @@ function importsOf({ path, text }: Source): string[] {
   return found.map(([, to]) => posix.join(posix.dirname(path), (to ?? '').replace(/\.js$/, '.ts')));
 }
 
-/** `src/ledger/pace.ts` is of the module `ledger`; files at the top of `src`, and `workers`, are roots. */
+/**
+ * `src/ledger/pace.ts` belongs to the module `ledger`; files at the top of `src`, and `workers`,
+ * are roots.
+ */
 function moduleOf(path: string): string {
   const [top, second = '', ...rest] = path.split('/');
   return top === 'src' && rest.length > 0 ? second : ROOTS;
@@ -107,7 +110,7 @@ function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   return cycles;
 }
 
-/** Whether nothing is left of a file when what it passes on from others is taken away. */
+/** Whether a file consists of re-exports only. */
 function isBarrel(text: string): boolean {
   const rest = text
     .replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
@@ -116,7 +119,7 @@ function isBarrel(text: string): boolean {
   return rest.trim() === '';
 }
 
-/** Lines of code that match, as `path:line`. Comments may say what they like. */
+/** Lines of code that match, as `path:line`. Comments are ignored. */
 function linesWith(sources: readonly Source[], pattern: RegExp): string[] {
   return sources.flatMap(({ path, text }) =>
     text
@@ -131,11 +134,11 @@ const sources = sourcesUnder('src', 'workers');
 const tests = sourcesUnder('test').filter(({ path }) => path !== 'test/structure.test.ts');
 
 describe('modules', () => {
-  it('every file of src and workers is in one', () => {
+  it('contain every file of src and workers', () => {
     expect(sources.filter(({ path }) => orderOf(path) < 0).map(({ path }) => path)).toEqual([]);
   });
 
-  it('a file imports only from its own module and from those before it', () => {
+  it('import only from themselves and from those before them', () => {
     const wrong = sources.flatMap((source) =>
       importsOf(source)
         .filter((to) => !isAllowed(source.path, to))
@@ -144,13 +147,13 @@ describe('modules', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('every import is of a file that is there', () => {
+  it('import only existing files', () => {
     const known = new Set(sources.map(({ path }) => path));
     const missing = sources.flatMap((source) => importsOf(source).filter((to) => !known.has(to)));
     expect(missing).toEqual([]);
   });
 
-  it('no import leads in a circle', () => {
+  it('have no import cycles', () => {
     expect(cyclesIn(new Map(sources.map((source) => [source.path, importsOf(source)])))).toEqual([]);
   });
 
@@ -169,7 +172,7 @@ describe('modules', () => {
 });
 
 describe('files', () => {
-  it('are named in kebab case after one idea, and never after nothing', () => {
+  it('have kebab-case names after one idea', () => {
     const names = sources.map(({ path }) => posix.basename(path));
     expect(names.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name))).toEqual([]);
     expect(names.filter((name) => /^(utils?|helpers?|common|types?|manager|misc)\.ts$/.test(name))).toEqual(
@@ -177,14 +180,14 @@ describe('files', () => {
     );
   });
 
-  it('say something of their own: only the public library passes on what others say', () => {
+  it('contain code of their own: only the public library re-exports', () => {
     const barrels = sources.filter(({ path, text }) => path !== 'src/index.ts' && isBarrel(text));
     expect(barrels.map(({ path }) => path)).toEqual([]);
   });
 });
 
 describe('the process', () => {
-  it('is touched by the roots alone', () => {
+  it('is used by the roots alone', () => {
     const others = sources.filter(({ path }) => !TOUCHES_PROCESS.test(path));
     expect(linesWith(others, /\bprocess\.(env|argv|exit|exitCode|abort|on|once)\b/)).toEqual([]);
     expect(linesWith(others, /from 'node:process'/)).toEqual([]);
@@ -192,14 +195,14 @@ describe('the process', () => {
 });
 
 describe('the terminal', () => {
-  it('gets its text in one way, which shows what would steer it', () => {
+  it('is written in one place, which escapes control characters', () => {
     const others = sources.filter(({ path }) => path !== 'src/core/terminal-text.ts');
     expect(linesWith(others, /\b(?:stdout|stderr)\.write\(|\bconsole\./)).toEqual([]);
   });
 });
 
 describe('the compiler and the linter', () => {
-  it('are silenced nowhere', () => {
+  it('are suppressed nowhere', () => {
     const silencers =
       /@ts-(ignore|nocheck|expect-error)|biome-ignore|eslint-disable|prettier-ignore|v8 ignore/;
     const all = [...sources, ...tests];
@@ -207,7 +210,7 @@ describe('the compiler and the linter', () => {
     expect(found.map(({ path }) => path)).toEqual([]);
   });
 
-  it('are told every type', () => {
+  it('know every type', () => {
     const untyped = /(?:[:<|&,(]|=>|\bas)\s*any\b(?=\s*(?:[;,)>\]|&={[]|$))|\bany\[\]/;
     expect(linesWith([...sources, ...tests], untyped)).toEqual([]);
     expect(untyped.test('const x: any = 1')).toBe(true);
@@ -218,7 +221,7 @@ describe('the compiler and the linter', () => {
 
 const listed = spawnSync('git', ['ls-files'], { cwd: ROOT, encoding: 'utf8' });
 
-it.skipIf(listed.status !== 0)('the top of the repository holds nothing else', () => {
+it.skipIf(listed.status !== 0)('the top of the repository contains nothing else', () => {
   const names = new Set(
     listed.stdout
       .trim()
@@ -228,8 +231,8 @@ it.skipIf(listed.status !== 0)('the top of the repository holds nothing else', (
   expect([...names].filter((name) => !TOP_LEVEL.includes(name))).toEqual([]);
 });
 
-describe('what is checked with', () => {
-  it('finds imports of every form', () => {
+describe('the checks themselves', () => {
+  it('find imports of every form', () => {
     const text = [
       "import { a } from './a.js';",
       "import type {\n  B,\n} from '../b/b.js';",
@@ -247,7 +250,7 @@ describe('what is checked with', () => {
     ]);
   });
 
-  it('finds circles', () => {
+  it('find cycles', () => {
     const graph = { a: ['b'], b: ['c', 'd'], c: ['a'], d: ['d'] };
     expect(cyclesIn(new Map(Object.entries(graph)))).toEqual([
       ['a', 'b', 'c', 'a'],
@@ -259,7 +262,7 @@ describe('what is checked with', () => {
     ["/** Words. */\nexport * from './a.js';\nexport type { B } from './b.js';", true],
     ["import { a } from './a.js';\nexport { a };", true],
     ["export type { A } from './a.js';\nexport const b = 1;", false],
-  ])('knows a barrel', (text, expected) => {
+  ])('recognise a barrel', (text, expected) => {
     expect(isBarrel(text)).toBe(expected);
   });
 });

@@ -1,6 +1,7 @@
 /**
- * Kills, storms and outages of minutes, one file after the other, on the built program. Not part of `npm test`: `npm run test:chaos`
- * runs all of them, `npm run test:kills` those of about five minutes that are tagged `kills`, which CI runs too.
+ * Kills, storms and outages of minutes, one file after the other, on the built program. Not part of
+ * `npm test`: `npm run test:chaos` runs all of them, `npm run test:kills` those of about five
+ * minutes tagged `kills`, which CI runs too.
  */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';

@@ -9,7 +9,8 @@ export default defineConfig({
     include: ['test/**/*.test.ts'],
     exclude: ['test/chaos/**', 'test/bench/**'],
     pool: 'forks',
-    // Most of the time is spent waiting for processes and servers: more than vitest would take on two cores.
+    // Most of the time is spent waiting for processes and servers, so more workers than vitest's
+    // default help on two cores.
     maxWorkers: 3,
     tags: [{ name: 'long', description: 'npm run test:long; every change is tested without them' }],
     testTimeout: 60_000,

@@ -1,6 +1,7 @@
 /**
- * The figures: the same work by the script and by the program, in one run on one machine. Prints ratios; nothing is
- * asserted but that the work was done. `npm run bench`, or one of them with `npm run bench -- -t NAME`.
+ * Benchmarks: a plain script and the program do the same work in one run on one machine. Prints
+ * ratios and asserts only that the work was done. `npm run bench`, or one benchmark with `npm run
+ * bench -- -t NAME`.
  */
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

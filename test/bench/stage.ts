@@ -1,6 +1,6 @@
 /**
- * What the measurements share: a catalogue, a local service in a process of its own, an engine, and a way to run a
- * command and read what it took.
+ * Shared setup of the benchmarks: a catalogue, a local service in its own process, an engine, and a
+ * way to run a command and measure it.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -25,7 +25,7 @@ export interface Took {
   readonly stderr: string;
 }
 
-/** Runs a program to its end under GNU time, for its peak memory. */
+/** Runs a program until it exits, under GNU time to measure its peak memory. */
 async function take(file: string, args: readonly string[], env: Record<string, string> = {}): Promise<Took> {
   const started = performance.now();
   const child = spawn('/usr/bin/time', ['-f', 'PEAK %M', process.execPath, file, ...args], {
@@ -53,7 +53,7 @@ export interface Service {
   stop(): Promise<void>;
 }
 
-/** A local service with the generated catalogue, unlimited for practical purposes. */
+/** A local service with the generated catalogue and a quota that no benchmark reaches. */
 export async function startService(
   folder: string,
   brands: number,
@@ -92,7 +92,7 @@ export async function startService(
   return { url, stop: () => endProcess(child) };
 }
 
-/** A worker process, ready to take chunks. */
+/** A worker process that is ready to take chunks. */
 export async function startWorker(
   folder: string,
   engine: string,
@@ -110,7 +110,7 @@ export async function startWorker(
   return { stop: () => endProcess(child) };
 }
 
-/** What the words matched. Rejects when the process ends before. */
+/** Waits for output that matches. Rejects when the process exits first. */
 function untilSaid(child: ChildProcess, words: RegExp): Promise<string> {
   return new Promise((resolve, reject) => {
     let text = '';
@@ -128,7 +128,10 @@ async function endProcess(child: ChildProcess): Promise<void> {
   await once(child, 'exit');
 }
 
-/** A CSV of `rows` rows over `distinct` domains of the generated catalogue, about `bytes` bytes a row. */
+/**
+ * A CSV of `rows` rows over `distinct` domains of the generated catalogue, about `bytes` bytes per
+ * row.
+ */
 export async function writeInput(path: string, rows: number, distinct: number, bytes = 40): Promise<void> {
   const stream = createWriteStream(path);
   stream.write('id,website,note\n');

@@ -1,6 +1,6 @@
 /**
- * Chance that can be had again: what a test throws follows from one printed seed and the test's own name, so that a test that is run
- * alone does what it did among the others. `CHAOS_SEED=… npm run test:kills` throws the same once more.
+ * Repeatable randomness: the numbers follow from one printed seed and a name, so a test behaves the
+ * same alone and among the others. `CHAOS_SEED=… npm run test:kills` repeats a run.
  */
 import { randomInt } from 'node:crypto';
 
@@ -12,10 +12,10 @@ export interface Dice {
 
 const SEED = readSeed(process.env.CHAOS_SEED);
 
-function readSeed(said: string | undefined): number {
-  if (said === undefined || said === '') return randomInt(2 ** 32);
-  if (!/^\d{1,10}$/.test(said)) throw new Error(`CHAOS_SEED is a whole number, not ${said}`);
-  return Number(said) >>> 0;
+function readSeed(value: string | undefined): number {
+  if (value === undefined || value === '') return randomInt(2 ** 32);
+  if (!/^\d{1,10}$/.test(value)) throw new Error(`CHAOS_SEED is a whole number, not ${value}`);
+  return Number(value) >>> 0;
 }
 
 export function createDice(name: string): Dice {

@@ -1,6 +1,6 @@
 /**
- * The inbox at the size and the pace at which it is judged: hundreds of files at once with a watcher killed, and a parked
- * file that finds the raised limit by itself, in its own time.
+ * The inbox under load: hundreds of files at once with a watcher killed, and a parked file that
+ * resumes after its limit was raised.
  */
 import { mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -19,7 +19,7 @@ describe.skipIf(redis.missing !== null)('the inbox on redis', () => {
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('500 files, two watchers, kill -9 of one: each file is done once, each identifier bought once beyond what was in flight', async () => {
+  test('two watchers process 500 files after kill -9 of one: each file once, each identifier bought once beyond what was in flight', async () => {
     const scene = await createInboxScene(redis, { latencyMs: 50 });
     const { meter } = scene.service;
     await mkdir(scene.path('inbox'));
@@ -49,14 +49,14 @@ describe.skipIf(redis.missing !== null)('the inbox on redis', () => {
   });
 
   test.each([{ flags: [] }, { flags: ['--own-domain', 'brandfetch.com'] }])(
-    'a parked file that has been looked at already finishes within a minute of the limit being raised ($flags)',
+    'a parked file that was retried before finishes within a minute of the limit being raised ($flags)',
     async ({ flags }) => {
       const scene = await createInboxScene(redis, { quota: 20 });
       const { meter, options } = scene.service;
       const watcher = await scene.watch(...flags);
       await scene.drop('list.csv', domainList(50));
       await scene.until('waiting', 1);
-      // The first look comes soon; the ones after it keep their distance.
+      // The first retry comes soon, later ones less often.
       const before = meter.requests.length;
       await expect.poll(() => meter.requests.length, { timeout: 30_000 }).toBeGreaterThan(before);
       await scene.until('waiting', 1);

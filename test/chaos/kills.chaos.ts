@@ -1,6 +1,6 @@
 /**
- * kill -9 at random moments, again and again: the limit holds at the service's side, what runs report adds up to its bill, every row has
- * a status, and the same command makes the file complete.
+ * kill -9 at random moments: the limit holds at the service, the runs' reports add up to its bill,
+ * every row has a status, and the same command completes the file.
  */
 import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
@@ -18,7 +18,7 @@ interface RunInStatus {
   readonly status: string;
   readonly reason: string | null;
   readonly settings: { readonly service: string };
-  /** By the ledger's count: what it settled as billed, and what a kill left of it. */
+  /** By the ledger's count: what the run settled as billed, and what a kill left of it. */
   readonly spent: number;
   readonly overageBilled: number;
   readonly tally: { readonly billed: number };
@@ -29,8 +29,10 @@ interface Status {
   readonly ledger: { readonly sent: number; readonly held: number; readonly others: number };
 }
 
-/** A scene that tells, when its test has failed, what the service saw and what each process said last. */
-async function createToldScene(...[engine, changes]: Parameters<typeof createScene>): Promise<Scene> {
+/**
+ * A scene that logs, when its test fails, what the service saw and the last output of each process.
+ */
+async function createLoggedScene(...[engine, changes]: Parameters<typeof createScene>): Promise<Scene> {
   const scene = await createScene(engine, changes);
   const processes: { readonly args: readonly string[]; readonly process: CliProcess }[] = [];
   const start: Scene['start'] = (args, env) => {
@@ -47,7 +49,10 @@ async function createToldScene(...[engine, changes]: Parameters<typeof createSce
   return { ...scene, start, run: (args, env) => start(args, env).done };
 }
 
-/** Waits for what the service is to see, and fails with the words of `process` when that ends before. */
+/**
+ * Waits until the service has seen `condition`; fails with the output of `process` when that exits
+ * first.
+ */
 async function untilSeen(scene: Scene, process: CliProcess, condition: () => boolean): Promise<void> {
   const ended = process.done.then(({ code, stderr }) => {
     if (!condition()) throw new Error(`ended with ${code} before what was awaited happened: ${stderr}`);
@@ -55,16 +60,16 @@ async function untilSeen(scene: Scene, process: CliProcess, condition: () => boo
   await Promise.race([scene.service.until(condition), ended]);
 }
 
-/** Kills processes, and adds up what each kill leaves open: permits that the service may never have seen a request for. */
+/** Kills processes and adds up the permits for which the service may never have seen a request. */
 class Killer {
-  /** At most so many permits count as spent although the service billed nothing for them. */
+  /** Upper bound of permits that count as spent although the service billed nothing for them. */
   unseen = 0;
   readonly #scene: Scene;
   constructor(scene: Scene) {
     this.#scene = scene;
   }
 
-  /** `permits`: all processes together hold at most so many, one for each request they may have under way. */
+  /** `permits`: how many all processes together may hold, one per request in flight. */
   async kill(victims: readonly CliProcess[], permits: number): Promise<void> {
     this.unseen += Math.max(0, permits - this.#scene.service.meter.inFlight);
     for (const victim of victims) victim.kill('SIGKILL');
@@ -84,13 +89,15 @@ function sum<T>(list: readonly T[], numberIn: (each: T) => number): number {
   return list.reduce((total, each) => total + numberIn(each), 0);
 }
 
-/** Exactly the bill, and besides at most the permits that kills left unused. */
-function expectBill(told: number, bill: number, unseen: number): void {
-  expect(told).toBeGreaterThanOrEqual(bill);
-  expect(told).toBeLessThanOrEqual(bill + unseen);
+/** Equals the bill, plus at most the permits that kills left unused. */
+function expectBill(reported: number, bill: number, unseen: number): void {
+  expect(reported).toBeGreaterThanOrEqual(bill);
+  expect(reported).toBeLessThanOrEqual(bill + unseen);
 }
 
-/** What `status` tells of each run, the killed ones included, against what the service billed in all. */
+/**
+ * Compares what `status` reports of each run, killed ones included, with what the service billed.
+ */
 async function expectSums(scene: Scene, unseen: number): Promise<Status> {
   const status = await readStatus(scene);
   const { billed } = scene.service.meter;
@@ -103,12 +110,12 @@ async function expectSums(scene: Scene, unseen: number): Promise<Status> {
   );
   const { sent, held, others } = status.ledger;
   expectBill(sent + held, billed, unseen);
-  // Nobody else uses the token, and nobody is made up.
+  // Nobody else uses the token, so no spending by others may appear.
   expect(others).toBe(0);
   return status;
 }
 
-/** The report of the run that has just ended: what it settled itself, and what killed workers did for it. */
+/** The report of the last run: what it settled itself and what killed workers did for it. */
 async function expectReport(scene: Scene, bill: number, unseen: number): Promise<void> {
   const { requests, accounting } = await readReport(scene.path('list.report.json'));
   expectBill(requests.billed + requests.unreported, bill, unseen);
@@ -126,7 +133,7 @@ async function expectComplete(scene: Scene, result: CliResult, identifiers: numb
   expect(scene.service.meter.billedOf.size).toBe(identifiers);
 }
 
-/** Each row has an answer or is left to the next run; none has failed. */
+/** Each row has an answer or is deferred; none has failed. */
 async function expectDeferredOnly(scene: Scene, identifiers: number): Promise<OutputRow[]> {
   const rows = await readRows(scene.path('list.enriched.partial.csv'));
   const { matched = 0, not_found: missing = 0, deferred = 0 } = countStatuses(rows);
@@ -142,14 +149,14 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
   afterAll(() => engine.stop());
   const tags = engine.name === 'embedded' ? [] : ['kills'];
 
-  test('runs: killed six times and started again, the file becomes complete, and all reports together are the bill, overage included', {
+  test('runs: after six kills and restarts the file is complete, and all reports add up to the bill, overage included', {
     tags,
   }, async () => {
     const dice = createDice(`runs ${engine.name}`);
     const quota = 400;
     const identifiers = 900;
     const concurrency = 16;
-    const scene = await createToldScene(engine, {
+    const scene = await createLoggedScene(engine, {
       latencyMs: 100,
       jitterMs: 200,
       plan: 'paid',
@@ -174,7 +181,8 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
     expect(meter.billed).toBeLessThanOrEqual(identifiers + KILLS * concurrency);
     await expectReport(scene, meter.billed - billedBefore, 0);
 
-    // What a killed run had in flight becomes overage, or not, when its permits run out; somebody must come by.
+    // Whether a killed run's requests in flight are overage is settled when their permits expire,
+    // and only by an exchange with the ledger.
     const showHeld = async () => {
       const { stdout } = await scene.run(['ledger', 'show', '--json']);
       return (JSON.parse(stdout) as Status['ledger']).held;
@@ -190,15 +198,15 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
       meter.billed - quota,
       killer.unseen,
     );
-    // The embedded engine has a sentence of its own for it.
+    // The embedded engine words this differently.
     for (const { status, reason } of runs.slice(2))
       expect(`${status}: ${reason}`).toMatch(/^stopped: its process (was killed|ended before it did)$/);
   });
 
-  test('a quota is kept to the request through kills of runs', async () => {
+  test('a quota is used exactly although runs are killed', async () => {
     const dice = createDice(`quota ${engine.name}`);
     const concurrency = 16;
-    const scene = await createToldScene(engine, { latencyMs: 30, jitterMs: 30, quota: 400 });
+    const scene = await createLoggedScene(engine, { latencyMs: 30, jitterMs: 30, quota: 400 });
     const { meter } = scene.service;
     await scene.write('list.csv', domainList(1_200));
     const args = ['run', 'list.csv', '--concurrency', String(concurrency), '--timeout', '5s'];
@@ -218,12 +226,12 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
   });
 });
 
-/** Workers beside each other, each of which a new one follows when it is killed. */
+/** Workers side by side; a killed one is replaced by a new one. */
 function startWorkers(scene: Scene, count: number, concurrency: number) {
   const startWorker = () => scene.start(['worker', '--concurrency', String(concurrency)]);
   const workers = Array.from({ length: count }, startWorker);
   return {
-    /** Takes one out, for the killer. */
+    /** Removes a random worker so that it can be killed. */
     take(dice: Dice): CliProcess {
       const [victim] = workers.splice(dice.between(0, workers.length - 1), 1);
       if (victim === undefined) throw new Error('no worker is left');
@@ -239,14 +247,14 @@ describeOn([redis, postgres], (engine) => {
   afterAll(() => engine.stop());
   const tags = ['kills'];
 
-  test('workers: six are killed, and of a limit of 500 the service bills all but what the kills left unsent; going on makes the file complete', {
+  test('workers: with six killed and a limit of 500, the service bills all but the unsent permits; the next run completes the file', {
     tags,
   }, async () => {
     const dice = createDice(`workers ${engine.name}`);
     const identifiers = 700;
     const limit = 500;
     const [count, concurrency] = [3, 8];
-    const scene = await createToldScene(engine, { latencyMs: 500, jitterMs: 500, quota: limit });
+    const scene = await createLoggedScene(engine, { latencyMs: 500, jitterMs: 500, quota: limit });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(identifiers));
     const workers = startWorkers(scene, count, concurrency);
@@ -264,7 +272,7 @@ describeOn([redis, postgres], (engine) => {
     const result = await running.done;
     expect(result.code, result.stderr).toBe(7);
     expect(meter.billed).toBeLessThanOrEqual(limit);
-    // 498 to 500 as a rule; a worker that is killed with a whole round of permits in hand leaves up to 8 of them.
+    // Usually 498 to 500; a worker killed with a whole round of permits leaves up to 8 of them.
     expect(meter.billed).toBeGreaterThanOrEqual(limit - Math.min(2 + concurrency, killer.unseen));
     await expectDeferredOnly(scene, identifiers);
     await expectReport(scene, meter.billed, killer.unseen);
@@ -278,13 +286,13 @@ describeOn([redis, postgres], (engine) => {
     await expectSums(scene, killer.unseen);
   });
 
-  test('workers: what two of them took along is deferred and never failed, and the next run asks for it', {
+  test('workers: an identifier lost with two killed workers is deferred, never failed, and the next run asks for it', {
     tags,
   }, async () => {
     const dice = createDice(`lost twice ${engine.name}`);
     const identifiers = 200;
     const [count, concurrency] = [2, 8];
-    const scene = await createToldScene(engine, { latencyMs: 1_500, jitterMs: 1_000 });
+    const scene = await createLoggedScene(engine, { latencyMs: 1_500, jitterMs: 1_000 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(identifiers));
     const workers = startWorkers(scene, count, concurrency);
@@ -293,7 +301,7 @@ describeOn([redis, postgres], (engine) => {
     const killer = new Killer(scene);
     const moments = [
       () => meter.inFlight === count * concurrency,
-      // One of them is asked for once more, and is not answered yet.
+      // One of them was requested again and has no answer yet.
       () => meter.mostBilledOnce() === 2,
     ];
     for (const moment of moments) {
@@ -320,14 +328,14 @@ describeOn([redis, postgres], (engine) => {
     await expectSums(scene, killer.unseen);
   });
 
-  test('both: a run or a worker is killed six times, the limit holds, and all reports together are the bill', {
+  test('runs and workers: with six kills of either the limit holds, and all reports add up to the bill', {
     tags,
   }, async () => {
     const dice = createDice(`both ${engine.name}`);
     const identifiers = 700;
     const limit = 500;
     const [count, concurrency] = [2, 8];
-    const scene = await createToldScene(engine, { latencyMs: 600, jitterMs: 400, quota: limit });
+    const scene = await createLoggedScene(engine, { latencyMs: 600, jitterMs: 400, quota: limit });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(identifiers));
     const workers = startWorkers(scene, count, concurrency);
@@ -336,7 +344,7 @@ describeOn([redis, postgres], (engine) => {
     let running = startRun();
     await untilSeen(scene, running, () => meter.billed >= 1);
     const killer = new Killer(scene);
-    // One of each at least.
+    // At least one of each.
     const victims = [
       'run',
       'worker',
@@ -344,7 +352,7 @@ describeOn([redis, postgres], (engine) => {
     ];
     let begun = 1;
     for (const victim of victims) {
-      // Some are killed while they start.
+      // Some are killed during start-up.
       const isBegun = victim === 'run' && dice.between(1, 3) > 1;
       if (isBegun) await running.untilSaid(/identifiers come from/);
       await after(dice.between(200, 1_500));

@@ -1,5 +1,5 @@
 /**
- * Engines that die and come back, and a service that is away for a minute, in mid-run.
+ * Engines that die and restart, and a service that is down for a minute, in the middle of a run.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { redisEngine } from '../support/engines.js';
@@ -10,7 +10,7 @@ import { createScene, domainList, type Scene } from '../support/scene.js';
 const CONCURRENCY = 16;
 const COMMAND = ['run', 'list.csv', '--concurrency', String(CONCURRENCY)];
 
-/** Runs the list, and has the engine die and come back once 200 are billed. */
+/** Runs the list; kills and restarts the engine once 200 are billed. */
 async function runThrough(scene: Scene, outage: () => Promise<void>): Promise<void> {
   const { meter } = scene.service;
   await scene.write('list.csv', domainList(800));
@@ -29,7 +29,7 @@ describe.skipIf(redis.missing !== null)('on redis with an append-only file', () 
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('a server that is killed and restarted in mid-run ends nothing and costs nothing twice', async () => {
+  test('a run survives a server that is killed and restarted, and buys nothing twice', async () => {
     const scene = await createScene(redis, { latencyMs: 40 });
     await runThrough(scene, async () => {
       await redis.server.kill('SIGKILL');
@@ -37,14 +37,14 @@ describe.skipIf(redis.missing !== null)('on redis with an append-only file', () 
     });
   });
 
-  test('while every answer is 503 little is sent, and nothing has failed when the service is back', async () => {
+  test('while every answer is 503 few requests are sent, and nothing has failed once the service is back', async () => {
     const scene = await createScene(redis, { latencyMs: 20 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(600));
     const running = scene.start(COMMAND);
     await scene.service.until(() => meter.billed >= 200);
     options.faults.unavailable = 1;
-    // A storm ends when the breaker has probed it often enough to be slow.
+    // The storm ends after enough probes for the breaker to have slowed down.
     await scene.service.until(() => meter.count({ why: 'unavailable' }) >= 22);
     options.faults.unavailable = 0;
     const result = await running.done;
@@ -55,7 +55,7 @@ describe.skipIf(redis.missing !== null)('on redis with an append-only file', () 
 });
 
 describe('on postgres', () => {
-  test('a server that crashes and restarts in mid-run ends nothing and costs nothing twice', async () => {
+  test('a run survives a server that crashes and restarts, and buys nothing twice', async () => {
     const server = await startPostgres();
     try {
       const url = await createDatabase(server);
@@ -68,7 +68,7 @@ describe('on postgres', () => {
       };
       const scene = await createScene(engine, { latencyMs: 40 });
       await runThrough(scene, async () => {
-        // The immediate shutdown: sessions die, and recovery runs at the next start.
+        // Immediate shutdown: sessions die, and the next start runs recovery.
         await server.kill('SIGQUIT');
         await server.restart();
       });

@@ -1,5 +1,6 @@
 /**
- * SIGTERM is answered within 25 s however slow the service is, and whether or not the engine is there.
+ * A process exits within 25 s of SIGTERM, however slow the service is and whether or not the engine
+ * is reachable.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { CliProcess } from '../support/cli.js';
@@ -20,7 +21,7 @@ describeOn([redis, embeddedEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('a run that waits for slow answers writes its partial file and ends within 25 s', async () => {
+  test('a run waiting for slow answers writes its partial file and exits within 25 s', async () => {
     const scene = await createScene(engine);
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(2_000));
@@ -34,11 +35,11 @@ describeOn([redis, embeddedEngine()], (engine) => {
   });
 });
 
-describe.skipIf(redis.missing !== null)('with the engine gone', () => {
+describe.skipIf(redis.missing !== null)('when the engine is gone', () => {
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('a run and a worker end within 25 s', async () => {
+  test('a run and a worker exit within 25 s', async () => {
     const scene = await createScene(redis, { latencyMs: 200 });
     const { meter } = scene.service;
     await scene.write('list.csv', domainList(2_000));

@@ -1,6 +1,4 @@
-/**
- * A service that says nothing of its quota, and one that is waited for.
- */
+/** A service that says nothing about its quota, and one whose quota a run waits for. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
@@ -10,7 +8,7 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('without headers and codes the run ends after a handful of refusals, with what it bought', async () => {
+  test('without usage headers and error codes the run ends after a few refusals and keeps what it bought', async () => {
     const scene = await createScene(engine, { quota: 100, hasHeaders: false, dialect: 'spec' });
     await scene.write('list.csv', domainList(1_000));
     const result = await scene.run(['run', 'list.csv']);
@@ -34,7 +32,7 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
     { flags: [], hasWorker: true },
     { flags: ['--no-worker'], hasWorker: false },
   ])(
-    'with --on-limit wait a run parks without a request and goes on by itself when the quota is raised ($flags)',
+    'with --on-limit wait a run parks without sending requests and resumes when the quota is raised ($flags)',
     async ({ flags, hasWorker }) => {
       if (!hasWorker && engine.name === 'embedded') return;
       const scene = await createScene(engine, { quota: 40 });

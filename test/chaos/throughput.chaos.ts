@@ -1,5 +1,6 @@
 /**
- * A service that takes 50 requests in any rolling second: nothing is lost, little is refused, with and without a hint.
+ * A service that accepts 50 requests in any rolling second: nothing is lost and little is refused,
+ * with and without Retry-After.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
@@ -15,7 +16,7 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
     { hasRetryAfter: false, dialect: 'spec', latencyMs: 10 },
     { hasRetryAfter: false, dialect: 'coded', latencyMs: 100 },
   ] as const)(
-    'a list of 1,000 is complete, with less than one refusal for seven answers ($hasRetryAfter, $dialect, $latencyMs ms)',
+    'completes a list of 1,000 with less than one refusal per seven answers ($hasRetryAfter, $dialect, $latencyMs ms)',
     async ({ hasRetryAfter, dialect, latencyMs }) => {
       const scene = await createScene(engine, { perSecond: 50, hasRetryAfter, dialect, latencyMs });
       await scene.write('list.csv', domainList(1_000));

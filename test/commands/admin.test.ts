@@ -1,4 +1,4 @@
-/** What `status`, `ledger show` and `outcomes stats` say. */
+/** The text of `status`, `ledger show` and `outcomes stats`. */
 import { describe, expect, it } from 'vitest';
 import { ledgerText, outcomesText, statusText } from '../../src/commands/admin.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
@@ -8,8 +8,8 @@ import { STARTED_AT } from './results.js';
 
 const NO_OUTCOMES = { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null };
 
-describe('the account', () => {
-  it('of which nothing is known yet', () => {
+describe('the account text', () => {
+  it('shows an account of which nothing is known yet', () => {
     expect(ledgerText('key-1', ledgerState())).toBe(
       [
         'account     key-1',
@@ -23,7 +23,7 @@ describe('the account', () => {
     );
   });
 
-  it('in full', () => {
+  it('shows every line of a used account', () => {
     const state = ledgerState({
       period: '2026-03-01',
       quota: 1_000,
@@ -62,12 +62,12 @@ describe('the account', () => {
   });
 });
 
-describe('stored answers', () => {
-  it('none', () => {
+describe('the text about stored answers', () => {
+  it('shows none', () => {
     expect(outcomesText(NO_OUTCOMES)).toBe('stored answers   0 matched, 0 not found\n');
   });
 
-  it('some, with their ages', () => {
+  it('shows counts and ages', () => {
     const stats = {
       matched: 12_000,
       notFound: 30,
@@ -80,7 +80,7 @@ describe('stored answers', () => {
   });
 });
 
-describe('the status', () => {
+describe('the status text', () => {
   const STATUS = {
     engine: 'redis',
     address: 'redis://127.0.0.1:6379',
@@ -95,7 +95,7 @@ describe('the status', () => {
     runs: [],
   } as const;
 
-  it('tells of paid answers on disk: whose they are, and until when they are kept', () => {
+  it('reports paid answers on disk with their engine and how long they are kept', () => {
     const spool = { answers: 1_200, folder: '/state/spool/b', since: NOON, engine: 'b', isOwn: false };
     const lines = statusText(
       STATUS,
@@ -112,13 +112,13 @@ describe('the status', () => {
     ]);
   });
 
-  it('shows a line break in the name of a file, so that no name can pass for another run', () => {
+  it('escapes a line break in a file name, so that no name can pass for another run', () => {
     const run = runRecord({}, { id: 'r', label: 'host: a\nr-2  completed.csv', rows: 1, identifiers: 1 });
     const text = statusText({ ...STATUS, runs: [run] }, [], NOON);
     expect(text.trimEnd().split('\n').at(-1)).toContain('host: a\\nr-2  completed.csv, 1 row, 1 identifier,');
   });
 
-  it('of an engine that nobody has used, without an account', () => {
+  it('shows an unused engine without an account', () => {
     expect(statusText(STATUS, [], NOON)).toBe(
       [
         'engine      redis at redis://127.0.0.1:6379',
@@ -131,12 +131,12 @@ describe('the status', () => {
     );
   });
 
-  it('of an engine whose settings put something at risk says what, each time', () => {
+  it('shows the warnings of an engine with risky settings', () => {
     const risk = 'A loss of power costs up to 1 s of permits and answers.';
     expect(statusText({ ...STATUS, warnings: [risk] }, [], NOON)).toContain(`  note      ${risk}\n`);
   });
 
-  describe('of the rest of the period', () => {
+  describe('the projection in the status', () => {
     const spending = (byUs: number, byOthers: number) => ({ byUs, byOthers, total: byUs + byOthers });
     const projection = {
       endsOn: '2026-04-01',
@@ -149,20 +149,20 @@ describe('the status', () => {
     const status = { ...STATUS, account: 'key-1', ledger: ledgerState({ quota: 4_500 }) };
     const line = (word: string, text: string) => text.split('\n').find((each) => each.startsWith(word));
 
-    it('where it leads, and by whom', () => {
+    it('shows the expected usage and who spends it', () => {
       expect(line('projected', statusText({ ...status, limit: 6_000, projection }, [], NOON))).toBe(
         'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 15.5 days gone, 15.5 days left)',
       );
     });
 
-    it('when the limit would not last', () => {
+    it('warns when the limit would not last', () => {
       const short = { ...projection, daysGone: 10, limitReachedOn: '2026-03-28' };
       expect(line('projected', statusText({ ...status, limit: 4_500, projection: short }, [], NOON))).toBe(
         'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 10 days gone, 15.5 days left); 500 more than quota and budget allow, which would be used up on 2026-03-28',
       );
     });
 
-    it('what is left of the money', () => {
+    it('shows what is left of the money', () => {
       const budget = {
         budget: '100',
         price: '0.1',
@@ -177,7 +177,7 @@ describe('the status', () => {
     });
   });
 
-  it('with account, queue and runs', () => {
+  it('shows account, queue and runs', () => {
     const runs = [
       runRecord(
         {},
@@ -222,7 +222,7 @@ describe('the status', () => {
       ', 3 more may have been billed by workers that were killed: its process is gone; run the same command again to go on',
     ],
   ] as const)(
-    'with what killed workers may have sent, unless it may be in flight: %s, seen at %d',
+    'counts what killed workers may have sent, unless it may be in flight: %s, seen at %d',
     (status, now, lost) => {
       const tally = { matched: 9, notFound: 0, failed: 0, stored: 0, requests: 9, billed: 9 };
       const run = runRecord({}, { id: 'r', label: 'x', status, tally, spent: 12 });

@@ -1,4 +1,4 @@
-/** A plan in words. */
+/** The text of a plan. */
 import { expect, it } from 'vitest';
 import { planText } from '../../src/commands/plan.js';
 import type { Plan } from '../../src/run/plan-file.js';
@@ -29,7 +29,7 @@ const PLAN: Plan = {
   account: null,
 };
 
-it('reasons stand under the rows that they are of', () => {
+it('lists reasons below the rows that they explain', () => {
   const lines = planText(PLAN).split('\n');
   const from = lines.findIndex((line) => line.includes('blank or skipped'));
   expect(lines.slice(from, from + 6)).toEqual([

@@ -1,4 +1,4 @@
-/** The end of a run, made up: everything matched unless the test says otherwise. */
+/** A made-up end of a run: everything matched unless the test says otherwise. */
 
 import { emptyCounts, type StatusCounts } from '../../src/core/outcome.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
@@ -45,7 +45,7 @@ export interface ResultParts {
   readonly facts?: Partial<RunFacts>;
   readonly scan?: Partial<Scan>;
   readonly tally?: Partial<Tally>;
-  /** By the ledger's count; what workers told unless it is said. */
+  /** By the ledger's count; what workers reported unless given. */
   readonly spent?: number;
   readonly overageBilled?: number;
   readonly ledger?: LedgerState | null;

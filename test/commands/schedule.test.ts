@@ -39,11 +39,11 @@ const ENDED = {
 };
 
 it.each([
-  ['the next tick in the zone of the schedule', {}, /next {5}2026-01-14 14:00:00 Europe\/Berlin/],
-  ['a tick that nobody took', { nextAt: NOW - HOUR_MS }, /was due 2026-01-14 12:00:00 Europe\/Berlin/],
-  ['a clock that is not set', { nextAt: null }, /not known until a runner/],
+  ['the next tick in the time zone of the schedule', {}, /next {5}2026-01-14 14:00:00 Europe\/Berlin/],
+  ['a tick that no runner took', { nextAt: NOW - HOUR_MS }, /was due 2026-01-14 12:00:00 Europe\/Berlin/],
+  ['a scheduled job that is not set', { nextAt: null }, /not known until a runner/],
   ['a host that is there', {}, /host {5}mill \(this machine\)\n/],
-  ['a host that is away', { isHostAway: true }, /mill \(this machine\), not running: start /],
+  ['a host that is unavailable', { isHostAway: true }, /mill \(this machine\), not running: start /],
   ['that nothing was run', {}, /last {5}none yet/],
   ['the last result', { ended: ENDED }, /exit code 7: 3 rows, \/o\.csv/],
   ['what runs', { isRunning: true }, /now {6}running/],
@@ -53,16 +53,16 @@ it.each([
     { passed: { why: 'missed', dueAt: NOW, at: NOW + 1 } },
     /missed {3}.*no runner was there/,
   ],
-] as const)('says %s', (_, changes, expected) => {
+] as const)('prints %s', (_, changes, expected) => {
   expect(text(changes)).toMatch(expected);
 });
 
-it('says nothing of a passed tick that a run has followed', () => {
+it('omits a missed tick that a later run has followed', () => {
   expect(text({ ended: ENDED, passed: { why: 'missed', dueAt: NOW - 2, at: NOW - 1 } })).not.toMatch(
     /missed/,
   );
 });
 
-it('says so when there is none', () => {
+it('says so when there is no schedule', () => {
   expect(schedulesText([], { host: 'mill', now: NOW })).toBe('no schedules\n');
 });

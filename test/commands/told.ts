@@ -1,14 +1,14 @@
-/** A notifier that keeps what it is handed. */
+/** A notifier that records what it is given. */
 import type { Notice } from '../../src/run/notices/notice.js';
 import type { Notifier } from '../../src/run/notices/notifier.js';
 
-export interface Told extends Notifier {
+export interface RecordingNotifier extends Notifier {
   readonly notices: readonly Notice[];
-  /** Runs with which a look at the limit was asked for. */
+  /** Runs for which a check of the limit was requested. */
   readonly looks: readonly Notice['run'][];
 }
 
-export function createTold(): Told {
+export function createRecordingNotifier(): RecordingNotifier {
   const notices: Notice[] = [];
   const looks: Notice['run'][] = [];
   return {

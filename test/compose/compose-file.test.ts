@@ -1,7 +1,7 @@
 /**
- * `docker-compose.yml` without Docker: no key that the Compose specification does not know, nothing that points nowhere,
- * commands and environment that this program understands, no secret. That its processes work together is
- * `test/e2e/many-machines.test.ts`.
+ * Checks `docker-compose.yml` without Docker: every key is in the Compose specification, every
+ * reference resolves, commands and environment are valid for this program, and there is no secret.
+ * `test/e2e/many-machines.test.ts` shows that the processes work together.
  */
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
@@ -20,21 +20,21 @@ interface LintMessage {
   readonly message: string;
 }
 
-/** The order of keys is a matter of taste, and not asked for. */
+/** The order of keys does not matter. */
 const LINTING = { rules: {}, quiet: true, debug: false, exclude: [] };
 
 const compose = readCompose();
 const services = Object.entries(compose.services);
 const ours = services.filter(([, { build }]) => build !== undefined);
 const dockerfile = (compose.services.worker?.build?.dockerfile_inline ?? '').trim().split('\n');
-/** What follows `node /app/dist/src/cli.js` when nothing is added on the command line. */
+/** What follows `node /app/dist/src/cli.js` when the user adds no arguments. */
 const argsOf = ({ entrypoint, command }: ComposeService) => [
   ...(entrypoint ?? []).slice(2),
   ...(command ?? []),
 ];
 
-describe('its form', () => {
-  it('is what the schema of the Compose specification asks for', async () => {
+describe('the form of the Compose file', () => {
+  it('matches the schema of the Compose specification', async () => {
     const folder = await temporaryFolder();
     const path = join(folder, 'docker-compose.yml');
     const faults = async (text: string) => {
@@ -44,11 +44,11 @@ describe('its form', () => {
       return messages.filter(({ type }) => type === 'error').map(({ message }) => message);
     };
     expect(await faults(COMPOSE_TEXT)).toEqual([]);
-    // What looks at a file without a schema would say the same of this one.
+    // A reader without the schema accepts the same.
     expect(await faults(COMPOSE_TEXT.replace('healthcheck:', 'healthchek:'))).not.toEqual([]);
   });
 
-  it('says texts in environments: a bare true or 1 is no text to every reader', () => {
+  it('writes environment values as strings, since readers disagree about a bare true or 1', () => {
     for (const [name, { environment = {} }] of services) {
       expect(
         Object.values(environment).filter((value) => typeof value !== 'string'),
@@ -57,7 +57,7 @@ describe('its form', () => {
     }
   });
 
-  it('depends on services that are there, and on the health of those that tell it', () => {
+  it('depends only on existing services, and waits for the health of those with a health check', () => {
     const lost = services.flatMap(([name, { depends_on = {} }]) =>
       Object.entries(depends_on).filter(([on, { condition }]) => {
         const target = compose.services[on];
@@ -68,14 +68,14 @@ describe('its form', () => {
     expect(lost).toEqual([]);
   });
 
-  it('mounts volumes that are declared, and declares none in vain', () => {
+  it('mounts only declared volumes, and declares no unused one', () => {
     const mounted = services.flatMap(([, { volumes = [] }]) =>
       volumes.map((volume) => volume.split(':')[0] ?? '').filter((source) => /^[\w-]+$/.test(source)),
     );
     expect([...new Set(mounted)].sort()).toEqual(Object.keys(compose.volumes).sort());
   });
 
-  it('lets nobody mistake a $ for a variable', () => {
+  it('escapes every $ that is not a variable', () => {
     const variable = (inner: string) => `$\{${inner}}`;
     expect(interpolate(`a $$ b ${variable('X:-c')}`, { X: 'd' })).toBe('a $ b d');
     expect(() => interpolate('echo $HOME')).toThrow();
@@ -84,7 +84,7 @@ describe('its form', () => {
   });
 });
 
-describe('its image', () => {
+describe('the image', () => {
   const last = dockerfile.slice(dockerfile.findLastIndex((line) => line.startsWith('FROM ')));
 
   it('is built in two stages and runs without privileges', () => {
@@ -98,7 +98,7 @@ describe('its image', () => {
     }
   });
 
-  it('holds nothing but what it names, all of which is there', () => {
+  it('copies only files that it names, all of which exist', () => {
     const copied = dockerfile
       .filter((line) => line.startsWith('COPY ') && !line.includes('--from'))
       .flatMap((line) => line.split(' ').slice(1, -1));
@@ -118,8 +118,8 @@ describe('its image', () => {
   });
 });
 
-describe('what it starts', () => {
-  it.each(ours)('%s has a command and an environment that the program understands', (name, service) => {
+describe('the containers', () => {
+  it.each(ours)('%s has a command and an environment that the program accepts', (name, service) => {
     const args = name === 'run' ? [...argsOf(service), 'customers.csv'] : argsOf(service);
     const parsed = parseCommandLine(args, '0.0.0');
     if (!('command' in parsed)) throw new Error(`${name} starts no command`);
@@ -138,7 +138,7 @@ describe('what it starts', () => {
     if (name === 'run') expect(settings.worker).toBe(false);
   });
 
-  it('a queue that forgets nothing', () => {
+  it('Redis never evicts a queue', () => {
     const command = compose.services.redis?.command?.join(' ');
     expect(command).toContain('--appendonly yes');
     expect(command).toContain('--maxmemory-policy noeviction');
@@ -147,18 +147,18 @@ describe('what it starts', () => {
     expect(compose.services.redis).not.toHaveProperty('ports');
   });
 
-  it('a worker that can be scaled: nothing of it can be there only once', () => {
+  it('a worker can be scaled: nothing in it must be unique', () => {
     expect(compose.services.worker).not.toHaveProperty('container_name');
     expect(compose.services.worker).not.toHaveProperty('ports');
   });
 
-  it.each(['up', 'worker'])('%s, whose health is that of its metrics', (name) => {
+  it.each(['up', 'worker'])('%s has a health check on its metrics', (name) => {
     const { environment = {}, healthcheck } = compose.services[name] ?? {};
     const port = environment.BRAND_ENRICH_METRICS_PORT ?? 'none';
     expect(healthcheck?.test.join(' ')).toContain(`http://127.0.0.1:${port}/readyz`);
   });
 
-  it('a dashboard that is published to this machine alone', () => {
+  it('the dashboard is published to this machine alone', () => {
     const { environment = {}, ports = [] } = compose.services.up ?? {};
     const port = environment.BRAND_ENRICH_DASHBOARD_PORT ?? 'none';
     expect(ports).toEqual([`127.0.0.1:${port}:${port}`]);
@@ -166,11 +166,11 @@ describe('what it starts', () => {
     expect(published.map(([name]) => name)).toEqual(['up']);
   });
 
-  it('schedules under a host name that outlives their container', () => {
+  it('schedules have a host name that outlives their container', () => {
     expect(compose.services.up?.hostname).toBe('up');
   });
 
-  it('a run only when it is asked for', () => {
+  it('a run starts only on request', () => {
     expect(compose.services.run?.profiles).toEqual(['run']);
     expect(services.filter(([, { profiles }]) => profiles === undefined).map(([name]) => name)).toEqual([
       'redis',
@@ -180,14 +180,14 @@ describe('what it starts', () => {
     ]);
   });
 
-  it('whoever stays tells how it is', () => {
+  it('every long-running service has a health check', () => {
     const silent = services.filter(([name, { healthcheck }]) => name !== 'run' && healthcheck === undefined);
     expect(silent).toEqual([]);
   });
 });
 
-describe('its secrets', () => {
-  it('are not in it: what is in the environment wins over the demo account', () => {
+describe('secrets', () => {
+  it('are not in the file: the environment wins over the demo account', () => {
     const env = {
       BRAND_API_TOKEN: 'sesame',
       BRAND_API_URL: 'https://api.example.com',

@@ -1,4 +1,7 @@
-/** `docker-compose.yml` as its readers see it: parsed with merge keys, variables replaced as Compose would replace them. */
+/**
+ * `docker-compose.yml` as its readers see it: merge keys applied and variables substituted like
+ * Compose does.
+ */
 import { readFileSync } from 'node:fs';
 import { parse } from 'yaml';
 
@@ -34,7 +37,7 @@ export function interpolate(text: string, env: Readonly<Record<string, string>> 
   });
 }
 
-/** The file with these variables in the environment. */
+/** The file with these environment variables. */
 export function readCompose(env: Readonly<Record<string, string>> = {}): ComposeFile {
   return parse(interpolate(COMPOSE_TEXT, env), {
     merge: true,

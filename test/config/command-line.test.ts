@@ -19,18 +19,18 @@ function helpOf(...argv: string[]): string {
 
 const refused = (...argv: string[]) => refusal(() => parse(...argv));
 
-describe('a command line', () => {
+describe('the command line', () => {
   it.each([
     'schedule add nightly run c.csv --cron 0_2 --max-cost 5',
     'schedule add nightly --cron 0_2 run c.csv -o x.csv',
     'schedule add run c.csv --plan paid',
-  ])('of a schedule whose run does not follow -- says where to put it: %s', (line) => {
+  ])('reports where the run of a schedule belongs when -- is missing: %s', (line) => {
     expect(refused(...line.split(' ')).todo).toBe(
       'put -- before run: schedule add NAME --cron CRON -- run INPUT',
     );
   });
 
-  it('becomes a command, its arguments and only the flags that were said', () => {
+  it('is parsed into a command, its arguments and only the given flags', () => {
     expect(
       parse('run', 'in.csv', '-o', 'out.csv', '--column', 'site:domain', '--column=b', '--rate', '0'),
     ).toEqual({
@@ -40,7 +40,7 @@ describe('a command line', () => {
     });
   });
 
-  it('carries no default of a flag', () => {
+  it('sets no default of a flag', () => {
     for (const command of COMMAND_NAMES) {
       const { argument } = COMMANDS[command];
       const parsed = parse(...command.split(' '), ...(argument === undefined ? [] : ['x']));
@@ -60,7 +60,7 @@ describe('a command line', () => {
     expect(parse('plan', 'in.csv', ...flags)).toMatchObject({ flags: expected });
   });
 
-  it('takes flags before and after its arguments, and words after -- as they are', () => {
+  it('takes flags before and after arguments, and words after -- literally', () => {
     expect(parse('run', '--yes', 'in.csv', '--quiet')).toMatchObject({ args: ['in.csv'] });
     expect(parse('run', '--', '--odd-name.csv')).toMatchObject({ args: ['--odd-name.csv'] });
     expect(parse('run', '-')).toMatchObject({ args: ['-'] });
@@ -74,7 +74,7 @@ describe('a command line', () => {
     });
   });
 
-  it('asks for the version', () => {
+  it('knows --version', () => {
     expect(parse('--version')).toEqual({ version: '1.2.3' });
     expect(parse('-V')).toEqual({ version: '1.2.3' });
   });
@@ -108,7 +108,7 @@ describe('a wrong command line', () => {
     expect(error.exitCode).toBe(EXIT.usage);
   });
 
-  it('has all its problems told at once', () => {
+  it('reports all its problems at once', () => {
     const { message } = refused('run', 'x', '--concurency', '3', '--port', '1', '--json=1', '--rate');
     for (const flag of ['--concurency', '--port', '--json', '--rate'])
       expect(message).toContain(`: ${flag};`);
@@ -127,14 +127,14 @@ describe('a wrong command line', () => {
     expect(message).not.toContain('sesame');
   });
 
-  it('never repeats words that it did not expect', () => {
+  it('never repeats unexpected words', () => {
     expect(refused('run', 'x', 'sesame-open').message).not.toContain('sesame');
     expect(refused('status', 'sesame-open').message).not.toContain('sesame');
   });
 });
 
 describe('help', () => {
-  it('lists the commands when nothing is said', () => {
+  it('lists the commands when no command is given', () => {
     for (const help of [helpOf(), helpOf('--help'), helpOf('help')]) {
       for (const word of [
         'run',
@@ -154,7 +154,7 @@ describe('help', () => {
     }
   });
 
-  it('of a command and of a family is found in every way of asking', () => {
+  it('of a command or a command group is found however it is requested', () => {
     const ofShow = helpOf('ledger', 'show', '--help');
     expect(ofShow).toMatch(/^Usage: brand-enrich ledger show /);
     expect(helpOf('help', 'ledger', 'show')).toBe(ofShow);
@@ -166,7 +166,7 @@ describe('help', () => {
     expect(helpOf('ledger', 'help')).toBe(ofLedger);
   });
 
-  it('is no help when it is the value of a flag or follows --', () => {
+  it('is not shown for the value of a flag or a word after --', () => {
     expect(parse('run', 'x', '-o', '--help')).toMatchObject({ flags: { output: '--help' } });
     expect(parse('run', '-ofoo', '--', '--help')).toMatchObject({
       args: ['--help'],
@@ -184,7 +184,7 @@ describe('help', () => {
         if (usage === null) continue;
         const isMine = line.commands.includes(command);
         const isShown = new RegExp(`^  ${usage.replace(/[[\]|$]/g, '\\$&')} `, 'm').test(help);
-        // Two settings of different commands may share a flag.
+        // Settings of different commands may share a flag.
         const isTwin = SETTING_ENTRIES.some(
           ([, other]) => other !== line && other.commands.includes(command) && flagUsage(other) === usage,
         );
@@ -207,7 +207,7 @@ describe('help', () => {
     expect(() => parseFaults(meant)).not.toThrow();
   });
 
-  it('of run has its flags in groups and says how it ends', () => {
+  it('of run groups its flags and explains how a run ends', () => {
     const help = helpOf('run', '--help');
     const headings = [...help.matchAll(/^(\w[\w ]*):$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual([
@@ -226,12 +226,12 @@ describe('help', () => {
     for (const code of Object.values(EXIT)) expect(help).toMatch(new RegExp(`^  ${code} +\\S`, 'm'));
   });
 
-  it('of config stays short, though it takes the flags of the others', () => {
+  it('of config stays short, though it accepts the flags of other commands', () => {
     expect(helpOf('config', '--help')).not.toContain('--concurrency <');
     expect(parse('config', '--concurrency', '8')).toMatchObject({ flags: { concurrency: '8' } });
   });
 
-  it('shows no line wider than a page', () => {
+  it('keeps every line within the page width', () => {
     for (const command of COMMAND_NAMES) {
       const widest = Math.max(
         ...helpOf(...command.split(' '), '--help')
@@ -242,7 +242,7 @@ describe('help', () => {
     }
   });
 
-  it('has examples that are right', () => {
+  it('has valid examples', () => {
     const env = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'x' };
     for (const [name, command] of Object.entries(COMMANDS)) {
       const lines = Object.keys(command.examples);
@@ -262,8 +262,8 @@ describe('help', () => {
   });
 });
 
-describe('the table', () => {
-  it('gives every command flags, keys and short forms that are its own', () => {
+describe('the table of settings', () => {
+  it('gives every command unique flags, keys and short flags', () => {
     for (const command of COMMAND_NAMES) {
       const lines = settingsOf(command).map(([, line]) => line);
       const words = lines
@@ -275,7 +275,7 @@ describe('the table', () => {
     }
   });
 
-  it('gives every setting an environment variable and a key of the file that is its own', () => {
+  it('gives every setting its own environment variable and config key', () => {
     const variables = SETTING_ENTRIES.flatMap(([, line]) =>
       [line.env ?? [], line.envAlias?.name ?? []].flat(),
     );

@@ -21,7 +21,7 @@ function load(sources: Partial<Omit<SettingSources, 'file'>> & { file?: Record<s
 
 const refused = (sources: Parameters<typeof load>[0]) => refusal(() => load(sources));
 
-describe('what a value is refused with', () => {
+describe('the message for a refused value', () => {
   it.each([
     ['timeout', '40s'],
     ['concurrency', '64'],
@@ -31,7 +31,7 @@ describe('what a value is refused with', () => {
     ['dashboardPort', '8787'],
     ['limit', '100'],
     ['skipLines', '100'],
-  ])('for %s has its default as the example, where it has one: %s', (key, example) => {
+  ])('of %s uses the default as example, where there is one: %s', (key, example) => {
     const { message } = refused({ flags: { [key]: 'much' }, command: 'up' });
     expect(message).toMatch(new RegExp(`, for example ${example}$`));
   });
@@ -49,7 +49,7 @@ describe('precedence', () => {
     expect(origins.rate).toBe(origin);
   });
 
-  it('never lets undefined, an empty variable or null override', () => {
+  it('ignores undefined, empty and null values', () => {
     const { settings, origins } = load({
       flags: { concurrency: undefined },
       env: { BRAND_ENRICH_CONCURRENCY: '' },
@@ -63,11 +63,11 @@ describe('precedence', () => {
     expect(load({ flags: { refresh: false }, file: { refresh: true } }).settings.refresh).toBe(false);
   });
 
-  it('reads only the value that wins', () => {
+  it('parses only the value that wins', () => {
     expect(load({ flags: { sort: 'none' }, file: { sort: 'nonsense' } }).settings.sort).toBe('none');
   });
 
-  it('honours REDIS_URL for the engine, after our own variable', () => {
+  it('honours REDIS_URL for the engine, after BRAND_ENRICH_ENGINE', () => {
     const env = { REDIS_URL: 'redis://one:6379' };
     expect(load({ env })).toMatchObject({
       settings: { engine: 'redis://one:6379' },
@@ -76,19 +76,19 @@ describe('precedence', () => {
     expect(load({ env: { ...env, BRAND_ENRICH_ENGINE: 'embedded' } }).settings.engine).toBe('embedded');
   });
 
-  it('honours NO_COLOR whatever it holds', () => {
+  it('honours NO_COLOR whatever its value', () => {
     expect(load({ env: { NO_COLOR: '1' } }).settings.color).toBe(false);
     expect(load({ env: { NO_COLOR: '1' }, flags: { color: true } }).settings.color).toBe(true);
     expect(load({ env: { NO_COLOR: '' } }).settings.color).toBe(true);
   });
 
-  it('leaves settings of other commands alone', () => {
+  it('ignores settings of other commands', () => {
     const { settings, origins } = load({ command: 'serve', env: { BRAND_ENRICH_CONCURRENCY: 'nonsense' } });
     expect(settings.concurrency).toBe(64);
     expect(origins.concurrency).toBe('default');
   });
 
-  it('does not take the quota of runs for an observed one', () => {
+  it('does not treat the quota of runs as an observed one', () => {
     const { settings } = load({
       command: 'ledger observe',
       flags: { usage: '12' },
@@ -144,7 +144,7 @@ describe('defaults', () => {
 });
 
 describe('the config file', () => {
-  it('takes numbers, switches, texts and lists as JSON has them', () => {
+  it('takes JSON numbers, switches, strings and lists', () => {
     const { settings } = load({
       file: {
         concurrency: 8,
@@ -168,7 +168,7 @@ describe('the config file', () => {
     });
   });
 
-  it('has its paths counted from its own folder', () => {
+  it('resolves paths relative to its own folder', () => {
     const { settings } = load({ file: { logFile: 'logs/run.log' }, flags: { state: 'here' } });
     expect(settings.logFile).toBe('/work/logs/run.log');
     expect(settings.state).toBe('here');
@@ -186,7 +186,7 @@ describe('the config file', () => {
     [{ concurrency: [8] }, 'the list is not'],
     [{ sort: true }, '"true" is not one of quality, none'],
     [{ maxAge: 7 }, '"7" is not a duration: maxAge in /work/brand-enrich.config.json'],
-  ])('is refused when it holds %j', (file, words) => {
+  ])('is refused when it contains %j', (file, words) => {
     const { message } = refused({ file });
     expect(message).toContain(words);
     expect(message).not.toContain('sesame-open');
@@ -202,7 +202,7 @@ it.each(['run', 'plan'] as const)(
 );
 
 describe('lists', () => {
-  it('are cut at commas in the environment', () => {
+  it('are split at commas in the environment', () => {
     const { settings } = load({
       env: { BRAND_ENRICH_COLUMN: 'site:domain, b', BRAND_ENRICH_FREE_STATUSES: '204,404' },
     });
@@ -213,7 +213,7 @@ describe('lists', () => {
     expect(settings.freeStatuses).toEqual(['204', '404']);
   });
 
-  it('are not cut where a flag is repeated', () => {
+  it('are not split where a flag is repeated', () => {
     expect(load({ flags: { column: ['a,b:isin'] } }).settings.columns).toEqual([
       { name: 'a,b', kind: 'isin' },
     ]);
@@ -221,7 +221,7 @@ describe('lists', () => {
 });
 
 describe('problems', () => {
-  it('are told all at once, each with its place', () => {
+  it('are reported all at once, each with its source', () => {
     const error = refused({
       flags: { rate: 'fast', sort: 'qualty' },
       env: { BRAND_ENRICH_MAX_AGE: '7', BRAND_ENRICH_QOUTA: '100' },
@@ -238,13 +238,13 @@ describe('problems', () => {
     ]);
   });
 
-  it('keep their own code when there is one kind of them', () => {
+  it('keep their specific code when all are of one kind', () => {
     expect(refused({ env: { BRAND_API_TOKEN: '' } }).code).toBe('usage-token-missing');
     expect(refused({ env: { BRAND_API_URL: '' } }).code).toBe('usage-service-missing');
     expect(refused({ env: { BRAND_API_URL: '', BRAND_API_TOKEN: '' } }).code).toBe('usage-invalid');
   });
 
-  it('leave variables alone that only begin like ours', () => {
+  it('ignore variables that only start with the same prefix', () => {
     expect(() => load({ env: { BRAND_ENRICH_DEPLOYMENT_COLOUR_SCHEME: 'x' } })).not.toThrow();
   });
 });
@@ -254,17 +254,17 @@ type JsonClues = Parameters<typeof wantsJson>[0];
 const inFile = (json: unknown) => ({ path: '/x/brand-enrich.config.json', values: { json } });
 const NOTHING: JsonClues = { argv: ['run', 'x'], env: {}, file: null, settings: null };
 
-describe('whether a program reads along', () => {
+describe('whether output goes to a program', () => {
   it.each<[string, Partial<JsonClues>, boolean]>([
-    ['nobody said so', {}, false],
-    ['the settings say so', { settings: { json: true } }, true],
-    ['the settings say no, whatever else does', { settings: { json: false }, file: inFile(true) }, false],
-    ['a flag, beside words that mean nothing', { argv: ['rum', '--jsom', '--json', 'x'] }, true],
-    ['a flag with a value that it must not have', { argv: ['run', 'x', '--json=true'] }, true],
+    ['not set', {}, false],
+    ['set to yes', { settings: { json: true } }, true],
+    ['set to no, whatever else says yes', { settings: { json: false }, file: inFile(true) }, false],
+    ['a flag, beside invalid ones', { argv: ['rum', '--jsom', '--json', 'x'] }, true],
+    ['a flag with a value that it does not take', { argv: ['run', 'x', '--json=true'] }, true],
     ['an operand of that name', { argv: ['run', '--', '--json'] }, false],
     ['the environment', { env: { BRAND_ENRICH_JSON: 'yes' } }, true],
-    ['the environment, saying no', { env: { BRAND_ENRICH_JSON: 'false' }, file: inFile(true) }, false],
-    ['the environment, saying nothing of sense', { env: { BRAND_ENRICH_JSON: 'perhaps' } }, false],
+    ['the environment, set to no', { env: { BRAND_ENRICH_JSON: 'false' }, file: inFile(true) }, false],
+    ['the environment, with an invalid value', { env: { BRAND_ENRICH_JSON: 'perhaps' } }, false],
     ['an empty variable', { env: { BRAND_ENRICH_JSON: '' }, file: inFile(true) }, true],
     ['the config file', { file: inFile(true) }, true],
     ['the config file, saying no', { file: inFile(false) }, false],

@@ -18,9 +18,9 @@ const OFF = { type: 'off' };
 const to = (url: string) => ({ type: 'send', url });
 const unusable = (variable: string) => ({ type: 'unusable', variable });
 
-describe('traces go', () => {
+describe('the destination of traces', () => {
   it.each([
-    ['nowhere unless somebody says where', {}, {}, OFF],
+    ['nowhere by default', {}, {}, OFF],
     ['below the path of our own address', {}, OWN, to('http://own:4318/v1/traces')],
     [
       'to the flag rather than the variable',
@@ -29,12 +29,12 @@ describe('traces go', () => {
       to('https://flag/v1/traces'),
     ],
     [
-      'to our own address rather than to theirs',
+      'to our own address rather than to that of OpenTelemetry',
       {},
       { ...OWN, ...TRACES, ...SHARED },
       to('http://own:4318/v1/traces'),
     ],
-    ['to the address for traces as it is', {}, { ...TRACES, ...SHARED }, to('http://traces:4318/in?key=1')],
+    ['to the address for traces unchanged', {}, { ...TRACES, ...SHARED }, to('http://traces:4318/in?key=1')],
     ['below the path of the address for all signals', {}, SHARED, to('http://shared:4318/otlp/v1/traces')],
     [
       'with credentials, which are kept',
@@ -44,20 +44,20 @@ describe('traces go', () => {
     ],
     ['nowhere when OpenTelemetry is disabled', {}, { ...OWN, OTEL_SDK_DISABLED: 'True' }, OFF],
     [
-      'on when it is not quite disabled',
+      'on when OTEL_SDK_DISABLED is not exactly true',
       {},
       { ...OWN, OTEL_SDK_DISABLED: 'yes' },
       to('http://own:4318/v1/traces'),
     ],
     ['nowhere when the variable is empty', {}, { OTEL_EXPORTER_OTLP_ENDPOINT: '' }, OFF],
     [
-      'nowhere when theirs is no address',
+      'nowhere when the address of OpenTelemetry is invalid',
       {},
       { OTEL_EXPORTER_OTLP_ENDPOINT: 'grpc://c:4317' },
       unusable('OTEL_EXPORTER_OTLP_ENDPOINT'),
     ],
     [
-      'nowhere when that for traces is none',
+      'nowhere when the exporter for traces is none',
       {},
       { ...SHARED, OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'c:4317' },
       unusable('OTEL_EXPORTER_OTLP_TRACES_ENDPOINT'),
@@ -68,14 +68,14 @@ describe('traces go', () => {
 });
 
 it.each(['collector:4318', 'grpc://collector:4317', '/var/run/otel.sock'])(
-  'our own address is refused when it is none: %s',
+  'refuses an invalid address from its own setting: %s',
   (otelEndpoint) => {
     expect(() => load({ otelEndpoint }, {})).toThrow(NeverStartError);
     expect(() => load({}, { BRAND_ENRICH_OTEL_ENDPOINT: otelEndpoint })).toThrow('an http or https address');
   },
 );
 
-it('credentials and queries of all of them are not shown', () => {
+it('hides credentials and queries in all addresses', () => {
   const address = `http://ada:${SECRET}@collector:4318/x?key=${SECRET}`;
   const loaded = load(
     { otelEndpoint: address },

@@ -14,8 +14,8 @@ function load(flags: Record<string, unknown> = {}, env: Record<string, string> =
   return loadSettings({ flags, env: { ...SERVICE, ...env }, file: null, command: 'run', home: '/home/ada' });
 }
 
-describe('whom to tell', () => {
-  it('is nobody, and of everything, unless it is said', () => {
+describe('notification settings', () => {
+  it('default to no recipient and to all events', () => {
     expect(load().settings).toMatchObject({
       notifyUrl: null,
       notifyEmail: [],
@@ -35,7 +35,7 @@ describe('whom to tell', () => {
     [{ notifyEmail: ['a@b.example'] }, 'no mail server was named'],
     [{ notifyEmail: ['Ada <a@b.example>'], smtpUrl: 'smtp://m.example' }, 'is not an e-mail address'],
     [{ notifyEmail: ['a@b.example'], smtpUrl: 'm.example:25' }, 'is not the address of a mail server'],
-  ])('%j is refused', (flags, words) => {
+  ])('refuses %j', (flags, words) => {
     expect(refusal(() => load(flags)).message).toContain(words);
   });
 
@@ -44,13 +44,13 @@ describe('whom to tell', () => {
     { notifyUrl: 'http://127.0.0.1:9/x' },
     { notifyUrl: 'http://LOCALHOST/x' },
     { notifyUrl: 'http://hooks.example.com/x', allowHttp: true },
-  ])('%j is taken as it is', (flags) => {
+  ])('accepts %j as it is', (flags) => {
     expect(load(flags).settings.notifyUrl).toBe(flags.notifyUrl);
   });
 });
 
 describe('secrets of notifications', () => {
-  it('are shown nowhere', () => {
+  it('are never shown', () => {
     const flags = {
       notifyUrl: 'https://hooks.example.com/T1/SesameOpen?k=SesameOpen',
       notifyEmail: ['a@b.example'],
@@ -71,7 +71,7 @@ describe('secrets of notifications', () => {
   });
 
   it.each([['short'], ['whsec_not base64 at all'], ['two lines of it,\nthe second']])(
-    '%j is no secret to sign with',
+    'refuses %j as a signing secret',
     (secret) => {
       expect(refusal(() => load({}, { BRAND_ENRICH_NOTIFY_SECRET: secret })).message).toContain(
         'is not a secret',
@@ -79,7 +79,7 @@ describe('secrets of notifications', () => {
     },
   );
 
-  it('come from the environment or a file, of which the flag wins', () => {
+  it('come from the environment or a file, and the flag wins', () => {
     const folder = mkdtempSync(join(tmpdir(), 'brand-enrich-secret-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const path = join(folder, 'secret.txt');

@@ -246,14 +246,14 @@ describe.each(TABLES)('$name', ({ kind, right, wrong }) => {
   it.each(right)('reads %j', (seen, value) => {
     expect(kind.parse([seen])).toEqual(value);
   });
-  it.each(wrong)('refuses %j and shows what is right', (seen) => {
+  it.each(wrong)('refuses %j and shows a valid example', (seen) => {
     const parsed = kind.parse([seen]);
     expect(parsed).toBeInstanceOf(Refusal);
     expect(parsed).toMatchObject({ write: expect.stringMatching(/./) });
   });
 });
 
-describe('values of several texts', () => {
+describe('list values', () => {
   it.each([
     [
       ['website:domain', 'ticker'],
@@ -275,7 +275,7 @@ describe('values of several texts', () => {
     expect(columnChoices.parse(texts)).toEqual(value);
   });
 
-  it('takes a nearly right kind for a slip and names the right one', () => {
+  it('recognises a misspelt kind and suggests the right one', () => {
     expect(columnChoices.parse(['website:domian'])).toMatchObject({ nearest: 'website:domain' });
     expect(columnChoices.parse(['URL:Domain'])).toMatchObject({ nearest: 'URL:domain' });
   });
@@ -294,23 +294,23 @@ describe('values of several texts', () => {
     expect(statuses.parse(['204', seen])).toBeInstanceOf(Refusal);
   });
 
-  it('refuses to take an answer with a brand for free', () => {
+  it('refuses 200 as a free status', () => {
     expect(statuses.parse(['200'])).toBeInstanceOf(Refusal);
   });
 
-  it('refuses a gap in a list of names', () => {
+  it('refuses an empty entry in a list of names', () => {
     expect(listOf('LIST', 'a,b').parse(['a', ' b '])).toEqual(['a', 'b']);
     expect(listOf('LIST', 'a,b').parse(['a', '', 'b'])).toBeInstanceOf(Refusal);
   });
 
-  it('keeps faults as they were written and refuses those without a value', () => {
+  it('keeps faults as written and refuses those without a value', () => {
     expect(keyValues.parse(['latency=100ms', '503=10%'])).toEqual(['latency=100ms', '503=10%']);
     for (const seen of ['latency', '=1', 'a=', 'a b=1'])
       expect(keyValues.parse([seen])).toBeInstanceOf(Refusal);
   });
 });
 
-describe('a column that decides who comes first', () => {
+describe('a priority column', () => {
   it.each([
     ['revenue', { name: 'revenue', direction: 'desc' }],
     ['revenue:desc', { name: 'revenue', direction: 'desc' }],
@@ -318,7 +318,7 @@ describe('a column that decides who comes first', () => {
     ['price:eur', { name: 'price:eur', direction: 'desc' }],
     ['price:eur:asc', { name: 'price:eur', direction: 'asc' }],
     ['3:asc', { name: '3', direction: 'asc' }],
-  ])('%j is %j', (seen, value) => {
+  ])('reads %j as %j', (seen, value) => {
     expect(priorityValue.parse([seen])).toEqual(value);
   });
 
@@ -327,7 +327,7 @@ describe('a column that decides who comes first', () => {
     [' :asc', undefined],
     ['revenue:DESC', 'revenue:desc'],
     ['revenue:des', 'revenue:desc'],
-  ])('%j is refused', (seen, nearest) => {
+  ])('refuses %j', (seen, nearest) => {
     const parsed = priorityValue.parse([seen]);
     expect(parsed).toBeInstanceOf(Refusal);
     expect(parsed).toMatchObject({ nearest });
@@ -335,7 +335,7 @@ describe('a column that decides who comes first', () => {
 });
 
 describe('durations', () => {
-  it('come back from their shortest text as they were', () => {
+  it('survive a round trip through their shortest text', () => {
     const kind = duration('0s', '99999999d');
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 10 ** 11 }), (ms) => {

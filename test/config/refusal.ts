@@ -1,6 +1,6 @@
 import { NeverStartError } from '../../src/core/errors.js';
 
-/** What the action refuses with; throws when it refuses nothing. */
+/** The error that the action throws; throws when it succeeds. */
 export function refusal(action: () => unknown): NeverStartError {
   try {
     action();

@@ -38,7 +38,7 @@ describe('an address', () => {
     [`redis//ada:${SECRET}@h`, '…'],
     [`redis://ada:${SECRET}@h:port`, 'redis://…'],
     [`eyJhbGciOi.${SECRET}.x`, '…'],
-  ])('%s is shown as %s', (address, shown) => {
+  ])('shows %s as %s', (address, shown) => {
     expect(maskAddress(address)).toBe(shown);
   });
 });
@@ -70,7 +70,7 @@ describe('the token', () => {
     }
   });
 
-  it('whose file is missing is asked for by the path', () => {
+  it('is reported missing with the path of its file', () => {
     const error = refusal(() => readToken({ token: null, tokenFile: join(folder, 'none') }));
     expect(error.code).toBe('usage-token-missing');
     expect(error.message).toContain(`${join(folder, 'none')} (it does not exist)`);
@@ -79,7 +79,7 @@ describe('the token', () => {
     );
   });
 
-  it('is not shown when it was given in place of its file', () => {
+  it('is not shown when it was given instead of its file', () => {
     expect(refusal(() => readToken({ token: null, tokenFile: SECRET })).message).not.toContain('Sesame');
     expect(maskTokenPath('token.txt')).toBe('token.txt');
     expect(maskTokenPath('/run/secrets/brand-token-of-production')).toContain('brand-token');
@@ -88,7 +88,7 @@ describe('the token', () => {
 
 describe('the config file', () => {
   const env = {};
-  it('is the one of the working folder, that of the environment, or that of the flag', () => {
+  it('is found in the working folder, by the environment or by the flag', () => {
     expect(readConfigFile({ flags: {}, env, folder })).toBeNull();
     const own = fileWith('brand-enrich.config.json', '\uFEFF{"rate": 1}');
     fileWith('two.json', '{"rate": 2}');
@@ -102,7 +102,7 @@ describe('the config file', () => {
     rmSync(own);
   });
 
-  it('must be there when it was named', () => {
+  it('must exist when it was named', () => {
     const error = refusal(() => readConfigFile({ flags: { config: 'none.json' }, env, folder }));
     expect(error.message).toContain(`the config file cannot be read: ${join(folder, 'none.json')}`);
   });
@@ -118,7 +118,7 @@ describe('the config file', () => {
   );
 });
 
-describe('what config shows', () => {
+describe('the output of config', () => {
   const load = () =>
     loadSettings({
       flags: { rate: '50', column: ['site:domain', 'b'] },
@@ -133,7 +133,7 @@ describe('what config shows', () => {
       home: '/home/ada',
     });
 
-  it('is each value with its origin', () => {
+  it('shows each value with its origin', () => {
     const shown = Object.fromEntries(
       shownSettings(load()).map(({ name, value, origin }) => [name, [value, origin]]),
     );
@@ -153,7 +153,7 @@ describe('what config shows', () => {
     });
   });
 
-  it('stands in aligned columns below the file that was read', () => {
+  it('aligns the columns below the name of the file', () => {
     const lines = showConfig(load(), { path: '/work/brand-enrich.config.json' }).split('\n');
     expect(lines[0]).toBe('config file: /work/brand-enrich.config.json');
     const places = lines
@@ -164,7 +164,7 @@ describe('what config shows', () => {
     expect(showConfig(load(), null)).toContain('config file: none');
   });
 
-  it('holds no secret', () => {
+  it('contains no secret', () => {
     const text = showConfig(load(), null) + JSON.stringify(shownSettings(load())) + settingsTable();
     expect(text).not.toContain('Sesame');
   });
@@ -182,7 +182,7 @@ describe('a refused setting', () => {
     { BRAND_API_TOKEN: `Bearer ${SECRET}` },
     { BRAND_API_TOKEN: `${SECRET}\n${SECRET}` },
     { BRAND_API_TOKN: SECRET },
-  ])('does not show what it held: %j', (env) => {
+  ])('does not show its value: %j', (env) => {
     const { message } = refusal(() =>
       loadSettings({ flags: {}, env, file: null, command: 'run', home: '/home/ada' }),
     );
@@ -200,12 +200,12 @@ describe('the password of the dashboard', () => {
       .settings;
   }
 
-  it('on loopback there need not be one', () => {
+  it('is optional on loopback', () => {
     expect(readDashboardPassword(NONE)).toBeNull();
   });
 
   it.each(['0.0.0.0', '::', '192.168.0.7', 'dash.example'])(
-    'on %s there must be one, and it is said how',
+    'is required on %s, and the error says how to set it',
     (host) => {
       const settings = { ...NONE, dashboardHost: host };
       expect(() => readDashboardPassword(settings)).toThrow(
@@ -215,13 +215,13 @@ describe('the password of the dashboard', () => {
     },
   );
 
-  it('comes from its file, without the line end', async () => {
+  it('is read from its file without the line end', async () => {
     const path = join(await temporaryFolder(), 'password.txt');
     await writeFile(path, `\uFEFF${PASSWORD}\r\n`);
     expect(readDashboardPassword({ ...NONE, dashboardPasswordFile: path })).toBe(PASSWORD);
   });
 
-  it('a file that holds none, or is not there, is refused without a word of it', async () => {
+  it('a missing or empty password file is refused without quoting it', async () => {
     const path = join(await temporaryFolder(), 'password.txt');
     const read = () => readDashboardPassword({ ...NONE, dashboardPasswordFile: path });
     expect(read).toThrow('the file of the password cannot be read');
@@ -233,7 +233,7 @@ describe('the password of the dashboard', () => {
     }
   });
 
-  it('a short one in the environment is refused and not shown', () => {
+  it('a short password from the environment is refused without quoting it', () => {
     const short = 'short-enoug';
     expect(() => settingsOf({ BRAND_ENRICH_DASHBOARD_PASSWORD: short })).toThrow(
       /BRAND_ENRICH_DASHBOARD_PASSWORD/,
@@ -241,10 +241,10 @@ describe('the password of the dashboard', () => {
     expect(() => settingsOf({ BRAND_ENRICH_DASHBOARD_PASSWORD: short })).not.toThrow(new RegExp(short));
   });
 
-  describe('of environment and file', () => {
+  describe('precedence of environment and file', () => {
     const env = { BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD };
 
-    it('the environment wins over a file that it names too', () => {
+    it('a value in the environment wins over a file that it also names', () => {
       const settings = settingsOf({ ...env, BRAND_ENRICH_DASHBOARD_PASSWORD_FILE: '/secrets/password' });
       expect(settings).toMatchObject({ dashboardPassword: PASSWORD, dashboardPasswordFile: null });
     });

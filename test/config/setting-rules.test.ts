@@ -38,7 +38,7 @@ describe('plan and overage', () => {
     expect(load(sources).settings).toMatchObject({ plan, overageBudget });
   });
 
-  it('says where an implied plan came from', () => {
+  it('names the origin of an implied plan', () => {
     expect(load({ file: { overageBudget: 5 } }).origins.plan).toBe('file');
   });
 
@@ -51,8 +51,8 @@ describe('plan and overage', () => {
   });
 });
 
-describe('fields', () => {
-  it('that no brand has are refused all at once, with the ones that are meant and the way to insist', () => {
+describe('output fields', () => {
+  it('unknown ones are refused all at once, with the nearest names and the way to insist', () => {
     expect(refused({ flags: { fields: 'nmae' } }).message).toBe(
       'no such field of a brand: "nmae" in --fields; did you mean name? If not, write +nmae for one that the service has added',
     );
@@ -61,7 +61,7 @@ describe('fields', () => {
     expect(message).toContain('did you mean links.twitter?');
   });
 
-  it('that the service may have added are taken with a plus', () => {
+  it('ones that the service may have added are accepted with a plus', () => {
     expect(load({ flags: { fields: '+nmae,+esg.rating,name' } }).settings.fields).toEqual([
       '+nmae',
       '+esg.rating',
@@ -69,7 +69,7 @@ describe('fields', () => {
     ]);
   });
 
-  it('may begin with the prefix that is said', () => {
+  it('may start with the configured prefix', () => {
     expect(load({ flags: { fields: 'x_name', prefix: 'x_' } }).settings.fields).toEqual(['x_name']);
   });
 });
@@ -80,29 +80,29 @@ describe('the token', () => {
     [{ env: { ...SERVICE, BRAND_API_TOKEN_FILE: 't' } }, 'sesame-open', null],
     [{ file: { tokenFile: '/t' } }, 'sesame-open', null],
     [{ env: { BRAND_API_URL: SERVICE.BRAND_API_URL, BRAND_API_TOKEN_FILE: 't' } }, null, 't'],
-  ])('comes from one place: %j', (sources, token, tokenFile) => {
+  ])('comes from one source: %j', (sources, token, tokenFile) => {
     expect(load(sources).settings).toMatchObject({ token, tokenFile });
   });
 
-  it.each(['run', 'worker', 'ledger show', 'ledger reset'] as const)('is missed by %s', (command) => {
+  it.each(['run', 'worker', 'ledger show', 'ledger reset'] as const)('is required by %s', (command) => {
     const env = { BRAND_API_URL: SERVICE.BRAND_API_URL, BRAND_ENRICH_ENGINE: 'redis://h' };
     expect(refused({ command, env }).code).toBe('usage-token-missing');
   });
 
   it.each(['plan', 'serve', 'status', 'outcomes stats', 'config', 'pause'] as const)(
-    'is not needed by %s',
+    'is optional for %s',
     (command) => {
       expect(() => load({ command, env: {} })).not.toThrow();
     },
   );
 
-  it('is not needed for an account with a name', () => {
+  it('is optional for a named account', () => {
     expect(() => load({ command: 'ledger show', env: {}, flags: { account: 'team' } })).not.toThrow();
   });
 });
 
 describe('the address of the service', () => {
-  it('must be https, loopback or allowed', () => {
+  it('must be https, loopback or explicitly allowed', () => {
     const env = { ...SERVICE, BRAND_API_URL: 'http://api.example.com' };
     expect(refused({ env }).code).toBe('usage-insecure');
     expect(load({ env, flags: { allowHttp: true } }).settings.baseUrl).toBe('http://api.example.com');
@@ -113,7 +113,7 @@ describe('the address of the service', () => {
 });
 
 describe('the sample', () => {
-  it('brings its own service and engine in place of those around it', () => {
+  it('replaces the configured service and engine', () => {
     const env = { ...SERVICE, REDIS_URL: 'redis://h', BRAND_API_TOKEN_FILE: 't' };
     expect(load({ flags: { sample: true }, env }).settings).toMatchObject({
       engine: 'embedded',
@@ -148,12 +148,12 @@ describe('contradictions', () => {
     expect(refused(sources).message).toContain(words);
   });
 
-  it('a worker and a run without one may share the embedded engine', () => {
+  it('do not include a worker and a run without one on the embedded engine', () => {
     expect(load({ flags: { worker: false } }).settings).toMatchObject({ worker: false, engine: 'embedded' });
     expect(load({ command: 'worker' }).settings).toMatchObject({ engine: 'embedded' });
   });
 
-  it('are told together', () => {
+  it('are reported together', () => {
     const { message } = refused({
       env: {},
       flags: {
@@ -169,7 +169,7 @@ describe('contradictions', () => {
     }
   });
 
-  it('are not concluded from what could not be read', () => {
+  it('are not derived from values that could not be parsed', () => {
     const { message } = refused({ command: 'worker', flags: { engine: 'embeded' } });
     expect(message).toBe('"embeded" is not an engine: --engine; did you mean embedded?');
   });
@@ -181,11 +181,11 @@ describe('statements of the local service', () => {
     [{ month: '2026-11' }, 'give --statement too'],
     [{ statement: true, accounts: 'a.json', month: '2026-13' }, 'for example 2026-11'],
     [{ statement: true, accounts: 'a.json', month: '11/2026' }, 'for example 2026-11'],
-  ])('%j is refused', (flags, words) => {
+  ])('refuse %j', (flags, words) => {
     expect(refused({ flags, command: 'serve' }).message).toContain(words);
   });
 
-  it('are of this month unless one is named', () => {
+  it('default to the current month', () => {
     const flags = { statement: true, accounts: 'a.json' };
     expect(load({ flags, command: 'serve' }).settings.month).toBeNull();
     expect(load({ flags: { ...flags, month: '2026-11' }, command: 'serve' }).settings.month).toBe('2026-11');
@@ -198,8 +198,9 @@ it('every setting is read somewhere, not only declared', () => {
     .filter((name) => name.endsWith('.ts'))
     .map((name) => readFileSync(folder + name, 'utf8'))
     .join('\n');
-  // `settings.rate`, `rate` taken out of settings, or the flag itself, as that of the config file,
-  // which is read before them.
+  // `settings.rate`, `rate` destructured from settings, or the flag itself where it is read
+  // earlier,
+  // like that of the config file.
   const isRead = (name: string, key: string | null) =>
     [
       `[sS]ettings\\.${name}\\b`,

@@ -12,8 +12,8 @@ const rows = settingsTable()
       .map((cell) => cell.trim()),
   );
 
-describe("the README's table", () => {
-  it('has one row for each setting, every row of six cells', () => {
+describe('the table of settings in the README', () => {
+  it('has one row of six cells per setting', () => {
     expect(rows).toHaveLength(SETTING_ENTRIES.length + 2);
     expect(rows.every((cells) => cells.length === 6)).toBe(true);
   });
@@ -31,7 +31,7 @@ describe("the README's table", () => {
     );
   });
 
-  it('leaves no description out and gives every setting a command', () => {
+  it('has a description and a command for every setting', () => {
     for (const [name, line] of SETTING_ENTRIES) {
       expect(line.description, name).toMatch(/^[^\n]{5,110}[^.\n]$/);
       expect(line.commands.length, name).toBeGreaterThan(0);
@@ -45,12 +45,12 @@ it.each([
     'where requests go and what they may cost',
     { baseUrl: 'https://a.example', overageBudget: '5', rate: '10' },
   ],
-  ['who is told', { notifyUrl: 'https://hooks.example', notifyOn: 'finish' }],
-])('a hosted run takes over %s', (_, flags) => {
+  ['recipients of notifications', { notifyUrl: 'https://hooks.example', notifyOn: 'finish' }],
+])('an inbox or schedule run inherits %s', (_, flags) => {
   expect(inheritedFlags(flags)).toEqual(flags);
 });
 
-it('what is read and written is for each run to say, and the process keeps its own', () => {
+it('each run sets its own input and output, and the process keeps the rest', () => {
   expect(
     inheritedFlags({ column: ['website'], output: 'a.csv', inbox: ['in'], metricsPort: '0', json: true }),
   ).toEqual({});

@@ -1,4 +1,7 @@
-/** By which terms an account is judged when somebody looks: not by the flags of whoever looks. */
+/**
+ * The terms by which the account is judged in `status`: those of its runs, not the flags of the
+ * viewer.
+ */
 import { expect, test } from 'vitest';
 import { type SaidTerms, termsOf } from '../../src/context/account-status.js';
 import type { RunSettings, RunStatus } from '../../src/stores/run-store.js';
@@ -16,7 +19,7 @@ const run = (settings: Partial<RunSettings>, status: RunStatus = 'completed', be
 });
 const paidRun = { plan: 'paid', overage: 1_724, quotaCap: 900 } as const;
 
-test('those of live runs, of which the ledger knows the lowest', () => {
+test('uses those of live runs, of which the ledger knows the lowest', () => {
   const ledger = { now: NOW, overage: 3, quotaCap: 40 };
   const runs = [run({ plan: 'unsaid' }), run(paidRun, 'running')];
   expect(termsOf(ACCOUNT, ledger, runs, FREE)).toEqual({ plan: 'paid', overage: 3, quotaCap: 40 });
@@ -24,26 +27,26 @@ test('those of live runs, of which the ledger knows the lowest', () => {
 
 const IDLE = { now: NOW, overage: 0, quotaCap: null };
 
-test.each([FREE, PAID])('without a live run those of the newest, whatever is said beside it: %j', (said) => {
+test.each([FREE, PAID])('without a live run uses those of the newest run, whatever is set: %j', (given) => {
   const runs = [run(paidRun), run({ plan: 'free' })];
-  expect(termsOf(ACCOUNT, IDLE, runs, said)).toEqual({ plan: 'paid', overage: 1_724, quotaCap: 900 });
+  expect(termsOf(ACCOUNT, IDLE, runs, given)).toEqual({ plan: 'paid', overage: 1_724, quotaCap: 900 });
 });
 
-test('a run that was killed is not a live one', () => {
+test('does not count a killed run as live', () => {
   expect(termsOf(ACCOUNT, IDLE, [run(paidRun, 'running', NOW - 30_000)], FREE)).toMatchObject({
     overage: 1_724,
   });
 });
 
-test('runs of other accounts say nothing', () => {
+test('ignores runs of other accounts', () => {
   const runs = [run({ ...paidRun, account: 'another' }, 'running')];
   expect(termsOf(ACCOUNT, IDLE, runs, FREE)).toEqual({ plan: null, overage: 0, quotaCap: null });
 });
 
-test('what is said holds where there was no run, and for `up` while none is live', () => {
-  const said = { plan: 'paid', overage: 500, quotaCap: 70 };
-  expect(termsOf(ACCOUNT, IDLE, [], PAID)).toEqual(said);
-  expect(termsOf(ACCOUNT, IDLE, [run(paidRun)], { ...PAID, isHost: true })).toEqual(said);
+test('uses the settings where there was no run, and for `up` while none is live', () => {
+  const given = { plan: 'paid', overage: 500, quotaCap: 70 };
+  expect(termsOf(ACCOUNT, IDLE, [], PAID)).toEqual(given);
+  expect(termsOf(ACCOUNT, IDLE, [run(paidRun)], { ...PAID, isHost: true })).toEqual(given);
   expect(termsOf(ACCOUNT, IDLE, [run(paidRun, 'running')], { ...PAID, isHost: true })).toMatchObject({
     overage: 0,
   });

@@ -1,6 +1,6 @@
 /**
- * A collector for OTLP over HTTP to test against, on a real port: keeps what it is sent, byte for byte and span for span, and
- * answers as the test likes.
+ * An OTLP collector over HTTP on a real port for tests: records what it receives, byte for byte and
+ * span for span, and answers as the test configures.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingHttpHeaders } from 'node:http';
@@ -9,10 +9,10 @@ export interface SpanSeen {
   readonly name: string;
   readonly traceId: string;
   readonly spanId: string;
-  /** Empty: a root. */
+  /** Empty for a root span. */
   readonly parentSpanId: string;
   readonly attributes: Readonly<Record<string, unknown>>;
-  /** Of the process that sent it. */
+  /** Of the sending process. */
   readonly resource: Readonly<Record<string, unknown>>;
   readonly hasFailed: boolean;
   readonly events: readonly string[];
@@ -22,10 +22,10 @@ export interface Collector {
   /** Without `/v1/traces`. */
   readonly url: string;
   readonly spans: readonly SpanSeen[];
-  /** Every request as it came, with its headers, as one text. */
+  /** Every request as received, with its headers, as one text. */
   readonly received: string;
   readonly requests: readonly { readonly path: string; readonly headers: IncomingHttpHeaders }[];
-  /** Status of the next answers; `silent`: none is given. */
+  /** Status of the next answers; `silent`: never answers. */
   answers: number | 'silent';
   spansNamed(beginning: string): SpanSeen[];
   stop(): Promise<void>;
@@ -57,7 +57,7 @@ interface Body {
   }[];
 }
 
-/** The number of OTLP's `STATUS_CODE_ERROR`. */
+/** The number of `STATUS_CODE_ERROR` in OTLP. */
 const ERROR = 2;
 
 export async function startCollector(): Promise<Collector> {

@@ -1,4 +1,4 @@
-/** A log in a file, to see what is worth a line. */
+/** Logs to a file, so that a test can see which lines are written. */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { temporaryFolder } from '../support/temporary-folder.js';

@@ -28,7 +28,10 @@ const MISSING = {
   meaning: { type: 'not_found', status: 404, comeBack: false, sign: 'own' },
   cost: 'billed',
 } as const;
-const AWAY = { meaning: { type: 'unavailable', reason: '503', retryAfterMs: null }, cost: 'free' } as const;
+const UNAVAILABLE = {
+  meaning: { type: 'unavailable', reason: '503', retryAfterMs: null },
+  cost: 'free',
+} as const;
 const DAMAGED = { meaning: { type: 'wasted', reason: 'no JSON' }, cost: 'doubtful' } as const;
 
 const OPTIONS = { allowNsfw: 'unset', freeStatuses: [] } as const;
@@ -38,7 +41,7 @@ describe('lookups', () => {
   it('are counted by outcome, billed and timed, and the answer is passed on', async () => {
     const metrics = createMetrics();
     const url = `${await served(metrics)}/metrics`;
-    const client = metrics.watchClient(answering(MATCHED, MATCHED, MISSING, AWAY, DAMAGED));
+    const client = metrics.watchClient(answering(MATCHED, MATCHED, MISSING, UNAVAILABLE, DAMAGED));
     for (let at = 0; at < 5; at += 1) await client.lookup(ACME, OPTIONS);
     expect(await client.lookup(ACME, OPTIONS)).toMatchObject(MATCHED);
     const { value } = await scrape(url);
@@ -51,7 +54,7 @@ describe('lookups', () => {
     expect(value('brand_enrich_lookup_duration_seconds_bucket', { le: '+Inf' })).toBe(6);
   });
 
-  it('are there with 0 before the first', async () => {
+  it('are reported as 0 before the first', async () => {
     const { value, type } = await scrape(`${await served(createMetrics())}/metrics`);
     expect(type).toMatch(/^text\/plain; version=0\.0\.4/);
     expect(value('brand_enrich_lookups_total', { outcome: 'credentials' })).toBe(0);
@@ -59,7 +62,7 @@ describe('lookups', () => {
     expect(value('process_cpu_seconds_total')).toBeGreaterThan(0);
   });
 
-  it('of two processes do not meet', async () => {
+  it('of two processes are kept apart', async () => {
     const [one, two] = [createMetrics(), createMetrics()];
     await one.watchClient(answering(MATCHED)).lookup(ACME, OPTIONS);
     expect((await scrape(`${await served(two)}/metrics`)).value('brand_enrich_billed_total')).toBe(0);
@@ -67,7 +70,7 @@ describe('lookups', () => {
 });
 
 describe('gauges', () => {
-  it('are read when they are asked for', async () => {
+  it('are evaluated when they are scraped', async () => {
     const metrics = createMetrics();
     const url = `${await served(metrics)}/metrics`;
     const pace = { ...ledgerState().pace, rate: 90 };
@@ -94,12 +97,12 @@ describe('gauges', () => {
     expect(second.value('brand_enrich_in_flight')).toBe(0);
     expect(second.value('brand_enrich_service_away')).toBe(1);
     expect(second.value('brand_enrich_limit_left', { account: 'team' })).toBeUndefined();
-    // Nobody has said a quota, and nothing paces.
+    // No quota is known, and no pace is set.
     expect(second.value('brand_enrich_limit_left', { account: 'other' })).toBeUndefined();
     expect(second.value('brand_enrich_pace_per_second', { account: 'other' })).toBe(Number.POSITIVE_INFINITY);
   });
 
-  it('tell the depth of the queue, and nothing while nobody knows it', async () => {
+  it('report the depth of the queue, and omit it while it is unknown', async () => {
     const metrics = createMetrics();
     const url = `${await served(metrics)}/metrics`;
     const depth = { waiting: 4, active: 2, delayed: 1 };
@@ -116,7 +119,7 @@ describe('gauges', () => {
 });
 
 describe('health', () => {
-  it('is told at paths of its own', async () => {
+  it('has its own paths', async () => {
     const url = await served(createMetrics());
     expect(await scrape(`${url}/healthz?probe=1`)).toMatchObject({ status: 200, text: 'alive\n' });
     expect(await scrape(`${url}/readyz`)).toMatchObject({ status: 200, text: 'ready\n' });
@@ -126,7 +129,7 @@ describe('health', () => {
     expect([head.status, await head.text()]).toEqual([200, '']);
   });
 
-  it('is not ready while the engine refuses or is silent, and alive all the same', async () => {
+  it('is not ready while the engine refuses or hangs, but alive', async () => {
     let ask: () => Promise<unknown> = async () => Promise.reject(new Error('refused'));
     const whyNotReady = createReadiness(() => ask(), NOT_STOPPED);
     const url = await served(createMetrics(), { whyNotReady });
@@ -151,7 +154,7 @@ describe('health', () => {
     await expect.poll(async () => (await scrape(`${url}/readyz`)).status).toBe(200);
   });
 
-  it('is not ready once it was told to stop', async () => {
+  it('is not ready after a request to stop', async () => {
     const whyNotReady = createReadiness(async () => undefined, AbortSignal.abort());
     expect(await scrape(`${await served(createMetrics(), { whyNotReady })}/readyz`)).toMatchObject({
       status: 503,

@@ -1,4 +1,4 @@
-/** Names that runs and workers agree on without talking. */
+/** Names on which runs and workers agree without communicating. */
 import { describe, expect, it } from 'vitest';
 import { accountName, accountNames, queueName } from '../../src/context/open-service.js';
 
@@ -6,12 +6,12 @@ const SERVICE = 'https://brands.example';
 const TOKEN = 'tok-3ecret-value';
 
 describe('an account', () => {
-  it('is called as --account says', () => {
+  it('is named by --account', () => {
     expect(accountName(SERVICE, TOKEN, 'team-a')).toBe('team-a');
     expect(accountName(SERVICE, null, 'team-a')).toBe('team-a');
   });
 
-  it('is else made of service and token, and tells neither', () => {
+  it('is otherwise derived from service and token without revealing either', () => {
     const name = accountName(SERVICE, TOKEN, null);
     expect(name).toMatch(/^key-[0-9a-f]{16}$/);
     expect(accountName(SERVICE, TOKEN, null)).toBe(name);
@@ -19,7 +19,7 @@ describe('an account', () => {
     expect(accountName(SERVICE, 'another', null)).not.toBe(name);
   });
 
-  it('cannot be mixed up by where service ends and token begins', () => {
+  it('keeps service and token unambiguous', () => {
     expect(accountName('https://a', 'b', null)).not.toBe(accountName('https://ab', '', null));
   });
 });
@@ -38,11 +38,11 @@ describe('a queue', () => {
     expect(queueName(null, TOKEN)).not.toBe(queueName(TOKEN, null));
   });
 
-  it('holds nothing that BullMQ refuses in a name', () => {
+  it('has a name that BullMQ accepts', () => {
     expect(queueName('a:b', null)).not.toContain(':');
   });
 });
 
-it('no name tells the token', () => {
+it('no name reveals the token', () => {
   expect(JSON.stringify(accountNames(SERVICE, TOKEN, null))).not.toContain(TOKEN);
 });

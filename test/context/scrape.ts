@@ -1,9 +1,9 @@
-/** Reads metrics as Prometheus would, over HTTP, without any code of the product. */
+/** Reads metrics like Prometheus, over HTTP and without product code. */
 export interface Scrape {
   readonly status: number;
   readonly type: string;
   readonly text: string;
-  /** The sample of this name and these labels; undefined when there is none. */
+  /** The sample with this name and these labels; undefined when there is none. */
   value(name: string, labels?: Readonly<Record<string, string>>): number | undefined;
 }
 

@@ -1,4 +1,4 @@
-/** What of a process reaches a collector, and what a collector that is away does to the process. */
+/** What a process sends to a collector, and how it behaves while the collector is down. */
 import { SpanKind } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTraces, type Traces } from '../../src/context/traces.js';
@@ -24,14 +24,14 @@ async function collecting(): Promise<Collector> {
   return collector;
 }
 
-/** Closed by the test, when it wants to see what was sent; else at its end. */
+/** A test closes it to see what was sent; otherwise it closes at the end. */
 function tracesTo(collector: Collector, log = silentLog()): Traces {
   const traces = createTraces({ url: `${collector.url}/v1/traces`, log });
   onTestFinished(() => traces.close());
   return traces;
 }
 
-/** As BullMQ works on a job whose options carry `metadata`. */
+/** Processes a job whose options carry `metadata`, like BullMQ does. */
 async function process({ telemetry }: Traces, metadata: string, work: () => Promise<void>): Promise<void> {
   const { tracer, contextManager } = telemetry;
   const parent = contextManager.fromMetadata(contextManager.active(), metadata);
@@ -46,13 +46,13 @@ const MATCHED = {
   meaning: { type: 'matched', body: Buffer.from('{}'), brand: {} },
   cost: 'billed',
 } as const;
-const AWAY = {
+const UNAVAILABLE = {
   meaning: { type: 'unavailable', reason: 'secret-word', retryAfterMs: null },
   cost: 'free',
 } as const;
 
 describe('a run', () => {
-  it('is a span of its own with what it came to', async () => {
+  it('is one span with its result', async () => {
     const collector = await collecting();
     const traces = tracesTo(collector);
     expect(await traces.traceRun('redis', false, finishes)).toBe(RESULT);
@@ -85,7 +85,7 @@ describe('a run', () => {
     [EXIT.tooManyErrors, { type: 'too_many_failures' }, true],
     [EXIT.credentials, halted('credentials', ''), true],
     [EXIT.trouble, halted('lost', ''), true],
-  ])('that ends with %i (%j) has failed: %s', async (exitCode, end, hasFailed) => {
+  ])('with exit code %i (%j) is marked as failed: %s', async (exitCode, end, hasFailed) => {
     const collector = await collecting();
     const traces = tracesTo(collector);
     await traces.traceRun('redis', true, async () => resultOf({ end, rows: { matched: 1, invalid: 1 } }));
@@ -98,7 +98,7 @@ describe('a run', () => {
   it.each([
     [new FailFileError({ code: 'input-missing', subject: 'secret-word.csv', todo: 'look' }), 'input-missing'],
     [new TypeError('secret-word is not a function'), 'bug'],
-  ])('that throws has failed with a code and no words: %s', async (error, type) => {
+  ])('that throws is marked as failed with a code only: %s', async (error, type) => {
     const collector = await collecting();
     const traces = tracesTo(collector);
     const run = traces.traceRun('embedded', false, () => Promise.reject(error));
@@ -108,7 +108,7 @@ describe('a run', () => {
     expect(collector.received).not.toContain('secret-word');
   });
 
-  it('is the root of a trace, whatever it was begun in; two are two traces', async () => {
+  it('starts its own trace in any context; two runs have two traces', async () => {
     const collector = await collecting();
     const traces = tracesTo(collector);
     await traces.traceRun('redis', false, () => traces.traceRun('redis', false, finishes));
@@ -119,7 +119,7 @@ describe('a run', () => {
 });
 
 describe('a chunk', () => {
-  it('is in the trace of the run that added it, wherever it is worked on', async () => {
+  it('joins the trace of its run, in whichever process it is processed', async () => {
     const collector = await collecting();
     const traces = tracesTo(collector);
     const { contextManager } = traces.telemetry;
@@ -136,10 +136,10 @@ describe('a chunk', () => {
     ]);
   });
 
-  it('says what its lookups came to, and no others', async () => {
+  it('records its own outcomes only', async () => {
     const collector = await collecting();
     const traces = tracesTo(collector);
-    const client = traces.watchClient(answering(MATCHED, MATCHED, AWAY));
+    const client = traces.watchClient(answering(MATCHED, MATCHED, UNAVAILABLE));
     const lookup = async () => {
       await client.lookup(ACME, OPTIONS);
     };
@@ -166,7 +166,7 @@ describe('a chunk', () => {
     expect(collector.received).not.toMatch(/acme|secret-word/);
   });
 
-  it('keeps results, reasons and messages of errors to itself', async () => {
+  it('records no results, reasons or error messages', async () => {
     const collector = await collecting();
     const traces = tracesTo(collector);
     const span = traces.telemetry.tracer.startSpan('process lookups', { kind: SpanKind.CONSUMER });
@@ -184,7 +184,7 @@ describe('a chunk', () => {
   });
 
   it.each(['getNextJob lookups', 'extendLocks lookups', 'moveStalledJobsToWait lookups', 'complete lookups'])(
-    'is not preceded or followed by upkeep: %s',
+    'is not surrounded by maintenance spans: %s',
     async (name) => {
       const collector = await collecting();
       const traces = tracesTo(collector);
@@ -208,7 +208,7 @@ describe('a collector', () => {
     return readLog(log);
   }
 
-  it('that answers is not worth a line', async () => {
+  it('that answers causes no log line', async () => {
     expect(await runAndClose(await collecting())).toEqual([]);
   });
 
@@ -216,7 +216,7 @@ describe('a collector', () => {
     [401, 'status 401'],
     [503, 'no good answer in time'],
     ['silent', 'no good answer in time'],
-  ] as const)('that answers %s is worth one', async (answers, reason) => {
+  ] as const)('that answers %s causes one log line', async (answers, reason) => {
     const collector = await collecting();
     collector.answers = answers;
     expect(await runAndClose(collector)).toMatchObject([
@@ -229,7 +229,7 @@ describe('a collector', () => {
     ]);
   });
 
-  it('that is not there is worth one', async () => {
+  it('that is unreachable causes one log line', async () => {
     const collector = await startCollector();
     await collector.stop();
     expect(await runAndClose(collector)).toMatchObject([

@@ -1,8 +1,8 @@
-/** The system clock's waits, and how they end early. */
+/** Waits of the system clock, and how they end early. */
 import { expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
 
-it('tells milliseconds since 1970', () => {
+it('returns milliseconds since 1970', () => {
   const before = Date.now();
   const now = systemClock.now();
   expect(now).toBeGreaterThanOrEqual(before);
@@ -13,20 +13,20 @@ it('a wait ends', async () => {
   await expect(systemClock.sleep(1)).resolves.toBeUndefined();
 });
 
-it('a wait ends at once when it is aborted, with the reason', async () => {
+it('rejects a wait at once with the reason when it is aborted', async () => {
   const controller = new AbortController();
   const waiting = systemClock.sleep(600_000, controller.signal);
   controller.abort(new Error('stop'));
   await expect(waiting).rejects.toThrow('stop');
 });
 
-it('a wait that was aborted before it began does not begin', async () => {
+it('does not start a wait that is already aborted', async () => {
   await expect(systemClock.sleep(600_000, AbortSignal.abort(new Error('stopped before')))).rejects.toThrow(
     'stopped before',
   );
 });
 
-it('a wait that has ended does not listen any more', async () => {
+it('removes the abort listener after a wait', async () => {
   const controller = new AbortController();
   const added: unknown[] = [];
   const removed: unknown[] = [];

@@ -15,7 +15,7 @@ const decimal = (text: string | number) => {
   return value;
 };
 
-describe('decimal', () => {
+describe('a decimal', () => {
   it.each([
     [0.3, 0.1, 3],
     [0.7, 0.1, 7],
@@ -43,13 +43,13 @@ describe('decimal', () => {
   });
 
   it.each(['', 'x', '-1', '1,5', '0x10', '1e99', 'NaN', 'Infinity', '.5', '1.'])(
-    '%j is not an amount',
+    'refuses %j as an amount',
     (text) => {
       expect(parseDecimal(text)).toBeNull();
     },
   );
 
-  it('any number of requests at any price costs exactly that many times the price', () => {
+  it('the cost of any number of requests is exactly that many times the price', () => {
     const cents = fc.integer({ min: 1, max: 1_000_000 });
     fc.assert(
       fc.property(cents, fc.integer({ min: 0, max: 1_000_000 }), (priceInCents, count) => {
@@ -100,12 +100,12 @@ describe('requests that a budget pays for', () => {
     'NaN',
     '1234567890123456',
     '0.1234567890123',
-  ])('%j is no amount', (text) => {
+  ])('refuses %j as an amount', (text) => {
     expect(() => requestsFor(text, '0.1')).toThrow(RangeError);
     expect(() => requestsFor('1', text)).toThrow(RangeError);
   });
 
-  test('what they cost fits the budget, and one more does not', () => {
+  test('cost at most the budget, and one more would exceed it', () => {
     const cents = fc.integer({ min: 1, max: 1_000_000 });
     const text = (amount: number) => `${Math.floor(amount / 100)}.${String(amount % 100).padStart(2, '0')}`;
     fc.assert(

@@ -1,4 +1,4 @@
-/** Interruptions: what each ends the process with, and how its message reads. */
+/** Errors that end a process: their exit codes and messages. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -19,7 +19,7 @@ import {
 
 const DETAIL = { code: 'input-missing', subject: 'customers.csv', todo: 'name a file' } as const;
 
-describe('each class is named by what happens next', () => {
+describe('exit codes by class', () => {
   it.each([
     [NeverStartError, 2, 'NeverStartError'],
     [FailFileError, 5, 'FailFileError'],
@@ -32,25 +32,25 @@ describe('each class is named by what happens next', () => {
   });
 });
 
-describe('a message', () => {
+describe('an error message', () => {
   it('reads what: subject; what to do', () => {
     expect(new FailFileError(DETAIL).message).toBe('the input cannot be opened: customers.csv; name a file');
   });
 
-  it('says what is known more exactly instead of the sentence of the catalogue', () => {
+  it('prefers a more specific description over that of the catalogue', () => {
     const error = new FailFileError({ ...DETAIL, what: 'the input is a folder' });
     expect(error.message).toBe('the input is a folder: customers.csv; name a file');
     expect(error.code).toBe('input-missing');
   });
 
-  it('keeps its cause, and has none when there was none', () => {
+  it('keeps its cause, if it has one', () => {
     const cause = new Error('EACCES');
     expect(new FailFileError({ ...DETAIL, cause }).cause).toBe(cause);
     expect('cause' in new FailFileError(DETAIL)).toBe(false);
   });
 });
 
-it('every code has a sentence that fits the form of a message', () => {
+it('every code has a description that fits the message form', () => {
   for (const [code, sentence] of Object.entries(ERROR_CATALOGUE)) {
     expect(code).toMatch(/^[a-z]+(-[a-z]+)*$/);
     expect(sentence).not.toBe('');
@@ -59,7 +59,7 @@ it('every code has a sentence that fits the form of a message', () => {
   }
 });
 
-it('every code, and every class, is used outside of the table', () => {
+it('every code and every class is used outside of the table', () => {
   const folder = fileURLToPath(new URL('../../src', import.meta.url));
   const sources = readdirSync(folder, { recursive: true, encoding: 'utf8' })
     .filter((name) => name.endsWith('.ts') && name !== 'errors.ts')
@@ -71,7 +71,7 @@ it('every code, and every class, is used outside of the table', () => {
   expect(classes.filter((name) => !sources.includes(`new ${name}(`))).toEqual([]);
 });
 
-describe('of several exit codes', () => {
+describe('the worst of several exit codes', () => {
   it.each<[number[], number]>([
     [[], 0],
     [[0], 0],
@@ -84,12 +84,12 @@ describe('of several exit codes', () => {
     [[4, 2], 2],
     [[1, 7, 3, 130, 5, 4], 4],
     [[0, 1, 7], 7],
-  ])('%j: the worst is %i', (codes, worst) => {
+  ])('of %j is %i', (codes, worst) => {
     expect(worstExit(codes as never)).toBe(worst);
     expect(worstExit([...codes].reverse() as never)).toBe(worst);
   });
 
-  it('every exit code has its place in the order', () => {
+  it('covers every exit code', () => {
     for (const code of Object.values(EXIT)) expect(worstExit([code])).toBe(code);
   });
 });
@@ -99,6 +99,6 @@ it.each([
   ['words', 'words'],
   [undefined, 'undefined'],
   [{ toString: (): string => 'odd' }, 'odd'],
-])('any thrown value has words', (thrown, words) => {
+])('describes any thrown value', (thrown, words) => {
   expect(errorText(thrown)).toBe(words);
 });

@@ -1,6 +1,4 @@
-/**
- * Counts, shares, moments and spans as people read them.
- */
+/** Counts, shares, times and durations as text for people. */
 import { expect, it } from 'vitest';
 import {
   agoText,
@@ -42,7 +40,7 @@ it.each([
   expect(durationText(seconds)).toBe(text);
 });
 
-it('counts, scores and moments', () => {
+it('formats counts, scores and times', () => {
   expect([countOf(1, 'row'), countOf(12_345, 'row'), countOf(0, 'query', 'queries')]).toEqual([
     '1 row',
     '12,345 rows',
@@ -76,7 +74,7 @@ it.each([
   expect(agoText(1_000_000, 1_000_000 + ms)).toBe(words);
 });
 
-it('days and moments', () => {
+it('formats dates and times', () => {
   expect(dayText('2026-12-01')).toBe('1 Dec');
   expect(dayText('none')).toBe('none');
   expect(clockText(Date.UTC(2026, 10, 20, 3, 5, 9))).toBe('03:05:09 UTC');

@@ -53,7 +53,7 @@ describe('cutMembers', () => {
     ['{"brand":1,"brand":2,"a":3,"brand":4}', '{"a":3}'],
     ['{"a":{"brand":1},"b":"brand"}', '{"a":{"brand":1},"b":"brand"}'],
     ['{"a":1,"\\u0062rand":2}', '{"a":1}'],
-  ])('makes of %s %s', (text, expected) => {
+  ])('turns %s into %s', (text, expected) => {
     expect(cut(text, 'brand')).toBe(expected);
     JSON.parse(cut(text, 'brand'));
   });
@@ -66,11 +66,11 @@ describe('addMember', () => {
     ['{"a":{}}', '{"a":{},"k":1}'],
     ['{"a":"{"}\t', '{"a":"{","k":1}\t'],
     ['{"a":1.10 }', '{"a":1.10 ,"k":1}'],
-  ])('makes of %j %j', (text, expected) => {
+  ])('turns %j into %j', (text, expected) => {
     expect(addMember(text, '"k":1')).toBe(expected);
   });
 
-  it('does not touch what is no object', () => {
+  it('leaves text alone that is no object', () => {
     expect(addMember('[1]', '"k":1')).toBeNull();
     expect(addMember('', '"k":1')).toBeNull();
   });
@@ -89,7 +89,7 @@ describe('addMember', () => {
 });
 
 describe('cellOfJson', () => {
-  it('gives a text for a string, nothing for null, and JSON for anything else', () => {
+  it('returns the text of a string, nothing for null, and JSON for anything else', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const cell = cellOfJson(JSON.stringify(value));
@@ -101,7 +101,7 @@ describe('cellOfJson', () => {
   });
 });
 
-describe('where a text stops being JSON', () => {
+describe('the position at which a text stops being JSON', () => {
   it.each([
     ['a comma after the last one', '{\n  "a": 1,\n}', 3, 1],
     ['a missing comma', '{"a": 1 "b": 2}', 1, 9],
@@ -127,7 +127,7 @@ describe('where a text stops being JSON', () => {
     }
   }
 
-  it('agrees with the parser of the language on what is JSON', () => {
+  it('agrees with JSON.parse on what is valid', () => {
     const pieces = fc.constantFrom(
       '{',
       '}',

@@ -1,8 +1,8 @@
-/** Releases: in what order they run, and which of several errors a caller sees. */
+/** Releasers: their order, and which of several errors a caller sees. */
 import { describe, expect, it } from 'vitest';
 import { createReleasers, withinDeadline, withReleasers } from '../../src/core/lifecycle.js';
 
-describe('releases', () => {
+describe('releasers', () => {
   it('run last in, first out, one after the other', async () => {
     const log: string[] = [];
     const releasers = createReleasers();
@@ -24,7 +24,7 @@ describe('releases', () => {
     ]);
   });
 
-  it('run once, however often they are asked for', async () => {
+  it('run once, however often they are called', async () => {
     let runs = 0;
     const releasers = createReleasers();
     releasers.push(() => {
@@ -35,7 +35,7 @@ describe('releases', () => {
     expect(runs).toBe(1);
   });
 
-  it('are all tried, and the first error survives', async () => {
+  it('all run, and the first error is thrown', async () => {
     const log: string[] = [];
     const releasers = createReleasers();
     releasers.push(() => log.push('oldest'));
@@ -47,15 +47,15 @@ describe('releases', () => {
     expect(log).toEqual(['oldest']);
   });
 
-  it('an error that is nothing at all is an error all the same', async () => {
+  it('report a thrown undefined as an error too', async () => {
     const releasers = createReleasers();
     releasers.push(() => Promise.reject(undefined));
     await expect(releasers.releaseAll()).rejects.toBeUndefined();
   });
 });
 
-describe('an action with releases', () => {
-  it('hands on its result when everything is released', async () => {
+describe('an action with releasers', () => {
+  it('returns its result when everything is released', async () => {
     let isReleased = false;
     const result = await withReleasers(async (releasers) => {
       releasers.push(() => {
@@ -66,7 +66,7 @@ describe('an action with releases', () => {
     expect([result, isReleased]).toEqual([7, true]);
   });
 
-  it('that fails is released too, and its own error wins', async () => {
+  it('releases after a failure, and throws its own error', async () => {
     let isReleased = false;
     const failing = withReleasers(async (releasers) => {
       releasers.push(() => {
@@ -79,7 +79,7 @@ describe('an action with releases', () => {
     expect(isReleased).toBe(true);
   });
 
-  it('that succeeds fails when a release does', async () => {
+  it('fails when a releaser fails', async () => {
     const failing = withReleasers(async (releasers) => {
       releasers.push(() => Promise.reject(new Error('of the release')));
       return 7;
@@ -88,16 +88,16 @@ describe('an action with releases', () => {
   });
 });
 
-describe('within a deadline', () => {
-  it('a promise that is kept gives its value', async () => {
+describe('withinDeadline', () => {
+  it('returns the value of a promise that resolves in time', async () => {
     expect(await withinDeadline(Promise.resolve('kept'), 60_000)).toBe('kept');
   });
 
-  it('a promise that is broken is broken for the caller too', async () => {
+  it('rejects with a promise that rejects', async () => {
     await expect(withinDeadline(Promise.reject(new Error('broken')), 60_000)).rejects.toThrow('broken');
   });
 
-  it('a promise that is never kept gives nothing', async () => {
+  it('returns nothing for a promise that never settles', async () => {
     expect(await withinDeadline(new Promise(() => undefined), 1)).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** The log: where its lines go, and that no credential is ever in one. */
+/** The log: where lines are written, and that none contains a credential. */
 import { execFileSync } from 'node:child_process';
 import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ function logTo(path: string, level = 'info') {
   return createLog({ level, file: path });
 }
 
-it('each line is JSON with the time as people write it, on disk as soon as it is logged', async () => {
+it('writes each line as JSON with an ISO time, at once', async () => {
   const path = join(await temporaryFolder(), 'deep', 'run.log');
   const log = logTo(path);
   log.info({ rows: 3 }, 'read');
@@ -26,7 +26,7 @@ it('each line is JSON with the time as people write it, on disk as soon as it is
   expect(first).not.toHaveProperty('hostname');
 });
 
-it('a second log of the same file goes on where the first ended', async () => {
+it('a second log appends to the same file', async () => {
   const path = join(await temporaryFolder(), 'run.log');
   logTo(path).info('one');
   const size = statSync(path).size;
@@ -35,7 +35,7 @@ it('a second log of the same file goes on where the first ended', async () => {
   expect(readFileSync(path, 'utf8')).toContain('"one"');
 });
 
-it('a file that was moved away keeps its lines, and later ones go to a new one of its name', async () => {
+it('after rotation the moved file keeps its lines, and new ones go to a new file of the same name', async () => {
   const path = join(await temporaryFolder(), 'run.log');
   const { log, reopen } = openLog({ level: 'info', file: path });
   log.info('one');
@@ -46,13 +46,13 @@ it('a file that was moved away keeps its lines, and later ones go to a new one o
   expect(readFileSync(path, 'utf8')).toMatch(/^[^\n]*"two"/);
 });
 
-it('a named pipe is refused: its reader would be waited for without end', async () => {
+it('refuses a named pipe as log file, since it would block until somebody reads', async () => {
   const path = join(await temporaryFolder(), 'pipe');
   execFileSync('mkfifo', [path]);
   expect(() => logTo(path)).toThrow('the log cannot be written to a named pipe');
 });
 
-it('what lies below the level is not written', async () => {
+it('drops lines below the level', async () => {
   const path = join(await temporaryFolder(), 'run.log');
   const log = logTo(path, 'warn');
   log.info('quiet');
@@ -74,7 +74,7 @@ it.each<[string, object]>([
     'an Authorization in the headers of a request as it is written',
     { request: { headers: { Authorization: SECRET } } },
   ],
-])('%s is never in a line', async (_what, fields) => {
+])('removes %s from every line', async (_what, fields) => {
   const path = join(await temporaryFolder(), 'run.log');
   logTo(path).info(fields, 'asking');
   const text = readFileSync(path, 'utf8');
@@ -82,7 +82,7 @@ it.each<[string, object]>([
   expect(text).toContain('[removed]');
 });
 
-it('a secret that was read is in no line, whoever says it, and lines stay JSON', async () => {
+it('removes a known secret from every line, whatever logs it, and keeps lines valid JSON', async () => {
   const path = join(await temporaryFolder(), 'run.log');
   const log = logTo(path);
   keepSecret(SECRET);
@@ -92,16 +92,16 @@ it('a secret that was read is in no line, whoever says it, and lines stay JSON',
   expect(JSON.parse(text)).toMatchObject({ code: '***', msg: 'said ***' });
 });
 
-it('a line steers no terminal, and says the same', async () => {
+it('escapes control characters without changing the meaning of a line', async () => {
   const path = join(await temporaryFolder(), 'run.log');
-  const said = 'a\u001b[2J\u007f\u009b31m\u202e\u2028b';
-  logTo(path).warn({ said }, said);
+  const message = 'a\u001b[2J\u007f\u009b31m\u202e\u2028b';
+  logTo(path).warn({ message }, message);
   const text = readFileSync(path, 'utf8');
   expect(text).not.toMatch(/(?!\n)\p{Cc}|[\u2028\u202e]/u);
-  expect(JSON.parse(text)).toMatchObject({ said, msg: said });
+  expect(JSON.parse(text)).toMatchObject({ message, msg: message });
 });
 
-it('a silent log writes nothing', () => {
+it('writes nothing at level silent', () => {
   const log = silentLog();
   expect(log.isLevelEnabled('fatal')).toBe(false);
 });

@@ -16,7 +16,7 @@ describe('the distance of two words', () => {
     expect(editDistance(left, right)).toBe(edits);
   });
 
-  it('is the same both ways, and zero only for equal words', () => {
+  it('is symmetric, and zero only for equal words', () => {
     const word = fc.string({ maxLength: 8, unit: fc.constantFrom('a', 'b', 'c') });
     fc.assert(
       fc.property(word, word, (left, right) => {
@@ -44,7 +44,7 @@ describe('the nearest word', () => {
     expect(nearest(word, words)).toBe(expected);
   });
 
-  it('is none when several go on alike', () => {
+  it('is none when several are equally near', () => {
     expect(nearest('overage', ['overage-budget', 'overage-price'])).toBeUndefined();
   });
 });

@@ -1,4 +1,4 @@
-/** Files that others may have put there are read without waiting for anybody. */
+/** Files that others may have created are read without blocking. */
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -43,7 +43,7 @@ it.each([
   expect(read()).toBe(named);
 });
 
-it('what a shell hands over as a pipe is read', () => {
+it('reads a pipe from shell process substitution', () => {
   const module = fileURLToPath(new URL('../../dist/src/core/plain-file.js', import.meta.url));
   const script = `import('${module}').then((m) => console.log(m.readPlainFileSync(process.argv[1])))`;
   const shell = `"$0" -e "$1" <(sleep 0.2; echo a secret)`;

@@ -1,4 +1,7 @@
-/** Files that hold rows while they are processed: nothing of them stays on disk, and what earlier versions left is removed. */
+/**
+ * Private files hold rows during processing: nothing of them stays on disk, and leftovers of
+ * earlier versions are removed.
+ */
 import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -8,7 +11,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 
 const DEAD = spawnSync(process.execPath, ['-e', '']).pid;
 
-it('is for its owner alone, and has no name as soon as it is open', async () => {
+it('is readable by its owner alone, and is unlinked as soon as it is open', async () => {
   const folder = await temporaryFolder();
   const file = await openPrivateFile(folder, 'input');
   await file.handle.appendFile('a row');
@@ -20,7 +23,7 @@ it('is for its owner alone, and has no name as soon as it is open', async () => 
   await file.drop();
 });
 
-it('what a dead process left is removed, and nothing of a live one', async () => {
+it('removes leftovers of dead processes, and nothing of live ones', async () => {
   const folder = await temporaryFolder();
   for (const name of [`${DEAD}-0123abcd`, `plan-${DEAD}-0123abcd`, `${process.ppid}-0123abcd`]) {
     await mkdir(join(folder, name));
@@ -39,14 +42,14 @@ it('what a dead process left is removed, and nothing of a live one', async () =>
   );
 });
 
-it('a folder of an earlier version under our own number is none of ours: in a container every process has it', async () => {
+it("removes an earlier version's folder named by the current process id, since in a container every process has it", async () => {
   const folder = await temporaryFolder();
   await mkdir(join(folder, `${process.pid}-0123abcd`));
   await removePrivateLeftovers(folder);
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('links and whatever else lies there are left alone', async () => {
+it('leaves links and unrelated files alone', async () => {
   const folder = await temporaryFolder();
   const elsewhere = await temporaryFolder();
   await writeFile(join(elsewhere, 'kept'), 'x');

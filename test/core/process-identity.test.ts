@@ -1,4 +1,4 @@
-/** Whether another process is gone is said only where it is certain. */
+/** A process is reported dead only where that is certain. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { describe, expect, it } from 'vitest';
@@ -7,9 +7,9 @@ import { isProcessGone, processIdentity } from '../../src/core/process-identity.
 const ours = processIdentity();
 
 describe('the identity of a process', () => {
-  it('is that of a living one for itself', () => expect(isProcessGone(ours)).toBe(false));
+  it('identifies the current process as alive', () => expect(isProcessGone(ours)).toBe(false));
 
-  it('is that of one that is gone once it has ended', async () => {
+  it('identifies a process that has exited as dead', async () => {
     const child = spawn(process.execPath, ['-e', '']);
     const pid = child.pid ?? 0;
     await once(child, 'exit');
@@ -17,7 +17,7 @@ describe('the identity of a process', () => {
     expect(isProcessGone([host, boot, namespace, pid, '1'].join(' '))).toBe(true);
   });
 
-  it('is another one that has its number since', () => {
+  it('identifies a process id that was reused as dead', () => {
     const parts = ours.split(' ');
     expect(isProcessGone([...parts.slice(0, 4), '1'].join(' '))).toBe(process.platform === 'linux');
   });
@@ -26,12 +26,12 @@ describe('the identity of a process', () => {
     ['of another machine', (parts: string[]) => ['elsewhere', ...parts.slice(1)]],
     ['of another boot', (parts: string[]) => [parts[0] ?? '', 'x', ...parts.slice(2)]],
     ['of another container', (parts: string[]) => [...parts.slice(0, 2), 'pid:[1]', ...parts.slice(3)]],
-  ])('%s cannot be judged', (_what, change) => {
+  ])('%s is inconclusive', (_what, change) => {
     const gone = [...ours.split(' ').slice(0, 3), '4194303', '1'];
     expect(isProcessGone(change(gone).join(' '))).toBe(false);
   });
 
-  it.each(['', 'x', 'a b c 0 1', 'a b c -1 1'])('that is none (%j) cannot be judged', (text) => {
+  it.each(['', 'x', 'a b c 0 1', 'a b c -1 1'])('an invalid one (%j) is inconclusive', (text) => {
     expect(isProcessGone(text)).toBe(false);
   });
 });

@@ -1,4 +1,4 @@
-/** Secrets are known by their value, whoever writes them and however. */
+/** Secrets are removed by value, in whatever encoding they appear. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createRedact, jsonWithoutSecrets, keepSecret, withoutSecrets } from '../../src/core/secrets.js';
@@ -9,19 +9,19 @@ describe('a secret', () => {
   it.each([
     ['as it is', TOKEN],
     ['in capitals', TOKEN.toUpperCase()],
-    ['in small letters', TOKEN.toLowerCase()],
+    ['in lower case', TOKEN.toLowerCase()],
     ['in JSON', JSON.stringify(TOKEN).slice(1, -1)],
     ['in an address', encodeURIComponent(TOKEN)],
-    ['with a sign escaped', TOKEN.replace('A', '\\u0041').replace('/', '\\/')],
-  ])('%s is taken out', (_, written) => {
+    ['with a character escaped', TOKEN.replace('A', '\\u0041').replace('/', '\\/')],
+  ])('%s is removed', (_, written) => {
     expect(createRedact([TOKEN])(`code ${written}, twice: ${written}.`)).toBe('code ***, twice: ***.');
   });
 
-  it('that is shorter than four signs stands in words by chance', () => {
+  it('shorter than four characters is kept, since it occurs in words by chance', () => {
     expect(createRedact(['abc', ''])('abc and more')).toBe('abc and more');
   });
 
-  it('is taken out whatever it is made of, and nothing else is', () => {
+  it('of any characters is removed, and nothing else is', () => {
     const tokens = fc.string({
       unit: fc.integer({ min: 0x21, max: 0x7e }).map((code) => String.fromCharCode(code)),
       minLength: 4,
@@ -37,19 +37,19 @@ describe('a secret', () => {
   });
 });
 
-it('what this process has read is taken out of texts and JSON, which stays JSON', () => {
+it('removes all registered secrets from texts and JSON, which stays valid', () => {
   keepSecret('1234567890123456');
   keepSecret('seSame-open-the-door');
   keepSecret('too-short');
   expect(withoutSecrets('SESAME-OPEN-THE-DOOR or 1234567890123456 in /data/too-short.csv')).toBe(
     '*** or *** in /data/too-short.csv',
   );
-  const said = {
+  const value = {
     n: 1234567890123456,
     code: 'sesame-open-the-door',
     'SeSame-Open-The-Door': '1234567890123456',
   };
-  const line = jsonWithoutSecrets(`${JSON.stringify(said)}\n`);
+  const line = jsonWithoutSecrets(`${JSON.stringify(value)}\n`);
   expect(JSON.parse(line)).toMatchObject({ n: 1234567890123456, code: '***' });
   expect(line.endsWith('}\n')).toBe(true);
   expect(jsonWithoutSecrets('{"SESAME-open-the-door":1}\n')).toBe('{"***":1}\n');

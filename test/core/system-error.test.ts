@@ -7,7 +7,7 @@ const systemError = (
   message = `${code}: of the system`,
 ) => Object.assign(new Error(message), { code, ...detail });
 
-describe('a system error in words', () => {
+describe('the text of a system error', () => {
   it.each<[unknown, string, string?]>([
     [systemError('ENOENT', { path: 'a.csv' }), 'it does not exist'],
     [systemError('EACCES', { path: 'a.csv' }), 'permission is missing'],
@@ -48,12 +48,12 @@ describe('a system error in words', () => {
       'that port does not speak TLS',
     ],
     [systemError('ERR_TLS_CERT_ALTNAME_INVALID'), 'the certificate belongs to another host'],
-  ])('%s will not pass', (error, words) => {
+  ])('%s is permanent', (error, words) => {
     expect(systemFault(error)).toEqual({ words, kind: 'lasting' });
   });
 
   it.each(['DEPTH_ZERO_SELF_SIGNED_CERT', 'SELF_SIGNED_CERT_IN_CHAIN', 'UNABLE_TO_GET_ISSUER_CERT_LOCALLY'])(
-    'a certificate that is not trusted (%s) says what to set',
+    'an untrusted certificate (%s) names the setting to change',
     (code) => {
       const { words, kind } = systemFault(systemError(code));
       expect(words).toMatch(/^the certificate is .*NODE_EXTRA_CA_CERTS$/);
@@ -61,7 +61,7 @@ describe('a system error in words', () => {
     },
   );
 
-  it('of several addresses says each reason once, and lasts only when all do', () => {
+  it('of several addresses lists each reason once, and is permanent only when all are', () => {
     const refused = (address: string) => systemError('ECONNREFUSED', { address, port: 5 });
     expect(systemFault(new AggregateError([refused('::1'), refused('127.0.0.1')]))).toEqual({
       words: 'nothing listens at ::1:5, nothing listens at 127.0.0.1:5',

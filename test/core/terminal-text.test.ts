@@ -1,4 +1,7 @@
-/** What reaches a terminal is text: nothing in it steers the terminal or turns the reading around. */
+/**
+ * Terminal output is plain text: nothing in it controls the terminal or changes the reading
+ * direction.
+ */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { printJson, printText, visible, visibleJson, visibleLine } from '../../src/core/terminal-text.js';
@@ -15,15 +18,15 @@ it.each([
   ['\u2066a\u2069\u200f\u061c', '\\u2066a\\u2069\\u200f\\u061c'],
   ['a\u2028b', 'a\\u2028b'],
   ['two\nlines\tand é, 漢字, 👩‍💻', 'two\nlines\tand é, 漢字, 👩‍💻'],
-])('%j is shown as %s', (text, shown) => {
+])('shows %j as %s', (text, shown) => {
   expect(visible(text)).toBe(shown);
 });
 
-it('what belongs on one line stays there', () => {
+it('keeps single-line text on one line', () => {
   expect(visibleLine('web\nbrand-enrich: all is well\t!')).toBe('web\\nbrand-enrich: all is well\\t!');
 });
 
-it('no text has anything of it left, and JSON means what it meant', () => {
+it('removes all control characters from any text, and keeps the meaning of JSON', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect(visible(text)).not.toMatch(STEERING);
@@ -34,7 +37,7 @@ it('no text has anything of it left, and JSON means what it meant', () => {
   );
 });
 
-it('texts and JSON are written so', () => {
+it('is applied to texts and JSON', () => {
   let written = '';
   const stream = { write: (text: string) => (written += text) } as unknown as NodeJS.WritableStream;
   printText(stream, 'a\u001b[2J\n');

@@ -1,4 +1,6 @@
-/** A brand that the service is still fetching: not found for now, which the row, the summary and the report say. */
+/**
+ * A brand that the service is still fetching: not found for now, as row, summary and report say.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { readReport, readRows } from '../support/output-files.js';
@@ -9,7 +11,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('says so when it is fetched, and when it is found stored', async () => {
+  test('is reported when it is asked for, and when the stored answer is used', async () => {
     const fetching = [domainAt(1), domainAt(4)];
     const web = await startWebServer((request, response) => {
       if (fetching.some((domain) => request.url?.endsWith(domain))) {

@@ -1,5 +1,6 @@
 /**
- * Refused credentials stop a run at once, and the token is found nowhere but in the request that carries it.
+ * Refused credentials stop a run at once, and the token appears nowhere but in the request that
+ * carries it.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -9,7 +10,7 @@ import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
 
-/** Every file below the test's folder that holds the token. */
+/** Every file below the test's folder that contains the token. */
 async function filesWithToken(scene: Scene): Promise<string[]> {
   const entries = await readdir(scene.folder, { recursive: true, withFileTypes: true });
   const paths = entries
@@ -32,7 +33,7 @@ describeOn([redis, embeddedEngine()], (engine) => {
     { dialect: 'spec', flags: [] },
     { dialect: 'coded', flags: ['--own-domain', 'brandfetch.com'] },
   ] as const)(
-    'a wrong token ends the run after one request and is found nowhere ($dialect, $flags)',
+    'a wrong token ends the run after one request and appears nowhere ($dialect, $flags)',
     async ({ dialect, flags }) => {
       const scene = await createScene(engine, { tokens: [], dialect });
       await scene.write('list.csv', domainList(500));
@@ -50,11 +51,11 @@ describeOn([redis, embeddedEngine()], (engine) => {
   );
 });
 
-describe.skipIf(redis.missing !== null)('on redis, with a token that is right at first', () => {
+describe.skipIf(redis.missing !== null)('on redis, with a token that is valid at first', () => {
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('a wrong token is shown once, by whichever of four workers asks first', async () => {
+  test('of four workers with a wrong token only one sends a request', async () => {
     const scene = await createScene(redis, { tokens: [], latencyMs: 500 });
     await scene.write('list.csv', domainList(1_000));
     const workers = [1, 2, 3, 4].map((number) =>
@@ -63,14 +64,14 @@ describe.skipIf(redis.missing !== null)('on redis, with a token that is right at
     await Promise.all(workers.map((worker) => worker.untilSaid(/waiting for chunks/)));
     const result = await scene.run(['run', 'list.csv', '--no-worker']);
     expect(result.code, result.stderr).toBe(4);
-    // While the first was on its way the others had chunks too, and waited for its permit.
+    // During the first request the others have chunks too, and wait for its permit.
     expect(scene.service.meter.requests).toHaveLength(1);
     expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv')))).toEqual({
       deferred: 1_000,
     });
   });
 
-  test('a token that is revoked in mid-run stops it, and a good one buys the rest alone', async () => {
+  test('a token revoked during a run stops it, and the next run with a good one buys only the rest', async () => {
     const scene = await createScene(redis, { latencyMs: 30 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(600));
@@ -94,7 +95,7 @@ describe.skipIf(redis.missing !== null)('on redis, with a token that is right at
     expect(meter.mostBilledOnce()).toBe(1);
   });
 
-  test('the token never travels to Redis, neither in a key nor in a value', async () => {
+  test('the token never reaches Redis, neither in a key nor in a value', async () => {
     const monitor = await new Redis(redis.server.url).monitor();
     onTestFinished(() => monitor.disconnect());
     const commands: string[] = [];

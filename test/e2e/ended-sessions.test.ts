@@ -1,5 +1,6 @@
 /**
- * PostgreSQL ends the sessions of a run, again and again, while it winds up: it comes to its end all the same.
+ * An administrator ends the PostgreSQL sessions of a run again and again while it finishes; it
+ * finishes nevertheless.
  */
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -8,11 +9,14 @@ import { readRows } from '../support/output-files.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
 
 const postgres = postgresEngine();
-describe.skipIf(postgres.missing !== null)('on postgres, sessions that an administrator ends', () => {
+describe.skipIf(postgres.missing !== null)('on postgres, sessions ended by an administrator', () => {
   beforeAll(() => postgres.start());
   afterAll(() => postgres.stop());
 
-  /** Ends every session of ours fifty times a second, for a while or until `done` is settled. How many there were. */
+  /**
+   * Ends all sessions of the database fifty times a second, for a while or until `done` settles.
+   * Returns how many there were.
+   */
   async function endSessionsUntil(scene: Scene, done: Promise<unknown>): Promise<number> {
     const client = new Client({ connectionString: scene.env.BRAND_ENRICH_ENGINE ?? '' });
     await client.connect();
@@ -51,7 +55,7 @@ describe.skipIf(postgres.missing !== null)('on postgres, sessions that an admini
     expect(await readRows(scene.path(file))).toHaveLength(300);
   });
 
-  test('cost a run that is interrupted nothing but what was not asked', async () => {
+  test('cost an interrupted run only what was not asked for yet', async () => {
     const scene = await createScene(postgres, { latencyMs: 20 });
     await scene.write('list.csv', domainList(2_000));
     const running = scene.start(['run', 'list.csv']);
@@ -71,7 +75,7 @@ describe.skipIf(postgres.missing !== null)('on postgres, sessions that an admini
     ['schedule', 'list'],
     ['outcomes', 'stats'],
     ['plan', 'list.csv'],
-  ])('do not keep `%s %s` from its answer', async (...command) => {
+  ])('do not prevent the answer of `%s %s`', async (...command) => {
     const scene = await createScene(postgres);
     await scene.write('list.csv', domainList(3));
     const looking = scene.start(command.filter((word) => word !== undefined));

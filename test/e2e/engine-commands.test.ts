@@ -1,5 +1,6 @@
 /**
- * `engine status`, `stop`, `export` and `import` as their users run them: from one engine to another, with a budget that holds.
+ * `engine status`, `stop`, `export` and `import` end to end: from one engine to another, with a
+ * budget that holds.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
@@ -14,7 +15,7 @@ describeOn(others, (other) => {
   beforeAll(() => other.start());
   afterAll(() => other.stop());
 
-  test('what was paid for on one engine is paid for on the other, and the budget holds over both', async () => {
+  test('what was paid for on one engine is not bought again on the other, and the budget holds across both', async () => {
     const scene = await createScene(embedded, { plan: 'free', quota: 50 });
     const there = other.env(scene.folder);
     await scene.write('first.csv', domainList(30));
@@ -43,7 +44,7 @@ describeOn(others, (other) => {
     const counts = countStatuses(await readRows(scene.path('all.enriched.partial.csv')));
     expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(50);
 
-    // And back, through a pipe: what was bought there is known here.
+    // And back, through a pipe: answers bought there are known here.
     const back = await scene.run(['engine', 'export'], there);
     const file = await scene.write('back.jsonl', back.stdout);
     await scene.start(['engine', 'import', file]).done;
@@ -52,7 +53,7 @@ describeOn(others, (other) => {
     expect(scene.service.meter.billed).toBe(50);
   });
 
-  test('status names server, sessions and size; stopping it is not ours', async () => {
+  test('status names server, sessions and size; stopping a configured server is refused', async () => {
     const scene = await createScene(other);
     const { code, stdout, stderr } = await scene.run(['engine', 'status', '--json']);
     expect(code, stderr).toBe(0);
@@ -67,8 +68,8 @@ describeOn(others, (other) => {
   });
 });
 
-describe('a file that is damaged', () => {
-  test('is imported line by line: what is broken is named, nothing that is whole is lost', async () => {
+describe('a damaged export file', () => {
+  test('is imported line by line: broken lines are named, intact ones are not lost', async () => {
     const scene = await createScene(embedded);
     await scene.write('list.csv', domainList(12));
     expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
@@ -94,7 +95,7 @@ describe('a file that is damaged', () => {
 });
 
 describe('the embedded engine', () => {
-  test('is looked at without being started, and stopped only when nobody uses it', async () => {
+  test('is inspected without being started, and stopped only when nothing uses it', async () => {
     const scene = await createScene(embedded);
     const status = async () => JSON.parse((await scene.run(['engine', 'status', '--json'])).stdout);
     expect(await status()).toMatchObject({ isRunning: false, version: null });
@@ -109,7 +110,7 @@ describe('the embedded engine', () => {
     expect(held.stderr).toContain(`used by process ${worker.pid}`);
     worker.kill('SIGKILL');
     await worker.done;
-    // The server learns of a killed client a moment later.
+    // The server notices a killed client a moment later.
     await vi.waitUntil(async () => (await status()).processes.length === 0, { timeout: 20_000 });
     expect(await status()).toMatchObject({ isRunning: true });
     const stopped = await scene.run(['engine', 'stop']);

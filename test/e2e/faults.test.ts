@@ -1,5 +1,6 @@
 /**
- * A service in trouble: nothing is lost, nothing is paid three times, nothing that is known to be missing is asked for again.
+ * A faulty service: nothing is lost, nothing is paid three times, and no known miss is asked for
+ * again.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isKnown } from '../support/brand-profile.js';
@@ -12,7 +13,7 @@ describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('errors, resets and damaged answers: a right file, nobody paid three times, no 404 asked twice', async () => {
+  test('errors, resets and damaged answers: the file is right, nothing is paid three times, no 404 asked twice', async () => {
     const scene = await createScene(engine, {
       faults: {
         unavailable: 0.1,
@@ -33,7 +34,7 @@ describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
     for (const row of rows) {
       const domain = row.brand_identifier ?? '';
       const isThere = isKnown('domain', domain);
-      // Failed is right only where two paid answers were of no use.
+      // Failed is right only after two paid answers that could not be used.
       if (row.brand_status === 'failed') expect(meter.billedOf.get(`domain:${domain}`)).toBe(2);
       else expect(row.brand_status).toBe(isThere ? 'matched' : 'not_found');
       if (row.brand_status === 'matched') expect(row.brand_domain).toBe(domain);
@@ -47,11 +48,11 @@ describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
   });
 });
 
-describe.skipIf(redis.missing !== null)('on redis, a service that cannot keep up', () => {
+describe.skipIf(redis.missing !== null)('on redis, a service with limited throughput', () => {
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('at 50 requests a second nothing is lost and little is refused, without a hint when to come back', async () => {
+  test('at 50 requests a second nothing is lost and little is refused, without Retry-After', async () => {
     const scene = await createScene(redis, { perSecond: 50, latencyMs: 30 });
     await scene.write('list.csv', domainList(200));
     const result = await scene.run(['run', 'list.csv']);
@@ -62,7 +63,7 @@ describe.skipIf(redis.missing !== null)('on redis, a service that cannot keep up
     expect(meter.count({ why: 'throughput' })).toBeLessThanOrEqual(30);
   });
 
-  test('more failures than --max-errors allows stop the run, and what was answered is kept', async () => {
+  test('more failures than --max-errors stop the run, and answers are kept', async () => {
     const scene = await createScene(redis, { latencyMs: 20 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(1_000));

@@ -1,5 +1,6 @@
 /**
- * An engine that is gone for good: Ctrl-C ends the run soon when nothing is in flight, and the file is written with what is known.
+ * An engine that is gone for good: Ctrl-C ends the run soon when nothing is in flight, and the file
+ * is written from what is known.
  */
 import { describe, expect, test } from 'vitest';
 import { readReport, readRows } from '../support/output-files.js';
@@ -14,8 +15,9 @@ const servers = [
 
 for (const { name, isMissing, start, signal } of servers) {
   describe.skipIf(isMissing)(`on ${name}`, () => {
-    // Requests may take longer than this test: whoever waits for those that are not under way does not come to its end.
-    test('Ctrl-C ends a run whose engine is gone, without waiting for requests that are not there', async () => {
+    // Requests may take longer than this test, so a run that waited for requests not in flight
+    // would not end in time.
+    test('Ctrl-C ends a run whose engine is gone, without waiting for requests that are not in flight', async () => {
       const server = await start();
       try {
         const env = (folder: string) => ({
@@ -38,7 +40,7 @@ for (const { name, isMissing, start, signal } of servers) {
         expect(result.code, result.stderr).toBe(130);
         expect(result.stderr).toContain('the end of this run did not reach the engine');
         expect(await readRows(scene.path('list.enriched.partial.csv'))).toHaveLength(2_000);
-        // What was paid for and the engine never learned of is counted all the same.
+        // Paid answers that the engine never recorded are counted too.
         const { billed } = scene.service.meter;
         const { requests } = await readReport(scene.path('list.report.json'));
         expect(requests).toMatchObject({ sent: billed, billed });

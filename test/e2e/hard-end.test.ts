@@ -1,6 +1,4 @@
-/**
- * What a process leaves on the disk when it has no chance to tidy up: no row of the user's file, whichever way it ended.
- */
+/** What a killed process leaves on disk: no row of the user's file, however it ended. */
 import { spawnSync } from 'node:child_process';
 import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -12,7 +10,7 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 
 const ROW = 'only-in-a-row-of-the-user';
 
-/** Files below the state folder, except the engine's own, that hold a row's text. */
+/** Files below the state folder, except the engine's, that contain a row's text. */
 async function filesWithRows(folder: string): Promise<string[]> {
   const found: string[] = [];
   for (const name of await readdir(folder, { recursive: true }).catch(() => [])) {
@@ -51,10 +49,10 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect(await readdir(scene.path('state/runs'))).toEqual([]);
   });
 
-  test('a second Ctrl-C says how many requests were in flight', async () => {
+  test('a second Ctrl-C reports how many requests were in flight', async () => {
     const scene = await createScene(engine);
     const { meter, options } = scene.service;
-    // An address that has answered once is not asked one by one.
+    // Once an address has answered, requests are no longer sent one by one.
     await scene.write('first.csv', domainList(1, 'first'));
     expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
     options.latencyMs = 30_000;
@@ -68,7 +66,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect(result.stderr).toContain('left at once: 4 requests were in flight and may have been billed');
   });
 
-  test('the next run removes what an earlier version left', async () => {
+  test('the next run removes the leftovers of an earlier version', async () => {
     const scene = await createScene(engine);
     const dead = spawnSync(process.execPath, ['-e', '']).pid;
     const left = scene.path(`state/runs/${dead}-0123abcd`);
@@ -81,7 +79,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   });
 });
 
-test('the state of a sample run that was killed is gone after the next one', async () => {
+test('the next sample run removes the state of one that was killed', async () => {
   const folder = await temporaryFolder();
   const dead = spawnSync(process.execPath, ['-e', '']).pid;
   const left = join(folder, `brand-enrich-sample-${dead}-aB3dE6`);

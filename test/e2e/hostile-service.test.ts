@@ -1,6 +1,6 @@
 /**
- * A service, and a file, that mean no good: the token they echo is nowhere, what they nest prevents no output, and nothing
- * of theirs steers a terminal.
+ * A malicious service, and a malicious file: an echoed token is stored nowhere, deep nesting
+ * prevents no output, and nothing controls a terminal.
  */
 
 import { readdir, readFile, stat, writeFile } from 'node:fs/promises';
@@ -21,7 +21,7 @@ interface Answer {
   readonly body: string;
 }
 
-/** Answers by the last part of the path; what is posted to it is kept. */
+/** Answers by the last segment of the path; keeps what is posted to it. */
 async function startService(answerTo: (value: string) => Answer) {
   const asked: string[] = [];
   const posted: string[] = [];
@@ -48,7 +48,7 @@ async function startService(answerTo: (value: string) => Answer) {
   return { url: `http://127.0.0.1:${port}`, asked, posted };
 }
 
-/** Everything that was written below a folder, the engine's own files included. */
+/** Everything written below a folder, the engine's files included. */
 async function allText(folder: string): Promise<string> {
   let text = '';
   for (const name of await readdir(folder, { recursive: true })) {
@@ -63,7 +63,7 @@ describeOn([redisEngine(), embeddedEngine(), postgres], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('a token that is echoed is in no file, log, message, notification or status', async () => {
+  test('an echoed token is in no file, log, message, notification or status', async () => {
     const folder = await temporaryFolder();
     const token = `${newToken()}_AbC`;
     const odd = [...token].map((sign, at) => (at % 2 ? sign.toUpperCase() : sign)).join('');
@@ -85,8 +85,8 @@ describeOn([redisEngine(), embeddedEngine(), postgres], (engine) => {
     expect(csv.code, csv.stderr).toBe(1);
     const lines = await cli('run', 'list.csv', '--format', 'jsonl', '--log-level', 'trace');
     const status = await cli('status', '--json');
-    const said = [csv, lines, status].map(({ stdout, stderr }) => stdout + stderr).join('\n');
-    const all = [said, await allText(folder), ...service.posted].join('\n').toLowerCase();
+    const output = [csv, lines, status].map(({ stdout, stderr }) => stdout + stderr).join('\n');
+    const all = [output, await allText(folder), ...service.posted].join('\n').toLowerCase();
     expect(service.posted.length).toBeGreaterThan(0);
     expect(all).toContain('***');
     expect(all).not.toContain(token.toLowerCase());
@@ -94,7 +94,7 @@ describeOn([redisEngine(), embeddedEngine(), postgres], (engine) => {
     expect(rows.map((row) => row.brand_status).sort()).toEqual(['failed', 'failed', 'failed', 'matched']);
   });
 
-  test('no depth of a brand prevents an output, in this run or the next', async () => {
+  test('a deeply nested brand prevents no output, in this run or the next', async () => {
     const folder = await temporaryFolder();
     const deep = '['.repeat(100_000) + ']'.repeat(100_000);
     const deeper = `${'{"a":'.repeat(50_000)}1${'}'.repeat(50_000)}`;
@@ -116,10 +116,10 @@ describeOn([redisEngine(), embeddedEngine(), postgres], (engine) => {
   });
 });
 
-describe('a file that steers terminals', () => {
+describe('a file with terminal control sequences', () => {
   const ESCAPE = '\u001b[2J\u009b31m\u202e';
 
-  test('is spoken of without doing so', async () => {
+  test('has them escaped in every message', async () => {
     const folder = await temporaryFolder();
     const service = await startService(() => ({ status: 404, body: '{}' }));
     const name = `list${ESCAPE}.csv`;
@@ -134,7 +134,7 @@ describe('a file that steers terminals', () => {
     const cli = (...args: string[]) => runCli(args, { cwd: folder, env });
     const column = ['--column', `${header}:domain`];
     const ran = [];
-    // One after the other: what is said is compared, not who is first at the state folder.
+    // One by one: the test compares output, not which process starts first.
     for (const args of [
       ['plan', name, ...column],
       ['plan', name, ...column, '--json'],

@@ -1,35 +1,23 @@
-/**
- * With --json a program reads standard output, whatever goes wrong: settings, input, engine or service.
- */
+/** With --json standard output is JSON whatever goes wrong: settings, input, engine or service. */
 import { describe, expect, test } from 'vitest';
 import { embeddedEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
 
 const NOWHERE = 'redis://127.0.0.1:1';
 
-// An input is looked at before an engine is opened for it.
-describe('with --json an error is an object on standard output, and a line on standard error', () => {
+// The input is checked before an engine is opened.
+describe('with --json an error is an object on standard output and a line on standard error', () => {
   test.each<[string, readonly string[], Record<string, string>, { code: string; exitCode: number }]>([
+    ['an unknown flag', ['run', 'list.csv', '--jsno', '--json'], {}, { code: 'usage-invalid', exitCode: 2 }],
+    ['an unknown command', ['rum', 'list.csv', '--json'], {}, { code: 'usage-invalid', exitCode: 2 }],
     [
-      'a flag that is not known',
-      ['run', 'list.csv', '--jsno', '--json'],
-      {},
-      { code: 'usage-invalid', exitCode: 2 },
-    ],
-    [
-      'a command that is not known',
-      ['rum', 'list.csv', '--json'],
-      {},
-      { code: 'usage-invalid', exitCode: 2 },
-    ],
-    [
-      'a value that means nothing',
+      'an invalid value',
       ['plan', 'list.csv', '--rate', 'fast', '--json'],
       {},
       { code: 'usage-invalid', exitCode: 2 },
     ],
     [
-      'a value in the environment that means nothing',
+      'an invalid value in the environment',
       ['status'],
       { BRAND_ENRICH_JSON: 'true', BRAND_ENRICH_RATE: 'fast', BRAND_ENRICH_ENGINE: 'x' },
       { code: 'usage-invalid', exitCode: 2 },
@@ -41,19 +29,19 @@ describe('with --json an error is an object on standard output, and a line on st
       { code: 'usage-token-missing', exitCode: 2 },
     ],
     [
-      'an input that is not there',
+      'a missing input',
       ['run', 'nowhere.csv', '--engine', NOWHERE, '--json'],
       {},
       { code: 'input-missing', exitCode: 5 },
     ],
     [
-      'an input that is not there, of a plan',
+      'a missing input of a plan',
       ['plan', 'nowhere.csv', '--engine', NOWHERE, '--json'],
       {},
       { code: 'input-missing', exitCode: 5 },
     ],
     [
-      'a column that is not there',
+      'a missing column',
       ['run', 'list.csv', '--column', 'x', '--engine', NOWHERE, '--json'],
       {},
       { code: 'column-unknown', exitCode: 2 },
@@ -75,7 +63,7 @@ describe('with --json an error is an object on standard output, and a line on st
     expect(stdout + stderr).not.toContain(scene.token);
   });
 
-  test('without it standard output stays empty', async () => {
+  test('without --json standard output stays empty', async () => {
     const scene = await createScene(embeddedEngine());
     const { code, stdout } = await scene.run(['run', 'nowhere.csv']);
     expect([code, stdout]).toEqual([5, '']);

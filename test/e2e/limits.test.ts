@@ -1,5 +1,6 @@
 /**
- * The budget holds to the request, counted at the service: quota, overage, caps, and what others spend.
+ * The budget holds to the request, counted at the service: quota, overage, caps, and spending by
+ * others.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
@@ -10,7 +11,7 @@ describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('a quota of 100 buys exactly 100 of 1,000; once it is raised the same command buys the other 900', async () => {
+  test('a quota of 100 buys exactly 100 of 1,000, and once raised the same command buys the other 900', async () => {
     const scene = await createScene(engine, { quota: 100 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(1_000));
@@ -47,14 +48,14 @@ describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
 });
 
 const redis = redisEngine();
-describe.skipIf(redis.missing !== null)('on redis, limits of every kind', () => {
+describe.skipIf(redis.missing !== null)('limits of every kind on redis', () => {
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
   test.each([
     { said: 'the own domain', flags: ['--own-domain', 'brandfetch.com'] },
     { said: 'the free plan', flags: ['--plan', 'free'] },
-  ])('with $said named, a quota of 100 is used exactly and a raised one is found', async ({ flags }) => {
+  ])('with $said set, a quota of 100 is used exactly and a raised one is found', async ({ flags }) => {
     const scene = await createScene(redis, { quota: 100 });
     await scene.write('list.csv', domainList(400));
     const first = await scene.run(['run', 'list.csv', ...flags]);
@@ -85,7 +86,7 @@ describe.skipIf(redis.missing !== null)('on redis, limits of every kind', () => 
     expect(scene.service.meter.billed).toBe(billed);
   });
 
-  test('whoever looks at the account sees the limit that its runs gave it, whatever flags are said', async () => {
+  test("status shows the limit that the account's runs set, whatever flags are given", async () => {
     const scene = await createScene(redis, { quota: 50, plan: 'paid' });
     await scene.write('list.csv', domainList(40));
     expect((await scene.run(['run', 'list.csv', '--overage-budget', '3'])).code).toBe(0);
@@ -102,7 +103,7 @@ describe.skipIf(redis.missing !== null)('on redis, limits of every kind', () => 
     }
   });
 
-  test('a budget said higher than the account has ends with both named, at the last request that it has', {
+  test("a budget above the account's ends the run at the last available request, with both named", {
     tags: ['long'],
   }, async () => {
     const scene = await createScene(redis, { quota: 50, plan: 'paid', overageTenths: 2 });
@@ -116,21 +117,22 @@ describe.skipIf(redis.missing !== null)('on redis, limits of every kind', () => 
     expect(result.stderr).not.toContain('too many for');
   });
 
-  test('an overage that nobody allowed is touched by one probe at most, however often the command is run', async () => {
+  test('overage that was not allowed is touched by one probe at most, however often the command is run', async () => {
     const scene = await createScene(redis, { quota: 50, plan: 'paid' });
     await scene.write('list.csv', domainList(200));
     expect((await scene.run(['run', 'list.csv'])).code).toBe(7);
     expect(scene.service.meter.billed).toBe(50);
-    // Nobody said which plan it is: where a refusal is free, one request finds out whether the quota was raised.
+    // The plan is unknown: where a refusal is free, one request finds out whether the quota was
+    // raised.
     for (let times = 0; times < 2; times += 1) expect((await scene.run(['run', 'list.csv'])).code).toBe(7);
     expect(scene.service.meter.billed).toBe(51);
   });
 
-  test('a cap of one run that is raised goes on where the lower one stopped', async () => {
+  test('a run whose cap is raised continues where the lower one stopped it', async () => {
     const scene = await createScene(redis);
     await scene.write('list.csv', domainList(200));
     expect((await scene.run(['run', 'list.csv', '--max-requests', '30'])).code).toBe(7);
-    // The plan of the same command knows what was sent for it, and that nothing was for another.
+    // The plan of the same command knows what it sent, and that other commands sent nothing.
     const deferred = async (file: string) => {
       const plan = await scene.run(['plan', file, '--max-requests', '50', '--json']);
       return JSON.parse(plan.stdout).spending.deferred;

@@ -1,6 +1,4 @@
-/**
- * The main job: a list comes back enriched, ranked, whole, and paid for once.
- */
+/** The main job: a list comes back enriched, ranked and complete, and is paid for once. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { profileText, scoreOf } from '../support/brand-profile.js';
@@ -8,7 +6,7 @@ import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.
 import { countStatuses, type OutputRow, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn } from '../support/scene.js';
 
-/** Records as their owner wrote them: nothing in them may come back changed. */
+/** Records as their owner wrote them, which must come back unchanged. */
 const RECORDS = [
   '007,shop-one.com,"several\r\nlines, ""quoted"""',
   '12345678901234567890,shop-two.com,1.10',
@@ -25,7 +23,10 @@ const LIST = `Nr,Website,Note\r\n${RECORDS.join('\r\n')}\r\n`;
 
 const RANKS = ['matched', 'not_found', 'deferred', 'failed', 'invalid', 'skipped'];
 
-/** Scores down, unscored brands after them, then the statuses in their order; equal ones in the order of the input. */
+/**
+ * Descending scores, then brands without a score, then the statuses in order; ties keep the order
+ * of the input.
+ */
 function rankOf({ brand_status: status = '', brand_quality_score: score = '' }: OutputRow): number {
   if (status === 'matched' && score !== '') return 1 - Number(score);
   return 2 + (status === 'matched' ? 0 : 1 + RANKS.indexOf(status));
@@ -35,7 +36,7 @@ describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('a plan sends nothing; then every row comes back once, ranked, byte for byte, each identifier billed once', async () => {
+  test('a plan sends nothing; the run returns every row once, ranked, byte for byte, and each identifier is billed once', async () => {
     const scene = await createScene(engine);
     await scene.write('list.csv', LIST);
 
@@ -79,7 +80,7 @@ describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
     expect((await readRows(scene.path('again.csv'))).map(withoutSource)).toEqual(rows.map(withoutSource));
   });
 
-  test('JSON lines come back with the profile exactly as the service sent it', async () => {
+  test('JSON lines carry the profile exactly as the service sent it', async () => {
     const scene = await createScene(engine);
     const lines = Array.from(
       { length: 60 },
@@ -108,7 +109,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('what one run wrote is valid input of the next, and nothing is billed for it', async () => {
+  test('accepts the output of a run as input of the next, which is billed nothing', async () => {
     const scene = await createScene(redis);
     await scene.write('list.csv', 'website,note\na-one.com,1\na-two.com,2\na-one.com,3\n');
     expect((await scene.run(['run', 'list.csv', '-o', 'one.csv'])).code).toBe(0);

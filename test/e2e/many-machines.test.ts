@@ -1,6 +1,6 @@
 /**
- * The topology of `docker-compose.yml` as processes: its Redis with its flags, its workers and runs with their commands and
- * environments, where only the addresses are this machine's.
+ * The topology of `docker-compose.yml` as processes: its Redis with its flags, its workers and runs
+ * with their commands and environments, with the addresses of this machine.
  */
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -14,7 +14,7 @@ const { services } = readCompose();
 const flagsOfRedis = (services.redis?.command ?? []).slice(1);
 const redis = redisEngine(flagsOfRedis);
 
-/** What Compose would give this container, with this machine's addresses. */
+/** The environment that Compose would give this container, with local addresses. */
 function environmentOf(
   service: ComposeService | undefined,
   scene: Scene,
@@ -27,7 +27,7 @@ function environmentOf(
     BRAND_API_URL: scene.service.url,
     BRAND_API_TOKEN: scene.token,
     BRAND_ENRICH_STATE: join(scene.folder, name),
-    // Containers have a port each, and folders and a network of their own; processes of one machine share them.
+    // Containers have their own ports, folders and network; processes of one machine share them.
     ...(env.BRAND_ENRICH_METRICS_PORT === undefined ? {} : { BRAND_ENRICH_METRICS_PORT: '0' }),
     ...(env.BRAND_ENRICH_DASHBOARD_PORT === undefined ? {} : { BRAND_ENRICH_DASHBOARD_PORT: '0' }),
     ...(env.BRAND_ENRICH_METRICS_HOST === undefined ? {} : { BRAND_ENRICH_METRICS_HOST: '127.0.0.1' }),

@@ -1,5 +1,6 @@
 /**
- * Metrics and health of real processes: what they tell agrees with what the service counted, and readiness follows the engine.
+ * Metrics and health of real processes: metrics agree with what the service counted, and readiness
+ * follows the engine.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { scrape } from '../context/scrape.js';
@@ -7,13 +8,13 @@ import { redisEngine } from '../support/engines.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 
 const METRICS_AT = /(http:\/\/127\.0\.0\.1:\d+)\/metrics/;
-const urlIn = (said: string) => METRICS_AT.exec(said)?.[1] ?? '';
+const urlIn = (output: string) => METRICS_AT.exec(output)?.[1] ?? '';
 
 describeOn([redisEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('a run that waits at its limit tells what it did and what is left', async () => {
+  test('a run that waits at its limit reports what it did and what is left', async () => {
     const scene = await createScene(engine, { quota: 60 });
     await scene.write('list.csv', domainList(150));
     const run = scene.start(['run', 'list.csv', '--metrics-port', '0', '--on-limit', 'wait']);
@@ -39,7 +40,7 @@ describe.skipIf(redis.missing !== null)('a worker on redis', () => {
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('tells lookups, queue and limit, and is ready again when Redis is back', async () => {
+  test('reports lookups, queue and limit, and is ready again when Redis is back', async () => {
     const scene = await createScene(redis);
     const worker = scene.start(['worker', '--metrics-port', '0', '--concurrency', '4']);
     await worker.untilSaid(METRICS_AT);
@@ -54,7 +55,7 @@ describe.skipIf(redis.missing !== null)('a worker on redis', () => {
     expect(text).toMatch(/^brand_enrich_limit_left\{account="key-[0-9a-f]{16}"\} \d+$/m);
     expect((await scrape(`${url}/readyz`)).status).toBe(200);
 
-    // Silent first, then gone.
+    // Redis hangs first, then is gone.
     await redis.server.kill('SIGSTOP');
     expect(await scrape(`${url}/readyz`)).toMatchObject({
       status: 503,
@@ -73,7 +74,7 @@ describe.skipIf(redis.missing !== null)('a worker on redis', () => {
     expect((await worker.done).code).toBe(0);
   });
 
-  test('a port of its own that is taken stops the run before it spends; one from elsewhere is done without', async () => {
+  test('a taken port stops the run before it spends when a flag set it, and is skipped otherwise', async () => {
     const scene = await createScene(redis);
     const { port } = new URL(scene.service.url);
     await scene.write('list.csv', domainList(3));

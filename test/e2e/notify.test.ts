@@ -1,5 +1,5 @@
 /**
- * Whoever wants to be told is told: by signed webhook, of each way to end, and never at the cost of the run.
+ * Notifications by signed webhook about every way to end; a failed delivery never affects the run.
  */
 import { createHmac } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -18,7 +18,7 @@ const SECRET = 'a secret of the receiver';
 const noticesOf = (hook: Hook) => hook.received.map(({ body }) => JSON.parse(body));
 const eventsOf = (hook: Hook) => noticesOf(hook).map(({ event }) => event);
 
-/** As the README tells receivers to do it. */
+/** Verifies as the README tells receivers to do it. */
 function isGenuine({ headers, body }: Hook['received'][number]): boolean {
   const signed = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
   return (
@@ -26,7 +26,7 @@ function isGenuine({ headers, body }: Hook['received'][number]): boolean {
   );
 }
 
-test('a run that finishes says so, signed, with counts and names, and without token or rows', async () => {
+test('a finished run sends a signed notice with counts and names, and without token or rows', async () => {
   const scene = await createScene(engine);
   const hook = await startHook(200);
   await scene.write('list.csv', domainList(20));
@@ -52,7 +52,7 @@ test('a run that finishes says so, signed, with counts and names, and without to
   expect(received.body).not.toContain(SECRET);
 });
 
-test('a run that runs out of quota tells of 80 % and of its parking; a receiver that refuses changes nothing', async () => {
+test('a run that reaches its quota sends notices of 80 % and of its parking; a receiver that refuses changes nothing', async () => {
   const scene = await createScene(engine, { quota: 20 });
   const hook = await startHook(200);
   await scene.write('list.csv', domainList(50));
@@ -74,7 +74,7 @@ test('a run that runs out of quota tells of 80 % and of its parking; a receiver 
   expect(second.stderr).not.toContain('of-the-receiver');
 });
 
-test('a refused token and a missing file are failures, and only what is asked for is told', async () => {
+test('a refused token and a missing file are reported as failures, and only chosen events are sent', async () => {
   const scene = await createScene(engine, { tokens: [] });
   const hook = await startHook(200);
   await scene.write('list.csv', domainList(5));
@@ -87,7 +87,7 @@ test('a refused token and a missing file are failures, and only what is asked fo
   ]);
 });
 
-test('an inbox tells of each file where its report lies for good, and of one that cannot be read', async () => {
+test('an inbox notifies of each file with the final path of its report, and of one that cannot be read', async () => {
   const scene = await createScene(engine);
   const hook = await startHook(200);
   const watcher = scene.start(['watch', '.', '--settle', '200ms', '--notify-url', hook.url]);

@@ -1,5 +1,6 @@
 /**
- * Several processes on one state folder: runs, workers, inboxes and looks beside each other on the embedded engine, as on any server.
+ * Several processes on one state folder: runs, workers, inboxes and status commands side by side on
+ * the embedded engine, as on any server.
  */
 import { mkdir, readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
@@ -19,8 +20,8 @@ async function serverPid(scene: Scene): Promise<number> {
   return Number(text.split('\n')[0]);
 }
 
-describe('on one machine without a server of its own', () => {
-  test('two runs over the same identifiers buy each of them once, while others look', async () => {
+describe('on one machine without a configured server', () => {
+  test('two runs over the same identifiers buy each of them once, while other commands read', async () => {
     const scene = await createScene(engine, { latencyMs: 20 });
     await scene.write('one.csv', domainList(800));
     await scene.write('two.csv', domainList(800));
@@ -44,7 +45,7 @@ describe('on one machine without a server of its own', () => {
     expect(reports.reduce((sum, { requests }) => sum + requests.billed, 0)).toBe(800);
   });
 
-  test('four workers keep the budget to the last request, and the run of another process is theirs', async () => {
+  test('four workers keep the budget exactly and serve the run of another process', async () => {
     const scene = await createScene(engine, { plan: 'paid', quota: 50, overageTenths: 3, latencyMs: 5 });
     await scene.write('list.csv', domainList(120));
     const workers = Array.from({ length: 4 }, () => scene.start(['worker']));
@@ -58,7 +59,7 @@ describe('on one machine without a server of its own', () => {
     for (const worker of workers) expect((await worker.done).code).toBe(0);
   });
 
-  test('an inbox and a schedule live beside a run', async () => {
+  test('an inbox and a schedule run beside a run', async () => {
     const scene = await createScene(engine);
     await mkdir(scene.path('inbox'));
     const watch = scene.start(['watch', 'inbox']);
@@ -92,7 +93,7 @@ describe('on one machine without a server of its own', () => {
     expect(meter.mostBilledOnce()).toBe(1);
   });
 
-  test('a supervisor that ends the server together with the run loses nothing', async () => {
+  test('a supervisor that ends server and run together loses nothing', async () => {
     const scene = await createScene(engine, { latencyMs: 200 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(200));
@@ -111,7 +112,7 @@ describe('on one machine without a server of its own', () => {
     expect(meter.mostBilledOnce()).toBe(1);
   });
 
-  test('two at once with files that overlap buy each identifier once, the dearest first', {
+  test('two priority runs with overlapping files buy each identifier once, the most valuable first', {
     tags: ['long'],
   }, async () => {
     const scene = await createScene(engine, { latencyMs: 10, quota: 500 });

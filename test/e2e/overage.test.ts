@@ -1,5 +1,6 @@
 /**
- * What a run reports as overage is what the service bills as overage, counted at the service, and `--max-cost` is used to its end.
+ * The overage that a run reports equals what the service bills as overage, and `--max-cost` is used
+ * up fully.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
@@ -17,7 +18,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine()), postgresEngine()], (en
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('with free answers between the billed ones the report says what the service bills', async () => {
+  test('the report agrees with the bill when free answers lie between billed ones', async () => {
     const scene = await createScene(engine, { quota: 50, plan: 'paid', badShare: 0.5 });
     await scene.write('list.csv', domainList(200));
     const { code, stderr } = await scene.run(['run', 'list.csv', '--overage-budget', '10']);
@@ -48,7 +49,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine()), postgresEngine()], (en
     expect(billed.reduce((sum, each) => sum + each, 0)).toBe(beyond(scene));
   });
 
-  test('a cap on the cost is used to its end, and a second start keeps it', async () => {
+  test('a cost cap is used up fully, and a second start keeps it', async () => {
     const scene = await createScene(engine, { quota: 10, plan: 'paid', badShare: 0.5 });
     await scene.write('list.csv', domainList(300));
     const command = ['run', 'list.csv', '--overage-budget', '20', '--max-cost', '5'];
@@ -62,7 +63,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine()), postgresEngine()], (en
     expect((rows.matched ?? 0) + (rows.not_found ?? 0)).toBe(60);
   });
 
-  test("the user's own cap is not probed, however often the run is started", async () => {
+  test('a cap set by the user is not probed, however often the run is started', async () => {
     const scene = await createScene(engine, { quota: 1_000_000 });
     await scene.write('list.csv', domainList(300));
     for (let start = 0; start < 3; start += 1) {
@@ -72,7 +73,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine()), postgresEngine()], (en
     }
   });
 
-  test('answers that are dated in the next month do not buy a second quota', async () => {
+  test('answers dated in the next month do not buy a second quota', async () => {
     const scene = await createScene(engine, { quota: 100, plan: 'paid', liesEvery: 25 });
     await scene.write('list.csv', domainList(400));
     const { code, stderr } = await scene.run(['run', 'list.csv', '--overage-budget', '0']);

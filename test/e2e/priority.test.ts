@@ -1,12 +1,13 @@
 /**
- * When the limit will not cover the file, the most valuable rows are bought, to the row: seen from the service.
+ * When the limit does not cover the file, exactly the most valuable rows are bought, counted at the
+ * service.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainAt, type Scene } from '../support/scene.js';
 
-/** Worth of row n: a permutation, so that the order of the file says nothing. */
+/** Value of row n: a permutation, so that the order of the file says nothing. */
 const COUNT = 1_000;
 const worthAt = (index: number) => (index * 617) % COUNT;
 
@@ -15,7 +16,7 @@ function pricedList(): string {
   return `website,revenue\n${lines.join('\n')}\n`;
 }
 
-/** Worths of what the service billed, best first. */
+/** Values of what the service billed, best first. */
 function boughtWorths({ service }: Scene): number[] {
   return Array.from({ length: COUNT }, (_, index) => index)
     .filter((index) => service.meter.billedOf.has(`domain:${domainAt(index)}`))
@@ -29,7 +30,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('a quota of 100 buys the 100 most valuable of 1,000; raised, the rest follows', async () => {
+  test('a quota of 100 buys the 100 most valuable of 1,000, and once raised the rest', async () => {
     const scene = await createScene(engine, { quota: 100 });
     await scene.write('list.csv', pricedList());
     const command = ['run', 'list.csv', '--priority', 'revenue'];
@@ -42,7 +43,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     const second = await scene.run(command);
     expect(second.code, second.stderr).toBe(0);
     expect(scene.service.meter.billed).toBe(COUNT);
-    // The output keeps its own order.
+    // The order of the output does not change.
     const scores = (await readRows(scene.path('list.enriched.csv')))
       .filter((row) => row.brand_quality_score !== '')
       .map((row) => Number(row.brand_quality_score));
@@ -67,7 +68,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     expect(boughtWorths(scene)).toEqual(best(count));
   });
 
-  test('three workers with latency that varies buy the same 120 as one would', async () => {
+  test('three workers with varying latency buy the same 120 as one would', async () => {
     const scene = await createScene(redis, { quota: 120, jitterMs: 60 });
     await scene.write('list.csv', pricedList());
     const workers = Array.from({ length: 3 }, () => scene.start(['worker']));
@@ -78,7 +79,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     for (const worker of workers) expect((await worker.done).code).toBe(0);
   });
 
-  test('the lowest come first when asked, and the plan says so before', async () => {
+  test('an ascending priority buys the lowest first, and the plan says so before', async () => {
     const scene = await createScene(redis, { quota: 100 });
     await scene.write('list.csv', pricedList());
     const flags = ['--priority', 'revenue:asc', '--quota', '100'];
@@ -92,7 +93,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     expect(boughtWorths(scene)).toEqual(Array.from({ length: 100 }, (_, at) => 99 - at));
   });
 
-  test('a value that cannot be put in order costs nothing', async () => {
+  test('a value that cannot be ordered stops the run before it spends', async () => {
     const scene = await createScene(redis);
     await scene.write('list.csv', 'website,revenue\na.com,900\nb.com,"1,200"\n');
     const result = await scene.run(['run', 'list.csv', '--priority', 'revenue']);

@@ -1,5 +1,6 @@
 /**
- * What a nightly job with `--quiet` is told: nothing when all is well, and one line with the reason whenever a run stopped.
+ * A nightly job with `--quiet` prints nothing on success, and one line with the reason whenever a
+ * run stopped.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
@@ -9,14 +10,14 @@ describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('a run that is done says nothing', async () => {
+  test('a completed run prints nothing', async () => {
     const scene = await createScene(engine);
     await scene.write('list.csv', domainList(10));
     const { code, stdout, stderr } = await scene.run(['run', 'list.csv', '--quiet']);
     expect([code, stdout, stderr]).toEqual([0, '', '']);
   });
 
-  test('one that quota stopped says so (7)', async () => {
+  test('a run stopped by its quota prints one line (7)', async () => {
     const scene = await createScene(engine, { quota: 5 });
     await scene.write('list.csv', domainList(10));
     const { code, stderr } = await scene.run(['run', 'list.csv', '--quiet']);
@@ -26,7 +27,7 @@ describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
     );
   });
 
-  test('one whose token is refused says so (4)', async () => {
+  test('a run with a refused token prints one line (4)', async () => {
     const scene = await createScene(engine, { tokens: [] });
     await scene.write('list.csv', domainList(10));
     const { code, stderr } = await scene.run(['run', 'list.csv', '--quiet']);
@@ -36,7 +37,7 @@ describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
     ]);
   });
 
-  test('one whose service has a misspelt name says so, once and soon (5)', async () => {
+  test('a run with a misspelt host prints one line, soon (5)', async () => {
     const scene = await createScene(engine);
     await scene.write('list.csv', domainList(200));
     const { code, stderr } = await scene.run([
@@ -48,7 +49,7 @@ describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
     ]);
     expect(code).toBe(5);
     expect(stderr.match(/the host nowhere\.invalid does not exist/g)).toHaveLength(1);
-    // Neither the wait for an outage, nor the silence of a queue.
+    // Neither an outage nor an idle queue is waited for.
     expect(stderr).not.toMatch(/for a minute|no chunk has finished/);
   });
 });

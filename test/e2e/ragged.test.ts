@@ -1,5 +1,6 @@
 /**
- * Rows that do not fit their table: nothing is bought for them, and they come back whole. Requests are counted by the service.
+ * Rows that do not fit their table: nothing is bought for them, and they come back complete.
+ * Requests are counted by the service.
  */
 import { access, readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,12 +14,12 @@ const GOOD = Array.from({ length: 60 }, (_, at) => `Brand no ${at},x${at},${tick
 const MISFITS = ['Acme, Inc.,x,ACM,13,', 'Acme x,ACM,13,', 'Acme,x,ACM,13,note,'];
 
 const others = [embeddedEngine(), postgresEngine()].map(inLongTests);
-// What is judged here is judged before an engine is asked.
+// These checks run before an engine is opened.
 describeOn([redisEngine(), ...others], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('a few of them are invalid with their reason and their bytes, in the plan as in the run', async () => {
+  test('a few ragged rows are invalid with their reason and original bytes, in plan and run', async () => {
     const scene = await createScene(engine);
     const lines = [...GOOD.slice(0, 20), ...MISFITS, ...GOOD.slice(20)];
     await scene.write('list.csv', `company,isin_or_name,ticker,employees,notes\n${lines.join('\n')}\n`);
@@ -53,7 +54,7 @@ describeOn([redisEngine(), ...others], (engine) => {
     expect(report.input.examples[0]).toEqual({ line: 22, reason: '6 cells where the table has 5 columns' });
   });
 
-  test('many of them stop the run before anything is sent; --ragged goes on, said by flag, environment or config file', async () => {
+  test('many ragged rows stop the run before anything is sent; --ragged continues, set by flag, environment or config file', async () => {
     const scene = await createScene(engine);
     await scene.write('shifted.csv', 'company,ticker,notes\nAcme, Inc.,ACM,\n');
     for (const command of ['run', 'plan']) {
@@ -65,10 +66,10 @@ describeOn([redisEngine(), ...others], (engine) => {
     await expect(access(scene.path('shifted.enriched.csv'))).rejects.toThrow();
 
     const invalid = { args: ['--ragged', 'invalid'], env: {} };
-    const told = { args: [], env: { BRAND_ENRICH_RAGGED: 'invalid' } };
+    const environment = { args: [], env: { BRAND_ENRICH_RAGGED: 'invalid' } };
     await scene.write('brand-enrich.config.json', '{"ragged": "invalid"}');
     const config = { args: ['--config', 'brand-enrich.config.json'], env: {} };
-    for (const { args, env } of [invalid, told, config]) {
+    for (const { args, env } of [invalid, environment, config]) {
       const run = await scene.run(['run', 'shifted.csv', '--column', 'ticker:ticker', ...args], env);
       expect(run.code, run.stderr).toBe(0);
       expect(await readRows(scene.path('shifted.enriched.csv'))).toMatchObject([
@@ -78,7 +79,7 @@ describeOn([redisEngine(), ...others], (engine) => {
     expect(scene.service.meter.requests).toEqual([]);
   });
 
-  test('a file that ends each row in a delimiter is read as it is meant, and not a byte is gone', async () => {
+  test('a file with a trailing delimiter on each row is read as intended, byte for byte', async () => {
     const scene = await createScene(engine);
     await scene.write('list.csv', 'company,ticker\r\nApple,AAPL,\r\n"Shell, plc",SHEL,\r\n');
     const run = await scene.run(['run', 'list.csv', '--sort', 'none']);

@@ -1,5 +1,6 @@
 /**
- * A Redis that answers that it cannot at the moment: a failover, a restart that loads its data. A run waits for it and goes on.
+ * A Redis that cannot serve for a moment (a failover, a restart that loads its data): a run waits
+ * and continues.
  */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -13,9 +14,9 @@ describeOn([redis], (engine) => {
 
   test.each([
     ['a read-only replica', 'yes', /read-only replica at the moment: READONLY/],
-    ['a replica whose primary is away', 'no', /its primary is unavailable: MASTERDOWN|READONLY/],
+    ['a replica whose primary is unavailable', 'no', /its primary is unavailable: MASTERDOWN|READONLY/],
   ])(
-    'that becomes %s is waited for, and said; each identifier is bought once',
+    'waits, with a message, for a Redis that becomes %s; each identifier is bought once',
     async (_, servesStale, words) => {
       const admin = new Redis(redis.server.url);
       try {
@@ -25,7 +26,7 @@ describeOn([redis], (engine) => {
         await scene.write('list.csv', domainList(600));
         const running = scene.start(['run', 'list.csv', '--concurrency', '8']);
         await scene.service.until(() => meter.billed >= 50);
-        // Nobody listens there.
+        // Nothing listens there.
         await admin.replicaof('127.0.0.1', 1);
         await running.untilSaid(words);
         await admin.replicaof('NO', 'ONE');

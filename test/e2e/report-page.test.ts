@@ -1,5 +1,6 @@
 /**
- * The page of the report as a user gets it: after partial and complete runs, named at the end, with nothing secret in it.
+ * The report page as a user gets it: after partial and complete runs, named in the summary, without
+ * secrets.
  */
 import { readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
@@ -7,7 +8,7 @@ import { embeddedEngine } from '../support/engines.js';
 import { readReport } from '../support/output-files.js';
 import { createScene, domainList } from '../support/scene.js';
 
-test('a run that stops at its limit leaves a page that says so; the run that goes on replaces it', async () => {
+test('a run that stops at its limit says so in its page; the next run replaces the page', async () => {
   const scene = await createScene(embeddedEngine(), { quota: 20 });
   await scene.write('list.csv', domainList(30));
   const page = () => readFile(scene.path('list.report.html'), 'utf8');

@@ -1,6 +1,7 @@
 /**
- * A clock that is set back while a run goes on, or between two commands: that of the machine of the run, that of the engine, or one
- * that both have. Nobody waits for as long as it went back, and what is billed stays what it would have been.
+ * A clock that is set back during a run or between two commands: that of the machine, that of the
+ * engine, or one that both share. Nothing waits for the time difference, and the bill does not
+ * change.
  */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createFakeTime, type FakeTime, missingFakeTime } from '../support/fake-time.js';
@@ -14,7 +15,8 @@ const DAY = 24 * HOUR;
 
 type Env = Readonly<Record<string, string>>;
 const servers = [
-  // Redis' allocator asks for the time before the library that fakes it is there: its clock is set in the contract of its ledger.
+  // Redis' allocator reads the time before libfaketime is loaded; its ledger contract sets that
+  // clock.
   { name: 'redis', isMissing: !hasRedisServer(), hasFakeTime: false, start: () => startRedis() },
   {
     name: 'postgres',
@@ -72,7 +74,7 @@ for (const server of servers) {
       ...others,
     ];
     describe.each(cases)('the clock %s is set by %s while chunks are parked', (whose, _, setMs, tags) => {
-      test('the run ends, and buys each once', { tags: [...tags] }, async () => {
+      test('the run ends, and buys each identifier once', { tags: [...tags] }, async () => {
         const { scene, env, clock } = await createSet(server, whose);
         const { meter, options } = scene.service;
         await scene.write('list.csv', domainList(300));
@@ -109,7 +111,7 @@ for (const server of servers) {
       },
     );
 
-    test('the clock is set back by three days between a kill and the next run: what was bought is not bought again', {
+    test('the clock is set back by three days between a kill and the next run: nothing is bought again', {
       tags: ['long'],
     }, async () => {
       const { scene, env, clock } = await createSet(server, both, { latencyMs: 100 });

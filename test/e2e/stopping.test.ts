@@ -1,6 +1,6 @@
 /**
- * Stopped is not failed: a signal, and orders from another process; the same command goes on where it was. Kills are in
- * `test/chaos`.
+ * Stopped is not failed: signals, and commands from another process; the same command continues
+ * where it was. `test/chaos` covers kills at random moments.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
@@ -9,7 +9,7 @@ import { createScene, describeOn, domainList, type Scene } from '../support/scen
 
 const CONCURRENCY = 16;
 
-/** Waits until `path` is done and checks that everything which was paid for is in the partial file. */
+/** Waits until `path` is written and checks that the partial file contains every paid answer. */
 async function expectPaidIsWritten(scene: Scene): Promise<void> {
   const counts = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
   expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(scene.service.meter.billed);
@@ -26,7 +26,7 @@ describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('Ctrl-C: every paid answer is in the partial file, and the same command buys the rest alone', async () => {
+  test('Ctrl-C: every paid answer is in the partial file, and the same command buys only the rest', async () => {
     const scene = await createScene(engine, { latencyMs: 700 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(200));
@@ -75,12 +75,12 @@ describeOn([inLongTests(redis)], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('a lookup that two workers took along when they were killed is left to the next run', {
+  test('a lookup lost with two killed workers is left to the next run', {
     timeout: 180_000,
   }, async () => {
     const scene = await createScene(engine);
     const { meter, options } = scene.service;
-    // An address that has answered once is not asked one by one.
+    // Once an address has answered, requests are no longer sent one by one.
     await scene.write('first.csv', domainList(1));
     expect((await scene.run(['run', 'first.csv'])).code).toBe(0);
     options.latencyMs = 600_000;
@@ -114,7 +114,7 @@ describeOn([redis], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('after kill -9 the next run of the same command pays in its own name, and the dead one is ended', async () => {
+  test('after kill -9 the next run of the same command reports its own spending, and the dead one is ended', async () => {
     const scene = await createScene(engine, { latencyMs: 20 });
     const { meter } = scene.service;
     await scene.write('list.csv', domainList(3_000));
@@ -144,7 +144,7 @@ describeOn([redis], (engine) => {
     expect(runs[1]?.reason).toBe('its process was killed');
   });
 
-  test('a refusal that was paid for is bought once, though the run is killed and started again', async () => {
+  test('a refusal that was paid for is bought once, though the run is killed and restarted', async () => {
     const scene = await createScene(engine, { latencyMs: 50, alwaysStatus: 410 });
     const { meter } = scene.service;
     await scene.write('list.csv', domainList(400));
@@ -160,7 +160,7 @@ describeOn([redis], (engine) => {
     expect(meter.billed).toBeLessThanOrEqual(400 + 2 * CONCURRENCY);
   });
 
-  test('what a killed worker had sent is told with what was billed', async () => {
+  test('the requests of a killed worker are reported with what was billed', async () => {
     const scene = await createScene(engine, { latencyMs: 50 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(400));
@@ -177,7 +177,7 @@ describeOn([redis], (engine) => {
     const { stdout, stderr } = await running.done;
     const { requests } = JSON.parse(stdout) as { requests: { billed: number; unreported: number } };
     expect(requests.unreported).toBeGreaterThanOrEqual(CONCURRENCY);
-    // A permit may have been given to a worker that was killed before it sent.
+    // A worker may have been killed between its permit and its request.
     expect(requests.billed + requests.unreported).toBeGreaterThanOrEqual(meter.billed);
     expect(requests.billed + requests.unreported).toBeLessThanOrEqual(meter.billed + CONCURRENCY);
     expect(stderr).toContain(`${requests.unreported} more may have been billed by workers that were killed`);

@@ -1,6 +1,4 @@
-/**
- * Several processes at once on one engine: together they keep one budget and pay once.
- */
+/** Several processes on one engine keep one budget and pay once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
@@ -10,7 +8,7 @@ describeOn([redisEngine(), postgresEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('two runs at once over the same 800 identifiers buy each one once', async () => {
+  test('two runs over the same 800 identifiers buy each once', async () => {
     const scene = await createScene(engine, { latencyMs: 10 });
     await scene.write('one.csv', domainList(800));
     const reversed = Array.from({ length: 800 }, (_, index) => `${index},${domainAt(799 - index)}`);

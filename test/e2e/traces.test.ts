@@ -1,6 +1,7 @@
 /**
- * Traces of real processes, as a collector sees them: one trace per run, wherever its chunks are worked on, and nothing in it that
- * is not the collector's business. Without an address, nothing at all; with one where nobody is, all goes on.
+ * Traces of real processes, as a collector sees them: one trace per run, in whichever process its
+ * chunks are processed, without private data. Without an address nothing is sent; with an
+ * unreachable one everything else works.
  */
 import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -12,7 +13,7 @@ import { countStatuses, readReport, readRows } from '../support/output-files.js'
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
 
 const PRELOAD = new URL('../context/loaded-modules.mjs', import.meta.url);
-/** What only traces need. */
+/** Only traces need these. */
 const TRACING = /@opentelemetry\/(sdk-|exporter-|otlp-|resources|core|context-)|bullmq-otel/;
 
 async function collecting(): Promise<Collector> {
@@ -26,7 +27,7 @@ function sumOf(spans: readonly SpanSeen[], name: string): number {
   return spans.reduce((sum, { attributes }) => sum + Number(attributes[`brand_enrich.${name}`] ?? 0), 0);
 }
 
-/** Every span is of the run's trace, and hangs on another one of it. */
+/** Every span belongs to the run's trace, and has another one of it as parent. */
 function expectOneTrace(collector: Collector): SpanSeen {
   const [run, ...others] = collector.spansNamed('run');
   if (run === undefined) throw new Error('there is no span of a run');
@@ -57,7 +58,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine(), inLongTests(postgresEn
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('a run is one trace, with chunks that had to be put off, and holds no row, brand, token or path', async () => {
+  test('a run is one trace, parked chunks included, and contains no row, brand, token or path', async () => {
     const collector = await collecting();
     const scene = await createScene(engine, { faults: { unavailable: 0.3, damaged: 0.05 } });
     await scene.write('customers.csv', domainList(120, 'shop'));
@@ -119,7 +120,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     expectNoWords(collector, scene);
   });
 
-  test('a worker without traces does the chunks of a run with them, and the other way round', {
+  test('a worker without traces processes the chunks of a run with them, and the other way round', {
     tags: ['long'],
   }, async () => {
     const collector = await collecting();
@@ -162,7 +163,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     expect(collector.received).not.toMatch(/shop-|customers-/);
   });
 
-  test('refused credentials are a failed run, and its token is nowhere', async () => {
+  test('refused credentials are a failed run, and the token appears nowhere', async () => {
     const collector = await collecting();
     const scene = await createScene(redis, { tokens: [] });
     await scene.write('customers.csv', domainList(20, 'shop'));
@@ -175,7 +176,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     expectNoWords(collector, scene);
   });
 
-  test('headers and credentials reach the collector and nobody else', { tags: ['long'] }, async () => {
+  test('headers and credentials are sent to the collector only', { tags: ['long'] }, async () => {
     const collector = await collecting();
     const scene = await createScene(redis);
     await scene.write('customers.csv', domainList(5, 'shop'));
@@ -221,7 +222,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
   });
 
   test.each(['away', 'silent', 503] as const)(
-    'a collector that is %s costs a line and nothing else',
+    'a collector that is %s costs one log line and nothing else',
     async (how) => {
       const collector = await startCollector();
       if (how === 'away') await collector.stop();
@@ -239,7 +240,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     },
   );
 
-  test('an address of theirs that is none costs a line; one of our own is refused', async () => {
+  test('an invalid address in an OpenTelemetry variable costs a log line; one in our own setting is refused', async () => {
     const scene = await createScene(redis);
     await scene.write('customers.csv', domainList(5, 'shop'));
     const theirs = await scene.run(['run', 'customers.csv'], {

@@ -1,6 +1,6 @@
 /**
- * `up` as its users meet it: everything in one process, from a config file; one engine, one worker, one purchase for each
- * identifier, whichever door it came in by.
+ * `up` end to end: everything in one process, from a config file; one engine, one worker, and one
+ * purchase per identifier, whether it arrives by inbox, schedule or command.
  */
 import { mkdir, readdir, readFile, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ async function startUp(scene: InboxScene, env: Record<string, string> = {}): Pro
   return process;
 }
 
-/** The whole configuration of these tests: two inboxes, free ports. */
+/** The complete configuration of these tests: two inboxes, free ports. */
 async function configure(scene: InboxScene, more: object = {}): Promise<void> {
   const config = { inbox: ['.', 'second'], settle: '200ms', metricsPort: 0, dashboardPort: 0, ...more };
   await scene.write('brand-enrich.config.json', JSON.stringify(config));
@@ -59,7 +59,7 @@ describeOn([embeddedEngine(), redis], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('files of two inboxes, a schedule and a run from a second terminal are one purchase of each identifier', async () => {
+  test('two inboxes, a schedule and a run from a second terminal buy each identifier once', async () => {
     const scene = await createInboxScene(engine, { jitterMs: 5 });
     await mkdir(scene.path('second'));
     await configure(scene);
@@ -92,7 +92,7 @@ describeOn([embeddedEngine(), redis], (engine) => {
     expect(scene.service.meter.mostBilledOnce()).toBe(1);
 
     const metrics = await (await fetch(`${metricsUrl(up)}/metrics`)).text();
-    // The run in the second terminal has a worker of its own, which takes its part.
+    // The run in the second terminal has its own worker, which does its share.
     const billed = Number(/^brand_enrich_billed_total (\d+)$/m.exec(metrics)?.[1]);
     expect(billed).toBeGreaterThan(0);
     expect(billed).toBeLessThanOrEqual(200);
@@ -101,7 +101,7 @@ describeOn([embeddedEngine(), redis], (engine) => {
     expect((await up.done).code).toBe(0);
   });
 
-  test('a signal waits for what is in flight for runs elsewhere, so that the next start buys none of it again', async () => {
+  test('a signal waits for requests in flight for other processes, so that the next start buys none of them again', async () => {
     const scene = await createInboxScene(engine, { latencyMs: 400 });
     await configure(scene, { inbox: [], concurrency: 8 });
     const first = await startUp(scene);
@@ -119,7 +119,7 @@ describeOn([embeddedEngine(), redis], (engine) => {
 
 // What ends it is the same on every engine.
 describeOn([embeddedEngine()], (engine) => {
-  test('a pause from a second terminal stops all spending until it is taken back', async () => {
+  test('a pause from a second terminal stops all spending until it is resumed', async () => {
     const scene = await createInboxScene(engine, { latencyMs: 20 });
     await configure(scene, { inbox: ['.'], concurrency: 4 });
     await startUp(scene);
@@ -130,7 +130,7 @@ describeOn([embeddedEngine()], (engine) => {
       runs: { status: string }[];
     };
     expect(status.runs[0]?.status).toBe('running');
-    // What was in flight when the pause came is answered; then nothing is asked, however long one looks.
+    // What was in flight at the pause is answered; after that nothing is sent, at any later time.
     const before = scene.service.meter.billed;
     expect((await scene.run(['status'])).code).toBe(0);
     expect(scene.service.meter.billed - before).toBeLessThanOrEqual(2 * 4);
@@ -143,7 +143,7 @@ describeOn([embeddedEngine()], (engine) => {
     expect(scene.service.meter.billed).toBe(300);
   });
 
-  test('with six inboxes says nothing of leaks', async () => {
+  test('with six inboxes logs no warning about listener leaks', async () => {
     const scene = await createInboxScene(engine);
     const inboxes = Array.from({ length: 6 }, (_, index) => `inbox-${index}`);
     await Promise.all(inboxes.map((name) => mkdir(scene.path(name))));
@@ -155,7 +155,7 @@ describeOn([embeddedEngine()], (engine) => {
     expect(stderr).not.toContain('MaxListenersExceededWarning');
   });
 
-  test('SIGTERM in the middle ends it in time with nothing lost, and the next start goes on', {
+  test('SIGTERM during work ends it in time without loss, and the next start continues', {
     tags: ['long'],
   }, async () => {
     const scene = await createInboxScene(engine, { latencyMs: 50 });
@@ -173,7 +173,7 @@ describeOn([embeddedEngine()], (engine) => {
     expect(scene.service.meter.billed).toBe(200);
   });
 
-  test('after kill -9 the next start takes up file and run, and buys again at most what was in flight', {
+  test('after kill -9 the next start takes over file and run, and buys again at most what was in flight', {
     tags: ['long'],
   }, async () => {
     const scene = await createInboxScene(engine, { latencyMs: 50 });
@@ -189,7 +189,7 @@ describeOn([embeddedEngine()], (engine) => {
     expect(scene.service.meter.billed).toBeLessThanOrEqual(200 + 2 * 4);
   });
 
-  test('wrong credentials end it with 4 after one request, the file back in its place', async () => {
+  test('wrong credentials end it with 4 after one request, with the file back in its place', async () => {
     const scene = await createInboxScene(engine, { tokens: ['another-token-altogether'] });
     await configure(scene, { inbox: ['.'] });
     const up = await startUp(scene);
@@ -201,7 +201,7 @@ describeOn([embeddedEngine()], (engine) => {
     expect(await scene.list('inbox')).toEqual(['list.csv']);
   });
 
-  test('a budget of zero parks the file, which finishes by itself when the quota is raised', {
+  test('a budget of zero parks the file, which finishes when the quota is raised', {
     tags: ['long'],
     timeout: 90_000,
   }, async () => {
@@ -223,7 +223,7 @@ describeOn([redis], () => {
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('is not ready while Redis is away, and goes on when it is back', async () => {
+  test('is not ready while Redis is unavailable, and continues when it is back', async () => {
     const scene = await createInboxScene(redis);
     await configure(scene, { inbox: ['.'] });
     const up = await startUp(scene);
@@ -237,7 +237,7 @@ describeOn([redis], () => {
     expect(scene.service.meter.billed).toBe(20);
   });
 
-  test('a start that fails spends nothing for the runs that wait', async () => {
+  test('a failed start spends nothing for waiting runs', async () => {
     const scene = await createInboxScene(redis);
     await configure(scene, { inbox: [], dashboardPort: Number(new URL(scene.service.url).port) });
     await scene.write('list.csv', domainList(20));
@@ -249,7 +249,7 @@ describeOn([redis], () => {
     expect(scene.service.meter.requests).toEqual([]);
   });
 
-  test('one folder is watched once, whatever it is called, and none inside of another inbox', async () => {
+  test('a folder is watched once under any of its names, and never inside another inbox', async () => {
     const scene = await createInboxScene(redis);
     await mkdir(scene.path('in/done'), { recursive: true });
     await symlink(scene.path('in'), scene.path('link'));

@@ -1,6 +1,6 @@
 /**
- * An address that is not the service's must not look like success, nor be paid for row by row; and a service that says
- * little of itself must still be usable. Counted where the requests arrive.
+ * A wrong address must not look like success, nor be paid for row by row; a service that identifies
+ * itself poorly must still work. Requests are counted where they arrive.
  */
 
 import { once } from 'node:events';
@@ -19,7 +19,7 @@ const PAGE: RequestListener = (_request, response) => {
 const JSON_404: RequestListener = (_request, response) => {
   response.writeHead(404, { 'content-type': 'application/json' }).end('{"message":"Not Found"}');
 };
-/** A brand for what `isKnown` says, else a 404 that shows nothing. */
+/** A brand where `isKnown` says so, else a 404 without a sign of the API. */
 const headless =
   (isKnown: (path: string) => boolean): RequestListener =>
   (request, response) => {
@@ -27,7 +27,10 @@ const headless =
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"name":"Acme","qualityScore":0.9}');
   };
 
-/** Something that is no web server: says `greeting` to whoever comes, and `answer` to whatever it is told. */
+/**
+ * A TCP server that is no web server: sends `greeting` on connect, and `answer` to anything it
+ * receives.
+ */
 async function startTalker(greeting: string | null, answer: string | Buffer | null): Promise<number> {
   const server = createServer((socket) => {
     socket.on('error', () => undefined);
@@ -57,13 +60,13 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     const base = await createScene(engine);
     return {
       ...base,
-      // Where workers share a name for the account, the ledger knows nothing of the address.
+      // With a shared account name the ledger does not depend on the address.
       enrich: (...flags: string[]) =>
         base.run(['run', 'list.csv', '--account', 'team', '--base-url', web.url, ...flags]),
     };
   };
 
-  test('a page is no answer: the run stops at the first, lone request, again and again', async () => {
+  test('an HTML page stops the run at the first, lone request, every time', async () => {
     const web = await startWebServer(PAGE);
     const { enrich, write, files, path } = await scene(web);
     await write('list.csv', domainList(60));
@@ -79,7 +82,7 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     expect((await readReport(path('list.report.json'))).requests).toMatchObject({ sent: 1, billed: 1 });
   });
 
-  test('a page to the free look at the own brand stops the run before anything is spent', async () => {
+  test('an HTML page in response to the free request for the own brand stops the run before it spends', async () => {
     const web = await startWebServer(PAGE);
     const { enrich, write, path } = await scene(web);
     await write('list.csv', domainList(10));
@@ -90,7 +93,7 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     expect(countStatuses(await readRows(path('list.enriched.partial.csv')))).toEqual({ deferred: 10 });
   });
 
-  test('JSON that shows nothing stops the run after five, one at a time, and nothing is stored', async () => {
+  test('unrecognisable JSON stops the run after five requests, one at a time, and nothing is stored', async () => {
     const web = await startWebServer(JSON_404);
     const { enrich, write, run } = await scene(web);
     await write('list.csv', domainList(60));
@@ -108,9 +111,9 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     ['a 200 that is no brand', 200, {}, '{"name":"x","status":"ok"}', 5],
     ['a page with 200', 200, {}, '<!doctype html><title>Sign in</title>', 1],
     ['a page with 400', 400, {}, '<h1>The plain HTTP request was sent to HTTPS port</h1>', 1],
-    ['301 to another place', 301, { location: 'https://right.example/v2/brands/x' }, '', 1],
-    ['302 in JSON to another place', 302, { location: '/sign-in?back=x' }, '{}', 1],
-    ['308 without a place', 308, {}, '{}', 5],
+    ['301 to another address', 301, { location: 'https://right.example/v2/brands/x' }, '', 1],
+    ['302 in JSON to another address', 302, { location: '/sign-in?back=x' }, '{}', 1],
+    ['308 without a location', 308, {}, '{}', 5],
   ])(
     '%s to everything stops the run early and stores nothing',
     async (_what, status, headers, body, asked) => {
@@ -132,7 +135,7 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     },
   );
 
-  test('a short list of refusals does not look like success either', async () => {
+  test('a short list of refusals does not look like success', async () => {
     const web = await startWebServer((_request, response) => response.writeHead(410).end('{}'));
     const { enrich, write } = await scene(web);
     await write('list.csv', domainList(3));
@@ -141,7 +144,7 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     expect(result.stderr).toContain('is the address right?');
   });
 
-  test('a service that shows nothing of itself may refuse what it will, before and after its first brand', async () => {
+  test('a service without recognisable headers may refuse anything, before and after its first brand', async () => {
     const known = domainAt(3);
     const refuse: RequestListener = (_request, response) => response.writeHead(410).end('{}');
     const web = await startWebServer((request, response) =>
@@ -159,7 +162,7 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     ['greets like SSH', 'SSH-2.0-OpenSSH_9.6\r\n', null],
     ['greets like SMTP', '220 mail.example ESMTP\r\n', null],
     ['answers like Redis', null, "-ERR wrong number of arguments for 'get' command\r\n"],
-    ['answers with an alert of TLS', null, Buffer.from([0x15, 3, 1, 0, 2, 2, 10])],
+    ['answers with a TLS alert', null, Buffer.from([0x15, 3, 1, 0, 2, 2, 10])],
   ])('a port that %s ends the run at the first request', async (_what, greeting, answer) => {
     const port = await startTalker(greeting, answer);
     const { enrich, write, path } = await scene({ url: `http://127.0.0.1:${port}` });
@@ -170,7 +173,7 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     expect((await readReport(path('list.report.json'))).requests.sent).toBe(1);
   });
 
-  test('a port at which nothing listens is no outage of a service that never answered', async () => {
+  test('a port on which nothing listens is no outage of a service that never answered', async () => {
     const { enrich, write, path } = await scene({ url: `http://127.0.0.1:${await freePort()}` });
     await write('list.csv', domainList(60));
     const result = await enrich();
@@ -180,7 +183,7 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     expect(countStatuses(await readRows(path('list.enriched.partial.csv')))).toEqual({ deferred: 60 });
   });
 
-  test('nor does a short list look like success, but for those who say that it is unknown', async () => {
+  test('a short list of 404s does not look like success, unless the user expects unknown identifiers', async () => {
     const web = await startWebServer(JSON_404);
     const { enrich, write, path } = await scene(web);
     await write('list.csv', domainList(3));
@@ -191,24 +194,24 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     expect(web.asked).toHaveLength(6);
   });
 
-  test('a service that shows nothing of itself is right from its first brand on, and what it said before is kept', async () => {
+  test('a service without recognisable headers is trusted from its first brand on, and its earlier 404s are kept', async () => {
     const known = domainAt(3);
     const web = await startWebServer(headless((path) => path.includes(known)));
     const { enrich, write, path } = await scene(web);
-    // One chunk, so that they are asked for in their order.
+    // One chunk, so that the order of requests is fixed.
     await write('list.csv', domainList(40));
     const result = await enrich('--sort', 'none');
     expect(result.code, result.stderr).toBe(0);
     expect(countStatuses(await readRows(path('list.enriched.csv')))).toEqual({ matched: 1, not_found: 39 });
     expect([web.asked.length, new Set(web.asked).size]).toEqual([40, 40]);
 
-    // Known to later runs too, even where it finds nothing any more.
+    // Later runs trust it too, even when it finds nothing.
     web.answer = PAGE;
     await write('list.csv', domainList(30, 'later'));
     expect((await enrich()).code).toBe(0);
   });
 
-  test('a version at the end of the address is understood, and is the same account and the same answers', async () => {
+  test('a version at the end of the address is accepted, with the same account and answers', async () => {
     const { service, run, write, path } = await createScene(engine);
     await write('list.csv', domainList(20));
     const flags = ['run', 'list.csv', '--base-url'];
@@ -218,7 +221,7 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     expect(countStatuses(await readRows(path('list.enriched.csv'))).matched).toBeGreaterThan(0);
   });
 
-  test('a 200 that is no brand has failed, and is asked for once', async () => {
+  test('a 200 without a brand has failed, and is requested once', async () => {
     const noBrand: RequestListener = (_request, response) => response.end('{"message":"hello"}');
     const web = await startWebServer((request, response) =>
       request.url?.includes(domainAt(2))
@@ -234,7 +237,7 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     expect((await readReport(path('list.report.json'))).requests).toMatchObject({ sent: 10, billed: 10 });
   });
 
-  test('a service that knows nothing of the list is asked for all of it, with a word about column and kind', async () => {
+  test('a recognised service that knows nothing of the list answers all of it, and the summary mentions column and kind', async () => {
     const base = await createScene(engine, { alwaysStatus: 404 });
     await base.write('list.csv', domainList(60));
     const result = await base.run(['run', 'list.csv']);

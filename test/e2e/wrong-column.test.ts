@@ -1,5 +1,6 @@
 /**
- * A wrong column or kind: nonsense is not bought without a word, and a run in which nothing matched is no success.
+ * A wrong column or kind: the run refuses to buy nonsense, and one in which nothing matched is no
+ * success.
  */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -14,7 +15,7 @@ describeOn([redisEngine(), ...others], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('websites named as tickers are not asked for, by run or plan, until somebody insists in any place of settings', async () => {
+  test('websites named as tickers are refused by run and plan until any source of settings insists', async () => {
     const scene = await createScene(engine);
     await scene.write('list.csv', domainList(30));
     const wrong = ['list.csv', '--column', 'website:ticker'];
@@ -40,7 +41,7 @@ describeOn([redisEngine(), ...others], (engine) => {
     expect(scene.service.meter.billed).toBe(3);
   });
 
-  test('a run in which nothing matched says so in words, page and JSON, and ends with 1 under --strict', async () => {
+  test('a run in which nothing matched says so in summary, page and JSON, and exits with 1 under --strict', async () => {
     const scene = await createScene(engine);
     const unknown = Array.from({ length: 200 }, (_, at) => domainAt(at)).filter(
       (name) => !isKnown('domain', name),

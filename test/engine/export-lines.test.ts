@@ -20,12 +20,12 @@ const answer = (body: Buffer | null): StoredOutcome => ({
   freshUntil: null,
 });
 
-describe('an answer comes back byte for byte', () => {
+describe('an answer survives a round trip byte for byte', () => {
   test.each([
     ['numbers that no double holds', '{"n":12345678901234567890,"d":1.10,"e":1e400}', true],
-    ['an escaped half of a pair', '{"s":"\\ud800 x"}', true],
-    ['separators that are no line ends here', '{"s":"\u2028\u2029\u0085"}', true],
-    ['a member of our own names', '{"answer":{"answer":[1]},"key":"x\\\\"}', true],
+    ['an escaped lone surrogate', '{"s":"\\ud800 x"}', true],
+    ['separators that are no line ends in JSON', '{"s":"\u2028\u2029\u0085"}', true],
+    ['a member with one of our names', '{"answer":{"answer":[1]},"key":"x\\\\"}', true],
     ['the same member twice', '{"a":1,"a":2}', true],
     ['blanks inside', '{ "a" : [ 1 , 2 ] }', true],
     ['line ends inside', '{\n "a": 1\r\n}', false],
@@ -41,7 +41,7 @@ describe('an answer comes back byte for byte', () => {
     expect(bodyOf(line)).toEqual(Buffer.from(text));
   });
 
-  test('bytes that are no text', () => {
+  test('bytes that are not UTF-8', () => {
     const body = Buffer.from([0x7b, 0x22, 0xed, 0xa0, 0x80, 0x22, 0x3a, 0x31, 0x7d]);
     expect(bodyOf(answerLine(answer(body)))).toEqual(body);
   });
@@ -61,7 +61,7 @@ describe('an answer comes back byte for byte', () => {
   }
 });
 
-test('what is not found, accounts, end and header come back as they were', () => {
+test('not-found answers, accounts, end and header survive a round trip', () => {
   const missing = { ...answer(null), freshUntil: 1_760_000_120_000, billed: false };
   expect(readLine(Buffer.from(answerLine(missing)))).toEqual({ type: 'answer', outcome: missing });
   const spending = { period: '2026-11-01', sent: 30, others: 2, quota: null };
@@ -83,11 +83,11 @@ test.each([
   ['{"type":"account","account":"a","period":null,"sent":-1,"others":0,"quota":null}', /count/],
   ['[]', /no JSON object/],
   ['{"type":"answer","key":"01234', /cut off/],
-])('%s is broken', (line, reason) => {
+])('%s is refused as damaged', (line, reason) => {
   expect(readLine(Buffer.from(line))).toEqual({ type: 'broken', reason: expect.stringMatching(reason) });
 });
 
-test('a header of a later release, and none', () => {
+test('a header of a later release is refused, and so is a missing one', () => {
   expect(readHeader(Buffer.from('{"type":"brand-enrich export","version":2}'))).toMatch(/version 2/);
   expect(readHeader(Buffer.from('domain\n'))).toMatch(/does not begin/);
 });

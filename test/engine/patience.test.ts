@@ -5,11 +5,11 @@ import { FailFileError } from '../../src/core/errors.js';
 import { silentLog } from '../../src/core/log.js';
 import { createPatience, withPatience } from '../../src/engine/patience.js';
 
-const away = () => new FailFileError({ code: 'engine-unreachable', subject: 'redis', todo: 'wait' });
+const unreachable = () => new FailFileError({ code: 'engine-unreachable', subject: 'redis', todo: 'wait' });
 const running = () => ({ log: silentLog(), stop: new AbortController().signal });
 
-/** Throws so many times, then answers `there`. */
-function absent(times: number, error: () => Error = away) {
+/** Throws this many times, then answers `there`. */
+function absent(times: number, error: () => Error = unreachable) {
   const call = async () => {
     call.count += 1;
     if (call.count <= times) throw error();
@@ -20,22 +20,25 @@ function absent(times: number, error: () => Error = away) {
 }
 
 describe('patience', () => {
-  it('asks an engine again that was away for a moment', async () => {
+  it('retries a call to an engine that was briefly unavailable', async () => {
     const call = absent(1);
     expect([await createPatience(running())(call), call.count]).toEqual(['there', 2]);
   });
 
   it.each([
-    ['an engine that is not fit', new FailFileError({ code: 'engine-unfit', subject: '', todo: '' })],
-    ['an engine that another process has', new FailFileError({ code: 'engine-held', subject: '', todo: '' })],
+    ['an engine in an unfit state', new FailFileError({ code: 'engine-unfit', subject: '', todo: '' })],
+    [
+      'an engine that another process has locked',
+      new FailFileError({ code: 'engine-held', subject: '', todo: '' }),
+    ],
     ['a bug', new Error('cannot read properties of undefined')],
-  ])('does not ask again for what does not pass by itself: %s', async (_what, error) => {
+  ])('does not retry a permanent error: %s', async (_what, error) => {
     const call = absent(9, () => error);
     await expect(createPatience(running())(call)).rejects.toBe(error);
     expect(call.count).toBe(1);
   });
 
-  it('writes two lines for an outage, whoever meets it: its begin with the reason, and its end', async () => {
+  it('logs two lines per outage, whichever call meets it: the start with its reason, and the end', async () => {
     const lines: { msg: string }[] = [];
     const stream = new Writable({
       write(chunk, _, done) {
@@ -47,12 +50,12 @@ describe('patience', () => {
     const patience = createPatience({ ...running(), log });
     await Promise.all([patience(absent(2)), patience(absent(2))]);
     expect(lines).toEqual([
-      { level: 40, reason: away().message, msg: 'the engine does not answer; trying again' },
+      { level: 40, reason: unreachable().message, msg: 'the engine does not answer; trying again' },
       { level: 30, msg: 'the engine answers again' },
     ]);
   });
 
-  it('ends a few seconds after a stop, also for all that is asked later', async () => {
+  it('ends a few seconds after a stop, also for later calls', async () => {
     const stopping = new AbortController();
     const patience = createPatience({ log: silentLog(), stop: stopping.signal });
     const asking = patience(absent(1_000));
@@ -73,7 +76,7 @@ describe('an engine with patience', () => {
     ['outcomes', 'read'],
     ['keyValues', 'list'],
     ['scheduledJobs', 'list'],
-  ] as const)('makes %s.%s again', async (store, method) => {
+  ] as const)('retries %s.%s', async (store, method) => {
     const call = absent(1);
     const engine: Record<string, Record<string, () => Promise<string>>> = { [store]: { [method]: call } };
     const patient = withPatience(engine, createPatience(running()));
@@ -85,7 +88,7 @@ describe('an engine with patience', () => {
     ['outcomes', 'record', 'what the engine does not take goes to disk'],
     ['outcomes', 'claim', 'its chunk comes back'],
     ['keyValues', 'remove', 'it would find nothing the second time'],
-  ] as const)('leaves %s.%s as it is: %s', async (store, method, _why) => {
+  ] as const)('does not retry %s.%s: %s', async (store, method, _why) => {
     const call = absent(1);
     const engine: Record<string, Record<string, () => Promise<string>>> = { [store]: { [method]: call } };
     const patient = withPatience(engine, createPatience(running()));
@@ -93,7 +96,7 @@ describe('an engine with patience', () => {
     expect(call.count).toBe(1);
   });
 
-  it('has patience with its chunk line too, but for taking chunks back', async () => {
+  it('retries its chunk queue too, except for withdrawing chunks', async () => {
     const add = absent(1);
     const withdraw = absent(1);
     const engine = { openChunkQueue: (_name: string) => ({ add, withdraw }) };

@@ -1,4 +1,4 @@
-/** Which column is chosen unasked, and when the run stops rather than guess. */
+/** Which column is chosen without --column, and when the run stops rather than guesses. */
 import { describe, expect, it } from 'vitest';
 import { CUSTOMERS, choose, chosen, refusal } from './choose-from-table.js';
 
@@ -6,7 +6,7 @@ describe('without --column', () => {
   it.each([
     ['a website by its name and values', CUSTOMERS, 'website:domain'],
     ['a website in another language', ['Firma|Webseite', 'Acme|acme.com', 'Beta|beta.de'], 'Webseite:domain'],
-    ['domains without a telling name', ['a|b', 'Acme|acme.com', 'Beta|beta.com'], 'b:domain'],
+    ['domains under a name that says nothing', ['a|b', 'Acme|acme.com', 'Beta|beta.com'], 'b:domain'],
     [
       'a website whose values are partly unusable',
       ['name|website', 'A|acme.com', 'B|acme', 'C|none yet'],
@@ -59,7 +59,7 @@ describe('without --column', () => {
     ['a coin', ['coin|amount', 'BTC|1', 'META|2'], 'coin:crypto'],
     ['certain brand ids under any name', ['key|x', 'id_abc|1', 'id_def|2'], 'key:id'],
     [
-      'brand ids of the wild where the name says so',
+      'undocumented brand ids where the name says so',
       ['Brand ID|x', 'idAbCd1234|1', 'idZz_-9876|2'],
       'Brand ID:id',
     ],
@@ -94,13 +94,16 @@ describe('without --column', () => {
     expect(sentence).toContain('e-mail addresses ("email") are left aside');
   });
 
-  it('knows two columns of one name by their position', () => {
+  it('distinguishes two columns of one name by their position', () => {
     expect(choose(['url|name|url', '|A|acme.com', '|B|beta.com']).choices[0]?.column).toBe(2);
   });
 });
 
-describe('how full a column is', () => {
-  /** Of `rows` rows the first `websites` have a website; all have a ticker, every fourth one a long one. */
+describe('the fill of a column', () => {
+  /**
+   * Of `rows` rows the first `websites` have a website; all have a ticker, every fourth one a long
+   * one.
+   */
   const securities = (rows: number, websites: number) => [
     'name|website|ticker',
     ...Array.from({ length: rows }, (_, at) => {
@@ -109,13 +112,13 @@ describe('how full a column is', () => {
     }),
   ];
 
-  it('is weighed: a full column of tickers, long ones among them, wins over a half-blank website', () => {
+  it('matters: a full column of tickers, long ones included, wins over a half-blank website', () => {
     expect(choose(securities(600, 287)).sentence).toBe(
       'identifiers come from column "ticker" as ticker, because its name and 600 of 600 sampled values say so',
     );
   });
 
-  it('is said, with the column that fills the gaps as the flags to fall back on it', () => {
+  it('is reported, with the flags to fall back on the column that fills the gaps', () => {
     const { choices, sentence } = choose(securities(600, 540));
     expect(choices).toEqual([{ column: 1, name: 'website', kind: 'domain' }]);
     expect(sentence).toBe(
@@ -125,14 +128,14 @@ describe('how full a column is', () => {
     );
   });
 
-  it('is said of named columns, all of them together', () => {
+  it('is reported for named columns, all of them together', () => {
     const table = ['a|b', 'x.com|', '|y.com', '|', '-|n/a'];
     expect(choose(table, { column: ['a:domain', 'b:domain'] }).sentence).toBe(
       'identifiers come from column "a" as domain (as asked), then "b" as domain (as asked); 2 of 4 sampled rows are blank there',
     );
   });
 
-  it('says of columns that fit alike in how many rows each does, and offers both, the fullest first', () => {
+  it('is reported for columns that fit equally well, and both are offered, the fullest first', () => {
     const error = refusal([
       'Company Domain Name|Website URL',
       'acme.com|https://acme.com',
@@ -151,13 +154,13 @@ describe('how full a column is', () => {
     ['a website', ['name|website', 'Acme|', 'Beta|-'], '--column website:domain'],
     ['a ticker', ['name|ticker', 'Acme|', 'Beta|'], '--column ticker:ticker'],
     ['an ISIN', ['name|isin', 'Acme|', 'Beta|n/a'], '--column isin:isin'],
-  ])('%s without one value is never chosen', (_, table, flag) => {
+  ])('%s without a value is never chosen', (_, table, flag) => {
     const error = refusal(table);
     expect(error.message).toContain('might, but none of its sampled cells holds a value');
     expect(error.todo).toContain(flag);
   });
 
-  it('a column without one value does not rival one that has some', () => {
+  it('a column without a value does not compete with one that has some', () => {
     expect(chosen(['website|domain', '|acme.com', '|beta.com'])).toBe('domain:domain');
   });
 
@@ -169,13 +172,13 @@ describe('how full a column is', () => {
     expect(chosen(['name|ticker', ...tickers.map((ticker) => `Acme|${ticker}`)])).toBe('ticker:ticker');
   });
 
-  it('names under a header that says ticker are none', () => {
+  it('names under the header "ticker" are no tickers', () => {
     const table = ['ticker|city', 'Acme Corporation|Rome', 'Beta Industries|Bonn', 'Gamma Limited|Oslo'];
     expect(refusal(table).message).toContain('0 of its 3 sampled values are written like tickers');
   });
 });
 
-describe('a list of symbols whose header is missing', () => {
+describe('a list of symbols without a header', () => {
   it.each([
     [
       'a list of tickers',
@@ -231,11 +234,11 @@ it.each([
   ['numbers', ['red|green', '1|2', '3|4']],
   ['classes', ['sex|ctry', ...Array.from({ length: 8 }, (_, at) => `${at % 2 ? 'm' : 'f'}|DE`)]],
   ['classes in capitals', ['SEX|CTRY', ...Array.from({ length: 8 }, (_, at) => `${at % 2 ? 'M' : 'F'}|DE`)]],
-])('%s are taken for no list of symbols', (_, table) => {
+])('%s are not taken for a list of symbols', (_, table) => {
   expect(refusal(table).message).toContain('names of companies cannot be looked up');
 });
 
-describe('a tie or a doubt stops with the flag that settles it', () => {
+describe('a tie or a doubt stops with the flag that resolves it', () => {
   it.each([
     [
       'two websites',
@@ -253,7 +256,7 @@ describe('a tie or a doubt stops with the flag that settles it', () => {
       `more than one column could hold the identifiers: "Web Site" (fits in 2 of 2 rows), "isin" (fits in 2 of 2 rows); say which: --column 'Web Site:domain' or --column isin:isin; or both, a later one where those before it are blank: --column 'Web Site:domain' --column isin:isin`,
     ],
     [
-      'a symbol of which nothing tells what it is',
+      'a symbol of undetermined kind',
       ['name|symbol', 'Meta|META', 'Link|LINK'],
       'a symbol may be a ticker or a coin: "symbol"; say which: --column symbol:ticker or --column symbol:crypto',
     ],
@@ -268,12 +271,12 @@ describe('a tie or a doubt stops with the flag that settles it', () => {
       'no column clearly holds identifiers: "company", "city"; names of companies cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
-      'a website whose values nobody can look up',
+      'a website whose values cannot be looked up',
       ['name|website|rev', 'N0|b0.example|7', 'N1|b1.example|8'],
       'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website", "rev"; names of companies cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
-      'the same in a file that an earlier run wrote, whose values are to be corrected',
+      'the same in the output of an earlier run, whose values are to be corrected',
       [
         'name|website|brand_status|brand_identifier|brand_fetched_at|brand_error',
         'N0|b0.example|invalid|||',
@@ -282,7 +285,7 @@ describe('a tie or a doubt stops with the flag that settles it', () => {
       'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website"; correct its values, or name it: --column website:domain (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
-      'a file that an earlier run wrote, of rows that could not be read',
+      'the output of an earlier run, with rows that could not be read',
       ['name|x|brand_status|brand_identifier|brand_fetched_at|brand_raw', '||invalid|||"a', '||invalid|||"b'],
       'no column clearly holds identifiers: "name", "x"; correct its rows, or name the column that the run which wrote this file read, with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
@@ -297,17 +300,17 @@ describe('a tie or a doubt stops with the flag that settles it', () => {
       'no column clearly holds identifiers: "name", "logo_url"; names of companies cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
-      'values that are partly domains, without a telling name',
+      'values that are partly domains, under a name that says nothing',
       ['name|x', 'A|acme.com', 'B|beta.com', 'C|none yet'],
       'no column clearly holds identifiers ("x" might, but 2 of its 3 sampled values are domains; others: not a domain name): "name", "x"; name it: --column x:domain (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
-      'symbols without a telling name',
+      'symbols under a name that says nothing',
       ['a|b', 'META|US', 'LINK|US'],
       'no column clearly holds identifiers ("a" might, but nothing tells tickers from coins or from other codes): "a", "b"; name it: --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
-      'tickers that look like domains, without a telling name',
+      'tickers that look like domains, under a name that says nothing',
       ['a', 'SAP.DE', 'AIR.PA'],
       'no column clearly holds identifiers ("a" might, but nothing tells tickers from coins or from other codes): "a"; name it: --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
@@ -321,30 +324,35 @@ describe('a tie or a doubt stops with the flag that settles it', () => {
 
 describe('--kind without --column', () => {
   it.each([
-    ['looks only for that kind', ['website|isin', 'apple.com|US0378331005'], 'isin', 'isin:isin'],
-    ['settles what a symbol is', ['name|symbol', 'Meta|META', 'Dash|dash'], 'crypto', 'symbol:crypto'],
+    ['considers only that kind', ['website|isin', 'apple.com|US0378331005'], 'isin', 'isin:isin'],
+    ['decides what a symbol is', ['name|symbol', 'Meta|META', 'Dash|dash'], 'crypto', 'symbol:crypto'],
     [
-      'finds symbols without a telling name',
+      'finds symbols under a name that says nothing',
       ['name|x', 'Meta Inc|META', 'Doordash|DASH'],
       'ticker',
       'x:ticker',
     ],
     ['finds domains in capitals', ['name|x', 'Sap SE|SAP.DE', 'Airbus SE|AIR.PA'], 'domain', 'x:domain'],
-    ['finds brand ids of the wild', ['name|x', 'Acme Ltd|idAbCd1234'], 'id', 'x:id'],
+    ['finds undocumented brand ids', ['name|x', 'Acme Ltd|idAbCd1234'], 'id', 'x:id'],
     [
       'takes the ticker of a list of coins as crypto',
       ['coin|ticker', 'Bitcoin|BTC', 'Chainlink|LINK'],
       'crypto',
       'ticker:crypto',
     ],
-    ['prefers the name that says it', ['coin|ticker', 'BTC|IBIT', 'ETH|ETHA'], 'crypto', 'coin:crypto'],
-    ['takes the only column there is', ['what', 'META', 'acme.com', 'US0378331005'], 'auto', 'what:auto'],
-    ['auto takes the surest column', ['name|website', 'Acme|acme.com'], 'auto', 'website:auto'],
+    [
+      'prefers the name that mentions the kind',
+      ['coin|ticker', 'BTC|IBIT', 'ETH|ETHA'],
+      'crypto',
+      'coin:crypto',
+    ],
+    ['takes the only column', ['what', 'META', 'acme.com', 'US0378331005'], 'auto', 'what:auto'],
+    ['auto takes the most certain column', ['name|website', 'Acme|acme.com'], 'auto', 'website:auto'],
   ] as const)('%s', (_, table, kind, expected) => {
     expect(chosen(table, { kind })).toBe(expected);
   });
 
-  it('stops when no column holds that kind', () => {
+  it('stops when no column contains that kind', () => {
     const error = refusal(CUSTOMERS, { kind: 'isin' });
     expect(error.message).toContain('no column clearly holds identifiers of kind isin');
     expect(error.todo).toBe(

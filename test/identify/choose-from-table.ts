@@ -12,7 +12,7 @@ export interface Options {
   readonly allowMismatch?: boolean;
 }
 
-/** The first line is the header, cells are parted by `|`. */
+/** The first line is the header; `|` separates cells. */
 export function choose(
   table: readonly string[],
   { column = [], kind, prefix = 'brand_', allowMismatch = false }: Options = {},
@@ -47,7 +47,7 @@ export function refusal(table: readonly string[], options: Options = {}): NeverS
   throw new Error('a column was chosen');
 }
 
-/** A customer list as most are. */
+/** A typical customer list. */
 export const CUSTOMERS = [
   'id|company|website|country',
   '1|Acme|acme.com|US',

@@ -64,7 +64,7 @@ describe('the other columns of a table', () => {
     [['name', 'symbol', 'circulating_supply'], 'crypto'],
     [['name', 'symbol'], null],
     [['symbol', 'exchange', 'blockchain'], null],
-  ] as const)('%j say what a symbol is: %j', (columns, context) => {
+  ] as const)('%j determine what a symbol is: %j', (columns, context) => {
     expect(symbolContext(columns)).toBe(context);
   });
 });

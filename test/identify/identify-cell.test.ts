@@ -1,4 +1,6 @@
-/** ISINs, symbols, brand ids and cells of unknown kind. Domains have a table of their own. */
+/**
+ * ISINs, symbols, brand ids and cells of unknown kind. `identify-domain.test.ts` covers domains.
+ */
 import { describe, expect, it } from 'vitest';
 import type { IdentifierKind } from '../../src/core/identifier.js';
 import { identifyCell } from '../../src/identify/identify-cell.js';
@@ -10,7 +12,7 @@ function read(text: string, kind: IdentifierKind): string {
   return identified.type === 'skipped' ? 'skipped' : `invalid: ${identified.reason}`;
 }
 
-describe('an ISIN is known by its check digit, never by its country', () => {
+describe('an ISIN is recognised by its check digit, never by its country', () => {
   const wrongDigit = 'invalid: the check digit of the ISIN is wrong';
   const notAnIsin = 'invalid: not an ISIN (two letters, nine letters or digits, a check digit)';
   it.each([
@@ -41,7 +43,7 @@ describe('an ISIN is known by its check digit, never by its country', () => {
   });
 });
 
-describe('a ticker is what its column says, whatever it looks like', () => {
+describe('a ticker is whatever its column contains', () => {
   it.each([
     ['AAPL', 'ticker:AAPL'],
     [' aapl ', 'ticker:AAPL'],
@@ -93,7 +95,7 @@ describe('a ticker is what its column says, whatever it looks like', () => {
   });
 });
 
-describe('a crypto symbol is what its column says', () => {
+describe('a crypto symbol is whatever its column contains', () => {
   it.each([
     ['btc', 'crypto:BTC'],
     ['META', 'crypto:META'],
@@ -131,7 +133,7 @@ describe('a brand id keeps its case', () => {
   });
 });
 
-describe('in a mixed column the certain goes its own way and the rest stays open', () => {
+describe('in a mixed column only certain values get a kind of their own', () => {
   const nothing = 'invalid: not a domain, ticker, ISIN, crypto symbol or brand id';
   it.each([
     ['US0378331005', 'isin:US0378331005'],

@@ -1,4 +1,4 @@
-/** The traps of real website and e-mail columns, one per line. */
+/** The pitfalls of real website and e-mail columns, one per line. */
 import { describe, expect, it } from 'vitest';
 import type { Identified } from '../../src/core/identifier.js';
 import { identifyCell } from '../../src/identify/identify-cell.js';

@@ -12,7 +12,7 @@ function read(cells: readonly string[], choices: readonly ColumnChoice[]): strin
 }
 
 describe('the identifiers of a row', () => {
-  it('come in the order of the choices, not of the columns', () => {
+  it('are in the order of the choices, not of the columns', () => {
     expect(read(['jo@beta.com', 'acme.com', 'ACM'], [website, ticker, email])).toEqual([
       'domain:acme.com',
       'ticker:ACM',
@@ -20,15 +20,15 @@ describe('the identifiers of a row', () => {
     ]);
   });
 
-  it('begin with the first column that yields one', () => {
+  it('start with the first column that has one', () => {
     expect(read(['jo@beta.com', 'n/a', 'acm'], [website, ticker])).toEqual(['ticker:ACM']);
   });
 
-  it('hold an identifier once, however many columns say it', () => {
+  it('contain an identifier once, however many columns have it', () => {
     expect(read(['jo@acme.com', 'https://www.acme.com/', ''], [website, email])).toEqual(['domain:acme.com']);
   });
 
-  it('treat the cells missing from a short row as blank', () => {
+  it('treat missing cells of a short row as blank', () => {
     expect(identifyRow([], [website])).toEqual({
       identifiers: [],
       otherwise: { type: 'skipped', reason: 'the cell is blank' },
@@ -36,7 +36,7 @@ describe('the identifiers of a row', () => {
   });
 });
 
-describe('a row without identifier', () => {
+describe('a row without an identifier', () => {
   const otherwise = (cells: readonly string[]) => identifyRow(cells, [website, ticker, email]).otherwise;
 
   it('is invalid for the first reason when any cell is invalid', () => {
@@ -47,14 +47,14 @@ describe('a row without identifier', () => {
     expect(otherwise(['acme', 'jo@gmail.com', ''])).toEqual({ type: 'invalid', reason: 'not a domain name' });
   });
 
-  it('says that a free mail address was skipped rather than that a cell was blank', () => {
+  it('reports a skipped free mail address rather than a blank cell', () => {
     expect(otherwise(['jo@gmail.com', '', 'n/a'])).toEqual({
       type: 'skipped',
       reason: 'an address at a free mail provider',
     });
   });
 
-  it('is skipped as blank when there is nothing at all', () => {
+  it('is skipped as blank when all cells are blank', () => {
     expect(otherwise(['', ' ', '-'])).toEqual({ type: 'skipped', reason: 'the cell is blank' });
   });
 });

@@ -1,4 +1,7 @@
-/** A kind that was named for a column whose values cannot be of it stops the run; the flags that fit and that insist are named. */
+/**
+ * A kind named for a column whose values do not fit it stops the run; the message names the flags
+ * that fit and the one that insists.
+ */
 import { describe, expect, it } from 'vitest';
 import { choose, chosen, refusal } from './choose-from-table.js';
 
@@ -48,13 +51,13 @@ describe('is stopped, before anything is spent', () => {
     ['names as tickers', column('company', NAMES), 'company:ticker', null],
     ['names as anything', column('company', NAMES), 'company:auto', null],
     ['domains as brand ids', column('x', ['acme.com', 'beta.com']), 'x:id', 'x:domain'],
-    ['five invalid values under a name that says it', column('website', NAMES), 'website:domain', null],
+    ['five invalid values under a name that fits', column('website', NAMES), 'website:domain', null],
   ])('%s', (_, table, flag, fitting) => {
     const error = refusal(table, { column: [flag] });
     expect(error.code).toBe('column-mismatch');
     expect(error.exitCode).toBe(2);
-    const said = fitting === null ? 'name the right column or kind' : `say --column ${fitting}`;
-    expect(error.todo).toBe(`${said}, or --allow-mismatch to go on all the same`);
+    const advice = fitting === null ? 'name the right column or kind' : `say --column ${fitting}`;
+    expect(error.todo).toBe(`${advice}, or --allow-mismatch to go on all the same`);
     expect(chosen(table, { column: [flag], allowMismatch: true })).toBe(flag);
   });
 
@@ -65,7 +68,7 @@ describe('is stopped, before anything is spent', () => {
     );
   });
 
-  it('from 80 % of the values on', () => {
+  it('when at least 80 % of the values do not fit', () => {
     const of = (good: number) =>
       column(
         'x',
@@ -75,12 +78,12 @@ describe('is stopped, before anything is spent', () => {
     expect(chosen(of(3), { column: ['x:ticker'] })).toBe('x:ticker');
   });
 
-  it('also where --kind says it', () => {
+  it('also for a kind set by --kind', () => {
     expect(refusal(column('what', WEBSITES), { kind: 'ticker' }).code).toBe('column-mismatch');
     expect(refusal(column('x', WEBSITES), { column: ['x'], kind: 'isin' }).code).toBe('column-mismatch');
   });
 
-  it('also of a column to fall back on, which would be bought', () => {
+  it('also for a fallback column, which would be bought', () => {
     const table = ['isin|website', ...ISINS.map((isin, at) => `${isin}|company-${at}.com`)];
     expect(refusal(table, { column: ['isin', 'website:ticker'] }).subject).toContain('"website" as ticker');
   });
@@ -97,24 +100,24 @@ describe('is not stopped', () => {
     ['addresses at free mail providers', column('x', ['a@gmail.com', 'b@web.de']), 'x:domain'],
     ['a blank column', column('x', ['', 'n/a', '-']), 'x:ticker'],
     ['a file without rows', column('x', []), 'x:ticker'],
-    ['a few invalid values under a name that says it', column('website', ['acme', 'beta']), 'website:domain'],
+    ['a few invalid values under a name that fits', column('website', ['acme', 'beta']), 'website:domain'],
   ])('%s', (_, table, flag) => {
     expect(chosen(table, { column: [flag] })).toBe(flag);
   });
 
-  it('one column read as two kinds, whichever has more', () => {
+  it('one column read as two kinds, whichever fits more values', () => {
     const mostly = (many: readonly string[], few: string) => column('code', [...many, ...many, few]);
     const both = { column: ['code:isin', 'code:ticker'] };
     expect(chosen(mostly(ISINS, 'AAPL'), both)).toBe('code:isin code:ticker');
     expect(chosen(mostly(['AAPL', 'MSFT', 'GE'], 'US0378331005'), both)).toBe('code:isin code:ticker');
   });
 
-  it('a column of mostly names whose rows have another to fall back on', () => {
+  it('a column of mostly names whose rows have a fallback column', () => {
     const table = ['isin_or_name|ticker', ...NAMES.map((name) => `${name}|AAPL`), 'US0378331005|'];
     expect(choose(table, { column: ['isin_or_name:isin', 'ticker'] }).choices).toHaveLength(2);
   });
 
-  it('a kind that nobody named', () => {
+  it('a kind that was not named', () => {
     expect(chosen(['name|website', 'A|acme.com', 'B|beta', 'C|gamma', 'D|delta', 'E|eps'])).toBe(
       'website:domain',
     );

@@ -10,7 +10,7 @@ describe('--column', () => {
     ['finds a position', ['3'], 'website:domain'],
     ['finds a position with its kind', ['2:crypto'], 'company:crypto'],
     ['takes one column as two kinds', ['company:isin', 'company:ticker'], 'company:isin company:ticker'],
-    ['drops what is said twice', ['website', 'website:domain'], 'website:domain'],
+    ['drops repetitions', ['website', 'website:domain'], 'website:domain'],
   ])('%s', (_, column, expected) => {
     expect(chosen(CUSTOMERS, { column, allowMismatch: true })).toBe(expected);
   });
@@ -23,7 +23,7 @@ describe('--column', () => {
     expect(choose(['URL|url', 'a.com|b.com'], { column: ['url'] }).choices[0]?.column).toBe(1);
   });
 
-  it('knows a header that holds a colon and a kind', () => {
+  it('accepts a header that contains a colon and a kind', () => {
     const table = ['price:isin|price', 'US0378331005|1'];
     expect(choose(table, { column: ['price:isin'] }).choices).toEqual([
       { column: 0, name: 'price:isin', kind: 'isin' },
@@ -34,7 +34,7 @@ describe('--column', () => {
     });
   });
 
-  it('takes its kind from --kind, unless it says one itself', () => {
+  it('takes its kind from --kind, unless it names one itself', () => {
     const options = { column: ['company', 'website:domain'], kind: 'crypto', allowMismatch: true } as const;
     expect(chosen(CUSTOMERS, options)).toBe('company:crypto website:domain');
   });
@@ -46,11 +46,11 @@ describe('--column', () => {
     expect(sentence).toBe('identifiers come from column "x" as domain (2 of 3 sampled values say so)');
   });
 
-  it('takes addresses that would not be chosen unasked', () => {
+  it('accepts addresses that would not be chosen automatically', () => {
     expect(chosen(['linkedin', 'https://linkedin.com/a'], { column: ['linkedin'] })).toBe('linkedin:domain');
   });
 
-  it('stops when nothing tells the kind', () => {
+  it('stops when nothing indicates the kind', () => {
     const error = refusal(CUSTOMERS, { column: ['company'] });
     expect(error.code).toBe('column-doubtful');
     expect(error.todo).toBe(
@@ -58,7 +58,7 @@ describe('--column', () => {
     );
   });
 
-  it('stops when a symbol may be either', () => {
+  it('stops when a symbol may be of either kind', () => {
     const error = refusal(['symbol|name', 'META|Meta'], { column: ['symbol'] });
     expect(error.todo).toBe('say it: --column symbol:ticker or --column symbol:crypto');
   });
@@ -71,7 +71,7 @@ describe('--column', () => {
     );
   });
 
-  it('takes a position in its own spelling, where headers are numbers too', () => {
+  it('recognises a position in its own notation, where headers are numbers too', () => {
     const table = ['1|x|1', 'a.com|b.com|c.com', 'd.com|e.com|f.com'];
     expect(refusal(table, { column: ['1'] }).todo).toBe(
       'name it by its position: --column position:1 or --column position:3',
@@ -83,12 +83,12 @@ describe('--column', () => {
       [0, 'domain'],
       [1, 'ticker'],
     ]);
-    // What a message says can be typed as it stands.
+    // What a message suggests can be typed as it is.
     const flags = refusal(table).todo.match(/position:\d+:domain/g) ?? [];
     expect(choose(table, { column: flags }).choices.map(({ column }) => column)).toEqual([0, 2]);
   });
 
-  it('never takes a position for the name of a column, and says which there are', () => {
+  it('never takes a position for the name of a column, and lists the positions', () => {
     expect(choose(['a|position:1', 'x.com|y.com'], { column: ['position:1'] }).choices[0]?.column).toBe(0);
     expect(refusal(CUSTOMERS, { column: ['position:5:domain'] }).message).toBe(
       'the table has no such position: --column position:5; use one from position:1 to position:4',
@@ -96,7 +96,7 @@ describe('--column', () => {
     expect(refusal(CUSTOMERS, { column: ['position:0'] }).code).toBe('column-unknown');
   });
 
-  it('shows where a column stands whose name is a number', () => {
+  it('shows the position of a column whose name is a number', () => {
     expect(choose(['0|1|2', 'x|acme.com|y'], { column: ['1:domain'] }).sentence).toBe(
       'identifiers come from column "1" (number 2) as domain (as asked)',
     );
@@ -129,13 +129,13 @@ describe('columns of an earlier run', () => {
     expect(choices).toEqual([{ column: 0, name: 'website', kind: 'domain' }]);
   });
 
-  it('are not taken even when they are named', () => {
+  it('are not used even when they are named', () => {
     const error = refusal(ENRICHED, { column: ['brand_domain'] });
     expect(error.code).toBe('column-ours');
     expect(error.subject).toBe('"brand_domain"');
   });
 
-  it('are the customer’s when one of the marks is missing: the run stops and names --prefix', () => {
+  it('belong to the user when one of the marks is missing: the run stops and names --prefix', () => {
     const error = refusal(['website|brand_name|brand_status', 'acme.com|Acme|x']);
     expect(error.code).toBe('column-ours');
     expect(error.message).toBe(
@@ -149,7 +149,7 @@ describe('columns of an earlier run', () => {
     );
   });
 
-  it('are none when the prefix is empty', () => {
+  it('do not exist when the prefix is empty', () => {
     expect(choose(CUSTOMERS, { prefix: '' }).ours).toEqual([]);
   });
 });
@@ -165,11 +165,11 @@ describe('a --column', () => {
     [['2', '1', '2'], 2, '--column position:3:domain'],
     [['position:2', 'name'], 0, '--column position:1:domain'],
     [['price', 'price:domain'], 0, '--column position:1:domain'],
-  ] as const)('of %j is written so that a shell and the program understand it', (columns, column, flag) => {
+  ] as const)('for %j is quoted so that a shell and the program understand it', (columns, column, flag) => {
     expect(columnFlag(columns, column, 'domain')).toBe(flag);
   });
 
-  it('shows a column by its position when its name is blank or not the only one', () => {
+  it('shows a column by its position when its name is blank or not unique', () => {
     expect(columnLabel(['url', '', 'URL'], 1)).toBe('number 2');
     expect(columnLabel(['url', '', 'URL'], 2)).toBe('number 3');
     expect(columnLabel(['url', ''], 0)).toBe('"url"');

@@ -1,4 +1,4 @@
-/** What holds for every cell, not only for those that somebody thought of. */
+/** Properties of identification that hold for every cell. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { IDENTIFIER_KINDS } from '../../src/core/identifier.js';
@@ -6,7 +6,7 @@ import { identifyCell } from '../../src/identify/identify-cell.js';
 
 const kind = fc.constantFrom(...IDENTIFIER_KINDS);
 
-/** Texts near the edges of the rules, which plain random text would hardly meet. */
+/** Texts near the edges of the rules, which random text would hardly reach. */
 const piece = fc.constantFrom(
   ...'acme bücher com de co.uk github.io www xn-- id_ idAbCd1234 US0378331005 NA null .. ://'.split(' '),
   ...'http https:// mailto: localhost 127.0.0.1 ::1 ISIN 80'.split(' '),
@@ -28,7 +28,7 @@ describe('any cell of any kind', () => {
     );
   });
 
-  it('has a value that gives itself when it is identified again', () => {
+  it('has a value that identifies as itself', () => {
     fc.assert(
       fc.property(cell, kind, (text, as) => {
         const identified = identifyCell(text, as);
@@ -40,7 +40,7 @@ describe('any cell of any kind', () => {
     );
   });
 
-  it('has a value that is safe as one segment of a path', () => {
+  it('has a value that is safe as one path segment', () => {
     fc.assert(
       fc.property(cell, kind, (text, as) => {
         const identified = identifyCell(text, as);
@@ -118,11 +118,11 @@ describe('the check digit of an ISIN', () => {
     return start + accepted[0];
   }
 
-  it('is one and only one for any country and number', () => {
+  it('is unique for any country and number', () => {
     fc.assert(fc.property(body, (start) => void withCheckDigit(start)));
   });
 
-  it('catches any one digit that was mistyped', () => {
+  it('detects any one mistyped digit', () => {
     fc.assert(
       fc.property(body, fc.nat(), fc.integer({ min: 1, max: 9 }), (start, at, shift) => {
         const isin = withCheckDigit(start);
@@ -134,7 +134,7 @@ describe('the check digit of an ISIN', () => {
     );
   });
 
-  it('holds in lower case and with blanks anywhere', () => {
+  it('is valid in lower case and with blanks anywhere', () => {
     fc.assert(
       fc.property(body, fc.nat({ max: 11 }), (start, at) => {
         const isin = withCheckDigit(start);

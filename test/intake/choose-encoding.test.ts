@@ -26,9 +26,9 @@ describe('the encoding of bytes', () => {
     ['a shorter one', 'utf-8', Buffer.from('a\nb\0.com\nc.com\n')],
     ['very little UTF-16LE', 'utf-16le', Buffer.from('a\nb.c\n', 'utf16le')],
     ['very little Chinese in UTF-16BE', 'utf-16be', iconv.encode('公司,城市\n阿里,杭州\n', 'utf-16be')],
-    // Damaged, not another code page: read strictly, so that the place is found.
+    // Damaged rather than another code page: decoded strictly, so that the position is found.
     ['UTF-8 with one bad byte', 'utf-8', Buffer.concat([Buffer.from('Müller Köln '), Buffer.of(0xe9, 10)])],
-  ])('is found for %s', (_, encoding, bytes) => {
+  ])('is detected for %s', (_, encoding, bytes) => {
     expect(sniff(bytes)).toEqual({ encoding, bomBytes: 0 });
   });
 
@@ -37,7 +37,7 @@ describe('the encoding of bytes', () => {
     ['utf-16le', 2],
     ['utf-16be', 2],
     ['utf-32le', 4],
-  ])('is shown by the byte order mark of %s', (encoding, bomBytes) => {
+  ])('is indicated by the byte order mark of %s', (encoding, bomBytes) => {
     const bytes = iconv.encode('a,b\n', encoding, { addBOM: true });
     expect(sniff(bytes)).toEqual({ encoding, bomBytes });
   });
@@ -47,12 +47,12 @@ describe('the encoding of bytes', () => {
     ['windows-1250', 'nazwa;miasto\nŁódź Spółka;Łódź\nŻabka;Poznań\nŚląsk;Gdańsk\n'],
     ['shift_jis', '会社名,都市\nトヨタ自動車,豊田市\n任天堂,京都市\n'],
     ['euc-kr', '회사,도시\n삼성전자,수원\n현대자동차,서울\n'],
-  ])('is not guessed but named for %s', (encoding, text) => {
+  ])('is not guessed for %s, but suggested', (encoding, text) => {
     const todo = `name it, for example --encoding ${encoding}`;
     expect(() => sniff(iconv.encode(text, encoding))).toThrow(todo);
   });
 
-  it('is in doubt where two encodings are mixed', () => {
+  it('is ambiguous where two encodings are mixed', () => {
     const mixed = Buffer.concat([
       Buffer.from('Müller\n'),
       Buffer.from('Z\xfcrich\nK\xf6ln\nStra\xdfe', 'latin1'),
@@ -60,14 +60,14 @@ describe('the encoding of bytes', () => {
     expect(() => sniff(mixed)).toThrow('the encoding of the input is in doubt');
   });
 
-  it('is none for bytes full of control characters, and text for a few of them', () => {
+  it('is binary with many control characters, and text with a few of them', () => {
     const bytes = Buffer.from(Array.from({ length: 4000 }, (_, i) => i % 256));
     expect(() => sniff(bytes)).toThrow('control characters in the first 4000 bytes');
     expect(() => sniff(Buffer.from(`a,b\n${'x\0y,z\n'.repeat(3)}`))).not.toThrow();
   });
 });
 
-describe('an encoding that was asked for', () => {
+describe('a requested encoding', () => {
   const choose = (asked: string, bytes: Buffer) =>
     chooseEncoding('in.csv', checkEncodingName(asked), {
       head: bytes,
@@ -94,7 +94,7 @@ describe('an encoding that was asked for', () => {
     expect(() => checkEncodingName(asked)).toThrow('--encoding');
   });
 
-  it('finds the byte order of utf-16 by the mark or by the zeros', () => {
+  it('detects the byte order of utf-16 by the mark or by the zeros', () => {
     const text = 'name,site\na,b\n';
     expect(choose('utf-16', iconv.encode(text, 'utf-16be', { addBOM: true }))).toMatchObject({
       encoding: 'utf-16be',
@@ -103,7 +103,7 @@ describe('an encoding that was asked for', () => {
     expect(choose('utf-16', iconv.encode(text, 'utf-16be'))).toEqual({ encoding: 'utf-16be', bomBytes: 0 });
   });
 
-  it('is refused when the bytes say otherwise', () => {
+  it('is refused when the bytes contradict it', () => {
     expect(() => choose('latin1', Buffer.from('\ufeffa,b'))).toThrow('byte order mark of utf-8');
     expect(() => choose('latin1', Buffer.from('Müller, Köln, Łódź'))).toThrow('its text is utf-8');
     expect(choose('latin1', Buffer.from('M\xfcller', 'latin1')).encoding).toBe('iso-8859-1');

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { CharFinder, detectLineMode, LineFinder, lineEndAt } from '../../src/intake/line-finder.js';
 
-describe('the way lines end', () => {
+describe('line ends', () => {
   it.each([
     ['a\nb\n', 'lf'],
     ['a\r\nb\r\n', 'lf'],
@@ -12,24 +12,24 @@ describe('the way lines end', () => {
     ['a\rb\nc\nd\n', 'lf'],
     ['"a\rb\rc\r', 'cr'],
     ['"a\rb\rc\nd\r', 'cr'],
-  ] as const)('of %j is %s', (text, mode) => {
+  ] as const)('of %j are %s', (text, mode) => {
     expect(detectLineMode(text, true)).toBe(mode);
   });
 
-  it('counts line ends inside quotes where quotes mean nothing', () => {
+  it('inside quotes are counted where quotes mean nothing', () => {
     expect(detectLineMode('"\n\n\n"\r', true)).toBe('lf');
     expect(detectLineMode('"\n"\rx\ry\rz', true)).toBe('cr');
     expect(detectLineMode('"\n\n\n\n"\rx\ry\rz', false)).toBe('lf');
   });
 
-  it('is named by what stands there', () => {
+  it('are named by what is there', () => {
     expect([0, 2, 4].map((at) => lineEndAt('\r\n\n.\rx', at))).toEqual(['\r\n', '\n', '\r']);
     expect(lineEndAt('x', 0)).toBe(null);
   });
 });
 
-describe('finders', () => {
-  it('find the same going back as going forward', () => {
+describe('line finders', () => {
+  it('find the same lines backwards as forwards', () => {
     const finder = new CharFinder('a"bb"c', '"');
     expect([0, 2, 5, 0, 1, 4, 2].map((from) => finder.next(from))).toEqual([1, 4, Infinity, 1, 1, 4, 4]);
   });
@@ -39,7 +39,7 @@ describe('finders', () => {
     expect(new LineFinder('a\r', 'cr', true).next(0)).toBe(1);
   });
 
-  it('count CRLF once, up to the number asked for', () => {
+  it('count CRLF once, up to the requested number', () => {
     const finder = new LineFinder('a\r\nb\rc\nd', 'cr', true);
     expect(finder.count(0, 9)).toBe(3);
     expect(finder.count(0, 9, 2)).toBe(2);

@@ -1,4 +1,4 @@
-/** Small and damaged files: the delimiter that they are read by, and the sentences that name it. */
+/** Small and damaged files: which delimiter they are read by, and which messages name it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { sniffTable } from '../../src/intake/sniff-table.js';
 import { createFolder, type Folder, readContent } from './reading.js';
@@ -25,19 +25,19 @@ describe('the delimiter of a small or damaged file', () => {
     ['company,website\nAcme, Inc.,acme.com\n', ','],
     ['company;website\nAcme; Inc.;acme.com\n', ';'],
     ['name;website\na;b;acme.com\n', ';'],
-    // One column: its cells stay whole.
+    // One column: its cells stay intact.
     ['company\nAcme, Inc.\nFoo\n', ';'],
     ['Company, legal name\nAcme\nFoo\n', ';'],
   ])('of %j is %j', (text, delimiter) => {
     expect(sniff(text).delimiter).toBe(delimiter);
   });
 
-  it('is named with its flag, and as a guess, where the header cannot be read', () => {
+  it('is named with its flag, as a guess, where the header cannot be read', () => {
     const text = '"name" ;"website"\n"a" ;"acme.com"\n';
     expect(() => sniff(text)).toThrow(/--delimiter if ',' \(detected\) is not what separates the cells/);
   });
 
-  it('is named with its flag, and as a guess, where rows do not fit it', async () => {
+  it('is named with its flag, as a guess, where rows do not fit it', async () => {
     await expect(readContent(folder, 'company,website\nAcme, Inc.,acme.com\n')).rejects.toMatchObject({
       code: 'input-ragged',
       message: expect.stringMatching(
@@ -57,7 +57,7 @@ describe('quotes that enclose nothing', () => {
     ['name, "web, site"\nAcme,b.com\n', 'in line 1 a blank stands before a quote'],
     ["'name','website'\n'Acme','acme.com'\n", 'in line 1 cells stand in single quotes'],
     ["name,website\n'Acme, Inc.','acme.com'\n'Beta',b.com\n", 'in line 2 cells stand in single quotes'],
-  ])('are named: %j', (text, sentence) => {
+  ])('are reported: %j', (text, sentence) => {
     expect(sniff(text).warnings.join()).toContain(sentence);
   });
 
@@ -78,7 +78,7 @@ describe('quotes that enclose nothing', () => {
 });
 
 it.each(['a', '1', '\n', 'é', ' '])(
-  'a file of hardly a byte (%j) is text, and empty at worst',
+  'a file of hardly a byte (%j) is text, and possibly empty',
   async (text) => {
     const read = await readContent(folder, text).catch((error: Error) => error);
     if (read instanceof Error) expect(read).toMatchObject({ code: 'input-empty' });

@@ -29,7 +29,7 @@ describe('an input', () => {
     ['utf-16be', iconv.encode(TEXT, 'utf-16be', { addBOM: true }), true],
     ['utf-16le', iconv.encode(TEXT, 'utf-16le'), false],
     ['windows-1252', iconv.encode(TEXT, 'windows-1252'), false],
-  ])('in %s is read as it is (%#)', async (encoding, bytes, hasBom) => {
+  ])('in %s is read byte for byte (%#)', async (encoding, bytes, hasBom) => {
     const { input, rows } = await readContent(folder, bytes);
     expect(rows.map((it) => it.cells)).toEqual(CELLS);
     expect(rows.map((it) => it.raw)).toEqual(['Müller;m.de', 'L’Oréal;loreal.com']);
@@ -58,13 +58,13 @@ describe('an input', () => {
     expect(input.shape.lineEnd).toBe(lineEnd);
   });
 
-  it('with a byte order mark loses nothing but that, however long it is', async () => {
+  it('with a byte order mark loses only the mark, however long it is', async () => {
     const lines = Array.from({ length: 60_000 }, (_, i) => `${i},site${i}.com`);
     const { rows } = await readContent(folder, `\ufeffid,site\n${lines.join('\n')}\n`);
     expect(rows.map((it) => it.raw)).toEqual(lines);
   });
 
-  it('packed with gzip has the hash of what is inside, several parts too', async () => {
+  it('packed with gzip has the hash of its content, also in several members', async () => {
     const plain = await readContent(folder, TEXT);
     const packed = Buffer.concat([gzipSync(TEXT.slice(0, 20)), gzipSync(TEXT.slice(20))]);
     const { input, rows } = await readContent(folder, packed, { name: 'in.csv.gz' });
@@ -74,7 +74,7 @@ describe('an input', () => {
     expect(input.warnings[0]).toBe("detected: CSV, delimiter ';', utf-8, gzip");
   });
 
-  it('from standard input is kept without leaving a file behind, and read as often as asked', async () => {
+  it('from standard input leaves no file behind, and can be read repeatedly', async () => {
     const stdin = Readable.from([Buffer.from(TEXT.slice(0, 13)), Buffer.from(TEXT.slice(13))]);
     const input = await openInput('-', stdin, intakeOptions(folder));
     expect(await readdir(join(folder.path, 'spool'))).toEqual([]);
@@ -98,7 +98,7 @@ describe('an input', () => {
     await input.close();
   });
 
-  it('from a named pipe whose writer has nothing to say is empty, not waited for', async () => {
+  it('from a named pipe with a silent writer is empty, and not waited for', async () => {
     const path = join(folder.path, 'empty-pipe');
     execFileSync('mkfifo', [path]);
     const opening = openInput(path, null, intakeOptions(folder));
@@ -106,8 +106,8 @@ describe('an input', () => {
   });
 
   it.each([
-    ['standard input that says nothing', '-'],
-    ['a named pipe that nobody writes to', 'silent'],
+    ['standard input that is silent', '-'],
+    ['a named pipe without a writer', 'silent'],
   ])('%s is closed when the run is stopped', async (_, name) => {
     const path = name === '-' ? name : join(folder.path, name);
     if (name !== '-') execFileSync('mkfifo', [path]);
@@ -118,7 +118,7 @@ describe('an input', () => {
     await expect(opening).rejects.toMatchObject({ code: 'interrupted', exitCode: 130 });
   });
 
-  it('of JSON lines knows the columns of the sample at once and all of them in the end', async () => {
+  it('of JSON lines knows the columns of the sample at once, and all of them in the end', async () => {
     const lines = Array.from({ length: 1500 }, (_, i) =>
       i === 1400 ? '{"a":"x","late":1}' : `{"a":"${i}"}`,
     );
@@ -132,7 +132,7 @@ describe('an input', () => {
     await input.close();
   });
 
-  it('comes in batches of at most 4,096 rows, numbered without a gap', async () => {
+  it('is delivered in batches of at most 4,096 rows, numbered without a gap', async () => {
     const path = await folder.write('many.csv', `n\n${'x\n'.repeat(300_000)}`);
     const input = await openInput(path, null, intakeOptions(folder));
     let count = 0;
@@ -147,7 +147,7 @@ describe('an input', () => {
     await input.close();
   });
 
-  it('is read up to the limit, but hashed whole', async () => {
+  it('is read up to the limit, but hashed completely', async () => {
     const text = `n\n${Array.from({ length: 200_000 }, (_, i) => i).join('\n')}\n`;
     const whole = await readContent(folder, text);
     const path = await folder.write('limited.csv', text);
@@ -159,19 +159,19 @@ describe('an input', () => {
     await input.close();
   });
 
-  it('with a header and nothing else has no rows and says so', async () => {
+  it('with only a header has no rows and says so', async () => {
     const { input, rows } = await readContent(folder, 'name,site');
     expect(rows).toEqual([]);
     expect(input.warnings).toContain('the table has a header and no rows');
     expect(input.shape.columns).toEqual(['name', 'site']);
   });
 
-  it("keeps a replacement character that is the user's own", async () => {
+  it('keeps a replacement character of the user', async () => {
     const { rows } = await readContent(folder, 'a,b\nx\ufffdy,é\n');
     expect(rows[0]?.cells[0]).toBe('x\ufffdy');
   });
 
-  it('says what it made of blank lines once it was read', async () => {
+  it('reports how it treated blank lines once it was read', async () => {
     const path = await folder.write('blank.csv', 'a,b\n\n1,2\n');
     const input = await openInput(path, null, intakeOptions(folder));
     await readAll(input);
@@ -194,7 +194,7 @@ describe('an encoding that shows late', () => {
     expect(rows.at(-1)?.cells).toEqual(['Müller', 'm.de']);
   });
 
-  it('stops the reading with line and byte when it is not the one at the start', async () => {
+  it('stops reading with line and byte when it is not the one at the start', async () => {
     const before = `n,s\nMüller,m.de\n${filler}`;
     const bytes = Buffer.concat([Buffer.from(before), Buffer.from('K\xf6ln,k.de\n', 'latin1')]);
     const reading = readContent(folder, bytes);
@@ -204,7 +204,7 @@ describe('an encoding that shows late', () => {
     await expect(reading).rejects.toMatchObject({ code: 'input-encoding', exitCode: 5 });
   });
 
-  it('counts the byte order mark when it names the byte', async () => {
+  it('counts the byte order mark when it reports the byte', async () => {
     const bytes = Buffer.concat([Buffer.from('\ufeffn,s\n'), Buffer.from('M\xfcller,x\n', 'latin1')]);
     await expect(readContent(folder, bytes)).rejects.toThrow('line 2, byte 8 (0xfc is not utf-8)');
   });
@@ -228,27 +228,27 @@ describe('an input that changes', () => {
     ['grows', (path: string) => writeFile(path, 'a,b\n1,2\n3,4\n')],
     ['is touched', (path: string) => utimes(path, 1, 1)],
     [
-      'is replaced by an equal one',
+      'is replaced by an equal file',
       async (path: string) => {
         await writeFile(`${path}.other`, 'a,b\n1,2\n');
         await rename(`${path}.other`, path);
       },
     ],
-  ])('because it %s is noticed', async (_, change) => {
+  ])('because it %s is detected', async (_, change) => {
     const { path, input } = await opened('changing.csv');
     await change(path);
     await expect(input.assertUnchanged()).rejects.toMatchObject({ code: 'input-changed', exitCode: 5 });
     await input.close();
   });
 
-  it('stays the same when only its rights change', async () => {
+  it('is unchanged when only its permissions change', async () => {
     const { path, input } = await opened('rights.csv');
     await chmod(path, 0o400);
     await input.assertUnchanged();
     await input.close();
   });
 
-  it('between two passes is noticed by its content', async () => {
+  it('between two passes is detected by its content', async () => {
     const { path, input } = await opened('passes.csv');
     await writeFile(path, 'a,b\n1,3\n');
     await expect(readAll(input)).rejects.toMatchObject({ code: 'input-changed' });

@@ -1,4 +1,4 @@
-/** Temp files and whole reads for the tests of the intake. */
+/** Temporary files and complete reads for the intake tests. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -41,7 +41,7 @@ export async function readAll(input: Input): Promise<Row[]> {
   return rows;
 }
 
-/** Opens a file of this content, reads it whole and closes it. */
+/** Opens a file of this content, reads it completely and closes it. */
 export async function readContent(
   folder: Folder,
   content: string | Buffer,

@@ -28,12 +28,12 @@ describe('the record splitter', () => {
     ['ends a quoted cell at the end of the text', 'a,"b"', ['1:a,"b"']],
     ['ends a quoted cell before a last lone CR', 'a,"b"\r', ['1:a,"b"']],
     ['returns blank lines', '\n\r\na,b\n', ['1:', '2:', '3:a,b']],
-    ['condemns text after a closing quote', '"a"x,b\nc,d\n', ['!1:"a"x,b', '2:c,d']],
-    ['condemns a cell that is never closed', 'a,"b\nc,d\ne,f', ['!1:a,"b', '2:c,d', '3:e,f']],
-    ['condemns it on the last line too', 'a,b\nc,"d', ['1:a,b', '!2:c,"d']],
-    ['condemns up to the line where the faulty cell begins', '"a\nb","c\nd,e\n', ['!1:"a\nb","c', '3:d,e']],
+    ['rejects text after a closing quote', '"a"x,b\nc,d\n', ['!1:"a"x,b', '2:c,d']],
+    ['rejects a cell that is never closed', 'a,"b\nc,d\ne,f', ['!1:a,"b', '2:c,d', '3:e,f']],
+    ['rejects it on the last line too', 'a,b\nc,"d', ['1:a,b', '!2:c,"d']],
+    ['rejects up to the line where the faulty cell begins', '"a\nb","c\nd,e\n', ['!1:"a\nb","c', '3:d,e']],
     [
-      'reads on after a stray quote that meets a proper one',
+      'continues after a stray quote that meets a proper one',
       'a,"b\nc,d\ne,"f, g"\n',
       ['!1:a,"b', '2:c,d', '3:e,"f, g"'],
     ],
@@ -56,7 +56,7 @@ describe('the record splitter', () => {
     expect(split('a,"b')[0]?.problem).toBe('a quoted cell is never closed');
   });
 
-  it('allows 100 line breaks in a quoted cell and not one more', () => {
+  it('allows 100 line breaks in a quoted cell and no more', () => {
     const lines = (breaks: number) => `a,"${'x\n'.repeat(breaks)}"\nc,d\n`;
     expect(split(lines(100)).map((it) => it.line)).toEqual([1, 102]);
     const over = split(lines(101));
@@ -66,7 +66,7 @@ describe('the record splitter', () => {
     expect(over.at(-1)).toMatchObject({ line: 103, raw: 'c,d', problem: null });
   });
 
-  it('allows 64 KiB in a quoted cell and not one character more', () => {
+  it('allows 64 KiB in a quoted cell and no more', () => {
     const cell = (length: number) => `a,"${'x'.repeat(length)}"\nc,d\n`;
     expect(split(cell(65_536))[0]?.problem).toBe(null);
     const over = split(cell(65_537));
@@ -74,7 +74,7 @@ describe('the record splitter', () => {
     expect(over[1]).toMatchObject({ line: 2, raw: 'c,d', problem: null });
   });
 
-  it('finds rows that two stray quotes have glued together', () => {
+  it('detects rows glued together by two stray quotes', () => {
     const rows = Array.from({ length: 40 }, (_, i) => `name ${i},site${i}.com`);
     rows[5] = 'name 5,"site5.com';
     rows[30] = 'name 30,site30.com"';
@@ -98,7 +98,7 @@ describe('the record splitter', () => {
     expect(sketch(`${record}\nx,y\n`)).toEqual([`1:${record}`, '4:x,y']);
   });
 
-  it('keeps only the beginning of a record without end, and reads on after it', () => {
+  it('keeps only the beginning of an endless record, and continues after it', () => {
     const splitter = new RecordSplitter(CSV);
     const records = [
       ...splitter.push('a,b\n', false),
@@ -112,7 +112,7 @@ describe('the record splitter', () => {
     expect(splitter.position().rest).toBe('');
   });
 
-  it('passes over lines without looking at their quotes', () => {
+  it('skips lines without interpreting their quotes', () => {
     expect(sketch('a "title\r\n\r\nb,c\n', { passLines: 2 })).toEqual(['3:b,c']);
   });
 
@@ -141,7 +141,7 @@ describe('the record splitter', () => {
     );
   });
 
-  it('loses no character but line ends, and ends every record where a line ends', () => {
+  it('loses no character but line ends, and ends every record at a line end', () => {
     const piece = fc.constantFrom('a', ',', '"', '""', '\n', '","', 'b"c');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 80 }), (pieces) => {

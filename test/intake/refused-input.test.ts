@@ -13,7 +13,7 @@ beforeAll(async () => {
 });
 afterAll(() => folder.remove());
 
-describe('what cannot be read stops with a reason', () => {
+describe('an unreadable input stops with a reason', () => {
   const zip = (inside: string) => Buffer.from(`PK\x03\x04\x14\0\0\0${inside}\0\0`, 'latin1');
 
   it.each([
@@ -24,7 +24,7 @@ describe('what cannot be read stops with a reason', () => {
     ['zeros', Buffer.alloc(5000), 'input-binary', 'control characters'],
     ['a cut gzip', gzipSync('a,b\n'.repeat(9999)).subarray(0, 60), 'input-missing', 'damaged or cut off'],
     ['nothing', Buffer.alloc(0), 'input-empty', 'holds no records'],
-    ['a mark only', Buffer.from('\ufeff'), 'input-empty', 'holds no records'],
+    ['only a byte order mark', Buffer.from('\ufeff'), 'input-empty', 'holds no records'],
     ['a title above the table', Buffer.from('Export\na,b\n1,2\n3,4\n'), 'input-preamble', '--skip-lines 1'],
     ['one endless line', Buffer.alloc(3_000_000, 'x'), 'input-binary', 'no lines'],
     ['Cyrillic', iconv.encode('имя;город\nГазпром;Москва\n', 'windows-1251'), 'input-encoding', '--encoding'],
@@ -36,14 +36,14 @@ describe('what cannot be read stops with a reason', () => {
   });
 
   it.each([
-    ['a file that is not there', 'nowhere.csv'],
+    ['a missing file', 'nowhere.csv'],
     ['a folder', '.'],
   ])('%s', async (_, name) => {
     const opening = openInput(join(folder.path, name), null, intakeOptions(folder));
     await expect(opening).rejects.toMatchObject({ code: 'input-missing', exitCode: 5 });
   });
 
-  it('lines that are no JSON although the name says so', async () => {
+  it('lines that are no JSON under a name that says so', async () => {
     const reading = readContent(folder, 'a,b\n1,2\n', { name: 'x.jsonl' });
     await expect(reading).rejects.toThrow('no line of the input is a JSON object');
   });
@@ -52,13 +52,13 @@ describe('what cannot be read stops with a reason', () => {
     ['delimiter', { delimiter: ';;' }],
     ['delimiter', { delimiter: '"' }],
     ['encoding', { encoding: 'klingon' }],
-  ])('a %s that cannot be meant (%j)', async (flag, options) => {
+  ])('a %s that cannot be intended (%j)', async (flag, options) => {
     const reading = readContent(folder, 'a,b\n', options);
     await expect(reading).rejects.toBeInstanceOf(NeverStartError);
     await expect(reading).rejects.toThrow(`--${flag}`);
   });
 
-  it('standard input that is not there', async () => {
+  it('missing standard input', async () => {
     await expect(openInput('-', null, intakeOptions(folder))).rejects.toMatchObject({
       code: 'usage-invalid',
     });

@@ -1,4 +1,7 @@
-/** Which records are rows of their table: habits of whole files, and one delimiter too many or too few in any place. */
+/**
+ * Which records fit their table: habits of whole files, and one delimiter too many or too few
+ * anywhere.
+ */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Ragged, Row } from '../../src/core/table.js';
@@ -24,12 +27,12 @@ describe('a row with a cell too many or too few', () => {
       'Acme x,ACM,13,',
       '4 cells where the table has 5 columns',
     ],
-  ])('is none of the table %j: %j', (header, row, problem) => {
+  ])('does not fit the table %j: %j', (header, row, problem) => {
     const { rows } = read(table(header, row));
     expect(rows).toMatchObject([{ raw: row, cells: [], problem, isMisfit: true }]);
   });
 
-  it('is none either in a file that ends each row in a delimiter', () => {
+  it('does not fit in a file with trailing delimiters either', () => {
     const good = ['Apple,AAPL,', 'Shell,SHEL,', 'Sony,SONY,', 'Nestle,NESN,', 'Roche,ROG,', 'Siemens,SIE,'];
     const odd = ['Acme, Inc.,ACM,', 'Acme, Inc.,ACM', 'SHEL,', 'Beta,BET'];
     expect(read(table('company,ticker', ...good, ...odd)).problems).toEqual([
@@ -37,12 +40,12 @@ describe('a row with a cell too many or too few', () => {
       '4 cells where the table has 3 columns',
       'cell 3 is filled where the table has a blank column',
       '2 cells where the table has 3 columns',
-      // Nothing but the empty end is missing.
+      // Only the empty last cell is missing.
       null,
     ]);
   });
 
-  it('is none either in a file that leaves blank cells out', () => {
+  it('does not fit in a file that omits trailing blank cells either', () => {
     const good = [
       'Apple,AAPL',
       'Shell,SHEL',
@@ -59,7 +62,7 @@ describe('a row with a cell too many or too few', () => {
     }
   });
 
-  it('stops a run when most rows are so, and no row is taken for the header', () => {
+  it('stops a run when most rows are such, and no row is taken for the header', () => {
     const { layout, problems } = read(table('company,website', 'Acme, Inc.,acme.com', 'Beta, Ltd.,beta.io'));
     expect(layout.columns).toEqual(['company', 'website']);
     expect(problems).toEqual(Array(2).fill('3 cells where the table has 2 columns'));
@@ -67,7 +70,7 @@ describe('a row with a cell too many or too few', () => {
 });
 
 describe('the habit of a file', () => {
-  it('to end its rows in delimiters gives the header blank names, and keeps every byte', () => {
+  it('of trailing delimiters gives the header blank names, and keeps every byte', () => {
     for (const more of [',', ',,', ',"",']) {
       const lines = ['Apple,AAPL', '"Shell, plc",SHEL', 'IBM,IBM'].map((line) => line + more);
       const { layout, rows } = read(table('company,ticker', ...lines));
@@ -80,7 +83,7 @@ describe('the habit of a file', () => {
     }
   });
 
-  it('that only its header ends in delimiters leaves the rows as they are', () => {
+  it('of a trailing delimiter in the header alone leaves the rows unchanged', () => {
     const { rows } = read(table('company,ticker,', 'Apple,AAPL', 'Shell,', 'Sony,SONY'));
     expect(rows.map((row) => [row.problem, row.shortBy])).toEqual([
       [null, 1],
@@ -89,7 +92,7 @@ describe('the habit of a file', () => {
     ]);
   });
 
-  it('is not shown by one row, nor by rows that are cut inside their text, nor by any mixture', () => {
+  it('is not inferred from one row, rows cut inside their text, or a mixture', () => {
     const refused = (...rows: string[]) =>
       read(table('company,ticker,notes', ...rows), { ragged: 'invalid' }).problems.map((it) => it !== null);
     expect(refused('Acme, Inc.,ACM,')).toEqual([true]);
@@ -102,7 +105,7 @@ describe('the habit of a file', () => {
     ]);
   });
 
-  it('to leave blank cells out makes short rows rows, as long as their cells are like those above and below', () => {
+  it('of omitting trailing blank cells accepts short rows whose cells resemble those above and below', () => {
     const rows = [
       '1,acme.com',
       '2,beta.io,Rome,x',
@@ -120,7 +123,7 @@ describe('the habit of a file', () => {
     ).toHaveLength(5);
   });
 
-  it('is not to leave blank cells out where rows end in blank cells', () => {
+  it('of omitting trailing blank cells is not inferred where rows end in blank cells', () => {
     const rows = ['1,acme.com', '2,beta.io,Rome,', '3,gamma.de,,', '4,delta.org', '5,eta.net,Bonn,y'];
     expect(read(table('id,website,city,note', ...rows)).problems.map((it) => it !== null)).toEqual([
       true,
@@ -141,17 +144,17 @@ it('with --ragged take every row is read by position: padded, or cut with its te
   ]);
 });
 
-it('a surplus quoted cell that holds only the delimiter costs no byte', () => {
+it('a surplus quoted cell that contains only the delimiter costs no byte', () => {
   const { rows } = read('a\tb\n1\tx\n2\ty\t"\t"\n', { delimiter: '\t' });
   expect(rows[1]).toMatchObject({ raw: '2\ty\t"\t"', isMisfit: true });
 });
 
-it('an unheaded table judges by the width of most rows', () => {
+it('a table without a header is judged by the width of most rows', () => {
   expect(fitTable({ header: null, rows: [['a', 'b'], ['c', 'd'], ['e']], ragged: null }).columnCount).toBe(2);
 });
 
-/** Real-world tables, and each of their rows with one delimiter taken away or put in, in any place. */
-describe('whatever one delimiter does', () => {
+/** Realistic tables, each of their rows with one delimiter removed or inserted at any position. */
+describe('any one wrong delimiter', () => {
   const COMPANIES = [
     'Acme',
     'Beta Works',
@@ -194,7 +197,7 @@ describe('whatever one delimiter does', () => {
     return quoted;
   }
 
-  it('no row is read with the cell of another column, no byte is lost, and rows in are rows out', () => {
+  it('shifts no cell into another column, loses no byte, and keeps the number of rows', () => {
     let misfits = 0;
     fc.assert(
       fc.property(
@@ -215,7 +218,7 @@ describe('whatever one delimiter does', () => {
             const where = place % (pieces.length + 1);
             bad = [...pieces.slice(0, where), '', ...pieces.slice(where)].join(delimiter);
             const words = pieces[where]?.startsWith('"') ? [] : (pieces[where] ?? '').split(' ');
-            // An unquoted "Acme, Inc." is what makes a delimiter too many in most files.
+            // An unquoted "Acme, Inc." is the usual cause of a surplus delimiter.
             if (words.length > 1 && place % 2 === 0) {
               bad = [...pieces.slice(0, where), words.join(`${delimiter} `), ...pieces.slice(where + 1)].join(
                 delimiter,

@@ -22,7 +22,7 @@ function read(text: string, changes: Partial<Layout> = {}) {
 }
 
 describe('rows of a CSV table', () => {
-  it('carry number, line, raw text and cells', () => {
+  it('have number, line, raw text and cells', () => {
     const { rows } = read('name,site\n"A ""B"", C",a.com\r\n\n1.10,"b\n.com"\n');
     expect(rows).toEqual([
       { number: 1, line: 2, raw: '"A ""B"", C",a.com', cells: ['A "B", C', 'a.com'], problem: null },
@@ -37,7 +37,7 @@ describe('rows of a CSV table', () => {
     ['a bare cell over 64 KiB', `a,${'x'.repeat(65_537)}`, 'a cell is larger than 64 KiB'],
     ['a cell over 64 KiB only in bytes', `a,${'é'.repeat(32_769)}`, 'a cell is larger than 64 KiB'],
     ['a quoted cell over 64 KiB only in bytes', `a,"${'é'.repeat(32_769)}"`, 'a cell is larger than 64 KiB'],
-  ])('with %s are marked, keep their raw text and leave the next row alone', (_, bad, problem) => {
+  ])('with %s are marked, keep their raw text and do not affect the next row', (_, bad, problem) => {
     const { rows } = read(`h,h\n${bad}\nc,d\n`);
     expect(rows).toEqual([
       { number: 1, line: 2, raw: bad, cells: [], problem },
@@ -62,19 +62,19 @@ describe('rows of a CSV table', () => {
     ]);
   });
 
-  it('may hold bare quotes and doubled ones together', () => {
+  it('may contain bare quotes and doubled ones together', () => {
     expect(read('h,h\n5" pipe,"a ""b"" c"\n"""",c"\n').rows.map((it) => it.cells)).toEqual([
       ['5" pipe', 'a "b" c'],
       ['"', 'c"'],
     ]);
   });
 
-  it('take cells of exactly 64 KiB', () => {
+  it('accept cells of exactly 64 KiB', () => {
     const { rows } = read(`h,h\n${'é'.repeat(32_768)},"${'x'.repeat(65_536)}"\n`);
     expect(rows[0]?.problem).toBe(null);
   });
 
-  it('over 1 MiB are marked and cut, though all their cells are small', () => {
+  it('over 1 MiB are marked and cut, even if all their cells are small', () => {
     const raw = Array.from({ length: 3000 }, () => 'x'.repeat(400)).join(',');
     const { rows } = read(`${raw}\nend\n`, { columnCount: 3000, hasHeader: false });
     expect(rows[0]?.problem).toBe('the record is larger than 1 MiB; only its beginning is kept');
@@ -82,7 +82,7 @@ describe('rows of a CSV table', () => {
     expect(rows[1]?.raw).toBe('end');
   });
 
-  it('leave out blank lines of a table with several columns, and say so', () => {
+  it('skip blank lines of a table with several columns, and say so', () => {
     const { rows, notes } = read('h,h\na,b\n\n \t \nc,d\n\n');
     expect(rows.map((it) => [it.number, it.line])).toEqual([
       [1, 2],
@@ -97,7 +97,7 @@ describe('rows of a CSV table', () => {
     expect(notes[0]).toContain('kept as rows');
   });
 
-  it('take a line of nothing but delimiters for a row of blank cells', () => {
+  it('treat a line of only delimiters as a row of blank cells', () => {
     expect(read('h\th\n\t\n', { delimiter: '\t' }).rows[0]?.cells).toEqual(['', '']);
   });
 });
@@ -115,7 +115,7 @@ const table = fc
   );
 
 describe('any table', () => {
-  it('written by csv-stringify comes back equal, and its raw records make up the file', () => {
+  it('written by csv-stringify is read back equal, and its raw records make up the file', () => {
     fc.assert(
       fc.property(
         table,
@@ -128,7 +128,8 @@ describe('any table', () => {
             record_delimiter: lineEnd,
             quoted,
             quoted_empty: true,
-            // With CRLF it would leave a cell with a lone LF bare, which is a line end to most readers.
+            // With CRLF csv-stringify would leave a lone LF unquoted, which is a line end to most
+            // readers.
             quoted_match: /[\r\n]/,
           });
           const read = readerFor({
@@ -146,7 +147,7 @@ describe('any table', () => {
     );
   });
 
-  it('has the cells that csv-parse finds, wherever quotes stand, as long as csv-parse can read it', () => {
+  it('has the cells that csv-parse finds, wherever quotes are, as long as csv-parse can read it', () => {
     const piece = fc.constantFrom('a', 'b', ',', ',', '"', '""', '\n', '","', '"\n"');
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 20 }), (pieces) => {
@@ -171,7 +172,7 @@ describe('any table', () => {
 describe('stray quotes', () => {
   const row = (i: number) => `company ${i},site${i}.com`;
 
-  it('cost one record of 100,001, wherever they stand', () => {
+  it('cost one record of 100,001, wherever they are', () => {
     for (const stray of [
       `company 500,"site500.com`,
       `"company 500,site500.com`,
@@ -193,11 +194,11 @@ describe('stray quotes', () => {
     const { rows } = read(`${lines.join('\n')}\n`, { hasHeader: false });
     expect(rows).toHaveLength(2000);
     expect(rows.filter((it) => it.problem !== null).map((it) => it.line)).toEqual([701]);
-    // The closing one stands inside a bare cell, where a quote is data.
+    // The closing quote is inside a bare cell, where a quote is data.
     expect(rows[1190]?.cells).toEqual(['company 1190', 'site1190.com"']);
   });
 
-  it('on every line cost time in proportion, and every line', () => {
+  it('on every line cost linear time, and every line', () => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `"company ${i},site${i}.com`);
     const { rows } = read(`${lines.join('\n')}\n`, { hasHeader: false });
     expect(rows).toHaveLength(20_000);
@@ -211,7 +212,7 @@ function readJson(text: string) {
 }
 
 describe('rows of JSON lines', () => {
-  it('have every key as a column, in the order in which they are first seen', () => {
+  it('have every key as a column, in order of first appearance', () => {
     const { rows, columns } = readJson('{"a":"x","b":null}\r\n{"c":true,"a":"y"}\n');
     expect(columns).toEqual(['a', 'b', 'c']);
     expect(rows.map((it) => it.cells)).toEqual([
@@ -236,25 +237,25 @@ describe('rows of JSON lines', () => {
     ['{"a":"\0"}', 'a NUL character'],
     [`{"a":"${'x'.repeat(65_537)}"}`, 'a value is larger than 64 KiB'],
     [`{"a":"${'x'.repeat(1024 * 1024)}"}`, 'the record is larger than 1 MiB; only its beginning is kept'],
-  ])('that are bad are marked (%#), and the next one is read', (bad, problem) => {
+  ])('that are damaged are marked (%#), and the next one is read', (bad, problem) => {
     const { rows } = readJson(`${bad}\n{"a":"ok"}\n`);
     expect(rows[0]).toMatchObject({ number: 1, line: 1, cells: [], problem });
     expect(rows[1]).toMatchObject({ number: 2, line: 2, cells: ['ok'], problem: null });
   });
 
-  it('are not made of blank lines', () => {
+  it('do not include blank lines', () => {
     const { rows, notes } = readJson('\n{"a":1}\n  \n{"a":2}\n\n');
     expect(rows.map((it) => it.line)).toEqual([2, 4]);
     expect(notes).toEqual(['blank lines: 3, not records, left out']);
   });
 
-  it('may have any key, __proto__ too', () => {
+  it('may have any key, including __proto__', () => {
     const { columns, rows } = readJson('{"__proto__":"a","constructor":"b","":"c"}');
     expect(columns).toEqual(['__proto__', 'constructor', '']);
     expect(rows[0]?.cells).toEqual(['a', 'b', 'c']);
   });
 
-  it('take the last of equal keys, as JSON.parse does', () => {
+  it('use the last of equal keys, like JSON.parse', () => {
     expect(readJson('{"a":1,"a":2}').rows[0]?.cells).toEqual(['2']);
   });
 

@@ -16,9 +16,9 @@ describe('the delimiter', () => {
     ['a pipe', 'a|b\n1|2\n', '|'],
     ['a comma outside quotes only', 'a,b\n"x;y;z",1\n"p;q;r",2\n', ','],
     ['a comma in a ragged table', 'a,b\n1\n2,3,4\n5,6\n', ','],
-    ['the one that most records agree on', 'a;b,c,d\n1;2,3,4\n5;6,7,8\n7;8\n9;0\n', ';'],
+    ['the one on which most records agree', 'a;b,c,d\n1;2,3,4\n5;6,7,8\n7;8\n9;0\n', ';'],
     ['the one that the first line names', 'sep=|\na,b|c\n1,2|3\n', '|'],
-    ['one that leaves the cells of a single column whole', 'company\nAcme, Inc\nFoo\nBar\n', ';'],
+    ['one that keeps the cells of a single column intact', 'company\nAcme, Inc\nFoo\nBar\n', ';'],
     ['a comma for a single column without any', 'company\nAcme\nFoo\n', ','],
     ['a comma when there is only a header', 'a,b;c,d\n', ','],
   ])('is %s', (_, text, delimiter) => {
@@ -29,7 +29,7 @@ describe('the delimiter', () => {
     expect(sniff('company\nAcme, Inc\n', { name: 'x.tsv.gz' }).delimiter).toBe('\t');
   });
 
-  it('that could be another one as well is warned of', () => {
+  it('that is ambiguous causes a warning', () => {
     const text = 'last,first;mail\nDoe,John;j\nRoe,Jane;k\n';
     expect(sniff(text).warnings.join()).toContain("';' would fit as well as ','");
     expect(sniff(text, { delimiter: ';' }).columns).toEqual(['last,first', 'mail']);
@@ -38,14 +38,14 @@ describe('the delimiter', () => {
 });
 
 describe('the header', () => {
-  it('is kept as it stands, with its own line end', () => {
+  it('is kept verbatim, with its own line end', () => {
     const layout = sniff('"na ""me""",site \r\na,b\n');
     expect(layout.columns).toEqual(['na "me"', 'site ']);
     expect(layout.rawHeader).toBe('"na ""me""",site ');
     expect(layout.lineEnd).toBe('\r\n');
   });
 
-  it('may run over several lines, and stand below blank ones', () => {
+  it('may span several lines, and follow blank ones', () => {
     const layout = sniff('\n \n"na\nme",site\na,b\n');
     expect(layout.columns).toEqual(['na\nme', 'site']);
     expect(layout.warnings).toEqual(['blank lines above the header: passed over']);
@@ -54,25 +54,25 @@ describe('the header', () => {
     ]);
   });
 
-  it('is not there with --no-header: columns are numbered by the commonest width', () => {
+  it('is absent with --no-header: columns are numbered up to the commonest width', () => {
     const layout = sniff('x\na.com,b\nc.com,d\n', { hasHeader: false });
     expect(layout.columns).toEqual(['column_1', 'column_2']);
     expect(layout.rawHeader).toBe(null);
   });
 
-  it('stands below the lines that --skip-lines passes over', () => {
+  it('follows the lines that --skip-lines skips', () => {
     const layout = sniff('Title\n\na;b\n1;2\n', { skipLines: 2 });
     expect(layout.columns).toEqual(['a', 'b']);
     expect(layout.createReader().push('Title\n\na;b\n1;2\n', true)).toMatchObject([{ line: 4, raw: '1;2' }]);
   });
 
-  it('stands below a line that names the delimiter', () => {
+  it('follows a line that names the delimiter', () => {
     const text = 'sep=;\r\na;b\r\n1;2\r\n';
     expect(sniff(text).columns).toEqual(['a', 'b']);
     expect(sniff(text).createReader().push(text, true)).toMatchObject([{ line: 3, cells: ['1', '2'] }]);
   });
 
-  it('with blank or equal names is kept by position and warned of', () => {
+  it('with blank or equal names is kept by position, with a warning', () => {
     expect(headerWarnings(['a', '', 'a', ' ', 'b', 'a '])).toEqual([
       'header cells 2, 4 are blank: kept by position',
       "columns 1, 3, 6 are called 'a': kept by position",
@@ -102,7 +102,7 @@ describe('lines above the table', () => {
     expect(sniff(text, { skipLines: lines }).columns.length).toBeGreaterThan(1);
   });
 
-  it('with one filled cell are told apart by it', () => {
+  it('with one filled cell are recognised by it', () => {
     const text = 'Customer export,,\nname,site,x\na,b,1\n';
     expect(() => sniff(text)).toThrow(
       "line 1 ('Customer export,,') has one filled cell of 3, the table from line 2 on",
@@ -130,7 +130,7 @@ describe('lines above the table', () => {
   });
 });
 
-describe('data where the header should be', () => {
+describe('data in place of the header', () => {
   it.each([
     [['acme.com'], [['foo.com'], ['bar.de']], 'acme.com'],
     [['Acme', 'https://acme.com/x'], [['Foo', 'http://foo.com']], 'https://acme.com/x'],
@@ -156,7 +156,7 @@ describe('data where the header should be', () => {
     ['ISINs', 'US0378331005\nDE0007164600\n'],
     ['e-mail addresses, domains and web addresses', 'jo@acme.com\nfoo.com\nhttps://bar.de/\n'],
     ['one domain alone', 'acme.com'],
-  ])('is no loss in a list of %s: it is read as one without a header, and said', (_, text) => {
+  ])('is harmless in a list of %s: it is read without a header, with a notice', (_, text) => {
     const layout = sniff(text);
     expect(layout.columns).toEqual(['column_1']);
     expect(layout.rawHeader).toBe(null);
@@ -198,11 +198,11 @@ describe('the format', () => {
     expect(() => sniff(text)).toThrow(seen);
   });
 
-  it.each(['', ' \n\t\r\n'])('of nothing stops the run (%j)', (text) => {
+  it.each(['', ' \n\t\r\n'])('of an empty file stops the run (%j)', (text) => {
     expect(() => sniff(text)).toThrow('holds no records');
   });
 
-  it('of nothing below the lines passed over says so', () => {
+  it('of nothing after the skipped lines says so', () => {
     expect(() => sniff('a\nb\n', { skipLines: 5 })).toThrow('--skip-lines 5');
   });
 });

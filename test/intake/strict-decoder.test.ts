@@ -49,12 +49,12 @@ describe('strict decoding', () => {
     ['a character cut off at the end', 'utf-8', Buffer.from('ab漢').subarray(0, 4), 2, 'e6'],
     ['a character cut off in the middle', 'utf-8', Buffer.from('a\xe6\xbcb漢', 'latin1'), 1, 'e6'],
     ['an encoded surrogate', 'utf-8', Buffer.from('a\xed\xa0\x80', 'latin1'), 1, 'ed'],
-    ['a second half alone', 'utf-8', Buffer.from('é\x80'.normalize(), 'latin1'), 0, 'e9'],
+    ['a low surrogate alone', 'utf-8', Buffer.from('é\x80'.normalize(), 'latin1'), 0, 'e9'],
     ['half a unit at the end', 'utf-16le', Buffer.from('ab').subarray(0, 1), 0, '61'],
     ['a lone surrogate', 'utf-16le', Buffer.from('a\ud83d\nb', 'utf16le'), 2, '3d'],
     ['a lone surrogate at the end', 'utf-16le', Buffer.from('a\ud83d', 'utf16le'), 2, '3d'],
-    ['a byte that means nothing', 'windows-1252', Buffer.from('ab\x81', 'latin1'), 2, '81'],
-  ])('stops at %s and says where', (_, encoding, bytes, offset, seen) => {
+    ['an undefined byte', 'windows-1252', Buffer.from('ab\x81', 'latin1'), 2, '81'],
+  ])('stops at %s and reports the position', (_, encoding, bytes, offset, seen) => {
     for (const size of [1, 2, 3, 100]) {
       const found = fault(encoding, bytes, size);
       expect(found.offset).toBe(offset);
@@ -62,7 +62,7 @@ describe('strict decoding', () => {
     }
   });
 
-  it('hands over the text before the fault, so that lines can be counted', () => {
+  it('returns the text before the fault, so that lines can be counted', () => {
     expect(fault('utf-8', Buffer.from('é\n\nb\xfc', 'latin1')).textBefore).toBe('');
     expect(fault('utf-8', Buffer.concat([Buffer.from('é\n\nb'), Buffer.of(0xfc, 10)])).textBefore).toBe(
       'é\n\nb',

@@ -1,6 +1,4 @@
-/**
- * An alarm rings once, at the earliest of the times it was set to.
- */
+/** An alarm fires once, at the earliest of the times it was set to. */
 import { describe, expect, test } from 'vitest';
 import { createAlarm } from '../../src/ledger/alarm.js';
 import { createHandClock } from '../model/hand-clock.js';
@@ -14,7 +12,7 @@ function createRinging() {
 }
 
 describe('an alarm', () => {
-  test('rings once, when its time has come', async () => {
+  test('fires once, when its time has come', async () => {
     const { clock, alarm, rungAt } = createRinging();
     alarm.ringWithin(100);
     await clock.advance(99);
@@ -27,7 +25,7 @@ describe('an alarm', () => {
     [100, 50],
     [50, 100],
     [50, 50],
-  ])('set to %d and %d ms rings at the earlier', async (first, second) => {
+  ])('set to %d and %d ms fires at the earlier time', async (first, second) => {
     const { clock, alarm, rungAt } = createRinging();
     alarm.ringWithin(first);
     alarm.ringWithin(second);
@@ -35,7 +33,7 @@ describe('an alarm', () => {
     expect([rungAt, clock.dueInMs]).toEqual([[50], []]);
   });
 
-  test('set to at once rings after this turn of the loop, not within it', async () => {
+  test('set to now fires after this turn of the event loop, not within it', async () => {
     const { clock, alarm, rungAt } = createRinging();
     alarm.ringWithin(50);
     alarm.ringWithin(0);
@@ -45,7 +43,7 @@ describe('an alarm', () => {
     expect([rungAt, clock.dueInMs]).toEqual([[0], []]);
   });
 
-  test('set to later in a second turn stays at once', async () => {
+  test('set to a later time in a second turn still fires at once', async () => {
     const { clock, alarm, rungAt } = createRinging();
     alarm.ringWithin(0);
     alarm.ringWithin(50);
@@ -53,7 +51,7 @@ describe('an alarm', () => {
     expect(rungAt).toEqual([0]);
   });
 
-  test.each([0, 50])('cleared does not ring: %d ms', async (ms) => {
+  test.each([0, 50])('does not fire once cleared: %d ms', async (ms) => {
     const { clock, alarm, rungAt } = createRinging();
     alarm.ringWithin(ms);
     alarm.clear();
@@ -61,7 +59,7 @@ describe('an alarm', () => {
     expect([rungAt, clock.dueInMs]).toEqual([[], []]);
   });
 
-  test('can be set again while it rings', async () => {
+  test('can be set again while it fires', async () => {
     const clock = createHandClock();
     let rung = 0;
     const alarm = createAlarm(clock, () => {
@@ -75,7 +73,7 @@ describe('an alarm', () => {
     expect(rung).toBe(3);
   });
 
-  test('whose wait is over when it is cleared does not ring, and does not unset the next', async () => {
+  test('cleared when its wait is over does not fire, and keeps the next setting', async () => {
     let wake = () => undefined as unknown;
     const rung: string[] = [];
     const alarm = createAlarm(

@@ -1,6 +1,7 @@
 /**
- * A stage for governors: a clock turned by hand, a ledger over the model, and as many governors as the test wants.
- * Every permit that is asked for is followed, so that a test can say who got what, and who still waits.
+ * A stage for governors: a clock turned by hand, a ledger over the model, and as many governors as
+ * the test wants. It follows every permit request, so that a test can assert which got a permit and
+ * which still waits.
  */
 import { silentLog } from '../../src/core/log.js';
 import { type Governor, type Grant, type Observation, SharedGovernor } from '../../src/ledger/governor.js';
@@ -25,12 +26,12 @@ export function headers(
   return { reading: { quota, usage, period }, heard: true };
 }
 
-/** One who asked: what came of it, `waiting` while nothing has. */
+/** A permit request and its result, `waiting` until there is one. */
 export interface Asker {
   readonly key: string;
   readonly stop: AbortController;
-  /** `granted`, `lost`, `exhausted` ...; `rejected` with the reason's message behind it. */
-  readonly came: string;
+  /** `granted`, `lost`, `exhausted` ...; `rejected` followed by the reason's message. */
+  readonly result: string;
   readonly grant: Grant | null;
   readonly permit: string;
 }
@@ -39,20 +40,22 @@ export interface Stage {
   readonly clock: HandClock;
   readonly ledger: ModelLedger;
   readonly governors: readonly Governor[];
-  /** The first of them. */
+  /** The first governor. */
   readonly governor: Governor;
   readonly account: () => ModelAccount;
   ask(key: string, some?: { by?: number; run?: Partial<AskingRun> }): Asker;
   askMany(count: number, some?: { by?: number; run?: Partial<AskingRun> }): Asker[];
-  /** Lets what needs no time happen, and 15 ms pass: as long as a settlement waits for company. */
+  /** Lets pending work finish and 15 ms pass: as long as a settlement waits to be batched. */
   settleDown(): Promise<void>;
 }
 
 export interface StageOptions {
   readonly governors?: number;
-  /** Says the quota before anything is asked for, as the free request for the service's own brand does. */
+  /**
+   * Sets the quota before any permit request, like the free request for the service's own brand.
+   */
   readonly quota?: number;
-  /** The pace that the account begins with. */
+  /** The initial pace of the account. */
   readonly pace?: { rate: number | null; burst: number };
   readonly settings?: Parameters<ModelLedger['addRun']>[1];
 }
@@ -81,16 +84,16 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
 
   const ask: Stage['ask'] = (key, some = {}) => {
     const stop = new AbortController();
-    const asker = { key, stop, came: 'waiting', grant: null as Grant | null, permit: '' };
+    const asker = { key, stop, result: 'waiting', grant: null as Grant | null, permit: '' };
     const run = { id: 'run', period: 'month', maxRate: null, ...some.run } as const;
     governors[some.by ?? 0]?.take(run, key, stop.signal).then(
       (grant) => {
-        asker.came = grant.type;
+        asker.result = grant.type;
         asker.grant = grant;
         if (grant.type === 'granted') asker.permit = grant.permit;
       },
       (reason: Error) => {
-        asker.came = `rejected: ${reason.message}`;
+        asker.result = `rejected: ${reason.message}`;
       },
     );
     return asker;
@@ -121,9 +124,9 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
   return stage;
 }
 
-/** How many came to what. */
+/** Number of requests per result. */
 export function outcomes(askers: readonly Asker[]): Record<string, number> {
   const counts: Record<string, number> = {};
-  for (const { came } of askers) counts[came] = (counts[came] ?? 0) + 1;
+  for (const { result } of askers) counts[result] = (counts[result] ?? 0) + 1;
   return counts;
 }

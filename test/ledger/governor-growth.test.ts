@@ -1,18 +1,19 @@
 /**
- * The governor and the shared pace: how it grows while all is well, and what is no proof that all is well.
+ * Growth of the shared pace: how fast it grows while all is well, and what does not count as
+ * evidence.
  */
 import { describe, expect, test } from 'vitest';
 import type { Stage } from './governing.js';
 import { createStage, HEARD, UNHEARD } from './governing.js';
 
-/** A stage whose account has a pace and has been heard of. */
+/** A stage whose account has a pace and at least one useful answer. */
 function createPacedStage(rate: number | null, burst = 1, governors = 1): Promise<Stage> {
   return createStage({ quota: 100_000, governors, pace: { rate, burst } });
 }
 
 const rateOf = (stage: Stage) => stage.account().rate;
 describe('growth', () => {
-  /** Asks once every half second for so many seconds; every answer is good. */
+  /** Requests once every half second for this many seconds; every answer is good. */
   async function work(stage: Stage, seconds: number, maxRate: number | null): Promise<void> {
     for (let half = 0; half < seconds * 2; half += 1) {
       const [asker] = stage.askMany(1, { run: { maxRate } });
@@ -22,14 +23,14 @@ describe('growth', () => {
     }
   }
 
-  test('a pace that others left behind grows by a tenth a second: nobody remembers how good it is', async () => {
+  test('a pace left by earlier runs grows by a tenth a second, since its quality is unknown', async () => {
     const stage = await createPacedStage(100);
     await work(stage, 10, null);
     expect(rateOf(stage)).toBeGreaterThan(220);
     expect(rateOf(stage)).toBeLessThan(260);
   });
 
-  test('near a rate that was refused it grows by half a percent a second', async () => {
+  test('near a rate that was refused the pace grows by half a percent a second', async () => {
     const stage = await createPacedStage(100, 200);
     const { clock, governor, askMany } = stage;
     const askers = askMany(100);
@@ -44,21 +45,21 @@ describe('growth', () => {
     expect(rateOf(stage)).toBeLessThan(96);
   });
 
-  test('it does not grow beyond the rate that the run allows', async () => {
+  test('the pace does not grow beyond the rate that the run allows', async () => {
     const stage = await createPacedStage(100);
     await work(stage, 10, 102);
     expect(rateOf(stage)).toBe(102);
   });
 
-  test('an hour without work is no proof: the pace does not leap', async () => {
+  test('after an idle hour the pace does not jump', async () => {
     const stage = await createPacedStage(100);
     await stage.clock.advance(3_600_000);
     await work(stage, 2, null);
-    // Five seconds of growth are the most that a quiet one is good for, then those of the work itself.
+    // At most five seconds of growth for the idle time, then those of the work itself.
     expect(rateOf(stage)).toBeLessThan(185);
   });
 
-  test('a refusal that lowers nothing is a refusal all the same: it grows a second later', async () => {
+  test('after a refusal that lowers nothing the pace grows a second later', async () => {
     const stage = await createPacedStage(100, 3);
     const { clock, governor, askMany, settleDown } = stage;
     const [first, second, third] = askMany(3);
@@ -74,7 +75,7 @@ describe('growth', () => {
     expect(rateOf(stage)).toBe(lowered);
   });
 
-  test('a pause is no proof: while nobody may send the pace stays', async () => {
+  test('the pace does not change during a pause', async () => {
     const stage = await createPacedStage(100);
     await stage.ledger.setPaused(true);
     stage.ask('key');
@@ -82,15 +83,18 @@ describe('growth', () => {
     expect(rateOf(stage)).toBe(100);
   });
 
-  test('what is not paced stays unpaced', async () => {
+  test('an unlimited pace stays unlimited', async () => {
     const stage = await createPacedStage(null);
     await work(stage, 10, 50);
     expect(rateOf(stage)).toBeNull();
   });
 });
 
-describe('one refusal before anything was answered', () => {
-  /** 64 at a time, each answered within 10 ms, for at most `seconds`. How many were answered. */
+describe('a refusal before anything was answered', () => {
+  /**
+   * 64 requests at a time, each answered within 10 ms, for at most `seconds`. Returns how many were
+   * answered.
+   */
   async function workHard(stage: Stage, seconds: number): Promise<number> {
     let answered = 0;
     let under: ReturnType<Stage['askMany']> = [];
@@ -114,7 +118,7 @@ describe('one refusal before anything was answered', () => {
     expect(await workHard(stage, 6)).toBeGreaterThanOrEqual(2_000);
   });
 
-  test('not even a service that refuses everything for three seconds costs more', async () => {
+  test('does not cost more when the service refuses everything for three seconds', async () => {
     const stage = await createPacedStage(null);
     for (let seconds = 0; seconds < 3; seconds += 1) {
       const asker = stage.ask(`early-${seconds}`);
@@ -125,7 +129,7 @@ describe('one refusal before anything was answered', () => {
     expect(await workHard(stage, 8)).toBeGreaterThanOrEqual(2_000);
   });
 
-  test('is followed by ten a second, and by no more than forty in the second after', async () => {
+  test('leads to ten a second, and at most forty in the second after', async () => {
     const stage = await createPacedStage(null);
     const first = stage.ask('first');
     await stage.clock.rest();

@@ -1,20 +1,18 @@
-/**
- * The governor and the limit: exhausted, refused for quota, and many governors on one ledger.
- */
+/** The governor at the limit: exhausted, refused for quota, and several governors on one ledger. */
 import { describe, expect, test } from 'vitest';
 import type { SettledAs } from '../../src/ledger/ledger.js';
 import type { Asker, Stage } from './governing.js';
 import { createStage, HEARD, headers, outcomes, UNHEARD } from './governing.js';
 
 describe('the limit', () => {
-  test('who asks for more than is left waits while the last permits are out', async () => {
+  test('requests beyond what is left wait while the last permits are in flight', async () => {
     const { clock, askMany } = await createStage({ quota: 4 });
     const askers = askMany(6);
     await clock.advance(10_000);
     expect(outcomes(askers)).toEqual({ granted: 4, waiting: 2 });
   });
 
-  test('it is exhausted only when the last of them was spent', async () => {
+  test('the limit is exhausted only when the last of them was spent', async () => {
     const { clock, governor, askMany } = await createStage({ quota: 4 });
     const askers = askMany(6);
     await clock.rest();
@@ -27,7 +25,7 @@ describe('the limit', () => {
     });
   });
 
-  test('a request that cost nothing is asked for again in its place', async () => {
+  test('a free request is replaced by another one', async () => {
     const { clock, governor, askMany } = await createStage({ quota: 4 });
     const askers = askMany(6);
     await clock.rest();
@@ -36,7 +34,7 @@ describe('the limit', () => {
     expect(outcomes(askers)).toEqual({ granted: 6 });
   });
 
-  test('a permit that nobody settles runs out and counts as spent', async () => {
+  test('a permit that is never settled expires and counts as spent', async () => {
     const { clock, account, askMany } = await createStage({ quota: 4 });
     const askers = askMany(5);
     await clock.advance(49_000);
@@ -45,14 +43,14 @@ describe('the limit', () => {
     expect([outcomes(askers), account().sent]).toEqual([{ granted: 4, exhausted: 1 }, 4]);
   });
 
-  test('what others spend is seen through readings and taken from the limit', async () => {
+  test('spending by others is seen through readings and deducted from the limit', async () => {
     const { clock, governor, askMany } = await createStage({ quota: 10 });
     governor.note(headers(10, 7));
     await clock.advance(15);
     expect(await exhaust({ clock, governor, askMany })).toBe(3);
   });
 
-  test('a raised quota lets the rest go on', async () => {
+  test('after the quota is raised the rest is granted', async () => {
     const stage = await createStage({ quota: 3, settings: { plan: 'paid' } });
     expect(await exhaust(stage)).toBe(3);
     stage.governor.note(headers(5, 3));
@@ -65,7 +63,7 @@ describe('the limit', () => {
     expect(await exhaust(stage)).toBe(53);
   });
 
-  test('a cap of the run is exhausted when its requests were spent, whatever is left of the quota', async () => {
+  test('a cap of the run is exhausted once its requests were spent, whatever is left of the quota', async () => {
     const stage = await createStage({ quota: 50, settings: { maxRequests: 2 } });
     expect(await exhaust(stage)).toBe(2);
     const last = stage.ask('one more');
@@ -78,7 +76,7 @@ describe('the limit', () => {
 });
 
 describe('a refusal for quota', () => {
-  test('closes the account: whoever waits is told, and nobody else is let through', async () => {
+  test('closes the account: waiting requests are rejected, and no other is granted', async () => {
     const { clock, governor, askMany } = await createStage({ quota: 100 });
     const askers = askMany(3);
     await clock.rest();
@@ -95,7 +93,7 @@ describe('a refusal for quota', () => {
     );
   });
 
-  test('a minute later one request finds out whether that still holds', async () => {
+  test('lets one request probe the account a minute later', async () => {
     const { clock, governor, ask, askMany } = await createStage({ quota: 100 });
     const refused = ask('refused');
     await clock.rest();
@@ -109,7 +107,7 @@ describe('a refusal for quota', () => {
     expect(outcomes(askers)).toEqual({ granted: 3 });
   });
 
-  test('the one that finds out is refused again: the rest is told, and the next goes a minute later', async () => {
+  test('by a probe rejects the rest, and the next probe goes a minute later', async () => {
     const { clock, governor, ask, askMany } = await createStage({ quota: 100 });
     const refused = ask('refused');
     await clock.rest();
@@ -122,10 +120,10 @@ describe('a refusal for quota', () => {
     expect(outcomes(askers)).toEqual({ granted: 1, exhausted: 2 });
     const soon = ask('soon');
     await clock.advance(30_000);
-    expect(soon.came).toBe('exhausted');
+    expect(soon.result).toBe('exhausted');
   });
 
-  test('the permit that was refused is not spent', async () => {
+  test('does not count the refused permit as spent', async () => {
     const { clock, governor, account, ask } = await createStage({ quota: 100 });
     const { permit } = await taken(ask('key'), clock);
     governor.refuse(permit, { isQuota: true, retryAfterMs: null }, headers(100, 100));
@@ -134,10 +132,11 @@ describe('a refusal for quota', () => {
   });
 });
 
-describe('many governors on one ledger', () => {
+describe('several governors on one ledger', () => {
   /**
-   * Every governor works with `slots` requests at once, each taking a made-up while and coming to what `comeTo` says, until
-   * all are told that it is exhausted. Returns how many requests were sent and how many of them were billed.
+   * Every governor has `slots` requests in flight, each taking a random time and ending as `comeTo`
+   * says, until all are told that the limit is exhausted. Returns how many requests were sent and
+   * how many were billed.
    */
   async function workUntilExhausted(
     stage: Stage,
@@ -150,8 +149,8 @@ describe('many governors on one ledger', () => {
     const work = async (by: number): Promise<void> => {
       for (;;) {
         const asker = stage.askMany(1, { by })[0] as Asker;
-        while (asker.came === 'waiting') await stage.clock.sleep(5);
-        if (asker.came !== 'granted') break;
+        while (asker.result === 'waiting') await stage.clock.sleep(5);
+        if (asker.result !== 'granted') break;
         const { held, sent } = stage.account();
         count.most = Math.max(count.most, held + sent);
         count.sent += 1;
@@ -197,7 +196,7 @@ describe('many governors on one ledger', () => {
     expect(stage.account()).toMatchObject({ sent: 53, held: 0, others: 0 });
   });
 
-  test('what was perhaps billed is counted, so that the limit holds', async () => {
+  test('possibly billed requests are counted, so that the limit holds', async () => {
     const stage = await createStage({ governors: 3, quota: 40 });
     const { billed, sent } = await workUntilExhausted(stage, 4, (serial) =>
       serial % 4 === 0 ? 'doubtful' : 'billed',
@@ -208,11 +207,11 @@ describe('many governors on one ledger', () => {
 
 async function taken(asker: Asker, clock: { rest(): Promise<void> }): Promise<{ permit: string }> {
   await clock.rest();
-  expect(asker.came).toBe('granted');
+  expect(asker.result).toBe('granted');
   return { permit: asker.permit };
 }
 
-/** One after the other until nothing is left; how many were billed. */
+/** One by one until nothing is left; returns how many were billed. */
 async function exhaust({
   clock,
   governor,
@@ -221,8 +220,8 @@ async function exhaust({
   for (let billed = 0; ; billed += 1) {
     const [asker] = askMany(1);
     await clock.advance(100);
-    if (asker?.came !== 'granted') {
-      expect(asker?.came).toBe('exhausted');
+    if (asker?.result !== 'granted') {
+      expect(asker?.result).toBe('exhausted');
       return billed;
     }
     governor.settle(asker.permit, 'billed', HEARD);

@@ -1,11 +1,9 @@
-/**
- * The governor when the ledger cannot be reached, and when the process ends.
- */
+/** The governor while the ledger is unreachable, and while the process ends. */
 import { describe, expect, test } from 'vitest';
 import { createStage, HEARD, headers, outcomes, UNHEARD } from './governing.js';
 
-describe('a ledger that does not answer', () => {
-  test('nothing is sent until it does', async () => {
+describe('an unreachable ledger', () => {
+  test('blocks all requests until it answers', async () => {
     const { clock, ledger, askMany } = await createStage({ quota: 100 });
     ledger.setReach('out');
     const askers = askMany(5);
@@ -16,25 +14,25 @@ describe('a ledger that does not answer', () => {
     expect(outcomes(askers)).toEqual({ granted: 5 });
   });
 
-  test('an exchange that failed is repeated word for word', async () => {
+  test('receives a failed exchange again word for word', async () => {
     const { clock, ledger, governor, askMany } = await createStage({ quota: 100 });
     const [first] = askMany(1);
     await clock.rest();
     ledger.setReach('out');
-    const told = ledger.requests.length;
+    const before = ledger.requests.length;
     governor.settle(first?.permit ?? '', 'billed', headers(100, 1));
     askMany(4);
     await clock.advance(10_000);
-    const tries = ledger.requests.slice(told);
+    const tries = ledger.requests.slice(before);
     expect(tries[0]).toMatchObject({ settle: [{ permit: first?.permit }], take: [{}, {}, {}, {}] });
     expect(tries.length).toBeGreaterThan(3);
     for (const each of tries) expect(each).toEqual(tries[0]);
   });
 
-  test('it is asked again after 0.2 s, then more and more seldom, at least every 5 s', async () => {
+  test('is retried after 0.2 s, then less and less often, at least every 5 s', async () => {
     const { clock, ledger, ask } = await createStage({ quota: 100 });
     ledger.setReach('out');
-    const told = ledger.requests.length;
+    const before = ledger.requests.length;
     ask('key');
     await clock.rest();
     const waits: number[] = [];
@@ -44,10 +42,10 @@ describe('a ledger that does not answer', () => {
       await clock.advance(wait);
     }
     expect(waits).toEqual([200, 400, 800, 1_600, 3_200, 5_000, 5_000]);
-    expect(ledger.requests.length - told).toBe(8);
+    expect(ledger.requests.length - before).toBe(8);
   });
 
-  test('an answer that got lost costs no second permit and no second settlement', async () => {
+  test('causes no second permit and no second settlement when an answer was lost', async () => {
     const { clock, ledger, governor, account, askMany, settleDown } = await createStage({ quota: 100 });
     const [first] = askMany(1);
     await clock.rest();
@@ -62,7 +60,7 @@ describe('a ledger that does not answer', () => {
     expect([account().sent, account().held]).toEqual([1, 4]);
   });
 
-  test('who leaves during the outage gives back what was granted meanwhile', async () => {
+  test('gets back what it granted to a request that was aborted meanwhile', async () => {
     const { clock, ledger, account, askMany } = await createStage({ quota: 100 });
     ledger.setReach('deaf');
     const [stays, leaves] = askMany(2);
@@ -70,11 +68,11 @@ describe('a ledger that does not answer', () => {
     leaves?.stop.abort(new Error('stopped'));
     ledger.setReach('good');
     await clock.advance(5_000);
-    expect([stays?.came, leaves?.came]).toEqual(['granted', 'rejected: stopped']);
+    expect([stays?.result, leaves?.result]).toEqual(['granted', 'rejected: stopped']);
     expect([account().sent, account().held]).toEqual([0, 1]);
   });
 
-  test('a ledger that went back is told what was seen, and spending rests', async () => {
+  test('that went back in time is restored from observations, and spending rests', async () => {
     const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
     const before = askMany(3);
     await clock.rest();
@@ -92,33 +90,33 @@ describe('a ledger that does not answer', () => {
 });
 
 describe('closing', () => {
-  test('what is left to settle is settled before it closes', async () => {
+  test('settles what is left before it closes', async () => {
     const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
     const askers = askMany(3);
     await clock.rest();
     for (const { permit } of askers) governor.settle(permit, 'billed', headers(100, 3));
-    const told = ledger.requests.length;
+    const before = ledger.requests.length;
     await governor.close(5_000);
     expect([account().sent, account().held, account().usage]).toEqual([3, 0, 3]);
-    expect(ledger.requests.length - told).toBe(1);
+    expect(ledger.requests.length - before).toBe(1);
     expect(clock.dueInMs).toEqual([]);
   });
 
-  test('a reading that nobody has told yet is told', async () => {
+  test('sends a last unreported reading', async () => {
     const { governor, account } = await createStage({ quota: 100 });
     governor.note(headers(120, 60));
     await governor.close(5_000);
     expect([account().quota, account().others]).toEqual([120, 60]);
   });
 
-  test('with nothing left it closes at once', async () => {
+  test('closes at once when nothing is left', async () => {
     const { clock, ledger, governor } = await createStage({ quota: 100 });
-    const told = ledger.requests.length;
+    const before = ledger.requests.length;
     await governor.close(5_000);
-    expect([ledger.requests.length, clock.dueInMs]).toEqual([told, []]);
+    expect([ledger.requests.length, clock.dueInMs]).toEqual([before, []]);
   });
 
-  test('who waits is turned away, and so is whoever comes later', async () => {
+  test('rejects waiting and later requests', async () => {
     const { clock, governor, askMany, ask } = await createStage({ quota: 1 });
     const askers = askMany(3);
     await clock.rest();
@@ -128,7 +126,7 @@ describe('closing', () => {
     expect(outcomes([...askers, late])).toEqual({ granted: 1, 'rejected: the governor is closed': 3 });
   });
 
-  test('who waits for his slot is turned away, and his permit goes back', async () => {
+  test('rejects a request that waits for its slot, and returns its permit', async () => {
     const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
     await ledger.open('account', { rate: 10, burst: 1 });
     governor.note(HEARD);
@@ -141,31 +139,31 @@ describe('closing', () => {
     expect(account().held).toBe(1);
   });
 
-  test('permits granted by the exchange under way go back', async () => {
+  test('returns permits granted by the exchange in flight', async () => {
     const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
-    const letGo = ledger.hold();
+    const release = ledger.hold();
     askMany(3);
     await clock.rest();
     const closed = governor.close(5_000);
     await clock.rest();
-    letGo();
+    release();
     await closed;
     expect([account().sent, account().held]).toEqual([0, 0]);
   });
 
-  test('a ledger out of reach is asked once more, and not waited for', async () => {
+  test('tries an unreachable ledger once more, and does not wait for it', async () => {
     const { clock, ledger, governor, askMany } = await createStage({ quota: 100 });
     const [asker] = askMany(1);
     await clock.rest();
     ledger.setReach('out');
     governor.settle(asker?.permit ?? '', 'billed', HEARD);
     await clock.advance(10_000);
-    const told = ledger.requests.length;
+    const before = ledger.requests.length;
     await governor.close(5_000);
-    expect([ledger.requests.length - told, clock.dueInMs]).toEqual([1, []]);
+    expect([ledger.requests.length - before, clock.dueInMs]).toEqual([1, []]);
   });
 
-  test('a ledger that never answers is waited for until the deadline', async () => {
+  test('waits for a ledger that never answers until the deadline', async () => {
     const { clock, ledger, governor, askMany } = await createStage({ quota: 100 });
     ledger.hold();
     askMany(1);
@@ -181,7 +179,7 @@ describe('closing', () => {
     expect(clock.dueInMs).toEqual([]);
   });
 
-  test('an answer that comes after the close is settled all the same', async () => {
+  test('settles an answer that arrives after the close', async () => {
     const { clock, governor, account, askMany } = await createStage({ quota: 100 });
     const [asker] = askMany(1);
     await clock.rest();

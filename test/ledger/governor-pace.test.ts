@@ -1,11 +1,9 @@
-/**
- * The governor and the shared pace: slots and refusals for throughput.
- */
+/** The governor and the shared pace: slots and refusals for throughput. */
 import { describe, expect, test } from 'vitest';
 import type { Stage } from './governing.js';
 import { createStage, HEARD, outcomes, UNHEARD } from './governing.js';
 
-/** A stage whose account has a pace and has been heard of. */
+/** A stage whose account has a pace and at least one useful answer. */
 function createPacedStage(rate: number | null, burst = 1, governors = 1): Promise<Stage> {
   return createStage({ quota: 100_000, governors, pace: { rate, burst } });
 }
@@ -15,7 +13,7 @@ const rateOf = (stage: Stage) => stage.account().rate;
 const ECHO_MS = 2_000;
 
 describe('slots', () => {
-  test('requests go one interval apart', async () => {
+  test('are one interval apart', async () => {
     const { clock, askMany } = await createPacedStage(10);
     const askers = askMany(5);
     await clock.rest();
@@ -27,14 +25,14 @@ describe('slots', () => {
     expect(passed).toEqual([1, 2, 3, 4, 5]);
   });
 
-  test('a burst goes at once', async () => {
+  test('of a burst are immediate', async () => {
     const { clock, askMany } = await createPacedStage(10, 3);
     const askers = askMany(5);
     await clock.rest();
     expect(outcomes(askers)).toEqual({ granted: 3, waiting: 2 });
   });
 
-  test('nobody holds a permit for a slot more than a second away', async () => {
+  test('are never more than a second ahead', async () => {
     const { clock, account, askMany } = await createPacedStage(10);
     const askers = askMany(50);
     await clock.rest();
@@ -43,7 +41,7 @@ describe('slots', () => {
     expect(outcomes(askers)).toEqual({ granted: 50 });
   });
 
-  test('slots that were slept through are timed anew, never sent in a bunch', async () => {
+  test('missed during a long sleep are timed anew, never sent in a burst', async () => {
     const { clock, account, askMany } = await createPacedStage(10);
     const askers = askMany(9);
     await clock.rest();
@@ -57,38 +55,38 @@ describe('slots', () => {
     expect([account().held, account().sent]).toEqual([9, 0]);
   });
 
-  test('a slot that was missed by more than its length is timed anew', async () => {
+  test('missed by more than their length are timed anew', async () => {
     const { clock, ledger, askMany } = await createPacedStage(10);
     const askers = askMany(2);
     await clock.rest();
-    const told = ledger.requests.length;
+    const before = ledger.requests.length;
     await clock.leap(250);
-    expect(ledger.requests.length).toBe(told + 1);
+    expect(ledger.requests.length).toBe(before + 1);
     await clock.advance(100);
     expect(outcomes(askers)).toEqual({ granted: 2 });
   });
 
-  test('a timer that is a little late has not missed its slot', async () => {
+  test('are not missed when a timer is slightly late', async () => {
     const { clock, ledger, askMany } = await createPacedStage(10);
     const askers = askMany(2);
     await clock.rest();
-    const told = ledger.requests.length;
+    const before = ledger.requests.length;
     await clock.leap(150);
     expect(outcomes(askers)).toEqual({ granted: 2 });
-    expect(ledger.requests.length).toBe(told);
+    expect(ledger.requests.length).toBe(before);
   });
 
-  test('who gives up before his slot gives his permit back', async () => {
+  test('are returned with the permit when the request is aborted', async () => {
     const { clock, account, askMany } = await createPacedStage(10);
     const [, second] = askMany(2);
     await clock.rest();
     expect(account().held).toBe(2);
     second?.stop.abort(new Error('stopped'));
     await clock.advance(15);
-    expect([second?.came, account().held]).toEqual(['rejected: stopped', 1]);
+    expect([second?.result, account().held]).toEqual(['rejected: stopped', 1]);
   });
 
-  test('two governors share one pace', async () => {
+  test('are shared by two governors', async () => {
     const { clock, askMany } = await createPacedStage(10, 1, 2);
     const askers = [...askMany(5, { by: 0 }), ...askMany(5, { by: 1 })];
     await clock.rest();
@@ -100,7 +98,7 @@ describe('slots', () => {
 });
 
 describe('refusals', () => {
-  test('many refusals of one burst lower the pace once', async () => {
+  test('in one burst lower the pace once', async () => {
     const stage = await createPacedStage(100, 20);
     const { clock, governor, askMany } = stage;
     const askers = askMany(20);
@@ -112,7 +110,7 @@ describe('refusals', () => {
     expect(rateOf(stage)).toBe(45);
   });
 
-  test('refusals that two workers meet at once lower the pace once', async () => {
+  test('that two workers meet at once lower the pace once', async () => {
     const stage = await createPacedStage(100, 20, 2);
     const { clock, governors } = stage;
     const askers = [0, 1].flatMap((by) => stage.askMany(4, { by }).map((asker) => ({ asker, by })));
@@ -123,7 +121,7 @@ describe('refusals', () => {
     expect(rateOf(stage)).toBe(45);
   });
 
-  test('a refusal later than that lowers it again', async () => {
+  test('later than that lower it again', async () => {
     const stage = await createPacedStage(100, 2);
     const { clock, governor, askMany } = stage;
     const [first, second] = askMany(2);
@@ -135,7 +133,7 @@ describe('refusals', () => {
     expect(rateOf(stage)).toBeCloseTo(20.25);
   });
 
-  test('a first burst without a pace sets it to nine tenths of what was accepted beside the refusal', async () => {
+  test('in a first burst without a pace set it to nine tenths of what was accepted meanwhile', async () => {
     const stage = await createPacedStage(null);
     const { clock, governor, askMany } = stage;
     const askers = askMany(64);
@@ -147,7 +145,7 @@ describe('refusals', () => {
     expect(rateOf(stage)).toBe(45);
   });
 
-  test('a refusal costs nothing and closes nothing', async () => {
+  test('cost nothing and close nothing', async () => {
     const { clock, governor, account, ask } = await createPacedStage(100);
     const asker = ask('key');
     await clock.rest();
@@ -159,7 +157,7 @@ describe('refusals', () => {
   test.each([
     [null, 1_000],
     [4_000, 4_000],
-  ])('after a Retry-After of %s ms nobody sends for %s ms', async (retryAfterMs, silentMs) => {
+  ])('with a Retry-After of %s ms block all sending for %s ms', async (retryAfterMs, silentMs) => {
     const { clock, governors, askMany } = await createPacedStage(100, 1, 2);
     const [refused] = askMany(1, { by: 0 });
     await clock.rest();
@@ -172,7 +170,7 @@ describe('refusals', () => {
     expect(outcomes(askers)).toEqual({ granted: 2 });
   });
 
-  test('a longer Retry-After that comes after the pace was lowered still holds', async () => {
+  test('with a longer Retry-After still block after the pace was lowered', async () => {
     const stage = await createPacedStage(100, 2);
     const { clock, governor, askMany, ask } = stage;
     const [first, second] = askMany(2);
@@ -184,8 +182,8 @@ describe('refusals', () => {
     await clock.advance(15);
     const third = ask('third');
     await clock.advance(8_900);
-    expect([third.came, rateOf(stage)]).toEqual(['waiting', lowered]);
+    expect([third.result, rateOf(stage)]).toEqual(['waiting', lowered]);
     await clock.advance(2_000);
-    expect(third.came).toBe('granted');
+    expect(third.result).toBe('granted');
   });
 });

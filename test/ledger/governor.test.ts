@@ -1,45 +1,42 @@
-/**
- * The governor in sentences: who is asked for together, who waits, who is told what, and what happens when the ledger
- * is out of reach.
- */
+/** The governor's rules: batching, waiting, giving up and settling. */
 import { describe, expect, test } from 'vitest';
 import { createStage, HEARD, headers, outcomes, TIMEOUT_MS, UNHEARD } from './governing.js';
 
 describe('asking', () => {
-  test('all who ask in one moment are asked for in one exchange', async () => {
+  test('batches all requests of one moment in one exchange', async () => {
     const { clock, ledger, askMany } = await createStage({ quota: 100 });
-    const told = ledger.requests.length;
+    const before = ledger.requests.length;
     const askers = askMany(30);
     await clock.rest();
     expect(outcomes(askers)).toEqual({ granted: 30 });
-    expect(ledger.requests.length - told).toBe(1);
+    expect(ledger.requests.length - before).toBe(1);
     expect(ledger.requests.at(-1)?.take).toHaveLength(30);
   });
 
-  test('one exchange asks for two hundred at most; the others follow at once', async () => {
+  test('asks for at most two hundred permits per exchange; the others follow at once', async () => {
     const { clock, ledger, askMany } = await createStage({ quota: 1_000 });
-    const told = ledger.requests.length;
+    const before = ledger.requests.length;
     const askers = askMany(450);
     await clock.rest();
     expect(outcomes(askers)).toEqual({ granted: 450 });
-    expect(ledger.requests.slice(told).map(({ take }) => take.length)).toEqual([200, 200, 50]);
+    expect(ledger.requests.slice(before).map(({ take }) => take.length)).toEqual([200, 200, 50]);
   });
 
-  test('who asks while an exchange is under way travels with the next one', async () => {
+  test('sends requests that arrive during an exchange with the next one', async () => {
     const { clock, ledger, askMany } = await createStage({ quota: 100 });
-    const letGo = ledger.hold();
+    const release = ledger.hold();
     const early = askMany(2);
     await clock.rest();
     const late = askMany(3);
     await clock.rest();
     expect(outcomes([...early, ...late])).toEqual({ waiting: 5 });
-    letGo();
+    release();
     await clock.rest();
     expect(outcomes([...early, ...late])).toEqual({ granted: 5 });
     expect(ledger.requests.slice(-2).map(({ take }) => take.length)).toEqual([2, 3]);
   });
 
-  test('who was told to wait is not asked for again before his time, whoever comes meanwhile', async () => {
+  test('asks again for a waiting request only when it is due, whatever arrives meanwhile', async () => {
     const { clock, ledger, askMany, ask } = await createStage({ quota: 2 });
     askMany(5);
     await clock.rest();
@@ -50,7 +47,7 @@ describe('asking', () => {
     expect(ledger.requests.at(-1)?.take).toHaveLength(4);
   });
 
-  test('runs are asked for one after the other, each under its own caps', async () => {
+  test('makes one exchange per run, each under its own caps', async () => {
     const { clock, ledger, askMany } = await createStage({ quota: 100 });
     ledger.addRun('capped', { maxRequests: 1 });
     const free = askMany(2);
@@ -63,14 +60,14 @@ describe('asking', () => {
     expect([outcomes(free), outcomes(capped)]).toEqual([{ granted: 2 }, { granted: 1, waiting: 1 }]);
   });
 
-  test('a permit lives ten seconds longer than its request may take', async () => {
+  test('takes permits that live ten seconds longer than a request may take', async () => {
     const { clock, ledger, ask } = await createStage({ quota: 100 });
     ask('key');
     await clock.rest();
     expect(ledger.requests.at(-1)?.permitMs).toBe(TIMEOUT_MS + 10_000);
   });
 
-  test('until something useful was heard, requests go one at a time', async () => {
+  test('sends one request at a time until the first useful answer', async () => {
     const { clock, governor, askMany } = await createStage();
     const askers = askMany(3);
     await clock.advance(1_000);
@@ -83,15 +80,15 @@ describe('asking', () => {
     expect(outcomes(askers)).toEqual({ granted: 3 });
   });
 
-  test('a key that somebody else claims is lost', async () => {
+  test('reports a key claimed by another worker as lost', async () => {
     const { clock, ledger, ask } = await createStage({ quota: 100 });
     ledger.claim('key', 'another');
     const asker = ask('key');
     await clock.rest();
-    expect(asker.came).toBe('lost');
+    expect(asker.result).toBe('lost');
   });
 
-  test('a key that cost two requests without a usable answer is spent', async () => {
+  test('reports a key that cost two requests without a usable answer as spent', async () => {
     const { clock, governor, settleDown, ask } = await createStage({ quota: 100 });
     for (let time = 0; time < 2; time += 1) {
       const { permit } = await granted(ask('key'), clock);
@@ -100,13 +97,13 @@ describe('asking', () => {
     }
     const third = ask('key');
     await clock.rest();
-    expect(third.came).toBe('spent');
+    expect(third.result).toBe('spent');
   });
 
   test.each([
     ['cancelled', { type: 'revoked', why: 'cancelled' }],
     ['stopped', { type: 'revoked', why: 'dead' }],
-  ] as const)('nothing is granted for a run that was %s', async (status, grant) => {
+  ] as const)('grants nothing for a run that was %s', async (status, grant) => {
     const { clock, ledger, ask } = await createStage({ quota: 100 });
     const run = ledger.world.runs.get('run');
     if (run) run.status = status;
@@ -115,7 +112,7 @@ describe('asking', () => {
     expect(asker.grant).toEqual(grant);
   });
 
-  test('while spending is paused everybody waits, and goes on by himself', async () => {
+  test('waits while spending is paused, and continues afterwards', async () => {
     const { clock, ledger, askMany } = await createStage({ quota: 100 });
     await ledger.setPaused(true);
     const askers = askMany(2);
@@ -128,33 +125,33 @@ describe('asking', () => {
 });
 
 describe('a clock that is set', () => {
-  test.each([-3 * 86_400_000, -3_600_000])('by %i ms keeps nobody waiting for longer', async (setMs) => {
+  test.each([-3 * 86_400_000, -3_600_000])('by %i ms delays no request further', async (setMs) => {
     const { clock, governors, ask, settleDown } = await createStage({ quota: 1, governors: 2 });
     const first = ask('one');
     await settleDown();
-    // Another process, which learns of the permit that is given back only when it asks again.
+    // Another process, which learns of the returned permit only when it asks again.
     const second = ask('two', { by: 1 });
     await settleDown();
-    expect([first.came, second.came]).toEqual(['granted', 'waiting']);
+    expect([first.result, second.result]).toEqual(['granted', 'waiting']);
     clock.set(setMs);
     governors[0]?.settle(first.permit, 'free', UNHEARD);
     await clock.advance(200);
-    expect(second.came).toBe('granted');
+    expect(second.result).toBe('granted');
   });
 });
 
 describe('giving up', () => {
-  test('who gives up before the exchange is not asked for', async () => {
+  test('before the exchange sends nothing', async () => {
     const { clock, ledger, ask } = await createStage({ quota: 100 });
-    const told = ledger.requests.length;
+    const before = ledger.requests.length;
     const asker = ask('key');
     asker.stop.abort(new Error('stopped'));
     await clock.advance(1_000);
-    expect(asker.came).toBe('rejected: stopped');
-    expect(ledger.requests.length).toBe(told);
+    expect(asker.result).toBe('rejected: stopped');
+    expect(ledger.requests.length).toBe(before);
   });
 
-  test('who has given up before asking is turned away', async () => {
+  test('before asking rejects at once', async () => {
     const { clock, governor } = await createStage({ quota: 100 });
     const run = { id: 'run', period: 'month', maxRate: null } as const;
     const taken = governor.take(run, 'key', AbortSignal.abort(new Error('stopped')));
@@ -162,35 +159,35 @@ describe('giving up', () => {
     await clock.rest();
   });
 
-  test('a permit that is granted to somebody who has left goes back', async () => {
+  test('after a grant returns the permit', async () => {
     const { clock, ledger, settleDown, account, ask } = await createStage({ quota: 100 });
-    const letGo = ledger.hold();
+    const release = ledger.hold();
     const asker = ask('key');
     await clock.rest();
     asker.stop.abort(new Error('stopped'));
     await clock.rest();
-    expect(asker.came).toBe('rejected: stopped');
-    letGo();
+    expect(asker.result).toBe('rejected: stopped');
+    release();
     await settleDown();
     expect([account().held, account().sent]).toEqual([0, 0]);
   });
 });
 
 describe('settling', () => {
-  test('settlements alone wait 15 ms and travel together', async () => {
+  test('batches settlements for 15 ms when nothing else is sent', async () => {
     const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
     const askers = askMany(3);
     await clock.rest();
-    const told = ledger.requests.length;
+    const before = ledger.requests.length;
     for (const { permit } of askers) governor.settle(permit, 'billed', HEARD);
     await clock.advance(14);
-    expect(ledger.requests.length).toBe(told);
+    expect(ledger.requests.length).toBe(before);
     await clock.advance(1);
-    expect(ledger.requests.length).toBe(told + 1);
+    expect(ledger.requests.length).toBe(before + 1);
     expect([account().held, account().sent]).toEqual([0, 3]);
   });
 
-  test('settlements travel with whoever asks next', async () => {
+  test('sends settlements with the next permit request', async () => {
     const { clock, ledger, governor, ask } = await createStage({ quota: 100 });
     const { permit } = await granted(ask('one'), clock);
     governor.settle(permit, 'billed', HEARD);
@@ -202,18 +199,18 @@ describe('settling', () => {
     });
   });
 
-  test('what is heard while an exchange is under way is told with the next one', async () => {
+  test('sends observations made during an exchange with the next one', async () => {
     const { clock, ledger, governor, account, ask } = await createStage({ quota: 100 });
-    const letGo = ledger.hold();
+    const release = ledger.hold();
     ask('one');
     await clock.rest();
     governor.note(headers(200, 7));
-    letGo();
+    release();
     await clock.advance(15);
     expect([account().quota, account().usage]).toEqual([200, 7]);
   });
 
-  test('of readings that travel together the highest usage and the latest quota are told', async () => {
+  test('merges readings into the highest usage and the latest quota', async () => {
     const { clock, governor, account } = await createStage({ quota: 100 });
     governor.note(headers(100, 40));
     governor.note(headers(150, 38));
@@ -222,7 +219,7 @@ describe('settling', () => {
     expect([account().quota, account().usage, account().others]).toEqual([150, 40, 40]);
   });
 
-  test('of readings of two periods the later one follows the earlier one', async () => {
+  test('sends readings of two periods in order', async () => {
     const { clock, ledger, governor } = await createStage({ quota: 100 });
     governor.note(headers(100, 2, '2030-02-01'));
     governor.note(headers(100, 99, '2030-01-01'));
@@ -233,36 +230,36 @@ describe('settling', () => {
     ]);
   });
 
-  test('a permit that another gives back is in use again within a tenth of a second', async () => {
+  test('reuses a permit that another worker returned within a tenth of a second', async () => {
     const { clock, governors, askMany, settleDown } = await createStage({ governors: 2, quota: 1 });
     const [mine] = askMany(1, { by: 0 });
     await clock.rest();
     const [other] = askMany(1, { by: 1 });
     await clock.rest();
-    expect(other?.came).toBe('waiting');
+    expect(other?.result).toBe('waiting');
     governors[0]?.settle(mine?.permit ?? '', 'free', UNHEARD);
     await settleDown();
     await clock.advance(100);
-    expect(other?.came).toBe('granted');
+    expect(other?.result).toBe('granted');
   });
 
-  test('a permit of our own that comes back is in use again in the same exchange', async () => {
+  test('reuses a permit of its own in the same exchange', async () => {
     const { clock, ledger, governor, ask } = await createStage({ quota: 1 });
     const { permit } = await granted(ask('one'), clock);
     const second = ask('two');
     await clock.rest();
     governor.settle(permit, 'free', UNHEARD);
     await clock.advance(15);
-    expect(second.came).toBe('granted');
+    expect(second.result).toBe('granted');
     expect(ledger.requests.at(-1)).toMatchObject({ settle: [{ permit }], take: [{ key: 'two' }] });
   });
 });
 
 async function granted(
-  asker: { readonly permit: string; readonly came: string },
+  asker: { readonly permit: string; readonly result: string },
   clock: { rest(): Promise<void> },
 ): Promise<{ permit: string }> {
   await clock.rest();
-  expect(asker.came).toBe('granted');
+  expect(asker.result).toBe('granted');
   return { permit: asker.permit };
 }

@@ -5,8 +5,8 @@ const NOVEMBER = '2026-11-01';
 const DECEMBER = '2026-12-01';
 const reading = (usage: number, period: string | null) => ({ quota: 100, usage, period });
 
-describe('what the ledger learns in one exchange', () => {
-  test('is of one period: with answers of two months it learns of the later one next', () => {
+describe('one exchange with the ledger', () => {
+  test('covers one period: with answers of two months the later one follows in the next exchange', () => {
     const outbox = new Outbox();
     const answers = [
       ['a', 40, NOVEMBER],
@@ -29,7 +29,7 @@ describe('what the ledger learns in one exchange', () => {
     expect(outbox.isEmpty).toBe(true);
   });
 
-  test('has the reading with a date where another one has none', () => {
+  test('carries the reading with a date where another has none', () => {
     const outbox = new Outbox();
     outbox.note({ reading: reading(9, null), heard: true });
     outbox.note({ reading: reading(7, NOVEMBER), heard: true });

@@ -1,6 +1,4 @@
-/**
- * The pace as arithmetic: slower after a refusal, faster after a while without.
- */
+/** The pace as arithmetic: slower after a refusal, faster after a while without. */
 import { describe, expect, test } from 'vitest';
 import type { PaceState } from '../../src/ledger/ledger.js';
 import { createPaceWatch, openingPace, type RefusedRate, slowDown, speedUp } from '../../src/ledger/pace.js';
@@ -24,16 +22,21 @@ describe('after a refusal', () => {
     ['or beside the refusal', { acceptedThisSecond: 30 }, 50, 72],
     ['never more than nine tenths of the rate', { acceptedLastSecond: 500 }, 0, 90],
     ['never less than nine tenths of half of it', { acceptedLastSecond: 3 }, 0, 45],
-    ['without a pace what was accepted is all that is known', { rate: null, acceptedLastSecond: 50 }, 0, 45],
-    ['without a pace and next to nothing accepted it says nothing: ten a second', { rate: null }, 0, 10],
+    [
+      'without a pace the accepted number is all that is known',
+      { rate: null, acceptedLastSecond: 50 },
+      0,
+      45,
+    ],
+    ['without a pace and next to nothing accepted: ten a second', { rate: null }, 0, 10],
     ['with four accepted too', { rate: null, acceptedThisSecond: 3 }, 1, 10],
-    ['five accepted are a measure', { rate: null, acceptedThisSecond: 4 }, 1, 4.5],
+    ['five accepted are a measurement', { rate: null, acceptedThisSecond: 4 }, 1, 4.5],
     ['it never stands still', { rate: 0.2 }, 0, 0.2],
   ])('%s', (_what, state, accepted, rate) => {
     expect(slowDown(paced(state), null, accepted).rate).toBeCloseTo(rate, 10);
   });
 
-  test('it names the version that was judged, takes the burst away, and waits for a second', () => {
+  test('names the version that was judged, removes the burst, and waits for a second', () => {
     expect(slowDown(paced({}), null)).toMatchObject({ ifVersion: 7, burst: 1, floorMs: 1_000 });
   });
 
@@ -42,7 +45,7 @@ describe('after a refusal', () => {
   });
 });
 
-describe('without one', () => {
+describe('without a refusal', () => {
   test.each<[string, Partial<PaceState>, number, number | null, number | null]>([
     ['half a percent a second', {}, 1_000, null, 100.5],
     ['for each second', {}, 4_000, null, 102],
@@ -61,24 +64,24 @@ describe('without one', () => {
     ['a guess grows by a tenth', 20, 'guess', null, 22],
     ['an unmeasured rate fourfold', 10, 'unmeasured', null, 40],
     ['up to the ceiling', 10, 'unmeasured', 30, 30],
-    ['a pace that holds nobody back is lifted', 640, 'unmeasured', null, null],
+    ['a pace that slows nothing down is lifted', 640, 'unmeasured', null, null],
     ['unless the run has a ceiling', 640, 'unmeasured', 4_000, 2_560],
   ])('%s', (_what, rate, refused, ceiling, grown) => {
     expect(speedUp(paced({ rate }), 1_000, ceiling, refused)?.rate).toBe(grown);
   });
 
-  test('however long it was quiet, an unmeasured rate takes one step', () => {
+  test('after any quiet time an unmeasured rate takes one step', () => {
     expect(speedUp(paced({ rate: 10 }), 3_600_000, null, 'unmeasured')?.rate).toBe(40);
   });
 
-  test('burst and version stay those that were judged, and nobody waits', () => {
+  test('burst and version stay those that were judged, and nothing waits', () => {
     expect(speedUp(paced({}), 1_000, null)).toMatchObject({ ifVersion: 7, burst: 10, floorMs: 0 });
   });
 });
 
 describe('at the beginning', () => {
   test.each<[string, number | null, number | null, boolean, ReturnType<typeof openingPace>]>([
-    ['remote, without a word', null, null, false, { rate: 90, burst: 10 }],
+    ['remote, without a setting', null, null, false, { rate: 90, burst: 10 }],
     ['remote, with a burst', null, 3, false, { rate: 90, burst: 3 }],
     ['loopback: what earlier refusals taught', null, null, true, { rate: undefined, burst: 1 }],
     ['--rate 98', 98, null, false, { rate: 98, burst: 1 }],
@@ -102,7 +105,10 @@ function paceOf(rate: number | null, accepted: { last?: number; this?: number } 
 
 const REFUSAL = { retryAfterMs: null };
 
-/** A watch that has seen the unpaced ledger refused once, and the rate that it guessed from `answered` answers. */
+/**
+ * A watcher that has seen the unpaced ledger refused once, and the rate that it guessed from
+ * `answered` answers.
+ */
 function refusedOnce(answered: number) {
   const watch = createPaceWatch(0);
   watch.learn(paceOf(null), 0);
@@ -112,13 +118,13 @@ function refusedOnce(answered: number) {
   return { watch, guess };
 }
 
-test('answers that were under way at the first refusal raise the pace to what they prove', () => {
+test('answers in flight at the first refusal raise the pace to what they prove', () => {
   const { watch, guess } = refusedOnce(8);
   expect(guess).toBeCloseTo(7.2);
   expect(watch.propose(paceOf(guess, { this: 8 }), null, 42, null, 200)?.rate).toBeCloseTo(45);
 });
 
-test('what they prove raises the pace no further than the run allows', () => {
+test('they raise the pace no further than the run allows', () => {
   const { watch, guess } = refusedOnce(2);
   expect(watch.propose(paceOf(guess, { this: 50 }), null, 1, 30, 200)?.rate).toBe(30);
 });
@@ -140,7 +146,7 @@ test('answers long after a refusal prove nothing beyond the pace', () => {
   expect(watch.propose(paceOf(18, { last: 60 }), null, 1, null, 3_200)?.rate).toBeLessThan(30);
 });
 
-test('a first refusal before anything was accepted is tried out in large steps, until something beside it is accepted', () => {
+test('a first refusal before any acceptance leads to large steps, until something is accepted beside it', () => {
   const watch = createPaceWatch(0);
   watch.learn(paceOf(null), 0);
   watch.refused(0);
@@ -155,7 +161,7 @@ test('a first refusal before anything was accepted is tried out in large steps, 
   expect(watch.propose(paceOf(36), null, 1, null, 6_000)?.rate).toBeCloseTo(36.45);
 });
 
-test('answers of the burst that come after its first refusal make a guess of an unmeasured rate', () => {
+test('answers of the burst that arrive after its first refusal turn an unmeasured rate into a guess', () => {
   const watch = createPaceWatch(0);
   watch.learn(paceOf(null), 0);
   watch.refused(0);
@@ -174,7 +180,7 @@ test('a refusal beside which nothing is accepted is no matter of the rate', () =
   expect(watch.propose(paceOf(4.5), null, 1, null, 3_500)?.rate).toBe(18);
 });
 
-test('a low pace that was left behind may be an unmeasured one; a high one is a guess', () => {
+test('a low pace left by earlier runs may be an unmeasured one; a high one is a guess', () => {
   const low = createPaceWatch(0);
   low.learn(paceOf(9), 0);
   expect(low.propose(paceOf(9), null, 1, null, 1_000)?.rate).toBe(36);

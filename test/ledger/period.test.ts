@@ -1,13 +1,11 @@
-/**
- * Billing periods: named by their first day, in UTC, by the service's clock.
- */
+/** Billing periods: named by their first day, in UTC, by the service's clock. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { mayHaveTurned, nextPeriodAt, type PeriodSetting, periodOf } from '../../src/ledger/period.js';
 
 const at = (text: string) => Date.parse(`${text}Z`);
 
-describe('the period of a moment', () => {
+describe('the period of a time', () => {
   test.each<[string, PeriodSetting, string]>([
     ['2030-01-15T12:00:00', 'month', '2030-01-01'],
     ['2030-01-01T00:00:00', 'month', '2030-01-01'],
@@ -38,7 +36,7 @@ describe('the next period', () => {
     expect(nextPeriodAt(period, setting)).toBe(next === null ? null : at(next));
   });
 
-  test('begins where this one ends: no moment is left out, none counted twice', () => {
+  test('begins where this one ends: every moment belongs to exactly one period', () => {
     const setting = fc.oneof(fc.constant('month' as const), fc.integer({ min: 1, max: 28 }));
     const moment = fc.integer({ min: at('2000-01-01T00:00:00'), max: at('2099-12-31T00:00:00') });
     fc.assert(
@@ -54,7 +52,7 @@ describe('the next period', () => {
   });
 });
 
-describe('whether it may have turned', () => {
+describe('whether the period may be over', () => {
   test.each<[string | null, PeriodSetting, string, boolean]>([
     ['2030-01-01', 'month', '2030-01-31T23:59:59', false],
     ['2030-01-01', 'month', '2030-02-01T00:14:59', false],

@@ -1,47 +1,20 @@
-/**
- * The governor's judgement: numbers in, verdict with a sentence out.
- */
+/** The policy of permits: numbers in, verdict with its reason out. */
 import { describe, expect, test } from 'vitest';
 import type { LedgerState, RunSpending } from '../../src/ledger/ledger.js';
 import { isNearLimit, isQuotaRefusal, judgeDenial, limitOf, roomOf } from '../../src/ledger/policy.js';
+import { ledgerState, runSpending } from '../run/ledger-state.js';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
-const ALIVE: RunSpending = {
-  status: 'alive',
-  requests: 0,
-  overageRequests: 0,
-  overageInFlight: 0,
-  overageBilled: 0,
-  maxRequests: null,
-  maxOverageRequests: null,
-};
-
 function stateOf(some: Partial<LedgerState> = {}, run: Partial<RunSpending> = {}): LedgerState {
-  return {
+  return ledgerState({
     now: NOW,
-    epoch: 'epoch',
-    version: 1,
+    heardAt: NOW,
     period: '2030-01-01',
-    isDraining: false,
-    isTurnUnconfirmed: false,
-    sent: 0,
-    held: 0,
-    probes: 0,
-    others: 0,
     quota: 100,
     usage: 0,
-    heardAt: NOW,
-    closedAt: null,
-    nextProbeAt: 0,
-    restsUntil: 0,
-    servesOverage: false,
-    isPaused: false,
-    quotaCap: null,
-    overage: 0,
-    pace: { version: 0, rate: null, burst: 1, floorMs: 0, acceptedLastSecond: 0, acceptedThisSecond: 0 },
-    run: { ...ALIVE, ...run },
+    run: runSpending(run),
     ...some,
-  };
+  });
 }
 
 describe('the limit', () => {
@@ -94,7 +67,7 @@ describe('a denied permit', () => {
     ['paused', stateOf({ isPaused: true }), PAUSED],
     ['paused goes before used up', stateOf({ isPaused: true, sent: 100 }), PAUSED],
     ['rests for long', stateOf({ restsUntil: NOW + 60_000 }), wait(RESTS, 5_000)],
-    ['rests for a moment more', stateOf({ restsUntil: NOW + 300 }), wait(RESTS, 300)],
+    ['rests for another moment', stateOf({ restsUntil: NOW + 300 }), wait(RESTS, 300)],
     ['has rested', stateOf({ restsUntil: NOW, sent: 99, held: 1 }), LAST],
     [
       'a new period begins',
@@ -105,12 +78,12 @@ describe('a denied permit', () => {
     ['closed, no quota known', stateOf({ closedAt: NOW, quota: null, sent: 9 }), exhausted(`${CLOSED}`)],
     ['closed, with others in flight', stateOf({ closedAt: NOW, held: 3 }), exhausted(`${CLOSED}`)],
     [
-      'closed, while one finds out',
+      'closed, while a probe is in flight',
       stateOf({ closedAt: NOW, probes: 1 }),
       wait('one request finds out whether the quota was raised', 200),
     ],
-    ['full, the last are out', stateOf({ sent: 60, held: 40 }), LAST],
-    ['full, one finds out', stateOf({ sent: 100, probes: 1 }), LAST],
+    ['full, the last permits are in flight', stateOf({ sent: 60, held: 40 }), LAST],
+    ['full, while a probe is in flight', stateOf({ sent: 100, probes: 1 }), LAST],
     ['used up', stateOf({ sent: 100 }), exhausted('the quota is used up')],
     ['used up by others', stateOf({ sent: 40, others: 60 }), exhausted('the quota is used up')],
     [
@@ -130,7 +103,7 @@ describe('a denied permit', () => {
       exhausted('--quota and the overage budget are used up'),
     ],
     [
-      '--quota above the header says nothing',
+      '--quota above the header has no effect',
       stateOf({ sent: 100, quotaCap: 200 }),
       exhausted('the quota is used up'),
     ],
@@ -177,7 +150,7 @@ describe('a used-up account whose billing period is over by the clock', () => {
   const over = (some: Partial<LedgerState> = {}, hasAskedForTurn = true) =>
     judgeDenial(stateOf({ period: '2029-12-01', sent: 100, ...some }), { period: 'month', hasAskedForTurn });
 
-  test('waits until a minute after the last answer, then one request asks, then it is exhausted', () => {
+  test('waits until a minute after the last answer, then one request probes, then it is exhausted', () => {
     const soon =
       'the quota is used up; the billing period has ended, and in 40 s one request asks for the next one';
     expect(over({ heardAt: NOW - 20_000 }, false)).toEqual({ type: 'wait', why: soon, retryInMs: 5_000 });
@@ -187,7 +160,7 @@ describe('a used-up account whose billing period is over by the clock', () => {
     expect(over(asked)).toEqual({ type: 'exhausted', why: 'the quota is used up' });
   });
 
-  test('is asked about at once where the service refused for quota', () => {
+  test('is probed at once where the service refused for quota', () => {
     expect(over({ closedAt: NOW - 90_000, heardAt: NOW - 20_000 }, false)).toMatchObject({
       type: 'wait',
       retryInMs: 0,
@@ -195,7 +168,7 @@ describe('a used-up account whose billing period is over by the clock', () => {
   });
 });
 
-describe('which 429 it is', () => {
+describe('the kind of a 429', () => {
   const reading = (quota: number | null, usage: number | null) => ({ quota, usage });
   test.each<[string, Parameters<typeof isQuotaRefusal>, boolean]>([
     ['the service says quota', ['quota', reading(null, null), null], true],

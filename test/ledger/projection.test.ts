@@ -1,4 +1,4 @@
-/** Where an account will be at the end of its period. */
+/** The projected usage at the end of the period. */
 import { describe, expect, it } from 'vitest';
 import { budgetStateOf, projectPeriodEnd } from '../../src/ledger/projection.js';
 import { ledgerState } from '../run/ledger-state.js';
@@ -37,7 +37,7 @@ describe('the end of the period', () => {
       { endsOn: '2027-01-01', daysGone: 15.5, daysLeft: 15.5 },
       [20, 10, 30],
     ],
-    // Rounded up: a request is a request.
+    // Rounded up to whole requests.
     [
       '2026-06-01',
       '2026-06-08T00:00',
@@ -65,7 +65,7 @@ describe('the end of the period', () => {
     ['it is over and has not been seen to turn', { now: at('2026-07-01T00:00') }],
     ['nothing was used', { sent: 0 }],
     ['our clock is behind it', { now: at('2026-05-30T00:00') }],
-  ])('is not guessed at when %s', (_, change) => {
+  ])('is not projected when %s', (_, change) => {
     const state = ledgerState({ period: '2026-06-01', now: at('2026-06-11T00:00'), sent: 100, ...change });
     expect(projectPeriodEnd(state, 500)).toBeNull();
   });
@@ -109,7 +109,7 @@ describe('the overage budget', () => {
     [{ quota: 100 }, { ...PAID, plan: 'free' as const }],
     [{ quota: 100 }, { ...PAID, plan: null }],
     [{ quota: null }, PAID],
-  ])('is not spoken of with %j and %j', (state, terms) => {
+  ])('is not shown with %j and %j', (state, terms) => {
     expect(budgetStateOf(ledgerState(state), terms)).toBeNull();
   });
 });

@@ -1,4 +1,4 @@
-/** Slots of the pace, given in the store's time and waited for on this process's clock. */
+/** Slots of the pace: assigned in the store's time, waited for on this process's clock. */
 import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.js';
 import { createSlots } from '../../src/ledger/slots.js';
@@ -11,7 +11,7 @@ const ON = new AbortController().signal;
 function awaiting(clock: HandClock, slots = createSlots(clock)) {
   const start = clock.monotonic();
   const passed: (number | null)[] = [];
-  /** The slot in `waitMs`, given by an answer that was `wayMs` on its way. */
+  /** The slot in `waitMs`, from an answer that took `wayMs` to arrive. */
   const wait = (waitMs: number, wayMs = 0) =>
     void slots
       .await(waitMs, { now: clock.now() - wayMs, pace: PACE }, ON)
@@ -19,18 +19,18 @@ function awaiting(clock: HandClock, slots = createSlots(clock)) {
   return { passed, wait };
 }
 
-it('come as evenly as the store gave them, however unevenly its answers arrived', async () => {
+it('are as even as the store assigned them, however unevenly its answers arrive', async () => {
   const clock = createHandClock();
   const { passed, wait } = awaiting(clock);
   wait(100, 2);
-  // Given 8 ms later than the first, for a slot 10 ms later, and 9 ms on its way.
+  // Assigned 8 ms later than the first, for a slot 10 ms later, and 9 ms in transit.
   await clock.advance(15);
   wait(102, 9);
   for (let ms = 15; ms < 130; ms += 1) await clock.advance(1);
   expect(passed).toEqual([100, 110]);
 });
 
-it('are waited for again when a timer came too early', async () => {
+it('are waited for again when a timer fires too early', async () => {
   const clock = createHandClock();
   const slept: number[] = [];
   const hasty: Clock = {
@@ -47,7 +47,7 @@ it('are waited for again when a timer came too early', async () => {
   expect([passed, slept]).toEqual([[50], [50, 4]]);
 });
 
-it('are missed when the process was held up for longer than a slot, and never without a rate', async () => {
+it('are missed when the process stalled for longer than a slot, and never without a rate', async () => {
   const clock = createHandClock();
   const slots = createSlots(clock);
   const { passed, wait } = awaiting(clock, slots);
@@ -60,7 +60,7 @@ it('are missed when the process was held up for longer than a slot, and never wi
 });
 
 it.each([-3 * 86_400_000, -3_600_000, 3_600_000])(
-  'come when they were given, though the clock of this process is set by %i ms meanwhile',
+  'are kept though the clock of this process is set by %i ms meanwhile',
   async (setMs) => {
     const clock = createHandClock();
     const { passed, wait } = awaiting(clock, createSlots(clock));
@@ -71,7 +71,7 @@ it.each([-3 * 86_400_000, -3_600_000, 3_600_000])(
   },
 );
 
-it('that are due need no timer, whatever the way of the answer', async () => {
+it('that are due need no timer, however long the answer took', async () => {
   const slots = createSlots(systemClock);
   expect(await slots.await(0, { now: systemClock.now() - 500, pace: PACE }, ON)).toBe(true);
 });

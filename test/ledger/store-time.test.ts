@@ -1,4 +1,4 @@
-/** The store's clock as this process sees it through answers that are on their way for different times. */
+/** The store's clock, estimated from answers with varying latency. */
 import { describe, expect, it } from 'vitest';
 import { createStoreTime } from '../../src/ledger/slots.js';
 import { createHandClock, type HandClock } from '../model/hand-clock.js';
@@ -15,15 +15,18 @@ function begin(aheadMs: number): {
   return { clock, time, hear };
 }
 
-describe('a time of the store', () => {
-  it.each([0, 3_600_000, -3_600_000])('is told by the shortest way, its clock %i ms ahead', (aheadMs) => {
-    const { clock, time, hear } = begin(aheadMs);
-    for (const wayMs of [20, 3, 40]) hear(wayMs);
-    const inASecond = clock.now() + aheadMs + 1_000;
-    expect(time.toLocal(inASecond)).toBe(clock.now() + 1_000 + 3);
-  });
+describe("the store's time", () => {
+  it.each([0, 3_600_000, -3_600_000])(
+    'is derived from the fastest answer, its clock %i ms ahead',
+    (aheadMs) => {
+      const { clock, time, hear } = begin(aheadMs);
+      for (const wayMs of [20, 3, 40]) hear(wayMs);
+      const inASecond = clock.now() + aheadMs + 1_000;
+      expect(time.toLocal(inASecond)).toBe(clock.now() + 1_000 + 3);
+    },
+  );
 
-  it('forgets a short way after 10 to 20 seconds, since clocks drift apart', async () => {
+  it('forgets a fast answer after 10 to 20 seconds, since clocks drift apart', async () => {
     const { clock, time, hear } = begin(0);
     hear(1);
     await clock.advance(10_000);
@@ -34,7 +37,7 @@ describe('a time of the store', () => {
     expect(time.toLocal(0)).toBe(8);
   });
 
-  it('is told anew when one of the clocks was set', async () => {
+  it('is derived anew when one of the clocks was set', async () => {
     const { clock, time, hear } = begin(0);
     hear(5);
     await clock.leap(3_600_000);

@@ -27,7 +27,7 @@ const problemOf = (text: string) => {
 };
 
 describe('accounts', () => {
-  it('an account that says nothing of overage has the defaults of the specification', () => {
+  it('an account without overage settings has the defaults of the specification', () => {
     const [account] = parse({ name: 'data', token: 't', quota: 5 }).all;
     expect(account).toMatchObject({
       plan: 'free',
@@ -39,7 +39,7 @@ describe('accounts', () => {
     expect(account && decimalText(account.overagePrice)).toBe('0.1');
   });
 
-  it('a token in clear is kept as its hash only, is named as such, and the file is left alone', async () => {
+  it('a plain-text token is kept as its hash only, is reported, and the file is left alone', async () => {
     const path = join(temporaryFolder(), 'accounts.json');
     const text = JSON.stringify({ accounts: [{ name: 'data', token: 'very-secret-word', quota: 5 }] });
     await writeFile(path, text);
@@ -63,7 +63,7 @@ describe('accounts', () => {
     expect(accounts.all[0]?.isInClear).toBe(false);
   });
 
-  it('a budget may be written as text or as a number', () => {
+  it('a budget may be a string or a number', () => {
     const [a, b] = parse(
       { name: 'a', token: 'a', quota: 1, overageBudget: '0.3' },
       { name: 'b', token: 'b', quota: 1, overageBudget: 0.3 },
@@ -114,7 +114,7 @@ describe('accounts', () => {
       JSON.stringify({ accounts: [{ ...good, notices: { email: 'a@b.example' } }] }),
       'needs smtp',
     ],
-  ])('%s is refused, the problem named and no token shown', (_title, text, words) => {
+  ])('%s is refused with the problem named and no token shown', (_title, text, words) => {
     const message = problemOf(text);
     expect(message).toContain('accounts.json');
     expect(message).toContain(words);

@@ -1,4 +1,7 @@
-/** The catalogue in memory: normal forms of keys, lookups by kind, keys that two brands claim, check digits. */
+/**
+ * The catalogue in memory: normal forms of keys, lookups by kind, keys that two brands claim, check
+ * digits.
+ */
 import { describe, expect, test } from 'vitest';
 import { isIsin } from '../../src/core/isin.js';
 import {
@@ -35,7 +38,7 @@ describe('the normal form of a key', () => {
 });
 
 describe('a lookup', () => {
-  test('by domain does not care about case', () => {
+  test('by domain ignores case', () => {
     expect(indexOf({ domain: ['Acme.com'] }).find('domain', 'ACME.com')).toBeDefined();
   });
 
@@ -50,13 +53,13 @@ describe('a lookup', () => {
     expect(index.find('domain', 'www.acme.com')?.body.toString()).toBe('"www"');
   });
 
-  test('by domain finds a subdomain only if it is listed', () => {
+  test('by domain finds only listed subdomains', () => {
     const catalogue = indexOf({ domain: ['acme.com', 'shop.acme.com'] });
     expect(catalogue.find('domain', 'shop.acme.com')).toBeDefined();
     expect(catalogue.find('domain', 'blog.acme.com')).toBeUndefined();
   });
 
-  test('by ticker, ISIN and symbol does not care about case', () => {
+  test('by ticker, ISIN and symbol ignores case', () => {
     const catalogue = indexOf({ ticker: ['BRK.B'], isin: ['US0378331005'], crypto: ['btc'] });
     expect(catalogue.find('ticker', 'brk.b')).toBeDefined();
     expect(catalogue.find('isin', 'us0378331005')).toBeDefined();
@@ -80,26 +83,26 @@ describe('a lookup', () => {
 });
 
 describe('adding a brand', () => {
-  test.each(KEY_KINDS)('whose %s another brand owns is refused and names the owner', (kind) => {
+  test.each(KEY_KINDS)('whose %s belongs to another brand is refused and names that brand', (kind) => {
     const index = new Catalogue();
     expect(index.add(brandWith({ [kind]: ['aa.bb'] }, 4))).toBeNull();
     expect(index.add(brandWith({ [kind]: ['aa.bb'] }, 9))).toEqual({ kind, value: 'aa.bb', ownerLine: 4 });
     expect(index.size).toBe(1);
   });
 
-  test('that is refused for one key leaves nothing of its other keys', () => {
+  test('that is refused for one key leaves none of its other keys', () => {
     const index = new Catalogue();
     index.add(brandWith({ ticker: ['A'] }));
     index.add(brandWith({ domain: ['free.com'], ticker: ['a'] }, 2));
     expect(index.find('domain', 'free.com')).toBeUndefined();
   });
 
-  test('that lists one key twice is fine', () => {
+  test('that lists one key twice is accepted', () => {
     const index = new Catalogue();
     expect(index.add(brandWith({ domain: ['acme.com', 'ACME.com'] }))).toBeNull();
   });
 
-  test('copies its bytes, however many and however long they are', () => {
+  test('copies its bytes, whatever their number and length', () => {
     const index = new Catalogue();
     const bodies = [10, 700_000, 400_000, 3_000_000, 5].map((size, line) => String(line).repeat(size));
     bodies.forEach((body, line) => {

@@ -29,7 +29,7 @@ const isJson = ({ body }: ServiceResponse) => {
 };
 
 describe('faults', () => {
-  it('no faults change nothing', async () => {
+  it('change nothing when there are none', async () => {
     const faulty = start({});
     expect(await faulty.get('/v2/brands/acme.com')).toEqual({
       ...(await faulty.service.handle({
@@ -53,7 +53,7 @@ describe('faults', () => {
     ['reset connections', { reset: 0.2 }, (answer: ServiceResponse) => answer.cut === 'before-headers', true],
     ['truncated bodies', { truncate: 0.2 }, (answer: ServiceResponse) => answer.cut === 'in-body', true],
     ['damaged bodies', { damage: 0.2 }, (answer: ServiceResponse) => !isJson(answer), true],
-  ])('a fifth of the answers are %s, and billed as said', async (_title, faults, isFaulty, isBilled) => {
+  ])('make a fifth of the answers %s, billed as specified', async (_title, faults, isFaulty, isBilled) => {
     const faulty = start(faults);
     const answers = await ask(faulty, 2_000);
     expect(share(answers, isFaulty)).toBeGreaterThan(0.16);
@@ -61,12 +61,12 @@ describe('faults', () => {
     expect(faulty.billed()).toBe(isBilled ? 2_000 : answers.filter((answer) => !isFaulty(answer)).length);
   });
 
-  it('two faults at once add up', async () => {
+  it('add up', async () => {
     const answers = await ask(start({ 500: 0.5, 503: 0.5 }), 200);
     expect(share(answers, ({ status }) => status >= 500)).toBe(1);
   });
 
-  it('a truncated body is shorter than its length says, a damaged one is not', async () => {
+  it('shorten a truncated body, but not a damaged one', async () => {
     for (const answer of await ask(start({ truncate: 1 }), 50)) {
       expect(answer.body.length).toBeLessThan(Number(answer.headers['content-length']));
     }
@@ -75,14 +75,14 @@ describe('faults', () => {
     }
   });
 
-  it('equal seeds draw equal faults', async () => {
+  it('repeat with an equal seed', async () => {
     const statuses = async (seed: number) =>
       (await ask(start({ seed, 503: 0.5 }), 50)).map(({ status }) => status);
     expect(await statuses(7)).toEqual(await statuses(7));
     expect(await statuses(7)).not.toEqual(await statuses(8));
   });
 
-  it('latency is waited for on the clock, jitter comes on top', async () => {
+  it('wait for latency on the clock, with jitter on top', async () => {
     const faulty = start({ latency: 100, jitter: 50 });
     await ask(faulty, 20);
     expect(faulty.clock.slept).toHaveLength(20);
@@ -90,7 +90,7 @@ describe('faults', () => {
     expect(new Set(faulty.clock.slept).size).toBeGreaterThan(10);
   });
 
-  it('an outage begins and ends on the clock', async () => {
+  it('start and end an outage on the clock', async () => {
     const faulty = start({ 'outage-from': 1_000, 'outage-for': 5_000 });
     const began = faulty.clock.now();
     const statusAt = async (ms: number) => {
@@ -105,7 +105,7 @@ describe('faults', () => {
     ]).toEqual([200, 503, 503, 200]);
   });
 
-  it('a throughput limit holds in every rolling second, and what it refuses is free', async () => {
+  it('apply a throughput limit in every rolling second, and refuse for free', async () => {
     const faulty = start({ 'per-second': 3, 'retry-after': 2 });
     const began = faulty.clock.now();
     const statusAt = async (ms: number) => {
@@ -121,20 +121,20 @@ describe('faults', () => {
     expect(faulty.billed()).toBe(6);
   });
 
-  it('without a value for it there is no Retry-After', async () => {
+  it('send no Retry-After without a value for it', async () => {
     const answers = await ask(start({ 'per-second': 1 }), 2);
     expect(answers.at(1)?.status).toBe(429);
     expect(answers.at(1)?.headers).not.toHaveProperty('retry-after');
   });
 
-  it('usage headers can be left out', async () => {
+  it('can omit usage headers', async () => {
     const [answer] = await ask(start({ 'usage-headers': 'off' }), 1);
     expect(answer?.status).toBe(200);
     expect(answer?.headers).not.toHaveProperty(USAGE);
     expect(answer?.headers).not.toHaveProperty(QUOTA);
   });
 
-  it('a lagging usage header shows what was true that long ago, from before the first request on', async () => {
+  it('delay the usage header, from before the first request on', async () => {
     const faulty = start({ 'usage-lag': 2_000 });
     const send = () =>
       faulty.service.handle({ method: 'GET', path: '/v2/brands/a.com', authorization: 'Bearer token-data' });
@@ -168,7 +168,7 @@ describe('the coded dialect', () => {
     expect(JSON.parse(answer.body.toString())).toMatchObject({ error: answer.headers['x-bf-error'] });
   });
 
-  it('a spent quota has its code and the numbers, a throughput limit has none', async () => {
+  it('has a code and the numbers for a spent quota, and none for a throughput limit', async () => {
     const spent = await coded({}, { plan: 'free', quota: 0 }).get('/v2/brands/acme.com');
     expect(spent.headers['x-bf-error']).toBe('quota_exceeded');
     expect(JSON.parse(spent.body.toString())).toMatchObject({ quota: 0, used: 0 });
@@ -178,14 +178,14 @@ describe('the coded dialect', () => {
     expect(JSON.parse(fast?.body.toString() ?? '')).toEqual({ message: 'Too many requests' });
   });
 
-  it('a brand that is not found, or being fetched, says so', async () => {
+  it('has codes for a brand that is not found or being fetched', async () => {
     const codeOf = async (faults: Partial<Faults>) =>
       (await coded(faults).get('/v2/brands/nobody.com')).headers['x-bf-error'];
     expect(await codeOf({})).toBe('not_found');
     expect(await codeOf({ 'crawl-queued': 1 })).toBe('crawl_queued');
   });
 
-  it('a brand comes as ever, and every error has a length that is true', async () => {
+  it('leaves brands unchanged, and every error has the right length', async () => {
     const { get } = coded();
     expect((await get(`/v2/brands/${OWN_DOMAIN}`)).body.toString()).toBe('{"name":"Own","isNsfw":false}');
     const missing = await get('/v2/brands/nobody.com');
@@ -194,7 +194,7 @@ describe('the coded dialect', () => {
 });
 
 describe('fault settings', () => {
-  it('none means none', () => {
+  it('may be none', () => {
     const none = { seed: 1, latency: 0, 503: 0, 'usage-headers': 'on', dialect: 'spec' };
     expect(parseFaults([])).toMatchObject(none);
   });
@@ -215,11 +215,11 @@ describe('fault settings', () => {
     expect(parseFaults([text])).toEqual({ ...parseFaults([]), ...part });
   });
 
-  it('the last word on a fault counts', () => {
+  it('use the last value of a fault', () => {
     expect(parseFaults(['drop=1', 'drop=0.5']).drop).toBe(0.5);
   });
 
-  it('everything that is wrong is listed at once, with the form it should have', () => {
+  it('list everything that is wrong at once, with the valid form', () => {
     const wrong = ['503=2', 'latency=soon', 'colour=red', 'reset', 'constructor=1'];
     expect(() => parseFaults(wrong)).toThrow(NeverStartError);
     for (const text of wrong) expect(() => parseFaults(wrong)).toThrow(text);

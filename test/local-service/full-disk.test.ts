@@ -1,4 +1,7 @@
-/** A disk that takes nothing more: what was counted is billed, said once, and recorded when there is room again. */
+/**
+ * A full disk: counted requests are billed, the problem is reported once, and usage is recorded
+ * when there is space again.
+ */
 import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -10,10 +13,10 @@ import { temporaryFolder } from './temporary-folder.js';
 import { createTinyService, USAGE } from './tiny-service.js';
 
 function startOn(files: { usageFile?: string; journalFile?: string }) {
-  const said: string[] = [];
+  const messages: string[] = [];
   const stream = new Writable({
     write(chunk, _, done) {
-      said.push(JSON.parse(String(chunk)).msg);
+      messages.push(JSON.parse(String(chunk)).msg);
       done();
     },
   });
@@ -23,10 +26,10 @@ function startOn(files: { usageFile?: string; journalFile?: string }) {
     ...files,
   });
   onTestFinished(() => service.close());
-  return { service, ask: (path: string) => get(path), said };
+  return { service, ask: (path: string) => get(path), messages };
 }
 
-/** A file system of a few pages, for those who may make one. */
+/** A file system of a few pages, where the test may mount one. */
 function tinyDisk(): string | null {
   const folder = temporaryFolder();
   const made = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', folder]);
@@ -35,21 +38,24 @@ function tinyDisk(): string | null {
   return folder;
 }
 
-it.skipIf(!existsSync('/dev/full'))('requests are answered and counted, and it is said once', async () => {
-  const { ask, said } = startOn({ journalFile: '/dev/full' });
-  for (let asked = 1; asked <= 4; asked += 1) {
-    const { status, headers } = await ask(`/v2/brands/domain/b${asked}.com`);
-    expect([status, headers[USAGE]]).toEqual([404, String(asked)]);
-  }
-  expect(said.filter((words) => words.startsWith('usage cannot be recorded'))).toHaveLength(1);
-});
+it.skipIf(!existsSync('/dev/full'))(
+  'requests are answered and counted, and the problem is reported once',
+  async () => {
+    const { ask, messages } = startOn({ journalFile: '/dev/full' });
+    for (let asked = 1; asked <= 4; asked += 1) {
+      const { status, headers } = await ask(`/v2/brands/domain/b${asked}.com`);
+      expect([status, headers[USAGE]]).toEqual([404, String(asked)]);
+    }
+    expect(messages.filter((words) => words.startsWith('usage cannot be recorded'))).toHaveLength(1);
+  },
+);
 
-it('what was counted meanwhile is recorded when there is room again', async ({ skip }) => {
+it('what was counted meanwhile is recorded when there is space again', async ({ skip }) => {
   const disk = tinyDisk();
   if (disk === null) return skip('this user may not mount a file system');
   const usageFile = join(disk, 'usage.jsonl');
   const journalFile = join(disk, 'billed.jsonl');
-  const { service, ask, said } = startOn({ usageFile, journalFile });
+  const { service, ask, messages } = startOn({ usageFile, journalFile });
   expect((await ask('/v2/brands/domain/first.com')).status).toBe(404);
   const fill = join(disk, 'fill');
   expect(() => writeFileSync(fill, Buffer.alloc(262_144))).toThrow('ENOSPC');
@@ -59,7 +65,7 @@ it('what was counted meanwhile is recorded when there is room again', async ({ s
   rmSync(fill);
   await ask('/v2/brands/domain/last.com');
   expect(readUsageCounts(usageFile)).toMatchObject([{ requests: 202 }]);
-  expect(said.map((words) => words.split(':')[0])).toEqual(
+  expect(messages.map((words) => words.split(':')[0])).toEqual(
     expect.arrayContaining(['usage cannot be recorded', 'usage is recorded again']),
   );
   await service.close();
@@ -67,7 +73,7 @@ it('what was counted meanwhile is recorded when there is room again', async ({ s
   expect(lines.map((line) => JSON.parse(line).identifier)).toHaveLength(202);
 });
 
-it('a journal that is a named pipe is refused: its reader would be waited for without end', () => {
+it('a named pipe as journal is refused, since it would block until somebody reads', () => {
   const journalFile = join(temporaryFolder(), 'pipe');
   spawnSync('mkfifo', [journalFile]);
   expect(() => startOn({ journalFile })).toThrow('the journal cannot be written');

@@ -1,4 +1,7 @@
-/** Generated catalogues: repeatable, complete, as the specification shapes them. Speed and memory are measured elsewhere. */
+/**
+ * Generated catalogues: repeatable, complete, and shaped like the specification. Speed and memory
+ * are measured elsewhere.
+ */
 import { mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -66,7 +69,7 @@ describe('a generated catalogue', () => {
     expect(value).toBe(texts[0]);
   });
 
-  test('loads, and every key it was asked for finds a brand', async () => {
+  test('loads, and every generated key finds a brand', async () => {
     const path = join(folder, 'loaded.jsonl');
     await writeCatalogue(path, options);
     const catalogue = await loadCatalogue(path);
@@ -79,7 +82,7 @@ describe('a generated catalogue', () => {
       expect(catalogue.find('ticker', generatedEtf(n))).toBeDefined();
   });
 
-  test('resolves ETF tickers to as many providers as asked for', () => {
+  test('resolves ETF tickers to the requested number of providers', () => {
     const providers = lines.filter((line) => line.keys.tickers.some((ticker) => ticker.startsWith('E')));
     expect(providers).toEqual(lines.slice(0, options.etfProviders));
   });
@@ -96,7 +99,7 @@ describe('a generated catalogue', () => {
     expect([keys.crypto.length, keys.tickers.length]).toEqual([3, 3]);
   });
 
-  test('has four of five brands of exactly the specified shape', () => {
+  test('has four of five brands in exactly the specified shape', () => {
     const specified = lines.filter((_line, index) => !isAsLive(index));
     expect(specified.length).toBe(lines.length * 0.8);
     for (const { brand } of specified)
@@ -160,7 +163,7 @@ describe('a generated catalogue', () => {
     expect(documented.filter((value) => !seen.has(value))).toEqual([]);
   });
 
-  test('finds some brands by a domain that is not theirs any more', () => {
+  test('finds some brands by a domain that is no longer theirs', () => {
     const moved = lines.filter(({ brand, keys }) => keys.domains.some((domain) => domain !== brand.domain));
     expect(moved.length).toBe(lines.length / 10);
     for (const { keys } of moved)
@@ -202,7 +205,7 @@ describe('a generated catalogue', () => {
     expect(Buffer.byteLength(JSON.stringify((JSON.parse(first ?? '') as Line).brand))).toBe(bodyBytes);
   });
 
-  test('has the shortest bodies there are when asked for fewer bytes than the fields take', () => {
+  test('has the shortest possible bodies when fewer bytes are requested than the fields take', () => {
     const [first] = generateCatalogue({ ...options, bodyBytes: 10 });
     expect((JSON.parse(first ?? '') as Line).brand.longDescription).toBe('');
   });
@@ -215,7 +218,7 @@ describe('a generated catalogue', () => {
     }
   });
 
-  test('has both sorts of adult brands', () => {
+  test('has both kinds of adult brands', () => {
     expect(lines.filter((line) => line.adult === 'flagged').length).toBe(1);
     expect(lines.filter((line) => line.adult === 'withheld').length).toBe(1);
   });
@@ -233,7 +236,7 @@ describe('generated keys', () => {
   const { brands, cryptoSymbols, etfTickers } = { ...SPECIFIED_COVERAGE, brands: 300_000 };
   const numbers = Array.from({ length: brands }, (_, n) => n);
 
-  test('never come out twice, in 300,000 brands', () => {
+  test('never repeat in 300,000 brands', () => {
     expect(new Set(numbers.map(generatedDomain)).size).toBe(brands);
     expect(new Set(numbers.map(generatedId)).size).toBe(brands);
     expect(new Set(numbers.map(generatedIsin)).size).toBe(brands);
@@ -242,7 +245,7 @@ describe('generated keys', () => {
     expect(new Set(numbers.slice(0, cryptoSymbols).map(generatedCrypto)).size).toBe(cryptoSymbols);
   });
 
-  test('have right check digits and registrable domains', () => {
+  test('have valid check digits and registrable domains', () => {
     for (const n of numbers.slice(0, 2_000)) {
       expect(isIsin(generatedIsin(n))).toBe(true);
       expect(parse(generatedDomain(n)).domain).toBe(generatedDomain(n));
@@ -257,20 +260,20 @@ describe('writing a catalogue', () => {
     expect((await readFile(path, 'utf8')) === `${texts.join('\n')}\n`).toBe(true);
   });
 
-  test('packs a file whose name ends in .gz', async () => {
+  test('compresses a file whose name ends in .gz', async () => {
     const path = join(folder, 'packed.jsonl.gz');
     await writeCatalogue(path, options);
     expect((await readFile(path)).subarray(0, 2)).toEqual(Buffer.from([0x1f, 0x8b]));
     expect((await loadCatalogue(path)).size).toBe(options.brands);
   });
 
-  test('leaves nothing half-written behind', async () => {
+  test('leaves no incomplete file behind', async () => {
     const place = await mkdtemp(join(folder, 'half-'));
     await writeCatalogue(join(place, 'good.jsonl'), { ...options, brands: 100 });
     expect(await readdir(place)).toEqual(['good.jsonl']);
   });
 
-  test('that fails at the last step leaves nothing behind either', async () => {
+  test('removes its file when the last step fails', async () => {
     const place = await mkdtemp(join(folder, 'taken-'));
     await mkdir(join(place, 'taken.jsonl'));
     await expect(writeCatalogue(join(place, 'taken.jsonl'), { ...options, brands: 100 })).rejects.toThrow(
@@ -279,7 +282,7 @@ describe('writing a catalogue', () => {
     expect(await readdir(place)).toEqual(['taken.jsonl']);
   });
 
-  test('to a folder that is not there fails by name', async () => {
+  test('names a missing folder', async () => {
     const failing = writeCatalogue(join(folder, 'nowhere', 'x.jsonl'), options);
     await expect(failing).rejects.toThrow(FailFileError);
     await expect(failing).rejects.toThrow('x.jsonl');

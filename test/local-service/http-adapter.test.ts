@@ -31,8 +31,8 @@ const whole: ServiceResponse = {
   body: BODY,
 };
 
-/** Sends these bytes and reads until the connection is closed by the other side. */
-async function tell(port: number, text: string) {
+/** Sends these bytes and reads until the other side closes the connection. */
+async function sendRaw(port: number, text: string) {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
   let answer = '';
   socket.on('data', (part: string) => {
@@ -75,7 +75,7 @@ describe('over HTTP', () => {
     );
   });
 
-  it('429 comes with both usage headers', async () => {
+  it('429 has both usage headers', async () => {
     const { url } = await start(createTinyService({ terms: { plan: 'free', quota: 1 } }).service);
     const ask = () => fetch(`${url}/v2/brands/acme.com`, { headers: { authorization } });
     expect((await ask()).status).toBe(200);
@@ -114,12 +114,12 @@ describe('over HTTP', () => {
     agent.destroy();
   });
 
-  it('a connection that is cut before the headers brings nothing', async () => {
+  it('a connection cut before the headers delivers nothing', async () => {
     const { url } = await start(answering({ ...whole, cut: 'before-headers' }));
     await expect(fetch(url)).rejects.toThrow();
   });
 
-  it('a connection that is cut in the body brings its beginning', async () => {
+  it('a connection cut in the body delivers its beginning', async () => {
     const { port } = await start(answering({ ...whole, body: BODY.subarray(0, 6), cut: 'in-body' }));
     const socket = connect(port, '127.0.0.1').setEncoding('utf8');
     socket.write('GET / HTTP/1.1\r\nhost: x\r\n\r\n');
@@ -145,7 +145,7 @@ describe('over HTTP', () => {
     ['a tunnel', 405, 'CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: x\r\n\r\n'],
   ])('%s is refused with %i, as JSON and {}', async (_title, status, text) => {
     const { port } = await start(createTinyService().service, { clock: createHandClock() });
-    expect(await tell(port, text)).toEqual({
+    expect(await sendRaw(port, text)).toEqual({
       status,
       type: 'application/json',
       date: 'Sun, 15 Mar 2026 12:00:00 GMT',
@@ -153,29 +153,29 @@ describe('over HTTP', () => {
     });
   });
 
-  it('a request that does not come to its end is refused with 408, as JSON and {}', async () => {
+  it('a request that is never completed is refused with 408, as JSON and {}', async () => {
     const clock = createHandClock();
     const { port } = await start(createTinyService().service, { clock, arrivalMs: 30 });
-    expect(await tell(port, 'GET /v2/brands/acme.com HTTP/1.1\r\nhost: x\r\n')).toMatchObject({
+    expect(await sendRaw(port, 'GET /v2/brands/acme.com HTTP/1.1\r\nhost: x\r\n')).toMatchObject({
       status: 408,
       type: 'application/json',
       body: '{}',
     });
   });
 
-  it('a connection that says nothing is closed without a word', async () => {
+  it('a silent connection is closed without a response', async () => {
     const { port } = await start(createTinyService().service, { arrivalMs: 30 });
-    expect(await tell(port, '')).toMatchObject({ status: null, body: '' });
+    expect(await sendRaw(port, '')).toMatchObject({ status: null, body: '' });
   });
 
-  it('a broken request costs the others on their connections nothing', async () => {
+  it('a broken request does not affect other connections', async () => {
     const { port, url } = await start(createTinyService().service);
-    await tell(port, 'hello\r\n\r\n');
+    await sendRaw(port, 'hello\r\n\r\n');
     const answer = await fetch(`${url}/v2/brands/acme.com`, { headers: { authorization } });
     expect([answer.status, answer.headers.get(USAGE)]).toEqual([200, '1']);
   });
 
-  it('a service that fails costs one connection, not the process', async () => {
+  it('an exception in the service costs one connection, not the process', async () => {
     let calls = 0;
     const { url } = await start({
       async handle() {
@@ -189,14 +189,14 @@ describe('over HTTP', () => {
     expect(await (await fetch(url)).text()).toBe(BODY.toString());
   });
 
-  it('a port that is taken is named', async () => {
+  it('a taken port is named', async () => {
     const { port } = await start(answering(whole));
     const again = listen(answering(whole), { host: '127.0.0.1', port });
     await expect(again).rejects.toThrow(FailFileError);
     await expect(again).rejects.toThrow(`127.0.0.1:${port}`);
   });
 
-  it('closing lets an answer under way finish, as the last on its connection', async () => {
+  it('closing lets an answer in progress finish, as the last on its connection', async () => {
     let finish: (response: ServiceResponse) => void = () => undefined;
     let begun: () => void = () => undefined;
     const hasBegun = new Promise<void>((resolve) => {

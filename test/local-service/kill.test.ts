@@ -1,6 +1,6 @@
 /**
- * A service in a process of its own, killed in the middle of its work: whatever a caller was answered is counted. Runs
- * the built program (`npm run build`), as the test command does.
+ * A service process killed during work: every answered request is counted. Runs the built program
+ * (`npm run build`), like the test command.
  */
 
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -39,7 +39,10 @@ async function startProcess(files: readonly string[]): Promise<{ url: string; ch
 
 const headers = { authorization: 'Bearer t' };
 
-/** Asks with `lanes` requests at once until the service is gone; how many were sent and answered. */
+/**
+ * Sends with `lanes` requests at once until the service is gone; returns how many were sent and
+ * answered.
+ */
 async function askUntilKilled(url: string, child: ChildProcess, killAfter: number, lanes = 16) {
   let sent = 0;
   let answered = 0;
@@ -59,7 +62,7 @@ async function askUntilKilled(url: string, child: ChildProcess, killAfter: numbe
   return { sent, answered };
 }
 
-it('kill -9, three times in mid-work, loses no request that was answered', async () => {
+it('kill -9, three times during work, loses no answered request', async () => {
   if (!existsSync(fileURLToPath(new URL('local-service/serve.js', built))))
     throw new Error('run `npm run build` first');
   const folder = temporaryFolder();

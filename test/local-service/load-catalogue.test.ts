@@ -1,4 +1,7 @@
-/** Loading catalogue files: every form a file may have, the bytes of a brand kept, and each bad line named. */
+/**
+ * Loading catalogue files: every valid form of a file, the exact bytes of a brand, and each bad
+ * line named.
+ */
 import { appendFile, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -40,7 +43,7 @@ interface Draft {
   adult: unknown;
 }
 
-/** The first generated line (a listed provider of funds), changed by `change`. */
+/** The first generated line (a listed provider of funds), modified by `change`. */
 function changedLine(change: (draft: Draft) => void, of = 0): string {
   const draft = JSON.parse(lines[of] ?? '') as Draft;
   change(draft);
@@ -61,7 +64,7 @@ describe('loading', () => {
     ['a byte order mark', (text) => `\uFEFF${text}`],
     ['blank lines', (text) => `\n  \n${text.replaceAll('\n', '\n\n')}`],
     ['no line end after the last line', (text) => text.trimEnd()],
-  ])('copes with %s', async (_, encode) => {
+  ])('accepts %s', async (_, encode) => {
     const catalogue = await loadCatalogue(await fileOf(encode(`${lines.join('\n')}\n`)));
     expect(catalogue.size).toBe(40);
   });
@@ -90,7 +93,7 @@ describe('loading', () => {
     expect(catalogue.find('domain', generatedDomain(0))?.body.length).toBeGreaterThan(1_600_000);
   });
 
-  test('accepts leaves that are null, as live services send them', async () => {
+  test('accepts null leaves, as live services send them', async () => {
     const line = changedLine((draft) => {
       draft.brand.name = null;
       draft.brand.company.location = null;
@@ -171,13 +174,13 @@ describe('a bad line', () => {
     expect(await messageOf(path)).toContain('line 2, is not UTF-8');
   });
 
-  test('whose key another brand owns names key and owner', async () => {
+  test('whose key belongs to another brand names key and brand', async () => {
     const stolen = changedLine((draft) => Object.assign(draft.keys, { tickers: ['saaa'] }), 7);
     const message = await messageOf(await fileOf(['', lines[0], lines[1], stolen].join('\n')));
     expect(message).toContain('line 4, keys: the ticker saaa belongs to the brand of line 2');
   });
 
-  test('is counted with blank lines, and further ones are listed by number', async () => {
+  test('is numbered with blank lines counted, and further ones are listed by number', async () => {
     const bad = '{}';
     const message = await messageOf(await fileOf(['', bad, lines[0], bad, bad].join('\n')));
     expect(message).toContain('line 2, ');
@@ -212,7 +215,7 @@ describe('a file', () => {
     expect(await messageOf(await fileOf(content))).toContain('the catalogue holds no brands');
   });
 
-  test('of gzip that was cut off is not taken for a whole one', async () => {
+  test('of truncated gzip is refused', async () => {
     const whole = gzipSync(lines.join('\n'));
     const message = await messageOf(await fileOf(whole.subarray(0, whole.length - 20), 'cut.jsonl.gz'));
     expect(message).toContain('cut.jsonl.gz (unexpected end of file)');
@@ -220,7 +223,7 @@ describe('a file', () => {
 });
 
 describe('finding a member in JSON bytes', () => {
-  test('gives what JSON.parse gives, for any JSON', () => {
+  test('returns what JSON.parse returns, for any JSON', () => {
     const spaced = fc.tuple(
       fc.dictionary(fc.string(), fc.jsonValue()),
       fc.jsonValue(),
@@ -234,17 +237,17 @@ describe('finding a member in JSON bytes', () => {
     );
   });
 
-  test('takes the last of two, as JSON.parse does', () => {
+  test('returns the last of two, like JSON.parse', () => {
     expect(memberBytes(Buffer.from('{"brand":1,"\\u0062rand":2}'), 'brand').toString()).toBe('2');
   });
 
-  test('does not look into other members', () => {
+  test('does not search other members', () => {
     expect(memberBytes(Buffer.from('{"keys":{"brand":1},"brand":[{"brand":3}]}'), 'brand').toString()).toBe(
       '[{"brand":3}]',
     );
   });
 
-  test('is done without copying', () => {
+  test('does not copy', () => {
     const bytes = Buffer.from(lines[0] ?? '');
     const read = readCatalogueLine(bytes);
     expect(typeof read === 'object' && read.body.buffer === bytes.buffer).toBe(true);

@@ -40,13 +40,13 @@ describe('what a request counts', () => {
     expect([...tiny.service.billedCounts.values()]).toEqual(counted === 1 ? [1] : []);
   });
 
-  it('the usage header counts the request that it answers', async () => {
+  it('the usage header includes the request that it answers', async () => {
     const { get } = createTinyService();
     expect((await get('/v2/brands/acme.com')).headers[USAGE]).toBe('1');
     expect((await get('/v2/brands/acme.com')).headers[USAGE]).toBe('2');
   });
 
-  it('traced counts tell an identifier that was asked for twice', async () => {
+  it('traced counts show an identifier that was requested twice', async () => {
     const { get, service } = createTinyService({ trace: true });
     for (const path of ['acme.com', 'acme.com', 'domain/acme.com', 'id_Acme01'])
       await get(`/v2/brands/${path}`);
@@ -78,7 +78,7 @@ describe('the limit', () => {
     expect(refused.headers).toMatchObject({ [QUOTA]: String(terms.quota), [USAGE]: String(limit) });
   });
 
-  it('the own brand is answered beyond the quota and leaves the usage as it is', async () => {
+  it('answers the own brand beyond the quota without counting it', async () => {
     const tiny = createTinyService({ terms: { plan: 'free', quota: 2 } });
     await served(tiny, 5);
     const own = await tiny.get(`/v2/brands/${OWN_DOMAIN}`);
@@ -86,14 +86,14 @@ describe('the limit', () => {
     expect(own.headers[USAGE]).toBe('2');
   });
 
-  it('the quota of one account is not used by another', async () => {
+  it('is separate for each account', async () => {
     const accounts = accountsOf({ name: 'data', quota: 2 }, { name: 'other', quota: 2 });
     const tiny = createTinyService({ accounts });
     await served(tiny, 5);
     expect((await tiny.get('/v2/brands/acme.com', { account: 'other' })).status).toBe(200);
   });
 
-  it('the month turns in UTC and brings the quota back', async () => {
+  it('is renewed when the month turns in UTC', async () => {
     const tiny = createTinyService({ terms: { plan: 'free', quota: 2 } });
     tiny.clock.set('2026-03-31T23:59:59.999Z');
     expect(await served(tiny, 5)).toBe(2);
@@ -103,7 +103,7 @@ describe('the limit', () => {
     expect(first.headers[USAGE]).toBe('1');
   });
 
-  it('a clock that is set back into the last month goes on counting there', async () => {
+  it('counts in the last month again when the clock is set back into it', async () => {
     const tiny = createTinyService({ terms: { plan: 'free', quota: 2 } });
     tiny.clock.set('2026-03-31T23:59:59.999Z');
     await served(tiny, 5);
@@ -113,7 +113,7 @@ describe('the limit', () => {
     expect((await tiny.get('/v2/brands/acme.com')).status).toBe(429);
   });
 
-  it('a lifetime quota is not renewed', async () => {
+  it('is not renewed for a lifetime quota', async () => {
     const tiny = createTinyService({ terms: { period: 'lifetime', quota: 2 } });
     expect(await served(tiny, 5)).toBe(2);
     tiny.clock.set('2027-04-01T00:00:00.000Z');
@@ -121,8 +121,8 @@ describe('the limit', () => {
   });
 });
 
-describe('usage and statements over restarts', () => {
-  it('usage is there again after a restart, for the same month', async () => {
+describe('usage and statements across restarts', () => {
+  it('usage survives a restart within the month', async () => {
     const dir = folder();
     const first = createTinyService({ ...files(dir), terms: { quota: 10 } });
     await served(first, 7);
@@ -132,7 +132,7 @@ describe('usage and statements over restarts', () => {
     await second.service.close();
   });
 
-  it('a request is on record before its answer is handed out', async () => {
+  it('a request is recorded before its answer is sent', async () => {
     const { usageFile } = files(folder());
     const tiny = createTinyService({ usageFile });
     for (const requests of [1, 2, 3]) {
@@ -143,7 +143,7 @@ describe('usage and statements over restarts', () => {
     await tiny.service.close();
   });
 
-  it('a raised quota lets the account go on where it was', async () => {
+  it('an account continues when its quota is raised', async () => {
     const dir = folder();
     const first = createTinyService({ ...files(dir), terms: { plan: 'free', quota: 3 } });
     expect(await served(first, 9)).toBe(3);
@@ -195,7 +195,7 @@ describe('usage and statements over restarts', () => {
     await second.service.close();
   });
 
-  it('the journal has a line for each billed request, written before its answer', async () => {
+  it('the journal has a line per billed request, written before its answer', async () => {
     const journalFile = join(folder(), 'journal.jsonl');
     const tiny = createTinyService({ journalFile });
     await tiny.get('/v2/brands/domain/acme.com');

@@ -9,7 +9,7 @@ const lookup = (route: string | null, value: string, allowNsfw = 'unset') => ({
 });
 const refused = (status: number, isOutside = false) => ({ type: 'refused', status, isOutside });
 
-describe('reading a request', () => {
+describe('parsing a request', () => {
   it.each([
     ['GET', '/v2/brands/acme.com', lookup(null, 'acme.com')],
     ['HEAD', '/v2/brands/acme.com', lookup(null, 'acme.com')],
@@ -58,7 +58,7 @@ describe('reading a request', () => {
   });
 });
 
-it('a service in this process is asked as over a socket', async () => {
+it('an in-process call gives the same answer as one over a socket', async () => {
   const { service } = createTinyService();
   const request = { path: '/v2/brands/acme.com', authorization: 'Bearer token-data' };
   const { status, headers, body } = await service.handle({ ...request, method: 'HEAD' });

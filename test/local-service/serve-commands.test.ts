@@ -1,4 +1,4 @@
-/** The commands of the local service as a user starts them. Runs the built program. */
+/** The commands of the local service, end to end. Runs the built program. */
 import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ async function ask(url: string, path: string) {
   return { status: answer.status, usage: answer.headers.get('x-api-key-approximate-usage'), brand };
 }
 
-it('a generated catalogue is served, and so is the own brand that it does not have', async () => {
+it('serves a generated catalogue, and the own brand that it lacks', async () => {
   const cwd = temporaryFolder();
   const made = await runCli(['generate-catalogue', 'brands.jsonl.gz', '--brands', '400', '--json'], { cwd });
   expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('serve --catalogue brands.jsonl.gz')]);
@@ -40,7 +40,7 @@ it.each([
   [['generate-catalogue'], 'FILE'],
   [['serve', '--statement'], 'name their file with --accounts FILE'],
   [['serve', '--month', '2026-11'], 'give --statement too'],
-])('%j is refused with 2 and leaves nothing', async (args, words) => {
+])('refuses %j with 2 and leaves nothing behind', async (args, words) => {
   const cwd = temporaryFolder();
   const refused = await runCli(args, { cwd });
   expect([refused.code, refused.stdout]).toEqual([2, '']);
@@ -48,11 +48,11 @@ it.each([
   expect(existsSync(join(cwd, 'x.jsonl'))).toBe(false);
 });
 
-it('the e-mail that a killed service owed is sent by the next one, once', async () => {
+it('sends the e-mail that a killed service owed, once', async () => {
   const cwd = temporaryFolder();
-  const away = await startMailServer();
-  await away.close();
-  const smtp = { url: `smtp://127.0.0.1:${away.port}`, from: 'brands@brand-service.example' };
+  const closed = await startMailServer();
+  await closed.close();
+  const smtp = { url: `smtp://127.0.0.1:${closed.port}`, from: 'brands@brand-service.example' };
   const account = { name: 'data', token: 'demo-token', quota: 5, notices: { email: 'team@example.com' } };
   writeFileSync(join(cwd, 'accounts.json'), JSON.stringify({ smtp, accounts: [account] }));
   const start = async () => {
@@ -65,7 +65,7 @@ it('the e-mail that a killed service owed is sent by the next one, once', async 
   await first.service.untilSaid(/not delivered/);
   first.service.kill('SIGKILL');
   await first.service.done;
-  const mail = await startMailServer(away.port);
+  const mail = await startMailServer(closed.port);
   const second = await start();
   expect((await mail.next()).text).toContain('5 of 5 requests');
   second.service.kill('SIGTERM');
@@ -77,7 +77,7 @@ it('the e-mail that a killed service owed is sent by the next one, once', async 
   await mail.close();
 });
 
-it('a month is stated by its name without a service', async () => {
+it('prints the statement of a month without a service', async () => {
   const cwd = temporaryFolder();
   const accounts = join(cwd, 'accounts.json');
   writeFileSync(

@@ -40,7 +40,7 @@ const get = (serving: Serving, path: string, token = 't') =>
   fetch(`${serving.url}/v2/brands/${path}`, { headers: { authorization: `Bearer ${token}` } });
 
 describe('serve', () => {
-  it('without an accounts file the demo account may ask, and the first line says how', async () => {
+  it('without an accounts file serves the demo account, and the first line says how to use it', async () => {
     const { catalogue } = await makeFiles();
     const serving = await start({ catalogue });
     expect(serving.message).toContain(`serving 20 brands at ${serving.url}`);
@@ -51,7 +51,7 @@ describe('serve', () => {
     expect(serving.service.statement('demo')).toMatchObject({ requests: 1, plan: 'free' });
   });
 
-  it('with an accounts file usage and what is owed outlive the process, and no token is shown', async () => {
+  it('with an accounts file keeps usage and amounts owed across processes, and shows no token', async () => {
     const { catalogue, accounts } = await makeFiles();
     const first = await start({ catalogue, accounts });
     expect(first.message).toContain(`1 account of ${accounts}`);
@@ -64,14 +64,14 @@ describe('serve', () => {
     ]);
   });
 
-  it('a month without any request owes nothing', async () => {
+  it('states that a month without a request owes nothing', async () => {
     const { accounts } = await makeFiles();
     expect(await readStatements({ accounts, month: '2020-01' })).toMatchObject([
       { account: 'data', month: '2020-01', requests: 0, overageOwed: '0', isFinal: true },
     ]);
   });
 
-  it('a month that is over is stated before a service ran in the new one, and does not move with the terms', async () => {
+  it('states a past month before a service ran in the new one, independent of the current terms', async () => {
     const { catalogue, accounts } = await makeFiles();
     const november = {
       now: () => Date.parse('2026-11-30T23:59:00Z'),
@@ -102,7 +102,7 @@ describe('serve', () => {
     expect(again.service.statement('data', '2026-11')).toEqual(ended[0]);
   });
 
-  it('a closed door closes the service behind it', async () => {
+  it('closes the service with its HTTP server', async () => {
     const { catalogue } = await makeFiles();
     const serving = await start({ catalogue });
     await serving.close();
@@ -112,20 +112,20 @@ describe('serve', () => {
     expect((await serving.service.handle(request)).status).toBe(503);
   });
 
-  it('a second service over the same accounts is refused', async () => {
+  it('refuses a second service on the same accounts', async () => {
     const files = await makeFiles();
     await start(files);
     await expect(start(files)).rejects.toThrow(FailFileError);
   });
 
-  it('what did not start holds nothing', async () => {
+  it('holds nothing after a failed start', async () => {
     const files = await makeFiles();
     const { port } = new URL((await start({ catalogue: files.catalogue })).url);
     await expect(serve({ port: Number(port), log: silentLog(), ...files })).rejects.toThrow(FailFileError);
     await start(files);
   });
 
-  it('a bad catalogue, bad accounts and unknown faults are named', async () => {
+  it('names a bad catalogue, bad accounts and unknown faults', async () => {
     const { catalogue, accounts } = await makeFiles();
     await expect(start({ catalogue, faults: ['nonsense=1'] })).rejects.toThrow(NeverStartError);
     appendFileSync(catalogue, '{"brand":\n');
@@ -134,7 +134,7 @@ describe('serve', () => {
     await expect(start({ accounts })).rejects.toThrow(accounts);
   });
 
-  it('faults are in the first line and in the answers, and the service within is not touched by them', async () => {
+  it('shows faults in the first line and applies them to answers, without affecting the account', async () => {
     const { catalogue } = await makeFiles();
     const serving = await start({ catalogue, faults: ['503=1'], trace: true });
     expect(serving.message).toContain('503=1');

@@ -1,4 +1,6 @@
-/** The specification, rule by rule, asked of `handle` itself. Metering over time is in `metering.test.ts`. */
+/**
+ * The specification, rule by rule, through `handle`. `metering.test.ts` covers metering over time.
+ */
 import { afterEach, describe, expect, it } from 'vitest';
 import { specifiedBrand } from '../fixtures/specified-brand.js';
 import {
@@ -26,7 +28,7 @@ describe('endpoints', () => {
     ['rule 1: a crypto symbol is found when nothing else has it', 'BTC', 'Coin'],
     ['a brand id is found by its prefix', 'id_Acme01', 'Acme'],
     ['in a brand id case matters', 'id_acme01', null],
-    ['what nobody knows is not found', 'unknown.example', null],
+    ['an unknown brand is not found', 'unknown.example', null],
     ['rule 2: a domain by its own route', 'domain/acme.com', 'Acme'],
     ['rule 2: a ticker by its own route', 'ticker/ACME', 'Acme'],
     ['rule 2: an ISIN by its own route', 'isin/US0378331005', 'Acme'],
@@ -54,7 +56,7 @@ describe('endpoints', () => {
     expect(nameIn(response)).toBe(name);
   });
 
-  it('rule 3: a brand comes back byte for byte as the catalogue holds it', async () => {
+  it('rule 3: a brand is returned byte for byte as in the catalogue', async () => {
     const response = await start().get('/v2/brands/flagged.com');
     expect(response.body.toString()).toBe('{"name":"Flagged","isNsfw":true}');
   });
@@ -67,7 +69,7 @@ describe('the own brand', () => {
     ['brandfetch.com', 'domain/www.brandfetch.com'],
     ['www.brandfetch.com', 'domain/brandfetch.com?allowNsfw=false'],
     ['Bücher.example', 'domain/xn--bcher-kva.example'],
-  ])('%s is there though the catalogue does not know it: %s', async (ownDomain, path) => {
+  ])('%s is found though it is missing from the catalogue: %s', async (ownDomain, path) => {
     const { get } = start({ ownDomain });
     const response = await get(`/v2/brands/${path}`);
     expect([response.status, response.headers[USAGE]]).toEqual([200, '0']);
@@ -76,7 +78,7 @@ describe('the own brand', () => {
     expect((await get(`/v2/brands/ticker/${ownDomain}`)).status).toBe(404);
   });
 
-  it('of the catalogue is the one that is shown', async () => {
+  it('from the catalogue is preferred', async () => {
     expect(nameIn(await start().get(`/v2/brands/www.${OWN_DOMAIN}`))).toBe('Own');
   });
 });
@@ -103,7 +105,7 @@ describe('answers', () => {
     if (status !== 200) expect(response.body.toString()).toBe('{}');
   });
 
-  it('405 names the methods that there are', async () => {
+  it('405 names the allowed methods', async () => {
     const response = await start().get('/v2/brands/acme.com', { method: 'PUT' });
     expect(response.headers.allow).toBe('GET, HEAD');
   });
@@ -140,7 +142,7 @@ describe('authentication', () => {
     expect(response.headers).not.toHaveProperty(QUOTA);
   });
 
-  it('even the own brand and a malformed request need credentials', async () => {
+  it('the own brand and a malformed request need credentials too', async () => {
     const { get } = start();
     expect((await get(`/v2/brands/${OWN_DOMAIN}`, { authorization: undefined })).status).toBe(401);
     expect((await get('/v2/brands/a.com?allowNsfw=x', { authorization: undefined })).status).toBe(401);

@@ -1,12 +1,12 @@
-/** A webhook and a mail server that keep what they are sent, for the tests of notices. */
+/** A webhook receiver and a mail server that record what they receive, for the tests of notices. */
 import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Server } from 'node:net';
 
 export interface Received<T> {
   readonly port: number;
-  /** Resolves with the next message that was not handed out yet. */
+  /** Resolves with the next message that was not returned yet. */
   next(): Promise<T>;
-  /** How many came in all. */
+  /** How many arrived in all. */
   readonly count: number;
   close(): Promise<void>;
 }

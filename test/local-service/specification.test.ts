@@ -1,6 +1,6 @@
 /**
- * The specification, sentence by sentence, asked over HTTP of a service that has the specified coverage. How each rule
- * behaves at its edges is in `service-rules.test.ts`, `metering.test.ts` and `usage-notice.test.ts`.
+ * The specification, sentence by sentence, over HTTP against a service with the specified coverage.
+ * `service-rules.test.ts`, `metering.test.ts` and `usage-notice.test.ts` cover the edge cases.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -77,14 +77,14 @@ async function ask(path: string, as: { token?: string | null; method?: string } 
   };
 }
 
-/** The statuses of so many lookups, one after the other. */
+/** The statuses of this many lookups, one after the other. */
 async function statusesOf(token: string, count: number): Promise<number[]> {
   const statuses: number[] = [];
   for (let n = 0; n < count; n += 1) statuses.push((await ask(`domain/none-${n}.com`, { token })).status);
   return statuses;
 }
 
-/** The domains that many lookups lead to, asked past the sockets. */
+/** The domains that many lookups lead to, without sockets. */
 async function domainsOf(paths: readonly string[]): Promise<(string | null)[]> {
   const answers = await Promise.all(
     paths.map((path) =>
@@ -147,7 +147,7 @@ describe('what the service does', () => {
 });
 
 describe('endpoints', () => {
-  it.each(ROUTES)('%s takes Authorization, and is 401 without it', async (route) => {
+  it.each(ROUTES)('%s needs Authorization, and is 401 without it', async (route) => {
     expect(await ask(route)).toMatchObject({ status: 200, type: 'application/json' });
     for (const token of [null, 'nobody'])
       expect(await ask(route, { token })).toMatchObject({
@@ -196,7 +196,7 @@ describe('endpoints', () => {
 });
 
 describe('quality scores', () => {
-  it('lie between 0 and 1, in all three thirds', async () => {
+  it('are between 0 and 1, in all three thirds', async () => {
     const scores: number[] = [];
     for (let n = 0; n < 60; n += 1)
       scores.push((await ask(`domain/${generatedDomain(n)}`)).brand.qualityScore ?? -1);
@@ -206,7 +206,7 @@ describe('quality scores', () => {
 });
 
 describe('limits', () => {
-  it('both headers are on every answer of an account, and show its quota and its usage of the month', async () => {
+  it('both headers are on every answer of an account, with its quota and its usage of the month', async () => {
     const counted = { token: 'counted' };
     for (const [path, usage] of [
       [ROUTES[1], '1'],

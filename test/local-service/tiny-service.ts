@@ -1,6 +1,6 @@
 /**
- * A service over a handful of brands for the tests of this room: a clock turned by hand, accounts by name, and
- * one-word requests. Brands are named by what they are for.
+ * A service over a handful of brands for the tests of this module: a clock turned by hand, accounts
+ * by name, and one-word requests. Brands are named after their purpose.
  */
 import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
@@ -14,7 +14,10 @@ export const NOON = Date.parse('2026-03-15T12:00:00Z');
 
 type Keys = Partial<Record<KeyKind, readonly string[]>>;
 
-/** `sun` is a ticker and a coin, `both.io` a domain and a ticker, `vice` a withheld ticker and a harmless coin. */
+/**
+ * `sun` is a ticker and a coin, `both.io` a domain and a ticker, `vice` a withheld ticker and a
+ * harmless coin.
+ */
 const BRANDS: readonly (readonly [name: string, keys: Keys, adult?: AdultStatus])[] = [
   ['Acme', { id: ['id_Acme01'], domain: ['acme.com'], ticker: ['ACME'], isin: ['US0378331005'] }],
   ['Sun Stock', { id: ['id_SunStk'], ticker: ['SUN'] }],
@@ -48,7 +51,7 @@ export function accountsOf(...accounts: readonly Record<string, unknown>[]): Acc
 export interface HandClock extends Clock {
   /** Sets the time, as milliseconds or as ISO text. */
   set(time: number | string): void;
-  /** What was asked to be slept, in order; sleeping takes no time. */
+  /** The requested sleeps, in order; sleeping takes no time. */
   readonly slept: number[];
 }
 
@@ -71,7 +74,7 @@ export function createHandClock(start = NOON): HandClock {
 export interface TinyService {
   readonly service: LocalService;
   readonly clock: HandClock;
-  /** One GET as the account `data`, unless told otherwise. */
+  /** One GET as the account `data`, unless given another. */
   get(
     path: string,
     as?: { account?: string; authorization?: string | undefined; method?: string },
@@ -104,7 +107,7 @@ export function getFrom(service: Service): TinyService['get'] {
     });
 }
 
-/** The name of the brand in an answer; null for an answer that is none. */
+/** The name of the brand in an answer; null if there is none. */
 export function nameIn(response: ServiceResponse): string | null {
   const brand = JSON.parse(response.body.toString()) as { name?: string };
   return response.status === 200 ? (brand.name ?? null) : null;

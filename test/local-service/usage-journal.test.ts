@@ -21,7 +21,7 @@ const count = (requests: number, change: Partial<UsageCount> = {}): UsageCount =
 });
 
 describe('the usage journal', () => {
-  it('what was acknowledged is in the file although nobody closed it', async () => {
+  it('what was acknowledged is in the file although it was never closed', async () => {
     const path = newPath();
     const journal = new UsageJournal(path);
     journal.change(count(1));
@@ -55,7 +55,7 @@ describe('the usage journal', () => {
     expect(readUsageCounts(path)).toEqual([count(5, { notice: NOTICE })]);
   });
 
-  it('a notice that has gone one way is not owed again, whichever line is read last', () => {
+  it('a notice delivered by one channel is not owed again on it, whichever line is read last', () => {
     const path = newPath();
     const lines = [['webhook', 'e-mail'], ['e-mail'], ['webhook', 'e-mail']] as const;
     const texts = lines.map((open) => JSON.stringify(count(5, { notice: { ...NOTICE, open } })));
@@ -63,20 +63,20 @@ describe('the usage journal', () => {
     expect(readUsageCounts(path)).toEqual([count(5, { notice: NOTICE })]);
   });
 
-  it('a notice that a version before had begun is not given again', () => {
+  it('a notice that an earlier version had begun is not sent again', () => {
     const path = newPath();
     writeFileSync(path, '{"account":"data","period":"2026-03","requests":5,"isNoticed":true}\n');
     expect(readUsageCounts(path)).toMatchObject([{ requests: 5, notice: { open: [] } }]);
   });
 
-  it('opening makes the file small again', () => {
+  it('opening compacts the file', () => {
     const path = newPath();
     writeFileSync(path, Array.from({ length: 10_000 }, (_, i) => `${JSON.stringify(count(i))}\n`).join(''));
     new UsageJournal(path).close();
     expect(readFileSync(path, 'utf8')).toBe(`${JSON.stringify(count(9_999))}\n`);
   });
 
-  it('the file is rewritten when it has grown, and goes on', async () => {
+  it('the file is rewritten when it has grown, and continues', async () => {
     const path = newPath();
     const journal = new UsageJournal(path);
     const account = 'x'.repeat(1_000_000);
@@ -101,12 +101,12 @@ describe('the usage journal', () => {
     expect(journal.list()).toHaveLength(3);
   });
 
-  it('a folder that is not there is an error that names the file', () => {
+  it('a missing folder is an error that names the file', () => {
     expect(() => new UsageJournal('/nowhere/usage.jsonl')).toThrow(FailFileError);
     expect(() => new UsageJournal('/nowhere/usage.jsonl')).toThrow('/nowhere/usage.jsonl');
   });
 
-  it('reading without opening leaves the file as it is', () => {
+  it('reading without opening leaves the file unchanged', () => {
     const path = newPath();
     expect(readUsageCounts(path)).toEqual([]);
     expect(existsSync(path)).toBe(false);

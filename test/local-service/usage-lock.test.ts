@@ -19,7 +19,7 @@ it('an accounts file has one meter at a time, by whatever path it is named', asy
   await (await lockUsage(alias))();
 });
 
-it('two accounts files do not hinder each other', async () => {
+it('two accounts files are independent', async () => {
   const paths = ['a.json', 'b.json'].map((name) => join(temporaryFolder(), name));
   for (const path of paths) writeFileSync(path, '{}');
   const releases = await Promise.all(paths.map((path) => lockUsage(path)));

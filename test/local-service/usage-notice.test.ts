@@ -29,7 +29,7 @@ async function spend({ get }: TinyService, count: number): Promise<void> {
 const PAST = 'past 80 %';
 
 describe('the 80 % notice', () => {
-  it('is given when usage passes 80 %, not when it reaches it, and once a month', async () => {
+  it('is sent when usage passes 80 %, not when it reaches it, and once a month', async () => {
     const { log, saying } = listeningLog();
     const tiny = createTinyService({ log, terms: { quota: 10, overageBudget: 0.5 } });
     await spend(tiny, 8);
@@ -52,7 +52,7 @@ describe('the 80 % notice', () => {
     expect(saying(PAST)).toHaveLength(1);
   });
 
-  it('goes to the webhook and by e-mail', async () => {
+  it('is sent by webhook and e-mail', async () => {
     const webhook = kept(await startWebhook());
     const mail = kept(await startMailServer());
     const text = JSON.stringify({
@@ -75,21 +75,21 @@ describe('the 80 % notice', () => {
       requests: 5,
       quota: 5,
     });
-    const letter = await mail.next();
-    expect(letter.to).toContain('team@example.com');
-    expect(letter.text).toContain('Subject: data: more than 80 % of the request quota is used');
-    expect(letter.text).toContain('5 of 5 requests in 2026-03');
+    const message = await mail.next();
+    expect(message.to).toContain('team@example.com');
+    expect(message.text).toContain('Subject: data: more than 80 % of the request quota is used');
+    expect(message.text).toContain('5 of 5 requests in 2026-03');
     await tiny.service.close();
     expect([webhook.count, mail.count]).toEqual([1, 1]);
   });
 
-  it('that cannot be delivered is logged and disturbs no answer', async () => {
+  it('that cannot be delivered is logged and affects no answer', async () => {
     const webhook = kept(await startWebhook(500));
     const mail = await startMailServer();
     await mail.close();
     const { log, saying } = listeningLog();
     const clock = createWaitingClock();
-    const accounts = told(
+    const accounts = notifiedAccount(
       { webhook: webhook.port, mail: mail.port },
       `smtp://user:hidden-word@127.0.0.1:${mail.port}`,
     );
@@ -103,18 +103,18 @@ describe('the 80 % notice', () => {
     expect(JSON.stringify(failures)).not.toContain('hidden-word');
   });
 
-  it('whose mail server was away is delivered when it is back, once, and not again by the next start', async () => {
-    const away = await startMailServer();
-    await away.close();
+  it('is delivered when an unavailable mail server is back, once, and not again by the next start', async () => {
+    const closed = await startMailServer();
+    await closed.close();
     const usageFile = join(temporaryFolder(), 'usage');
-    const accounts = told({ mail: away.port });
+    const accounts = notifiedAccount({ mail: closed.port });
     const clock = createWaitingClock();
     const tiny = createTinyService({ accounts, usageFile, clock });
     await spend(tiny, 9);
     await clock.untilSlept(1);
     clock.wake();
     await clock.untilSlept(2);
-    const mail = kept(await startMailServer(away.port));
+    const mail = kept(await startMailServer(closed.port));
     clock.wake();
     expect((await mail.next()).text).toContain('Subject: data: more than 80 %');
     await tiny.service.close();
@@ -128,22 +128,22 @@ describe('the 80 % notice', () => {
     ['was closed', true],
     ['was killed', false],
   ])('that a service still owed when it %s is delivered by the next one', async (_how, isClosed) => {
-    const away = await startMailServer();
-    await away.close();
+    const closed = await startMailServer();
+    await closed.close();
     const usageFile = join(temporaryFolder(), 'usage');
     const webhook = kept(await startWebhook());
-    const accounts = told({ webhook: webhook.port, mail: away.port });
+    const accounts = notifiedAccount({ webhook: webhook.port, mail: closed.port });
     const clock = createWaitingClock();
     const first = createTinyService({ accounts, usageFile, clock });
     await spend(first, 9);
     await Promise.all([webhook.next(), clock.untilSlept(1)]);
     await expect.poll(() => readUsageCounts(usageFile)[0]?.notice?.open).toEqual(['e-mail']);
     if (isClosed) await first.service.close();
-    const mail = kept(await startMailServer(away.port));
+    const mail = kept(await startMailServer(closed.port));
     const second = createTinyService({ accounts, usageFile, clock: createWaitingClock(NOON + 86_400_000) });
-    const letter = await mail.next();
-    expect(letter.text).toContain('5 of 5 requests in 2026-03');
-    expect(letter.text).toMatch(/^Message-ID: <[0-9a-f]{32}@brand-enrich>$/m);
+    const message = await mail.next();
+    expect(message.text).toContain('5 of 5 requests in 2026-03');
+    expect(message.text).toMatch(/^Message-ID: <[0-9a-f]{32}@brand-enrich>$/m);
     await second.service.close();
     const third = createTinyService({ accounts, usageFile });
     await third.service.close();
@@ -152,10 +152,10 @@ describe('the 80 % notice', () => {
   });
 
   it('is given up after three days', async () => {
-    const away = await startMailServer();
-    await away.close();
+    const closed = await startMailServer();
+    await closed.close();
     const usageFile = join(temporaryFolder(), 'usage');
-    const accounts = told({ mail: away.port });
+    const accounts = notifiedAccount({ mail: closed.port });
     const { log, saying } = listeningLog();
     const clock = createWaitingClock();
     const tiny = createTinyService({ accounts, usageFile, clock, log });
@@ -169,8 +169,8 @@ describe('the 80 % notice', () => {
   });
 });
 
-/** The account `data` with a quota of 5, told by these ports of this machine. */
-function told(ports: { webhook?: number; mail?: number }, url = `smtp://127.0.0.1:${ports.mail}`) {
+/** The account `data` with a quota of 5, notified on these local ports. */
+function notifiedAccount(ports: { webhook?: number; mail?: number }, url = `smtp://127.0.0.1:${ports.mail}`) {
   const notices = {
     ...(ports.webhook && { webhook: `http://127.0.0.1:${ports.webhook}/usage` }),
     ...(ports.mail && { email: 'team@example.com' }),
@@ -180,7 +180,7 @@ function told(ports: { webhook?: number; mail?: number }, url = `smtp://127.0.0.
   return parseAccounts(JSON.stringify({ ...smtp, accounts: [account] }), 'test');
 }
 
-/** A clock on which whoever sleeps is woken by hand. The short waits within one webhook do not count. */
+/** A clock on which a test ends every sleep. The short waits within one webhook do not count. */
 function createWaitingClock(start = NOON) {
   let now = start;
   const waits: number[] = [];

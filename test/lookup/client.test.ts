@@ -1,4 +1,4 @@
-/** One identifier, one request, one meaning. */
+/** One identifier, one request, and the meaning of its answer. */
 import { describe, expect, test } from 'vitest';
 import { createClient } from '../../src/lookup/client.js';
 import type { SendRequest, SendResult } from '../../src/lookup/send.js';
@@ -8,7 +8,7 @@ import { createSending, TOKEN } from './sending.js';
 const OPTIONS = { allowNsfw: 'unset', freeStatuses: ['204', '400', '402', '5xx'] } as const;
 
 describe('the client', () => {
-  test('asks on the route of the kind, with the token, once', async () => {
+  test('sends one request on the route of the kind, with the token', async () => {
     const requests: SendRequest[] = [];
     const client = createClient(async (request): Promise<SendResult> => {
       requests.push(request);
@@ -23,7 +23,7 @@ describe('the client', () => {
     expect(answer).toMatchObject({ meaning: { type: 'not_found' }, cost: 'billed' });
   });
 
-  test('what is free is what the run says', async () => {
+  test('uses the free statuses of the run', async () => {
     const client = createClient(
       async () => ({ type: 'answer', status: 404, headers: {}, body: Buffer.alloc(0), damage: null }),
       TOKEN,
@@ -33,18 +33,21 @@ describe('the client', () => {
     expect(free.cost).toBe('free');
   });
 
-  test.each([200, 404, 500])("the service's own brand is free, whatever it answers: %i", async (status) => {
-    const body = Buffer.from('{"name":"Own","logos":[]}');
-    const client = createClient(
-      async () => ({ type: 'answer', status, headers: {}, body, damage: null }),
-      TOKEN,
-    );
-    const identifier = { kind: 'domain', value: 'own.example' } as const;
-    const own = await client.lookup(identifier, { ...OPTIONS, isOwnBrand: true });
-    expect(own.cost).toBe('free');
-  });
+  test.each([200, 404, 500])(
+    "never bills the service's own brand, whatever it answers: %i",
+    async (status) => {
+      const body = Buffer.from('{"name":"Own","logos":[]}');
+      const client = createClient(
+        async () => ({ type: 'answer', status, headers: {}, body, damage: null }),
+        TOKEN,
+      );
+      const identifier = { kind: 'domain', value: 'own.example' } as const;
+      const own = await client.lookup(identifier, { ...OPTIONS, isOwnBrand: true });
+      expect(own.cost).toBe('free');
+    },
+  );
 
-  test('over a socket it comes to the same', async () => {
+  test('gives the same result over a socket', async () => {
     const { sender, server } = await createSending((socket) =>
       socket.write(
         answerText('{"name":"Acme","logos":[]}', {

@@ -1,11 +1,9 @@
-/**
- * Bodies compressed unasked: read where they can be read, damaged where they are damaged.
- */
+/** Bodies compressed without being asked: decoded where possible, damaged otherwise. */
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { decodeBody } from '../../src/lookup/send.js';
 import { answerText } from './raw-server.js';
-import { createSending, told } from './sending.js';
+import { createSending, partsOf } from './sending.js';
 
 const TEXT = `{"name":"Acme","description":"${'rockets and anvils '.repeat(40)}"}`;
 const PLAIN = Buffer.from(TEXT);
@@ -24,7 +22,7 @@ describe('a body', () => {
     ['deflate', deflateRawSync(PLAIN)],
     ['deflate, gzip', gzipSync(deflateSync(PLAIN))],
     ['identity , br', brotliCompressSync(PLAIN)],
-  ])('in %s is read', (encoding, bytes) => {
+  ])('in %s is decoded', (encoding, bytes) => {
     expect(decodeBody(bytes, encoding, CAP)).toEqual({ body: PLAIN, damage: null });
   });
 
@@ -40,28 +38,28 @@ describe('a body', () => {
   });
 
   test.each(['gzip', 'deflate', 'br', 'zstd', 'nonsense'])(
-    'that is plain in spite of its header comes back as it is: %s',
+    'that is plain in spite of its header is returned unchanged: %s',
     (encoding) => {
       const body = Buffer.from('{"name":"Acme"}');
       expect(decodeBody(body, encoding, CAP).body).toEqual(body);
     },
   );
 
-  test('that is empty stays so', () => {
+  test('that is empty stays empty', () => {
     expect(decodeBody(Buffer.alloc(0), 'gzip', CAP)).toEqual({ body: Buffer.alloc(0), damage: null });
   });
 });
 
 describe('over a socket', () => {
-  test('a brand that comes compressed unasked is a brand', async () => {
+  test('a brand compressed without being asked is a brand', async () => {
     const { server, send } = await createSending((socket) =>
       socket.write(answerText(gzipSync(PLAIN), { 'content-encoding': 'gzip' })),
     );
-    expect(told(await send('/'))).toEqual({ status: 200, body: TEXT, damage: null });
+    expect(partsOf(await send('/'))).toEqual({ status: 200, body: TEXT, damage: null });
     expect(server.arrived[0]?.head.toLowerCase()).not.toContain('accept-encoding');
   });
 
-  test('a small body that swells over the cap is too large', async () => {
+  test('a small body that decompresses over the cap is too large', async () => {
     const bomb = gzipSync(Buffer.alloc(5_000_000));
     expect(bomb.length).toBeLessThan(CAP);
     const { send } = await createSending(

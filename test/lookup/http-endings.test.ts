@@ -1,6 +1,6 @@
 /**
- * How a request ends that is not answered: time-outs, refused connections, stopping, closing. And that none of these
- * ways tells the token.
+ * How an unanswered request ends: time-outs, refused connections, stopping, closing. None of these
+ * reveals the token.
  */
 import type { AddressInfo } from 'node:net';
 import { createServer, type Server } from 'node:net';
@@ -10,15 +10,15 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHttpSend } from '../../src/lookup/send.js';
 import { SELF_SIGNED } from '../support/self-signed.js';
 import { answerText } from './raw-server.js';
-import { createSending, TOKEN, told } from './sending.js';
+import { createSending, partsOf, TOKEN } from './sending.js';
 
 const BRAND = '{"name":"Acme"}';
 const WHOLE = { status: 200, body: BRAND, damage: null };
 const SENT = { wasSent: true };
 const UNSENT = { wasSent: false };
 
-describe('time', () => {
-  test('an answer that does not come is not waited for longer than the time-out', async () => {
+describe('the time-out', () => {
+  test('ends the wait for an answer', async () => {
     const { send } = await createSending(() => undefined, { timeoutMs: 100 });
     expect(await send('/')).toEqual({
       type: 'no_answer',
@@ -27,14 +27,14 @@ describe('time', () => {
     });
   });
 
-  test('a head that comes drop by drop does not renew it', async () => {
+  test('is not renewed by a head that arrives byte by byte', async () => {
     const { send } = await createSending((socket) => drip(socket, 'HTTP/1.1 200 OK\r\n', 'X-Slow: 1\r\n'), {
       timeoutMs: 150,
     });
-    expect(told(await send('/'))).toEqual(SENT);
+    expect(partsOf(await send('/'))).toEqual(SENT);
   });
 
-  test('a body that comes drop by drop does not either; what its head said is known', async () => {
+  test('is not renewed by a body that arrives byte by byte; what its head said is known', async () => {
     const head = 'HTTP/1.1 404 Not Found\r\nX-Api-Key-Approximate-Usage: 7\r\nContent-Length: 9000\r\n\r\n';
     const { send } = await createSending((socket) => drip(socket, head, ' '), { timeoutMs: 150 });
     const result = await send('/');
@@ -42,17 +42,17 @@ describe('time', () => {
     expect(result.type === 'answer' && result.headers['x-api-key-approximate-usage']).toBe('7');
   });
 
-  test('waiting for a connection counts', async () => {
+  test('includes the wait for a connection', async () => {
     const { server, send } = await createSending(
       (socket, { path }) => {
         if (path === '/warm') socket.write('HTTP/1.1 200 OK\r\ncontent-length: 2\r\n\r\n{}');
       },
       { timeoutMs: 300, connections: 1 },
     );
-    // With a connection that is there both begin in the same moment, and so do their time-outs.
+    // With a connection that is open both begin in the same moment, and so do their time-outs.
     await send('/warm');
     const results = await Promise.all([send('/first'), send('/second')]);
-    expect(results.map(told)).toEqual([SENT, UNSENT]);
+    expect(results.map(partsOf)).toEqual([SENT, UNSENT]);
     expect(server.countOf('/second')).toBe(0);
   });
 });
@@ -79,7 +79,7 @@ describe('a refused connection', () => {
   });
 });
 
-describe('an address that is wrong', () => {
+describe('a wrong address', () => {
   const sendTo = async (baseUrl: string) => {
     const { send, close } = createHttpSend({ baseUrl, connections: 2, timeoutMs: 20_000 });
     onTestFinished(close);
@@ -98,12 +98,12 @@ describe('an address that is wrong', () => {
     expect(await sendTo('https://nowhere.invalid')).toEqual(wrong('the host nowhere.invalid does not exist'));
   });
 
-  test('with https to a port without TLS says so', async () => {
+  test('with https on a port without TLS says so', async () => {
     const port = await listening(createServer((socket) => socket.end('HTTP/1.1 400 Bad Request\r\n\r\n')));
     expect(await sendTo(`https://127.0.0.1:${port}`)).toEqual(wrong('that port does not speak TLS'));
   });
 
-  test('with a certificate that nobody vouches for says how to trust it', async () => {
+  test('with an untrusted certificate says how to trust it', async () => {
     const port = await listening(createTlsServer(SELF_SIGNED));
     expect(await sendTo(`https://127.0.0.1:${port}`)).toEqual(
       wrong(expect.stringMatching(/^the certificate is self-signed.*NODE_EXTRA_CA_CERTS$/)),
@@ -112,14 +112,14 @@ describe('an address that is wrong', () => {
 });
 
 describe('stopping', () => {
-  test('a request that was stopped before it began opens no connection', async () => {
+  test('before a request begins opens no connection', async () => {
     const { server, send } = await createSending((socket) => socket.write(answerText(BRAND)));
-    expect(told(await send('/', AbortSignal.abort()))).toEqual(UNSENT);
-    expect(told(await send('/next'))).toEqual(WHOLE);
+    expect(partsOf(await send('/', AbortSignal.abort()))).toEqual(UNSENT);
+    expect(partsOf(await send('/next'))).toEqual(WHOLE);
     expect(server.arrived.map(({ path }) => path)).toEqual(['/next']);
   });
 
-  test('a request under way may have been billed', async () => {
+  test('a request in flight may have been billed', async () => {
     const { server, send } = await createSending(() => undefined);
     const stop = new AbortController();
     const result = send('/', stop.signal);
@@ -132,10 +132,10 @@ describe('stopping', () => {
     });
   });
 
-  test('a request in the queue was never sent, and is not sent later', async () => {
-    const letGo: (() => void)[] = [];
+  test('a queued request means it was never sent, and is not sent later', async () => {
+    const release: (() => void)[] = [];
     const { server, send } = await createSending(
-      (socket) => letGo.push(() => socket.write(answerText(BRAND))),
+      (socket) => release.push(() => socket.write(answerText(BRAND))),
       {
         connections: 1,
       },
@@ -146,30 +146,30 @@ describe('stopping', () => {
     const second = send('/second', stop.signal);
     const third = send('/third');
     stop.abort();
-    expect(told(await second)).toEqual(UNSENT);
-    letGo[0]?.();
-    expect(told(await first)).toEqual(WHOLE);
+    expect(partsOf(await second)).toEqual(UNSENT);
+    release[0]?.();
+    expect(partsOf(await first)).toEqual(WHOLE);
     await server.untilArrived(2);
-    letGo[1]?.();
-    expect(told(await third)).toEqual(WHOLE);
+    release[1]?.();
+    expect(partsOf(await third)).toEqual(WHOLE);
     expect(server.arrived.map(({ path }) => path)).toEqual(['/first', '/third']);
   });
 
-  test('an answer that is there is kept, though its request is stopped afterwards', async () => {
+  test('after an answer arrived keeps the answer', async () => {
     const { send } = await createSending((socket) => socket.write(answerText(BRAND)));
     const stop = new AbortController();
     const result = await send('/', stop.signal);
     stop.abort();
-    expect(told(result)).toEqual(WHOLE);
+    expect(partsOf(result)).toEqual(WHOLE);
   });
 
-  test('closing ends what is under way, and nothing is sent afterwards', async () => {
+  test('for good ends what is in flight, and nothing is sent afterwards', async () => {
     const { server, sender, send } = await createSending(() => undefined);
     const result = send('/under-way');
     await server.untilArrived(1);
     await sender.close();
-    expect(told(await result)).toEqual(SENT);
-    expect(told(await send('/later'))).toEqual(UNSENT);
+    expect(partsOf(await result)).toEqual(SENT);
+    expect(partsOf(await send('/later'))).toEqual(UNSENT);
     expect(server.arrived.length).toBe(1);
   });
 });
@@ -192,11 +192,11 @@ describe('the token', () => {
   });
 
   test.each(['a\nb', 'a\r\nx: y', 'a\u0000b', 'ключ'])(
-    'that cannot be sent is not told either: %j',
+    'that cannot be sent is not shown either: %j',
     async (bad) => {
       const { server, sender } = await createSending((socket) => socket.write(answerText(BRAND)));
       const result = await sender.send({ path: '/', authorization: `Bearer ${TOKEN}${bad}` });
-      expect(told(result)).toEqual(UNSENT);
+      expect(partsOf(result)).toEqual(UNSENT);
       expect(JSON.stringify(result)).not.toContain(TOKEN);
       expect(server.arrived).toEqual([]);
     },

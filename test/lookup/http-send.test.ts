@@ -1,9 +1,9 @@
 /**
- * One request over real sockets: what leaves this machine, and what is made of what comes back, whole or not.
+ * One request over real sockets: what is sent, and how complete and incomplete answers are read.
  */
 import { describe, expect, test } from 'vitest';
 import { answerText } from './raw-server.js';
-import { createSending, TOKEN, told } from './sending.js';
+import { createSending, partsOf, TOKEN } from './sending.js';
 
 const BRAND = '{"name":"Acme"}';
 const WHOLE = { status: 200, body: BRAND, damage: null };
@@ -12,7 +12,7 @@ const SENT = { wasSent: true };
 describe('a request', () => {
   test('is a GET with the token, and asks for JSON', async () => {
     const { server, send } = await createSending((socket) => socket.write(answerText(BRAND)));
-    expect(told(await send('/v2/brands/domain/acme.example?allowNsfw=true'))).toEqual(WHOLE);
+    expect(partsOf(await send('/v2/brands/domain/acme.example?allowNsfw=true'))).toEqual(WHOLE);
     const [line, ...headers] = server.arrived[0]?.head.split('\r\n') ?? [];
     expect(line).toBe('GET /v2/brands/domain/acme.example?allowNsfw=true HTTP/1.1');
     expect(headers.map((header) => header.toLowerCase()).sort()).toEqual([
@@ -32,15 +32,15 @@ describe('a request', () => {
     },
   );
 
-  test('requests one after the other share a connection', async () => {
+  test('shares a connection with the next one', async () => {
     const { server, send } = await createSending((socket) => socket.write(answerText(BRAND)), {
       connections: 1,
     });
-    for (let index = 0; index < 20; index += 1) expect(told(await send(`/${index}`))).toEqual(WHOLE);
+    for (let index = 0; index < 20; index += 1) expect(partsOf(await send(`/${index}`))).toEqual(WHOLE);
     expect([server.arrived.length, server.connections]).toEqual([20, 1]);
   });
 
-  test('no connection carries two at a time, and no more are open than allowed', async () => {
+  test('has its connection to itself, and no more are open than allowed', async () => {
     const busy = new Map<number, number>();
     let most = 0;
     const { server, send } = await createSending(
@@ -58,19 +58,19 @@ describe('a request', () => {
     expect([most, server.connections, server.arrived.length]).toEqual([1, 3, 30]);
   });
 
-  test('a redirect is an answer and is not followed: the token reaches nobody else', async () => {
+  test('does not follow a redirect: the token reaches no other host', async () => {
     const other = await createSending((socket) => socket.write(answerText(BRAND)));
     const { send } = await createSending((socket) =>
       socket.write(answerText('', { location: `${other.server.url}/stolen` }, '302 Found')),
     );
     const result = await send('/v2/brands/x');
-    expect(told(result)).toEqual({ status: 302, body: '', damage: null });
+    expect(partsOf(result)).toEqual({ status: 302, body: '', damage: null });
     expect(other.server.arrived).toEqual([]);
   });
 });
 
 describe('an answer', () => {
-  test('names of headers are lower case; of a repeated one the first counts', async () => {
+  test('has header names in lower case; of a repeated header the first counts', async () => {
     const { send } = await createSending((socket) =>
       socket.write(
         'HTTP/1.1 200 OK\r\nX-API-Key-Quota: 250\r\nx-api-key-quota: 9\r\nContent-Length: 2\r\n\r\n{}',
@@ -84,12 +84,12 @@ describe('an answer', () => {
     [204, 'HTTP/1.1 204 No Content\r\n\r\n'],
     [304, 'HTTP/1.1 304 Not Modified\r\n\r\n'],
     [404, 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'],
-  ])('%i without a body is whole', async (status, text) => {
+  ])('%i without a body is complete', async (status, text) => {
     const { send } = await createSending((socket) => socket.write(text));
-    expect(told(await send('/'))).toEqual({ status, body: '', damage: null });
+    expect(partsOf(await send('/'))).toEqual({ status, body: '', damage: null });
   });
 
-  test('announcements before it are passed over', async () => {
+  test('may follow informational responses', async () => {
     const { send } = await createSending((socket) =>
       socket.write(
         Buffer.concat([
@@ -99,27 +99,27 @@ describe('an answer', () => {
       ),
     );
     const result = await send('/');
-    expect(told(result)).toEqual(WHOLE);
+    expect(partsOf(result)).toEqual(WHOLE);
     expect(result.type === 'answer' && result.headers['x-api-key-quota']).toBeUndefined();
   });
 
-  test('an announcement alone is no answer', async () => {
+  test('must follow an informational response', async () => {
     const { send } = await createSending((socket) => {
       socket.end('HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n');
     });
-    expect(told(await send('/'))).toEqual(SENT);
+    expect(partsOf(await send('/'))).toEqual(SENT);
   });
 
-  test('a body in chunks is put together', async () => {
+  test('in chunks is assembled', async () => {
     const { send } = await createSending((socket) =>
       socket.write(
         'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n8\r\n{"name":\r\n7\r\n"Acme"}\r\n0\r\n\r\n',
       ),
     );
-    expect(told(await send('/'))).toEqual(WHOLE);
+    expect(partsOf(await send('/'))).toEqual(WHOLE);
   });
 
-  test('a body as long as the cap is read, one byte more is too large', async () => {
+  test('as long as the cap is read, one byte more is too large', async () => {
     const cap = { maxBodyBytes: 1_000 };
     const { send } = await createSending((socket, { path }) => {
       socket.write(answerText('x'.repeat(Number(path.slice(1)))));
@@ -129,7 +129,7 @@ describe('an answer', () => {
     expect(await send('/1000')).toMatchObject({ status: 200, damage: null });
   });
 
-  test('a body without end is not waited for, and its connection ends', async () => {
+  test('without end is not waited for, and its connection is closed', async () => {
     let end = () => undefined as unknown;
     const ended = new Promise((resolve) => {
       end = () => resolve(undefined);
@@ -169,7 +169,7 @@ describe('an answer that breaks off', () => {
   ])('%s', async (_where, text, expected) => {
     const { server, send } = await createSending((socket) => socket.end(text));
     const result = await send('/v2/brands/x');
-    expect(told(result)).toEqual(expected);
+    expect(partsOf(result)).toEqual(expected);
     if (result.type === 'answer') expect(result.headers['x-api-key-quota']).toBe('250');
     expect(server.arrived.length).toBe(1);
   });
@@ -186,8 +186,8 @@ describe('an answer that breaks off', () => {
     expect(server.arrived.length).toBe(1);
   });
 
-  test('a head that never ends is given up', async () => {
+  test('in a head that never ends is given up', async () => {
     const { send } = await createSending((socket) => socket.write(`${HEAD}X-Long: ${'x'.repeat(70_000)}`));
-    expect(told(await send('/'))).toEqual(SENT);
+    expect(partsOf(await send('/'))).toEqual(SENT);
   });
 });

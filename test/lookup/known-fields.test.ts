@@ -1,4 +1,4 @@
-/** Which fields `--fields` takes, and what is meant by those that it refuses. */
+/** Which fields `--fields` accepts, and what it suggests for those that it refuses. */
 import { describe, expect, it } from 'vitest';
 import { COLUMN_NAMES, findUnknownField } from '../../src/lookup/known-fields.js';
 
@@ -62,7 +62,7 @@ describe('a field is known', () => {
   });
 });
 
-describe('an unknown field is told from the one that is meant', () => {
+describe('an unknown field is answered with a suggestion', () => {
   it.each([
     ['nmae', 'name'],
     ['Name', 'name'],
@@ -92,7 +92,7 @@ describe('an unknown field is told from the one that is meant', () => {
     expect(findUnknownField(field, 'brand_')).toEqual({ nearest });
   });
 
-  it('a prefix of the user counts as ours does', () => {
+  it('a prefix set by the user is recognised like the default one', () => {
     expect(findUnknownField('x_name', 'x_')).toBeNull();
     expect(findUnknownField('brand_name', 'x_')).not.toBeNull();
   });

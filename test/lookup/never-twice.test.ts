@@ -1,6 +1,6 @@
 /**
- * A request that was paid for is never sent again behind our back: counted at the server, for every way in which a
- * connection can end under a request, kept-alive ones above all.
+ * A request that may have been paid for is never resent automatically: counted at the server, for
+ * every way in which a connection can end during a request, above all kept-alive ones.
  */
 import type { Socket } from 'node:net';
 import { describe, expect, test } from 'vitest';
@@ -11,7 +11,10 @@ import { createSending, type Sending } from './sending.js';
 const ROUNDS = 40;
 const OK = answerText('{"name":"Acme"}');
 
-/** What the sender says must be what the server saw: answered means once, unsent means never, else at most once. */
+/**
+ * What the sender reports must match what the server saw: answered means once, unsent means never,
+ * else at most once.
+ */
 function expectTruth({ server }: Sending, path: string, result: SendResult): void {
   const count = server.countOf(path);
   if (result.type === 'answer') expect([path, count]).toEqual([path, 1]);
@@ -68,7 +71,8 @@ describe('at most once', () => {
     async (_what, respond) => {
       const sending = await createSending(respond, { connections: 2 });
       for (let round = 0; round < ROUNDS; round += 1) {
-        // No pause in between: the next request meets the end of the connection wherever it is by then.
+        // No pause in between: the next request meets the end of the connection wherever it is by
+        // then.
         const path = `/${round}`;
         expectTruth(sending, path, await sending.send(path));
       }
@@ -90,7 +94,7 @@ describe('at most once', () => {
     for (const { path, result } of results) expectTruth(sending, path, result);
   });
 
-  test('a request that was stopped is not sent again when its connection is opened anew', async () => {
+  test('when a stopped request has its connection opened anew', async () => {
     const sending = await createSending(
       (socket, { path }) => {
         if (path === '/next') socket.write(OK);

@@ -1,6 +1,4 @@
-/**
- * The contract that client and local service share: routes, headers, scores.
- */
+/** The protocol that client and local service share: routes, headers, scores. */
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../../src/core/identifier.js';
@@ -51,11 +49,11 @@ describe('routes', () => {
     ['/v2/brands//acme', null],
     ['/v1/brands/acme', null],
     ['/', null],
-  ])('%s is read', (path, route) => {
+  ])('%s is parsed', (path, route) => {
     expect(parseLookupPath(path)).toEqual(route);
   });
 
-  test('whatever is asked for is read as it was meant', () => {
+  test('any request is parsed as it was meant', () => {
     const value = fc.string({ unit: 'grapheme', minLength: 1 });
     fc.assert(
       fc.property(fc.constantFrom(...IDENTIFIER_KINDS), value, (kind, text) => {
@@ -75,7 +73,7 @@ describe('routes', () => {
 });
 
 describe('usage headers', () => {
-  test('are named as the specification names them', () => {
+  test('have the names of the specification', () => {
     expect([QUOTA_HEADER, USAGE_HEADER]).toEqual(['x-api-key-quota', 'x-api-key-approximate-usage']);
   });
 

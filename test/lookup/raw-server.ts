@@ -1,6 +1,6 @@
 /**
- * A server on a free port of this machine that speaks bytes: it notes every request that arrives, and the test decides
- * byte by byte what comes back, and when the connection ends.
+ * A server on a free local port that speaks bytes: it records every request, and the test decides
+ * byte by byte what is sent back, and when the connection ends.
  */
 
 import type { AddressInfo } from 'node:net';
@@ -8,9 +8,9 @@ import { createServer, type Socket } from 'node:net';
 
 export interface Arrived {
   readonly path: string;
-  /** The head as it came, without the empty line. */
+  /** The head as received, without the empty line. */
   readonly head: string;
-  /** Which connection brought it, counted from 0. */
+  /** Which connection it used, counted from 0. */
   readonly connection: number;
 }
 
@@ -20,7 +20,7 @@ export interface RawServer {
   readonly connections: number;
   /** How often each path arrived. */
   countOf(path: string): number;
-  /** Resolves as soon as so many requests have arrived. */
+  /** Resolves once this many requests have arrived. */
   untilArrived(count: number): Promise<void>;
   close(): Promise<void>;
 }
@@ -89,7 +89,7 @@ export async function createRawServer(respond: Respond): Promise<RawServer> {
   };
 }
 
-/** A whole answer with its length. */
+/** A complete answer with its length. */
 export function answerText(
   body: string | Buffer,
   headers: Record<string, string> = {},

@@ -1,12 +1,12 @@
 /**
- * What an answer means and what it costs: every line of the answer table, in both dialects of errors (empty objects, and
- * a named code in a header or in the body).
+ * What an answer means and costs: every line of the answer table, in both dialects of errors (empty
+ * objects, and a named code in a header or in the body).
  */
 import { describe, expect, test } from 'vitest';
 import { type Answer, isBilledStatus, readAnswer } from '../../src/lookup/read-answer.js';
 import type { SendResult } from '../../src/lookup/send.js';
 
-/** `--free-statuses` as it stands without a word. */
+/** The default of `--free-statuses`. */
 const FREE_STATUSES = ['204', '400', '402', '5xx'];
 const NOON = Date.UTC(2030, 0, 15, 12);
 
@@ -30,15 +30,15 @@ function read(status: number, { headers = {}, body = '', damage }: Given = {}): 
 const BRAND = '{"id":"id_1","name":"Acme","domain":"acme.example","novel":{"field":[1]}}';
 
 describe('a brand', () => {
-  test('is matched and billed, its bytes as they came', () => {
+  test('is matched and billed, with its exact bytes', () => {
     const { meaning, cost } = read(200, { body: BRAND });
     const brand = { id: 'id_1', name: 'Acme', domain: 'acme.example', novel: { field: [1] } };
     expect([meaning, cost]).toEqual([{ type: 'matched', body: Buffer.from(BRAND), brand }, 'billed']);
   });
 
   test.each<[string, Given]>([
-    ['the least that is still a brand', { body: '{"name":null,"domain":null}' }],
-    ['blanks around it', { body: ' \n{"name":"Acme","domain":"acme.example"}\n' }],
+    ['the minimal brand', { body: '{"name":null,"domain":null}' }],
+    ['surrounding blanks', { body: ' \n{"name":"Acme","domain":"acme.example"}\n' }],
     ['letters of any script', { body: '{"name":"Ærø Bryggeri 麒麟 🍺","logos":[]}' }],
     ['a member called error', { body: '{"name":"Acme","claimed":false,"error":"quota_exceeded"}' }],
   ])('%s is matched', (_what, given) => {
@@ -84,7 +84,7 @@ describe('a 200 that is no brand at all', () => {
     '{"name":"x","links":{"self":"/x"},"company":"Acme"}',
     '{"name":"x","qualityScore":"high","claimed":"yes"}',
     '{"name":"x","company":[],"logos":"none"}',
-  ])('%s is none of one: any service has such', (body) => {
+  ])('%s is not enough for a brand: any service has such fields', (body) => {
     expect(read(200, { body })).toMatchObject({
       meaning: {
         type: 'failed',
@@ -105,11 +105,11 @@ describe('a 200 that is no brand at all', () => {
     '{"name":"Acme","domain":"acme.example","claimed":true,"links":[],"logos":[],"colors":[],"fonts":[],"images":[]}',
     '{"qualityScore":1,"isNsfw":true,"new":{"field":7}}',
     '{"name":7,"domain":"acme.example","isNsfw":false}',
-  ])('%s is one: nothing is required, and what is new is taken', (body) => {
+  ])('%s is enough: nothing is required, and new fields are accepted', (body) => {
     expect(read(200, { body }).meaning.type).toBe('matched');
   });
 
-  test('of what a web server answers with a page it is clear that it is not the service, of half a brand it is not', () => {
+  test('a page or unrelated JSON shows that this is not the service, half a brand does not', () => {
     const sign = (given: Given) => (read(200, given).meaning as { sign?: string }).sign;
     expect(sign({ body: '<!doctype html>' })).toBe('none');
     expect(sign({ body: 'OK' })).toBe('none');
@@ -124,7 +124,7 @@ describe('a byte order mark', () => {
   const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
   const marked = (text: string) => Buffer.concat([BOM, Buffer.from(text)]);
 
-  test('before a brand is passed over, and is not kept', () => {
+  test('before a brand is skipped, and is not kept', () => {
     const { meaning, cost } = read(200, { body: marked(BRAND) });
     expect([meaning, cost]).toMatchObject([{ type: 'matched', body: Buffer.from(BRAND) }, 'billed']);
   });
@@ -139,7 +139,7 @@ describe('a byte order mark', () => {
   });
 });
 
-describe('what a "not found" shows of who said it', () => {
+describe('what a "not found" reveals of its sender', () => {
   const usage = { 'x-api-key-approximate-usage': '7' };
   test.each<[number, string, Given, string]>([
     [404, 'an empty object and usage', { body: '{}', headers: usage }, 'own'],
@@ -162,7 +162,7 @@ describe('what a "not found" shows of who said it', () => {
   });
 });
 
-describe('what a refusal shows of who said it', () => {
+describe('what a refusal reveals of its sender', () => {
   const usage = { 'x-api-key-approximate-usage': '7' };
   const to = (location: string) => ({ headers: { location } });
   test.each<[number, string, Given, string]>([
@@ -186,7 +186,7 @@ describe('what a refusal shows of who said it', () => {
     ['https://user:pass@login.example/start?back=acme.com#top', 'https://login.example/start'],
     ['/v2/brands/domain/www.acme.com', '/v2/brands/'],
     ['/login?to=/v2/brands/domain/acme.com', '/login'],
-  ])('a redirect to %s names %s, and nothing that was asked for', (location, target) => {
+  ])('a redirect to %s names %s, and nothing of the request', (location, target) => {
     expect(read(301, to(location)).meaning).toMatchObject({
       reason: `the service answered 301 (a redirect to ${target}, not followed)`,
     });
@@ -254,7 +254,7 @@ describe('the answer table', () => {
     ['a code for quota', named('quota_exceeded'), QUOTA],
     ['a code for quota in the body', inBody('quota_exceeded'), QUOTA],
     ['a code for credit', named('no_credits_left'), QUOTA],
-    ['the body that was seen for quota', { body: SEEN_BODY }, QUOTA],
+    ['the body that was observed for quota', { body: SEEN_BODY }, QUOTA],
     ['the same at the last request', { body: '{"quota":250,"used":250}' }, QUOTA],
     ['the code before the body', { ...named('rate_limited'), body: SEEN_BODY }, THROUGHPUT],
     ['numbers that leave room', { body: '{"message":"slow down","quota":250,"used":90}' }, null],
@@ -269,7 +269,7 @@ describe('the answer table', () => {
     expect(answer.cost).toBe('free');
   });
 
-  test('429 with a wait says how long', () => {
+  test('429 with a Retry-After says how long to wait', () => {
     const date = 'Tue, 15 Jan 2030 12:00:00 GMT';
     const until = 'Tue, 15 Jan 2030 12:00:09 GMT';
     expect(read(429, { headers: { 'retry-after': '2' } }).meaning).toMatchObject({ retryAfterMs: 2_000 });
@@ -287,13 +287,13 @@ describe('the answer table', () => {
     });
   });
 
-  test.each([401, 402, 403] as const)('a refusal of the token says its status: %i', (status) => {
+  test.each([401, 402, 403] as const)('a refused token is reported with its status: %i', (status) => {
     expect(read(status).meaning).toMatchObject({ type: 'credentials', status });
   });
 });
 
 describe('no answer', () => {
-  test('after the request left, it may have been billed', () => {
+  test('after the request was sent may have been billed', () => {
     const result: SendResult = { type: 'no_answer', wasSent: true, reason: 'ECONNRESET: other side closed' };
     expect(readAnswer(result, FREE_STATUSES, NOON)).toEqual({
       meaning: {
@@ -307,7 +307,7 @@ describe('no answer', () => {
     });
   });
 
-  test('before it left, it cannot have been billed', () => {
+  test('before it was sent cannot have been billed', () => {
     const result: SendResult = { type: 'no_answer', wasSent: false, reason: 'ECONNREFUSED' };
     expect(readAnswer(result, FREE_STATUSES, NOON)).toMatchObject({
       meaning: { type: 'unavailable', reason: 'ECONNREFUSED', retryAfterMs: null },
@@ -338,7 +338,7 @@ describe('what is billed', () => {
     expect(isBilledStatus(status, free)).toBe(isBilled);
   });
 
-  test('a damaged answer that costs nothing is not asked for again as if it had', () => {
+  test('a damaged free answer is not asked for again as if it had cost something', () => {
     const result: SendResult = {
       type: 'answer',
       status: 200,
@@ -351,7 +351,7 @@ describe('what is billed', () => {
   });
 });
 
-describe('the account, as the headers tell it', () => {
+describe('the account in the headers', () => {
   test.each<[string, Record<string, string>, [number | null, number | null]]>([
     ['both', { 'x-api-key-quota': '250', 'x-api-key-approximate-usage': '17' }, [250, 17]],
     ['neither', {}, [null, null]],
@@ -361,13 +361,13 @@ describe('the account, as the headers tell it', () => {
     expect(read(404, { headers })).toMatchObject({ quota, usage });
   });
 
-  test('they are read from refusals and failures too', () => {
+  test('is read from refusals and failures too', () => {
     const headers = { 'x-api-key-quota': '250', 'x-api-key-approximate-usage': '251' };
     for (const status of [200, 204, 400, 404, 429, 503])
       expect(read(status, { headers })).toMatchObject({ quota: 250, usage: 251 });
   });
 
-  test("the date is the service's own", () => {
+  test('is dated by the service', () => {
     expect(read(404, { headers: { date: 'Tue, 15 Jan 2030 12:00:00 GMT' } }).date).toBe(NOON);
     expect(read(404, { headers: { date: 'yesterday' } }).date).toBeNull();
   });

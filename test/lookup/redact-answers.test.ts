@@ -1,4 +1,4 @@
-/** A service that echoes the token has it in nothing that goes on. */
+/** A token echoed by the service is in nothing that is passed on. */
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../src/lookup/client.js';
 import type { SendResult } from '../../src/lookup/send.js';
@@ -19,11 +19,11 @@ describe.each(['Tok9', LONG])('the token %s', (token) => {
     ['as the code of a body', { status: 410, body: Buffer.from(JSON.stringify({ error: token })) }],
     ['within a code', { status: 418, headers: { 'x-bf-error': `bad.${token.toUpperCase()}.sent` } }],
     [
-      'in the words of a connection',
+      'in the message of a lost connection',
       { type: 'no_answer', wasSent: true, reason: `refused ${token}` } as const,
     ],
     [
-      'in those of one that was not made',
+      'in the message of a failed connection',
       { type: 'no_answer', wasSent: false, reason: `x${token}y` } as const,
     ],
   ])('%s is in no reason', async (_, result) => {
@@ -41,12 +41,12 @@ describe('a brand', () => {
     return meaning.body.toString();
   };
 
-  it('is not changed for a short token', async () => {
+  it('is unchanged for a short token', async () => {
     const body = '{"name":"Acme",  "urn":"acme", "n":12345678901234567890}';
     expect(await bodyOf('acme', body)).toBe(body);
   });
 
-  it('is not changed without the token in it', async () => {
+  it('is unchanged without the token in it', async () => {
     const body = '{"name":"Acme",  "n":12345678901234567890,  "logos":[], "x":1.10}';
     expect(await bodyOf(LONG, body)).toBe(body);
   });
@@ -56,11 +56,11 @@ describe('a brand', () => {
     [LONG, `{"name":null,"${LONG}":"a ${LONG} b","logos":[]}`, '{"name":null,"***":"a *** b","logos":[]}'],
     [LONG, `{"name":"${LONG.replace('T', '\\u0054')}","logos":[]}`, '{"name":"***","logos":[]}'],
     [DIGITS, `{"id":${DIGITS},"name":"x${DIGITS}","logos":[]}`, '{"id":0,"name":"x0","logos":[]}'],
-  ])('has no long token', async (token, body, expected) => {
+  ])('does not contain a long token', async (token, body, expected) => {
     expect(await bodyOf(token, body)).toBe(expected);
   });
 
-  it('in which nothing can stand for the token fails, and is billed all the same', async () => {
+  it('in which nothing can replace the token fails, and is billed nevertheless', async () => {
     const token = 'u0041bcdefghijklmnop';
     const { meaning, cost } = await ask(token, { body: Buffer.from(`{"name":"\\${token}","logos":[]}`) });
     expect(meaning).toMatchObject({ type: 'failed' });

@@ -1,14 +1,12 @@
-/**
- * A sender against a server of the test, both let go at its end.
- */
+/** A sender and a server of the test, both closed at its end. */
 import { onTestFinished } from 'vitest';
 import type { SendResult } from '../../src/lookup/send.js';
 import { createHttpSend, type HttpSend, type HttpSendOptions } from '../../src/lookup/send.js';
 import { createRawServer, type RawServer, type Respond } from './raw-server.js';
 
-/** No word of any answer or error may hold it. */
+/** No answer or error may contain it. */
 export const TOKEN = 'tok_Zx81-secret';
-/** Long enough that nothing of this machine takes so long, where a test does not want to see it pass. */
+/** Longer than anything takes on this machine, where a test does not want to reach the time-out. */
 const PATIENCE_MS = 20_000;
 
 export interface Sending {
@@ -41,7 +39,7 @@ export async function createSending(
 }
 
 /** The parts of a result that a test compares. */
-export function told(result: SendResult): Record<string, unknown> {
+export function partsOf(result: SendResult): Record<string, unknown> {
   return result.type === 'answer'
     ? { status: result.status, body: result.body.toString(), damage: result.damage }
     : { wasSent: result.wasSent };

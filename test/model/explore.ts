@@ -1,10 +1,10 @@
 /**
- * Breadth-first search through everything that can happen: every state that can be reached is looked at once, and the
- * shortest way to a broken promise is told. What a state is, and what can happen in it, is the caller's.
+ * Breadth-first search through everything that can happen: every reachable state is visited once,
+ * and the shortest path to a broken promise is reported. The caller defines states and steps.
  */
 
 export interface Step<State> {
-  /** What happened, for the story of a counterexample. */
+  /** What happened, for the counterexample. */
   readonly what: string;
   readonly state: State;
   /** The promise that this step broke; null: none. */
@@ -13,7 +13,7 @@ export interface Step<State> {
 
 export interface Explored {
   readonly states: number;
-  /** The shortest story that ends with a broken promise; null: there is none. */
+  /** The shortest path to a broken promise; null: there is none. */
   readonly counterexample: { readonly broken: string; readonly story: readonly string[] } | null;
 }
 

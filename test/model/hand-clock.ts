@@ -1,6 +1,6 @@
 /**
- * A clock that stands until a test turns it. Who sleeps is woken in the order of time, and what it does then is done
- * before the next one wakes, so that an order of events is asserted and never measured.
+ * A clock that stands until a test turns it. Sleepers wake in the order of time, and each finishes
+ * its work before the next one wakes, so that an order of events is asserted and never measured.
  */
 import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import type { Clock } from '../../src/core/clock.js';
@@ -8,19 +8,23 @@ import type { Clock } from '../../src/core/clock.js';
 /** 2030-01-15, 12:00 UTC: far from every turn of month, day and hour. */
 const HAND_CLOCK_START = Date.UTC(2030, 0, 15, 12);
 
-/** What follows from one event in this process is over after so many turns of the event loop. */
+/**
+ * The consequences of one event in this process are over after this many turns of the event loop.
+ */
 const TURNS = 12;
 
 export interface HandClock extends Clock {
-  /** Passes `ms` milliseconds and wakes who is due, one after the other. Resolves when all has come to rest. */
+  /**
+   * Passes `ms` milliseconds and wakes due sleepers one by one. Resolves when no work is pending.
+   */
   advance(ms: number): Promise<void>;
-  /** The same, but nobody wakes before all of it has passed: a process that was held up. */
+  /** The same, but nothing wakes before all of it has passed: a process that stalled. */
   leap(ms: number): Promise<void>;
-  /** Somebody sets the clock by so much; no time passes. */
+  /** Sets the wall clock by this much; no time passes. */
   set(ms: number): void;
-  /** Lets everything happen that needs no time. */
+  /** Runs all pending work that needs no time. */
   rest(): Promise<void>;
-  /** When those who sleep are due, earliest first, in milliseconds from now. */
+  /** When current sleeps are due, earliest first, in milliseconds from now. */
   readonly dueInMs: readonly number[];
 }
 

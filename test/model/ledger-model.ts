@@ -1,7 +1,7 @@
 /**
- * The ledger as arithmetic: one process, no store, time handed in. It is the reference that the engines'
- * ledgers are compared with, operation by operation, and the subject of the exhaustive search in
- * `ledger-search.test.ts`. What the operations mean is told in `src/ledger/ledger.ts`.
+ * The ledger as arithmetic: one process, no store, time passed in. It is the reference that the
+ * engines' ledgers are compared with, operation by operation, and the subject of the exhaustive
+ * search in `ledger-search.test.ts`. `src/ledger/ledger.ts` documents the operations.
  */
 import type {
   ExchangeAnswer,
@@ -25,12 +25,12 @@ const PERIOD_GRACE_MS = 900_000;
 const DAY_MS = 86_400_000;
 /** A month and a day. */
 const LONGEST_PERIOD_MS = 32 * DAY_MS;
-/** Servers whose clocks part by seconds date answers of one moment in two periods. */
+/** Servers whose clocks differ by seconds date answers of one moment in two periods. */
 const PENDING_KEPT_MS = 60_000;
 const DOUBTS_ALLOWED = 2;
 const WORKER_DEAD_AFTER_MS = 15_000;
 const RUN_DEAD_AFTER_MS = 30_000;
-const RUN_BEAT_AHEAD_MS = 5_000;
+const RUN_HEARTBEAT_AHEAD_MS = 5_000;
 /** A clock that goes back by more than this was set back. */
 const CLOCK_BACK_MS = 1_000;
 
@@ -43,21 +43,24 @@ interface ModelPermit {
   key: string;
   deadline: number;
   period: string | null;
-  /** Of which generation of its run key it is; a key that was completed begins anew. */
+  /** The generation of its run key; a completed key starts anew. */
   generation: string;
   probe: boolean;
 }
 
 /** What runs of one key used of their caps. */
 interface ModelCaps {
-  /** Unique for each beginning of the key. */
+  /** Unique for each generation of the key. */
   generation: string;
   requests: number;
   overage: number;
   held: number;
 }
 
-/** A permit that was closed as billed in this call: which run pays, and whether its answer is dated in a later period. */
+/**
+ * A permit that was closed as billed in this call: which run pays, and whether its answer is dated
+ * in a later period.
+ */
 interface Billed {
   readonly run: string;
   readonly runKey: string;
@@ -86,11 +89,19 @@ export interface ModelAccount {
   period: string | null;
   pendingPeriod: string | null;
   pendingSince: number;
-  /** When a reading of the next period was last seen; 0: never, or one of this period came after it. */
+  /**
+   * When a reading of the next period was last seen; 0: never, or one of this period came after it.
+   */
   pendingSeenAt: number;
-  /** How often in a row usage had fallen with it: 0, 1, or 2 where that is enough: once where the clock is in that period. */
+  /**
+   * How often in a row usage had fallen with it: 0, 1, or 2 where that is enough (once where the
+   * clock is in that period).
+   */
   pendingFalls: number;
-  /** The permit that went alone to find out whether there is more, or whether the next period has begun; null: its answer did not say so. */
+  /**
+   * The permit of the lone probe for more quota or for the next period; null: its answer did not
+   * decide it.
+   */
   pendingAsked: string | null;
   /** Since when `pendingSent` is counted, where readings of this period come between. */
   pendingKeptAt: number;
@@ -98,7 +109,10 @@ export interface ModelAccount {
   firstPeriod: string | null;
   /** Billed requests without a date that may belong to the next period: they count in both. */
   pendingSent: number;
-  /** Billed requests that are dated in the next period, or came without a date after a reading of it: they count in both until it opens. */
+  /**
+   * Billed requests that are dated in the next period, or came without a date after a reading of
+   * it: they count in both until it opens.
+   */
   pendingDated: number;
   sent: number;
   held: number;
@@ -107,7 +121,10 @@ export interface ModelAccount {
   quota: number | null;
   usage: number | null;
   heardAt: number;
-  /** The permit that was last granted while the account was opening; nobody joins it while it is out. */
+  /**
+   * The permit last granted while the account was opening; no other is granted while it is in
+   * flight.
+   */
   alone: string | null;
   closedAt: number | null;
   nextProbeAt: number;
@@ -131,7 +148,7 @@ export interface ModelAccount {
 export interface ModelWorld {
   accounts: Map<string, ModelAccount>;
   /** Heartbeats of workers. */
-  beats: Map<string, number>;
+  heartbeats: Map<string, number>;
   permits: Map<string, ModelPermit>;
   runs: Map<string, ModelRun>;
   /** Caps used so far, by run key. */
@@ -142,7 +159,7 @@ export interface ModelWorld {
   overageBilled: Map<string, number>;
   /** Claims by outcome key: which worker, and the permit granted under it while unsettled. */
   claims: Map<string, { worker: string; permit: string | null }>;
-  /** Answers billed or perhaps billed without use, by `run` + space + key. */
+  /** Answers billed or possibly billed without use, by `run` + space + key. */
   doubts: Map<string, number>;
   isPaused: boolean;
   /** Makes epochs; tests use a counter. */
@@ -152,7 +169,7 @@ export interface ModelWorld {
 export function createWorld(newEpoch: () => string): ModelWorld {
   return {
     accounts: new Map(),
-    beats: new Map(),
+    heartbeats: new Map(),
     permits: new Map(),
     runs: new Map(),
     caps: new Map(),
@@ -216,7 +233,9 @@ function accountOf(world: ModelWorld, name: string): ModelAccount {
   return account;
 }
 
-/** The live runs' policy: of several, the lowest holds. No live run: no overage and no cap. */
+/**
+ * The policy of the live runs: of several, the lowest holds. No live run: no overage and no cap.
+ */
 function policyOf(
   world: ModelWorld,
   name: string,
@@ -234,8 +253,8 @@ function policyOf(
 
 function runStatus(run: ModelRun, now: number): 'alive' | 'dead' | 'cancelled' {
   if (run.status === 'cancelled') return 'cancelled';
-  const isBeating = now - run.beatAt < RUN_DEAD_AFTER_MS && run.beatAt - now <= RUN_BEAT_AHEAD_MS;
-  return run.status === 'running' && (isBeating || run.beatAt === Infinity) ? 'alive' : 'dead';
+  const hasHeartbeat = now - run.beatAt < RUN_DEAD_AFTER_MS && run.beatAt - now <= RUN_HEARTBEAT_AHEAD_MS;
+  return run.status === 'running' && (hasHeartbeat || run.beatAt === Infinity) ? 'alive' : 'dead';
 }
 
 function spendingStatus(run: ModelRun, now: number): RunSpending['status'] {
@@ -279,7 +298,7 @@ function close(
   const isUndated = datedIn === null;
   if (isDatedNext) account.pendingDated += 1;
   else if (isUndated || isLaterDated) account.pendingSent += 1;
-  // Who took its claim over has counted the doubt.
+  // The worker that took its claim over has counted the doubt.
   if (as === 'doubtful' && permit.worker !== '') {
     const name = `${permit.run} ${permit.key}`;
     world.doubts.set(name, (world.doubts.get(name) ?? 0) + 1);
@@ -299,20 +318,25 @@ function startOf(period: string): number {
   return Date.parse(`${period}T00:00:00Z`);
 }
 
-/** Whether `period` comes after `current`; false where one of them is unknown or there are no periods. */
+/**
+ * Whether `period` comes after `current`; false where one of them is unknown or there are no
+ * periods.
+ */
 function isLater(period: string | null, current: string | null): boolean {
   return period !== null && period !== 'none' && current !== null && current !== 'none' && period > current;
 }
 
-/** Where the account stands in its period: every request that the service may have counted in it. */
+/**
+ * The usage of the account in its period: every request that the service may have counted in it.
+ */
 function standing(account: ModelAccount): number {
   return account.sent - account.pendingDated + account.others;
 }
 
 /**
- * Books which of the requests that were just closed are overage: those that stand beyond the quota in the period that they were billed in.
- * `before`: period, standing and dated ones after closing them and before the reading. `isProbeWithin`: a request beyond the limit was
- * answered with a usage below the quota.
+ * Records which of the requests just closed are overage: those beyond the quota in the period that
+ * they were billed in. `before`: period, usage and dated ones after closing them and before the
+ * reading. `isProbeWithin`: a request beyond the limit was answered with a usage below the quota.
  */
 function bookOverage(
   world: ModelWorld,
@@ -325,7 +349,7 @@ function bookOverage(
 ): void {
   const numDated = billed.filter(({ isDatedNext }) => isDatedNext).length;
   const hasOpened = account.period !== before.period && before.period !== null;
-  // Without a date it belongs where the last reading was.
+  // Without a date it belongs to the period of the last reading.
   const isNextSeen = hasOpened || (account.pendingSeenAt > 0 && now >= startOf(account.pendingPeriod ?? ''));
   const numUndated = isNextSeen ? billed.filter(({ isUndated }) => isUndated).length : 0;
   if (!hasOpened) {
@@ -347,7 +371,7 @@ function bookOverage(
   }
 }
 
-/** What the service bills as quota: its header, or what the user says as long as there is none. */
+/** What the service bills as quota: its header, or the user's setting as long as there is none. */
 function billedQuota(account: ModelAccount, policy: { quotaCap: number | null }): number {
   return account.quota ?? policy.quotaCap ?? Infinity;
 }
@@ -373,19 +397,20 @@ function turn(account: ModelAccount, now: number): void {
   }
 }
 
-/** A heartbeat. When the clock was set back all others go back with it: none is from the future. */
-export function noteBeat(world: ModelWorld, worker: string, now: number): void {
-  const ahead = Math.max(...world.beats.values()) - now;
-  if (ahead > CLOCK_BACK_MS) for (const [name, beatAt] of world.beats) world.beats.set(name, beatAt - ahead);
-  world.beats.set(worker, now);
+/** A heartbeat. When the clock was set back all others go back with it: none is in the future. */
+export function noteHeartbeat(world: ModelWorld, worker: string, now: number): void {
+  const ahead = Math.max(...world.heartbeats.values()) - now;
+  if (ahead > CLOCK_BACK_MS)
+    for (const [name, beatAt] of world.heartbeats) world.heartbeats.set(name, beatAt - ahead);
+  world.heartbeats.set(worker, now);
 }
 
 export function isWorkerAlive(world: ModelWorld, worker: string, now: number): boolean {
-  const beatAt = world.beats.get(worker);
+  const beatAt = world.heartbeats.get(worker);
   return beatAt !== undefined && now - beatAt < WORKER_DEAD_AFTER_MS;
 }
 
-/** When the clock was set back, what is dated by it goes back too: nobody waits for times that were near. */
+/** When the clock was set back, its times go back too, so that nothing waits longer than before. */
 function followClock(world: ModelWorld, name: string, account: ModelAccount, now: number): void {
   const backMs = account.changedAt - now;
   account.changedAt = now;
@@ -404,7 +429,9 @@ function followClock(world: ModelWorld, name: string, account: ModelAccount, now
   for (const permit of world.permits.values()) if (permit.account === name) permit.deadline -= backMs;
 }
 
-/** Permits of workers that died count as sent as soon as somebody waits for their end: unknown is spent. */
+/**
+ * Permits of dead workers count as sent as soon as a request waits for their end: unknown is spent.
+ */
 function closeDead(
   world: ModelWorld,
   name: string,
@@ -418,7 +445,7 @@ function closeDead(
   for (const [permit] of oldestFirst(dead)) close(world, account, { permit, as: 'doubtful' }, now, billed);
 }
 
-/** Whether nobody is granted anything, or only one at a time, until permits that are out have ended. */
+/** Whether permits are withheld, or granted one at a time, until permits in flight have ended. */
 function waitsForOthers(account: ModelAccount, isFull: boolean, limit: number | null, now: number): boolean {
   const out = account.held + account.probes;
   if (out === 0) return false;
@@ -434,7 +461,7 @@ function oldestFirst(permits: [string, ModelPermit][]): [string, ModelPermit][] 
   );
 }
 
-/** Permits past their deadline count as sent, the oldest first; nobody has their answers. */
+/** Permits past their deadline count as sent, the oldest first; their answers are lost. */
 function sweep(world: ModelWorld, name: string, account: ModelAccount, now: number, billed: Billed[]): void {
   const due = [...world.permits].filter(([, permit]) => permit.account === name && permit.deadline <= now);
   for (const [permit] of oldestFirst(due)) close(world, account, { permit, as: 'doubtful' }, now, billed);
@@ -459,7 +486,7 @@ function applyReading(account: ModelAccount, reading: Reading, hasConfirmed: boo
       }
     } else if (next < account.period) {
       if (startOf(account.period) - now <= DAY_MS || startOf(next) > now) return;
-      // It was named by a date that was not to come for long.
+      // The date that named it is still far off.
       account.period = next;
     }
     if (next > (account.period ?? next)) {
@@ -467,7 +494,8 @@ function applyReading(account: ModelAccount, reading: Reading, hasConfirmed: boo
       if (isPeriodDue(account, now) && account.held === 0 && account.probes === 0) openPeriod(account);
       else return;
     } else if (account.pendingFalls < 2) {
-      // Not in a row: the service still is in this period, and soon what was dated otherwise is too.
+      // Not in a row: the service still is in this period, and soon what was dated otherwise is
+      // too.
       account.pendingFalls = 0;
       account.pendingSince = now;
       account.pendingSeenAt = 0;
@@ -481,8 +509,8 @@ function applyReading(account: ModelAccount, reading: Reading, hasConfirmed: boo
 }
 
 /**
- * The first answers name the period: one is enough where the store's clock is in it or near it, else two in a row. False: not
- * yet.
+ * The first answers name the period: one is enough where the store's clock is in it or near it,
+ * else two in a row. False: not yet.
  */
 function nameFirstPeriod(account: ModelAccount, period: string, now: number): boolean {
   const age = now - startOf(period);
@@ -512,12 +540,12 @@ function applyNumbers(account: ModelAccount, reading: Reading, now: number): voi
     if (now - account.suspectSince < JUMP_CONFIRM_MS) return;
   }
   account.suspectSince = 0;
-  // Answers overtake each other, and within a period usage only grows.
+  // Answers arrive out of order, and within a period usage only grows.
   account.usage = Math.max(account.usage ?? 0, reading.usage);
   if (jump > 0) account.others = candidate;
 }
 
-/** A reading of a later period. `hasConfirmed`: it came with the request that went alone to find out. */
+/** A reading of a later period. `hasConfirmed`: it came with the lone probe for that period. */
 function notePending(account: ModelAccount, reading: Reading, hasConfirmed: boolean, now: number): void {
   if (account.pendingPeriod !== reading.period) {
     account.pendingPeriod = reading.period;
@@ -527,7 +555,8 @@ function notePending(account: ModelAccount, reading: Reading, hasConfirmed: bool
   }
   account.pendingSeenAt = now;
   if (reading.usage === null || account.usage === null) return;
-  // A fall is more than answers that overtake each other explain, or less than our own count where nobody is overtaken.
+  // A fall larger than answers out of order explain, or below our own count where none can be out
+  // of order.
   const out = account.held + account.probes;
   const hasFallen =
     reading.usage < account.usage - out ||
@@ -590,14 +619,14 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     account.pendingSent = 0;
     account.pendingDated = 0;
   }
-  noteBeat(world, request.worker, now);
+  noteHeartbeat(world, request.worker, now);
   followClock(world, request.account, account, now);
   restoreSeen(account, request, now);
   const billed: Billed[] = [];
   sweep(world, request.account, account, now, billed);
   // Facts of this call's settlements are judged with the reading that came with them.
   let hasProbeBilled = false;
-  // A reading that cost nothing is as good as one of the request that went alone.
+  // A free reading is as good as one of the lone probe.
   let hasConfirmed = request.settle.length === 0 && account.held === 0 && account.probes === 0;
   for (const settlement of request.settle) {
     const permit = world.permits.get(settlement.permit);
@@ -642,8 +671,8 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
 }
 
 /**
- * Whether one request beyond the limit may find out if there is more: where a refusal is free, and where it is the quota
- * that is used up and not what the user allows of it.
+ * Whether one request beyond the limit may probe for more: where a refusal is free, and where the
+ * quota is used up rather than the user's own limit.
  */
 function mayFindOut(account: ModelAccount, policy: { quotaCap: number | null }, run: ModelRun): boolean {
   const isCapOurs = policy.quotaCap !== null && policy.quotaCap < (account.quota ?? Infinity);
@@ -651,18 +680,19 @@ function mayFindOut(account: ModelAccount, policy: { quotaCap: number | null }, 
 }
 
 /**
- * Whether a request beyond the limit may confirm that the next period has begun: where the user says that the plan is free, however
- * often; else only where a request that went alone brought the first word of it.
+ * Whether a request beyond the limit may confirm that the next period has begun: where the user
+ * says that the plan is free, however often; else only where a lone request was the first to report
+ * it.
  */
 function mayConfirmTurn(account: ModelAccount, policy: { quotaCap: number | null }, run: ModelRun): boolean {
   return (run.settings.plan === 'free' || account.pendingAsked !== null) && mayFindOut(account, policy, run);
 }
 
 /**
- * How far beyond the quota the account may stand without another run passing its cap with the permits that it has out: all of them
- * may turn out to be overage.
+ * How far beyond the quota the account may go without another run passing its cap with its permits
+ * in flight: all of them may turn out to be overage.
  */
-function overageRoomOfOthers(world: ModelWorld, account: string, ownKey: string): number {
+function overageLeftByOthers(world: ModelWorld, account: string, ownKey: string): number {
   const out = new Map<string, { held: number; cap: number }>();
   for (const permit of world.permits.values()) {
     const { runKey, generation } = permit;
@@ -703,7 +733,7 @@ function take(
     if (isPeriodDue(account, now)) return { permit, answer: 'denied' };
     const isTurn = isTurnUnconfirmed(account, now);
     if (isTurn && out > 0) return { permit, answer: 'denied' };
-    // What a dead process left behind does not count: it may take a minute to run out.
+    // Leftovers of a dead process do not count: they may take a minute to expire.
     const isOpening = account.heardAt <= now - ALONE_AFTER_MS;
     if (isOpening && account.alone !== null && world.permits.has(account.alone))
       return { permit, answer: 'denied' };
@@ -726,7 +756,7 @@ function take(
       if (caps.overage + Math.min(caps.held + 1, beyond) > maxOverageRequests)
         return { permit, answer: 'denied' };
     }
-    if (beyond > overageRoomOfOthers(world, request.account, run.key)) return { permit, answer: 'denied' };
+    if (beyond > overageLeftByOthers(world, request.account, run.key)) return { permit, answer: 'denied' };
     let slot = Math.max(now, account.floorUntil);
     if (account.rate !== null) {
       const interval = 1_000 / account.rate;
@@ -818,7 +848,7 @@ function stateOf(
   };
 }
 
-/** On a copy: looking changes nothing. An account that is not there is shown as one that has no epoch. */
+/** On a copy: reading changes nothing. A missing account is shown as one without an epoch. */
 export function show(world: ModelWorld, name: string, now: number, runId?: string): LedgerState {
   const copy: ModelWorld = {
     ...structuredClone({ ...world, newEpoch: null, runs: null }),
@@ -850,7 +880,10 @@ export function open(
   return stateOf(world, name, account, null, now);
 }
 
-/** What another ledger knows: the larger sum holds, and a later period opens once nothing is in flight. */
+/**
+ * Import from another ledger: the larger sum holds, and a later period opens once nothing is in
+ * flight.
+ */
 export function raise(
   world: ModelWorld,
   name: string,

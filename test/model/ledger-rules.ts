@@ -1,6 +1,6 @@
 /**
- * The ledger by its own rules, and nine ways of getting them wrong that look right. Each is the model with one thing
- * changed from outside, so that it is the rule that is tried and not another ledger.
+ * The ledger by its own rules, and nine plausible but wrong variants. Each is the model with one
+ * change from outside, so that it is the rule that is tested and not another ledger.
  */
 import type { ExchangeAnswer, ExchangeRequest, Settlement } from '../../src/ledger/ledger.js';
 import { exchange, type ModelWorld } from './ledger-model.js';
@@ -8,17 +8,20 @@ import { accountIn, LIMIT } from './small-world.js';
 
 export interface LedgerRules {
   exchange(ledger: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer;
-  /** Check-then-increment: whether a worker that looks sees room. It is counted in later, unasked. */
+  /**
+   * Check-then-increment: whether a worker that looks sees room. It is counted in later, without
+   * being asked for.
+   */
   readonly look?: (ledger: ModelWorld) => boolean;
   /** Whether an exchange is on disk before it is answered. */
   readonly isDurable: boolean;
-  /** The month that this worker believes in, instead of the one that the service's `Date` says. */
+  /** The month that this worker assumes, instead of the one of the service's `Date`. */
   readonly clockOf?: (worker: number) => number;
 }
 
 export const SOUND: LedgerRules = { exchange, isDurable: true };
 
-/** An exchange that grants whatever is asked for: the limit is out of its sight. */
+/** An exchange that grants whatever is asked for: it does not see the limit. */
 function exchangeUnlimited(ledger: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer {
   const account = accountIn(ledger);
   const answer = exchange(
@@ -46,7 +49,7 @@ export const REFUNDS_TIMEOUTS: LedgerRules = {
     ),
 };
 
-/** A permit past its deadline goes back, as a lock with a time to live does. */
+/** A permit past its deadline is given back, like a lock with a time to live. */
 export const EXPIRES_BACK: LedgerRules = {
   ...SOUND,
   exchange(ledger, request, now) {
@@ -86,7 +89,7 @@ export const TRUSTS_HEADER: LedgerRules = {
   },
 };
 
-/** Answers first and writes to disk when there is time. */
+/** Answers first and writes to disk later. */
 export const NOT_YET_ON_DISK: LedgerRules = { ...SOUND, isDurable: false };
 
 /** Workers name the month by their own clocks, and one of them is ahead. */
@@ -95,7 +98,9 @@ export const MONTH_OF_WORKER: LedgerRules = {
   clockOf: (worker) => (worker === 0 ? 1 : 0),
 };
 
-/** Begins a new month at zero, though requests that were answered before it was noticed may be billed in it. */
+/**
+ * Begins a new month at zero, though requests answered before it was noticed may be billed in it.
+ */
 export const MONTH_FROM_ZERO: LedgerRules = {
   ...SOUND,
   exchange(ledger, request, now) {
@@ -117,12 +122,16 @@ export const BELIEVES_ONE_ANSWER: LedgerRules = {
   },
 };
 
-/** Takes for others' whatever the header shows beyond what is settled: our own requests in flight too. */
+/**
+ * Attributes to others whatever the header shows beyond what is settled: our own requests in flight
+ * too.
+ */
 export const FORGETS_HELD: LedgerRules = {
   ...SOUND,
   exchange(ledger, request, now) {
     if (request.reading === null || request.reading.usage === null) return exchange(ledger, request, now);
-    // After these settlements so many are held: added here, they cancel out where the model takes them off.
+    // After these settlements this many are held: added here, they cancel out where the model
+    // subtracts them.
     const settled = request.settle.filter(({ permit }) => ledger.permits.has(permit)).length;
     const expired = [...ledger.permits.values()].filter(({ deadline }) => deadline <= now).length;
     const held = accountIn(ledger).held - Math.max(settled, expired);

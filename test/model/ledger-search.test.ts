@@ -1,7 +1,7 @@
 /**
- * Everything that three workers, a service and other users of the token can do to an account with a limit of four,
- * searched through in full: by the ledger's rules the promises hold, and each of nine rules that look right and
- * are not is found out.
+ * Exhaustive search of everything that three workers, a service and other users of the token can do
+ * to an account with a limit of four: by the ledger's rules the promises hold, and each of nine
+ * plausible but wrong rules is caught.
  */
 import { describe, expect, test } from 'vitest';
 import { type Explored, explore } from './explore.js';
@@ -26,8 +26,8 @@ function search(
 describe('by the rules the limit holds, and is used to the last request while nothing goes wrong,', () => {
   test.each<[string, Accidents, number]>([
     ['with two requests of others and a header that lags', { others: 2 }, 3_000],
-    ['when two workers are killed and start anew', { crash: 2 }, 1_500],
-    ['when one is killed and permits run out', { crash: 1, time: 2 }, 40_000],
+    ['when two workers are killed and restart', { crash: 2 }, 1_500],
+    ['when one is killed and permits expire', { crash: 1, time: 2 }, 40_000],
     ['when two answers are lost, of the service or of the ledger', { loss: 2 }, 8_000],
     ['when one is killed and one answer is lost', { crash: 1, loss: 1 }, 5_000],
     ['when one is killed beside a request of others', { crash: 1, others: 1 }, 3_000],
@@ -35,11 +35,11 @@ describe('by the rules the limit holds, and is used to the last request while no
   ])('%s', (_what, left, statesAtLeast) => {
     const { states, counterexample } = search(rules.SOUND, left);
     expect(counterexample).toBeNull();
-    // A search that sees little proves little.
+    // A search that visits few states proves little.
     expect(states).toBeGreaterThan(statesAtLeast);
   });
 
-  test('when permits run out beside a request of others, with two workers', () => {
+  test('when permits expire beside a request of others, with two workers', () => {
     const left = { others: 1, crash: 1, time: 2 };
     const { states, counterexample } = search(rules.SOUND, left, { workers: 2 });
     expect(counterexample).toBeNull();
@@ -71,41 +71,41 @@ describe('by the rules the limit holds, and is used to the last request while no
   });
 });
 
-describe('it is found out', () => {
+describe('the search catches a ledger', () => {
   const MORE_THAN_FOUR = /^(5 may be ours|5 billed to us|\d may be ours and [1-9] are others')/;
   test.each<[string, rules.LedgerRules, Accidents, { hasDisk?: boolean; now?: number }, RegExp]>([
-    ['who refunds a request that timed out', rules.REFUNDS_TIMEOUTS, { loss: 1 }, {}, MORE_THAN_FOUR],
-    ['who gives permits back that ran out', rules.EXPIRES_BACK, { crash: 1, time: 2 }, {}, MORE_THAN_FOUR],
-    ['who checks, then increments', rules.CHECKS_THEN_INCREMENTS, {}, {}, MORE_THAN_FOUR],
-    ['who believes the usage header', rules.TRUSTS_HEADER, {}, {}, MORE_THAN_FOUR],
+    ['that refunds a request that timed out', rules.REFUNDS_TIMEOUTS, { loss: 1 }, {}, MORE_THAN_FOUR],
+    ['that gives back permits that expired', rules.EXPIRES_BACK, { crash: 1, time: 2 }, {}, MORE_THAN_FOUR],
+    ['that checks, then increments', rules.CHECKS_THEN_INCREMENTS, {}, {}, MORE_THAN_FOUR],
+    ['that believes the usage header', rules.TRUSTS_HEADER, {}, {}, MORE_THAN_FOUR],
     [
-      'who grants before it is on disk',
+      'that grants before it is on disk',
       rules.NOT_YET_ON_DISK,
       { crash: 1, powerCut: 1 },
       { hasDisk: true },
       MORE_THAN_FOUR,
     ],
     [
-      'who takes the month from a worker',
+      'that takes the month from a worker',
       rules.MONTH_OF_WORKER,
       {},
       { now: Date.UTC(2030, 1, 2) },
       MORE_THAN_FOUR,
     ],
     [
-      'who begins a month at zero',
+      'that begins a month at zero',
       rules.MONTH_FROM_ZERO,
       { turn: 1 },
       { now: Date.UTC(2030, 1, 2) },
       MORE_THAN_FOUR,
     ],
-    ['who opens a month for one answer', rules.BELIEVES_ONE_ANSWER, { lie: 1 }, {}, MORE_THAN_FOUR],
+    ['that opens a month for one answer', rules.BELIEVES_ONE_ANSWER, { lie: 1 }, {}, MORE_THAN_FOUR],
     [
-      'who takes our requests in flight for those of others',
+      'that attributes our requests in flight to others',
       rules.FORGETS_HELD,
       {},
       {},
-      /^told that nothing is left after [0-3] of 4$/,
+      /^limit reported as reached after [0-3] of 4$/,
     ],
   ])('%s', (_who, by, left, options, broken) => {
     const { counterexample } = search(by, left, options);

@@ -1,6 +1,7 @@
 /**
- * The `Ledger` seam over the model, on a clock turned by hand: what a governor meets in tests. It notes every request,
- * can be out of reach, can lose an answer after having done what was asked, and can keep an answer until it is let go.
+ * The `Ledger` interface over the model, on a clock turned by hand: the ledger of the governor
+ * tests. It records every request, can be unreachable, can lose an answer after having done what
+ * was asked, and can hold an answer back until released.
  */
 import type { Clock } from '../../src/core/clock.js';
 import type { ExchangeRequest, Ledger } from '../../src/ledger/ledger.js';
@@ -8,15 +9,15 @@ import * as model from './ledger-model.js';
 
 export interface ModelLedger extends Ledger {
   readonly world: model.ModelWorld;
-  /** Every exchange that was asked for, those that failed included. */
+  /** Every requested exchange, failed ones included. */
   readonly requests: readonly ExchangeRequest[];
   /** A run that lives for ever, with the settings that the ledger reads. */
   addRun(id: string, settings?: Partial<model.ModelRun['settings']> & { key?: string }): void;
-  /** The worker that holds the claim on a key; without a word each key is its first taker's. */
+  /** The worker that holds the claim on a key; by default the first that takes it. */
   claim(key: string, worker: string): void;
   /** `out`: nothing arrives. `deaf`: everything arrives, every answer is lost. */
   setReach(reach: 'good' | 'out' | 'deaf'): void;
-  /** Keeps all answers until the returned function is called. */
+  /** Holds all answers back until the returned function is called. */
   hold(): () => void;
 }
 
@@ -58,14 +59,14 @@ export function createModelLedger(clock: Clock): ModelLedger {
       reach = to;
     },
     hold() {
-      let letGo = () => undefined as undefined;
+      let release = () => undefined as undefined;
       held = new Promise((resolve) => {
-        letGo = () => {
+        release = () => {
           held = null;
           resolve();
         };
       });
-      return () => letGo();
+      return () => release();
     },
     async exchange(request) {
       requests.push(request);

@@ -1,6 +1,7 @@
 /**
- * Whatever happens, the overage that runs report adds up to the service's bill: over random orders of free, billed and lost answers,
- * killed workers and months that turn, two runs beside each other and a header that does not lag.
+ * The overage that runs report always adds up to the service's bill: over random orders of free,
+ * billed and lost answers, killed workers and turning months, two concurrent runs and a header that
+ * does not lag.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -19,7 +20,7 @@ const RUNS = [
 type Event =
   | { readonly type: 'ask'; readonly run: number; readonly permits: number }
   | { readonly type: 'answer'; readonly which: number; readonly as: 'billed' | 'free' | 'lost' | 'killed' }
-  | { readonly type: 'tell' }
+  | { readonly type: 'settle' }
   | { readonly type: 'turn' };
 
 const events: fc.Arbitrary<Event[]> = fc.array(
@@ -47,13 +48,13 @@ const events: fc.Arbitrary<Event[]> = fc.array(
         ),
       }),
     },
-    { weight: 5, arbitrary: fc.constant({ type: 'tell' as const }) },
+    { weight: 5, arbitrary: fc.constant({ type: 'settle' as const }) },
     { weight: 1, arbitrary: fc.constant({ type: 'turn' as const }) },
   ),
   { minLength: 20, maxLength: 120 },
 );
 
-/** A service that bills whatever arrives, and the workers before it. */
+/** A service that bills whatever arrives, and the workers that call it. */
 class Story {
   readonly ledger: ModelWorld = createWorld(() => 'epoch');
   now = TURN_AT - 2_000;
@@ -62,10 +63,10 @@ class Story {
   /** What the service counted in each month. */
   readonly billed = [0, 0];
   readonly out: string[] = [];
-  mail: { permit: string; as: 'billed' | 'free' | 'doubtful'; period: string | null }[] = [];
+  outbox: { permit: string; as: 'billed' | 'free' | 'doubtful'; period: string | null }[] = [];
   reading: { usage: number; period: string } | null = null;
-  /** The month of the last reading that the ledger was told. */
-  told = 0;
+  /** The month of the last reading that the ledger received. */
+  reportedMonth = 0;
 
   constructor() {
     for (const { id, maxOverageRequests } of RUNS)
@@ -83,10 +84,10 @@ class Story {
         },
       });
     open(this.ledger, ACCOUNT, { rate: null, burst: 1 }, this.now);
-    this.say(null, 0);
+    this.exchange(null, 0);
   }
 
-  say(run: string | null, permits: number): void {
+  exchange(run: string | null, permits: number): void {
     const take = Array.from({ length: permits }, () => {
       this.serial += 1;
       const key = `key-${this.serial}`;
@@ -100,7 +101,7 @@ class Story {
         worker: 'worker',
         run,
         seen: null,
-        settle: this.mail,
+        settle: this.outbox,
         reading: {
           quota: QUOTA,
           ...(this.reading ?? { usage: this.billed[this.month] ?? 0, period: this.today }),
@@ -115,8 +116,9 @@ class Story {
       },
       this.now,
     );
-    this.told = (this.reading?.period ?? this.today) === this.today ? this.month : this.told;
-    this.mail = [];
+    this.reportedMonth =
+      (this.reading?.period ?? this.today) === this.today ? this.month : this.reportedMonth;
+    this.outbox = [];
     this.reading = null;
     for (const { permit, answer: given } of answer.permits) if (given === 'granted') this.out.push(permit);
   }
@@ -126,30 +128,33 @@ class Story {
   }
 
   answer(which: number, wanted: 'billed' | 'free' | 'lost' | 'killed'): void {
-    // What is lost before anybody knows of the new month cannot be dated.
-    const as = wanted === 'free' || this.told === this.month ? wanted : 'billed';
+    // What is lost before the new month is known cannot be dated.
+    const as = wanted === 'free' || this.reportedMonth === this.month ? wanted : 'billed';
     const [permit] = this.out.splice(which % this.out.length, 1);
     if (permit === undefined) return;
     if (as !== 'free') this.billed[this.month] = (this.billed[this.month] ?? 0) + 1;
     if (as === 'killed') return;
     const isDated = as === 'billed';
-    this.mail.push({ permit, as: as === 'lost' ? 'doubtful' : as, period: isDated ? this.today : null });
+    this.outbox.push({ permit, as: as === 'lost' ? 'doubtful' : as, period: isDated ? this.today : null });
     if (isDated) this.reading = { usage: this.billed[this.month] ?? 0, period: this.today };
   }
 
-  /** What was killed runs out; what was lost or killed is told before the month turns, because nobody can date it. */
+  /**
+   * Killed permits expire; lost or killed ones are reported before the month turns, because they
+   * cannot be dated.
+   */
   rest(): void {
     while (this.out.length > 0) this.answer(0, 'billed');
-    this.say(null, 0);
+    this.exchange(null, 0);
     this.now += PERMIT_MS;
-    this.say(null, 0);
+    this.exchange(null, 0);
   }
 
   turn(): void {
     if (this.month === 1) return;
-    // Requests that are under way are answered in the month that follows, if their answers are dated.
-    for (const { as } of this.mail) if (as === 'doubtful') return;
-    if (this.ledger.permits.size > this.out.length + this.mail.length) return;
+    // Requests in flight are answered in the month that follows, if their answers are dated.
+    for (const { as } of this.outbox) if (as === 'doubtful') return;
+    if (this.ledger.permits.size > this.out.length + this.outbox.length) return;
     this.month += 1;
     this.now = TURN_AT + 1_000;
   }
@@ -170,9 +175,9 @@ test('the overage of all runs is what the service bills, and a cap on it holds',
     fc.property(events, (happenings) => {
       const story = new Story();
       for (const event of happenings) {
-        if (event.type === 'ask') story.say(RUNS[event.run]?.id ?? null, event.permits);
+        if (event.type === 'ask') story.exchange(RUNS[event.run]?.id ?? null, event.permits);
         else if (event.type === 'answer') story.answer(event.which, event.as);
-        else if (event.type === 'tell') story.say(null, 0);
+        else if (event.type === 'settle') story.exchange(null, 0);
         else story.turn();
       }
       story.rest();
@@ -187,19 +192,19 @@ test('the overage of all runs is what the service bills, and a cap on it holds',
   expect(turnsSeen).toBeGreaterThan(500);
 });
 
-test('alone, a run with a cap on overage never passes it, and uses it to its end', () => {
+test('alone, a run with a cap on overage never passes it, and uses it up fully', () => {
   fc.assert(
     fc.property(events, (happenings) => {
       const story = new Story();
       for (const event of happenings) {
-        if (event.type === 'ask') story.say('run-1', event.permits);
+        if (event.type === 'ask') story.exchange('run-1', event.permits);
         else if (event.type === 'answer') story.answer(event.which, event.as);
-        else if (event.type === 'tell') story.say(null, 0);
+        else if (event.type === 'settle') story.exchange(null, 0);
         expect(story.overageOf(1)).toBeLessThanOrEqual(3);
       }
       story.rest();
       for (let more = 0; more < 20; more += 1) {
-        story.say('run-1', 1);
+        story.exchange('run-1', 1);
         story.rest();
       }
       expect(story.overageOf(1)).toBe(3);
@@ -215,9 +220,9 @@ test('beside a run without one, a run with a cap on overage never passes it', ()
     fc.property(events, (happenings) => {
       const story = new Story();
       for (const event of happenings) {
-        if (event.type === 'ask') story.say(RUNS[event.run]?.id ?? null, event.permits);
+        if (event.type === 'ask') story.exchange(RUNS[event.run]?.id ?? null, event.permits);
         else if (event.type === 'answer') story.answer(event.which, event.as);
-        else if (event.type === 'tell') story.say(null, 0);
+        else if (event.type === 'settle') story.exchange(null, 0);
         expect(story.overageOf(1)).toBeLessThanOrEqual(3);
       }
       story.rest();

@@ -1,8 +1,10 @@
 /**
  * Everything that can happen next in a small world, and the promises that must hold whatever does:
  *
- *   - what is billed to us, and what may be ours together with what others provably spent, never exceeds the limit
- *   - while nothing crashed, got lost or ran out, nobody is told that the limit is reached before it is
+ * - what is billed to us, and what may be ours together with what others provably spent, never
+ * exceeds the limit
+ * - while nothing crashed, got lost or expired, no worker is told that the limit is reached before
+ * it is
  */
 import type { ExchangeRequest } from '../../src/ledger/ledger.js';
 import { judgeDenial } from '../../src/ledger/policy.js';
@@ -17,8 +19,8 @@ import {
   IDLE,
   keyOfWorker,
   LIMIT,
-  type Mail,
   MONTHS,
+  type Outbox,
   PERMIT_MS,
   RUN,
   type SmallWorld,
@@ -45,7 +47,7 @@ export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<Sma
     };
 
     world.workers.forEach((worker, index) => {
-      // Of workers that have nothing under way one is enough, except where their clocks differ.
+      // Of idle workers one is enough, except where their clocks differ.
       if (worker === IDLE && world.workers.indexOf(IDLE) < index && rules.clockOf === undefined) return;
       stepsOfWorker(rules, worker, index, step, accident);
     });
@@ -59,7 +61,7 @@ export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<Sma
       });
     accident('time', 'time passes', (next) => {
       next.now += TICK_MS;
-      // Workers that said nothing for so long count as dead, and their permits as sent.
+      // Workers that were silent for so long count as dead, and their permits as sent.
       if (next.ledger.permits.size > 0) next.isClean = false;
     });
     if (world.disk !== null) {
@@ -75,9 +77,9 @@ export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<Sma
     }
     if (world.workers.every(({ phase }) => phase === 'idle'))
       accident('turn', 'the month turns', (next) => {
-        // Free answers that nobody has told yet are still to be taken off.
-        const mayBeOurs = next.workers.filter(({ mail }) => mail?.as === 'free').length;
-        // Until a reading says so nobody knows that there is room again.
+        // Free answers that were not reported yet are still to be subtracted.
+        const mayBeOurs = next.workers.filter(({ outbox }) => outbox?.as === 'free').length;
+        // Until a reading says so the new room is unknown.
         Object.assign(next, {
           isClean: false,
           month: 1,
@@ -103,29 +105,29 @@ function stepsOfWorker(
   const become = (next: SmallWorld, some: Partial<Worker>) => {
     next.workers = next.workers.map((each, at) => (at === index ? { ...each, ...some } : each));
   };
-  const withMail = (as: Mail['as'], reading: Mail['reading']): Partial<Worker> => ({
+  const withOutbox = (as: Outbox['as'], reading: Outbox['reading']): Partial<Worker> => ({
     phase: 'idle',
     permit: '',
-    mail: { permit: worker.permit, as, reading },
+    outbox: { permit: worker.permit, as, reading },
   });
   switch (worker.phase) {
     case 'idle':
-      if (worker.mail !== null) step(`${name} tells`, (next) => tell(rules, next, index, null));
+      if (worker.outbox !== null) step(`${name} settles`, (next) => exchange(rules, next, index, null));
       if (rules.look !== undefined)
         step(`${name} looks whether there is room`, (next) => {
           if (rules.look?.(next.ledger)) become(next, { phase: 'looked' });
           return null;
         });
-      else step(`${name} asks for a permit`, (next) => tell(rules, next, index, 'heard'));
+      else step(`${name} asks for a permit`, (next) => exchange(rules, next, index, 'heard'));
       accident('loss', `${name} asks for a permit, the answer is lost`, (next) => {
-        tell(rules, next, index, 'unheard');
+        exchange(rules, next, index, 'unheard');
       });
       break;
     case 'looked':
-      step(`${name} counts itself in`, (next) => tell(rules, next, index, 'heard'));
+      step(`${name} counts itself in`, (next) => exchange(rules, next, index, 'heard'));
       break;
     case 'asking':
-      step(`${name} asks again`, (next) => tell(rules, next, index, 'heard'));
+      step(`${name} asks again`, (next) => exchange(rules, next, index, 'heard'));
       break;
     case 'holding':
       step(`${name}: the service bills`, (next) => {
@@ -135,44 +137,44 @@ function stepsOfWorker(
         return null;
       });
       step(`${name} is answered for free`, (next) => {
-        become(next, withMail('free', null));
+        become(next, withOutbox('free', null));
         return null;
       });
       accident('loss', `${name}: the request is lost on its way`, (next) => {
         next.isClean = false;
-        become(next, withMail('doubtful', null));
+        become(next, withOutbox('doubtful', null));
       });
       break;
     case 'billed':
       step(`${name} has its answer`, (next) => {
-        become(next, withMail('billed', { usage: next.shown, month: next.month }));
+        become(next, withOutbox('billed', { usage: next.shown, month: next.month }));
         return null;
       });
       accident('lie', `${name} has an answer that is dated in the next month and shows no usage`, (next) => {
         next.isClean = false;
-        become(next, withMail('billed', { usage: 0, month: next.month + 1 }));
+        become(next, withOutbox('billed', { usage: 0, month: next.month + 1 }));
       });
       accident('loss', `${name} waits for its answer in vain`, (next) => {
         next.isClean = false;
-        become(next, withMail('doubtful', null));
+        become(next, withOutbox('doubtful', null));
       });
   }
-  if (worker.phase !== 'idle' || worker.mail !== null)
+  if (worker.phase !== 'idle' || worker.outbox !== null)
     accident('crash', `${name} is killed and starts anew`, (next) => {
       next.isClean = false;
       next.workers = next.workers.map((each, at) => (at === index ? IDLE : each));
     });
 }
 
-/** One exchange of a worker: its mail, and a permit if it wants one and hears of it. */
-function tell(
+/** One exchange of a worker: its outbox, and a permit if it wants one and receives the answer. */
+function exchange(
   rules: LedgerRules,
   next: SmallWorld,
   index: number,
   take: 'heard' | 'unheard' | null,
 ): string | null {
   const worker = next.workers[index] ?? IDLE;
-  const { mail, phase } = worker;
+  const { outbox, phase } = worker;
   if (take !== null && phase !== 'asking') next.serial += 1;
   const permit = phase === 'asking' ? worker.permit : `permit-${next.serial}`;
   const wasOut = next.ledger.permits.has(permit);
@@ -183,24 +185,24 @@ function tell(
     run: RUN,
     seen: worker.seen && { ...worker.seen, period: accountIn(next.ledger).period, others: 0 },
     settle:
-      mail === null
+      outbox === null
         ? []
         : [
             {
-              permit: mail.permit,
-              as: mail.as,
-              period: mail.reading && (MONTHS[monthOf(mail.reading)] ?? null),
+              permit: outbox.permit,
+              as: outbox.as,
+              period: outbox.reading && (MONTHS[monthOf(outbox.reading)] ?? null),
             },
           ],
     reading:
-      mail?.reading == null
+      outbox?.reading == null
         ? null
         : {
             quota: LIMIT,
-            usage: mail.reading.usage,
-            period: MONTHS[monthOf(mail.reading)] ?? null,
+            usage: outbox.reading.usage,
+            period: MONTHS[monthOf(outbox.reading)] ?? null,
           },
-    heard: mail?.as === 'billed',
+    heard: outbox?.as === 'billed',
     refusedForQuota: false,
     pace: null,
     take: take === null ? [] : [{ permit, key: keyOfWorker(index) }],
@@ -208,23 +210,24 @@ function tell(
     mayHaveTurned: false,
     usageLagMs: 60_000,
   };
-  // What the observer can prove: free answers are not ours, usage beyond all that may be ours is others'.
-  if (mail?.as === 'free' && phase !== 'asking') next.mayBeOurs -= 1;
-  if (mail?.reading && mail.reading.month === next.month)
-    next.provenOthers = Math.max(next.provenOthers, mail.reading.usage - next.mayBeOurs);
+  // What the observer can prove: free answers are not ours, usage beyond all that may be ours is
+  // others'.
+  if (outbox?.as === 'free' && phase !== 'asking') next.mayBeOurs -= 1;
+  if (outbox?.reading && outbox.reading.month === next.month)
+    next.provenOthers = Math.max(next.provenOthers, outbox.reading.usage - next.mayBeOurs);
   const answer = rules.exchange(next.ledger, request, next.now);
   const mayGoBack = next.disk !== null;
   if (mayGoBack && rules.isDurable) next.disk = copyLedger(next.ledger);
   const isGranted = answer.permits[0]?.answer === 'granted';
   if (isGranted && !wasOut) next.mayBeOurs += 1;
   const { epoch, version, sent, held, probes } = answer.state;
-  // A ledger that keeps everything never goes back: what was seen of it is never of use.
+  // A ledger that keeps everything never goes back, so what was seen of it is never needed.
   const seen = mayGoBack && !rules.isDurable ? { epoch, version, spent: sent + held + probes } : null;
   const after: Worker =
     take === 'unheard'
-      ? { phase: 'asking', permit, mail, seen: worker.seen }
+      ? { phase: 'asking', permit, outbox, seen: worker.seen }
       : isGranted
-        ? { phase: 'holding', permit, mail: null, seen }
+        ? { phase: 'holding', permit, outbox: null, seen }
         : seen === null
           ? IDLE
           : { ...IDLE, seen };
@@ -233,7 +236,7 @@ function tell(
     return `${next.mayBeOurs} may be ours and ${next.provenOthers} are others', of ${LIMIT}`;
   const isRefused = take !== null && !isGranted && judgeDenial(answer.state).type === 'exhausted';
   if (isRefused && next.isClean && next.total < LIMIT)
-    return `told that nothing is left after ${next.total} of ${LIMIT}`;
+    return `limit reported as reached after ${next.total} of ${LIMIT}`;
   return null;
 }
 

@@ -1,10 +1,10 @@
 /**
- * A world small enough to be searched through: three workers, one service that serves and bills whatever arrives, other
- * users of the token, and the ledger model between them. The service never refuses, so nothing but the ledger stands
- * between the workers and the bill.
+ * A world small enough for an exhaustive search: three workers, one service that serves and bills
+ * whatever arrives, other users of the token, and the ledger model between them. The service never
+ * refuses, so nothing but the ledger stands between the workers and the bill.
  *
- * Beside what the world is stands what only an observer knows: what was really billed, how much of it may have been
- * ours for all that anybody can prove, and what others spent as far as it could be seen.
+ * Beside the state of the world it holds what only an observer knows: what was really billed, how
+ * much of it may provably have been ours, and what others spent as far as it could be seen.
  */
 import { createWorld, isWorkerAlive, type ModelAccount, type ModelWorld, open } from './ledger-model.js';
 
@@ -25,24 +25,24 @@ export const MONTHS = ['2030-01-01', '2030-02-01', '2030-03-01'] as const;
  */
 type Phase = 'idle' | 'asking' | 'looked' | 'holding' | 'billed';
 
-export interface Mail {
+export interface Outbox {
   readonly permit: string;
   readonly as: 'billed' | 'free' | 'doubtful';
-  /** What the usage header of the answer said, and which month its `Date` fell in. */
+  /** The usage header of the answer, and the month of its `Date`. */
   readonly reading: { readonly usage: number; readonly month: number } | null;
 }
 
 export interface Worker {
   readonly phase: Phase;
   readonly permit: string;
-  readonly mail: Mail | null;
+  readonly outbox: Outbox | null;
   /** The highest state this worker saw, should the ledger go back in time. */
   readonly seen: { readonly epoch: string; readonly version: number; readonly spent: number } | null;
 }
 
 export interface SmallWorld {
   readonly ledger: ModelWorld;
-  /** What the ledger comes back with after a power cut; null: all of it. */
+  /** The state that the ledger restarts with after a power cut; null: all of it. */
   disk: ModelWorld | null;
   now: number;
   workers: readonly Worker[];
@@ -55,17 +55,17 @@ export interface SmallWorld {
   ours: number;
   /** Permits granted and not proven free: all that may be ours. */
   mayBeOurs: number;
-  /** Spending of others that a reading proved. */
+  /** Spending by others that a reading proved. */
   provenOthers: number;
   /** How often each kind of accident may still happen. */
   readonly left: Readonly<Record<Accident, number>>;
-  /** Nothing crashed, was lost or ran out so far. */
+  /** Nothing crashed, was lost or expired so far. */
   isClean: boolean;
 }
 
 export type Accident = 'others' | 'crash' | 'loss' | 'time' | 'powerCut' | 'turn' | 'lie';
 
-export const IDLE: Worker = { phase: 'idle', permit: '', mail: null, seen: null };
+export const IDLE: Worker = { phase: 'idle', permit: '', outbox: null, seen: null };
 
 export function workerName(index: number): string {
   return `worker-${index}`;
@@ -75,7 +75,7 @@ export function keyOfWorker(index: number): string {
   return `key-${index}`;
 }
 
-/** A world at rest: the quota is known, nothing is spent. `now`: what the store's clock says. */
+/** A world at rest: the quota is known, nothing is spent. `now`: the store's clock. */
 export function createSmallWorld(
   numWorkers: number,
   left: Partial<SmallWorld['left']>,
@@ -130,11 +130,12 @@ export function accountIn(ledger: ModelWorld): ModelAccount {
 export function copyLedger(ledger: ModelWorld): ModelWorld {
   const account = accountIn(ledger);
   return {
-    // Runs do not change, and what claims and caps count is never compared here: every copy may share them.
+    // Runs do not change, and what claims and caps count is never compared here: all copies may
+    // share them.
     ...ledger,
     accounts: new Map([[ACCOUNT, { ...account }]]),
-    beats: new Map(ledger.beats),
-    // Nobody changes a permit, it is only taken out: the clock is never set back here.
+    heartbeats: new Map(ledger.heartbeats),
+    // Permits never change, they are only removed: the clock is never set back here.
     permits: new Map(ledger.permits),
     // Every request is for another identifier: doubts of earlier ones do not matter.
     doubts: new Map(),
@@ -145,7 +146,10 @@ export function copyWorld(world: SmallWorld): SmallWorld {
   return { ...world, ledger: copyLedger(world.ledger), workers: [...world.workers] };
 }
 
-/** Equal for worlds in which the same can happen: names and absolute times are left out, workers have no order. */
+/**
+ * Equal for worlds with the same future: names and absolute times are left out, workers have no
+ * order.
+ */
 export function keyOfWorld(world: SmallWorld): string {
   const account = accountIn(world.ledger);
   const life = (permit: string) => {
@@ -155,15 +159,15 @@ export function keyOfWorld(world: SmallWorld): string {
       : `${(known.deadline - world.now) / TICK_MS}${known.period?.slice(6, 7)}${isWorkerAlive(world.ledger, known.worker, world.now) ? '' : 'x'}`;
   };
   const named = new Set<string>();
-  const workers = world.workers.map(({ phase, permit, mail, seen }) => {
+  const workers = world.workers.map(({ phase, permit, outbox, seen }) => {
     named.add(permit);
-    if (mail !== null) named.add(mail.permit);
-    const told =
-      mail === null
+    if (outbox !== null) named.add(outbox.permit);
+    const unsent =
+      outbox === null
         ? ''
-        : `${mail.as[0]}${mail.reading === null ? '' : `${mail.reading.usage}/${mail.reading.month}`}${life(mail.permit)}`;
+        : `${outbox.as[0]}${outbox.reading === null ? '' : `${outbox.reading.usage}/${outbox.reading.month}`}${life(outbox.permit)}`;
     const saw = seen === null ? '' : `${seen.version - account.version}/${seen.spent}`;
-    return `${phase}${phase === 'idle' ? '' : life(permit)}${told}${saw}`;
+    return `${phase}${phase === 'idle' ? '' : life(permit)}${unsent}${saw}`;
   });
   const orphans: string[] = [];
   for (const permit of world.ledger.permits.keys()) if (!named.has(permit)) orphans.push(life(permit));

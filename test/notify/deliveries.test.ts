@@ -15,7 +15,7 @@ function listening() {
 }
 
 describe('deliveries', () => {
-  it('are waited for at the end, and each try leaves a line', async () => {
+  it('are waited for at the end, and each attempt writes a line', async () => {
     const { lines, deliveries } = listening();
     let arrive: () => void = () => undefined;
     const arrival = new Promise<void>((resolve) => {
@@ -49,20 +49,20 @@ describe('deliveries', () => {
     });
   });
 
-  it('that are owed for three days are given up', async () => {
+  it('are given up after three days', async () => {
     const { deliveries } = listening();
     const refuse = () => Promise.reject(new Error('no'));
     expect(await deliveries.persist('webhook', {}, refuse, Date.now() - 3 * 86_400_000)).toBe('expired');
   });
 
-  it('that hang do not hold up the end', async () => {
+  it('that hang do not delay the end', async () => {
     const { deliveries } = listening();
     void deliveries.persist('webhook', {}, () => new Promise(() => undefined), Date.now());
     await expect(deliveries.close(10)).resolves.toBeUndefined();
   });
 });
 
-describe('the wait after a failed try', () => {
+describe('the wait after a failed attempt', () => {
   const DAY = 86_400_000;
   it.each([
     [1, 0, 5_000],
@@ -86,7 +86,7 @@ describe('an e-mail', () => {
     text: 'All of it.',
   };
 
-  it('goes to all who are named', async () => {
+  it('goes to all recipients', async () => {
     const server = await startMailServer();
     await sendMail({ url: `smtp://127.0.0.1:${server.port}`, allowsPlain: true }, message);
     const { to, text } = await server.next();
@@ -96,7 +96,7 @@ describe('an e-mail', () => {
     await server.close();
   });
 
-  it('is not sent where it, or the password, could be read on the way', async () => {
+  it('is not sent where it, or the password, could be read in transit', async () => {
     const server = await startServerWithoutTls();
     const url = `smtp://user:open-sesame@127.0.0.1:${server.port}`;
     const error = await sendMail({ url, allowsPlain: false }, message).catch((thrown: unknown) => thrown);
@@ -106,7 +106,7 @@ describe('an e-mail', () => {
   });
 });
 
-/** A mail server that knows no encryption; `verbs` are the commands that it was given. */
+/** A mail server without encryption; `verbs` are the commands that it received. */
 async function startServerWithoutTls() {
   const verbs: string[] = [];
   const server = createServer((socket) => {

@@ -1,4 +1,4 @@
-/** A receiver of webhooks that answers as it is told and keeps what it was sent. */
+/** A webhook receiver that answers as configured and records what it receives. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { onTestFinished } from 'vitest';
@@ -8,7 +8,10 @@ export interface Hook {
   readonly received: readonly { readonly headers: IncomingHttpHeaders; readonly body: string }[];
 }
 
-/** Answers with these statuses in order, the last one for ever; 0 is no answer at all. Ends with the test. */
+/**
+ * Answers with these statuses in order, repeating the last; 0 is no answer at all. Closes with the
+ * test.
+ */
 export async function startHook(...statuses: number[]): Promise<Hook> {
   const received: { headers: IncomingHttpHeaders; body: string }[] = [];
   const server = createServer((request, response) => {

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { postWebhook, signatureHeaders, WEBHOOK_TERMS } from '../../src/notify/webhook.js';
 import { startHook } from './hook-server.js';
 
-/** Waits pass at once and are kept. */
+/** Waits pass at once and are recorded. */
 function quickTerms(changes: { totalMs?: number; tryMs?: number } = {}) {
   const waits: number[] = [];
   const clock = {
@@ -20,7 +20,7 @@ function quickTerms(changes: { totalMs?: number; tryMs?: number } = {}) {
 const SECRET = 'open sesame';
 
 describe('a webhook', () => {
-  it('is sent once, as signed JSON, when it is taken', async () => {
+  it('is sent once, as signed JSON, when it is accepted', async () => {
     const hook = await startHook(204);
     const { terms, waits } = quickTerms();
     await postWebhook({ url: hook.url, content: { event: 'finish', n: 1 }, secret: SECRET }, terms);
@@ -37,7 +37,7 @@ describe('a webhook', () => {
   it.each([
     [[500, 429, 200], 3, [500, 1_500]],
     [[408, 200], 2, [500]],
-  ])('answered with %j is tried %i times, under one id', async (statuses, tries, waited) => {
+  ])('answered with %j is sent %i times, under one id', async (statuses, tries, waited) => {
     const hook = await startHook(...statuses);
     const { terms, waits } = quickTerms();
     await postWebhook({ url: hook.url, content: {}, secret: SECRET }, terms);
@@ -50,7 +50,7 @@ describe('a webhook', () => {
     [503, 3],
     [404, 1],
     [302, 1],
-  ])('answered with %i for ever is given up after try %i', async (status, tries) => {
+  ])('always answered with %i is given up after attempt %i', async (status, tries) => {
     const hook = await startHook(status);
     const { terms } = quickTerms();
     await expect(postWebhook({ url: hook.url, content: {}, secret: null }, terms)).rejects.toThrow(
@@ -60,7 +60,7 @@ describe('a webhook', () => {
     expect(hook.received[0]?.headers['webhook-signature']).toBeUndefined();
   });
 
-  it('that nobody listens to says why, and nothing of its address', async () => {
+  it('without a listener names the reason, and nothing of its address', async () => {
     const { terms, waits } = quickTerms();
     const url = 'http://127.0.0.1:1/hook?key=of-the-receiver';
     const error = await postWebhook({ url, content: {}, secret: SECRET }, terms).catch(
@@ -71,7 +71,7 @@ describe('a webhook', () => {
     expect(waits).toHaveLength(2);
   });
 
-  it('whose host does not exist is not tried again', async () => {
+  it('to a host that does not exist is not retried', async () => {
     const { terms, waits } = quickTerms();
     await expect(
       postWebhook({ url: 'https://hooks.invalid/x', content: {}, secret: null }, terms),
@@ -79,7 +79,7 @@ describe('a webhook', () => {
     expect(waits).toEqual([]);
   });
 
-  it('is given up when its time is over, also in the middle of a try', async () => {
+  it('is given up when its time is over, also during an attempt', async () => {
     const hook = await startHook(0);
     const { terms } = quickTerms({ totalMs: 150 });
     await expect(postWebhook({ url: hook.url, content: {}, secret: null }, terms)).rejects.toThrow(
@@ -88,7 +88,7 @@ describe('a webhook', () => {
     expect(hook.received).toHaveLength(1);
   });
 
-  it('whose receiver hangs is tried again', async () => {
+  it('to a receiver that hangs is retried', async () => {
     const hook = await startHook(0, 200);
     const { terms } = quickTerms({ tryMs: 150 });
     await postWebhook({ url: hook.url, content: {}, secret: null }, terms);
@@ -116,7 +116,7 @@ describe('the signature of a webhook', () => {
     expect(headers['webhook-signature']).toBe(`v1,${expected}`);
   });
 
-  it('is left out where there is no secret', () => {
+  it('is omitted without a secret', () => {
     expect(signatureHeaders({ id: 'a', sentAt: 2_000, body: '{}' }, null)).toEqual({
       'webhook-id': 'a',
       'webhook-timestamp': '2',

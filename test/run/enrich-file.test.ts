@@ -1,7 +1,9 @@
-/** A whole run on a real engine with the local service in this process: waves, repeats and stops. */
+/**
+ * A complete run on a real engine with the local service in this process: waves, repeats and stops.
+ */
 import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { Client } from '../../src/lookup/client.js';
@@ -11,25 +13,18 @@ import { makeReport } from '../../src/run/report/report.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
 import type { WorkerListener } from '../../src/worker/worker-listener.js';
 import { runSettings } from '../engine/contract/run-settings.js';
-import { hasRedisServer, type RedisServer, startRedis } from '../support/redis-server.js';
+import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { KEY_PREFIX, openWorkplace, SERVICE, type Workplace } from '../worker/workplace.js';
+import { KEY_PREFIX, SERVICE, usePlaces, type Workplace } from '../worker/workplace.js';
 
 describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
-  let redis: RedisServer | null = null;
+  const openPlace = usePlaces('enrich');
   let place: Workplace;
   let folder: string;
-  let opened = 0;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis?.stop());
   beforeEach(async () => {
-    opened += 1;
-    place = await openWorkplace(redis?.url ?? '', `enrich-${opened}`);
+    place = await openPlace();
     folder = await temporaryFolder();
   });
-  afterEach(() => place.releasers.releaseAll());
 
   interface RunOptions {
     readonly input: string;
@@ -102,7 +97,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
   const WATERFALL = 'website,other\nb1.com,b2.com\nnobody.com,b3.com\nnone.com,nothing.com\n';
   const WAVES = { input: WATERFALL, columns: ['website', 'other'] };
 
-  it('buys nothing when an output could not be written, or would be written over the input', async () => {
+  it('buys nothing when an output cannot be written, or would overwrite the input', async () => {
     const output = { ...requestOf({ input: LIST }).output, path: folder };
     await expect(run({ input: LIST, request: { output } })).rejects.toMatchObject({
       code: 'output-unwritable',
@@ -116,7 +111,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(await lines('list.csv')).toEqual(LIST.trimEnd().split('\n'));
   });
 
-  it('tells those who look from outside what it found stored, and counts it once for those who wait', async () => {
+  it('reports to outside viewers what it found stored, and counts it once for the caller', async () => {
     await run({ input: 'website\nb1.com\nb2.com\n' });
     const seen: number[] = [];
     const { run: record } = await run({
@@ -141,7 +136,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(await readdir(join(folder, 'state', 'runs'))).toEqual([]);
   });
 
-  it('takes the answers of its own worker as they come, and reads back what it is not told', async () => {
+  it('takes the answers of its own worker as they arrive, and reads the others from the store', async () => {
     const found: string[] = [];
     const { outcomes } = place.engine;
     const read: typeof outcomes.read = async (keys, freshness) => {
@@ -165,11 +160,11 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(found).toEqual([`${KEY_PREFIX}domain:b2.com`]);
     const fresh = await lines();
     await run({ input: LIST });
-    // The dates too: they are the store's, either way.
+    // The dates too: both come from the store.
     expect((await lines()).map((line) => line.replace(',stored,', ',api,'))).toEqual(fresh);
   });
 
-  it('the same command again asks for nothing and writes the same', async () => {
+  it('asks for nothing and writes the same when the command is repeated', async () => {
     await run({ input: LIST });
     const first = await lines();
     const again = await run({ input: LIST });
@@ -178,7 +173,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(await lines()).toEqual(first);
   });
 
-  it('with --waterfall the next column is asked where nothing was found', async () => {
+  it('with --waterfall asks for the next column where nothing was found', async () => {
     const result = await run(WAVES);
     expect([...place.billed.keys()].sort()).toEqual([
       'domain:b1.com',
@@ -191,7 +186,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect((await lines())[2]).toMatch(/^nobody\.com,b3\.com,matched,b3\.com,/);
   });
 
-  it('and again: stored answers of every wave are used, nothing is asked for', async () => {
+  it('uses the stored answers of every wave when a waterfall is repeated', async () => {
     await run(WAVES);
     const first = await lines();
     const before = billed();
@@ -201,7 +196,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(again.isComplete).toBe(true);
   });
 
-  it('and again with the last wave forgotten: that one alone is asked for', async () => {
+  it('asks for the last wave alone once that was forgotten', async () => {
     await run(WAVES);
     const first = await lines();
     await place.engine.outcomes.forget(
@@ -213,7 +208,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(place.billed.get('domain:nobody.com')).toBe(1);
   });
 
-  it('stopped between two waves it is not complete: rows whose next column was not asked are deferred', async () => {
+  it('is incomplete when stopped between two waves: rows whose next column was not asked for are deferred', async () => {
     const stop = new AbortController();
     const client = place.client();
     const result = await run({
@@ -237,7 +232,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(await readdir(folder)).not.toContain('list.enriched.partial.csv');
   });
 
-  it('at the limit the rest is deferred, and a later run goes on where it was', async () => {
+  it('defers the rest at the limit, and a later run continues', async () => {
     const input = `website\n${Array.from({ length: 30 }, (_, at) => `b${at}.com`).join('\n')}\n`;
     const result = await run({ input, settings: { quotaCap: 20 } });
     expect(result.end).toMatchObject({ type: 'halted', halt: { why: 'limit' } });
@@ -268,7 +263,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(runs.filter(({ status }) => status === 'running')).toEqual([]);
   });
 
-  it('ends with trouble when the queue loses what it was given', async () => {
+  it('ends with an error when the queue loses its chunks', async () => {
     const { engine, queue } = place;
     const worker = engine.openWorker(
       queue.name,

@@ -1,4 +1,4 @@
-/** The key of a run: the same command on the same content, and nothing else, is the same key. */
+/** The key of a run: equal for the same command on the same content, and for nothing else. */
 import { expect, it } from 'vitest';
 import { type EnrichRequest, runKey } from '../../src/run/enrich-request.js';
 import { newRunId } from '../../src/run/run-record.js';
@@ -13,11 +13,11 @@ const REQUEST: Request = {
 };
 const KEY = runKey('hash', REQUEST);
 
-it('is 32 hex digits', () => {
+it('is 32 hexadecimal digits', () => {
   expect(KEY).toMatch(/^[0-9a-f]{32}$/);
 });
 
-it('does not depend on the order in which settings are listed', () => {
+it('does not depend on the order of settings', () => {
   const { hasHeader, skipLines, limit } = REQUEST.intake;
   expect(runKey('hash', { ...REQUEST, intake: { limit, skipLines, hasHeader } })).toBe(KEY);
 });
@@ -27,17 +27,17 @@ it('does not depend on settings that choose no identifier', () => {
   expect(runKey('hash', { ...REQUEST, settings })).toBe(KEY);
 });
 
-it('other content is another run', () => {
+it('differs for other content', () => {
   expect(runKey('other', REQUEST)).not.toBe(KEY);
 });
 
 it.each<[string, Partial<Request['scan']>]>([
   ['another column', { requested: [{ name: 'domain', kind: 'domain' }] }],
   ['another kind of the column', { requested: [{ name: 'website', kind: 'ticker' }] }],
-  ['a column more', { requested: [...REQUEST.scan.requested, { name: 'ticker', kind: 'ticker' }] }],
+  ['an additional column', { requested: [...REQUEST.scan.requested, { name: 'ticker', kind: 'ticker' }] }],
   ['--kind', { kind: 'ticker' }],
   ['--waterfall', { waterfall: true }],
-])('%s is another run', (_what, changed) => {
+])('differs for %s', (_what, changed) => {
   expect(runKey('hash', { ...REQUEST, scan: { ...REQUEST.scan, ...changed } })).not.toBe(KEY);
 });
 
@@ -47,18 +47,18 @@ it.each<[string, Partial<Request['intake']>]>([
   ['--skip-lines', { skipLines: 1 }],
   ['--delimiter', { delimiter: ';' }],
   ['--encoding', { encoding: 'latin1' }],
-])('%s is another run', (_what, changed) => {
+])('differs for %s', (_what, changed) => {
   expect(runKey('hash', { ...REQUEST, intake: { ...REQUEST.intake, ...changed } })).not.toBe(KEY);
 });
 
 it.each<[string, Partial<Request['settings']>]>([
   ['another service', { service: 'https://other.example' }],
   ['another --allow-nsfw', { allowNsfw: 'true' }],
-])('%s is another run', (_what, changed) => {
+])('differs for %s', (_what, changed) => {
   expect(runKey('hash', { ...REQUEST, settings: { ...REQUEST.settings, ...changed } })).not.toBe(KEY);
 });
 
-it('ids differ, and begin with their day', () => {
+it('ids are unique, and begin with their day', () => {
   const now = Date.UTC(2026, 0, 31, 23, 59);
   expect(newRunId(now)).toMatch(/^r-20260131-[0-9a-f]{8}$/);
   expect(newRunId(now)).not.toBe(newRunId(now));

@@ -1,4 +1,4 @@
-/** An account as numbers: nothing was spent, nothing is known, unless the test says so. */
+/** An account as numbers: nothing spent and nothing known, unless the test says so. */
 import type { LedgerState, RunSpending } from '../../src/ledger/ledger.js';
 
 export function ledgerState(some: Partial<LedgerState> = {}): LedgerState {

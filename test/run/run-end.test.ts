@@ -1,4 +1,4 @@
-/** What a run ends with: one table. */
+/** The exit code of a run as one table. */
 import { expect, it } from 'vitest';
 import type { StatusCounts } from '../../src/core/outcome.js';
 import type { LookupsEnd } from '../../src/run/run-end.js';
@@ -14,7 +14,7 @@ it.each<[string, LookupsEnd, Partial<StatusCounts>, boolean, number]>([
   ['invalid rows are warned of', DONE, { matched: 1, invalid: 2 }, false, 0],
   ['invalid rows with --strict', DONE, { matched: 1, invalid: 2 }, true, 1],
   ['--strict without invalid rows', DONE, { matched: 1 }, true, 0],
-  ['nothing matched', DONE, { not_found: 4 }, false, 0],
+  ['--strict without invalid rows', DONE, { not_found: 4 }, false, 0],
   ['nothing matched with --strict', DONE, { not_found: 4 }, true, 1],
   ['nothing asked with --strict', DONE, { skipped: 4 }, true, 1],
   ['no row at all with --strict', DONE, {}, true, 0],
@@ -24,7 +24,7 @@ it.each<[string, LookupsEnd, Partial<StatusCounts>, boolean, number]>([
   ['quota or budget is used up', halted('limit', ''), { matched: 1, deferred: 3 }, false, 7],
   ['used up, and some failed', halted('limit', ''), { failed: 1, deferred: 3 }, false, 7],
   ['the service refused everything as too many', halted('throttled', ''), { deferred: 4 }, false, 7],
-  ['what answered is of no use', halted('useless', ''), { failed: 4 }, false, 5],
+  ['useless answers', halted('useless', ''), { failed: 4 }, false, 5],
   ['the service was never reached', halted('unreachable', ''), { deferred: 4 }, false, 5],
   ['the queue lost its chunks', halted('lost', ''), { deferred: 4 }, false, 5],
   ['interrupted', { type: 'stopped' }, { matched: 1, deferred: 3 }, false, 130],

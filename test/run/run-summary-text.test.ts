@@ -1,4 +1,4 @@
-/** The end of a run in words: what came out, what it cost, what to do next. */
+/** The summary of a run as text: what came out, what it cost, what to do next. */
 import { describe, expect, it } from 'vitest';
 import { makeReport } from '../../src/run/report/report.js';
 import { exitCodeOf } from '../../src/run/run-end.js';
@@ -31,7 +31,7 @@ const DEFERRED = {
   identifiers: { matched: 1, notFound: 0, beingFetched: 0, failed: 0, deferred: 1_900, stored: 0 },
 };
 
-it('a run that is done says what there is, and nothing to do', () => {
+it('a complete run says what there is, and nothing to do', () => {
   expect(
     summaryOf({
       tally: { requests: 2, billed: 2 },
@@ -46,7 +46,7 @@ it('a run that is done says what there is, and nothing to do', () => {
   ]);
 });
 
-it('one of a thing is told as one', () => {
+it('uses the singular for one of a thing', () => {
   const lines = summaryOf({
     scan: { answers: { wanted: 1 } as Scan['answers'] },
     tally: { requests: 1, billed: 1 },
@@ -60,10 +60,10 @@ it('one of a thing is told as one', () => {
 });
 
 describe('with --quiet', () => {
-  const said = (parts: ResultParts, isStrict = false) => stopText(finishedRun(parts, {}, isStrict));
+  const textOf = (parts: ResultParts, isStrict = false) => stopText(finishedRun(parts, {}, isStrict));
 
-  it('a run that is done says nothing', () => {
-    expect(said({})).toBe('');
+  it('a complete run prints nothing', () => {
+    expect(textOf({})).toBe('');
   });
 
   it.each<[string, ResultParts, boolean, RegExp]>([
@@ -112,14 +112,14 @@ describe('with --quiet', () => {
       true,
       /with --strict this run has failed: nothing matched; see that --column names the right column and kind/,
     ],
-  ])('one that was ended by %s says why, in one line', (_what, parts, isStrict, words) => {
-    const text = said(parts, isStrict);
+  ])('a run ended by %s prints the reason in one line', (_what, parts, isStrict, words) => {
+    const text = textOf(parts, isStrict);
     expect(text).toMatch(/^brand-enrich: .+: .+\n$/);
     expect(text).toMatch(words);
   });
 });
 
-it('what another run bought meanwhile is told, so that the counts add up', () => {
+it('shows what another run bought meanwhile, so that the counts add up', () => {
   const identifiers = { matched: 1_390, notFound: 10, beingFetched: 0, failed: 0, deferred: 0, stored: 900 };
   const lines = summaryOf({
     scan: { answers: { wanted: 1_400 } as Scan['answers'] },
@@ -131,17 +131,17 @@ it('what another run bought meanwhile is told, so that the counts add up', () =>
   );
 });
 
-it('what killed workers bought unreported is not said to be of another run', () => {
+it('does not attribute unreported purchases of killed workers to another run', () => {
   const tally = { matched: 1, requests: 1, billed: 1 };
   const lines = summaryOf({ tally, spent: 3 });
   expect(lines[1]).toContain('0 known from before, 1 duplicate row');
 });
 
-it('without a page the report is the one for programs', () => {
+it('names the JSON report when there is no page', () => {
   expect(summaryOf({}, {}, null)).toContain('report: customers.report.json; took 12 s');
 });
 
-it('every status that rows have is counted, and no other', () => {
+it('counts every status of rows, and no other', () => {
   const rows = { matched: 1_200, not_found: 30, failed: 4, invalid: 3, skipped: 2, deferred: 1 };
   expect(summaryOf({ rows })[0]).toBe(
     '1,240 rows: 1,200 matched, 30 not found, 4 failed, 3 invalid, 2 skipped, 1 deferred',
@@ -149,7 +149,7 @@ it('every status that rows have is counted, and no other', () => {
   expect(summaryOf({ rows: {} })[0]).toBe('0 rows: none');
 });
 
-it('overage and account are shown where there are any', () => {
+it('shows overage and account where there are any', () => {
   const ledger = ledgerState({
     quota: 50,
     overage: 3,
@@ -163,21 +163,21 @@ it('overage and account are shown where there are any', () => {
   expect(summaryOf({ ledger: ledgerState() }).join('\n')).not.toContain('account:');
 });
 
-it('what killed workers may have spent is shown where there is any', () => {
+it('shows what killed workers may have spent where there is any', () => {
   const tally = { requests: 2, billed: 2 };
   expect(summaryOf({ tally, spent: 5 })).toContain('3 more may have been billed by workers that were killed');
   expect(summaryOf({ tally, spent: 2 }).join('\n')).not.toContain('killed');
-  // A worker that was cut off may have told us before it could tell the ledger.
+  // A worker that was cut off may have reported to the run before it could report to the ledger.
   expect(summaryOf({ tally, spent: 1 }).join('\n')).not.toContain('killed');
 });
 
-it('brands without a score are named', () => {
+it('mentions brands without a score', () => {
   const lines = summaryOf({ facts: { quality: { poor: 1, acceptable: 0, high: 1_000, unscored: 2 } } });
   expect(lines).toContain('quality of 1,003 brands: 1,000 high, 0 acceptable, 1 poor, 2 unscored');
   expect(summaryOf({ rows: { not_found: 4 } }).join('\n')).not.toContain('quality');
 });
 
-it('scores from different weeks are a note', () => {
+it('mentions scores from different weeks', () => {
   const week = 7 * 86_400_000;
   const near = { oldestFetchedAt: STARTED_AT - week, newestFetchedAt: STARTED_AT };
   expect(summaryOf({ facts: near }).join('\n')).not.toContain('--refresh');
@@ -187,7 +187,7 @@ it('scores from different weeks are a note', () => {
   );
 });
 
-it('what failed and which lines are wrong is shown, the most frequent first, a few of each', () => {
+it('shows causes of failures and wrong lines, the most frequent first, a few of each', () => {
   const failures = new Map(Array.from({ length: 8 }, (_, at) => [`reason ${at}`, at + 1] as const));
   const examples = [1, 2, 3, 4].map((line) => ({ line, reason: 'no such domain' }));
   const lines = summaryOf({ rows: { failed: 36 }, facts: { failures }, scan: { examples } });
@@ -201,7 +201,7 @@ it('what failed and which lines are wrong is shown, the most frequent first, a f
   expect(lines.filter((line) => line.startsWith('line '))).toHaveLength(3);
 });
 
-it('files are named, a partial one as such', () => {
+it('names the files, and a partial one as such', () => {
   const lines = summaryOf({ isComplete: false, errors: 'customers.errors.csv', seconds: 200 });
   expect(lines).toContain('output: customers.enriched.csv (partial)');
   expect(lines).toContain('rows to look at: customers.errors.csv');
@@ -210,7 +210,7 @@ it('files are named, a partial one as such', () => {
   );
 });
 
-describe('what to do next', () => {
+describe('the next step', () => {
   const last = (parts: ResultParts, settings: Partial<RunSettings> = {}) => summaryOf(parts, settings).at(-1);
   const limit = (sentence: string): ResultParts => ({ end: halted('limit', sentence), facts: DEFERRED });
 
@@ -289,7 +289,7 @@ describe('what to do next', () => {
   });
 });
 
-it('a run in which nothing matched says so, and asks whether the column is the right one', () => {
+it('suggests checking the column when nothing matched', () => {
   const lines = summaryOf({ rows: { not_found: 42, skipped: 2 }, tally: { requests: 42, billed: 42 } });
   expect(lines.at(-1)).toBe(
     'Nothing matched: identifiers were read from "website" as domain. Are that column and its kind right? --column NAME:KIND says others.',

@@ -1,4 +1,4 @@
-/** What a run shows in a log: its sentences, outages, and a limit that is near. */
+/** A run as log lines: its notices, outages, and a limit that is near. */
 import { expect, it } from 'vitest';
 import type { Log } from '../../src/core/log.js';
 import type { EnrichProgress } from '../../src/run/enrich-request.js';
@@ -12,7 +12,7 @@ function progress(some: Partial<EnrichProgress> = {}): EnrichProgress {
   return { runId: 'r', phase: 'asking', rows: 1, wanted: 1, answered: 0, ...none, ...some };
 }
 
-/** A log that keeps what it is given: level, file and sentence. */
+/** A log that records what it is given: level, file and message. */
 function keptLog(): { readonly log: Log; readonly lines: unknown[][] } {
   const lines: unknown[][] = [];
   const keep = (level: string) => (first: { file?: string } | string, sentence?: string) =>
@@ -20,7 +20,7 @@ function keptLog(): { readonly log: Log; readonly lines: unknown[][] } {
   return { log: { info: keep('info'), warn: keep('warn') } as unknown as Log, lines };
 }
 
-it('a log has a line for an outage, for its end, and for a limit that is near, however many runs show it', () => {
+it('logs an outage, its end and a near limit once, however many runs report them', () => {
   const { log, lines } = keptLog();
   const standing = createStanding(log, null);
   const views = ['a.csv', 'b.csv'].map((file) => createLogView(log, { file }, standing));
@@ -33,13 +33,13 @@ it('a log has a line for an outage, for its end, and for a limit that is near, h
   ]);
 });
 
-it('the worker that runs share knows of an outage before they have asked', () => {
+it('learns of an outage from the shared worker before any run reports it', () => {
   const { log, lines } = keptLog();
   createStanding(log, { trouble: 'status 503' })(progress());
   expect(lines).toEqual([['warn', 'status 503', 'the service is unavailable']]);
 });
 
-it('a log names the run, keeps warnings apart, and has the cost before it is spent', async () => {
+it('names the run, keeps warnings apart, and logs the cost before it is spent', async () => {
   const { log, lines } = keptLog();
   const view = createLogView(log, { file: 'a.csv' }, createStanding(log, null));
   view.notice('detected: CSV');

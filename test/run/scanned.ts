@@ -1,4 +1,4 @@
-/** Real files, scanned: what a run knows of its input before it asks anybody. */
+/** Real files, scanned: what a run knows of its input before it sends anything. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
@@ -19,7 +19,7 @@ export interface Scanned {
 }
 
 /**
- * `options` as the command line would have them; nothing is said by default but `--ragged invalid`, because one odd row is
+ * `options` as on the command line; the only default is `--ragged invalid`, because one odd row is
  * more than 5 % of the short files of these tests.
  */
 export async function scanText(

@@ -1,4 +1,4 @@
-/** Spool files of a test's own. */
+/** Spool files for one test. */
 import { onTestFinished } from 'vitest';
 import { SpoolFile } from '../../src/run/scan/spool-file.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

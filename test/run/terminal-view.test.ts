@@ -1,4 +1,7 @@
-/** A run for people: the words, the bar, what is said once, the question before money is spent, and when it is silent. */
+/**
+ * A run on a terminal: texts, progress bar, warnings, the question before money is spent, and when
+ * it is silent.
+ */
 import { PassThrough } from 'node:stream';
 import { stripVTControlCharacters } from 'node:util';
 import { describe, expect, it } from 'vitest';
@@ -26,7 +29,7 @@ const ASKING: EnrichProgress = {
   trouble: null,
 };
 
-describe('the words', () => {
+describe('the progress text', () => {
   it.each<[string, Partial<EnrichProgress>, number | null, string]>([
     ['reading', { phase: 'reading' }, null, 'reading: 5,000 rows'],
     ['writing', { phase: 'writing' }, 50, 'writing: 5,000 rows'],
@@ -37,7 +40,7 @@ describe('the words', () => {
     ['parked', { phase: 'parked' }, null, '1,000/4,000 lookups, parked, 1,000 billed'],
     ['before the first report', { run: null }, null, '1,000/4,000 lookups, 0 billed'],
     [
-      'the service does something else than answer',
+      'the service gives no answers',
       { trouble: 'the service answered 503' },
       null,
       '1,000/4,000 lookups, 1,000 billed, waiting: the service answered 503',
@@ -105,7 +108,7 @@ function createScreen(
 const CLEARED = '\r\u001b[2K';
 
 describe('in a pipe', () => {
-  it('there is a line every ten seconds, and no sooner', () => {
+  it('prints a line every ten seconds, and no sooner', () => {
     const { view, written, pass } = createScreen();
     view.update(ASKING);
     pass(9_999);
@@ -121,7 +124,7 @@ describe('in a pipe', () => {
     ]);
   });
 
-  it('a notice is a line of its own, and the end adds nothing', () => {
+  it('prints a notice on a line of its own, and nothing at the end', () => {
     const { view, written } = createScreen();
     view.notice('column website');
     view.end();
@@ -130,7 +133,7 @@ describe('in a pipe', () => {
 });
 
 describe('on a terminal', () => {
-  it('a bar is drawn anew, ten times a second at most', () => {
+  it('redraws the bar ten times a second at most', () => {
     const { view, written, pass } = createScreen({ isTTY: true });
     view.update(ASKING);
     view.update(ASKING);
@@ -146,27 +149,27 @@ describe('on a terminal', () => {
     ]);
   });
 
-  it('a notice stands above it', () => {
+  it('prints a notice above the bar', () => {
     const { view, written } = createScreen({ isTTY: true });
     view.update(ASKING);
     view.notice('note');
     expect(written.slice(1)).toEqual([CLEARED, 'note\n']);
   });
 
-  it('there is no bar while the file is read', () => {
+  it('shows no bar while the file is read', () => {
     const { view, written } = createScreen({ isTTY: true });
     view.update({ ...ASKING, phase: 'reading' });
     expect(written).toEqual(['reading: 5,000 rows']);
   });
 
-  it('nothing wanted is an empty bar', () => {
+  it('shows an empty bar when nothing is wanted', () => {
     const { view, written } = createScreen({ isTTY: true });
     view.update({ ...ASKING, wanted: 0, answered: 0 });
     expect(written[0]).toMatch(/^░{24} 0\/0 lookups/);
   });
 
   it.each([10, 24, 25, 40, 200])(
-    'it never takes more than one line of %i columns, in colour or not',
+    'never takes more than one line of %i columns, with or without colour',
     (columns) => {
       for (const hasColor of [true, false]) {
         for (const phase of ['reading', 'asking', 'writing'] as const) {
@@ -183,7 +186,7 @@ describe('on a terminal', () => {
     },
   );
 
-  it('the rate is that of the last ten seconds', () => {
+  it('shows the rate of the last ten seconds', () => {
     const { view, written, pass } = createScreen({ isTTY: true, columns: 200 });
     let answered = 0;
     for (let second = 0; second <= 30; second += 1) {
@@ -195,7 +198,7 @@ describe('on a terminal', () => {
   });
 });
 
-it.each([true, false])('what a service or file says steers no terminal (terminal: %s)', (isTTY) => {
+it.each([true, false])('escapes control characters from service and file (terminal: %s)', (isTTY) => {
   const { view, written, pass } = createScreen({ isTTY, columns: 300 });
   pass(10_000);
   view.update({ ...ASKING, trouble: 'said \u001b[2J\u009bA\u202e\nbrand-enrich: done' });
@@ -206,7 +209,7 @@ it.each([true, false])('what a service or file says steers no terminal (terminal
   expect(text).toContain('column "web\\x1b]0;x\\x07\\nsite"\n');
 });
 
-it('--quiet is silent but for warnings', () => {
+it('--quiet prints warnings only', () => {
   const { view, written, pass } = createScreen({ isTTY: true, isQuiet: true });
   view.update(ASKING);
   pass(60_000);
@@ -218,7 +221,7 @@ it('--quiet is silent but for warnings', () => {
   expect(written).toEqual(['warning\n']);
 });
 
-it('an outage and a limit that is near are said once each, with --quiet too', () => {
+it('an outage and a near limit are reported once each, with --quiet too', () => {
   const { view, written } = createScreen({ isQuiet: true });
   const near = ledgerState({ quota: 100, sent: 80 });
   for (const some of [
@@ -249,7 +252,7 @@ function question(isTTY = true) {
   return { stdin, ask, said: () => String(stderr.read()) };
 }
 
-describe('the question before money is spent', () => {
+describe('the confirmation before money is spent', () => {
   it.each([
     ['y\n', true],
     ['Yes\n', true],
@@ -287,7 +290,7 @@ describe('the question before money is spent', () => {
   });
 });
 
-it('elsewhere nothing is asked, and the cost is said', async () => {
+it('without a terminal nothing is asked, and the cost is printed', async () => {
   const { ask, said } = question(false);
   expect(await ask()).toBe(true);
   expect(said()).toMatch(/^1,500 identifiers to ask for, [^\n]*\n$/);

@@ -1,4 +1,4 @@
-/** What the service sent comes back byte for byte, and takes little room meanwhile. */
+/** Answers of the service are returned byte for byte, and stored compactly. */
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
@@ -7,7 +7,7 @@ import { packProfile, unpackProfile } from '../../src/stores/profile-codec.js';
 
 /** Packed by form 1 of a dictionary that must never change. */
 const OLD_ANSWER = 'AUN4MTE5NxWUnBBedUzOTUX2LkgFdi+ju8FSB1+Cra0FAA==';
-/** An answer that refers to every byte of that dictionary, and the hash of what it held. */
+/** An answer that refers to every byte of that dictionary, and the hash of its content. */
 const OLD_REFERENCES = 'Ae3WAQ0AAADCoC72D/kcbpCCSb3US73US73US73US73US/136gM=';
 const OLD_HASH = 'e8d2d6674cd417449eefc223c3b32294e8de1edd2d73b226f29355b05a55c888';
 const CATALOGUE = new URL('../../fixtures/catalogue.jsonl', import.meta.url);
@@ -21,7 +21,7 @@ function sampleBrands(): Buffer[] {
 }
 
 describe.each([true, false])('compress %s', (compress) => {
-  it('any bytes come back as they were', () => {
+  it('any bytes survive a round trip', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 5_000 }), (bytes) => {
         const json = Buffer.from(bytes);
@@ -30,7 +30,7 @@ describe.each([true, false])('compress %s', (compress) => {
     );
   });
 
-  it('any JSON comes back as it was', () => {
+  it('any JSON survives a round trip', () => {
     fc.assert(
       fc.property(fc.json({ maxDepth: 4 }), (text) => {
         expect(unpackProfile(packProfile(Buffer.from(text), compress)).toString()).toBe(text);
@@ -38,32 +38,32 @@ describe.each([true, false])('compress %s', (compress) => {
     );
   });
 
-  it('an answer many times longer than the window comes back as it was', () => {
+  it('an answer many times longer than the window survives a round trip', () => {
     const json = Buffer.from(
       JSON.stringify(Array.from({ length: 40_000 }, (_, at) => `brand ${at * 7_919}`)),
     );
     expect(unpackProfile(packProfile(json, compress)).equals(json)).toBe(true);
   });
 
-  it('every brand of the sample catalogue comes back as it was', () => {
+  it('every brand of the sample catalogue survives a round trip', () => {
     for (const brand of sampleBrands()) {
       expect(unpackProfile(packProfile(brand, compress)).equals(brand)).toBe(true);
     }
   });
 });
 
-it('a store that held plain answers stays readable when compression is switched on, and the other way round', () => {
+it('a store with plain answers stays readable when compression is switched on, and the other way round', () => {
   const json = Buffer.from('{"name":"Acme"}');
   expect(packProfile(json, false)).not.toEqual(packProfile(json, true));
   expect(unpackProfile(packProfile(json, false))).toEqual(unpackProfile(packProfile(json, true)));
 });
 
-it('a plain answer takes one byte more than it has', () => {
+it('a plain answer takes one byte more than its length', () => {
   expect(packProfile(Buffer.from('{}'), false)).toEqual(Buffer.from([0, 0x7b, 0x7d]));
 });
 
-it('an answer that was packed long ago is still read', () => {
-  // Fails when the dictionary changes: stores out there hold answers that were packed with it.
+it('an answer packed by an earlier release is still readable', () => {
+  // Fails when the dictionary changes: stores in use contain answers that were packed with it.
   const old = Buffer.from(OLD_ANSWER, 'base64');
   expect(unpackProfile(old).toString()).toBe(
     '{"id":"id_acme0001","name":"Acme","domain":"acme.com","claimed":true,"qualityScore":0.9,"company":{"employees":10001}}',
@@ -72,7 +72,7 @@ it('an answer that was packed long ago is still read', () => {
   expect(createHash('sha256').update(all).digest('hex')).toBe(OLD_HASH);
 });
 
-it('a brand of 2 kB takes well under half of it', () => {
+it('a brand of 2 kB takes well under half of its size', () => {
   const large = sampleBrands().filter((brand) => brand.length >= 1_900 && brand.length <= 2_300);
   expect(large.length).toBeGreaterThan(20);
   const packed = large.map((brand) => packProfile(brand, true).length / brand.length);
@@ -83,7 +83,7 @@ it('a brand of 2 kB takes well under half of it', () => {
 it.each([
   ['an unknown form', Buffer.from([7, 1, 2, 3]), /unknown form 7/],
   ['no bytes at all', Buffer.alloc(0), /unknown form undefined/],
-  ['a deflated answer that is no deflate', Buffer.from([1, 0xff, 0xff]), /./],
+  ['a deflated answer that is invalid', Buffer.from([1, 0xff, 0xff]), /./],
   ['a deflated answer that was cut off', packProfile(Buffer.from('x'.repeat(99)), true).subarray(0, 5), /./],
 ])('%s is refused', (_what, packed, message) => {
   expect(() => unpackProfile(packed)).toThrow(message);

@@ -1,4 +1,7 @@
-/** Two lookups with an equal key are one purchase; whatever could change the answer makes another key. */
+/**
+ * Two lookups with an equal key are one purchase; whatever could change the answer makes another
+ * key.
+ */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { IDENTIFIER_KINDS, type Identifier, parseIdentifierText } from '../../src/core/identifier.js';
@@ -12,18 +15,18 @@ function keyOf(service: string, allowNsfw: AllowNsfw, identifier: Identifier): s
   return outcomeKey(outcomeKeyPrefix(service, allowNsfw), identifier);
 }
 
-it('reads service, allowNsfw, kind and value', () => {
+it('consists of service, allowNsfw, kind and value', () => {
   expect(keyOf(SERVICE, 'unset', ACME)).toBe(`${serviceTag(SERVICE)}:u:domain:acme.com`);
   expect(keyOf(SERVICE, 'true', ACME)).toBe(`${serviceTag(SERVICE)}:t:domain:acme.com`);
   expect(keyOf(SERVICE, 'false', ACME)).toBe(`${serviceTag(SERVICE)}:f:domain:acme.com`);
 });
 
-it('names a service by ten hex digits that never change', () => {
+it('names a service by ten hexadecimal digits that never change', () => {
   expect(serviceTag('https://brands.example')).toBe('40d398e1ec');
   expect(serviceTag('https://brands.example/')).not.toBe(serviceTag('https://brands.example'));
 });
 
-it('an equal key means an equal question', () => {
+it('is equal only for the same request', () => {
   const question = fc.record({
     service: fc.constantFrom('https://a.example', 'https://b.example'),
     allowNsfw: fc.constantFrom<AllowNsfw>('unset', 'true', 'false'),
@@ -41,7 +44,7 @@ it('an equal key means an equal question', () => {
   );
 });
 
-it('the identifier can be read out of the key, whatever its value holds', () => {
+it('contains the identifier, whatever its value', () => {
   const prefix = outcomeKeyPrefix(SERVICE, 'unset');
   fc.assert(
     fc.property(fc.constantFrom(...IDENTIFIER_KINDS), fc.string(), (kind, value) => {

@@ -1,4 +1,7 @@
-/** A client that sends nothing: its answers are given, one after the other, and then from the start. */
+/**
+ * A client that sends nothing: it returns the given answers in turn, and starts over after the
+ * last.
+ */
 import type { Client } from '../../src/lookup/client.js';
 import type { Answer } from '../../src/lookup/read-answer.js';
 

@@ -1,6 +1,7 @@
 /**
- * What the test service knows: for any identifier the same brand every time, or that there is none. Written from the
- * specification alone, and with what is known of live answers: nulls, absent fields, fields that nobody documents.
+ * The data of the test service: each identifier always has the same brand, or none. Written from
+ * the specification alone, and from what is known of live answers: nulls, absent fields,
+ * undocumented fields.
  */
 import { createHash } from 'node:crypto';
 
@@ -23,8 +24,9 @@ export function scoreOf(kind: ServiceKind, value: string): number | null {
 }
 
 /**
- * The body of a 200, exactly as it leaves the service; null for an unknown identifier. It holds numbers that a careless
- * reader changes (`12345678901234567890`, `1.10`), line ends, and a field that the specification does not have.
+ * The body of a 200, exactly as the service sends it; null for an unknown identifier. It contains
+ * numbers that a careless reader changes (`12345678901234567890`, `1.10`), line ends, and a field
+ * that is not in the specification.
  */
 export function profileText(kind: ServiceKind, value: string): string | null {
   if (!isKnown(kind, value)) return null;
@@ -54,7 +56,7 @@ export function profileText(kind: ServiceKind, value: string): string | null {
   return `{${fields.join(', ')}}`;
 }
 
-/** Companies come whole, as null, with null leaves, or not at all. */
+/** Companies are complete, null, with null leaves, or absent. */
 function companyText(hash: string, value: string): string[] {
   const share = shareOf('company', value);
   if (share < 0.1) return [];

@@ -1,9 +1,11 @@
 /**
- * A brand service to test against, on a real port: written by hand from the specification and from what is known of live
- * services, and independent of `src/catalogue`, so that a misunderstanding which the product's two halves share shows.
+ * A brand service for tests on a real port: written by hand from the specification and from what is
+ * known of live services, and independent of `src/local-service`, so that a misunderstanding shared
+ * by the product's two halves shows.
  *
- * A request goes through: token · route · throughput · fault of the service · quota · bill · answer. It is
- * billed when it is accepted, not when its answer arrives: what a client kills in flight has cost money.
+ * A request passes: token · route · throughput · fault of the service · quota · bill · answer. It
+ * is billed when it is accepted, not when its answer arrives: what a client kills in flight has
+ * cost money.
  */
 
 import { once } from 'node:events';
@@ -16,9 +18,12 @@ import { type ServiceFaults, type ServiceOptions, serviceOptions } from './servi
 export interface BrandService {
   readonly url: string;
   readonly meter: ServiceMeter;
-  /** Changed by the test as it likes; the next request sees it. */
+  /** The test may change it; the next request sees the change. */
   readonly options: ServiceOptions;
-  /** Resolves once `condition` holds; it is looked at after every request. Rejects when the service stops before. */
+  /**
+   * Resolves once `condition` holds, which is checked after every request. Rejects when the service
+   * stops first.
+   */
   until(condition: (meter: ServiceMeter) => boolean): Promise<void>;
   stop(): Promise<void>;
 }

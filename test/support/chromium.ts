@@ -1,5 +1,6 @@
 /**
- * A headless Chromium of the running test's own. `CHROMIUM` names its program; otherwise Debian's or Chrome's is taken.
+ * A headless Chromium for the running test. `CHROMIUM` names its program; otherwise Debian's or
+ * Chrome's is used.
  */
 import { existsSync } from 'node:fs';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
@@ -11,17 +12,17 @@ const PROGRAM = [
   '/usr/bin/google-chrome',
 ].find((path) => path !== undefined && existsSync(path));
 
-/** Whether there is one on this machine. */
+/** Whether this machine has one. */
 export function hasChromium(): boolean {
   return PROGRAM !== undefined;
 }
 
-/** The words of a suite that cannot run, for its name. */
+/** The name of a suite that cannot run without it. */
 export const NEEDS_CHROMIUM = hasChromium()
   ? 'in Chromium'
   : 'in Chromium (not run: sudo apt-get install -y chromium, or name one with CHROMIUM=PATH)';
 
-/** The driver is loaded here, so that asking whether there is a browser costs nothing. */
+/** The driver is loaded here, so that checking for a browser costs nothing. */
 export async function launchChromium(): Promise<Browser> {
   const { chromium } = await import('playwright-core');
   return chromium.launch({
@@ -40,13 +41,13 @@ export async function launchChromium(): Promise<Browser> {
 
 export interface WatchedPage {
   readonly page: Page;
-  /** Errors and warnings of the console, and what scripts threw. */
+  /** Errors and warnings of the console, and exceptions of scripts. */
   readonly complaints: string[];
-  /** Addresses asked for, except those inside the page itself (`data:`, `blob:`). */
+  /** Requested addresses, except those inside the page itself (`data:`, `blob:`). */
   readonly requests: string[];
 }
 
-/** A page in a profile of its own that is watched from its first byte on. */
+/** A page in a new profile, watched from its first byte on. */
 export async function openWatchedPage(
   browser: Browser,
   options: BrowserContextOptions = {},

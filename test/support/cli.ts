@@ -1,6 +1,6 @@
 /**
- * The command line as its users start it: a process of its own with its own environment, whose words and end are
- * watched from outside. `TEST_CLI` names another build to test than the one in `dist`.
+ * The command line as users start it: a separate process with its own environment, whose output and
+ * exit are observed from outside. `TEST_CLI` names another build to test than the one in `dist`.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync } from 'node:fs';
@@ -27,14 +27,14 @@ export interface CliResult {
 export interface CliProcess {
   readonly pid: number;
   readonly done: Promise<CliResult>;
-  /** What it has said on stderr so far. */
+  /** Its stderr so far. */
   readonly said: string;
-  /** Resolves when stdout or stderr hold `words`; rejects when the process ends before. */
+  /** Resolves when stdout or stderr match `words`; rejects when the process exits first. */
   untilSaid(words: RegExp): Promise<void>;
   kill(signal: NodeJS.Signals): void;
 }
 
-/** Starts `brand-enrich` with these arguments; nothing of the tests' own environment but PATH reaches it. */
+/** Starts `brand-enrich` with these arguments; of the tests' own environment it gets only PATH. */
 export function startCli(args: readonly string[], options: CliOptions): CliProcess {
   if (!existsSync(CLI)) throw new Error(`${CLI} is missing; run npm run build`);
   const startedAt = performance.now();
@@ -54,7 +54,7 @@ export function startCli(args: readonly string[], options: CliOptions): CliProce
     stderr += text;
     for (const look of watchers) look();
   });
-  // A process that is killed while it is fed is no trouble of the test.
+  // A process killed while it reads its input is no error of the test.
   child.stdin.on('error', () => undefined);
   child.stdin.end(options.stdin);
   RUNNING.add(child);
@@ -91,14 +91,14 @@ export function startCli(args: readonly string[], options: CliOptions): CliProce
   };
 }
 
-/** Runs it to its end. */
+/** Runs it until it exits. */
 export function runCli(args: readonly string[], options: CliOptions): Promise<CliResult> {
   return startCli(args, options).done;
 }
 
 const RUNNING = new Set<ChildProcess>();
 
-/** Ends what a failed test left behind; for `afterEach`. */
+/** Kills what a failed test left running; for `afterEach`. */
 export function killLeftovers(): void {
   for (const child of RUNNING) child.kill('SIGKILL');
 }

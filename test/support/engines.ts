@@ -1,6 +1,7 @@
 /**
- * The engines that end-to-end tests run on: each hands out the environment that makes a process use it. A server is shared by the
- * tests of a file; they do not meet on it, because each has a service, and so an account and outcomes, of its own.
+ * The engines of the end-to-end tests: each provides the environment that makes a process use it.
+ * The tests of a file share a server without interfering, because each has its own service, and so
+ * its own account and outcomes.
  */
 import { join } from 'node:path';
 import { createDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
@@ -10,15 +11,15 @@ export interface EngineUnderTest {
   readonly name: 'embedded' | 'redis' | 'postgres';
   /** Why its tests are skipped; null: they run. */
   readonly missing: string | null;
-  /** Its tests belong to the long ones. */
+  /** Its tests are tagged as long. */
   readonly isLong?: boolean;
   start(): Promise<void>;
-  /** Environment of a process on this engine; `folder` is the test's own. */
+  /** Environment of a process on this engine; `folder` belongs to the test. */
   env(folder: string): Record<string, string>;
   stop(): Promise<void>;
 }
 
-/** The same engine, for tests that are run on another one with every change. */
+/** The same engine, for tests that run on another one with every change. */
 export function inLongTests(engine: EngineUnderTest): EngineUnderTest {
   // Not a copy: a server has no address before it is started.
   return Object.assign(Object.create(engine) as EngineUnderTest, { isLong: true });

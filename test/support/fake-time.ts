@@ -1,6 +1,7 @@
 /**
- * A clock that tests set while processes run: `faketime` (Debian's package) hands them the machine's time, moved by what
- * a file says. Monotonic time goes on as it is, as it does when an administrator sets a clock.
+ * A clock that tests set while processes run: `faketime` (Debian's package) gives them the
+ * machine's time plus an offset from a file. Monotonic time is unaffected, as when an administrator
+ * sets a clock.
  */
 import { spawnSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
@@ -11,7 +12,7 @@ import { temporaryFolder } from './temporary-folder.js';
 export interface FakeTime {
   /** Environment of the processes that see this clock. */
   readonly env: Readonly<Record<string, string>>;
-  /** Sets the clock to so many milliseconds before or after the machine's. Seen within a second. */
+  /** Sets the clock to this many milliseconds from the machine's. Takes effect within a second. */
   set(offsetMs: number): void;
 }
 
@@ -20,7 +21,7 @@ export function missingFakeTime(): string | null {
   return findLibrary() === null ? 'faketime is not on this machine (apt-get install faketime)' : null;
 }
 
-/** A clock of its own, which shows the machine's time until it is set. */
+/** A clock that shows the machine's time until it is set. */
 export async function createFakeTime(): Promise<FakeTime> {
   const library = findLibrary();
   if (library === null) throw new Error('faketime is missing');
@@ -42,7 +43,7 @@ export async function createFakeTime(): Promise<FakeTime> {
   };
 }
 
-/** The library as the program itself would load it; null where there is none. */
+/** The library as the program itself would load it; null where it is missing. */
 function findLibrary(): string | null {
   const { stdout } = spawnSync('faketime', ['-m', '-f', '+0s', 'env'], { encoding: 'utf8' });
   return /^LD_PRELOAD=(.+)$/m.exec(stdout ?? '')?.[1] ?? null;

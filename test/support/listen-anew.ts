@@ -4,8 +4,8 @@ import type { AddressInfo, Server } from 'node:net';
 const used = new Set<number>();
 
 /**
- * Listens on loopback, on a port that no server of this process had before: engines keep what they know of a service under its
- * address. Returns the port.
+ * Listens on loopback, on a port that no server of this process had before: engines remember what
+ * they learned of a service by its address. Returns the port.
  */
 export async function listenAnew(server: Server): Promise<number> {
   for (;;) {

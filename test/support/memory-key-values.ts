@@ -1,4 +1,4 @@
-/** Notes in memory, dated by the test's clock: what `src/stores/notes.ts` asks for, each call at once. */
+/** A key-value store in memory, dated by the test's clock; every call completes at once. */
 import type { KeyValueStore } from '../../src/stores/key-value-store.js';
 
 export function createMemoryKeyValues(now: () => number): KeyValueStore {

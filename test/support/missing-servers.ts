@@ -1,6 +1,6 @@
 /**
- * The last lines of the test command: which suites did not run because a server's or browser's program is not on this machine, and the
- * one command that would add it.
+ * The last lines of the test command: which suites were skipped because a server or browser is not
+ * installed, and the one command that installs it.
  */
 import type { Reporter } from 'vitest/node';
 import { hasChromium } from './chromium.ts';

@@ -1,6 +1,4 @@
-/**
- * Reads what a run wrote, with csv-parse and without any code of the product.
- */
+/** Reads the output of a run with csv-parse, without product code. */
 import { readFile } from 'node:fs/promises';
 import { parse } from 'csv-parse/sync';
 
@@ -18,7 +16,7 @@ export function countStatuses(rows: readonly OutputRow[]): Record<string, number
   return counts;
 }
 
-/** The parts of a report that tests look at. */
+/** The parts of a report that tests use. */
 export interface ReportFile {
   readonly run: {
     readonly id: string;

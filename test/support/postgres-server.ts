@@ -1,6 +1,6 @@
 /**
- * A PostgreSQL server on a free port, in a temporary folder that vanishes with it. Its binaries are those that npm brought; as
- * root it runs under another user, for PostgreSQL refuses to run as root.
+ * A PostgreSQL server on a free port, in a temporary folder that is removed with it. Uses the
+ * binaries from npm; as root it runs under another user, since PostgreSQL refuses to run as root.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
@@ -15,18 +15,22 @@ import { namedUser, SERVER_ID } from '../../src/engine/embedded/server-user.js';
 export interface PostgresServer {
   /** `postgres://brand:secret-word@127.0.0.1:port/postgres` */
   readonly url: string;
-  /** Of the postmaster that runs at the moment. */
+  /** Of the current postmaster. */
   readonly pid: number;
-  /** Stops the server as an administrator would and starts it again on the same port and data. */
+  /** Stops the server like an administrator and starts it again on the same port and data. */
   restart(): Promise<void>;
-  /** Sends a signal to the postmaster; resolves once it is gone, unless the signal only pauses it. */
+  /**
+   * Sends a signal to the postmaster; resolves once it is gone, unless the signal only pauses it.
+   */
   kill(signal: NodeJS.Signals): Promise<void>;
   stop(): Promise<void>;
 }
 
 const PASSWORD = 'secret-word';
 
-/** `settings`: lines for its configuration, `name=value`. `env`: besides the server's own. */
+/**
+ * `settings`: lines for its configuration, `name=value`. `env`: in addition to the server's own.
+ */
 export async function startPostgres(
   settings: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
@@ -85,7 +89,7 @@ export async function startPostgres(
     return child;
   };
   let child = await start();
-  // A test process that ends early takes its server with it.
+  // A test process that exits early takes its server with it.
   const lastResort = () => void child.kill('SIGKILL');
   process.once('exit', lastResort);
   const end = async (signal: NodeJS.Signals) => {
@@ -114,7 +118,7 @@ export async function startPostgres(
   };
 }
 
-/** The address of an empty database of its own on this server. */
+/** The address of a new empty database on this server. */
 export async function createDatabase(server: PostgresServer): Promise<string> {
   const name = `db_${randomBytes(6).toString('hex')}`;
   const client = new Client({ connectionString: server.url });

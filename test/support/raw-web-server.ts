@@ -1,4 +1,4 @@
-/** A web server that knows nothing of brands: what an address is that was mistyped. Counts what it is asked. */
+/** A web server that is not the API, as behind a mistyped address. Counts its requests. */
 
 import { createServer, type RequestListener } from 'node:http';
 import { onTestFinished } from 'vitest';
@@ -6,9 +6,9 @@ import { listenAnew } from './listen-anew.js';
 
 export interface WebServer {
   readonly url: string;
-  /** Paths that were asked for, in order. */
+  /** Requested paths, in order. */
   readonly asked: readonly string[];
-  /** The most requests that were under way at one time. */
+  /** The highest number of concurrent requests. */
   readonly mostAtOnce: number;
   answer: RequestListener;
 }

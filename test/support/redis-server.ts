@@ -1,6 +1,6 @@
 /**
- * A private Redis server for tests: a free port on loopback, data in a temporary folder, gone when the test is. Null where the
- * machine has no `redis-server`.
+ * A private Redis server for tests: a free port on loopback, data in a temporary folder, removed
+ * with the test. Null where the machine has no `redis-server`.
  */
 import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
@@ -13,25 +13,25 @@ import { join } from 'node:path';
 export interface RedisServer {
   readonly url: string;
   readonly port: number;
-  /** Of the process that runs at the moment. */
+  /** Of the current process. */
   readonly pid: number;
-  /** Sends a signal and, for one that ends it, waits until it is gone. The data stay. */
+  /** Sends a signal and, for one that ends it, waits until it is gone. The data remain. */
   kill(signal: NodeJS.Signals): Promise<void>;
   /** Starts it again on the same port and data. */
   restart(): Promise<void>;
-  /** Ends it for good and removes its data. */
+  /** Ends it permanently and removes its data. */
   stop(): Promise<void>;
 }
 
 const ENDING: readonly NodeJS.Signals[] = ['SIGKILL', 'SIGTERM', 'SIGINT'];
 const STARTS_WITHIN_MS = 20_000;
 
-/** Whether this machine can run one; suites that need it are skipped, not failed, where it cannot. */
+/** Whether this machine can run one; suites that need it are skipped, not failed, without it. */
 export function hasRedisServer(): boolean {
   return spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
-/** A port that nobody listened on a moment ago. */
+/** A port on which nothing listened a moment ago. */
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -43,8 +43,8 @@ async function freePort(): Promise<number> {
 }
 
 /**
- * Starts a server without persistence unless `args` say otherwise (`['--appendonly', 'yes']`). A password in `args`
- * (`--requirepass`) is not put into `url`.
+ * Starts a server without persistence unless `args` say otherwise (`['--appendonly', 'yes']`). A
+ * password in `args` (`--requirepass`) is not put into `url`.
  */
 export async function startRedis(options: { args?: readonly string[] } = {}): Promise<RedisServer> {
   if (!hasRedisServer())
@@ -53,7 +53,7 @@ export async function startRedis(options: { args?: readonly string[] } = {}): Pr
   let port = await freePort();
   const launch = () => launchRedis(port, folder, options.args ?? []);
   let child = await launch().catch(async () => {
-    // Somebody else took the port in between.
+    // Another program took the port in between.
     port = await freePort();
     return launch();
   });

@@ -1,5 +1,6 @@
 /**
- * What nearly every end-to-end test begins with: a service, a folder, an engine, and a command line that knows all three.
+ * The setup of nearly every end-to-end test: a service, a folder, an engine, and a command line
+ * configured for all three.
  */
 import { readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,7 +14,7 @@ import { temporaryFolder } from './temporary-folder.js';
 export interface Scene {
   readonly service: BrandService;
   readonly folder: string;
-  /** What the processes show the service; whether it accepts it is up to the service's options. */
+  /** The token that processes send; the service's options decide whether it is accepted. */
   readonly token: string;
   readonly env: Readonly<Record<string, string>>;
   /** Path of a file in the folder. */
@@ -61,7 +62,7 @@ export async function createScene(
   };
 }
 
-/** A list of so many distinct domains: `Site,Note` with the row's number as note. */
+/** A list of this many distinct domains: `Site,Note` with the row's number as note. */
 export function domainList(count: number, prefix = 'brand'): string {
   const lines = Array.from({ length: count }, (_, index) => `${domainAt(index, prefix)},row ${index + 1}`);
   return `website,note\n${lines.join('\n')}\n`;
@@ -71,7 +72,7 @@ export function domainAt(index: number, prefix = 'brand'): string {
   return `${prefix}-${String(index + 1).padStart(5, '0')}.com`;
 }
 
-/** The same tests on each engine; where its server is not installed they are skipped, and say why. */
+/** The same tests on each engine; skipped with a reason where its server is not installed. */
 export function describeOn(
   engines: readonly EngineUnderTest[],
   tests: (engine: EngineUnderTest) => void,

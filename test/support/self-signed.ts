@@ -1,4 +1,4 @@
-/** A key and a certificate that nobody but itself vouches for: for servers of tests on this machine, until 2126. */
+/** A self-signed key and certificate for test servers on this machine, valid until 2126. */
 export const SELF_SIGNED = {
   key: `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgsuymq0XBL97oNk6E

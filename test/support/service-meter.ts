@@ -1,17 +1,18 @@
 /**
- * The books of the test service: what each identifier was billed, what was refused, who was in flight when. The ground truth of
- * the end-to-end tests, so it counts at the service's side and believes nothing that a client says.
+ * The accounting of the test service: what each identifier was billed, what was refused, what was
+ * in flight when. It is the ground truth of the end-to-end tests, so it counts at the service and
+ * trusts nothing that a client reports.
  */
 
 /** One request as the service saw it. */
 interface SeenRequest {
-  /** Milliseconds since the service started, by a clock that does not jump. */
+  /** Milliseconds since the service started, by a monotonic clock. */
   readonly atMs: number;
-  /** `domain:acme.com`; empty for what was refused before it was read. */
+  /** `domain:acme.com`; empty for requests refused before they were parsed. */
   readonly identifier: string;
   readonly status: number;
   readonly isBilled: boolean;
-  /** Why it was refused or spoilt; empty for a plain answer. */
+  /** Why it was refused or damaged; empty for a normal answer. */
   readonly why: string;
 }
 
@@ -25,11 +26,11 @@ export interface ServiceMeter {
   enter(): void;
   leave(): void;
   note(request: Omit<SeenRequest, 'atMs'>): void;
-  /** Requests that were answered like this, or spoilt for this reason. */
+  /** Requests that were answered like this, or damaged for this reason. */
   count(which: { status?: number; why?: string }): number;
-  /** The most often that one identifier was billed; 0 when none was. */
+  /** How often the most billed identifier was billed; 0 when none was. */
   mostBilledOnce(): number;
-  /** What `used` was so many milliseconds ago, of `others` and of what was billed since. */
+  /** The value of `used` this many milliseconds ago, from `others` and what was billed since. */
   billedAsOf(lagMs: number): number;
   /** Milliseconds since the service started. */
   nowMs(): number;

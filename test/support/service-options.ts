@@ -1,9 +1,7 @@
-/**
- * What a test may ask of the test service, all of it changeable while the service runs.
- */
+/** Options of the test service, all of which may change while it runs. */
 import { randomBytes } from 'node:crypto';
 
-/** Shares of requests, 0 to 1, that are spoilt. A request is spoilt in one way at most. */
+/** Shares of requests, 0 to 1, that are damaged. Each request is damaged in one way at most. */
 export interface ServiceFaults {
   /** 503 and 500, not billed. */
   unavailable: number;
@@ -12,43 +10,48 @@ export interface ServiceFaults {
   resetBefore: number;
   /** The connection is reset in the middle of the body. */
   resetWithin: number;
-  /** The body ends early: with a `content-length` that says so, and chunked so that only the JSON tells. */
+  /**
+   * The body ends early: with a `content-length` that shows it, and chunked so that only the JSON
+   * does.
+   */
   truncated: number;
   truncatedSilently: number;
-  /** A whole body that is no JSON. */
+  /** A complete body that is not JSON. */
   damaged: number;
 }
 
 export interface ServiceOptions {
   plan: 'free' | 'paid';
   quota: number;
-  /** Money that a paid plan may spend beyond the quota, in tenths: one request costs one of them. */
+  /**
+   * Money that a paid plan may spend beyond the quota, in tenths: one request costs one of them.
+   */
   overageTenths: number;
-  /** Requests that others have spent before the test began. */
+  /** Requests that others spent before the test began. */
   others: number;
   /** How far the usage header lags behind. */
   headerLagMs: number;
   hasHeaders: boolean;
   /**
-   * `spec`: bodies of errors are `{}`. `coded`: the code is in `x-bf-error` and in a message. `body`: it is in
-   * the body's `error` alone.
+   * `spec`: bodies of errors are `{}`. `coded`: the code is in `x-bf-error` and in a message.
+   * `body`: it is only in the body's `error`.
    */
   dialect: 'spec' | 'coded' | 'body';
   faults: ServiceFaults;
   latencyMs: number;
   /** Added to the latency, evenly spread from 0 to this. */
   jitterMs: number;
-  /** Requests that one rolling second may hold, refused ones left out; null: no limit. */
+  /** Requests that one rolling second may hold, not counting refused ones; null: no limit. */
   perSecond: number | null;
-  /** Whether a refusal for throughput says when to come back. */
+  /** Whether a throughput refusal has a Retry-After. */
   hasRetryAfter: boolean;
-  /** Tokens that are accepted; `revoked` ones are refused with 401 (spec) or 403. */
+  /** Accepted tokens; `revoked` ones are refused with 401 (spec) or 403. */
   tokens: string[];
   revoked: string[];
   ownDomain: string;
   /** Share of identifiers, 0 to 1, that are answered with 400, which is free. */
   badShare: number;
-  /** Every n-th answer is dated in the next month and says that nothing was used; null: none. */
+  /** Every n-th answer is dated in the next month with a usage of 0; null: none. */
   liesEvery: number | null;
   /** Every billable request is answered with this status instead; null: no. */
   alwaysStatus: number | null;
@@ -64,7 +67,7 @@ const NO_FAULTS: ServiceFaults = {
   damaged: 0,
 };
 
-/** A token that no other test has: what engines keep by token never meets. */
+/** A token that no other test has: engines store data by token. */
 export function newToken(): string {
   return `tok_${randomBytes(12).toString('hex')}`;
 }

@@ -1,13 +1,14 @@
-/**
- * Tables of settings for the README and those beside the code; a test keeps them equal to the settings.
- */
+/** Tables of settings for the README and the other documents; a test keeps them up to date. */
 import type { Setting } from '../../src/config/setting.js';
 import { COMMAND_NAMES, flagUsage, SETTING_GROUPS } from '../../src/config/setting.js';
 import { SETTING_ENTRIES, type SettingName } from '../../src/config/settings.js';
 
 const HEADINGS = ['flag', 'environment', 'config file', 'default', 'for', 'what it says'];
 
-/** One Markdown table of the settings that `shows` picks, groups in the order of `--help`, without a line end after it. */
+/**
+ * One Markdown table of the settings that `shows` selects, groups in the order of `--help`, without
+ * a final line end.
+ */
 export function settingsTable(shows: (name: SettingName) => boolean = () => true): string {
   const shown = SETTING_ENTRIES.filter(([name]) => shows(name));
   const lines = SETTING_GROUPS.flatMap((group) =>
@@ -28,7 +29,7 @@ function tableRow(line: Setting<unknown>): string {
   ]);
 }
 
-/** `config` takes part in nearly everything and says nothing about a setting. */
+/** `config` accepts nearly all settings, so naming it would say nothing. */
 function commandsText(line: Setting<unknown>): string {
   const commands = line.commands.filter((name) => name !== 'config');
   return commands.length > COMMAND_NAMES.length / 2 ? 'all' : commands.join(', ');

@@ -1,4 +1,7 @@
-/** Paid answers that the engine could not take: on disk, private, and brought in by the next start. */
+/**
+ * Paid answers that the engine could not record: kept on disk, private, and recorded by the next
+ * start.
+ */
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -53,7 +56,7 @@ function createShelf(): {
   };
 }
 
-it('what was put away comes back as it was, once', async () => {
+it('spooled answers are returned unchanged, once', async () => {
   const folder = join(await temporaryFolder(), 'spool');
   await spoolAnswers(folder, [...outcomes(2), MISSING]);
   const shelf = createShelf();
@@ -63,7 +66,7 @@ it('what was put away comes back as it was, once', async () => {
   expect(await bringInAnswers(folder, shelf.record)).toBe(0);
 });
 
-it('what was put away is as old as its file when it comes back', async () => {
+it('spooled answers are as old as their file when they are returned', async () => {
   const folder = join(await temporaryFolder(), 'spool');
   const { mtimeMs } = await stat(await spoolAnswers(folder, outcomes(2)));
   const shelf = createShelf();
@@ -71,7 +74,7 @@ it('what was put away is as old as its file when it comes back', async () => {
   expect(shelf.ages).toEqual([3_600_000, 3_600_000]);
 });
 
-it('what was put away is not from the future though the clock was set back', async () => {
+it('spooled answers are not dated in the future though the clock was set back', async () => {
   const folder = join(await temporaryFolder(), 'spool');
   const { mtimeMs } = await stat(await spoolAnswers(folder, outcomes(1)));
   const shelf = createShelf();
@@ -79,14 +82,14 @@ it('what was put away is not from the future though the clock was set back', asy
   expect(shelf.ages).toEqual([0]);
 });
 
-it('nobody else on the machine can read it', async () => {
+it('no other user of the machine can read the spool', async () => {
   const folder = join(await temporaryFolder(), 'spool');
   const path = await spoolAnswers(folder, outcomes(1));
   expect((await stat(path)).mode & 0o777).toBe(0o600);
   expect((await stat(folder)).mode & 0o777).toBe(0o700);
 });
 
-it('two that put away at once have a file each', async () => {
+it('two processes that spool at once have a file each', async () => {
   const folder = await temporaryFolder();
   await Promise.all([spoolAnswers(folder, outcomes(1)), spoolAnswers(folder, outcomes(1, 1))]);
   const shelf = createShelf();
@@ -94,11 +97,11 @@ it('two that put away at once have a file each', async () => {
   expect(shelf.batches).toEqual([1, 1]);
 });
 
-it('nothing is there to bring in where no folder is', async () => {
+it('a missing folder has nothing to record', async () => {
   expect(await bringInAnswers(join(await temporaryFolder(), 'none'), createShelf().record)).toBe(0);
 });
 
-it('a process that was killed in mid-write loses the line it was writing and no other', async () => {
+it('a process killed while writing loses the line it was writing and no other', async () => {
   const folder = await temporaryFolder();
   const path = await spoolAnswers(folder, outcomes(3));
   const text = await readFile(path, 'utf8');
@@ -108,7 +111,7 @@ it('a process that was killed in mid-write loses the line it was writing and no 
   expect(shelf.taken).toEqual(outcomes(2));
 });
 
-it('a store that refuses leaves the file where it is, for the start after that', async () => {
+it('a store that refuses leaves the file for the next start', async () => {
   const folder = await temporaryFolder();
   await spoolAnswers(folder, outcomes(2));
   const refuse = () => Promise.reject(new Error('out of memory'));
@@ -117,7 +120,7 @@ it('a store that refuses leaves the file where it is, for the start after that',
   expect(await bringInAnswers(folder, shelf.record)).toBe(2);
 });
 
-it('many are brought in by parts, oldest file first', async () => {
+it('many answers are recorded in batches, oldest file first', async () => {
   const folder = await temporaryFolder();
   const names = Array.from({ length: 12 }, (_, at) => String(100 + at));
   for (const key of [...names].reverse()) {
@@ -132,7 +135,7 @@ it('many are brought in by parts, oldest file first', async () => {
   expect(shelf.batches).toEqual([...names.map(() => 1), 200, 200, 50]);
 });
 
-it("two that start on one folder at once lose nothing, and neither is in the other one's way", async () => {
+it('two starts on one folder lose nothing, and do not block each other', async () => {
   const folder = await temporaryFolder();
   for (let file = 0; file < 20; file += 1) await spoolAnswers(folder, outcomes(10, file * 10));
   const shelf = createShelf();
@@ -141,7 +144,7 @@ it("two that start on one folder at once lose nothing, and neither is in the oth
   expect(await readdir(folder)).toEqual([]);
 });
 
-it('a file that is being written is left alone, and taken once its writer is taken for dead', async () => {
+it('a file in use is left alone, and taken once its writer is considered dead', async () => {
   const folder = await temporaryFolder();
   const path = await spoolAnswers(folder, outcomes(3));
   await rename(path, `${path}.part`);
@@ -154,7 +157,7 @@ it('a file that is being written is left alone, and taken once its writer is tak
 describe('the answers of several engines', () => {
   const DAY = 86_400_000;
 
-  it('lie apart: each brings in its own', async () => {
+  it('are separate: each records its own', async () => {
     const spool = await temporaryFolder();
     await spoolAnswers(spoolFolderOf(spool, 'a'), outcomes(2));
     await spoolAnswers(spoolFolderOf(spool, 'b'), outcomes(3, 10));
@@ -163,7 +166,7 @@ describe('the answers of several engines', () => {
     expect(await readdir(spoolFolderOf(spool, 'a'))).toHaveLength(1);
   });
 
-  it('are listed by engine, those of a version that named none too', async () => {
+  it('are listed by engine, including those of a version that named none', async () => {
     const spool = await temporaryFolder();
     const now = Date.now();
     await spoolAnswers(spool, outcomes(1));
@@ -187,7 +190,7 @@ describe('the answers of several engines', () => {
   });
 });
 
-it('files of others in the folder are left alone', async () => {
+it('unrelated files in the folder are left alone', async () => {
   const folder = await temporaryFolder();
   await mkdir(join(folder, 'deeper'));
   await writeFile(join(folder, 'keyValues.txt'), 'mine');

@@ -1,10 +1,10 @@
-/** What an answer tells the ledger beside its outcome. */
+/** What an answer reports to the ledger beside its outcome. */
 import { describe, expect, it } from 'vitest';
 import type { Answer } from '../../src/lookup/read-answer.js';
 import { type AnswerWorth, observe } from '../../src/worker/answer-worth.js';
 import { answerOf, DOWN, FAILED, MATCHED, NOT_FOUND, TOO_FAST, WASTED } from './asking.js';
 
-describe('what an answer says of the account', () => {
+describe('the observation from an answer', () => {
   const date = Date.UTC(2026, 1, 28, 23, 59);
 
   it.each<[string, Answer, ReturnType<typeof observe>]>([
@@ -41,11 +41,11 @@ describe('what an answer says of the account', () => {
     ['believed', true],
     ['unproven', false],
     ['foreign', false],
-  ])('a "not found" that is %s is heard: %s', (worth, heard) => {
+  ])('of a "not found" that is %s is useful: %s', (worth, heard) => {
     expect(observe(NOT_FOUND, 'month', worth).heard).toBe(heard);
   });
 
-  it('a refusal of what was asked for is heard, and something that is no brand is not', () => {
+  it('of a refused identifier is useful, of something that is no brand it is not', () => {
     const noBrand = answerOf({
       type: 'failed',
       reason: 'the answer is no brand',

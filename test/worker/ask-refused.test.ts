@@ -1,36 +1,26 @@
-/** 429: too many at once costs no attempt and ends with patience, a spent quota ends the run. */
+/**
+ * 429: a throughput refusal costs no attempt and ends after a while, a spent quota ends the run.
+ */
 import { describe, expect, it } from 'vitest';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import type { Answer } from '../../src/lookup/read-answer.js';
-import { ask } from '../../src/worker/ask.js';
 import type { Asked } from '../../src/worker/asked.js';
 import {
   type Asking,
-  type AskingOptions,
   answerOf,
+  askFor,
+  askOnce,
   BEFORE,
   createAsking,
   DOWN,
   MATCHED,
   NOON,
-  runRecord,
   SPENT_QUOTA,
   TOO_FAST,
 } from './asking.js';
 
-const ACME = { kind: 'domain', value: 'acme.com' } as const;
-
-function askFor(asking: Asking): Promise<Asked> {
-  return ask(asking.context, runRecord(), 'k:u:domain:acme.com', ACME, asking.signals);
-}
-
-async function askOnce(options: AskingOptions): Promise<Asking & { asked: Asked }> {
-  const asking = createAsking(options);
-  return { ...asking, asked: await askFor(asking) };
-}
-
-describe('a refusal as too many', () => {
-  it('costs no attempt: it is asked again as soon as the governor grants it', async () => {
+describe('a throughput refusal', () => {
+  it('costs no attempt: the identifier is asked for again as soon as the governor grants it', async () => {
     const { asked, log, clock } = await askOnce({
       answers: [TOO_FAST, TOO_FAST, TOO_FAST, TOO_FAST, MATCHED],
     });
@@ -44,13 +34,13 @@ describe('a refusal as too many', () => {
     expect(clock.slept).toEqual([]);
   });
 
-  it('hands on how long the service wants to be left alone', async () => {
+  it('passes on how long the service wants to be left alone', async () => {
     const slow = answerOf({ type: 'refused', code: 'throughput', retryAfterMs: 7_000 });
     const { log } = await askOnce({ answers: [slow, MATCHED] });
     expect(log).toContain('refuse p1 throughput 7000');
   });
 
-  it('gives back the quick tries of an identifier', async () => {
+  it('restores the quick retries of an identifier', async () => {
     const { asked } = await askOnce({ answers: [DOWN, DOWN, TOO_FAST, DOWN, DOWN, MATCHED] });
     expect(asked).toMatchObject({ result: { type: 'matched' }, requests: 6 });
   });
@@ -76,7 +66,7 @@ describe('a refusal as too many', () => {
   });
 });
 
-describe('a refusal of the one request that is sent while nothing is answered', () => {
+describe('a refused probe of an open breaker', () => {
   const openBreaker = (asking: ReturnType<typeof createAsking>) => {
     for (let times = 0; times < 8; times += 1) asking.context.breaker.note(BEFORE, false, NOON);
     asking.clock.pass(1_001);
@@ -89,7 +79,7 @@ describe('a refusal of the one request that is sent while nothing is answered', 
     expect(asking.log.filter((line) => line.startsWith('refuse'))).toEqual([]);
   });
 
-  it('keeps those who waited for their permits meanwhile from asking', async () => {
+  it('sends back waiting requests that got their permits meanwhile', async () => {
     const asking = createAsking({
       answers: [MATCHED],
       grants: [
@@ -103,7 +93,7 @@ describe('a refusal of the one request that is sent while nothing is answered', 
     expect(asking.log).toEqual(['take p1', 'settle p1 free']);
   });
 
-  it('is heeded where it says when to come back', async () => {
+  it('respects Retry-After', async () => {
     const asking = createAsking({
       answers: [answerOf({ type: 'refused', code: null, retryAfterMs: 5_000 })],
     });
@@ -113,7 +103,7 @@ describe('a refusal of the one request that is sent while nothing is answered', 
   });
 });
 
-describe('refusals at a usage that stands over the quota', () => {
+describe('refusals while usage is beyond the quota', () => {
   const BEYOND = answerOf({ type: 'refused', code: null, retryAfterMs: null }, { usage: 52, quota: 50 });
   /** Budget and plan allow 30 more than the quota. */
   const paid = {
@@ -131,7 +121,7 @@ describe('refusals at a usage that stands over the quota', () => {
     return asked;
   }
 
-  it('end the run, with budget and plan named, once they go on at a request a second or less', async () => {
+  it('end the run, with budget and plan named, once they continue at one request a second or less', async () => {
     const asking = createAsking({ answers: [BEYOND], state: paid });
     for (let times = 0; times < 8; times += 1) asking.context.breaker.note(BEFORE, false, NOON);
     asking.clock.pass(1_001);
@@ -144,11 +134,11 @@ describe('refusals at a usage that stands over the quota', () => {
           'the service refuses every request at a usage of 52 and a quota of 50: --plan or --overage-budget say more than the account has',
       },
     });
-    // It may be the pace after all: the account stays open for others.
+    // The cause may be the pace after all: the account stays open for others.
     expect(asking.log.filter((line) => line.includes('quota'))).toEqual([]);
   });
 
-  it('end it at a pace that is down to one a second too, without a lone request', async () => {
+  it('end it at a pace that is down to one a second too, without a probe', async () => {
     const state = { ...paid, pace: { rate: 1 } } as LedgerState;
     const asking = createAsking({
       answers: Array(5).fill(BEYOND),
@@ -168,7 +158,7 @@ describe('refusals at a usage that stands over the quota', () => {
 });
 
 describe('a refusal for quota', () => {
-  it('closes the account; what the ledger says then ends the run', async () => {
+  it('closes the account; what the ledger then reports ends the run', async () => {
     const { asked, log } = await askOnce({
       answers: [SPENT_QUOTA],
       grants: [
@@ -184,7 +174,7 @@ describe('a refusal for quota', () => {
     expect(log).toContain('refuse p1 quota null');
   });
 
-  it('is told by the usage header where the service names no code', async () => {
+  it('is recognised by the usage header where the service names no code', async () => {
     const { log } = await askOnce({
       answers: [answerOf({ type: 'refused', code: null, retryAfterMs: null }, { quota: 100, usage: 100 })],
       grants: [
@@ -195,7 +185,7 @@ describe('a refusal for quota', () => {
     expect(log).toContain('refuse p1 quota null');
   });
 
-  it('is no reason to believe that the service is down', async () => {
+  it('is no evidence that the service is down', async () => {
     const asking = createAsking({
       answers: [SPENT_QUOTA],
       grants: [...Array(30).fill({ type: 'granted', permit: '' }), { type: 'exhausted', why: 'spent' }],
@@ -205,7 +195,7 @@ describe('a refusal for quota', () => {
   });
 });
 
-/** Only what is looked at after a refusal. */
+/** Only what is checked after a refusal. */
 const state = {
   quota: 50,
   quotaCap: null,
@@ -215,7 +205,7 @@ const state = {
   pace: { rate: null },
 } as LedgerState;
 
-it('our own count tells a refusal for quota where the headers lag or are missing', async () => {
+it('is recognised by our own count where the headers lag or are missing', async () => {
   const { log } = await askOnce({
     answers: [answerOf({ type: 'refused', code: null, retryAfterMs: null })],
     grants: [

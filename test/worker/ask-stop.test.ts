@@ -1,24 +1,17 @@
-/** Stopping in each place where asking waits: nothing new is sent, and what was paid for is kept. */
+/** A stop in each place where asking waits: nothing new is sent, and paid answers are kept. */
 import { setMaxListeners } from 'node:events';
 import { describe, expect, it, vi } from 'vitest';
-import { ask } from '../../src/worker/ask.js';
-import type { Asked } from '../../src/worker/asked.js';
 import { createMemoryKeyValues } from '../support/memory-key-values.js';
 import {
   type Asking,
+  askFor,
   createAsking,
   createPassingClock,
   DOWN,
   MATCHED,
-  runRecord,
   untilAborted,
   WASTED,
 } from './asking.js';
-
-function askFor(asking: Asking): Promise<Asked> {
-  const identifier = { kind: 'domain', value: 'acme.com' } as const;
-  return ask(asking.context, runRecord(), 'k:u:domain:acme.com', identifier, asking.signals);
-}
 
 describe('a stop', () => {
   const STOPPED = { type: 'again', countsAsAttempt: false, retryInMs: 0, reason: 'stopped' };
@@ -30,7 +23,7 @@ describe('a stop', () => {
     expect(asking.log).toEqual([]);
   });
 
-  it('while there is no room for the answer', async () => {
+  it('while there is no room for the answer sends nothing', async () => {
     const asking = createAsking({ answers: [MATCHED], untilRoom: untilAborted });
     const asked = askFor(asking);
     asking.stop.abort(new Error('stop'));
@@ -38,7 +31,7 @@ describe('a stop', () => {
     expect(asking.log).toEqual([]);
   });
 
-  it('while a permit is waited for', async () => {
+  it('while a permit is waited for sends nothing', async () => {
     const asking = createAsking({ answers: [MATCHED], grants: [untilAborted] });
     const asked = askFor(asking);
     await vi.waitUntil(() => asking.log.includes('take p1'));
@@ -46,7 +39,7 @@ describe('a stop', () => {
     expect(await asked).toEqual({ result: STOPPED, requests: 0, billed: 0 });
   });
 
-  it('while a request is under way waits for it: a paid answer is kept', async () => {
+  it('while a request is in flight waits for it: a paid answer is kept', async () => {
     const asking: Asking = createAsking({
       answers: [
         async () => {
@@ -59,7 +52,7 @@ describe('a stop', () => {
     expect(asking.recorded).toHaveLength(1);
   });
 
-  it('before the next quick try leaves it to a later job, unlost', async () => {
+  it('before the next quick retry leaves it to a later job, without loss', async () => {
     const asking = createAsking({ answers: [DOWN], clock: createPassingClock({ isHeld: true }) });
     const asked = askFor(asking);
     await vi.waitUntil(() => asking.clock.slept.length > 0);
@@ -80,7 +73,7 @@ describe('a stop', () => {
     expect(asking.log).toContain('settle p1 doubtful');
   });
 
-  it('for good ends a request that is under way: it may have been billed', async () => {
+  it('for good ends a request in flight: it may have been billed', async () => {
     const asking: Asking = createAsking({
       answers: [
         async (signal) => {
@@ -93,7 +86,7 @@ describe('a stop', () => {
     expect(await askFor(asking)).toEqual({ result: STOPPED, requests: 1, billed: 1 });
   });
 
-  it('for good ends many at once, which says nothing of the service: no run is halted for it', async () => {
+  it('for good ends many at once, which is no evidence about the service: no run is halted for it', async () => {
     const keyValues = createMemoryKeyValues(Date.now);
     const asking: Asking = createAsking({
       keyValues,

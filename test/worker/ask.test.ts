@@ -1,4 +1,4 @@
-/** One identifier from claim to durable outcome: what each meaning of an answer leads to. */
+/** One identifier from claim to durable outcome: the consequences of each kind of answer. */
 import { describe, expect, it } from 'vitest';
 import type { Grant } from '../../src/ledger/governor.js';
 import { unpackProfile } from '../../src/stores/profile-codec.js';
@@ -9,9 +9,12 @@ import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { createMemoryKeyValues } from '../support/memory-key-values.js';
 import {
+  ACME,
   type Asking,
   type AskingOptions,
   answerOf,
+  askFor,
+  askOnce,
   BEFORE,
   createAsking,
   DOWN,
@@ -24,20 +27,9 @@ import {
   WASTED,
 } from './asking.js';
 
-const ACME = { kind: 'domain', value: 'acme.com' } as const;
-
-function askFor(asking: Asking): Promise<Asked> {
-  return ask(asking.context, runRecord(), 'k:u:domain:acme.com', ACME, asking.signals);
-}
-
-async function askOnce(options: AskingOptions): Promise<Asking & { asked: Asked }> {
-  const asking = createAsking(options);
-  return { ...asking, asked: await askFor(asking) };
-}
-
 const UNSENT = { isUnsent: true } as const;
 
-/** Asks until the breaker lets nobody through. */
+/** Asks until the breaker is open. */
 async function openBreaker(asking: Asking): Promise<void> {
   for (let count = 0; count < 10 && !asking.context.breaker.isOpen; count += 1) await askFor(asking);
   expect(asking.context.breaker.isOpen).toBe(true);
@@ -67,17 +59,17 @@ describe('an answer', () => {
     expect(unpackProfile(recorded[0]?.packed ?? Buffer.alloc(0)).toString()).toBe('{"name":"Acme"}');
   });
 
-  it('is told to its process as soon as it is recorded, with the date that the store gave it', async () => {
+  it("is reported to its process as soon as it is recorded, with the store's date", async () => {
     const asking = createAsking({ answers: [MATCHED] });
-    const told: FetchedAnswer[] = [];
+    const reported: FetchedAnswer[] = [];
     const listener = {
       onAnswer(answer: FetchedAnswer) {
         expect(asking.log).toContain('recorded');
-        told.push(answer);
+        reported.push(answer);
       },
     };
     await askFor({ ...asking, context: { ...asking.context, listener } });
-    expect(told).toMatchObject([
+    expect(reported).toMatchObject([
       { key: 'k:u:domain:acme.com', profile: { brand: { name: 'Acme' } }, fetchedAt: RECORDED_AT },
     ]);
   });
@@ -96,26 +88,26 @@ describe('an answer', () => {
     expect(log.at(-1)).toBe('settle p1 free heard');
   });
 
-  it('to come back later is believed for two minutes', async () => {
+  it('to retry later is believed for two minutes', async () => {
     const { recorded } = await askOnce({
       answers: [answerOf({ type: 'not_found', status: 404, comeBack: true, sign: 'own' })],
     });
     expect(recorded).toMatchObject([{ status: 'not_found', freshMs: 120_000 }]);
   });
 
-  it('that can never be better has failed at once', async () => {
+  it('that is a permanent failure fails at once', async () => {
     const { asked, log, recorded } = await askOnce({ answers: [FAILED] });
     expect(asked).toEqual({
       result: { type: 'failed', reason: 'the service answered 410', billed: true },
       requests: 1,
       billed: 1,
     });
-    // It was paid for: kept first, so that a crash in between does not buy it again.
+    // It was paid for: recorded first, so that a crash in between does not buy it again.
     expect(log.slice(-2)).toEqual(['keep failure: the service answered 410', 'settle p1 billed heard']);
     expect(recorded).toEqual([]);
   });
 
-  it('of credentials halts the run', async () => {
+  it('about the credentials halts the run', async () => {
     const refused = answerOf({ type: 'credentials', status: 403, reason: 'the token is revoked' });
     const { asked, log } = await askOnce({ answers: [refused] });
     expect(asked).toEqual({
@@ -123,12 +115,12 @@ describe('an answer', () => {
       requests: 1,
       billed: 0,
     });
-    // Whoever waits for the permit, in another process too, must meet the halt first.
+    // A request that waits for the permit, in another process too, must see the halt first.
     expect(log.slice(-2)).toEqual(['halt run credentials', 'settle p1 free']);
   });
 });
 
-describe('a "not found" that anybody may have said', () => {
+describe('a "not found" that any server may send', () => {
   const page = answerOf({ type: 'not_found', status: 404, comeBack: false, sign: 'none' });
   const object = answerOf({ type: 'not_found', status: 404, comeBack: false, sign: 'object' });
   const asking = (options: AskingOptions) => {
@@ -142,11 +134,11 @@ describe('a "not found" that anybody may have said', () => {
     return { ...all, next };
   };
 
-  it('with a page is no answer: paid for, not stored, and the run stops there', async () => {
+  it('with a page is no answer: paid for, not stored, and the run is halted', async () => {
     const { next, log, recorded } = asking({ answers: [page] });
     expect(await next()).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1, billed: 1 });
     expect(recorded).toEqual([]);
-    // Whoever waits for the permit must meet the halt first.
+    // A request that waits for the permit must see the halt first.
     expect(log.slice(-3)).toEqual([
       expect.stringMatching('keep failure'),
       'halt run useless',
@@ -154,13 +146,13 @@ describe('a "not found" that anybody may have said', () => {
     ]);
   });
 
-  it('with a page is no answer though the list is known to be unknown', async () => {
+  it('with a page is no answer though unknown identifiers are expected', async () => {
     const { next, log } = asking({ answers: [page] });
     await next(runRecord({ allowUnknown: true }));
     expect(log).toContain('halt run useless');
   });
 
-  it('with an object is not believed, and the fifth one stops the run', async () => {
+  it('with an object is not believed, and the fifth one halts the run', async () => {
     const { next, log, recorded } = asking({ answers: [object] });
     for (let count = 1; count <= 4; count += 1) {
       expect(await next()).toMatchObject({ result: { type: 'failed', billed: true } });
@@ -183,7 +175,7 @@ describe('a "not found" that anybody may have said', () => {
     );
   });
 
-  it('with an object is believed at once where the list is known to be unknown, and proves nothing', async () => {
+  it('with an object is believed at once where unknown identifiers are expected, and proves nothing', async () => {
     const keyValues = createMemoryKeyValues(Date.now);
     const { next, recorded } = asking({ answers: [object], keyValues });
     for (let count = 1; count <= 7; count += 1) {
@@ -194,7 +186,7 @@ describe('a "not found" that anybody may have said', () => {
     expect((await later.next()).result.type).toBe('failed');
   });
 
-  it('of an address that gave a good answer to another worker is its own', async () => {
+  it('is believed of an address that gave a good answer to another worker', async () => {
     const keyValues = createMemoryKeyValues(Date.now);
     await asking({ answers: [MATCHED], keyValues }).next();
     const { next, recorded } = asking({ answers: [page], keyValues });
@@ -203,7 +195,7 @@ describe('a "not found" that anybody may have said', () => {
   });
 });
 
-describe('a refusal that anybody may have said', () => {
+describe('a refusal that any server may send', () => {
   const gone = answerOf({ type: 'failed', reason: 'the service answered 410 (x)', sign: 'object' });
   const moved = answerOf({
     type: 'failed',
@@ -236,7 +228,7 @@ describe('a refusal that anybody may have said', () => {
   it.each([
     ['a refusal', gone],
     ['a 200 that is no brand', empty],
-  ])('in JSON: %s stops the run when it is the fifth, and none is heard', async (_what, answer) => {
+  ])('in JSON: %s halts the run when it is the fifth, and none counts as useful', async (_what, answer) => {
     const { next, halted, log } = asking([answer]);
     for (let count = 1; count <= 4; count += 1) {
       expect(await next()).toMatchObject({ result: { type: 'failed', billed: true } });
@@ -250,7 +242,7 @@ describe('a refusal that anybody may have said', () => {
   it.each([
     ['a redirect, with the place that it names', moved, 'https://right.example'],
     ['something that is no web server', noHttp, 'that port does not speak HTTP'],
-  ])('stops the run at the first: %s', async (_what, answer, words) => {
+  ])('halts the run at the first: %s', async (_what, answer, words) => {
     const { next, halted, log } = asking([answer]);
     expect(await next()).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1 });
     expect(halted).toMatchObject([{ why: 'useless', sentence: expect.stringContaining(words) }]);
@@ -261,7 +253,7 @@ describe('a refusal that anybody may have said', () => {
     ['a refusal', gone, 1],
     ['a redirect', moved, 1],
     ['something that is no web server, for a moment', noHttp, 2],
-  ])('once the address has given a good answer is its own: %s', async (_what, answer, requests) => {
+  ])('is believed once the address has given a good answer: %s', async (_what, answer, requests) => {
     const { next, halted } = asking([MATCHED, answer]);
     await next();
     for (let count = 1; count <= 8; count += 1)
@@ -269,7 +261,7 @@ describe('a refusal that anybody may have said', () => {
     expect(halted).toEqual([]);
   });
 
-  it('is believed where the list is known to be unknown, unless it is a redirect', async () => {
+  it('is believed where unknown identifiers are expected, unless it is a redirect', async () => {
     const insisted = runRecord({ allowUnknown: true });
     const one = asking([gone], insisted);
     for (let count = 1; count <= 8; count += 1) await one.next();
@@ -279,7 +271,7 @@ describe('a refusal that anybody may have said', () => {
     expect(other.halted).toHaveLength(1);
   });
 
-  it('leaves nothing to be believed later', async () => {
+  it('is never kept to be believed later', async () => {
     const { next, recorded } = asking([gone, gone, MATCHED]);
     for (let count = 1; count <= 3; count += 1) await next();
     expect(recorded.map(({ key }) => key)).toEqual(['k:u:domain:b3.com']);
@@ -294,13 +286,13 @@ describe('a 200 that is no brand', () => {
     isNoBrand: true,
   });
 
-  it('has failed, billed, and is not repeated', async () => {
+  it('fails, billed, and is not repeated', async () => {
     const { asked, log } = await askOnce({ answers: [noBrand] });
     expect(asked).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1, billed: 1 });
     expect(log).toContain('keep failure: the answer is no brand');
   });
 
-  it('twenty times in a row stops the run, and a good answer begins anew', async () => {
+  it('twenty times in a row halts the run, and a good answer resets the count', async () => {
     const row = (count: number) => Array<typeof noBrand>(count).fill(noBrand);
     const asking = createAsking({ answers: [...row(19), MATCHED, ...row(20)] });
     for (let count = 1; count <= 39; count += 1) await askFor(asking);
@@ -310,8 +302,8 @@ describe('a 200 that is no brand', () => {
   });
 });
 
-describe('an answer of no use that was or may have been billed', () => {
-  it('is repeated once', async () => {
+describe('a useless answer that was or may have been billed', () => {
+  it('is requested again once', async () => {
     const { asked, log } = await askOnce({ answers: [WASTED, MATCHED] });
     expect(asked).toEqual({ result: { type: 'matched' }, requests: 2, billed: 2 });
     expect(log.filter((line) => line.startsWith('settle'))).toEqual([
@@ -320,7 +312,7 @@ describe('an answer of no use that was or may have been billed', () => {
     ]);
   });
 
-  it('twice has failed, and says what was paid', async () => {
+  it('twice fails, and says what was paid', async () => {
     const { asked, log } = await askOnce({ answers: [WASTED] });
     expect(asked).toEqual({
       result: { type: 'failed', reason: 'answer damaged, was billed (not a JSON object)', billed: true },
@@ -340,15 +332,15 @@ describe('an answer of no use that was or may have been billed', () => {
     expect(log).toEqual(['take p1']);
   });
 
-  it('is no reason to believe that the service is down', async () => {
+  it('is no evidence that the service is down', async () => {
     const asking = createAsking({ answers: [WASTED] });
     for (let count = 0; count < 10; count += 1) await askFor(asking);
     expect(asking.context.breaker.isOpen).toBe(false);
   });
 });
 
-describe('a service that is down for a moment', () => {
-  it('is asked again quickly, each time with a permit of its own', async () => {
+describe('a failing service', () => {
+  it('is retried quickly, each time with a permit of its own', async () => {
     const { asked, log, clock } = await askOnce({ answers: [DOWN, DOWN, MATCHED] });
     expect(asked).toEqual({ result: { type: 'matched' }, requests: 3, billed: 1 });
     expect(log.filter((line) => line.startsWith('settle'))).toEqual([
@@ -361,7 +353,7 @@ describe('a service that is down for a moment', () => {
     expect(clock.slept[1]).toBeGreaterThanOrEqual(500);
   });
 
-  it('and longer is asked again by a later job, as an attempt', async () => {
+  it('that stays down is retried by a later job, as an attempt', async () => {
     const { asked } = await askOnce({ answers: [DOWN] });
     expect(asked).toEqual({
       result: { type: 'again', countsAsAttempt: true, retryInMs: 0, reason: 'the service answered 503' },
@@ -370,7 +362,7 @@ describe('a service that is down for a moment', () => {
     });
   });
 
-  it('and says how long is not held in a job', async () => {
+  it('with a Retry-After is not waited for within a job', async () => {
     const busy = answerOf({ type: 'unavailable', reason: 'the service answered 503', retryAfterMs: 30_000 });
     const { asked, clock } = await askOnce({ answers: [busy] });
     expect(asked).toMatchObject({
@@ -380,7 +372,7 @@ describe('a service that is down for a moment', () => {
     expect(clock.slept).toEqual([]);
   });
 
-  it('turns to many that ask, and the breaker lets nobody through: no attempt is lost', async () => {
+  it('opens the breaker for all requests: no attempt is lost', async () => {
     const asking = createAsking({ answers: [DOWN] });
     await openBreaker(asking);
     const before = asking.log.length;
@@ -392,7 +384,7 @@ describe('a service that is down for a moment', () => {
     expect(asking.log).toHaveLength(before);
   });
 
-  it('is told to people while the breaker is open, and no longer', async () => {
+  it('is reported to people while the breaker is open, and no longer', async () => {
     const asking = createAsking({ answers: [...Array(8).fill(DOWN), MATCHED] });
     const { breaker, gauge } = asking.context;
     await askFor(asking);
@@ -406,8 +398,8 @@ describe('a service that is down for a moment', () => {
 
   it.each([
     ['that was never reached ends the run after a minute: its address is wrong', UNSENT, false, 'halted'],
-    ['that was reached before may come back', UNSENT, true, 'again'],
-    ['that is reached but does not answer may come back', {}, false, 'again'],
+    ['that was reached before is retried', UNSENT, true, 'again'],
+    ['that is reached but does not answer is retried', {}, false, 'again'],
   ])('%s', async (_what, unsent, wasGood, type) => {
     const unreached = answerOf({ type: 'unavailable', reason: 'ENOTFOUND', retryAfterMs: null, ...unsent });
     const asking = createAsking({ answers: [unreached] });
@@ -425,11 +417,11 @@ describe('a service that is down for a moment', () => {
 
   it.each([
     ['ends the run within seconds', {}, 'halted'],
-    ['that this run has had answers from may come back', { run: true }, 'again'],
-    ['that this account has had answers from may come back', { account: true }, 'again'],
-    ['that gave a good answer to another run may come back', { address: true }, 'again'],
+    ['is retried when this run has had answers from it', { run: true }, 'again'],
+    ['is retried when this account has had answers from it', { account: true }, 'again'],
+    ['is retried when it gave a good answer to another run', { address: true }, 'again'],
   ])(
-    'and whose port nobody listens at %s',
+    'on whose port nothing listens %s',
     async (_what, known: { run?: boolean; account?: boolean; address?: boolean }, type) => {
       const reason = 'nothing listens at 127.0.0.1:9';
       const asking = createAsking({
@@ -456,8 +448,8 @@ describe('a service that is down for a moment', () => {
 
   it.each([
     ['with a misspelt host or a certificate that is not trusted ends the run within seconds', {}, 'halted'],
-    ['that this run has had answers from may come back', { run: true }, 'again'],
-    ['that this account has had answers from may come back', { account: true }, 'again'],
+    ['is retried when this run has had answers from it', { run: true }, 'again'],
+    ['is retried when this account has had answers from it', { account: true }, 'again'],
   ])('%s', async (_what, known: { run?: boolean; account?: boolean }, type) => {
     const asking = createAsking({
       answers: [
@@ -486,8 +478,8 @@ describe('a service that is down for a moment', () => {
   });
 
   it.each([
-    ['that pays itself with nothing but useless answers is left alone after twenty of them', 20],
-    ['and never gave a good answer, after five', 5],
+    ['that gives only useless paid answers ends the run after twenty of them', 20],
+    ['that never gave a good answer ends it after five', 5],
   ])('%s', async (_what, atMost) => {
     const halted: RunHalt[] = [];
     const asking = createAsking({ answers: [WASTED] });
@@ -512,7 +504,7 @@ describe('a service that is down for a moment', () => {
   });
 
   it.each([-3 * 86_400_000, -3_600_000])(
-    'is asked again a second later though the clock is set by %i ms',
+    'is retried a second later though the clock is set by %i ms',
     async (setMs) => {
       const asking = createAsking({ answers: [DOWN] });
       await openBreaker(asking);
@@ -523,7 +515,7 @@ describe('a service that is down for a moment', () => {
     },
   );
 
-  it('for half an hour is hopeless: what is asked for has failed, unpaid', async () => {
+  it('is given up after half an hour: identifiers have failed, unpaid', async () => {
     const asking = createAsking({ answers: [DOWN] });
     await openBreaker(asking);
     for (let minutes = 0; minutes <= 30; minutes += 1) {
@@ -558,7 +550,7 @@ describe('without a permit nothing is sent', () => {
     expect(log).toEqual(['take p1']);
   });
 
-  it('nor with one, when the run was halted meanwhile: the permit is given back', async () => {
+  it('nor with one, when the run was halted meanwhile: the permit is returned', async () => {
     const halt = { why: 'credentials', sentence: 'the token is revoked' } as const;
     const halts = new Map<string, RunHalt>();
     const grant = async (): Promise<Grant> => {
@@ -571,14 +563,14 @@ describe('without a permit nothing is sent', () => {
     expect(asking.log).toEqual(['take p1', 'settle p1 free']);
   });
 
-  it('and none is asked for when the run was halted while one waited for its turn', async () => {
+  it('no permit is requested when the run was halted while the identifier waited', async () => {
     const halt = { why: 'useless', sentence: 'is the address right?' } as const;
     const { asked, log } = await askOnce({ answers: [MATCHED], halts: { run: halt } });
     expect(asked).toEqual({ result: { type: 'halted', halt }, requests: 0, billed: 0 });
     expect(log).toEqual([]);
   });
 
-  it('and the place of a probe is given back', async () => {
+  it('the place of a probe is released', async () => {
     const asking = createAsking({ answers: [DOWN], grants: [{ type: 'granted', permit: '' }] });
     await openBreaker(asking);
     asking.clock.pass(60_000);
@@ -589,7 +581,7 @@ describe('without a permit nothing is sent', () => {
   });
 });
 
-it('requests under way are counted, and only those', async () => {
+it('requests in flight are counted, and nothing else', async () => {
   const seen: number[] = [];
   const asking: Asking = createAsking({
     answers: [
@@ -606,7 +598,7 @@ it('requests under way are counted, and only those', async () => {
   expect(seen).toEqual([1, 0]);
 });
 
-it('an answer that cannot be kept leaves its permit unsettled: it runs out as sent', async () => {
+it('an answer that cannot be recorded leaves its permit unsettled: it expires as sent', async () => {
   const asking = createAsking({
     answers: [MATCHED],
     record: async () => {

@@ -1,6 +1,6 @@
 /**
- * The seams of asking, told what to say: a client with scripted answers, a governor, a recorder and a clock that only
- * the test turns. Everything that happens is written to one list, so that order is asserted and never guessed.
+ * Scripted collaborators of asking: a client, a governor, a recorder and a clock that only the test
+ * turns. Every event is appended to one list, so that the order is asserted.
  */
 import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
@@ -11,7 +11,8 @@ import type { Answer, Meaning } from '../../src/lookup/read-answer.js';
 import type { KeyValueStore } from '../../src/stores/key-value-store.js';
 import type { NewOutcome } from '../../src/stores/outcome-store.js';
 import type { RunHalt, RunRecord, RunSettings } from '../../src/stores/run-store.js';
-import type { AskContext } from '../../src/worker/asked.js';
+import { ask } from '../../src/worker/ask.js';
+import type { AskContext, Asked } from '../../src/worker/asked.js';
 import { Breaker, type Pass } from '../../src/worker/breaker.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
 import { createServiceStanding } from '../../src/worker/service-standing.js';
@@ -25,7 +26,7 @@ export const BEFORE: Pass = { type: 'pass', isProbe: false };
 
 export interface PassingClock extends Clock {
   pass(ms: number): void;
-  /** Somebody sets the clock by so much. */
+  /** Sets the clock by this much. */
   set(ms: number): void;
   readonly slept: readonly number[];
 }
@@ -85,7 +86,7 @@ export const SPENT_QUOTA = answerOf({ type: 'refused', code: 'quota', retryAfter
 export interface Asking {
   readonly context: AskContext;
   readonly clock: PassingClock;
-  /** What happened, in order. */
+  /** Events in order. */
   readonly log: readonly string[];
   readonly recorded: readonly NewOutcome[];
   readonly stop: AbortController;
@@ -94,7 +95,7 @@ export interface Asking {
 }
 
 export interface AskingOptions {
-  /** One for each request; the last one is repeated. A function is handed what the request has to abort it. */
+  /** One per request; the last one is repeated. A function receives the request's abort signal. */
   readonly answers: readonly (Answer | ((signal: AbortSignal | undefined) => Promise<Answer>))[];
   /** Instead of permits. The last is repeated. */
   readonly grants?: readonly (Grant | ((signal: AbortSignal) => Promise<Grant>))[];
@@ -202,4 +203,15 @@ export function runRecord(settings: Partial<RunSettings> = {}, some: Partial<Run
     overageBilled: 0,
     ...some,
   };
+}
+
+export const ACME = { kind: 'domain', value: 'acme.com' } as const;
+
+export function askFor(asking: Asking): Promise<Asked> {
+  return ask(asking.context, runRecord(), 'k:u:domain:acme.com', ACME, asking.signals);
+}
+
+export async function askOnce(options: AskingOptions): Promise<Asking & { asked: Asked }> {
+  const asking = createAsking(options);
+  return { ...asking, asked: await askFor(asking) };
 }

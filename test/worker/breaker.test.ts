@@ -1,4 +1,4 @@
-/** The breaker as a story: what opens it, who passes meanwhile, what closes it. */
+/** The breaker: what opens it, which requests pass meanwhile, what closes it. */
 import { describe, expect, it } from 'vitest';
 import { Breaker, type Pass } from '../../src/worker/breaker.js';
 
@@ -29,10 +29,10 @@ const PROBE = { type: 'pass', isProbe: true };
 
 describe('closed', () => {
   it.each<[string, string, boolean]>([
-    ['nothing was answered yet', '', false],
+    ['no answer yet', '', false],
     ['seven bad answers', '-------', false],
     ['eight bad answers in a row', '--------', true],
-    ['eight bad ones, but for one good one among them', '---+----', false],
+    ['eight bad ones with one good one among them', '---+----', false],
     ['a good one before eight bad ones', '+--------', true],
     ['half of the last twenty are bad', '+-+-+-+-+-+-+-+-+-+-', false],
     ['more than half of the last twenty are bad', '+-+-+-+-+-+-+-+--+-+-'.slice(1), true],
@@ -44,7 +44,7 @@ describe('closed', () => {
     expect(breaker.isOpen).toBe(isOpen);
   });
 
-  it('everybody passes, however bad the answers are', () => {
+  it('lets all requests pass, however bad the answers are', () => {
     const breaker = new Breaker();
     const now = noteAll(breaker, '-------');
     for (let count = 0; count < 100; count += 1) expect(breaker.enter(now)).toEqual(PASS);
@@ -52,20 +52,20 @@ describe('closed', () => {
 });
 
 describe('open', () => {
-  it('nobody passes for a second', () => {
+  it('lets nothing pass for a second', () => {
     const breaker = openedBreaker();
     expect(breaker.enter(0)).toEqual({ type: 'rejected', retryInMs: 1_000 });
     expect(breaker.enter(999)).toEqual({ type: 'rejected', retryInMs: 1 });
   });
 
-  it('one probe passes then, and nobody beside it', () => {
+  it('then lets one probe pass, and nothing beside it', () => {
     const breaker = openedBreaker();
     expect(breaker.enter(1_000)).toEqual(PROBE);
     expect(breaker.enter(1_000)).toEqual({ type: 'rejected', retryInMs: 1_000 });
     expect(breaker.enter(60_000)).toEqual({ type: 'rejected', retryInMs: 1_000 });
   });
 
-  it('a bad probe doubles the time to the next one, up to ten seconds', () => {
+  it('doubles the time to the next probe after a bad one, up to ten seconds', () => {
     const breaker = openedBreaker();
     let now = 1_000;
     const waits: number[] = [];
@@ -79,7 +79,7 @@ describe('open', () => {
     expect(waits).toEqual([2_000, 4_000, 8_000, 10_000, 10_000, 10_000]);
   });
 
-  it('those who wait for a slow probe look again within five seconds', () => {
+  it('has requests that wait for a slow probe check again within five seconds', () => {
     const breaker = openedBreaker();
     for (let now = 1_000, probes = 0; probes < 5; probes += 1) {
       breaker.note(probeOf(breaker, now), false, now);
@@ -89,7 +89,7 @@ describe('open', () => {
     expect(breaker.enter(100_000)).toEqual({ type: 'rejected', retryInMs: 5_000 });
   });
 
-  it('a good probe closes it, and what was before is forgotten', () => {
+  it('is closed by a good probe, and forgets what was before', () => {
     const breaker = openedBreaker();
     breaker.note(probeOf(breaker, 1_000), true, 1_000);
     expect(breaker.isOpen).toBe(false);
@@ -98,7 +98,7 @@ describe('open', () => {
     expect(breaker.enter(2_000)).toEqual(PASS);
   });
 
-  it('a good probe makes the next time begin with a second again', () => {
+  it('starts with a second again after a good probe', () => {
     const breaker = openedBreaker();
     breaker.note(probeOf(breaker, 1_000), false, 1_000);
     breaker.note(probeOf(breaker, 3_000), true, 3_000);
@@ -106,13 +106,13 @@ describe('open', () => {
     expect(breaker.enter(4_000)).toEqual({ type: 'rejected', retryInMs: 1_000 });
   });
 
-  it('a good answer to a request from before closes it too', () => {
+  it('is closed by a good answer to an earlier request too', () => {
     const breaker = openedBreaker();
     breaker.note(BEFORE, true, 10);
     expect(breaker.isOpen).toBe(false);
   });
 
-  it('a probe that sent nothing leaves its place to the next', () => {
+  it('gives the place of a probe that sent nothing to the next', () => {
     const breaker = openedBreaker();
     breaker.cancel(probeOf(breaker, 1_000));
     expect(breaker.enter(1_000)).toEqual(PROBE);
@@ -121,8 +121,8 @@ describe('open', () => {
   it.each<[string, (breaker: Breaker) => void]>([
     ['sends nothing', (breaker) => breaker.cancel(BEFORE)],
     ['has a bad answer', (breaker) => breaker.note(BEFORE, false, 1_000)],
-    ['has bad answers in plenty', (breaker) => noteAll(breaker, '----------', 1_000)],
-  ])('a request from before that %s takes neither the place of the probe nor its time', (_what, happens) => {
+    ['has many bad answers', (breaker) => noteAll(breaker, '----------', 1_000)],
+  ])('lets an earlier request that %s affect neither the probe nor its time', (_what, happens) => {
     const breaker = openedBreaker();
     const probe = probeOf(breaker, 1_000);
     happens(breaker);
@@ -131,7 +131,7 @@ describe('open', () => {
     expect(breaker.enter(1_000)).toEqual({ type: 'rejected', retryInMs: 2_000 });
   });
 
-  it('the probe of an earlier time is none of the next', () => {
+  it('does not mistake an earlier probe for the current one', () => {
     const breaker = openedBreaker();
     const early = probeOf(breaker, 1_000);
     breaker.note(BEFORE, true, 1_000);
@@ -142,7 +142,7 @@ describe('open', () => {
   });
 });
 
-describe('how long it has been bad', () => {
+describe('the length of an outage', () => {
   it('counts from the first bad answer since the last good one', () => {
     const breaker = new Breaker();
     expect(breaker.badForMs(5_000)).toBe(0);

@@ -1,4 +1,4 @@
-/** What a round over a chunk leaves: tables of failures, attempts and times. */
+/** What is left of a chunk after a round: tables of failures, attempts and times. */
 import { describe, expect, it } from 'vitest';
 import type { ChunkData } from '../../src/engine/engine.js';
 import type { Asked } from '../../src/worker/asked.js';
@@ -22,8 +22,8 @@ function again(retryInMs: number, countsAsAttempt: boolean): Asked {
 
 const MATCHED = asked({ type: 'matched' });
 
-describe('what comes back', () => {
-  it('is nothing when everything has come to an end', () => {
+describe('the rest of a chunk', () => {
+  it('is empty when everything has ended', () => {
     const failed = asked({ type: 'failed', reason: 'no', billed: true });
     const ends: [string, Asked][] = [
       ['domain:a', MATCHED],
@@ -56,7 +56,7 @@ describe('what comes back', () => {
     });
   });
 
-  it('at once has no time of its own', () => {
+  it('has no time of its own when it is retried at once', () => {
     const left = whatIsLeft(DATA, [['domain:a', again(0, false)]], NOW);
     expect(left).toEqual({
       data: { run: 'run', chunk: 3, identifiers: ['domain:a'], attempts: {} },
@@ -79,7 +79,7 @@ describe('what comes back', () => {
     if (left) expect(left.data.attempts).toEqual({ 'domain:a': made + 1 });
   });
 
-  it('keeps the attempts of what was turned away without one, and forgets those of the others', () => {
+  it('keeps the attempts of identifiers rejected without one, and forgets those of the others', () => {
     const data = { ...DATA, attempts: { 'domain:a': 2, 'domain:b': 1 } };
     const left = whatIsLeft(
       data,
@@ -102,9 +102,9 @@ describe('an identifier', () => {
     ['is due at its time', parked, NOW + 20_000, 40_000],
     ['whose time has passed is due', parked, NOW + HOUR, 60_000 - HOUR],
     ['waits no longer than was asked for when the clock is set back by an hour', parked, NOW - HOUR, 60_000],
-    ['nor when it is set back by three days', parked, NOW - 72 * HOUR, 60_000],
+    ['waits no longer when it is set back by three days', parked, NOW - 72 * HOUR, 60_000],
     [
-      'that an earlier version parked waits no longer than the longest wait there is',
+      'parked by an earlier version waits no longer than the longest possible wait',
       { due: parked.due },
       NOW - HOUR,
       900_000,
@@ -114,8 +114,8 @@ describe('an identifier', () => {
   });
 });
 
-describe('what has failed', () => {
-  it('is what the service refused for good, and what was asked for often enough', () => {
+describe('the failed identifiers', () => {
+  it('are those refused permanently, and those asked for often enough', () => {
     const data = { ...DATA, attempts: { 'domain:b': 5, 'domain:c': 4 } };
     const rounds: [string, Asked][] = [
       ['domain:a', asked({ type: 'failed', reason: 'the service answered 410', billed: true })],
@@ -129,7 +129,7 @@ describe('what has failed', () => {
     expect(whatIsLeft(data, rounds, NOW)?.data.identifiers).toEqual(['domain:c']);
   });
 
-  it('is never what was turned away without an attempt, however often', () => {
+  it('never include those rejected without an attempt, however often', () => {
     const data = { ...DATA, attempts: { 'domain:a': 5 } };
     expect(failuresOf(data, [['domain:a', again(0, false)]], 'k:')).toEqual([]);
   });

@@ -10,7 +10,7 @@ const answer = (meaning: Answer['meaning'], cost: Answer['cost']): Answer => ({
   date: null,
 });
 
-test.each([foreignReason, unprovenReason])('%o says once what an answer cost', (reasonOf) => {
+test.each([foreignReason, unprovenReason])('%o mentions the cost of an answer once', (reasonOf) => {
   const damaged = answer({ type: 'wasted', reason: 'answer damaged, was billed (cut off)' }, 'doubtful');
   expect(reasonOf(damaged)).toMatch(/was billed \(cut off\), /);
   expect(reasonOf(damaged)).not.toContain('may have been billed');
@@ -19,7 +19,7 @@ test.each([foreignReason, unprovenReason])('%o says once what an answer cost', (
 });
 
 test.each([204, 404] as const)(
-  'a %i that nobody believes is called by its number, and is "not found" once the address is proven',
+  'a %i from an unproven address is called by its number, and "not found" once the address is proven',
   (status) => {
     const reason = unprovenReason(
       answer(

@@ -11,7 +11,7 @@ function haltsAt() {
   };
 }
 
-test('a halted run is known as such while its chunks are taken back', () => {
+test('a halted run is remembered while its chunks are withdrawn', () => {
   const { halts, time } = haltsAt();
   halts.set('run', SPENT);
   time.now += 9_999;
@@ -19,14 +19,14 @@ test('a halted run is known as such while its chunks are taken back', () => {
   expect(halts.get('another')).toBeUndefined();
 });
 
-test('chunks that come later are of a run that may go on, whoever said so', () => {
+test('later chunks belong to a run that may continue, whoever said so', () => {
   const { halts, time } = haltsAt();
   halts.set('run', SPENT);
   time.now += 10_000;
   expect(halts.get('run')).toBeUndefined();
 });
 
-test('a run that is allowed to go on is asked for at once', () => {
+test('a resumed run is asked for at once', () => {
   const { halts } = haltsAt();
   halts.set('run', SPENT);
   halts.forget('run');

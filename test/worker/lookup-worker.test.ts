@@ -1,6 +1,6 @@
-/** Workers on a real queue: end to end over BullMQ on Redis, with the local service in this process. */
+/** Workers on a real queue: BullMQ on Redis, with the local service in this process. */
 import { readdir } from 'node:fs/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChunkJob, ChunkProcessor, Engine } from '../../src/engine/engine.js';
 import type { Client } from '../../src/lookup/client.js';
 import { readAnswer } from '../../src/lookup/read-answer.js';
@@ -10,30 +10,23 @@ import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
 import { spoolAnswers, spoolFolderOf } from '../../src/worker/answer-spool.js';
 import { CHUNK_SIZE } from '../../src/worker/lookup-worker.js';
 import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
-import { hasRedisServer, type RedisServer, startRedis } from '../support/redis-server.js';
+import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { MATCHED, untilAborted, WASTED } from './asking.js';
-import { brands, KEY_PREFIX, openWorkplace, scriptedClient, type Workplace } from './workplace.js';
+import { brands, KEY_PREFIX, scriptedClient, usePlaces, type Workplace } from './workplace.js';
 
 const SOON = { timeout: 20_000, interval: 20 };
 
 describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
-  let redis: RedisServer | null = null;
+  const openPlace = usePlaces('worker');
   let place: Workplace;
   let run: RunRecord;
   let spoolFolder: string;
-  let opened = 0;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis?.stop());
   beforeEach(async () => {
-    opened += 1;
-    place = await openWorkplace(redis?.url ?? '', `worker-${opened}`);
+    place = await openPlace();
     run = await place.startRun('run');
     spoolFolder = await temporaryFolder();
   });
-  afterEach(() => place.releasers.releaseAll());
 
   async function addAll(identifiers: readonly string[], size = CHUNK_SIZE): Promise<number> {
     let chunk = 0;
@@ -77,7 +70,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 121, held: 0 });
   });
 
-  it('never has more requests under way than it may', async () => {
+  it('never exceeds its number of requests in flight', async () => {
     let now = 0;
     let most = 0;
     const client = place.client(async () => {
@@ -93,7 +86,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(most).toBeGreaterThan(1);
   });
 
-  it('that is stopped in mid-work loses no answer; the next one asks for the rest alone', async () => {
+  it('that is stopped during work loses no answer; the next one asks only for the rest', async () => {
     const texts = brands(200);
     const chunks = await addAll(texts);
     let asked = 0;
@@ -141,7 +134,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(asked.two).toBeGreaterThan(0);
   });
 
-  it('that meets identifiers of another run at work buys them once for both', async () => {
+  it('that meets identifiers of another live run buys them once for both', async () => {
     const other = await place.startRun('other');
     const texts = brands(60);
     for (const name of ['one', 'two']) {
@@ -156,7 +149,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(await answersOf(texts)).toBe(60);
   });
 
-  it('leaves chunks of a service that it must not talk to for others', async () => {
+  it('leaves chunks of a service that it must not use to others', async () => {
     const chunks = await addAll(brands(3));
     const stranger = place.openWorker({ client: null, spoolFolder });
     await stranger.start();
@@ -170,7 +163,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(place.billed.size).toBe(3);
   });
 
-  it.each(['completed', 'stopped'] as const)('asks nothing for a run that is %s', async (status) => {
+  it.each(['completed', 'stopped'] as const)('sends nothing for a run that is %s', async (status) => {
     await place.engine.runs.end(run.id, status, null);
     const chunks = await addAll(brands(3));
     await place.openWorker({ client: place.client(), spoolFolder }).start();
@@ -179,37 +172,37 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(place.billed.size).toBe(0);
   });
 
-  it('asks nothing for a run that nobody knows', async () => {
+  it('sends nothing for an unknown run', async () => {
     await place.addChunk('unknown', 0, brands(3));
     await place.openWorker({ client: place.client(), spoolFolder }).start();
     await vi.waitUntil(async () => (await place.queue.getJobCountByTypes('waiting', 'active')) === 0, SOON);
     expect(place.billed.size).toBe(0);
   });
 
-  it('tells its process of each chunk that is finished', async () => {
-    let told = 0;
+  it('reports each finished chunk to its process', async () => {
+    let count = 0;
     const chunks = await addAll(brands(30), 10);
     const onChunk = () => {
-      told += 1;
+      count += 1;
     };
     const listener = { onChunk, onAnswer: () => undefined };
     await place.openWorker({ client: place.client(), spoolFolder, listener }).start();
     await finished(chunks);
-    await vi.waitUntil(() => told === chunks, SOON);
+    await vi.waitUntil(() => count === chunks, SOON);
   });
 
-  it('tells its process of each answer as the store keeps it', async () => {
-    const told: FetchedAnswer[] = [];
-    const listener = { onChunk: () => undefined, onAnswer: (answer: FetchedAnswer) => told.push(answer) };
+  it('reports each answer to its process as the store keeps it', async () => {
+    const answers: FetchedAnswer[] = [];
+    const listener = { onChunk: () => undefined, onAnswer: (answer: FetchedAnswer) => answers.push(answer) };
     const chunks = await addAll([...brands(5), 'domain:nobody.com'], 3);
     await place.openWorker({ client: place.client(), spoolFolder, listener }).start();
     await finished(chunks);
-    await vi.waitUntil(() => told.length === 6, SOON);
+    await vi.waitUntil(() => answers.length === 6, SOON);
     const stored = await place.engine.outcomes.read(
-      told.map(({ key }) => key),
+      answers.map(({ key }) => key),
       freshnessOf(run),
     );
-    for (const [index, { key, status, profile, fetchedAt }] of told.entries()) {
+    for (const [index, { key, status, profile, fetchedAt }] of answers.entries()) {
       expect(stored[index]).toMatchObject({ key, status, fetchedAt });
       const packed = stored[index]?.packed ?? null;
       expect(profile?.body ?? null).toEqual(packed === null ? null : unpackProfile(packed));
@@ -217,7 +210,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     }
   });
 
-  it('brings in answers that waited on disk before it asks for anything', async () => {
+  it('records spooled answers before it asks for anything', async () => {
     const waiting: NewOutcome = {
       key: `${KEY_PREFIX}domain:b7.com`,
       status: 'not_found',
@@ -245,7 +238,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(await place.openWorker({ client: null, spoolFolder }).readUsage('own.example', run)).toBeNull();
   });
 
-  it('that is stopped with many requests under way says nothing of the service: another one finishes the run', async () => {
+  it('that is stopped with many requests in flight does not judge the service: another one finishes the run', async () => {
     const texts = brands(40);
     let underWay = 0;
     const hanging: Client = {
@@ -258,7 +251,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     };
     const slow = place.openWorker({ client: hanging, spoolFolder, concurrency: 30 });
     await slow.start();
-    // Proves the address, so that requests go at once.
+    // Proves the address, so that requests are sent at once.
     await slow.readUsage('own.example', run);
     const chunks = await addAll(texts, 10);
     await vi.waitUntil(() => underWay === 30, SOON);
@@ -280,14 +273,13 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     await vi.waitUntil(async () => (await place.engine.runs.heartbeat(run.id)).halt !== null, SOON);
     expect((await place.engine.runs.heartbeat(run.id)).halt?.why).toBe('useless');
     await Promise.all(workers.map((worker) => worker.stop(1_000)));
-    // And what the three others had under way.
+    // Plus what the three others had in flight.
     expect(client.asked.length - 1).toBeLessThanOrEqual(20 + 3);
   });
 
-  it('leaves alone what waits on disk for another engine, which then buys nothing again', async () => {
+  it('ignores answers spooled for another engine, which then buys nothing again', async () => {
     const texts = brands(20);
-    const other = await openWorkplace(redis?.url ?? '', `other-${opened}`);
-    place.releasers.push(() => other.releasers.releaseAll());
+    const other = await openPlace();
     await addAll(texts);
     const sick = refusingAnswers(place.engine);
     const stopped = place.openWorker({ client: place.client(), spoolFolder, engine: sick });
@@ -306,14 +298,14 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(new Set(place.billed.values())).toEqual(new Set([1]));
   });
 
-  it('that is stopped while the store refuses answers keeps them on disk, and the next start brings them in', async () => {
+  it('that is stopped while the store refuses answers keeps them on disk, and the next start records them', async () => {
     const texts = brands(20);
     await addAll(texts);
     const sick = refusingAnswers(place.engine);
     const worker = place.openWorker({ client: place.client(), spoolFolder, engine: sick });
     await worker.start();
     await vi.waitUntil(async () => (await readdir(ownSpool()).catch(() => [])).length > 0, SOON);
-    // Far from its deadline: nothing is waited for that will not come.
+    // Far before its deadline: it waits for nothing that will not arrive.
     await worker.stop(600_000);
     const bought = place.billed.size;
     expect(bought).toBeGreaterThan(0);
@@ -325,7 +317,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(new Set(place.billed.values())).toEqual(new Set([1]));
   });
 
-  it('that lost the lock of a chunk starts nothing more for it, keeps its answers and leaves parking to others', async () => {
+  it('that lost the lock of a chunk starts nothing more for it, keeps its answers and does not park it', async () => {
     const texts = brands(20);
     const lock = new AbortController();
     const client = place.client();
@@ -374,13 +366,13 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     await worker.start();
     await vi.waitUntil(() => asked > 0, SOON);
     await worker.stop(300);
-    // Unknown is spent: the permit is not given back.
+    // Unknown is spent: the permit is not returned.
     expect(asked).toBe(1);
     expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 1, held: 0 });
   });
 });
 
-/** The engine, but no answer is taken: as when its memory is full. */
+/** The engine, but no answer is accepted, like when its memory is full. */
 function refusingAnswers(engine: Engine): Engine {
   const outcomes = new Proxy(engine.outcomes, {
     get(target, name) {

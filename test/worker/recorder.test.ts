@@ -1,4 +1,7 @@
-/** Answers become durable: together, one flush after the other, and by way of the disk when the store refuses. */
+/**
+ * How answers become durable: batched, one flush after the other, and on disk when the store
+ * refuses.
+ */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, it, vi } from 'vitest';
@@ -49,7 +52,7 @@ function createHeldStore(): Store {
 interface Recording extends Store {
   readonly recorder: Recorder;
   readonly folder: string;
-  /** Ends the wait that the recorder is in. */
+  /** Ends the current wait of the recorder. */
   wake(): void;
   readonly slept: number[];
   /** Time that has passed for the recorder. */
@@ -99,7 +102,7 @@ function stateOf(promise: Promise<unknown>): { now: string } {
   return state;
 }
 
-it('what was answered together travels in one call, as this worker', async () => {
+it('answers of one moment are recorded in one call, as this worker', async () => {
   const recording = await createRecording();
   const recorded = ['a', 'b', 'c'].map((name) => recording.recorder.record(outcome(name)));
   const flush = await flushNumber(recording, 1);
@@ -147,7 +150,7 @@ it('an answer is durable only when the store says so', async () => {
   await recorded;
 });
 
-it('whoever wants to send waits while as many answers as there is room for are not durable', async () => {
+it('sending waits while the maximum number of answers is not durable yet', async () => {
   const recording = await createRecording(2);
   await recording.recorder.untilRoom(NOTHING);
   void recording.recorder.record(outcome('a'));
@@ -174,7 +177,7 @@ it('that wait ends when it is aborted', async () => {
   await expect(recording.recorder.untilRoom(stop.signal)).rejects.toThrow('stop');
 });
 
-it('an answer that the store refuses lies on disk before it is offered again', async () => {
+it('an answer that the store refuses is spooled before it is offered again', async () => {
   const recording = await createRecording();
   const recorded = recording.recorder.record(outcome('a'));
   (await flushNumber(recording, 1)).refuse();
@@ -192,7 +195,7 @@ it('an answer that the store refuses lies on disk before it is offered again', a
   await vi.waitUntil(async () => (await readdir(recording.folder)).length === 0);
 });
 
-it('as long as the store refuses nobody sends, and one file is enough', async () => {
+it('while the store refuses nothing is sent, and one file is enough', async () => {
   const recording = await createRecording(1);
   const recorded = recording.recorder.record(outcome('a'));
   const sender = recording.recorder.untilRoom(NOTHING);
@@ -227,7 +230,7 @@ it('a close while the store refuses leaves the answers to the next start', async
   expect(found).toEqual(['a', 'b']);
 });
 
-it('a close waits for the flush that is under way', async () => {
+it('a close waits for the flush in progress', async () => {
   const recording = await createRecording();
   const recorded = recording.recorder.record(outcome('a'));
   const flush = await flushNumber(recording, 1);
@@ -239,11 +242,11 @@ it('a close waits for the flush that is under way', async () => {
   await Promise.all([recorded, closed]);
 });
 
-it('a close with nothing to keep ends at once', async () => {
+it('a close with nothing to record ends at once', async () => {
   await (await createRecording()).recorder.close();
 });
 
-it('when neither store nor disk takes an answer it is offered again all the same', async () => {
+it('an answer that neither store nor disk accepts is offered again', async () => {
   const recording = await createRecording();
   await writeFile(recording.folder, 'a file where the folder should be');
   const recorded = recording.recorder.record(outcome('a'));

@@ -18,7 +18,7 @@ interface Step {
 
 const times = (count: number, step: Step): Step[] => Array.from({ length: count }, () => step);
 
-/** What the last of these answers was taken for. */
+/** The verdict after the last of these answers. */
 function verdictOf(steps: readonly Step[]): { usage: number; quota: number } | null {
   const series = new RefusalSeries();
   let now = 0;
@@ -31,35 +31,35 @@ function verdictOf(steps: readonly Step[]): { usage: number; quota: number } | n
 }
 
 const CALM: Step = { answer: refused(52) };
-/** A refusal that says nothing at all. */
+/** A refusal without usage headers. */
 const SILENT = refused(null, null);
 
-describe('it is the quota after all', () => {
+describe('the quota is the cause after', () => {
   test.each<[string, readonly Step[]]>([
     ['five refusals in a row over five seconds', times(5, CALM)],
     [
-      'silence while the ledger counts the quota',
+      'refusals without headers while the ledger counts the quota as used',
       times(5, { answer: SILENT, own: { usage: 50, quota: 50 } }),
     ],
-    ['usage that stands exactly at the quota', times(5, { answer: refused(50) })],
+    ['usage exactly at the quota', times(5, { answer: refused(50) })],
     [
       'a burst that was refused before at another usage',
       [...times(60, { answer: refused(51), after: 1, isFast: true }), ...times(5, CALM)],
     ],
-    [
-      'answers before, of which none is among them',
-      [{ answer: MATCHED }, { answer: DOWN }, ...times(5, CALM)],
-    ],
+    ['other answers before them', [{ answer: MATCHED }, { answer: DOWN }, ...times(5, CALM)]],
   ])('%s', (_what, steps) => {
     expect(verdictOf(steps)).toMatchObject({ quota: 50 });
   });
 });
 
-describe('there is no telling', () => {
+describe('the cause is unknown after', () => {
   test.each<[string, readonly Step[]]>([
     ['four of them', times(4, CALM)],
-    ['silence, and nobody knows a quota', times(60, { answer: SILENT })],
-    ['silence below what the ledger counts', times(60, { answer: SILENT, own: { usage: 49, quota: 50 } })],
+    ['no headers, and no known quota', times(60, { answer: SILENT })],
+    [
+      'no headers, below what the ledger counts',
+      times(60, { answer: SILENT, own: { usage: 49, quota: 50 } }),
+    ],
     [
       'usage below the quota, whatever the ledger counts',
       times(60, { answer: refused(49), own: { usage: 60, quota: 50 } }),
@@ -70,8 +70,8 @@ describe('there is no telling', () => {
     ],
     ['five within less than five seconds', times(5, { ...CALM, after: 1_249 })],
     ['more than one a second', times(60, { ...CALM, isFast: true })],
-    ['a billed answer between', [...times(4, CALM), { answer: MATCHED }, ...times(4, CALM)]],
-    ['anything else between', [...times(4, CALM), { answer: DOWN }, ...times(4, CALM)]],
+    ['a billed answer between them', [...times(4, CALM), { answer: MATCHED }, ...times(4, CALM)]],
+    ['any other answer between them', [...times(4, CALM), { answer: DOWN }, ...times(4, CALM)]],
     [
       'a Retry-After on one of them',
       [
@@ -80,7 +80,7 @@ describe('there is no telling', () => {
         ...times(4, CALM),
       ],
     ],
-    ['usage that moves', [...times(4, CALM), ...times(4, { answer: refused(53) })]],
+    ['changing usage', [...times(4, CALM), ...times(4, { answer: refused(53) })]],
     ['usage below the quota', times(9, { answer: refused(49) })],
     ['no usage header', times(9, { answer: refused(null) })],
     ['no quota header', times(9, { answer: refused(52, null) })],
@@ -89,7 +89,7 @@ describe('there is no telling', () => {
       times(9, { answer: { ...TOO_FAST, usage: 52, quota: 50 } }),
     ],
     [
-      'nor where it names the quota: that is known without',
+      'refusals whose code names the quota: that is clear without',
       times(9, { answer: { ...SPENT_QUOTA, usage: 52, quota: 50 } }),
     ],
   ])('%s', (_what, steps) => {

@@ -1,33 +1,26 @@
-/** One chunk on a real engine: what is asked for, what is left, and what the run is told. */
+/** One chunk on a real engine: what is asked for, what is left, and what the run learns. */
 import { setMaxListeners } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { beforeEach, describe, expect, it, vi } from 'vitest';
 import type { ChunkData } from '../../src/engine/engine.js';
 import { packProfile } from '../../src/stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
 import { resolveChunk } from '../../src/worker/resolve-chunk.js';
-import { hasRedisServer, type RedisServer, startRedis } from '../support/redis-server.js';
+import { hasRedisServer } from '../support/redis-server.js';
 import { answerOf, DOWN, FAILED, MATCHED, WASTED } from './asking.js';
-import { brands, chunkOf, KEY_PREFIX, openWorkplace, scriptedClient, type Workplace } from './workplace.js';
+import { brands, chunkOf, KEY_PREFIX, scriptedClient, usePlaces, type Workplace } from './workplace.js';
 
 const SIGNALS = { stop: new AbortController().signal, abort: new AbortController().signal };
 setMaxListeners(0, SIGNALS.stop, SIGNALS.abort);
 const NO_TALLY = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
 describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
-  let redis: RedisServer | null = null;
+  const openPlace = usePlaces('chunk');
   let place: Workplace;
   let run: RunRecord;
-  let opened = 0;
-  beforeAll(async () => {
-    redis = await startRedis();
-  });
-  afterAll(() => redis?.stop());
   beforeEach(async () => {
-    opened += 1;
-    place = await openWorkplace(redis?.url ?? '', `chunk-${opened}`);
+    place = await openPlace();
     run = await place.startRun('run');
   });
-  afterEach(() => place.releasers.releaseAll());
 
   async function store(texts: readonly string[]): Promise<void> {
     const packed = packProfile(Buffer.from('{"name":"Stored"}'), true);
@@ -51,7 +44,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     });
   const progress = () => place.engine.runs.heartbeat(run.id);
 
-  it('asks for what is ours, leaves what is fresh, and is finished', async () => {
+  it('asks for claimed identifiers, skips fresh ones, and is finished', async () => {
     const texts = [...brands(3), 'domain:nobody.com'];
     await store(brands(1));
     const context = await place.context('w1', place.client());
@@ -68,7 +61,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     });
   });
 
-  it('comes back soon for what another worker is asking, without an attempt, and is shorter then', async () => {
+  it('is retried soon for what another worker is asking, without an attempt, and is shorter then', async () => {
     await place.engine.outcomes.heartbeat('other');
     await claim('other', ['domain:b1.com']);
     const context = await place.context('w1', place.client());
@@ -87,11 +80,11 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     });
     expect(place.billed.has('domain:b1.com')).toBe(false);
     expect(await progress()).toMatchObject({ chunks: 0, tally: { matched: 2, stored: 0 } });
-    // The other one's claim stands.
+    // The other worker's claim is unaffected.
     expect(await claim('third', ['domain:b1.com'])).toEqual(['busy']);
   });
 
-  it('is ours when the worker that asked is gone without an answer', async () => {
+  it('can claim identifiers of a worker that disappeared without an answer', async () => {
     await place.engine.outcomes.heartbeat('other');
     await claim('other', brands(1));
     await place.engine.outcomes.deregister('other');
@@ -100,7 +93,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(place.billed.get('domain:b0.com')).toBe(1);
   });
 
-  it('whose worker was killed in the middle buys nothing again of what has failed, and counts it once', async () => {
+  it('whose worker was killed halfway buys nothing again of what has failed, and counts it once', async () => {
     await resolveChunk(await place.context('w0', place.client()), run, chunkOf(run, brands(1, 10)), SIGNALS);
     const hang = () => new Promise<never>(() => undefined);
     const client = scriptedClient((value) => (value === 'b3.com' ? hang() : FAILED));
@@ -108,7 +101,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const data = chunkOf(run, brands(4));
     void resolveChunk(context, run, data, SIGNALS);
     await vi.waitUntil(async () => (await progress()).tally.failed === 3, { timeout: 10_000 });
-    // It beats no more, and its chunk comes to another one.
+    // Its heartbeats end, and its chunk is delivered to another worker.
     await place.engine.outcomes.deregister('w1');
     const next = scriptedClient(() => FAILED);
     await resolveChunk(await place.context('w2', next), run, data, SIGNALS, true);
@@ -156,7 +149,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
       await gate.reached;
       const late = await resolveChunk(context, other, chunkOf(other, brands(6)), SIGNALS);
       expect(late).toMatchObject({ type: 'parked', data: { identifiers: brands(5) }, waitMs: 400 });
-      // The answer that is under way still has its claim.
+      // The answer in flight still has its claim.
       await place.engine.outcomes.heartbeat('w2');
       expect(await claim('w2', brands(5))).toEqual(Array(5).fill('busy'));
       gate.open();
@@ -167,7 +160,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     20_000,
   );
 
-  it('that fails half-way waits for its requests before it says so: nobody asks beside them', async () => {
+  it('that fails halfway waits for its requests before it reports that: no other worker asks beside them', async () => {
     const gate = createGate();
     const context = await place.context('w1', place.client(gate.pass));
     const limit = <T>(task: () => Promise<T>): Promise<T> => {
@@ -188,7 +181,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await place.statuses(run, brands(2))).toEqual(['matched', null]);
   });
 
-  it('of a halted run is finished without a look at the store', async () => {
+  it('of a halted run is finished without reading the store', async () => {
     const client = scriptedClient(() => MATCHED);
     const halts = new Map([[run.id, { why: 'limit', sentence: 'spent' } as const]]);
     const context = await place.context('w1', client, { halts });
@@ -199,7 +192,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await progress()).toMatchObject({ chunks: 1, tally: NO_TALLY });
   });
 
-  it('whose credentials are refused halts its run, sends nothing else and gives its claims back', async () => {
+  it('whose credentials are refused halts its run, sends nothing else and releases its claims', async () => {
     const refused = answerOf({ type: 'credentials', status: 401, reason: 'the token is unknown' });
     const client = scriptedClient(() => refused);
     const context = await place.context('w1', client);
@@ -223,7 +216,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(client.asked).toEqual([]);
   });
 
-  it('at the limit halts its run with what the account says', async () => {
+  it('at the limit halts its run with the reason of the account', async () => {
     const limited = await place.startRun('limited', { quotaCap: 2, account: 'account' });
     const context = await place.context('w1', place.client());
     expect(await resolveChunk(context, limited, chunkOf(limited, brands(5)), SIGNALS)).toEqual({
@@ -257,7 +250,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     });
   });
 
-  it('asks nobody sooner because another identifier of the chunk is due', async () => {
+  it('asks for no identifier early because another one of the chunk is due', async () => {
     const client = scriptedClient(() => MATCHED);
     const context = await place.context('w1', client);
     const due = { 'domain:b0.com': context.clock.now() + 60_000 };
@@ -267,7 +260,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(result).toMatchObject({ type: 'parked', data: { identifiers: ['domain:b0.com'], attempts } });
   });
 
-  it('gives up after the last attempt, and says how often it has asked', async () => {
+  it('gives up after the last attempt, and reports how often it has asked', async () => {
     const context = await place.context(
       'w1',
       scriptedClient(() => DOWN),
@@ -284,7 +277,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await progress()).toMatchObject({ chunks: 1, tally: { failed: 1, requests: 3, billed: 0 } });
   });
 
-  it('waits as long as the service says, and for the most impatient of its identifiers', async () => {
+  it('waits as long as Retry-After says, for the earliest of its identifiers', async () => {
     const answers: Record<string, number> = { 'b0.com': 90_000, 'b1.com': 40_000 };
     const client = scriptedClient((value) =>
       answerOf({
@@ -298,7 +291,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(result).toMatchObject({ type: 'parked', waitMs: 40_000, data: { identifiers: brands(2) } });
   });
 
-  it('keeps what failed under its run, billed or not', async () => {
+  it('records what failed under its run, billed or not', async () => {
     const client = scriptedClient((value) => (value === 'b0.com' ? FAILED : WASTED));
     const context = await place.context('w1', client);
     await resolveChunk(context, run, chunkOf(run, brands(2)), SIGNALS);
@@ -310,7 +303,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(await progress()).toMatchObject({ tally: { failed: 2, requests: 3, billed: 3 } });
   });
 
-  it('that is stopped parks the rest at once, claims given back', async () => {
+  it('that is stopped parks the rest at once, and releases its claims', async () => {
     const stop = new AbortController();
     const client = scriptedClient(() => {
       stop.abort(new Error('stop'));
@@ -319,7 +312,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const context = await place.context('w1', client);
     const signals = { ...SIGNALS, stop: stop.signal };
     const result = await resolveChunk(context, run, chunkOf(run, brands(4)), signals);
-    // The first request of an account goes alone, so one answer is all there can be.
+    // The first request of an account goes alone, so there can be only one answer.
     expect(result).toEqual({ type: 'parked', data: chunkOf(run, brands(3, 1)), waitMs: 0 });
     expect(await place.statuses(run, brands(4))).toEqual(['matched', null, null, null]);
     await place.engine.outcomes.heartbeat('other');
@@ -327,13 +320,13 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   });
 });
 
-/** The chunk that was parked, as if its time had come. */
+/** The parked chunk, as if its time had come. */
 function dataOf(result: Awaited<ReturnType<typeof resolveChunk>>): ChunkData {
   if (result.type !== 'parked') throw new Error('nothing is left');
   return { ...result.data, due: {} };
 }
 
-/** Holds everybody until it is opened; `reached` when so many stand before it. */
+/** Holds all callers until it is opened; `reached` when this many wait. */
 function createGate(count = 1): { pass: () => Promise<void>; reached: Promise<void>; open: () => void } {
   let reach: () => void = () => undefined;
   let open: () => void = () => undefined;

@@ -1,9 +1,9 @@
-/** How often and when an identifier is asked again: the policy as tables. */
+/** How often and when an identifier is asked for again: the policy as tables. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { parkMs, QUICK_TRIES, quickRetryMs } from '../../src/worker/retry-policy.js';
 
-describe('the next quick try', () => {
+describe('the next quick retry', () => {
   it.each<[number, number | null, number, number | null]>([
     [1, null, 0, 100],
     [1, null, 1, 150],
@@ -20,7 +20,7 @@ describe('the next quick try', () => {
     expect(quickRetryMs(tries, retryAfterMs, random)).toBe(waitMs);
   });
 
-  it('never comes before the service wants it, and never holds a job for long', () => {
+  it('never comes before the service allows it, and never holds a job for long', () => {
     fc.assert(
       fc.property(
         fc.integer({ min: 1, max: 5 }),

@@ -1,4 +1,7 @@
-/** How far a worker is with a run: told about once a second as the sum so far, and nothing is told twice or lost. */
+/**
+ * The progress of a worker with a run: reported about once a second as the sum so far, never twice
+ * and never lost.
+ */
 import { expect, it } from 'vitest';
 import { NO_TALLY, type Tally } from '../../src/stores/run-store.js';
 import type { Asked } from '../../src/worker/asked.js';
@@ -9,13 +12,13 @@ const MATCHED: Asked = { result: { type: 'matched' }, requests: 1, billed: 1 };
 
 function createTallying() {
   const clock = createPassingClock();
-  const told: { run: string; part: string; sum: Tally }[] = [];
+  const reports: { run: string; part: string; sum: Tally }[] = [];
   let isRefusing = false;
   const tallies = createRunTallies(
     {
       async addTally(run: string, part: string, sum: Tally) {
         if (isRefusing) throw new Error('the engine is away');
-        told.push({ run, part, sum });
+        reports.push({ run, part, sum });
       },
     },
     clock,
@@ -23,10 +26,17 @@ function createTallying() {
   const refuse = (refuses: boolean) => {
     isRefusing = refuses;
   };
-  return { tallies, tally: tallies.of('run'), clock, told, refuse, sums: () => told.map(({ sum }) => sum) };
+  return {
+    tallies,
+    tally: tallies.of('run'),
+    clock,
+    reports,
+    refuse,
+    sums: () => reports.map(({ sum }) => sum),
+  };
 }
 
-it('a quick chunk tells everything at its end', async () => {
+it('a quick chunk reports everything at its end', async () => {
   const { tally, sums } = createTallying();
   tally.addAsked(MATCHED);
   tally.addAsked({ result: { type: 'not_found' }, requests: 2, billed: 1 });
@@ -36,8 +46,8 @@ it('a quick chunk tells everything at its end', async () => {
   expect(sums()).toEqual([{ matched: 1, notFound: 1, failed: 1, stored: 4, requests: 3, billed: 2 }]);
 });
 
-it('a slow one tells once a second, the sum so far under one name', async () => {
-  const { tallies, tally, clock, told, sums } = createTallying();
+it('a slow one reports once a second, the sum so far under one name', async () => {
+  const { tallies, tally, clock, reports, sums } = createTallying();
   for (let answers = 0; answers < 6; answers += 1) {
     clock.pass(400);
     // Another chunk of the same run.
@@ -46,24 +56,24 @@ it('a slow one tells once a second, the sum so far under one name', async () => 
   }
   await tally.flush();
   expect(sums().map(({ matched }) => matched)).toEqual([3, 6]);
-  expect(new Set(told.map(({ part }) => part)).size).toBe(1);
+  expect(new Set(reports.map(({ part }) => part)).size).toBe(1);
 });
 
 it('each run has a sum and a name of its own', async () => {
-  const { tallies, told } = createTallying();
+  const { tallies, reports } = createTallying();
   tallies.of('one').addAsked(MATCHED);
   await tallies.of('one').flush();
   tallies.of('two').addAsked(MATCHED);
   await tallies.of('two').flush();
-  expect(told.map(({ run, sum }) => [run, sum.matched])).toEqual([
+  expect(reports.map(({ run, sum }) => [run, sum.matched])).toEqual([
     ['one', 1],
     ['two', 1],
   ]);
-  expect(new Set(told.map(({ part }) => part)).size).toBe(2);
+  expect(new Set(reports.map(({ part }) => part)).size).toBe(2);
 });
 
-it('a run that was forgotten, of very many, goes on under another name', async () => {
-  const { tallies, told } = createTallying();
+it('of very many runs a forgotten one continues under another name', async () => {
+  const { tallies, reports } = createTallying();
   for (let run = 0; run < 300; run += 1) {
     tallies.of(`run ${run}`).addAsked(MATCHED);
     await tallies.of(`run ${run}`).flush();
@@ -71,22 +81,22 @@ it('a run that was forgotten, of very many, goes on under another name', async (
   const again = tallies.of('run 0');
   again.addAsked(MATCHED);
   await again.flush();
-  const of = told.filter(({ run }) => run === 'run 0');
+  const of = reports.filter(({ run }) => run === 'run 0');
   expect(of.map(({ sum }) => sum.matched)).toEqual([1, 1]);
   expect(of[0]?.part).not.toBe(of[1]?.part);
 });
 
-it('nothing new to tell is not told', async () => {
-  const { tally, told } = createTallying();
+it('nothing is reported when nothing has changed', async () => {
+  const { tally, reports } = createTallying();
   tally.add(NO_TALLY);
   await tally.flush();
   tally.addAsked(MATCHED);
   await tally.flush();
   await tally.flush();
-  expect(told).toHaveLength(1);
+  expect(reports).toHaveLength(1);
 });
 
-it('what could not be told goes with the next', async () => {
+it('a failed report is made up for by the next', async () => {
   const { tally, clock, refuse, sums } = createTallying();
   refuse(true);
   clock.pass(1_000);

@@ -1,4 +1,7 @@
-/** What an engine knows of a service, for all its workers: whether its address is right, and how often it was of no use. */
+/**
+ * What an engine knows of a service, for all its workers: whether its address is proven, and how
+ * many answers were useless.
+ */
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, test } from 'vitest';
 import type { Clock } from '../../src/core/clock.js';
@@ -12,7 +15,7 @@ import { createPassingClock, type PassingClock } from './asking.js';
 
 const GOING = new AbortController().signal;
 
-/** Workers of one engine; the clock is everybody's. */
+/** Workers of one engine; they share the clock. */
 function createEngine<C extends Clock = PassingClock>(clock = createPassingClock() as Clock as C) {
   const keyValues = createMemoryKeyValues(clock.now);
   const worker = (name: string, service = 'https://api.example', store: KeyValueStore = keyValues) =>
@@ -27,7 +30,7 @@ function createEngine<C extends Clock = PassingClock>(clock = createPassingClock
   return { clock, keyValues, worker };
 }
 
-describe('what a "not found" is worth', () => {
+describe('the weight of a "not found"', () => {
   const NEW = { isProven: false, allowsUnknown: false };
   const PROVEN = { isProven: true, allowsUnknown: false };
   const INSISTED = { isProven: false, allowsUnknown: true };
@@ -47,7 +50,7 @@ describe('what a "not found" is worth', () => {
 });
 
 describe('a good answer', () => {
-  it('proves the address to every worker, later ones included, and to no other address', async () => {
+  it('proves the address to every worker, later ones included, and no other address', async () => {
     const { worker } = createEngine();
     const one = worker('one');
     expect(await worker('two').isProven()).toBe(false);
@@ -62,25 +65,25 @@ describe('a good answer', () => {
     expect(await worker('one').isProven()).toBe(false);
   });
 
-  it('ends the row of useless ones, whoever had them', async () => {
+  it('resets the count of useless answers of all workers', async () => {
     const { worker, clock } = createEngine();
     const [one, two] = [worker('one'), worker('two')];
     for (let permit = 1; permit <= 3; permit += 1) await one.noteUseless(`one.${permit}`);
     expect(await two.noteUseless('two.1')).toBe(4);
     await two.noteGood();
     expect(await one.noteUseless('one.4')).toBe(1);
-    // Two has had none since: it looks once a second.
+    // The second worker has had none since: it checks once a second.
     clock.pass(1_000);
     await two.noteGood();
     expect(await one.noteUseless('one.5')).toBe(1);
   });
 
-  it('makes the 404s of before believable, once', async () => {
+  it('makes earlier 404s believable, once', async () => {
     const { worker } = createEngine();
     const [one, two] = [worker('one'), worker('two')];
     await one.noteUnproven('k1', { run: 'run', billed: true });
     await one.noteUnproven('k2', { run: 'other run', billed: false });
-    // Nothing that could be believed: it is no word about a brand.
+    // Not believable: it is not about a brand.
     await one.noteUnproven('k3', { run: 'run', billed: true, isFailure: true });
     expect(await two.prove()).toEqual([
       { key: 'k1', status: 'not_found', packed: null, billed: true, freshMs: null },
@@ -90,7 +93,7 @@ describe('a good answer', () => {
   });
 });
 
-describe('answers of no use', () => {
+describe('useless answers', () => {
   it('are counted once per permit', async () => {
     const one = createEngine().worker('one');
     expect([await one.noteUseless('p1'), await one.noteUseless('p1'), await one.noteUseless('p2')]).toEqual([
@@ -98,7 +101,7 @@ describe('answers of no use', () => {
     ]);
   });
 
-  it('of ten minutes ago are of another trouble', async () => {
+  it('are forgotten after ten minutes', async () => {
     const { worker, clock } = createEngine();
     const one = worker('one');
     await one.noteUseless('p1');
@@ -113,7 +116,7 @@ describe('answers of no use', () => {
   });
 });
 
-describe('404s that nobody can believe', () => {
+describe('unproven 404s', () => {
   it('are counted by run, over all workers, and forgotten with it', async () => {
     const { worker } = createEngine();
     expect(await worker('one').noteUnproven('k1', { run: 'run', billed: true })).toBe(1);
@@ -123,7 +126,7 @@ describe('404s that nobody can believe', () => {
     expect(await worker('one').noteUnproven('k1', { run: 'run', billed: true })).toBe(1);
   });
 
-  it('are asked for anew when their proof comes an hour later', async () => {
+  it('are asked for again when the proof comes an hour later', async () => {
     const { worker, clock } = createEngine();
     await worker('one').noteUnproven('k1', { run: 'run', billed: true });
     clock.pass(3_600_001);
@@ -132,7 +135,7 @@ describe('404s that nobody can believe', () => {
 });
 
 describe('while the address is unproven', () => {
-  it('one at a time has its turn, over all workers', async () => {
+  it('one request at a time is admitted, over all workers', async () => {
     const { worker } = createEngine({ now: () => 0, monotonic: () => 0, sleep: () => setImmediate() });
     const workers = [worker('one'), worker('two'), worker('three')];
     let atOnce = 0;
@@ -150,18 +153,18 @@ describe('while the address is unproven', () => {
     expect(most).toBe(1);
   });
 
-  it('everybody goes once it is proven', async () => {
+  it('all requests are admitted once it is proven', async () => {
     const { worker } = createEngine();
     const [one, two] = [worker('one'), worker('two')];
     const leave = await one.enter(GOING);
     const waiting = [one.enter(GOING), two.enter(GOING), two.enter(GOING)];
     await one.prove();
     void leave();
-    // Nobody leaves, and yet all have entered.
+    // None leaves, and yet all have entered.
     expect(await Promise.all(waiting)).toHaveLength(3);
   });
 
-  it('the turn of a worker that was killed is taken over', async () => {
+  it('the turn of a killed worker is taken over', async () => {
     const { worker, clock } = createEngine();
     await worker('killed').enter(GOING);
     const startedAt = clock.now();
@@ -169,7 +172,7 @@ describe('while the address is unproven', () => {
     expect(clock.now() - startedAt).toBeGreaterThan(40_000);
   });
 
-  it("who waits can be stopped, and is in nobody's way", async () => {
+  it('a waiting request can be stopped, and does not block the next', async () => {
     const { worker } = createEngine();
     const one = worker('one');
     const leave = await one.enter(GOING);
@@ -183,17 +186,17 @@ describe('while the address is unproven', () => {
   });
 });
 
-it('an engine that is away for a moment is asked again', async () => {
+it('retries an engine that is briefly unavailable', async () => {
   const { worker, keyValues } = createEngine();
-  let isAway = true;
+  let isUnavailable = true;
   const list: KeyValueStore['list'] = async (scope) => {
-    if (isAway) {
-      isAway = false;
+    if (isUnavailable) {
+      isUnavailable = false;
       throw new Error('gone');
     }
     return keyValues.list(scope);
   };
   const one = worker('one', 'https://api.example', { ...keyValues, list });
   await one.enter(GOING);
-  expect(isAway).toBe(false);
+  expect(isUnavailable).toBe(false);
 });

@@ -1,8 +1,9 @@
 /**
- * Where chunks are resolved for real: an engine on a Redis server, the local service in this process over a tiny
- * catalogue, runs and workers. What the service bills is counted by identifier.
+ * A setting for real chunks: an engine on a Redis server, the local service in this process over a
+ * tiny catalogue, runs and workers. What the service bills is counted by identifier.
  */
 import pLimit from 'p-limit';
+import { afterAll, afterEach, beforeAll } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.js';
 import { createReleasers, type Releasers } from '../../src/core/lifecycle.js';
 import { silentLog } from '../../src/core/log.js';
@@ -26,6 +27,7 @@ import { createRunTallies } from '../../src/worker/run-tallies.js';
 import { createServiceStanding } from '../../src/worker/service-standing.js';
 import type { WorkerListener } from '../../src/worker/worker-listener.js';
 import { runSettings } from '../engine/contract/run-settings.js';
+import { type RedisServer, startRedis } from '../support/redis-server.js';
 
 export const SERVICE = 'http://service.example';
 export const KEY_PREFIX = outcomeKeyPrefix(SERVICE, 'unset');
@@ -38,7 +40,7 @@ export interface Workplace {
   readonly releasers: Releasers;
   /** How often the service billed each identifier (`kind:value`). */
   readonly billed: ReadonlyMap<string, number>;
-  /** The local service, asked through `before` each time. */
+  /** The local service; calls `before` each time. */
   client(before?: (value: string) => Promise<void> | void): Client;
   startRun(id: string, settings?: Partial<RunSettings>): Promise<RunRecord>;
   /** What `resolveChunk` needs, as a worker of this name. */
@@ -69,14 +71,14 @@ export function chunkOf(
   return { run: run.id, chunk: 0, identifiers, attempts: {}, ...some };
 }
 
-/** A clock whose waits take no time: quick retries are the policy's, not the tests'. */
+/** A clock whose waits take no time: quick retries belong to the policy, not to these tests. */
 const hastyClock: Clock = {
   now: () => systemClock.now(),
   monotonic: () => systemClock.monotonic(),
   sleep: async (_ms, signal) => signal?.throwIfAborted(),
 };
 
-/** A client that answers by the identifier's value and counts what it was asked. */
+/** A client that answers by the identifier's value and counts requests. */
 export function scriptedClient(
   answer: (value: string, count: number) => Answer | Promise<Answer>,
 ): Client & { readonly asked: readonly string[] } {
@@ -90,8 +92,8 @@ export function scriptedClient(
   };
 }
 
-/** Each workplace has the server to itself, under a namespace of its own. */
-export async function openWorkplace(redisUrl: string, namespace: string): Promise<Workplace> {
+/** Each has the server to itself, under a namespace of its own. */
+async function openWorkplace(redisUrl: string, namespace: string): Promise<Workplace> {
   const releasers = createReleasers();
   const log = silentLog();
   const engine = await openRedisEngine({ url: redisUrl, namespace, log });
@@ -216,4 +218,24 @@ function tinyCatalogue() {
     index.add({ body, adult: 'none', line, keys: { ...none, domain: [domain] } });
   }
   return index;
+}
+
+/** Registers the hooks of a suite on one Redis server. Places end with the test that opens them. */
+export function usePlaces(name: string): () => Promise<Workplace> {
+  let redis: RedisServer | null = null;
+  const places: Workplace[] = [];
+  let opened = 0;
+  beforeAll(async () => {
+    redis = await startRedis();
+  });
+  afterAll(() => redis?.stop());
+  afterEach(async () => {
+    for (const place of places.splice(0).reverse()) await place.releasers.releaseAll();
+  });
+  return async () => {
+    opened += 1;
+    const place = await openWorkplace(redis?.url ?? '', `${name}-${opened}`);
+    places.push(place);
+    return place;
+  };
 }

@@ -1,6 +1,6 @@
 /**
- * The dashboard as people see it, in a real browser: at a glance, in light and dark, on desk and phone; renewed by itself; and
- * silent towards everybody but us.
+ * The dashboard in a real browser: legible in light and dark, on desktop and phone; it refreshes
+ * itself and contacts no other host.
  */
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
@@ -42,7 +42,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.screenshot({ path: `${process.env.SCREENSHOTS}/${name}.png`, fullPage: true });
   }
 
-  /** What the page does by itself every few seconds. */
+  /** Triggers the refresh that the page does every few seconds. */
   const renew = (page: Page) => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
 
   const looks = (
@@ -58,7 +58,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   );
 
   it.each(looks)(
-    '%s, %i px wide, %s: readable, silent, alone',
+    '%s, %i px wide, %s: is legible, logs no error and contacts no other host',
     async (name, width, scheme, view, viewport) => {
       const { page, complaints, outside } = await show(view, { viewport, colorScheme: scheme });
       await keepPicture(page, `${name}-${width}-${scheme}`);
@@ -71,30 +71,36 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   it.each([
     ['light', DESK],
     ['dark', PHONE],
-  ] as const)('the page that asks for the password, %s', async (scheme, viewport) => {
-    const served = await startDashboard();
-    const { page, complaints, requests } = await openWatchedPage(browser, { viewport, colorScheme: scheme });
-    onTestFinished(() => page.context().close());
-    await page.goto(served.url);
-    await keepPicture(page, `sign-in-${viewport.width}-${scheme}`);
-    expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
-    expect(complaints).toEqual([]);
-    await page.getByLabel('Password of the dashboard').fill('not the password');
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('alert').textContent()).toBe('That is not the password.');
-    await page.getByLabel('Password of the dashboard').fill(PASSWORD);
-    await page.getByRole('button', { name: 'Sign in' }).click();
-    await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
-    expect(page.url()).toBe(served.url);
-    expect(requests.filter((address) => !address.startsWith(served.url))).toEqual([]);
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByLabel('Password of the dashboard').waitFor();
-    await page.goto(served.url);
-    expect(await page.getByLabel('Password of the dashboard').isVisible()).toBe(true);
-  });
+  ] as const)(
+    'the sign-in page, %s, is legible, rejects a wrong password, and signs in and out',
+    async (scheme, viewport) => {
+      const served = await startDashboard();
+      const { page, complaints, requests } = await openWatchedPage(browser, {
+        viewport,
+        colorScheme: scheme,
+      });
+      onTestFinished(() => page.context().close());
+      await page.goto(served.url);
+      await keepPicture(page, `sign-in-${viewport.width}-${scheme}`);
+      expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
+      expect(complaints).toEqual([]);
+      await page.getByLabel('Password of the dashboard').fill('not the password');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('alert').waitFor();
+      expect(await page.getByRole('alert').textContent()).toBe('That is not the password.');
+      await page.getByLabel('Password of the dashboard').fill(PASSWORD);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
+      expect(page.url()).toBe(served.url);
+      expect(requests.filter((address) => !address.startsWith(served.url))).toEqual([]);
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByLabel('Password of the dashboard').waitFor();
+      await page.goto(served.url);
+      expect(await page.getByLabel('Password of the dashboard').isVisible()).toBe(true);
+    },
+  );
 
-  it('before the engine has answered it says so, and comes to life by itself', async () => {
+  it('says that the engine has not answered yet, and shows the data once it has', async () => {
     const { page, served, complaints } = await show(
       dashboardView({ data: null, awayNoticedAt: NOW - 5_000 }),
     );
@@ -107,7 +113,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(complaints).toEqual([]);
   });
 
-  it('renews itself every few seconds, and not while nobody sees it', async () => {
+  it('refreshes every few seconds, but not while the page is hidden', async () => {
     const { page, requests, served } = await show(dashboardView());
     await page.clock.install();
     await page.goto(served.url);
@@ -120,21 +126,21 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(asked()).toBe(before + 1);
   });
 
-  it('draws gauges and the line', async () => {
+  it('draws the gauges and the chart', async () => {
     const { page } = await show(dashboardView(), { viewport: DESK });
     expect(await page.locator('canvas:visible').count()).toBe(3);
     expect(await page.evaluate<number>(DRAWN_SHARE)).toBeGreaterThan(0.05);
     expect(await page.locator('.plain:visible').count()).toBe(0);
   });
 
-  it('without script bars stand in the place of the gauges', async () => {
+  it('shows bars instead of gauges without JavaScript', async () => {
     const { page } = await show(dashboardView(), { viewport: PHONE, javaScriptEnabled: false });
     expect(await page.locator('canvas:visible').count()).toBe(0);
     expect(await page.locator('.plain:visible').count()).toBe(2);
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
   });
 
-  it('renews what changed, and nothing else: what is scrolled, selected and drawn stays', async () => {
+  it('replaces only what changed, and keeps scroll position, focus and drawings', async () => {
     const { page, served, complaints } = await show(dashboardView(), { viewport: PHONE });
     await page.evaluate(
       "scrollTo(0, 900); window.kept = [document.querySelector('canvas'), document.querySelector('[data-part=schedules]')]",
@@ -156,7 +162,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(complaints).toEqual([]);
   });
 
-  it('says how old it is when nobody answers any more, and goes on when somebody does', async () => {
+  it('says how old its data are while the server does not answer, and recovers', async () => {
     const { page, served } = await show(dashboardView(), { viewport: DESK });
     await page.route('**/parts', (route) => route.abort());
     await renew(page);
@@ -169,7 +175,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(await page.getByText('brand-enrich does not answer').isVisible()).toBe(false);
   });
 
-  it('nothing that came from data runs or is asked for', async () => {
+  it('neither executes nor loads anything that data contains', async () => {
     const attack = `"><script>window.hacked=1</script><img src=https://evil.example/x onerror="window.hacked=1">`;
     const view = troubledView();
     const data = view.data ?? dashboardData();

@@ -8,7 +8,7 @@ import type { Engine } from '../../../src/engine/engine.js';
 import { PASSWORD, startDashboard } from './served.js';
 import { dashboardView, NOW } from './views.js';
 
-it('a port that somebody has is told, with what to do', async () => {
+it('names the flag to change when the port is taken', async () => {
   const { port } = new URL((await startDashboard()).url);
   const second = serveDashboard({
     host: '127.0.0.1',
@@ -25,13 +25,13 @@ it('a port that somebody has is told, with what to do', async () => {
   );
 });
 
-it('a bug is told to the log, not to who looks', async () => {
+it('writes the details of a bug to the log, not to the response', async () => {
   const served = await startDashboard();
   const authorization = `Basic ${Buffer.from(`me:${PASSWORD}`).toString('base64')}`;
   const answer = await fetch(new URL('/queue/', served.url), { headers: { authorization } });
   expect(answer.status).toBe(500);
   expect(await answer.text()).toBe('something went wrong; see the log\n');
-  expect(served.troubles.map(({ message }) => message)).toEqual(['there is no queue in this test']);
+  expect(served.errors.map(({ message }) => message)).toEqual(['there is no queue in this test']);
 });
 
 const untouched = new Proxy({} as Engine, {
@@ -54,11 +54,11 @@ const open = (flags: Record<string, unknown>) => {
   });
 };
 
-it('with --no-dashboard there is none', async () => {
+it('does not open with --no-dashboard', async () => {
   expect(await open({ dashboard: false })).toBeNull();
 });
 
-it('nothing is opened for others without a password', async () => {
+it('refuses to listen for other hosts without a password', async () => {
   await expect(open({ dashboardHost: '0.0.0.0' })).rejects.toThrow(
     'a dashboard that others can reach needs a password',
   );

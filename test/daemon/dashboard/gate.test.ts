@@ -1,4 +1,4 @@
-/** Who may look, and who may not. */
+/** Access to the dashboard: password, session and headers. */
 import { request } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ownPath, SESSION_MS } from '../../../src/daemon/dashboard/gate.js';
@@ -52,7 +52,7 @@ const PATHS = [
   '/x',
 ];
 
-it.each(PATHS)('%s is shown to nobody without the password', async (path) => {
+it.each(PATHS)('refuses %s without the password', async (path) => {
   const served = await startDashboard();
   const answer = await ask(served, path);
   expect(answer.status).toBe(401);
@@ -69,7 +69,7 @@ it.each(PATHS)('%s is shown to nobody without the password', async (path) => {
   }
 });
 
-it('programs say the password with any user name', async () => {
+it('accepts HTTP basic authentication with any user name', async () => {
   const served = await startDashboard();
   const answer = await ask(served, '/status.json', { headers: basic(PASSWORD, 'anybody') });
   expect(answer.status).toBe(200);
@@ -81,7 +81,7 @@ it('programs say the password with any user name', async () => {
   });
 });
 
-it('the form gives a cookie that holds nothing of the password and no script can read', async () => {
+it('signs in by form with a cookie that does not contain the password and is hidden from scripts', async () => {
   const served = await startDashboard();
   const answer = await ask(served, '/sign-in', signIn(PASSWORD, '/queue/'));
   expect(answer.status).toBe(303);
@@ -90,13 +90,13 @@ it('the form gives a cookie that holds nothing of the password and no script can
   expect(cookie).toMatch(/; HttpOnly/);
   expect(cookie).toMatch(/; SameSite=Strict/);
   expect(cookie).not.toContain(PASSWORD);
-  const said = { cookie: cookie.split(';')[0] ?? '' };
-  expect((await ask(served, '/', { headers: said })).status).toBe(200);
+  const session = { cookie: cookie.split(';')[0] ?? '' };
+  expect((await ask(served, '/', { headers: session })).status).toBe(200);
   served.advance(SESSION_MS);
-  expect((await ask(served, '/', { headers: said })).status).toBe(401);
+  expect((await ask(served, '/', { headers: session })).status).toBe(401);
 });
 
-it('the link signs in and disappears from the address', async () => {
+it('signs in by link and removes the token from the address', async () => {
   const served = await startDashboard();
   const answer = await ask(served, `/?token=${PASSWORD}&a=1`, { headers: PAGE });
   expect(answer.status).toBe(303);
@@ -108,14 +108,14 @@ it('the link signs in and disappears from the address', async () => {
   expect(wrong.text).toContain('That is not the password.');
 });
 
-it('signing out takes the cookie away', async () => {
+it('clears the cookie on sign-out', async () => {
   const served = await startDashboard();
   const answer = await ask(served, '/sign-out', { method: 'POST' });
   expect(answer.status).toBe(303);
   expect(cookieOf(answer)).toMatch(/Max-Age=0/);
 });
 
-it('guessing gets slow by every door, and not even the right password is looked at meanwhile', async () => {
+it('slows down guessing by every way to sign in, and refuses even the right password meanwhile', async () => {
   const served = await startDashboard();
   const tries = [
     () => ask(served, '/', { headers: basic('wrong-guess-1') }),
@@ -135,14 +135,14 @@ it('guessing gets slow by every door, and not even the right password is looked 
   expect((await right()).status).toBe(303);
 });
 
-it('who has signed in is not slowed down by others', async () => {
+it('does not slow down a signed-in client while others guess', async () => {
   const served = await startDashboard();
   const cookie = cookieOf(await ask(served, '/sign-in', signIn(PASSWORD))).split(';')[0] ?? '';
   for (let time = 0; time < 9; time += 1) await ask(served, '/', { headers: basic('wrong-guess') });
   expect((await ask(served, '/', { headers: { cookie } })).status).toBe(200);
 });
 
-describe('asked under another name', () => {
+describe('the Host header', () => {
   it.each([
     ['localhost', 200],
     ['localhost:9999', 200],
@@ -160,7 +160,7 @@ describe('asked under another name', () => {
     expect(answer.headers['x-frame-options']).toBe('DENY');
   });
 
-  it('where others may reach it any name will do', async () => {
+  it('may be any name when others may reach the dashboard', async () => {
     const served = await startDashboard({ host: '0.0.0.0' });
     const here = { ...served, url: served.url.replace('0.0.0.0', '127.0.0.1') };
     const headers = { ...basic(PASSWORD), host: 'dash.example' };
@@ -169,7 +169,7 @@ describe('asked under another name', () => {
 });
 
 it.each(['/', '/parts', '/status.json', '/sign-in', '/x'])(
-  '%s tells browsers to keep, frame, guess and pass on nothing',
+  'sends %s with headers against caching, framing, sniffing and referrers',
   async (path) => {
     const served = await startDashboard();
     const { headers } = await ask(served, path, { headers: basic(PASSWORD) });
@@ -183,7 +183,7 @@ it.each(['/', '/parts', '/status.json', '/sign-in', '/x'])(
   },
 );
 
-it('a form that is none is not read', async () => {
+it('refuses an oversized form', async () => {
   const served = await startDashboard();
   const long = signIn('x'.repeat(5_000));
   const headers = { ...long.headers, 'content-length': String(Buffer.byteLength(long.body)) };
@@ -198,12 +198,12 @@ it.each([
   ['https://evil.example', '/'],
   ['/a\r\nset-cookie: x', '/'],
   ['/sign-out', '/'],
-])('after signing in %s leads to %s', (next, path) => {
+])('redirects after signing in with next=%s to %s', (next, path) => {
   expect(ownPath(next)).toBe(path);
 });
 
 describe('a session', () => {
-  /** Name, end and signature of the cookie for who has signed in. */
+  /** Name, expiry and signature of the cookie after signing in. */
   async function signedIn(served: ServedDashboard) {
     const cookie = cookieOf(await ask(served, '/sign-in', signIn(PASSWORD)));
     const [, name = '', until = '', signature = ''] = /^([^=]+)=(\d+)\.([^;]+)/.exec(cookie) ?? [];
@@ -212,13 +212,13 @@ describe('a session', () => {
   const statusWith = async (served: ServedDashboard, cookie: string) =>
     (await ask(served, '/', { headers: { cookie } })).status;
 
-  it('of another process is not ours', async () => {
+  it('of another process is refused', async () => {
     const [served, other] = [await startDashboard(), await startDashboard()];
     const [{ name }, { until, signature }] = [await signedIn(served), await signedIn(other)];
     expect(await statusWith(served, `${name}=${until}.${signature}`)).toBe(401);
   });
 
-  it('cannot be made longer', async () => {
+  it('cannot be extended by changing its expiry', async () => {
     const served = await startDashboard();
     const { name, until, signature } = await signedIn(served);
     expect(await statusWith(served, `${name}=${until}.${signature}`)).toBe(200);
@@ -227,14 +227,14 @@ describe('a session', () => {
   });
 
   it.each(['', 'Bearer abc', 'Basic', 'Basic !!!', `Basic ${Buffer.from('nobody').toString('base64')}`])(
-    'the header %s holds no password',
+    'ignores the header %s as credentials',
     async (authorization) => {
       const answer = await ask(await startDashboard(), '/', { headers: { authorization } });
       expect(answer.text).toMatch(/^sign in first/);
     },
   );
 
-  it.each(['a:b', 'päss'])('the password may be %s', async (password) => {
+  it.each(['a:b', 'päss'])('accepts the password %s', async (password) => {
     const served = await startDashboard({ password });
     const { authorization } = basic(password, '');
     const headers = { authorization: authorization.replace('Basic', 'basic') };

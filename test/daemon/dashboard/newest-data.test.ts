@@ -1,4 +1,4 @@
-/** The newest data for everybody who looks. */
+/** One cached look at the engine for all viewers. */
 import { expect, it } from 'vitest';
 import { errorText } from '../../../src/core/errors.js';
 import type { DashboardData } from '../../../src/daemon/dashboard/gather-dashboard.js';
@@ -9,7 +9,7 @@ function scene() {
   const state = {
     now: NOW,
     asked: 0,
-    troubles: [] as string[],
+    errors: [] as string[],
     answer: async (): Promise<DashboardData> => dashboardData({ at: state.now }),
   };
   const newest = createNewestData({
@@ -18,13 +18,13 @@ function scene() {
       return state.answer();
     },
     clock: { now: () => state.now },
-    onTrouble: (error) => state.troubles.push(errorText(error)),
+    onTrouble: (error) => state.errors.push(errorText(error)),
     deadlineMs: 20,
   });
   return { state, newest };
 }
 
-it('many who look within a second ask once', async () => {
+it('queries the engine once for all requests within a second', async () => {
   const { state, newest } = scene();
   await Promise.all([newest.look(), newest.look(), newest.look()]);
   state.now += 999;
@@ -35,7 +35,7 @@ it('many who look within a second ask once', async () => {
   expect(state.asked).toBe(2);
 });
 
-it('what was last known stays while the engine is away, with the moment it went', async () => {
+it('keeps the last data while the engine is unavailable, with the time of the first failure', async () => {
   const { state, newest } = scene();
   await newest.look();
   state.answer = () => Promise.reject(new Error('away'));
@@ -47,7 +47,7 @@ it('what was last known stays while the engine is away, with the moment it went'
   expect(await newest.look()).toMatchObject({ data: { at: NOW + 10_000 }, awayNoticedAt: null });
 });
 
-it('an outage is told once, with its reason, and the next one again', async () => {
+it('reports each outage once, with its reason', async () => {
   const { state, newest } = scene();
   for (const outage of ['first', 'second']) {
     state.answer = () => Promise.reject(new Error(outage));
@@ -59,10 +59,10 @@ it('an outage is told once, with its reason, and the next one again', async () =
     await newest.look();
     state.now += 1_000;
   }
-  expect(state.troubles).toEqual(['first', 'second']);
+  expect(state.errors).toEqual(['first', 'second']);
 });
 
-it('after a minute in which nobody looked an absence is noticed anew', async () => {
+it('dates an outage anew after a minute without requests', async () => {
   const { state, newest } = scene();
   state.answer = () => Promise.reject(new Error('away'));
   expect(await newest.look()).toMatchObject({ awayNoticedAt: NOW });
@@ -72,7 +72,7 @@ it('after a minute in which nobody looked an absence is noticed anew', async () 
   expect(await newest.look()).toMatchObject({ awayNoticedAt: NOW + 119_999 });
 });
 
-it('an engine that does not answer at all holds nobody up, and is asked once at a time', async () => {
+it('does not wait for an engine that hangs, and has one query in flight at a time', async () => {
   const { state, newest } = scene();
   let answer: (data: DashboardData) => void = () => undefined;
   state.answer = () =>

@@ -1,5 +1,6 @@
 /**
- * The dashboard's door on real engines: what it gathers, and Bull Board beside it, which shows everything and changes nothing.
+ * The dashboard on real engines: the data it collects, and Bull Board beside it, which is
+ * read-only.
  */
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
@@ -45,7 +46,7 @@ interface ShownQueues {
   }[];
 }
 
-/** One for all tests of an engine, none of which changes it: opening some engines takes a while. */
+/** Shared by all tests of an engine, none of which changes it: opening some engines is slow. */
 async function createScene(under: EngineUnderTest, folder: string, releasers: Releasers) {
   const token = newToken();
   const names = accountNames(SERVICE, token, null);
@@ -61,10 +62,10 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
   const engine: Engine = await openEngine({ engine: settings.engine, stateFolder: settings.state, log });
   releasers.push(() => engine.close());
   const inbox = join(folder, 'brands');
-  const told: string[] = [];
+  const printed: string[] = [];
   const stderr = new Writable({
     write(chunk, _encoding, done) {
-      told.push(String(chunk));
+      printed.push(String(chunk));
       done();
     },
   });
@@ -85,7 +86,7 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(new URL(path, url), { ...init, headers: { authorization, accept: '*/*', ...init.headers } });
   const status = async () => (await (await ask('/status.json')).json()) as Status;
-  return { token, names, engine, inbox, told, url, signInUrl, ask, status };
+  return { token, names, engine, inbox, printed, url, signInUrl, ask, status };
 }
 
 type Scene = Awaited<ReturnType<typeof createScene>>;
@@ -139,7 +140,7 @@ describeOn(engines, (under) => {
   });
   afterAll(() => releasers.releaseAll());
 
-  it('an empty house is shown, and a furnished one', async () => {
+  it('shows an empty engine and one with runs, files and schedules', async () => {
     expect(empty).toMatchObject({
       engineAwayNoticedAt: null,
       serviceTrouble: null,
@@ -202,7 +203,7 @@ describeOn(engines, (under) => {
     expect(await queue.isPaused()).toBe(false);
   });
 
-  it('every page and question of Bull Board is answered', async () => {
+  it('serves every page and API call of Bull Board', async () => {
     const { runId } = furniture;
     const queue = `/queue/api/queues/${scene.names.queueName}`;
     for (const path of [
@@ -238,10 +239,10 @@ describeOn(engines, (under) => {
     expect((await scene.ask('/queue/static/%2e%2e/%2e%2e/package.json')).status).toBe(404);
   });
 
-  it('the token of the service and the password are on no page, and the link is told once, outside the log', async () => {
+  it('prints the sign-in link once, outside the log, and shows neither service token nor password on any page', async () => {
     const { runId } = furniture;
     const { queueName } = scene.names;
-    expect(scene.told).toEqual([`dashboard: ${scene.signInUrl}\n`]);
+    expect(scene.printed).toEqual([`dashboard: ${scene.signInUrl}\n`]);
     const password = new URL(scene.signInUrl).searchParams.get('token') ?? '';
     expect(password.length).toBeGreaterThanOrEqual(32);
     for (const path of [
@@ -267,7 +268,7 @@ describeOn(engines, (under) => {
     });
     afterAll(() => browser?.close());
 
-    it('Bull Board asks nobody else and complains of nothing', async () => {
+    it('Bull Board contacts no other host and logs no error', async () => {
       const { runId } = furniture;
       const { page, requests, complaints } = await openWatchedPage(browser);
       await page.goto(scene.signInUrl);

@@ -1,4 +1,4 @@
-/** The word and the sentence at the top. */
+/** The status word and the sentence at the top of the page. */
 import { describe, expect, it } from 'vitest';
 import type { DashboardData } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { headlineOf, verdictOf } from '../../../src/daemon/dashboard/overview.js';
@@ -6,7 +6,7 @@ import { accountParts, dashboardData, dashboardView, emptyView, NOW, runRecord }
 
 const withData = (parts: Partial<DashboardData>) => dashboardView({ data: dashboardData(parts) });
 
-describe('the word', () => {
+describe('the status word', () => {
   it.each([
     ['Working', dashboardView()],
     ['Service unavailable', dashboardView({ serviceTrouble: 'status 503' })],
@@ -25,7 +25,7 @@ describe('the word', () => {
   });
 });
 
-describe('the sentence', () => {
+describe('the status sentence', () => {
   it.each([
     ['No run is going.', emptyView().data],
     ['1 run is going, 1 run is gone, 1 file waits and 9,780 requests are left.', dashboardData()],

@@ -1,11 +1,11 @@
-/** Bull Board while its engine is away. */
+/** Bull Board while its engine is unavailable. */
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { Queue } from 'bullmq';
 import { afterEach, expect, it } from 'vitest';
 import { createQueueBoard } from '../../../src/daemon/dashboard/queue-board.js';
 
-/** Nobody listens there any more. */
+/** A port on which nothing listens any more. */
 async function closedPort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -20,7 +20,7 @@ afterEach(async () => {
   await Promise.all(queues.splice(0).map((queue) => queue.disconnect().catch(() => undefined)));
 });
 
-it('an engine that is away is said in a line, and its driver’s words go elsewhere', async () => {
+it('reports an unavailable engine in one line, and sends the driver’s message elsewhere', async () => {
   const queue = new Queue('lookups', {
     connection: {
       host: '127.0.0.1',
@@ -31,15 +31,15 @@ it('an engine that is away is said in a line, and its driver’s words go elsewh
   });
   queue.on('error', () => undefined);
   queues.push(queue);
-  const told: string[] = [];
+  const reasons: string[] = [];
   const board = createQueueBoard([{ queue, title: 'Lookups', description: 'x' }], (reason) => {
-    told.push(reason);
+    reasons.push(reason);
   });
   const answer = await board.answer(new Request('http://127.0.0.1/queue/api/queues'));
   expect([answer.status, await answer.text()]).toEqual([
     503,
     'the engine is unavailable; the queue is shown again when it answers\n',
   ]);
-  expect(told).toHaveLength(1);
-  expect(told[0]).toContain('ECONNREFUSED');
+  expect(reasons).toHaveLength(1);
+  expect(reasons[0]).toContain('ECONNREFUSED');
 });

@@ -1,4 +1,4 @@
-/** The page as text: whole, and closed to whatever its data holds. */
+/** The page as HTML text: complete, and safe against its data. */
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
@@ -14,13 +14,13 @@ import { dashboardData, dashboardView, emptyView, NOW, troubledView } from './vi
 
 const LIBRARY = 'var Chart = null;';
 
-/** Style sheet and script have files of their own. `REWRITE_GOLDEN=1` writes them anew. */
+/** Style sheet and script are separate files. `REWRITE_GOLDEN=1` rewrites them. */
 it.each<[string, DashboardView]>([
   ['busy', dashboardView()],
   ['empty', emptyView()],
   ['troubled', troubledView()],
   ['starting', dashboardView({ data: null, awayNoticedAt: NOW - 5_000, isSample: true, isStopping: true })],
-])('the page of a house that is %s', async (name, view) => {
+])('matches the golden page of a dashboard that is %s', async (name, view) => {
   const path = new URL(`golden/${name}.html`, import.meta.url);
   const page = renderDashboard(view, LIBRARY)
     .html.replace(STYLE, '/* style */')
@@ -32,7 +32,7 @@ it.each<[string, DashboardView]>([
 const PARTS = /data-part="([a-z]+)"/g;
 const partsOf = (text: string) => [...text.matchAll(PARTS)].map(([, name]) => name).sort();
 
-it('the same parts are there whatever the data, so that each finds its successor', () => {
+it('has the same parts whatever the data, so that each can be replaced on refresh', () => {
   const busy = partsOf(renderParts(dashboardView()));
   expect(new Set(busy).size).toBe(busy.length);
   expect(partsOf(renderParts(emptyView()))).toEqual(busy);
@@ -57,7 +57,7 @@ describe('the security policy', () => {
     expect(policy).not.toContain('unsafe');
   });
 
-  it.each(pages)('is needed by nothing that would come from elsewhere', ({ html }) => {
+  it.each(pages)('allows nothing from other hosts', ({ html }) => {
     const body = html.replace(/<(script|style)>[\s\S]*?<\/\1>/g, '');
     const addresses = [...body.matchAll(/\b(?:href|src|action)="([^"]*)"/g)].map(([, address]) => address);
     expect(addresses.filter((address) => !/^(\/(?!\/)|data:)/.test(address ?? ''))).toEqual([]);
@@ -65,7 +65,7 @@ describe('the security policy', () => {
   });
 });
 
-it('whatever data holds stays text', () => {
+it('escapes all data', () => {
   const attack = `</script><script>alert(1)</script>"'<img src=x>`;
   const data = dashboardData();
   const page = renderParts({

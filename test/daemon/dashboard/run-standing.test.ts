@@ -1,4 +1,4 @@
-/** How runs and accounts stand. */
+/** The state of runs and accounts as the dashboard shows it. */
 import { describe, expect, it } from 'vitest';
 import { renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
 import {
@@ -15,8 +15,8 @@ import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
 describe('an account', () => {
   it.each([
     ['nobody knows', null, null, null],
-    ['has room', ledgerState({ sent: 99 }), 100, null],
-    ['has no known limit', ledgerState({ sent: 99 }), null, null],
+    ['is unknown', ledgerState({ sent: 99 }), 100, null],
+    ['has room', ledgerState({ sent: 99 }), null, null],
     ['holds its last permit', ledgerState({ sent: 99, held: 1 }), 100, null],
     ['has used its limit', ledgerState({ sent: 60, others: 40 }), 100, 'used up'],
     ['was refused', ledgerState({ closedAt: NOW, sent: 100 }), 100, 'closed'],
@@ -28,11 +28,11 @@ describe('an account', () => {
 
 describe('a run', () => {
   it.each([
-    ['is heard of', {}, null, 'running'],
-    ['was heard of less than 30 s ago', { beatAt: NOW - 29_999 }, null, 'running'],
-    ['was last heard of before', { beatAt: NOW - 30_000 }, null, 'dead'],
+    ['has a heartbeat', {}, null, 'running'],
+    ['had a heartbeat less than 30 s ago', { beatAt: NOW - 29_999 }, null, 'running'],
+    ['had its last heartbeat earlier', { beatAt: NOW - 30_000 }, null, 'dead'],
     [
-      'was last heard of before the clock of the store was set back',
+      'had its last heartbeat before the clock of the store was set back',
       { beatAt: NOW + 3_600_000 },
       null,
       'dead',
@@ -47,23 +47,23 @@ describe('a run', () => {
   });
 
   it.each([
-    ['with identifiers left, by its account', {}, 'used up', 'used up'],
-    ['that reads its file, by its account', { identifiers: null }, 'paused', 'paused'],
-    ['with nothing left, by nothing', { tally: { matched: 1_400 } }, 'closed', null],
+    ['by its account, with identifiers left', {}, 'used up', 'used up'],
+    ['by its account, while it reads its file', { identifiers: null }, 'paused', 'paused'],
+    ['by nothing, with nothing left', { tally: { matched: 1_400 } }, 'closed', null],
     [
-      'at its own cap',
+      'by its own cap',
       { settings: { maxRequests: 40 }, tally: { matched: 40, requests: 40 } },
       null,
       'capped',
     ],
-    ['below its own cap', { settings: { maxRequests: 40 }, tally: { requests: 39 } }, null, null],
+    ['by nothing, below its own cap', { settings: { maxRequests: 40 }, tally: { requests: 39 } }, null, null],
     [
-      'at its cap and through',
+      'by nothing, at its cap and finished',
       { settings: { maxRequests: 1_400 }, tally: { matched: 1_400, requests: 1_400 } },
       null,
       null,
     ],
-  ] as const)('%s is what holds it', (_, parts, account, hold) => {
+  ] as const)('is held %s', (_, parts, account, hold) => {
     expect(runHoldOf(runRecord(parts), account)).toBe(hold);
   });
 });
@@ -71,7 +71,7 @@ describe('a run', () => {
 describe('the identifiers of a run', () => {
   const tally = { matched: 50, notFound: 20, failed: 5, stored: 10 };
 
-  it('that goes on: what has no answer is left', () => {
+  it('that is running: those without an answer are left', () => {
     expect(partsOf(runRecord({ identifiers: 100, tally }))).toEqual({
       ...tally,
       left: 15,
@@ -79,7 +79,7 @@ describe('the identifiers of a run', () => {
     });
   });
 
-  it('that is finished: what it did not ask for was stored', () => {
+  it('that is finished: those it did not ask for were stored', () => {
     expect(partsOf(runRecord({ identifiers: 100, tally, status: 'completed' }))).toEqual({
       ...tally,
       stored: 25,
@@ -88,17 +88,17 @@ describe('the identifiers of a run', () => {
     });
   });
 
-  it('whose chunk was done twice: never more than the whole', () => {
+  it('whose chunk was processed twice: never more than the total', () => {
     const parts = partsOf(runRecord({ identifiers: 80, tally }));
     expect(parts).toMatchObject({ left: 0, whole: 85 });
   });
 
-  it('that nobody has counted yet', () => {
+  it('that is not counted yet', () => {
     expect(partsOf(runRecord({ identifiers: null }))).toMatchObject({ left: 0, whole: 0 });
   });
 });
 
-it('runs that are alive are shown first, all of them, then the newest', () => {
+it('lists all live runs first, then the newest', () => {
   const runs = ['a', 'B', 'c', 'D', 'E', 'f'].map((id) => runRecord({ id }));
   const isAlive = ({ id }: { readonly id: string }) => id === id.toUpperCase();
   const shown = (count: number) =>
@@ -110,19 +110,19 @@ it('runs that are alive are shown first, all of them, then the newest', () => {
   expect(shown(9)).toBe('BDEacf');
 });
 
-describe('that nothing matched is said of a run', () => {
+describe('the note that nothing matched', () => {
   const NONE = { matched: 0, notFound: 40, failed: 0, stored: 0, requests: 40, billed: 40 };
   it.each([
     ['that was completed', { status: 'completed' }, NONE, true],
     ['of which some failed', { status: 'completed' }, { ...NONE, failed: 3 }, true],
     ['of which one matched', { status: 'completed' }, { ...NONE, matched: 1 }, false],
     [
-      'of which some was known before, and may have matched',
+      'of which some were stored and may have matched',
       { status: 'completed' },
       { ...NONE, stored: 1 },
       false,
     ],
-    ['that is at work', { status: 'running' }, NONE, false],
+    ['that is running', { status: 'running' }, NONE, false],
     ['that was stopped', { status: 'stopped' }, NONE, false],
     ['without an identifier', { status: 'completed', identifiers: 0 }, { ...NONE, notFound: 0 }, false],
   ] as const)('%s', (_, some, tally, isSaid) => {

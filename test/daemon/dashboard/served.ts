@@ -1,4 +1,4 @@
-/** A dashboard that is served to the running test: what it shows is handed in, its clock is turned by hand. */
+/** A served dashboard for tests: the test provides its data and turns its clock. */
 import { onTestFinished } from 'vitest';
 import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
@@ -9,12 +9,12 @@ export const PASSWORD = 'correct horse battery staple'.replaceAll(' ', '-');
 
 export interface ServedDashboard {
   readonly url: string;
-  /** From the next request on. */
+  /** Takes effect with the next request. */
   show(view: DashboardView): void;
   /** Milliseconds. */
   advance(ms: number): void;
-  /** Bugs that it told of. */
-  readonly troubles: readonly Error[];
+  /** Bugs that it reported. */
+  readonly errors: readonly Error[];
 }
 
 export async function startDashboard(
@@ -22,7 +22,7 @@ export async function startDashboard(
 ): Promise<ServedDashboard> {
   let view = parts.view ?? dashboardView();
   let now = NOW;
-  const troubles: Error[] = [];
+  const errors: Error[] = [];
   const server = await serveDashboard({
     host: parts.host ?? '127.0.0.1',
     port: 0,
@@ -31,12 +31,12 @@ export async function startDashboard(
     chartLibrary: await chartLibrary(),
     look: async () => view,
     openBoard: () => Promise.reject(new Error('there is no queue in this test')),
-    onTrouble: (error) => troubles.push(error),
+    onTrouble: (error) => errors.push(error),
   });
   onTestFinished(() => server.close());
   return {
     url: `${server.url}/`,
-    troubles,
+    errors,
     show(next) {
       view = next;
     },

@@ -1,4 +1,4 @@
-/** What the dashboard is shown, made up: a busy house, one in trouble, and an empty one. */
+/** Made-up dashboard data: a busy engine, one in an outage, and an empty one. */
 import type { DashboardData, DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import type { ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
 import { limitOf } from '../../../src/ledger/policy.js';
@@ -14,7 +14,7 @@ const ACCOUNT = 'key-a70879083fac2870';
 
 const NOTHING: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
-/** A run that began five minutes ago and is alive, unless the test says otherwise. */
+/** A live run that began five minutes ago, unless the test says otherwise. */
 export function runRecord(
   parts: Partial<Omit<RunRecord, 'tally' | 'settings'>> & {
     readonly tally?: Partial<Tally>;
@@ -95,12 +95,12 @@ export function scheduleState(
 
 const TERMS = { plan: 'paid', budget: '100', price: '0.1' } as const;
 
-/** Account, limit, budget and projection as the engine's numbers make them. */
+/** Account, limit, budget and projection computed as for a real engine. */
 export function accountParts(
   state: Parameters<typeof ledgerState>[0],
   plan: 'paid' | 'free' = 'paid',
 ): Pick<DashboardData, 'ledger' | 'limit' | 'budget' | 'projection'> {
-  // The terms that the account's runs gave it: 100 of overage at 0.1 each.
+  // The terms from the account's runs: an overage of 100 at 0.1 each.
   const overage = plan === 'paid' && state?.quota !== null ? 1_000 : 0;
   const ledger = ledgerState({ now: NOW, period: '2026-11-01', overage, ...state });
   const budget = budgetStateOf(ledger, { ...TERMS, plan });
@@ -206,7 +206,7 @@ export function dashboardView(parts: Partial<DashboardView> = {}): DashboardView
   };
 }
 
-/** Nothing was ever done here. */
+/** An engine that was never used. */
 export function emptyView(): DashboardView {
   return dashboardView({
     data: dashboardData({
@@ -222,7 +222,7 @@ export function emptyView(): DashboardView {
   });
 }
 
-/** Everything that can hinder at once, with names that do not end. */
+/** Everything that can go wrong at once, with very long names. */
 export function troubledView(): DashboardView {
   const long =
     'a-file-with-a-name-that-goes-on-and-on-without-any-place-to-break-it-anywhere-at-all-2026-11-20.csv';

@@ -1,6 +1,6 @@
 /**
- * What others may put into a watched folder: named pipes, endless files and links stop neither `up` nor the other inboxes, and
- * nothing that lies elsewhere gets out through them.
+ * What other users may put into a watched folder: named pipes, endless files and links stop neither
+ * `up` nor other inboxes, and give no access to files elsewhere.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
@@ -27,7 +27,7 @@ const BROKEN: Readonly<Record<string, (path: string, scene: InboxScene) => Promi
   'arrays that do not end': (path) => writeFile(path, '['.repeat(500_000)),
 };
 
-/** A line of the log that holds both. */
+/** A line of the log that contains both. */
 function lineWith(one: string, other: string): RegExp {
   return new RegExp(`^(?=.*${one}).*${other}`, 'm');
 }
@@ -36,7 +36,7 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('each brand-enrich.json of them closes its inbox alone, which says so, and opens again when it is mended', async () => {
+  test('an unreadable brand-enrich.json closes its own inbox with a log line, and the inbox opens again once it is repaired', async () => {
     const scene = await createInboxScene(engine);
     const broken = Object.entries(BROKEN).map(([name, put]) => ({ folder: name.replaceAll(' ', '-'), put }));
     for (const name of ['good', ...broken.map(({ folder }) => folder)])
@@ -70,7 +70,7 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
     expect(status).not.toContain('/good on');
     expect(up.said).not.toContain(SECRET_KEY);
 
-    // One after the other: none opens because another one was mended.
+    // Repaired one by one, to show that none opens because of another.
     const [first, ...others] = broken;
     if (first === undefined) throw new Error('nothing is broken');
     await rm(scene.path(`${first.folder}/brand-enrich.json`), { recursive: true });
@@ -91,7 +91,7 @@ describeOn([redisEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test('watching one inbox alone, such a file is an error of the start', async () => {
+  test('an unreadable brand-enrich.json fails the start when only its inbox is watched', async () => {
     const scene = await createInboxScene(engine);
     execFileSync('mkfifo', [scene.path('brand-enrich.json')]);
     const { code, stderr } = await scene.run(['watch', '.']);
@@ -99,9 +99,9 @@ describeOn([redisEngine()], (engine) => {
     expect(stderr).toContain('brand-enrich.json (it is not a regular file)');
   });
 
-  test('what is put in the place of notes and reasons is neither waited for nor written through', async () => {
+  test('pipes and links in place of notes and reasons are neither waited for nor written through', async () => {
     const scene = await createInboxScene(engine, { quota: 2 });
-    // The free look sees at once that the quota was raised.
+    // The free request sees at once that the quota was raised.
     const watcher = await scene.watch('--own-domain', 'brandfetch.com');
     await scene.drop('list.csv', domainList(4));
     const [waiting = ''] = await scene.until('waiting', 1);
@@ -125,14 +125,14 @@ describeOn([redisEngine()], (engine) => {
     expect(await stopWatcher(watcher)).toBe(0);
   });
 
-  test('a file of an inbox that became a link or a pipe is not read', async () => {
+  test('a dropped file that was replaced by a link or a pipe is not read', async () => {
     const scene = await createInboxScene(engine, { latencyMs: 10 });
     await scene.write('elsewhere.csv', domainList(3, 'elsewhere'));
     await mkdir(scene.path('processing/dead-1-abc/job'), { recursive: true });
     await symlink(scene.path('elsewhere.csv'), scene.path('processing/dead-1-abc/job/list.csv'));
     await mkdir(scene.path('processing/dead-2-abc/job'), { recursive: true });
     execFileSync('mkfifo', [scene.path('processing/dead-2-abc/job/pipe.csv')]);
-    // Watchers that were last heard of a minute ago are dead.
+    // A watcher without a heartbeat for a minute is dead.
     const longAgo = new Date(Date.now() - 60_000);
     for (const dead of ['dead-1-abc', 'dead-2-abc'])
       await utimes(scene.path(`processing/${dead}`), longAgo, longAgo);

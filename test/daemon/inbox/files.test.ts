@@ -1,6 +1,4 @@
-/**
- * What becomes of files of every sort that people drop.
- */
+/** What happens to dropped files of every kind. */
 import { appendFile, mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -9,13 +7,13 @@ import { countStatuses, readReport, readRows } from '../../support/output-files.
 import { domainList } from '../../support/scene.js';
 import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
 
-// The one that starts faster, where it is installed.
+// Redis starts faster, where it is installed.
 const redis = redisEngine();
 const engine = redis.missing === null ? redis : embeddedEngine();
 beforeAll(() => engine.start());
 afterAll(() => engine.stop());
 
-test('a dropped file arrives in done with its results, in one folder; Unicode and the same name twice are no trouble', async () => {
+test('moves a dropped file with its results into one folder in done, also with Unicode names and repeated names', async () => {
   const scene = await createInboxScene(engine);
   await mkdir(scene.path('inbox'));
   await scene.drop('Kunden Größe 顧客 🎈.csv', domainList(20));
@@ -47,7 +45,7 @@ test('a dropped file arrives in done with its results, in one folder; Unicode an
   expect(await scene.list('processing')).toEqual([]);
 });
 
-test('what cannot be read goes to failed with a reason, what leads elsewhere is refused, what is unfinished is left alone', async () => {
+test('moves unreadable files to failed with a reason, refuses links, and leaves unfinished files alone', async () => {
   const scene = await createInboxScene(engine);
   const watcher = await scene.watch();
   await scene.drop('photo.csv', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'));
@@ -78,7 +76,7 @@ test('what cannot be read goes to failed with a reason, what leads elsewhere is 
   await stopWatcher(watcher);
 });
 
-test('a file is not touched while it is being copied, neither in pieces nor by a program that pauses', async () => {
+test('leaves a file alone while it is copied, in pieces or by a program that pauses', async () => {
   const scene = await createInboxScene(engine);
   const watcher = await scene.watch('--poll', '100ms', '--settle', '500ms');
   const [header = '', ...lines] = domainList(12).trimEnd().split('\n');
@@ -87,14 +85,15 @@ test('a file is not touched while it is being copied, neither in pieces nor by a
   const writer = await open(paused, 'w');
   await writer.write(`${[header, ...lines.slice(0, 3)].join('\n')}\n`);
   await writeFile(pieces, `${header}\n`);
-  // A file that was whole from the start shows how far the watcher is: the other grows until that one is done.
+  // The small file is complete from the start and shows the watcher's progress: the other grows
+  // until it is done.
   await scene.drop('whole.csv', domainList(1));
   let written = 0;
   for (; (await scene.list('done')).length === 0; written += 1) {
     await appendFile(pieces, `${lines[written % lines.length]}\n`);
   }
   expect(await scene.list('inbox')).toContain('pieces.csv');
-  // Still for long enough, but for the program that holds it open.
+  // Unchanged for long enough, but still open in another program.
   const first = await scene.until('done', process.platform === 'linux' ? 2 : 3);
   const grown = first.find((path) => basename(path).startsWith('pieces')) ?? '';
   expect(await readRows(join(grown, 'pieces.enriched.csv'))).toHaveLength(written);
@@ -107,7 +106,7 @@ test('a file is not touched while it is being copied, neither in pieces nor by a
   await stopWatcher(watcher);
 });
 
-test('on the embedded engine: killed in mid-file, the next watcher takes it up; stopped in mid-file, it is back in the inbox', {
+test('on the embedded engine: after a kill the next watcher takes the file over; after a stop it is back in the inbox', {
   tags: ['long'],
 }, async () => {
   const scene = await createInboxScene(embeddedEngine(), { latencyMs: 50 });

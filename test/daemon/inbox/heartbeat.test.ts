@@ -1,4 +1,4 @@
-/** Who is dead, and how watchers tell. */
+/** How watchers recognise a dead watcher. */
 import { spawnSync } from 'node:child_process';
 import { mkdir, readFile, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { machineIdentity, processIdentity } from '../../../src/core/process-iden
 import { isDead, touchHeartbeat } from '../../../src/daemon/inbox/heartbeat.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
-/** In whole seconds: systems round times differently. */
+/** In whole seconds, since file systems round times differently. */
 const NOW = 1_700_000_000_000;
 const GONE = `${machineIdentity()} ${spawnSync('true').pid} 1`;
 const [HOST = '', BOOT, SPACE] = machineIdentity().split(' ');
@@ -25,10 +25,10 @@ describe('a watcher', () => {
   it.each([
     ['with a fresh heartbeat is alive', 0, processIdentity(), false],
     ['of another machine is alive for 30 s', 30_000, GONE.replace(HOST, `${HOST}x`), false],
-    ['is dead after 30 s, whatever runs under its number', 31_000, processIdentity(), true],
+    ['is dead after 30 s, whatever process has its number', 31_000, processIdentity(), true],
     ['of this machine whose process is gone is dead at once', 0, GONE, true],
     ['of another container is judged by its heartbeat alone', 0, `${HOST} ${BOOT} other 999999999 1`, false],
-    ['that cannot be told from others is judged by its heartbeat alone', 0, '', false],
+    ['without a process identity is judged by its heartbeat alone', 0, '', false],
     [
       'of an earlier release is judged by its heartbeat alone',
       0,
@@ -41,18 +41,18 @@ describe('a watcher', () => {
     expect(await isDead(await watcherWith(heartbeat, NOW - ageMs), NOW)).toBe(expected);
   });
 
-  it('whose folder is gone has nothing to adopt', async () => {
+  it('adopts nothing when its folder is gone', async () => {
     expect(await isDead(join(await temporaryFolder(), 'nobody'), NOW)).toBe(false);
   });
 
-  it.runIf(process.platform === 'linux')('says which process it is, as others can judge it', async () => {
+  it.runIf(process.platform === 'linux')('records its process identity for others to judge', async () => {
     const folder = join(await temporaryFolder(), 'watcher');
     const at = await touchHeartbeat(folder);
     expect(await readFile(join(folder, '.heartbeat'), 'utf8')).toBe(`${processIdentity()}\n`);
     expect(await isDead(folder, at)).toBe(false);
   });
 
-  it('never makes the folders above its own, which may be away with their share', async () => {
+  it('never creates the parents of its folder, which may be on a share that is not mounted', async () => {
     const folder = await temporaryFolder();
     await expect(touchHeartbeat(join(folder, 'away', 'watcher'))).rejects.toThrow('ENOENT');
   });

@@ -1,4 +1,4 @@
-/** Which files are left alone, and what folders are called. */
+/** Which files are ignored, and the names of job folders. */
 import { describe, expect, it } from 'vitest';
 import {
   isLeftAlone,
@@ -18,7 +18,7 @@ describe('names', () => {
     ['~$a.xlsx', true],
     ['.a.csv', true],
     ['Thumbs.db', true],
-  ])('%s is left alone: %s', (name, expected) => {
+  ])('%s is ignored: %s', (name, expected) => {
     expect(isLeftAlone(name)).toBe(expected);
   });
 
@@ -32,14 +32,14 @@ describe('names', () => {
     expect(stemOf(name)).toBe(stem);
   });
 
-  it('a folder is called after file and time, in few enough bytes and whole characters', () => {
+  it('a job folder is named after file and time, within the byte limit and without cut characters', () => {
     expect(jobName('a b.csv', Date.UTC(2026, 0, 14, 9, 30, 5))).toBe('a b-2026-01-14T09-30-05Z');
     const long = `${'顧'.repeat(83)}.csv`;
     expect(isLongName(long)).toBe(true);
     expect(stemOf(long)).toBe('顧'.repeat(60));
   });
 
-  it('the first free name is used, and other trouble is told', async () => {
+  it('uses the first free name, and reports other errors', async () => {
     const taken = new Set(['a', 'a-2']);
     const use = async (name: string) => {
       if (taken.has(name)) throw Object.assign(new Error('taken'), { code: 'ENOTEMPTY' });

@@ -1,4 +1,4 @@
-/** When a file of the inbox is whole. */
+/** When a file in the inbox is complete. */
 import { describe, expect, it } from 'vitest';
 import type { SeenFile } from '../../../src/daemon/inbox/inbox-file.js';
 import { createSettledFiles } from '../../../src/daemon/inbox/inbox-files.js';
@@ -9,7 +9,7 @@ function seen(name: string, size: number, more: Partial<SeenFile> = {}): SeenFil
   return { name, size, mtimeMs: 1, ino: 1, kind: 'file', ...more };
 }
 
-/** Looks at one file at the given moments; when it was ready. */
+/** Polls one file at the given times; returns when it was ready. */
 function readyAt(looks: readonly (readonly [number, Partial<SeenFile>])[]): number | null {
   const files = createSettledFiles(SETTLE_MS);
   for (const [now, more] of looks) {
@@ -21,7 +21,7 @@ function readyAt(looks: readonly (readonly [number, Partial<SeenFile>])[]): numb
 describe('a file', () => {
   it.each([
     [
-      'is ready when it was still for long enough',
+      'is ready after it was unchanged for long enough',
       [
         [0, {}],
         [1_999, {}],
@@ -31,7 +31,7 @@ describe('a file', () => {
     ],
     ['is not ready at the first look, however old it is', [[0, {}]], null],
     [
-      'that grows begins anew',
+      'that grows starts the wait anew',
       [
         [0, {}],
         [1_500, { size: 20 }],
@@ -41,7 +41,7 @@ describe('a file', () => {
       4_500,
     ],
     [
-      'that was written again with the same size begins anew',
+      'that was rewritten with the same size starts the wait anew',
       [
         [0, {}],
         [1_000, { mtimeMs: 2 }],
@@ -50,7 +50,7 @@ describe('a file', () => {
       null,
     ],
     [
-      'that another file took the place of begins anew',
+      'that was replaced by another file starts the wait anew',
       [
         [0, {}],
         [1_000, { ino: 2 }],
@@ -59,7 +59,7 @@ describe('a file', () => {
       null,
     ],
     [
-      'that is empty has to be still for longer',
+      'that is empty has a longer wait',
       [
         [0, { size: 0 }],
         [9_999, { size: 0 }],
@@ -68,7 +68,7 @@ describe('a file', () => {
       10_000,
     ],
     [
-      'that paused while it grew is given twice that pause',
+      'that paused while it grew waits twice that pause',
       [
         [0, {}],
         [1_800, { size: 20 }],
@@ -78,7 +78,7 @@ describe('a file', () => {
       5_400,
     ],
     [
-      'that grows quickly is given no more than the usual time',
+      'that grows quickly waits no more than usual',
       [
         [0, {}],
         [1_000, { size: 20 }],
@@ -92,7 +92,7 @@ describe('a file', () => {
     expect(readyAt(looks)).toBe(expected);
   });
 
-  it('is told in the order in which files became still, and when the next one can be', () => {
+  it('is returned in the order in which files stopped changing, with the time of the next poll', () => {
     const files = createSettledFiles(SETTLE_MS);
     files.look([seen('late.csv', 1)], 0);
     files.look([seen('late.csv', 2), seen('early.csv', 1)], 500);

@@ -1,4 +1,4 @@
-/** What brand-enrich.json may say for the files of its folder. */
+/** What brand-enrich.json may set for the files of its folder. */
 import { describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/config/load-settings.js';
 import { NeverStartError } from '../../../src/core/errors.js';
@@ -24,13 +24,13 @@ function refusal(values: Record<string, unknown>): string {
   throw new Error('nothing was refused');
 }
 
-describe('a folder', () => {
-  it('may say that its lists are known to be unknown', () => {
+describe('the settings of a folder', () => {
+  it('may expect mostly unknown identifiers', () => {
     expect(apply({ allowUnknown: true }).allowUnknown).toBe(true);
     expect(apply({}).allowUnknown).toBe(false);
   });
 
-  it('says how its files are read and written, and nothing else changes', () => {
+  it('change how files are read and written, and nothing else', () => {
     const loaded = base();
     const settings = apply(
       { column: 'site:domain', format: 'jsonl', fields: ['name'], waterfall: false },
@@ -45,12 +45,12 @@ describe('a folder', () => {
     });
   });
 
-  it('says what becomes of rows that do not fit their table', () => {
+  it('choose what happens to ragged rows', () => {
     expect(apply({ ragged: 'take' })).toMatchObject({ ragged: 'take' });
     expect(refusal({ ragged: 'guess' })).toContain('take or invalid');
   });
 
-  it('goes before the environment and after flags', () => {
+  it('win over the environment but not over flags', () => {
     const loaded = base({ kind: 'isin' }, { BRAND_ENRICH_FORMAT: 'csv' });
     expect(apply({ kind: 'ticker', format: 'jsonl' }, loaded)).toMatchObject({
       kind: 'isin',
@@ -64,16 +64,16 @@ describe('a folder', () => {
     [{}, { maxRequests: 500 }, { maxRequests: 500 }],
     [{ maxCost: '0.3' }, { maxCost: '0.25' }, { maxCost: '0.25' }],
     [{ maxCost: '0.3' }, { maxCost: '10' }, { maxCost: '0.3' }],
-  ])('can lower a cap and never raise it: %j with %j', (flags, values, expected) => {
+  ])('may lower a cap and never raise it: %j with %j', (flags, values, expected) => {
     expect(apply(values, base(flags))).toMatchObject(expected);
   });
 
-  it('may insist on a column whose values do not look like their kind', () => {
+  it('may insist on a column whose values do not fit their kind', () => {
     expect(apply({ column: 'website:ticker', allowMismatch: true }).allowMismatch).toBe(true);
     expect(apply({}).allowMismatch).toBe(false);
   });
 
-  it('may not ask for fields that no brand has', () => {
+  it('may not name fields that no brand has', () => {
     expect(refusal({ fields: ['nmae'] })).toContain('no such field of a brand: "nmae" in fields of');
     expect(refusal({ fields: ['nmae'] })).toContain('did you mean name?');
     expect(apply({ fields: ['+nmae'] }).fields).toEqual(['+nmae']);
@@ -90,11 +90,11 @@ describe('a folder', () => {
     'quota',
     'concurrency',
     'sample',
-  ])('may not say %s', (key) => {
+  ])('may not set %s', (key) => {
     expect(refusal({ [key]: 'x' })).toContain(`an inbox cannot have this setting: ${key} in`);
   });
 
-  it('is told of every mistake at once, with the nearest right key', () => {
+  it('report all mistakes at once, with the nearest valid key', () => {
     const message = refusal({ colum: 'a', fieldz: ['b'] });
     expect(message).toContain('colum in /inbox/brand-enrich.json; did you mean column?');
     expect(message).toContain('did you mean fields?');

@@ -1,4 +1,4 @@
-/** When parked files of an inbox go on. */
+/** When parked files of an inbox are retried. */
 import { describe, expect, it } from 'vitest';
 import { type AccountView, chooseRetries, parkStateOf } from '../../../src/daemon/inbox/inbox-retries.js';
 import type { ParkedJob } from '../../../src/daemon/inbox/job-folder.js';
@@ -36,32 +36,32 @@ describe('files that wait for the account', () => {
   const jobs = [parked('a', byLimit), parked('b', byLimit)];
   const probedAgoMs = (ms: number) => ({ ...FULL, nextProbeAt: NOW - ms + 60_000 });
   it.each([
-    ['all go on when there is room', view(ROOM), ['a b', false]],
-    ['all go on when the quota is not known', view({ now: NOW }), ['a b', false]],
+    ['all are retried when there is room', view(ROOM), ['a b', false]],
+    ['all are retried when the quota is not known', view({ now: NOW }), ['a b', false]],
     [
-      'all go on when the budget was raised',
+      'all are retried when the budget was raised',
       view(FULL, { settings: runSettings({ overage: 5 }) }),
       ['a b', false],
     ],
-    ['one goes ahead when there is none', view(probedAgoMs(45_000)), ['a', true]],
-    ['none does so soon after a probe of anybody', view(probedAgoMs(44_000)), ['', false]],
+    ['one is retried as a probe when there is no room', view(probedAgoMs(45_000)), ['a', true]],
+    ['none is retried soon after any probe', view(probedAgoMs(44_000)), ['', false]],
     [
-      'none does so soon after the last one did',
+      'none is retried soon after the last probe of the inbox',
       view(probedAgoMs(60_000), { wentAheadAt: NOW - 44_000 }),
       ['', false],
     ],
     [
-      'none needs to when a free look tells the quota',
+      'none is needed as a probe when a free request tells the quota',
       view(probedAgoMs(60_000), { isQuotaTold: true }),
       ['', false],
     ],
     [
-      'one goes ahead when the month may have turned all the same',
+      'one is retried when the month may have turned nevertheless',
       view({ ...probedAgoMs(60_000), period: '2025-12-01' }, { isQuotaTold: true }),
       ['a', true],
     ],
     [
-      'none goes on while the service refuses',
+      'none is retried while the service refuses',
       view({ ...ROOM, closedAt: NOW, nextProbeAt: NOW + 60_000 }),
       ['', false],
     ],
@@ -70,18 +70,18 @@ describe('files that wait for the account', () => {
   });
 });
 
-describe('a file that its own cap holds back', () => {
+describe('a file stopped by its own cap', () => {
   const settings = runSettings({ maxRequests: 5 });
   const capped = parked('a', parkStateOf('limit', ledgerState(ROOM), settings, NOW));
   it.each([
-    ['stays while nothing has changed', {}, ['', false]],
-    ['goes on when its cap was raised', { settings: runSettings({ maxRequests: 6 }) }, ['a', false]],
-    ['goes on when the month has turned', { now: Date.UTC(2026, 1, 1) }, ['a', false]],
+    ['stays parked while nothing has changed', {}, ['', false]],
+    ['is retried when its cap was raised', { settings: runSettings({ maxRequests: 6 }) }, ['a', false]],
+    ['is retried when the month has turned', { now: Date.UTC(2026, 1, 1) }, ['a', false]],
   ] as const)('%s', (_, more, expected) => {
     expect(choose([capped], view(ROOM, { settings, ...more }))).toEqual(expected);
   });
 
-  it('does not go ahead of one that waits for the account', () => {
+  it('does not start before one that waits for the account', () => {
     expect(choose([capped, parked('b', byLimit)], view({ ...FULL, nextProbeAt: 0 }, { settings }))).toEqual([
       'b',
       true,
@@ -90,7 +90,7 @@ describe('a file that its own cap holds back', () => {
 });
 
 it.each(['unreachable', 'throttled'] as const)(
-  'a file whose service was %s tries again after a minute',
+  'retries a file after a minute when its service was %s',
   (why) => {
     const parkState = parkStateOf(why, null, runSettings(), NOW);
     const account = view({ ...FULL, nextProbeAt: NOW + 60_000 });
@@ -99,6 +99,6 @@ it.each(['unreachable', 'throttled'] as const)(
   },
 );
 
-it('a file whose note is lost goes on with the others', () => {
+it('retries a file with a lost note together with the others', () => {
   expect(choose([parked('a', '')], view(ROOM))).toEqual(['a', false]);
 });

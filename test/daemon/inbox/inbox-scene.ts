@@ -1,6 +1,6 @@
 /**
- * What the end-to-end tests of the inbox begin with: a scene whose folder is watched, and ways to drop files and to look
- * at what has become of them, from outside.
+ * Common setup of the inbox tests: a scene with a watched folder, and ways to drop files and to
+ * inspect what happened to them.
  */
 import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -13,17 +13,17 @@ import { createScene, type Scene } from '../../support/scene.js';
 type Place = 'inbox' | 'processing' | 'done' | 'failed' | 'waiting';
 
 export interface InboxScene extends Scene {
-  /** Starts a watcher of the scene's folder and waits until it watches. */
+  /** Starts a watcher of the scene's folder and waits until it is watching. */
   watch(...flags: string[]): Promise<CliProcess>;
-  /** Puts a whole file into the inbox in one step. */
+  /** Moves a complete file into the inbox in one step. */
   drop(name: string, content: string | Buffer): Promise<void>;
-  /** Names in one of the folders, sorted; empty while the folder is not there. */
+  /** Sorted names in one of the folders; empty while the folder does not exist. */
   list(place: Place): Promise<string[]>;
-  /** Waits until so many are in `place`; their paths. */
+  /** Waits until `place` has so many entries; returns their paths. */
   until(place: Place, count: number, patienceMs?: number): Promise<string[]>;
 }
 
-/** How long anything may take before a test gives up on it; tests are told as soon as it has happened. */
+/** The longest that a test waits for anything; waits end as soon as the condition holds. */
 const PATIENCE_MS = 50_000;
 
 export async function createInboxScene(
@@ -56,7 +56,7 @@ export async function readReason(folder: string): Promise<string> {
   return readFile(join(folder, 'reason.txt'), 'utf8');
 }
 
-/** Ends a watcher as its supervisor would; its exit code. */
+/** Stops a watcher like a supervisor does; returns its exit code. */
 export async function stopWatcher(watcher: CliProcess): Promise<number | null> {
   watcher.kill('SIGTERM');
   return (await watcher.done).code;

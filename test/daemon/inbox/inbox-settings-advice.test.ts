@@ -1,4 +1,4 @@
-/** What the flags of a message are in the settings file of an inbox. */
+/** Translates the flags in a message into the settings file of an inbox. */
 import { expect, it } from 'vitest';
 import { loadSettings } from '../../../src/config/load-settings.js';
 import type { LoadedSettings } from '../../../src/config/settings.js';
@@ -35,7 +35,7 @@ it.each<[string, string[]]>([
   expect(settingsLines(todo)).toEqual(lines);
 });
 
-it('says nothing where there is nothing to save', () => {
+it('says nothing when there is nothing to save', () => {
   expect(settingsAdvice('correct the line')).toBe('');
 });
 
@@ -47,7 +47,7 @@ const BASE: LoadedSettings = loadSettings({
   home: '/',
 });
 
-it('what it prints for a choice of columns is what the inbox takes', () => {
+it('prints settings for a column that the inbox accepts', () => {
   const { todo } = refusal(['Web Site|isin', 'apple.com|US0378331005', 'sap.com|DE0007164600']);
   const read = settingsLines(todo).map(
     (line) => applyFolderSettings({ path: '/in/brand-enrich.json', values: JSON.parse(line) }, BASE).columns,

@@ -1,4 +1,4 @@
-/** What becomes of a file, from how its run ended or what prevented it. */
+/** What happens to a file after its run, or after an error that prevented it. */
 import { describe, expect, it } from 'vitest';
 import { FailFileError, InterruptedError, NeverStartError } from '../../../src/core/errors.js';
 import { verdictOfError, verdictOfResult } from '../../../src/daemon/inbox/inbox-verdict.js';
@@ -12,7 +12,7 @@ const halted = (why: RunHalt['why']): LookupsEnd => ({
 });
 const parkState = (why: string) => `state of ${why}`;
 
-describe('a run that ended', () => {
+describe('a finished run', () => {
   it.each([
     ['finished', { type: 'finished' }, true, { type: 'done' }],
     ['at its limit with every row answered', halted('limit'), true, { type: 'done' }],
@@ -40,7 +40,7 @@ describe('a run that ended', () => {
     );
   });
 
-  it('with answers of no use says what the folder can say', () => {
+  it('with useless answers names the settings of the folder that may help', () => {
     const facts = { failures: new Map() };
     const end = verdictOfResult({ end: halted('useless'), isComplete: false, facts }, parkState);
     expect(end).toMatchObject({
@@ -48,7 +48,7 @@ describe('a run that ended', () => {
     });
   });
 
-  it('with lookups that failed because the service was away waits for it', () => {
+  it('with lookups that failed during an outage waits for the service', () => {
     const facts = { failures: new Map([[HOPELESS_REASON, 3]]) };
     expect(verdictOfResult({ end: { type: 'finished' }, isComplete: true, facts }, parkState).type).toBe(
       'parked',
@@ -86,7 +86,7 @@ describe('an error', () => {
     expect(verdictOfError(error, '/desk/job', tries)).toMatchObject(expected);
   });
 
-  it('is told in words for those who drop files', () => {
+  it('is explained to the person who dropped the file', () => {
     const error = new FailFileError({
       code: 'input-preamble',
       subject: '/desk/job/a.csv',

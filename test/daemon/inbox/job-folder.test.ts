@@ -1,4 +1,4 @@
-/** The ways of a job, each in one step, and who gets it when several reach for it. */
+/** The moves of a job, each atomic, and which of several watchers gets it. */
 import { mkdir, readdir, readFile, rename, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -42,21 +42,21 @@ async function claimed(name = 'list.csv'): Promise<Job> {
 }
 
 describe('claiming', () => {
-  it('moves the file into a folder of its own', async () => {
+  it('moves the file into a job folder', async () => {
     const job = await claimed();
     expect(basename(job.folder)).toBe(JOB);
     expect(await readFile(job.path, 'utf8')).toBe('website\na.com\n');
     expect(await readdir(folders.inbox)).toEqual([]);
   });
 
-  it('gives a file to one of two, and leaves the other nothing', async () => {
+  it('gives a file to exactly one of two watchers', async () => {
     const seen = await drop('list.csv');
     const jobs = await Promise.all([claim(folders, seen, NOW), claim(others, seen, NOW)]);
     expect(jobs.filter((job) => job !== null)).toHaveLength(1);
     expect([...(await readdir(folders.own)), ...(await readdir(others.own))]).toEqual([JOB]);
   });
 
-  it('puts back a file that was changed after it was looked at', async () => {
+  it('returns a file that changed after it was inspected', async () => {
     const seen = await drop('list.csv');
     await drop('list.csv', 'website\na.com\nb.com\n');
     expect(await claim(folders, seen, NOW)).toBeNull();
@@ -65,8 +65,8 @@ describe('claiming', () => {
   });
 });
 
-describe('arriving', () => {
-  it('numbers what has the same name at the same time', async () => {
+describe('finishing', () => {
+  it('numbers jobs with the same name and time', async () => {
     const names: (string | null)[] = [];
     for (let times = 0; times < 3; times += 1) {
       names.push(await arrive(folders, await claimed(), 'done', {}, NOW));
@@ -75,7 +75,7 @@ describe('arriving', () => {
     expect(await readdir(join(folders.done, JOB))).toEqual(['list.csv']);
   });
 
-  it('brings a reason to those who wait or failed, and takes it away from those who are done', async () => {
+  it('writes a reason for waiting and failed jobs, and removes it from finished ones', async () => {
     const job = await claimed();
     await arrive(folders, job, 'waiting', { reason: 'wait\n', parkState: 'm' }, NOW);
     expect(await readFile(join(folders.waiting, JOB, 'reason.txt'), 'utf8')).toBe('wait\n');
@@ -85,7 +85,7 @@ describe('arriving', () => {
     expect(await readdir(join(folders.done, JOB.replace('05Z', '06Z')))).toEqual(['list.csv']);
   });
 
-  it('says so when the job was taken over meanwhile', async () => {
+  it('reports that the job was taken over meanwhile', async () => {
     const job = await claimed();
     await rename(job.folder, join(others.own, JOB));
     expect(await arrive(folders, job, 'done', {}, NOW)).toBeNull();
@@ -93,8 +93,8 @@ describe('arriving', () => {
   });
 });
 
-describe('putting back', () => {
-  it('leaves nothing of ours', async () => {
+describe('returning a file', () => {
+  it('leaves none of our files behind', async () => {
     const job = await claimed();
     await writeFile(join(job.folder, 'list.enriched.partial.csv'), 'x');
     expect(await putBack(folders, job)).toBe(true);
@@ -110,7 +110,7 @@ describe('putting back', () => {
     expect(await readFile(job.path, 'utf8')).toBe('website\na.com\n');
   });
 
-  it('brings a parked one back to those who wait, as it was', async () => {
+  it('returns a parked job to waiting unchanged', async () => {
     await arrive(folders, await claimed(), 'waiting', { reason: 'wait\n', parkState: 'm' }, NOW);
     const job = await take(folders, join(folders.waiting, JOB));
     if (job) expect(await putBack(folders, job)).toBe(true);
@@ -120,14 +120,14 @@ describe('putting back', () => {
 });
 
 describe('taking over', () => {
-  it('gives a job to one of two', async () => {
+  it('gives a job to exactly one of two watchers', async () => {
     const { folder } = await claimed();
     const third = await watcher(folders, 'three');
     const jobs = await Promise.all([take(others, folder), take(third, folder)]);
     expect(jobs.filter((job) => job !== null).map((job) => job?.file)).toEqual(['list.csv']);
   });
 
-  it('knows the original among our files when its note is damaged', async () => {
+  it('identifies the original when the note is damaged', async () => {
     const { folder } = await claimed();
     for (const name of ['list.enriched.partial.csv', 'list.errors.csv', 'list.report.json', 'reason.txt'])
       await writeFile(join(folder, name), 'x');
@@ -135,7 +135,7 @@ describe('taking over', () => {
     expect((await take(others, folder))?.file).toBe('list.csv');
   });
 
-  it('removes a folder that its watcher was killed over before the file was in it', async () => {
+  it('removes a folder whose watcher was killed before the file was moved into it', async () => {
     const folder = join(folders.own, 'early');
     await mkdir(folder);
     await writeRecord(folder, { file: 'list.csv', adoptions: 0, parked: null });
@@ -143,7 +143,7 @@ describe('taking over', () => {
     expect(await readdir(others.own)).toEqual([]);
   });
 
-  it('keeps for people what it cannot tell the original of', async () => {
+  it('keeps a folder in which it cannot identify the original', async () => {
     const folder = join(folders.own, 'odd');
     await mkdir(folder);
     for (const name of ['a.csv', 'b.csv']) await writeFile(join(folder, name), 'x');
@@ -152,7 +152,7 @@ describe('taking over', () => {
   });
 });
 
-it('refuses a folder of the five that is a link', async () => {
+it('refuses a link in place of one of the five folders', async () => {
   const root = await temporaryFolder();
   await symlink(folders.done, join(root, 'done'));
   await expect(openFolders(root)).rejects.toThrow('a folder of the inbox cannot be used');

@@ -1,5 +1,6 @@
 /**
- * What stops files: quota, caps of the folder, wrong settings, refused credentials, a folder that goes away.
+ * What stops files: quota, caps of the folder, wrong settings, refused credentials, a missing
+ * folder.
  */
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -17,7 +18,7 @@ beforeAll(() => engine.start());
 afterAll(() => engine.stop());
 
 test.each([{ flags: [] }, { flags: ['--own-domain', 'brandfetch.com'] }])(
-  'a file that runs out of quota waits with its partial result, and finishes by itself when the quota is raised ($flags)',
+  'a file that runs out of quota waits with its partial result, and finishes when the quota is raised ($flags)',
   async ({ flags }) => {
     const scene = await createInboxScene(engine, { quota: 20 });
     const { meter, options } = scene.service;
@@ -46,7 +47,7 @@ test.each([{ flags: [] }, { flags: ['--own-domain', 'brandfetch.com'] }])(
   },
 );
 
-test('a file that a wrong address stopped is in failed, and is not paid for again', async () => {
+test('a file stopped by a wrong address is in failed, and is not paid for again', async () => {
   const web = await startWebServer((_request, response) => {
     response.writeHead(404, { 'content-type': 'text/html' }).end('<h1>404</h1>');
   });
@@ -60,7 +61,7 @@ test('a file that a wrong address stopped is in failed, and is not paid for agai
   await stopWatcher(watcher);
 });
 
-test('while the quota is used up, files that need nothing come through, and the others ask the service next to nothing', async () => {
+test('while the quota is used up, fully stored files are finished, and the others send hardly any requests', async () => {
   const scene = await createInboxScene(engine, { quota: 10 });
   const { meter } = scene.service;
   const watcher = await scene.watch();
@@ -77,7 +78,7 @@ test('while the quota is used up, files that need nothing come through, and the 
   await stopWatcher(watcher);
 });
 
-test('brand-enrich.json is read for each file: column, fields and a cap; a raised cap lets the file go on', async () => {
+test('brand-enrich.json is read for each file: column, fields and a cap; a raised cap lets the file continue', async () => {
   const scene = await createInboxScene(engine);
   const { meter } = scene.service;
   const say = (settings: object) =>
@@ -100,7 +101,7 @@ test('brand-enrich.json is read for each file: column, fields and a cap; a raise
   await stopWatcher(watcher);
 });
 
-test('a key that brand-enrich.json may not hold is refused with the nearest right one, and closes an inbox that is watched', async () => {
+test('an invalid key in brand-enrich.json is refused with the nearest valid one, and closes a watched inbox', async () => {
   const scene = await createInboxScene(engine);
   await writeFile(scene.path('brand-enrich.json'), '{"colum": "website"}');
   const refused = await scene.run(['watch', '.']);
@@ -138,7 +139,7 @@ test('refused credentials end the watcher with 4; every file is where it was', a
   expect(scene.service.meter.requests.length).toBeLessThanOrEqual(4);
 });
 
-test('an inbox whose folder goes away is waited for, and goes on when it is back', async () => {
+test('the watcher waits for a missing inbox folder, and continues when it is back', async () => {
   const scene = await createInboxScene(engine);
   await mkdir(scene.path('share'));
   const watcher = scene.start(['watch', 'share', '--settle', '200ms']);

@@ -1,6 +1,4 @@
-/**
- * Watchers of one folder: each file is processed once, whoever dies.
- */
+/** Several watchers of one folder: each file is processed once, whichever watcher dies. */
 import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -18,11 +16,11 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('two watchers and 60 files, one killed in the middle: each file is done once, nothing is bought twice but what was in flight', async () => {
+  test('two watchers process 60 files, one killed in the middle: each file once, nothing bought twice beyond what was in flight', async () => {
     const scene = await createInboxScene(redis, { latencyMs: 20 });
     const { meter } = scene.service;
     await mkdir(scene.path('inbox'));
-    // Neighbours share half of their identifiers.
+    // Neighbouring files share half of their identifiers.
     for (let file = 0; file < FILES; file += 1) {
       const rows = Array.from({ length: ROWS }, (_, row) => domainAt((file * ROWS) / 2 + row));
       await scene.drop(`list-${file}.csv`, `website\n${rows.join('\n')}\n`);
@@ -49,7 +47,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     expect(await scene.list('processing')).toEqual([]);
   });
 
-  test('the files of a watcher on another machine are taken over once its heartbeat is older than 30 s', async () => {
+  test('takes over the files of a watcher on another machine once its heartbeat is older than 30 s', async () => {
     const scene = await createInboxScene(redis);
     const identity = JSON.stringify({ host: 'elsewhere', pid: 1, space: '' });
     for (const [watcher, ageMs] of Object.entries({ dead: 31_000, alive: 0 })) {

@@ -11,7 +11,7 @@ it.each([
   ['later, with --catch-up', { ...ON_TIME, lateMs: 10 * LATE, catchesUp: true }, false],
   ['later, and interrupted before', { ...ON_TIME, lateMs: 10 * LATE, hasBegun: true }, false],
   ['by hand', { ...ON_TIME, lateMs: null }, false],
-  ['before its time, by a clock that was put back', { ...ON_TIME, lateMs: -LATE }, false],
+  ['before its time, by a clock that was set back', { ...ON_TIME, lateMs: -LATE }, false],
 ])('a tick %s is missed: %s', (_, tick, expected) => {
   expect(isMissed(tick, LATE)).toBe(expected);
 });

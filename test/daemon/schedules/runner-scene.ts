@@ -1,6 +1,6 @@
 /**
- * What the tests of the runner begin with: an engine of their own, runners whose runs are told from outside when to end, and
- * schedules that are due every second.
+ * Common setup of the runner tests: an engine per test, runners whose runs end when the test says
+ * so, and schedules that are due every second.
  */
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
@@ -24,14 +24,14 @@ const ONCE_A_YEAR = '0 0 1 1 *';
 
 export interface RunnerScene {
   readonly engine: Engine;
-  /** Of this test alone. */
+  /** Unique to this test. */
   readonly host: string;
   schedule(name: string, changes?: Partial<Schedule>): Schedule;
-  /** Starts a runner; `execute` by default ends well at once. */
+  /** Starts a runner; by default `execute` succeeds at once. */
   startRunner(changes?: Partial<ScheduleRunnerOptions>): Promise<ScheduleRunner>;
-  /** What was begun, in its order, by whichever runner. */
+  /** What was started, in order, by any runner. */
   readonly begun: ScheduledWork[];
-  /** The same engine, closed and opened anew. */
+  /** The same engine, closed and reopened. */
   reopen(): Promise<RunnerScene>;
 }
 
@@ -92,7 +92,7 @@ async function openScene(under: EngineUnderTest, folder: string, host: string): 
   };
 }
 
-/** A run that goes on until it is told to end, or is interrupted. */
+/** A run that continues until the test ends it or it is interrupted. */
 export function createSlowRun() {
   let end: () => void = () => undefined;
   const ended = new Promise<void>((resolve) => {

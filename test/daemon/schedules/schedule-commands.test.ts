@@ -1,6 +1,4 @@
-/**
- * Schedules as their users meet them: added, served, listed from a second terminal, run and removed.
- */
+/** The schedule commands end to end: add, serve, list from a second terminal, run and remove. */
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
@@ -10,11 +8,11 @@ import { countStatuses, readRows } from '../../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../../support/scene.js';
 
 const PATIENCE = { timeout: 40_000, interval: 100 };
-/** Each look is a process: it begins when there is something to see. */
+/** Each poll starts a process: it begins when there is something to see. */
 const LOOKS = { timeout: 40_000, interval: 500 };
 const ONCE_A_YEAR = ['--cron', '0 0 1 1 *', '--tz', 'UTC'];
 
-/** Of the schedules of this test: Redis is shared with the others. */
+/** Only schedules of this test: it shares Redis with the others. */
 async function states(scene: Scene): Promise<ScheduleState[]> {
   const { code, stdout, stderr } = await scene.run(['schedule', 'list', '--json']);
   expect(code, stderr).toBe(0);
@@ -22,7 +20,7 @@ async function states(scene: Scene): Promise<ScheduleState[]> {
   return found.filter(({ schedule }) => schedule.input.startsWith(scene.folder));
 }
 
-/** Waits for a file that a run writes at its end. */
+/** Waits for a file that a run writes when it ends. */
 async function untilWritten(scene: Scene, folder: string, name: RegExp): Promise<void> {
   const names = () => readdir(scene.path(folder)).catch(() => []);
   await expect.poll(names, PATIENCE).toContainEqual(expect.stringMatching(name));
@@ -41,7 +39,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
   test('a schedule is added, run on its host from a second terminal, listed and removed', async () => {
     const scene = await createScene(under);
     await scene.write('list.csv', domainList(20));
-    // Address and token are the runner's: who adds a schedule need not know them.
+    // Address and token belong to the runner: adding a schedule does not need them.
     const added = await scene.run(
       ['schedule', 'add', 'yearly', ...ONCE_A_YEAR, '--', 'run', 'list.csv', '-o', 'out/{date}.csv'],
       { BRAND_API_URL: '', BRAND_API_TOKEN: '' },
@@ -87,7 +85,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     expect((await runner.done).code).toBe(0);
   });
 
-  test('a run that a kill interrupts goes on with the next runner, and buys nothing twice', {
+  test('the next runner resumes a run that was killed, and buys nothing twice', {
     tags: ['long'],
   }, async () => {
     const scene = await createScene(under, { latencyMs: 50 });
@@ -107,7 +105,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     expect(scene.service.meter.billed).toBeLessThanOrEqual(200 + 2 * 4);
   });
 
-  test('the cap of a schedule is that of its run', async () => {
+  test('the cap of a schedule applies to its run', async () => {
     const scene = await createScene(under);
     await scene.write('list.csv', domainList(20));
     const command = ['run', 'list.csv', '-o', 'out.csv', '--max-requests', '5'];
@@ -119,7 +117,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     expect(scene.service.meter.billed).toBe(5);
   });
 
-  test('a scheduled run tells whom the runner was told to tell, and shows in its metrics', async () => {
+  test("a scheduled run sends the runner's notifications, and appears in its metrics", async () => {
     const scene = await createScene(under);
     const hook = await startHook(200);
     await scene.write('list.csv', domainList(20));

@@ -1,5 +1,6 @@
 /**
- * The runner of schedules on real engines: once, never twice at a time, over restarts, and late where it may be.
+ * The schedule runner on real engines: each tick runs once, never two at a time, across restarts,
+ * and late where that is allowed.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createScheduleBook } from '../../../src/daemon/schedules/schedule-book.js';
@@ -18,7 +19,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
   beforeAll(() => under.start());
   afterAll(() => under.stop());
 
-  test('a name is given once, and can be given again when its schedule is removed', async () => {
+  test('refuses a name that is in use, and accepts it again once its schedule is removed', async () => {
     const scene = await createRunnerScene(under);
     const book = createScheduleBook(scene.engine);
     const nightly = scene.schedule('nightly', { line: 'run "a\'b" c' });
@@ -38,7 +39,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     expect(await book.add(scene.schedule('nightly'))).toBe(true);
   });
 
-  test('each tick is run once by two runners, until the schedule is removed', async () => {
+  test('runs each tick once with two runners, until the schedule is removed', async () => {
     const scene = await createRunnerScene(under);
     const book = createScheduleBook(scene.engine);
     const schedule = scene.schedule('often', { cron: EVERY_SECOND });
@@ -51,7 +52,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     const moments = scene.begun.map(({ stampedAt }) => stampedAt);
     expect(new Set(moments).size).toBe(moments.length);
     for (const moment of moments) expect(moment % 1_000).toBe(0);
-    // What a tick would have had to be taken for by then, had one been left.
+    // A remaining tick would have been taken by then.
     const marker = scene.schedule('marker', { cron: EVERY_SECOND });
     await book.add(marker);
     const ofMarker = () => scene.begun.filter((work) => work.schedule.name === marker.name).length;
@@ -63,7 +64,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     expect(later).toEqual([]);
   });
 
-  test('a run that is still going is not started twice: the second is recorded as skipped', async () => {
+  test('records a tick as skipped while the previous run is still going', async () => {
     const scene = await createRunnerScene(under);
     const book = createScheduleBook(scene.engine);
     const schedule = scene.schedule('slow');
@@ -86,7 +87,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     await expect.poll(() => scene.begun.length, PATIENCE).toBe(2);
   });
 
-  test('a missed tick is passed over and recorded', async () => {
+  test('records a missed tick without running it', async () => {
     const scene = await createRunnerScene(under);
     const schedule = scene.schedule('missed', { cron: EVERY_SECOND });
     await createScheduleBook(scene.engine).add(schedule);
@@ -102,7 +103,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     expect(scene.begun).toEqual([]);
   });
 
-  test('with --catch-up what was missed runs once on return, for the moment at which it was due', async () => {
+  test('with --catch-up runs a missed tick once on return, dated when it was due', async () => {
     const scene = await createRunnerScene(under);
     const schedule = scene.schedule('late', { cron: EVERY_SECOND, catchesUp: true });
     await createScheduleBook(scene.engine).add(schedule);
@@ -116,14 +117,14 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     expect(second).toBeGreaterThanOrEqual(returnedAt);
   });
 
-  test('a run that the end of its runner interrupts goes on with the next one, and so does its schedule', async () => {
+  test('resumes a run that the end of its runner interrupted, and keeps its schedule', async () => {
     const before = await createRunnerScene(under);
     const schedule = before.schedule('interrupted', { cron: EVERY_SECOND });
     await createScheduleBook(before.engine).add(schedule);
     await before.startRunner({ execute: createSlowRun().execute });
     await expect.poll(() => before.begun.length, PATIENCE).toBe(1);
     const after = await before.reopen();
-    // So late that only what had begun is run.
+    // So late that only the interrupted run is due.
     await after.startRunner({ lateAfterMs: -1_000_000_000 });
     const interruptedAt = before.begun[0]?.stampedAt;
     await expect.poll(() => after.begun.map(({ stampedAt }) => stampedAt), PATIENCE).toEqual([interruptedAt]);
@@ -132,7 +133,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
       .toMatchObject({ ended: { ...WELL, dueAt: interruptedAt }, passed: { why: 'missed' } });
   });
 
-  test('a clock that was lost is set again when a runner starts', async () => {
+  test('restores a lost scheduled job when a runner starts', async () => {
     const scene = await createRunnerScene(under);
     const schedule = scene.schedule('lost', { cron: EVERY_SECOND });
     await createScheduleBook(scene.engine).add(schedule);
@@ -142,7 +143,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     await expect.poll(() => scene.begun.length, PATIENCE).toBeGreaterThanOrEqual(1);
   });
 
-  test('what a run throws is its result, and the schedule goes on', async () => {
+  test('records the error of a failed run and continues the schedule', async () => {
     const scene = await createRunnerScene(under);
     const schedule = scene.schedule('broken', { cron: EVERY_SECOND });
     await createScheduleBook(scene.engine).add(schedule);

@@ -17,7 +17,7 @@ describe('the next tick', () => {
     ['0 2 * * *', 'America/New_York', '2026-01-14T12:00:00Z', '2026-01-15T07:00:00Z'],
     ['*/10 * * * * *', 'UTC', '2026-01-14T12:00:01Z', '2026-01-14T12:00:10Z'],
     ['0 6 * * MON', 'UTC', '2026-01-14T12:00:00Z', '2026-01-19T06:00:00Z'],
-    // The hour from two to three is left out on this night, and comes once.
+    // The hour from two to three is skipped in this night, and occurs once.
     ['30 2 * * *', 'Europe/Berlin', '2026-03-28T12:00:00Z', '2026-03-29T01:30:00Z'],
     ['30 3 * * *', 'Europe/Berlin', '2026-10-24T12:00:00Z', '2026-10-25T02:30:00Z'],
   ])('of %s in %s after %s is %s', (cron, tz, after, expected) => {
@@ -41,7 +41,7 @@ describe('a cron expression', () => {
     '0 9-17 * * MON-FRI',
     '@daily',
     '0 2 * MAR *',
-  ])('%s is right', (cron) => expect(findCronProblem(cron, 'Europe/Berlin', NOW)).toBeNull());
+  ])('%s is valid', (cron) => expect(findCronProblem(cron, 'Europe/Berlin', NOW)).toBeNull());
 
   it.each([
     ['', /fields/],

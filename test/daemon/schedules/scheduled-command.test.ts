@@ -10,7 +10,7 @@ function read(...argv: string[]) {
   );
 }
 
-it('a run is read with absolute paths, and its words are kept for people', () => {
+it('resolves the paths of a run, and keeps its words for display', () => {
   expect(
     read(
       'run',
@@ -35,7 +35,7 @@ it('a run is read with absolute paths, and its words are kept for people', () =>
   });
 });
 
-it('columns stay a list, and a token file becomes absolute', () => {
+it('keeps columns a list, and resolves the path of the token file', () => {
   const { flags } = read('run', 'a.csv', '--column', 'a:domain', '--column', 'b', '--token-file', 'my.token');
   expect(flags).toEqual({ column: ['a:domain', 'b'], tokenFile: '/data/brands/my.token' });
 });
@@ -59,7 +59,7 @@ it.each([
   expect(() => read(...argv)).toThrow(reason);
 });
 
-it('nothing that was refused is shown when it may be a secret', () => {
+it('shows nothing of a refused value that may be a secret', () => {
   for (const flags of [
     ['--engine', 'redis://u:geheim@queue'],
     ['--token-file', 'geheimgeheimgeheimgeheim'],

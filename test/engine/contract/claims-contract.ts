@@ -1,6 +1,6 @@
 /**
- * What claims on outcome keys must do: one worker asks for a key, for as long as it lives, and who comes after is told.
- * Told to the suite of `outcomes-contract.ts`.
+ * Contract of claims on outcome keys: one worker asks for a key, for as long as it lives, and later
+ * claims see that. Part of the suite in `outcomes-contract.ts`.
  */
 import { expect, test } from 'vitest';
 import type { OutcomesBench } from './outcomes-bench.js';
@@ -10,27 +10,27 @@ import { runSettings } from './run-settings.js';
 export function testClaims(bench: OutcomesBench): void {
   const { engine, clock, begin, store, storeNow, fresh, claim, matched, exchange } = bench;
 
-  test('the first to claim a key may ask, the next is told that somebody does, in the order of the keys', async () => {
+  test('the first claim of a key succeeds, the next sees that a worker is asking, in the order of the keys', async () => {
     const { keys, first, second } = begin(3);
     expect(await claim(first, keys.slice(0, 2))).toEqual(['ours', 'ours']);
     expect(await claim(second, [...keys].reverse())).toEqual(['ours', 'busy', 'busy']);
     expect(await claim(first, keys)).toEqual(['ours', 'ours', 'busy']);
   });
 
-  test('a key that is named twice in one claim has one answer', async () => {
+  test('a key named twice in one claim has one answer', async () => {
     const { keys, first, second } = begin(1);
     expect(await claim(first, [...keys, ...keys])).toEqual(['ours', 'ours']);
     expect(await claim(second, [...keys, ...keys])).toEqual(['busy', 'busy']);
   });
 
-  test('of many workers at once one gets each key', async () => {
+  test('of many concurrent workers one gets each key', async () => {
     const { keys, mark } = begin(20);
     const workers = Array.from({ length: 10 }, (_, index) => `${mark}-${index}`);
     const answers = await Promise.all(workers.map((worker) => claim(worker, keys)));
     for (const index of keys.keys()) expect(answers.filter((list) => list[index] === 'ours')).toHaveLength(1);
   });
 
-  test('a recorded answer is fresh for everybody, and nobody claims it any more', async () => {
+  test('a recorded answer is fresh for every worker, and its key is claimed no more', async () => {
     const { keys, first, second } = begin(2);
     await claim(first, keys);
     await store().record(
@@ -41,7 +41,7 @@ export function testClaims(bench: OutcomesBench): void {
     expect(await claim(second, keys, fresh({ notBefore: storeNow() + DAY_MS }))).toEqual(['ours', 'busy']);
   });
 
-  test('what is released can be claimed by others; what others hold is left alone', async () => {
+  test('a released key can be claimed by others; claims of others are unaffected', async () => {
     const { keys, first, second } = begin(2);
     await claim(first, keys.slice(0, 1));
     await claim(second, keys.slice(1));
@@ -51,7 +51,7 @@ export function testClaims(bench: OutcomesBench): void {
     expect(await claim(first, keys)).toEqual(['busy', 'busy']);
   });
 
-  test('a worker that is not heard of for 15 s loses its claims, one that beats keeps them', async () => {
+  test('a worker without a heartbeat for 15 s loses its claims, one with heartbeats keeps them', async () => {
     const { keys, first, second } = begin(1);
     await claim(first, keys);
     clock.advance(14_000);
@@ -63,7 +63,7 @@ export function testClaims(bench: OutcomesBench): void {
     expect(await claim(first, keys)).toEqual(['busy']);
   });
 
-  test('the exchange of a permit counts as a heartbeat', async () => {
+  test('an exchange for a permit counts as a heartbeat', async () => {
     const { keys, first, second, mark } = begin(1);
     await claim(first, keys);
     clock.advance(14_000);
@@ -72,7 +72,7 @@ export function testClaims(bench: OutcomesBench): void {
     expect(await claim(second, keys)).toEqual(['busy']);
   });
 
-  test('a worker that retires frees its claims at once', async () => {
+  test('a worker that deregisters frees its claims at once', async () => {
     const { keys, first, second } = begin(2);
     await claim(first, keys);
     await store().deregister(first);

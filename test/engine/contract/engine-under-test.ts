@@ -1,27 +1,30 @@
 /**
- * What a contract suite needs to run against one engine: a way to open it on an empty store, with the store's
- * clock moved by as much as the test says. Which server or folder lies below is the caller's.
+ * What a contract suite needs of an engine: a way to open it on an empty store whose clock the test
+ * moves. The caller provides the server or folder.
  */
 import type { Clock } from '../../../src/core/clock.js';
 import type { Engine } from '../../../src/engine/engine.js';
 
 export interface EngineUnderTest {
   readonly engine: Engine;
-  /** Lets go of everything that `open` acquired, the engine included. */
+  /** Releases everything that `open` acquired, the engine included. */
   close(): Promise<void>;
 }
 
 interface EngineUnderTestOptions {
-  /** Added to the store's own clock by every operation; read anew for each one. Milliseconds, a whole number. */
+  /**
+   * Added to the store's own clock by every operation; read for each one. Milliseconds, a whole
+   * number.
+   */
   readonly clockOffsetMs: () => number;
-  /** What the daily purge waits with; absent: this machine's clock. */
+  /** The clock on which the daily purge waits; absent: that of this machine. */
   readonly upkeepClock?: Clock;
 }
 
-/** Opens an engine on a store that holds nothing. Each suite opens one and keeps to names of its own. */
+/** Opens an engine on an empty store. Each suite opens one and uses names of its own. */
 export type OpenEngineUnderTest = (options: EngineUnderTestOptions) => Promise<EngineUnderTest>;
 
-/** The store's time, turned by hand and only forward. */
+/** The store's time, moved by the test and only forward. */
 export interface TurnedClock {
   readonly offsetMs: () => number;
   advance(ms: number): void;

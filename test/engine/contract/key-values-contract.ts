@@ -1,6 +1,4 @@
-/**
- * What every engine's keyValues and clocks must do, told once and run against each engine.
- */
+/** Contract of the key-value store and the scheduled jobs, run against each engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { giveEngineId, readEngineId } from '../../../src/engine/engine-stores.js';
 import type { ScheduledJobData } from '../../../src/stores/scheduled-jobs.js';
@@ -12,7 +10,7 @@ const EVERY_SECOND = '* * * * * *';
 const ONCE_A_YEAR = '0 0 1 1 *';
 
 export function describeKeyValues(name: string, open: OpenEngineUnderTest): void {
-  describe(`${name}: keyValues and ticks`, () => {
+  describe(`${name}: key-values and scheduled jobs`, () => {
     const clock = createTurnedClock();
     let subject: EngineUnderTest;
     let counted = 0;
@@ -30,7 +28,7 @@ export function describeKeyValues(name: string, open: OpenEngineUnderTest): void
     const texts = async (scope: string) =>
       (await keyValues().list(scope)).map(({ name, text }) => [name, text]);
 
-    test('the engine has an id of its own, the same whoever gives it one', async () => {
+    test('the engine has one id, the same for every caller that sets one', async () => {
       const given = await Promise.all([
         giveEngineId(keyValues()),
         giveEngineId(keyValues()),
@@ -40,7 +38,7 @@ export function describeKeyValues(name: string, open: OpenEngineUnderTest): void
       expect(subject.engine.id).toMatch(/^[0-9a-f]{16}$/);
     });
 
-    test('keyValues are listed by name, with their age, and the last text of a name holds', async () => {
+    test('values are listed by name, with their age, and the last write wins', async () => {
       const scope = newName('scope');
       await keyValues().put(scope, 'b', 'two words, and: "signs" äö');
       await keyValues().put(scope, 'a', 'one');
@@ -55,7 +53,7 @@ export function describeKeyValues(name: string, open: OpenEngineUnderTest): void
       expect(await texts(newName('scope'))).toEqual([]);
     });
 
-    test('a note is removed once, and with an expected text only when it says that', async () => {
+    test('a value is removed once, and only when it has the expected text, if one is given', async () => {
       const scope = newName('scope');
       await keyValues().put(scope, 'a', 'one');
       expect(await keyValues().remove(scope, 'a', 'two')).toBe(false);
@@ -65,16 +63,16 @@ export function describeKeyValues(name: string, open: OpenEngineUnderTest): void
       expect(await keyValues().remove(scope, 'a', null)).toBe(true);
     });
 
-    test('of many who claim a note at once one has it, until it is dead', async () => {
+    test('of many concurrent claims of a value one succeeds, until its owner is dead', async () => {
       const scope = newName('scope');
       const names = Array.from({ length: 8 }, (_, index) => `holder ${index}`);
       const claims = await Promise.all(names.map((each) => keyValues().claim(scope, 'a', each, 30_000)));
-      const holder = names[claims.indexOf(true)] ?? '';
+      const owner = names[claims.indexOf(true)] ?? '';
       expect(claims.filter((isOurs) => isOurs)).toHaveLength(1);
-      expect(await texts(scope)).toEqual([['a', holder]]);
+      expect(await texts(scope)).toEqual([['a', owner]]);
       clock.advance(29_000);
       expect(await keyValues().claim(scope, 'a', 'another', 30_000)).toBe(false);
-      expect(await keyValues().claim(scope, 'a', holder, 30_000)).toBe(true);
+      expect(await keyValues().claim(scope, 'a', owner, 30_000)).toBe(true);
       clock.advance(29_000);
       expect(await keyValues().claim(scope, 'a', 'another', 30_000)).toBe(false);
       clock.advance(2_000);
@@ -83,7 +81,7 @@ export function describeKeyValues(name: string, open: OpenEngineUnderTest): void
       expect(await keyValues().claim(scope, 'a', 'a third', null)).toBe(false);
     });
 
-    test('a clock is listed with its next tick, set anew, and removed', async () => {
+    test('a scheduled job is listed with its next tick, replaced, and removed', async () => {
       const queue = newName('ticks');
       await ticks().set(queue, ONCE_A_YEAR, 'UTC', { name: 'nightly', id: '1' });
       await ticks().set(queue, '0 12 1 1 *', 'UTC', { name: 'nightly', id: '2' });

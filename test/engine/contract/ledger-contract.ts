@@ -1,6 +1,7 @@
 /**
- * What every engine's ledger must do, told once and run against each engine. The rules one by one are the model's
- * (`test/model`); here they are compared with it over made-up histories, and the promises that a worker builds on are told by name.
+ * Contract of the ledger, run against each engine. The model (`test/model`) tests the rules one by
+ * one; here engines are compared with it over random histories, and the promises that a worker
+ * relies on are tested by name.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -13,9 +14,9 @@ import { type Operation, operations } from './ledger-operations.js';
 import { ask } from './ledger-scenario-steps.js';
 import { LEDGER_SPENDING_SCENARIOS } from './ledger-spending-scenarios.js';
 import { createLedgerTwin } from './ledger-twin.js';
-import { runSettings } from './run-settings.js';
+import { exchangeRequest, runSettings } from './run-settings.js';
 
-/** How many made-up histories a run of the tests compares; a fast engine can do with more. */
+/** How many random histories a test run compares; a fast engine can afford more. */
 const HISTORIES = 60;
 
 const EXCHANGE = ask({ permitMs: 6_000 });
@@ -26,7 +27,7 @@ const START: Operation = {
   settings: { plan: 'free', quotaCap: null, overage: 0, maxRequests: null, maxOverageRequests: null },
 };
 
-/** A permit that is given back when its run is complete and another one of the same key has begun. */
+/** A permit given back after its run completed and another run of the same key began. */
 const GIVEN_BACK_LATE: Operation[] = [
   START,
   { type: 'claim', worker: 0, keys: [0] },
@@ -37,7 +38,7 @@ const GIVEN_BACK_LATE: Operation[] = [
   EXCHANGE,
 ];
 
-/** Equal but for the last digits of a fraction. */
+/** Equal except for the last digits of a fraction. */
 function rounded(value: unknown): unknown {
   if (typeof value === 'number') return Number.isInteger(value) ? value : Number(value.toPrecision(9));
   if (Array.isArray(value)) return value.map(rounded);
@@ -60,10 +61,10 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     });
     afterAll(() => subject.close());
 
-    /** A live run of an account of its own, whose worker holds the claims on `keys`. */
+    /** A live run in an account of its own, whose worker holds the claims on `keys`. */
     async function begin(keys: number, settings: Parameters<typeof runSettings>[0] = {}) {
       counted += 1;
-      const account = `told-${counted}`;
+      const account = `named-${counted}`;
       const { engine } = subject;
       const run = await engine.runs.start({
         id: `${account}-run`,
@@ -77,29 +78,14 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
         engine.outcomes.claim({ worker: by, run: run.id, keys: names, freshness: freshnessOf(run) });
       await claim(worker);
       const exchange = (some: Partial<ExchangeRequest>) =>
-        engine.ledger.exchange({
-          account,
-          worker,
-          run: run.id,
-          seen: null,
-          settle: [],
-          reading: null,
-          heard: true,
-          refusedForQuota: false,
-          pace: null,
-          take: [],
-          permitMs: 50_000,
-          mayHaveTurned: false,
-          usageLagMs: 60_000,
-          ...some,
-        });
+        engine.ledger.exchange(exchangeRequest({ account, worker, run: run.id, ...some }));
       const wanted = names.map((key, index) => ({ permit: `${account}-permit-${index}`, key }));
       return { account, run, worker, names, wanted, claim, exchange };
     }
     const answers = ({ permits }: { permits: readonly { answer: string }[] }) =>
       permits.map(({ answer }) => answer);
 
-    test('it answers like the model, whatever happens', async () => {
+    test('it answers like the model over random histories', async () => {
       let histories = 0;
       await fc.assert(
         fc.asyncProperty(operations, async (history) => {
@@ -134,7 +120,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       },
     );
 
-    test('a request that is repeated is granted again and counted once', async () => {
+    test('a repeated request is granted again and counted once', async () => {
       const { wanted, exchange } = await begin(3);
       await exchange({ reading: { quota: 10, usage: 0, period: null } });
       const first = await exchange({ take: wanted });
@@ -144,7 +130,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(second.state.held).toBe(3);
     });
 
-    test('a settlement that is repeated is counted once', async () => {
+    test('a repeated settlement is counted once', async () => {
       const { wanted, exchange } = await begin(1);
       await exchange({ take: wanted });
       const settle = wanted.map(({ permit }) => ({ permit, as: 'billed' as const }));
@@ -160,7 +146,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(given.every(({ state }) => state.sent + state.held + state.others <= 7)).toBe(true);
     });
 
-    test('a permit is not given to a worker whose claim another has taken over', async () => {
+    test('no permit is granted to a worker whose claim another has taken over', async () => {
       const { wanted, names, claim, exchange, account } = await begin(1);
       clock.advance(16_000);
       expect(await claim(`${account}-other`)).toEqual(['ours']);
@@ -168,7 +154,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       await subject.engine.outcomes.release(`${account}-other`, names);
     });
 
-    test('taking over from two workers that died with a permit out spends the key', async () => {
+    test('a key is given up after two workers that held its claim died with a permit', async () => {
       const { names, claim, exchange, account } = await begin(1);
       const key = names[0] ?? '';
       for (const worker of [`${account}-worker`, `${account}-second`]) {
@@ -192,7 +178,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect([state.sent, state.held]).toEqual([2, 0]);
     });
 
-    test('nothing is granted for a dead run until it shows itself again', async () => {
+    test('nothing is granted for a dead run until its next heartbeat', async () => {
       const { wanted, exchange, run } = await begin(2);
       clock.advance(30_000);
       const dead = await exchange({ take: wanted.slice(0, 1) });
@@ -212,7 +198,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect([answers(again), again.state.run?.status]).toEqual([['granted'], 'alive']);
     });
 
-    test('what was accepted in the last full second is told', async () => {
+    test('an exchange reports what was accepted in the last full second', async () => {
       const { wanted, exchange, account } = await begin(3);
       await exchange({ take: wanted });
       const settle = wanted.map(({ permit }) => ({ permit, as: 'billed' as const }));
@@ -233,10 +219,10 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(answers(await exchange({ take: wanted }))).toEqual(['granted']);
     });
 
-    test('after a reset the account begins anew, and who remembers more writes it back and rests', async () => {
+    test('after a reset the account starts anew; a worker that remembers more writes it back, and spending rests', async () => {
       const { account, wanted, exchange } = await begin(4);
-      // A period that the clock is far from is named by two answers.
-      for (let told = 0; told < 2; told += 1)
+      // A period far from the store's clock needs two answers.
+      for (let repetition = 0; repetition < 2; repetition += 1)
         await exchange({ reading: { quota: 100, usage: 0, period: '2030-01-01' } });
       const before = await exchange({ take: wanted.slice(0, 2) });
       await subject.engine.ledger.reset(account);
@@ -249,7 +235,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(answers(restored)).toEqual(['denied', 'denied']);
     });
 
-    test('caps belong to the run key: a second run of it goes on, a completed one forgets', async () => {
+    test('caps belong to the run key: a second start inherits them, a completed run clears them', async () => {
       const { account, wanted, exchange, run } = await begin(3, { maxRequests: 2 });
       expect(answers(await exchange({ take: wanted }))).toEqual(['granted', 'granted', 'denied']);
       const again = { ...run, settings: runSettings({ account, maxRequests: 2 }) };
@@ -262,7 +248,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(answers(await exchange({ run: `${run.id}-3`, take: wanted.slice(2) }))).toEqual(['granted']);
     });
 
-    test('what was taken for a run and not given back stays counted, though nobody tells what became of it', async () => {
+    test('a request taken for a run and not given back stays counted, even if its outcome is never reported', async () => {
       const { wanted, exchange, run } = await begin(4);
       const spent = async () => (await subject.engine.runs.get(run.id))?.spent;
       expect(await spent()).toBe(0);
@@ -280,7 +266,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(await spent()).toBe(3);
     });
 
-    test('fifty permits are one round trip', async () => {
+    test('fifty permits take one round trip', async () => {
       const { wanted, exchange } = await begin(50);
       await exchange({ reading: { quota: 1_000, usage: 0, period: null } });
       const before = subject.engine.roundTrips.count;
@@ -288,7 +274,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(subject.engine.roundTrips.count - before).toBe(1);
     });
 
-    test('spending of another ledger is taken upwards only, in the same period or a later one', async () => {
+    test('imported spending only raises the sum, in the same period or a later one', async () => {
       counted += 1;
       const account = `raised-${counted}`;
       const { ledger } = subject.engine;
@@ -306,7 +292,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(await ledger.accounts()).not.toContain(account);
     });
 
-    test('a later period of another ledger waits for what is in flight', async () => {
+    test('an imported later period waits for what is in flight', async () => {
       const { exchange, wanted, account } = await begin(1);
       const { ledger } = subject.engine;
       await ledger.raise(account, { period: '2020-01-01', sent: 0, others: 0, quota: 50 });

@@ -1,11 +1,14 @@
 /**
- * Histories that reach the ledger's rules of limits, probes, periods and readings, which made-up ones seldom do. Each is done to the
- * store and to the model, and says in passing what became of the permits asked for, in order.
+ * Histories that reach the ledger's rules for limits, probes, periods and readings, which random
+ * ones seldom do. Each runs on the store and on the model, and states what became of the permits
+ * asked for, in order.
  */
 import type { LedgerScenario } from './ledger-scenario-steps.js';
 import { answered, ask, D, G, read, settle, start, wait } from './ledger-scenario-steps.js';
 
-/** A used-up account whose probe is the first to name the next period. Three permits were granted. */
+/**
+ * A used-up account whose probe is the first to name the next period. Three permits were granted.
+ */
 const namesNextPeriod = () =>
   [
     ...start(),
@@ -21,17 +24,17 @@ const namesNextPeriod = () =>
 
 export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
   {
-    title: 'eight requests may be out while the quota is unknown',
+    title: 'eight requests may be in flight while the quota is unknown',
     steps: [...start(), ask({ heard: true, take: [0, 0, 0, 0, 0, 0, 0, 0, 0, 0] })],
     answers: [G, G, G, G, G, G, G, G, D, D],
   },
   {
-    title: 'after five minutes without an answer one goes alone',
+    title: 'after five minutes without an answer one request goes alone',
     steps: [...start(), read(0), ...wait(300_000), ...wait(4_000), ask({ take: [0, 1] })],
     answers: [G, D],
   },
   {
-    title: 'what is out when a run begins keeps nobody from going alone',
+    title: 'requests in flight when a run begins do not prevent the next from going alone',
     steps: [
       ...start(),
       read(0),
@@ -45,12 +48,12 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G, D, D, G, D],
   },
   {
-    title: 'before five minutes are over they go together',
+    title: 'before five minutes have passed they go together',
     steps: [...start(), read(0), ...wait(64_000), ...wait(64_000), ...wait(64_000), ask({ take: [0, 1] })],
     answers: [G, G],
   },
   {
-    title: 'a probe beyond the limit that was billed shows that overage is served, and no other follows',
+    title: 'a billed probe beyond the limit shows that overage is served, and no other follows',
     steps: [
       ...start(),
       { type: 'open', account: 0, rate: undefined, burst: 1 },
@@ -73,7 +76,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [D],
   },
   {
-    title: 'after a refusal for quota one probe a minute goes out, and a billed one reopens the account',
+    title: 'after a refusal for quota one probe a minute is sent, and a billed one reopens the account',
     steps: [
       ...start(),
       read(0, 10),
@@ -102,7 +105,8 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [D, G],
   },
   {
-    title: 'a new period waits for what is out, which counts in both: nobody knows in which it was billed',
+    title:
+      'a new period waits for what is in flight, which counts in both since its billing period is unknown',
     steps: [
       ...start(),
       read(50),
@@ -149,7 +153,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
   },
   {
     title:
-      'one answer that is dated in the next period, where the clock disagrees, is asked again by a request that goes alone',
+      'one answer dated in the next period, where the clock disagrees, is confirmed by a request that goes alone',
     steps: [
       ...start(),
       read(50),
@@ -180,7 +184,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G],
   },
   {
-    title: 'a first answer that is dated far away names no period, and hides no later ones',
+    title: 'a first answer with a date far off names no period, and hides no later ones',
     steps: [
       ...start(),
       read(0, 4, '2066-11-01'),
@@ -229,7 +233,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
   },
   {
     title:
-      'a probe that first names the next period, where the clock disagrees, is confirmed by one more, whatever the plan',
+      'a probe that first names the next period, where the clock disagrees, is confirmed by one more on any plan',
     steps: [
       ...start(),
       read(0, 3),
@@ -250,7 +254,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G, G, D, G],
   },
   {
-    title: 'a lie about the period that came before the limit was reached gets no request beyond it',
+    title: 'a wrong period seen before the limit was reached gets no request beyond it',
     steps: [
       ...start(),
       read(0, 2),
@@ -263,7 +267,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, D],
   },
   {
-    title: 'a probe that names the next period and is contradicted by the request after it is the last one',
+    title: 'a probe that names the next period is the last one when the next request contradicts it',
     steps: [
       ...namesNextPeriod(),
       ask({ take: [3] }),
@@ -276,7 +280,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G, D, D],
   },
   {
-    title: 'a request that should confirm the next period and is lost is the last one',
+    title: 'a lost request that should have confirmed the next period is the last one',
     steps: [
       ...namesNextPeriod(),
       ask({ take: [3] }),
@@ -287,7 +291,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G, D],
   },
   {
-    title: 'answers that overtake each other hide no new period that the clock is in',
+    title: 'answers out of order hide no new period that the clock is in',
     steps: [
       ...start(),
       read(0, 6),
@@ -304,7 +308,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G, G, G, G],
   },
   {
-    title: 'a used-up cap of the user is not probed, except when the period may be over',
+    title: 'a used-up cap of the user is not probed, unless the period may be over',
     steps: [
       ...start({ quotaCap: 2 }),
       { type: 'open', account: 0, rate: undefined, burst: 1 },
@@ -316,7 +320,7 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [D, G],
   },
   {
-    title: 'a period once passed does not come back',
+    title: 'a past period does not return',
     steps: [
       ...start(),
       read(50, 100, '2020-03-01'),

@@ -1,6 +1,6 @@
 /**
- * What can happen to a ledger, as data that fast-check makes up: small numbers, so that limits, caps and probes are met often.
- * Slots name runs, workers, keys and permits that `ledger-twin.ts` gives real names.
+ * Operations on a ledger as data for fast-check: small numbers, so that limits, caps and probes are
+ * met often. Slots stand for runs, workers, keys and permits; `ledger-twin.ts` gives them names.
  */
 import fc from 'fast-check';
 import type { SettledAs, Spending } from '../../../src/ledger/ledger.js';
@@ -26,11 +26,11 @@ export interface ExchangeOperation {
   readonly refusedForQuota: boolean;
   readonly pace: { isJudged: boolean; rate: number | null; burst: number; floorMs: number } | null;
   readonly take: readonly number[];
-  /** Take this permit once more: a request that was repeated. */
+  /** Repeats the request for this permit. */
   readonly repeat: number | null;
   readonly permitMs: number;
   readonly mayHaveTurned: boolean;
-  /** What the worker saw last, a state that the store has not reached, or one of a ledger that is gone. */
+  /** What the worker saw last, a state that the store has not reached, or one of a lost ledger. */
   readonly seen: 'nothing' | 'last' | 'ahead' | 'elsewhere';
 }
 
@@ -66,8 +66,8 @@ export type Operation =
   | { readonly type: 'advance'; readonly ms: number };
 
 /**
- * Multiples of four seconds, two of them back in time: no sum of them comes near the 15 s after which a worker is dead, the one age that a test
- * cannot read from the store.
+ * Multiples of four seconds, two of them negative: no sum comes near the 15 s after which a worker
+ * is dead, the one age that a test cannot read from the store.
  */
 const STEPS_MS = [4_000, 8_000, 20_000, 40_000, 60_000, 64_000, 300_000, 904_000, -20_000, -3_600_000];
 
@@ -85,7 +85,10 @@ const rarely = fc.nat(19).map((n) => n === 0);
 const some = <T>(arbitrary: fc.Arbitrary<T>) => fc.option(arbitrary, { nil: null });
 const rate = fc.constantFrom(null, 0.5, 3, 33.3, 100);
 
-/** The clock of every store is past February 2020, and far from 2030: with the one it agrees, with the other it does not. */
+/**
+ * The clock of every store is past February 2020, and far from 2030: it agrees with the one, and
+ * disagrees with the other.
+ */
 const period = fc.oneof(
   { weight: 8, arbitrary: fc.constantFrom(null, '2020-01-01') },
   { weight: 2, arbitrary: fc.constantFrom('none', '2020-02-01', '2030-01-01') },
@@ -218,7 +221,10 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
 );
 
-/** What a worker does all day: its run is alive, the keys that it asks permits for are its own. */
+/**
+ * The normal routine of a worker: its run is alive, and it holds the claims on the keys of its
+ * permits.
+ */
 const work: fc.Arbitrary<Operation[]> = exchange.map((request) => [
   { type: 'heartbeat', run: request.run ?? 0 },
   { type: 'claim', worker: request.worker, keys: request.take },
@@ -229,7 +235,9 @@ const step = fc.oneof(
   { weight: 3, arbitrary: operation.map((one) => [one]) },
 );
 
-/** A history of one store. It begins with a run and a claim, without which nothing could be taken. */
+/**
+ * A history of one store. It begins with a run and a claim, without which nothing could be taken.
+ */
 export const operations: fc.Arbitrary<Operation[]> = fc
   .tuple(
     fc.record({

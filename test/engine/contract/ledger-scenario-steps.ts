@@ -1,6 +1,4 @@
-/**
- * The steps that told histories of a ledger are made of, and the shape of such a history.
- */
+/** The steps of written histories of a ledger, and the shape of such a history. */
 import type { ExchangeOperation, Operation } from './ledger-operations.js';
 
 export interface LedgerScenario {
@@ -50,7 +48,7 @@ export const read = (
   quota: number | null = 100,
   period: string | null = '2020-01-01',
 ) => ask({ heard: true, reading: { quota, usage, period } });
-/** Time passes; the run and its worker live on. */
+/** Time passes while the run and its worker keep their heartbeats. */
 export const wait = (ms: number): Operation[] => [
   { type: 'advance', ms },
   { type: 'heartbeat', run: 0 },
@@ -58,7 +56,7 @@ export const wait = (ms: number): Operation[] => [
 ];
 export const settle = (permit: number, as: 'billed' | 'free' | 'doubtful' = 'billed') =>
   ask({ heard: as === 'billed', settle: [{ permit, as }] });
-/** A billed answer with all that it says. */
+/** A billed answer with its usage headers and date. */
 export const answered = (permit: number, usage: number, quota: number, period: string) =>
   ask({ heard: true, settle: [{ permit, as: 'billed', period }], reading: { quota, usage, period } });
 

@@ -1,13 +1,14 @@
 /**
- * Histories that reach the ledger's rules of pace, doubts, caps, deadlines and runs, which made-up ones seldom do. Each is done to the
- * store and to the model, and says in passing what became of the permits asked for, in order.
+ * Histories that reach the ledger's rules for pace, doubts, caps, deadlines and runs, which random
+ * ones seldom do. Each runs on the store and on the model, and states what became of the permits
+ * asked for, in order.
  */
 import type { LedgerScenario } from './ledger-scenario-steps.js';
 import { answered, ask, D, G, read, settle, start, wait } from './ledger-scenario-steps.js';
 
 export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
   {
-    title: 'the usage header lags behind what is held, and nobody is invented',
+    title: 'a usage header that lags behind held permits is not taken for spending by others',
     steps: [
       ...start(),
       read(0, 10),
@@ -21,7 +22,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G],
   },
   {
-    title: 'the pace spreads requests over the second, and refuses what lies beyond it',
+    title: 'the pace spreads requests over the second, and refuses those beyond it',
     steps: [
       ...start(),
       read(0),
@@ -30,7 +31,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G, G, D, D, D],
   },
   {
-    title: 'a pace that was judged by an old version is left as it is',
+    title: 'a pace judged by an old version is left unchanged',
     steps: [
       ...start(),
       read(0),
@@ -39,7 +40,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G],
   },
   {
-    title: 'nobody sends before the floor that Retry-After set',
+    title: 'nothing is sent before the time that Retry-After set',
     steps: [
       ...start(),
       read(0),
@@ -52,7 +53,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [D, G, G],
   },
   {
-    title: 'a key that was doubted twice in a run is not asked for again, a key billed once is',
+    title: 'a key doubted twice in a run is not asked for again, a key billed once is',
     steps: [
       ...start(),
       read(0),
@@ -75,7 +76,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G, 'spent', G],
   },
   {
-    title: 'what is given back is given back to the caps too, overage included',
+    title: 'a permit given back is given back to the caps too, overage included',
     steps: [
       ...start({ overage: 5, maxRequests: 3, maxOverageRequests: 1 }),
       read(0, 1),
@@ -86,8 +87,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, D, G, D],
   },
   {
-    title:
-      'a request is overage that stands beyond the quota when it is settled, whatever it looked like when it was taken',
+    title: 'a request is overage if it is beyond the quota when settled, whatever it looked like when taken',
     steps: [
       ...start({ overage: 9 }),
       read(0, 2),
@@ -119,7 +119,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G],
   },
   {
-    title: 'the cap on overage is used to its end, and what turns out free frees it',
+    title: 'the cap on overage is used up fully, and a free answer releases its part',
     steps: [
       ...start({ plan: 'paid', overage: 9, maxOverageRequests: 2 }),
       read(0, 2),
@@ -137,7 +137,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G, D, G, D, D, D],
   },
   {
-    title: 'a run takes no permit that could push the requests of another one over its cap',
+    title: 'a run takes no permit that could push the requests of another run over its cap',
     steps: [
       ...start({ plan: 'paid', overage: 9, maxOverageRequests: 1 }),
       ...start({ plan: 'paid', overage: 9, maxOverageRequests: 3 }).map((step) => ({ ...step, key: 1 })),
@@ -154,7 +154,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G, G, D, D, G],
   },
   {
-    title: 'permits past their deadline count as sent, and free the others for nothing',
+    title: 'permits past their deadline count as sent, and release others at no cost',
     steps: [
       ...start(),
       read(0, 2),
@@ -166,7 +166,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
   },
   {
     title:
-      'the last permits of a worker that died are waited for as long as a heartbeat, not as long as a request',
+      'the last permits of a dead worker are waited for as long as a heartbeat, not as long as a request',
     steps: [
       ...start(),
       { type: 'release', worker: 0, keys: [0] },
@@ -183,7 +183,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, D, D, D],
   },
   {
-    title: 'a request that went alone from a worker that died is waited for as long as a heartbeat',
+    title: 'a lone request of a dead worker is waited for as long as a heartbeat',
     steps: [
       ...start(),
       { type: 'release', worker: 0, keys: [0] },
@@ -197,7 +197,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, D, G, D],
   },
   {
-    title: 'so is the request of a dead worker that was to find out whether there is more after a refusal',
+    title: "so is a dead worker's probe after a refusal",
     steps: [
       ...start(),
       { type: 'release', worker: 0, keys: [0] },
@@ -212,7 +212,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G],
   },
   {
-    title: 'a clock that is set back by three days keeps nobody waiting, and frees nothing',
+    title: 'a clock that is set back by three days makes nothing wait, and frees nothing',
     steps: [
       ...start(),
       read(0, 3),
@@ -244,7 +244,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, D, G, G, G, D],
   },
   {
-    title: 'a ledger that went back is brought up, and rests until the header has caught up',
+    title: 'a ledger that went back is restored, and rests until the header has caught up',
     steps: [
       ...start(),
       read(0, 10),

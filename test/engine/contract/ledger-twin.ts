@@ -1,6 +1,7 @@
 /**
- * Does the same thing to a real store and to the model, and hands back both answers. The model is given the time that the
- * store answered with, so that rules of time can be compared exactly; only the age of workers is read from this machine's clock.
+ * Applies the same operations to a real store and to the model, and returns both answers. The model
+ * uses the time of the store's answer, so that rules of time can be compared exactly; only the age
+ * of workers is read from this machine's clock.
  */
 import type { Engine } from '../../../src/engine/engine.js';
 import type { ExchangeRequest, LedgerState, PermitRequest } from '../../../src/ledger/ledger.js';
@@ -13,7 +14,7 @@ import type { ExchangeOperation, Operation } from './ledger-operations.js';
 import { ACCOUNTS, KEYS, WORKERS } from './ledger-operations.js';
 import { runSettings } from './run-settings.js';
 
-/** What store and model answered; equal but for rounding. */
+/** What store and model answered; equal except for rounding. */
 interface BothAnswers {
   readonly store: unknown;
   readonly model: unknown;
@@ -39,8 +40,8 @@ interface Taken {
 }
 
 /**
- * `name` must be new for the store: accounts, runs, workers and keys are called by it. `isOneEach`: no worker holds two permits for one
- * key, as none does.
+ * `name` must be new for the store: accounts, runs, workers and keys are derived from it.
+ * `isOneEach`: no worker holds two permits for one key, as in production.
  */
 export function createLedgerTwin(
   engine: Engine,
@@ -115,14 +116,14 @@ export function createLedgerTwin(
     const answer = await ledger.exchange(request);
     last.set(account, answer.state);
     const answers = answer.permits.map((permit) => permit.answer);
-    // Both sides know the account by the epoch that the store gave it.
+    // Both sides identify the account by the epoch that the store assigned.
     epoch = answer.state.epoch;
     return both(answer, model.exchange(world, request, answer.state.now), answers);
   }
 
   function claimInModel(worker: string, wanted: readonly string[]): ClaimAnswer[] {
     const now = localNow();
-    model.noteBeat(world, worker, now);
+    model.noteHeartbeat(world, worker, now);
     return wanted.map((key) => {
       const claim = world.claims.get(key);
       if (claim?.worker === worker) return 'ours';
@@ -237,11 +238,11 @@ export function createLedgerTwin(
         }
         case 'live':
           await outcomes.heartbeat(named(workers, operation.worker));
-          model.noteBeat(world, named(workers, operation.worker), localNow());
+          model.noteHeartbeat(world, named(workers, operation.worker), localNow());
           return NOTHING;
         case 'deregister':
           await outcomes.deregister(named(workers, operation.worker));
-          world.beats.delete(named(workers, operation.worker));
+          world.heartbeats.delete(named(workers, operation.worker));
           return NOTHING;
         case 'advance':
           clock.advance(operation.ms);

@@ -1,18 +1,17 @@
-/**
- * Short ways of saying things to an outcome store, for the tests of its contract.
- */
+/** Shorthands for the contract tests of the outcome store. */
 
 import type { Freshness } from '../../../src/core/outcome.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 import type { NewOutcome } from '../../../src/stores/outcome-store.js';
 import type { TurnedClock } from './engine-under-test.js';
+import { exchangeRequest } from './run-settings.js';
 
 export const DAY_MS = 86_400_000;
 
 export type OutcomesBench = ReturnType<typeof createOutcomesBench>;
 
-/** `engine` is asked for anew each time: it is opened after the tests are told. */
+/** `engine` is read on each call: it is opened after the tests are declared. */
 export function createOutcomesBench(engine: () => Engine, clock: TurnedClock) {
   let counted = 0;
   /** Names that no other test uses. */
@@ -24,7 +23,7 @@ export function createOutcomesBench(engine: () => Engine, clock: TurnedClock) {
   }
   const store = () => engine().outcomes;
   const storeNow = () => Date.now() + clock.offsetMs();
-  /** Everything that is kept is fresh, unless a test says otherwise. */
+  /** Everything stored is fresh, unless a test says otherwise. */
   const fresh = (some: Partial<Freshness> = {}): Freshness => ({
     asOf: storeNow(),
     maxAgeMs: 29 * DAY_MS,
@@ -42,23 +41,8 @@ export function createOutcomesBench(engine: () => Engine, clock: TurnedClock) {
     freshMs: null,
     ...some,
   });
-  /** An exchange that only shows the worker to be alive, unless it is told more. */
+  /** An exchange that is only a heartbeat, unless given more. */
   const exchange = (account: string, worker: string, some: Partial<ExchangeRequest> = {}) =>
-    engine().ledger.exchange({
-      account,
-      worker,
-      run: null,
-      seen: null,
-      settle: [],
-      reading: null,
-      heard: false,
-      refusedForQuota: false,
-      pace: null,
-      take: [],
-      permitMs: 50_000,
-      mayHaveTurned: false,
-      usageLagMs: 60_000,
-      ...some,
-    });
+    engine().ledger.exchange(exchangeRequest({ account, worker, run: null, heard: false, ...some }));
   return { engine, clock, begin, store, storeNow, fresh, claim, matched, exchange };
 }

@@ -1,6 +1,6 @@
 /**
- * What every engine's outcome store must do, told once and run against each engine: claims that live as long as their
- * worker, answers that are kept byte for byte, and the same rule of freshness in `claim` and `read`.
+ * Contract of the outcome store, run against each engine: claims that live as long as their worker,
+ * answers stored byte for byte, and the same rule of freshness in `claim` and `read`.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -11,7 +11,7 @@ import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.j
 import { createTurnedClock } from './engine-under-test.js';
 import { createOutcomesBench, DAY_MS } from './outcomes-bench.js';
 
-/** The rule that engines hold to in their own languages, in its own words. */
+/** The reference for the rule of freshness, which engines implement in Lua and SQL. */
 function isFresh(
   outcome: { status: 'matched' | 'not_found'; fetchedAt: number; freshUntil: number | null },
   freshness: Freshness,
@@ -38,7 +38,7 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
 
     testClaims(bench);
 
-    test('bodies come back byte for byte, dated by the store, in the order of the keys', async () => {
+    test('bodies are returned byte for byte, dated by the store, in the order of the keys', async () => {
       const { keys, first } = begin(4);
       const bodies = [Buffer.from([0, 255, 10, 13, 0]), Buffer.alloc(0), Buffer.alloc(70_000, 0x80), null];
       const before = storeNow();
@@ -62,14 +62,14 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
         expect(outcome?.status).toBe(bodies[index] ? 'matched' : 'not_found');
         expect(outcome?.billed).toBe(index % 2 === 0);
         expect(outcome?.fetchedAt).toBe(fetchedAt);
-        // The store's clock is this machine's; it may be read a little apart.
+        // The store's clock is this machine's; it may be read a moment apart.
         expect(fetchedAt).toBeGreaterThan(before - 5_000);
         expect(fetchedAt).toBeLessThan(storeNow() + 5_000);
         expect(outcome?.freshUntil).toBe(index === 3 ? (outcome?.fetchedAt ?? 0) + 600_000 : null);
       }
     });
 
-    test('an answer that waited is dated when it was fetched, and replaces none that is later', async () => {
+    test('an answer recorded late is dated when it was fetched, and does not replace a later one', async () => {
       const { keys, first } = begin(3);
       const [waited = '', known = '', older = ''] = keys;
       const HOUR = 3_600_000;
@@ -88,7 +88,7 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
       ]);
     });
 
-    test('an answer is replaced by a later one', async () => {
+    test('a later answer replaces an earlier one', async () => {
       const { keys, first } = begin(1);
       const key = keys[0] ?? '';
       await store().record(first, [matched(key, { status: 'not_found', packed: null, freshMs: 1 })]);
@@ -96,7 +96,7 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
       expect(await store().read(keys, fresh())).toMatchObject([{ status: 'matched', freshUntil: null }]);
     });
 
-    test('claim and read agree with the rule of freshness, whatever the ages', async () => {
+    test('claim and read agree with the rule of freshness for all ages', async () => {
       const { keys, first, mark } = begin(3);
       const [old = '', missing = '', soon = ''] = keys;
       await store().record(first, [
@@ -138,13 +138,13 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
       );
     });
 
-    test('a stale answer is not read, and there is none where nothing was asked', async () => {
+    test('a stale or missing answer is not returned', async () => {
       const { keys, first } = begin(2);
       await store().record(first, [matched(keys[0] ?? '')]);
       expect(await store().read(keys, fresh({ asOf: storeNow() + 30 * DAY_MS }))).toEqual([null, null]);
     });
 
-    test('empty lists ask nothing', async () => {
+    test('empty lists send nothing to the store', async () => {
       const { first } = begin(0);
       const before = subject.engine.roundTrips.count;
       expect(await claim(first, [])).toEqual([]);
@@ -154,10 +154,10 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
       expect(subject.engine.roundTrips.count).toBe(before);
     });
 
-    test('batches are one round trip each: 50 claims, 500 answers, 1,000 readings', async () => {
+    test('batches take one round trip each: 50 claims, 500 answers, 1,000 readings', async () => {
       const { keys, first } = begin(1_000);
       const body = Buffer.alloc(450, 0xfe);
-      // The first call of each kind may have to teach the store.
+      // The first call of each kind may have to load a script.
       await claim(first, keys.slice(999));
       await store().record(first, [matched(keys[999] ?? '')]);
       const before = subject.engine.roundTrips.count;
@@ -181,7 +181,7 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
       }
     }
 
-    test('a walk over all answers goes in pages and misses none', async () => {
+    test('a scan over all answers is paged and misses none', async () => {
       const { keys, first, mark } = begin(1_001);
       const [missing = ''] = keys;
       await store().record(
@@ -197,7 +197,7 @@ export function describeOutcomes(name: string, open: OpenEngineUnderTest): void 
       expect(ours).toEqual(expect.arrayContaining(await store().read([missing, keys[7] ?? ''], fresh())));
     });
 
-    test('answers of another store keep their dates, replace none that is as late, and leave claims alone', async () => {
+    test('imported answers keep their dates, do not replace later ones, and leave claims alone', async () => {
       const { keys, first, second } = begin(5);
       const [old = '', later = '', ahead = '', expired = '', empty = ''] = keys;
       const knownAt = await store().record(first, [matched(later)]);

@@ -1,6 +1,6 @@
 /**
- * What every engine's queue must do for chunks, told once and run against each engine: nothing is lost when a worker
- * is, and nothing piles up when it is not.
+ * Contract of the queue of chunks, run against each engine: nothing is lost when a worker dies, and
+ * nothing accumulates when none does.
  */
 import { once } from 'node:events';
 import { DelayedError } from 'bullmq';
@@ -10,7 +10,7 @@ import { promoteParked } from '../../../src/engine/chunk-queue.js';
 import type { BullChunkQueue, ChunkData, ChunkProcessor, ChunkWorker } from '../../../src/engine/engine.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 
-/** Stands in for 15 s of lock and 5 s between checks, so that a test need not take as long. */
+/** Shortens the lock of 15 s and the check every 5 s. */
 const SHORT_LOCK_MS = 300;
 const SHORT_CHECK_MS = 200;
 
@@ -49,7 +49,7 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
     const add = (queue: BullChunkQueue, chunk: number) =>
       queue.add('chunk', chunkData(chunk), { jobId: `run-${chunk}` });
 
-    test('a chunk reaches a worker as it was added, and nothing of it is left', async () => {
+    test('a chunk reaches a worker as it was added, and leaves nothing behind', async () => {
       const queue = openQueue();
       const taken: ChunkData[] = [];
       const worker = openWorker(queue, async (job, _token, _signal) => {
@@ -64,7 +64,7 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       expect(await queue.getJob('run-7')).toBeUndefined();
     });
 
-    test('a worker does not start before it is told to', async () => {
+    test('a worker takes nothing before it is started', async () => {
       const queue = openQueue();
       const worker = openWorker(queue, async (_job, _token, _signal) => undefined);
       await worker.waitUntilReady();
@@ -85,7 +85,7 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       expect(await queue.getWaitingCount()).toBe(20);
     });
 
-    test('a waiting chunk can be removed, and removing it again does no harm', async () => {
+    test('a waiting chunk can be removed, and removing it again is harmless', async () => {
       const queue = openQueue();
       await add(queue, 1);
       await add(queue, 2);
@@ -94,7 +94,7 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       expect((await queue.getWaiting()).map((job) => job.id)).toEqual(['run-2']);
     });
 
-    test('a chunk that is parked comes back by itself, with what was written into it, and costs no attempt', async () => {
+    test('a parked chunk returns with its updated data, and costs no attempt', async () => {
       const queue = openQueue();
       const seen: [number, number][] = [];
       const worker = openWorker(queue, async (job, token, _signal) => {
@@ -115,7 +115,7 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
     });
 
     test.each([3_600_000, 3 * 86_400_000])(
-      'a chunk that was parked %i ms before the clock was set back goes on when somebody looks',
+      'a chunk parked %i ms before the clock was set back is taken when a worker looks',
       async (aheadMs) => {
         const queue = openQueue();
         let taken = 0;
@@ -141,7 +141,7 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       },
     );
 
-    test('a chunk that fails is tried again as often as it was told to, then nothing of it is left', async () => {
+    test('a failing chunk is tried as often as configured, then removed', async () => {
       const queue = openQueue();
       let tries = 0;
       const worker = openWorker(queue, async (_job, _token, _signal) => {
@@ -166,13 +166,13 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       expect(await queue.getJob('run-1')).toBeUndefined();
     });
 
-    test('the chunk of a worker that was killed is taken up by another, even after more kills than one', async () => {
+    test('the chunk of a killed worker is taken by another, even after several kills', async () => {
       const queue = openQueue();
       await add(queue, 1);
       const checker = openWorker(queue, async (_job, _token, _signal) => undefined);
       checker.opts.stalledInterval = SHORT_CHECK_MS;
       for (let kill = 0; kill < 2; kill += 1) {
-        // A killed worker: it took the chunk, and its lock is never renewed.
+        // A killed worker took the chunk, and its lock is never renewed.
         const killed = openWorker(queue, async (_job, _token, _signal) => undefined);
         killed.opts.lockDuration = SHORT_LOCK_MS;
         const job = await killed.getNextJob(`token-${kill}`, { block: false });
@@ -188,23 +188,23 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       expect(job.id).toBe('run-1');
     });
 
-    test('a worker whose lock was lost is told by the signal', async () => {
+    test('a worker that lost its lock is notified by the signal', async () => {
       const queue = openQueue();
       await add(queue, 1);
-      let aborted: (reason: unknown) => void = () => undefined;
-      const told = new Promise((resolve) => {
-        aborted = resolve;
+      let resolve: (reason: unknown) => void = () => undefined;
+      const aborted = new Promise((settle) => {
+        resolve = settle;
       });
       const worker = openWorker(queue, async (job, _token, signal) => {
-        signal?.addEventListener('abort', () => aborted(signal.reason));
+        signal?.addEventListener('abort', () => resolve(signal.reason));
         worker.emit('lockRenewalFailed', [job.id ?? '']);
-        await told;
+        await aborted;
       });
       start(worker);
-      expect(String(await told)).toContain('lock');
+      expect(String(await aborted)).toContain('lock');
     });
 
-    test('a worker takes as many chunks at once as it was told to', async () => {
+    test('a worker processes as many chunks at once as configured', async () => {
       const queue = openQueue();
       for (let chunk = 0; chunk < 6; chunk += 1) await add(queue, chunk);
       let running = 0;

@@ -1,6 +1,6 @@
 /**
- * What an engine that stays open for weeks does with answers that may be kept no longer. For the engines that purge
- * themselves; Redis gives each answer an expiry of its own.
+ * How an engine that stays open for weeks purges expired answers. Only for engines that purge
+ * themselves; Redis expires each answer.
  */
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createHandClock } from '../../model/hand-clock.js';
@@ -36,7 +36,7 @@ export function describeRetention(name: string, open: OpenEngineUnderTest): void
     const stored = async ({ store }: ReturnType<typeof createOutcomesBench>) =>
       (await store().stats()).matched;
 
-    test('an engine that stays open forgets what is older than 30 days, and nothing younger', async () => {
+    test('an open engine purges what is older than 30 days, and nothing younger', async () => {
       const { bench, passDays, keys, first } = await begin();
       await passDays(20);
       expect(await stored(bench)).toBe(1);
@@ -49,7 +49,7 @@ export function describeRetention(name: string, open: OpenEngineUnderTest): void
       ]);
     });
 
-    test('answers that a live run may still take are spared', async () => {
+    test('answers that a live run may still use are spared', async () => {
       const { bench, passDays } = await begin();
       const { runs } = bench.engine();
       const run = await runs.start({

@@ -1,6 +1,4 @@
-/**
- * What a run may rely on, run against each engine.
- */
+/** What a run relies on, run against each engine. */
 import { once } from 'node:events';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { FailFileError } from '../../../src/core/errors.js';
@@ -22,7 +20,7 @@ const NOTHING_SENT = {
 };
 
 export function describeRunEngine(name: string, open: OpenEngineUnderTest): void {
-  describe(`${name}: what a run may rely on`, () => {
+  describe(`${name}: what a run relies on`, () => {
     const releasers = createReleasers();
     let subject: EngineUnderTest;
     let counted = 0;
@@ -52,7 +50,7 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       due: { 'domain:a.example': 5 },
     });
 
-    test('a chunk reaches a worker as it was put in line', async () => {
+    test('a chunk reaches a worker as it was queued', async () => {
       const { line, name: queue } = openChunkQueue();
       await line.add([chunk('a', 7)]);
       const taken: ChunkData[] = [];
@@ -71,7 +69,7 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect(await line.counts()).toEqual({ waiting: 0, active: 0, delayed: 0 });
     });
 
-    test('chunks are in line once, are listed, and can be taken back unless somebody works on them', async () => {
+    test('chunks are queued once, are listed, and can be withdrawn unless a worker processes them', async () => {
       const { line, name: queue } = openChunkQueue();
       await line.add([chunk('a', 0), chunk('a', 1), chunk('b', 0)]);
       await line.add([chunk('a', 1), chunk('a', 2)]);
@@ -89,7 +87,7 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect(await line.chunksOf('none')).toEqual([]);
     });
 
-    test('a run begins, is told how far its workers are, and ends', async () => {
+    test('a run begins, learns the progress of its workers, and ends', async () => {
       const { runs } = subject.engine;
       const run = await begin({ quotaCap: 3 });
       expect(run).toMatchObject({ label: 'host: ü.csv', status: 'running', settings: { quotaCap: 3 } });
@@ -118,13 +116,16 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect((await runs.list(1)).map(({ id }) => id)).toEqual([run.id]);
     });
 
-    test('a run that the engine does not know is for good: nobody tries that again', async () => {
-      const beat = subject.engine.runs.heartbeat('none');
-      await expect(beat).rejects.toBeInstanceOf(FailFileError);
-      await expect(beat).rejects.toMatchObject({ code: 'engine-unfit', todo: 'run the same command again' });
+    test('a run unknown to the engine is a permanent error, which is not retried', async () => {
+      const sendHeartbeat = subject.engine.runs.heartbeat('none');
+      await expect(sendHeartbeat).rejects.toBeInstanceOf(FailFileError);
+      await expect(sendHeartbeat).rejects.toMatchObject({
+        code: 'engine-unfit',
+        todo: 'run the same command again',
+      });
     });
 
-    test('the account is shown as the run sees it, and its pace is lifted, set or left', async () => {
+    test('a run sees its account, and can lift, set or keep its pace', async () => {
       const { ledger } = subject.engine;
       const run = await begin({ maxRequests: 5 });
       const { account } = run.settings;
@@ -153,14 +154,14 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect(await ledger.show(account)).toMatchObject({ held: 1 });
     });
 
-    test('the server says what it is, and who uses it', async () => {
+    test('the server reports its version and its clients', async () => {
       const facts = await subject.engine.facts();
       expect(facts.version).toMatch(/^(PostgreSQL|Redis|Valkey) \d+\./);
       expect(facts.sessions).toBeGreaterThan(0);
       expect(facts.bytes).toBeGreaterThan(100_000);
     });
 
-    test('answers come byte for byte, however many and however long', async () => {
+    test('answers of any number and length are returned byte for byte', async () => {
       const run = await begin();
       const keys = Array.from({ length: 1_203 }, (_, index) => `${run.id} ${index}`);
       const bodyOf = (index: number) => Buffer.alloc(index < 20 ? 700_000 : 400, index);

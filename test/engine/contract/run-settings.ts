@@ -1,6 +1,5 @@
-/**
- * Settings of a run for tests: nothing is limited unless the test says so.
- */
+/** Settings of a run and exchanges with the ledger for tests: the test sets what matters to it. */
+import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 import type { RunSettings } from '../../../src/stores/run-store.js';
 
 export function runSettings(some: Partial<RunSettings> = {}): RunSettings {
@@ -19,6 +18,25 @@ export function runSettings(some: Partial<RunSettings> = {}): RunSettings {
     maxRequests: null,
     maxOverageRequests: null,
     timeoutMs: 40_000,
+    ...some,
+  };
+}
+
+/** An exchange of a worker: useful answers, nothing settled and no permit asked for, unless given. */
+export function exchangeRequest(
+  some: Pick<ExchangeRequest, 'account' | 'worker' | 'run'> & Partial<ExchangeRequest>,
+): ExchangeRequest {
+  return {
+    seen: null,
+    settle: [],
+    reading: null,
+    heard: true,
+    refusedForQuota: false,
+    pace: null,
+    take: [],
+    permitMs: 50_000,
+    mayHaveTurned: false,
+    usageLagMs: 60_000,
     ...some,
   };
 }

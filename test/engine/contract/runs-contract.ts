@@ -1,6 +1,4 @@
-/**
- * What every engine's run store must do, told once and run against each engine.
- */
+/** Contract of the run store, run against each engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Tally } from '../../../src/stores/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
@@ -26,7 +24,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       return { id, key: key ?? `key-${counted}`, label: `host, "${id}".csv ü`, settings: runSettings() };
     };
 
-    test('a run is kept as it was started, dated by the store', async () => {
+    test('a run is stored as it was started, dated by the store', async () => {
       const run = {
         ...newRun(),
         settings: runSettings({
@@ -54,14 +52,14 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().get('never-started')).toBeNull();
     });
 
-    test('starting a run twice, because the first answer was lost, is starting it once', async () => {
+    test('starting a run again after a lost answer starts it once', async () => {
       const run = newRun();
       const first = await store().start(run);
       clock.advance(1_000);
       expect(await store().start(run)).toEqual(first);
     });
 
-    test('its size and what workers did are added up', async () => {
+    test('its size is stored and the tallies of workers are added up', async () => {
       const { id } = await store().start(newRun());
       await store().setSize(id, { rows: 10, identifiers: 7 });
       const some = { matched: 1, notFound: 2, failed: 3, stored: 4, requests: 5, billed: 6 };
@@ -76,7 +74,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect((await store().heartbeat(id)).tally).toEqual({ ...some, billed: 7 });
     });
 
-    test('who reports tells the sum so far: told twice, or late, it counts once', async () => {
+    test('a worker reports its sum so far: repeated or late reports count once', async () => {
       const { id } = await store().start(newRun());
       const early = { ...NOTHING, matched: 3, requests: 4 };
       const late = { matched: 5, notFound: 1, failed: 0, stored: 2, requests: 9, billed: 8 };
@@ -84,12 +82,12 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await store().addTally(id, 'one', early);
       await store().addTally(id, 'one', late);
       await store().addTally(id, 'two', early);
-      // A report that was sent again after a lost answer comes behind the next one.
+      // A report repeated after a lost answer arrives behind the next one.
       await store().addTally(id, 'one', early);
       await Promise.all([late, early, late].map((sum) => store().addTally(id, 'one', sum)));
       const sum = { ...late, matched: 8, requests: 13 };
       expect((await store().heartbeat(id)).tally).toEqual(sum);
-      // The end of a run lets nobody count anew.
+      // The end of a run does not reset the count.
       await store().end(id, 'completed', null);
       await store().addTally(id, 'one', late);
       expect((await store().get(id))?.tally).toEqual(sum);
@@ -101,7 +99,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect((await store().heartbeat(id)).chunks).toBe(3);
     });
 
-    test('a heartbeat is dated, and a run whose heart stopped is still called running', async () => {
+    test('a heartbeat is dated, and a run without heartbeats still has the status running', async () => {
       const { id, beatAt } = await store().start(newRun());
       clock.advance(60_000);
       expect(await store().get(id)).toMatchObject({ beatAt, status: 'running' });
@@ -110,7 +108,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect((later?.beatAt ?? 0) - beatAt).toBeGreaterThanOrEqual(60_000);
     });
 
-    test('a heartbeat tells of cancel, halt and pause', async () => {
+    test('a heartbeat returns cancel, halt and pause', async () => {
       const { id } = await store().start(newRun());
       expect(await store().heartbeat(id)).toEqual({
         chunks: 0,
@@ -132,7 +130,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect((await store().heartbeat(id)).halt?.why).toBe('limit');
     });
 
-    test('a run that the store does not know cannot beat and cannot be cancelled; the rest is passed over', async () => {
+    test('an unknown run has no heartbeat and cannot be cancelled; other updates of it are ignored', async () => {
       await expect(store().heartbeat('never-started')).rejects.toMatchObject({ code: 'engine-unfit' });
       expect(await store().cancel('never-started')).toBe(false);
       await store().finishChunk('never-started', 1);
@@ -169,7 +167,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(third.keyStartedAt).toBe(third.asOf);
     });
 
-    test('runs are listed newest first, at most so many', async () => {
+    test('runs are listed newest first, up to a number', async () => {
       const ids: string[] = [];
       for (let i = 0; i < 3; i += 1) ids.unshift((await store().start(newRun())).id);
       expect((await store().list(2)).map(({ id }) => id)).toEqual(ids.slice(0, 2));
@@ -180,7 +178,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       );
     });
 
-    test('failures are kept per run, the last word counts, and come back in the order of the keys', async () => {
+    test('failures are stored per run, the last one wins, and are returned in the order of the keys', async () => {
       const ours = await store().start(newRun());
       const other = await store().start(newRun());
       await store().fail(ours.id, [
@@ -199,7 +197,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().failures(ours.id, [])).toEqual([]);
     });
 
-    test('what is left to the next run is kept beside the failures, and is none', async () => {
+    test('deferred identifiers are stored beside the failures, and are not failures', async () => {
       const { id } = await store().start(newRun());
       const left = { key: 'a', reason: 'two requests', billed: true, isDeferred: true };
       await store().fail(id, [left]);
@@ -207,14 +205,14 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect((await store().get(id))?.tally.failed).toBe(0);
     });
 
-    test('a failure that cannot change holds for later starts of the same command, until one completes', async () => {
+    test('a permanent failure holds for later starts of the same command, until one completes', async () => {
       const start = () => store().start(newRun('with-failures'));
       const gone = { key: 'gone', reason: 'the service answered 410', billed: true };
       const cut = { key: 'cut', reason: 'the answer was cut off', billed: true };
       const killed = await start();
       expect(killed.hasEarlierFailures).toBe(false);
       await store().fail(killed.id, [{ ...gone, isFinal: true }, cut]);
-      // The chunk reports it once more, without that word.
+      // The chunk reports it once more, without the mark of permanence.
       await store().fail(killed.id, [gone]);
       const second = await start();
       expect(second.hasEarlierFailures).toBe(true);
@@ -237,7 +235,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect([next.hasEarlierFailures, await store().failures(next.id, ['gone'])]).toEqual([false, [null]]);
     });
 
-    test('each failure is counted once, however often it is told', async () => {
+    test('each failure is counted once, however often it is reported', async () => {
       const { id } = await store().start(newRun());
       const failure = (key: string) => ({ key, reason: 'the service answered 410', billed: true });
       await store().fail(id, [failure('a'), failure('b'), failure('a')]);
@@ -246,7 +244,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect((await store().heartbeat(id)).tally).toEqual({ ...NOTHING, failed: 4 });
     });
 
-    test('a thousand failures are read at once', async () => {
+    test('a thousand failures are read in one call', async () => {
       const { id } = await store().start(newRun());
       const failures = Array.from({ length: 1_000 }, (_, index) => ({
         key: `k${index}`,

@@ -1,6 +1,6 @@
 /**
- * A process of its own that runs a few lines against the built package, for what can only be seen from outside:
- * being killed, being paused, being another process.
+ * A process that runs a few lines against the built package, for what can only be seen from
+ * outside: kills, pauses, other processes.
  */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
@@ -12,14 +12,17 @@ export interface Child {
   readonly process: ChildProcess;
   /** The next line that it prints. */
   nextLine(): Promise<string>;
-  /** Everything that it printed up to now and has not been asked for. */
+  /** Everything that it has printed and that was not read yet. */
   takenLines(): string[];
   kill(signal: NodeJS.Signals): Promise<void>;
 }
 
 const DIST = new URL('../../../dist/', import.meta.url).href;
 
-/** `script` is an ES module; `load(path)` in it imports from `dist/`, `say(text)` prints a line at once. */
+/**
+ * `script` is an ES module; `load(path)` in it imports from `dist/`, `say(text)` prints a line at
+ * once.
+ */
 export function startChild(script: string): Child {
   const preamble = `
     import { writeSync } from 'node:fs';

@@ -7,9 +7,9 @@ import { lockFolder } from '../../../src/engine/embedded/folder-lock.js';
 import type { Child } from './child.js';
 import { startChild } from './child.js';
 
-/** For a lock that is held for good. */
+/** For a lock that is held permanently. */
 const PATIENCE_MS = 200;
-/** For one that becomes free. */
+/** For a lock that will be released. */
 const IN_TURN_MS = 30_000;
 
 describe('the lock of a folder', () => {
@@ -43,7 +43,7 @@ describe('the lock of a folder', () => {
       setInterval(() => {}, 1000);
     `);
 
-  test('who comes second is told who holds it and what to do', async () => {
+  test('the second process learns who holds the lock and what to do', async () => {
     await lock();
     await expect(lock()).rejects.toMatchObject({
       code: 'engine-held',
@@ -51,13 +51,13 @@ describe('the lock of a folder', () => {
     });
   });
 
-  test('a released folder can be locked again, and nothing is left in it', async () => {
+  test('a released folder can be locked again, and contains no leftovers', async () => {
     await (await lock()).release();
     await (await lock()).release();
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('of many at the same moment one has it at a time, and all have it in the end', async () => {
+  test('of many concurrent attempts one holds the lock at a time, and all succeed in the end', async () => {
     let inside = 0;
     let most = 0;
     const turns = Array.from({ length: 20 }, async () => {
@@ -73,7 +73,7 @@ describe('the lock of a folder', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  test('of many processes at the same moment one gets the folder, though a dead one left its socket', async () => {
+  test('of many processes one gets the folder, though a dead one left its socket', async () => {
     const dead = lockingChild();
     expect(await dead.nextLine()).toBe('has it');
     await dead.kill('SIGKILL');
@@ -84,24 +84,24 @@ describe('the lock of a folder', () => {
   });
 
   test('the folder of a killed process is free at once', async () => {
-    const holder = lockingChild();
-    expect(await holder.nextLine()).toBe('has it');
+    const owner = lockingChild();
+    expect(await owner.nextLine()).toBe('has it');
     await expect(lock()).rejects.toMatchObject({
-      message: expect.stringContaining(`process ${holder.process.pid} `),
+      message: expect.stringContaining(`process ${owner.process.pid} `),
     });
-    await holder.kill('SIGKILL');
+    await owner.kill('SIGKILL');
     await lock();
     expect(await readdir(folder)).toHaveLength(1);
   });
 
-  test('a holder that does not answer still holds', async () => {
-    const holder = lockingChild();
-    expect(await holder.nextLine()).toBe('has it');
-    await holder.kill('SIGSTOP');
+  test('a process that does not answer still holds the lock', async () => {
+    const owner = lockingChild();
+    expect(await owner.nextLine()).toBe('has it');
+    await owner.kill('SIGSTOP');
     await expect(lock()).rejects.toMatchObject({ code: 'engine-held' });
   });
 
-  test('a file that only looks like a socket does not hold', async () => {
+  test('a regular file in place of the socket does not hold the lock', async () => {
     await writeFile(join(folder, 'lock-0000000000000000.sock'), '');
     await lock();
   });

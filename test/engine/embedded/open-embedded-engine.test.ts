@@ -49,7 +49,7 @@ describe('the embedded engine', () => {
       () => false,
     );
 
-  test('warns of nothing, and nobody else can look into its data', async () => {
+  test('opens without warnings, and only its owner can read its data', async () => {
     const state = join(folder, 'deep', 'state');
     const engine = await open({ where: state });
     expect(engine).toMatchObject({ kind: 'embedded', address: state, warnings: [] });
@@ -58,19 +58,19 @@ describe('the embedded engine', () => {
     expect((await stat(state)).mode & 0o077).toBe(isRoot ? 0o011 : 0);
   });
 
-  test('a relative state folder is the one below the current folder', async () => {
+  test('resolves a relative state folder against the current folder', async () => {
     await (await open({ where: relative(process.cwd(), folder) })).close();
     expect(await isThere(dataOf())).toBe(true);
   });
 
-  test('a folder that holds other things keeps its mode', async () => {
+  test('keeps the mode of a folder that holds other things', async () => {
     await writeFile(join(folder, 'customers.csv'), '');
     await chmod(folder, 0o755);
     await open();
     expect((await stat(folder)).mode & 0o777).toBe(0o755);
   });
 
-  test('two on one folder see the same, and the last one out stops the server', async () => {
+  test('two on one folder share their data, and the last to close stops the server', async () => {
     const first = await open();
     await first.outcomes.record('w', [{ key: 'k', ...ANSWER }]);
     const second = await open();
@@ -90,7 +90,7 @@ describe('the embedded engine', () => {
     expect(await engine.outcomes.stats()).toMatchObject({ matched: 0 });
   });
 
-  test('what was stored is there after a close, what is older than 30 days is not, live runs spared', async () => {
+  test('stored data survive a close, except what is older than 30 days and not used by a live run', async () => {
     const first = await open();
     await first.outcomes.record('w', [{ key: 'k', ...ANSWER }]);
     await first.close();
@@ -105,13 +105,13 @@ describe('the embedded engine', () => {
     expect((await fourth.outcomes.stats()).matched).toBe(0);
   });
 
-  test('a closed engine refuses at once', async () => {
+  test('a closed engine refuses calls at once', async () => {
     const engine = await open();
     await engine.close();
     await expect(engine.outcomes.stats()).rejects.toThrow();
   });
 
-  test('a database that was cut short while it was made is made again', async () => {
+  test('a database whose creation was interrupted is created again', async () => {
     const home = join(folder, 'postgres');
     await mkdir(join(home, 'new-0123456789ab'), { recursive: true });
     await chmod(home, 0o711);
@@ -121,7 +121,7 @@ describe('the embedded engine', () => {
     expect(await isThere(join(home, 'new-0123456789ab'))).toBe(false);
   });
 
-  describe('never begins empty by itself', () => {
+  describe('refuses to start empty', () => {
     async function expectRefusal(words: RegExp): Promise<void> {
       await expect(open()).rejects.toMatchObject({
         code: 'engine-unfit',
@@ -129,37 +129,37 @@ describe('the embedded engine', () => {
       });
     }
 
-    test('where its data were removed', async () => {
+    test('when its data were removed', async () => {
       await (await open()).close();
       await rm(dataOf(), { recursive: true });
       await expectRefusal(/used before and is gone.*--start-empty/);
     });
 
-    test('where its data are damaged', async () => {
+    test('when its data are damaged', async () => {
       await (await open()).close();
       await rm(join(dataOf(), 'PG_VERSION'));
       await expectRefusal(/damaged.*--start-empty/);
     });
 
-    test('where a part of its data is gone, and says what PostgreSQL says', async () => {
+    test('when a part of its data is missing, with the message of PostgreSQL', async () => {
       await (await open()).close();
       await rm(join(dataOf(), 'global', 'pg_control'));
       await expectRefusal(/cannot start \(.*pg_control.*--start-empty/);
     });
 
-    test('where another major version of PostgreSQL made them', async () => {
+    test('when another major version of PostgreSQL made them', async () => {
       await (await open()).close();
       await writeFile(join(dataOf(), 'PG_VERSION'), '12\n');
       await expectRefusal(/made by PostgreSQL 12, and this machine has .*engine export/);
     });
 
-    test('where an earlier release kept its database', async () => {
+    test('when an earlier release left its database', async () => {
       await mkdir(join(folder, 'embedded'));
       await writeFile(join(folder, 'embedded', 'database-complete'), '');
       await expectRefusal(/earlier release.*--start-empty/);
     });
 
-    test('but when told to, and what was there is put aside', async () => {
+    test('unless --start-empty insists, which moves the old data aside', async () => {
       const first = await open();
       await first.outcomes.record('w', [{ key: 'k', ...ANSWER }]);
       await first.close();
@@ -173,7 +173,7 @@ describe('the embedded engine', () => {
     });
   });
 
-  test('kill -9 in mid-work loses no acknowledged answer and no permit, again and again', async () => {
+  test('repeated kill -9 during work loses no acknowledged answer and no permit', async () => {
     const acknowledged: string[] = [];
     for (let round = 0; round < 3; round += 1) {
       const child = startChild(`

@@ -2,20 +2,20 @@ import { describe, expect, test } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import { openEngine } from '../../../src/engine/open-engine.js';
 
-describe('an engine by its address', () => {
+describe('an engine address', () => {
   test.each([
     ['mysql://user:hidden@host/db', 'mysql'],
     ['', ''],
     ['user:hidden@host', 'user'],
     ['/var/run/redis.sock', ''],
-  ])('%s is no engine, and nothing of a password is shown', async (engine, subject) => {
+  ])('%s is refused, and no password is shown', async (engine, subject) => {
     const opening = openEngine({ engine, stateFolder: '/nowhere', log: silentLog() });
     await expect(opening).rejects.toMatchObject({ code: 'usage-invalid', subject });
     await expect(opening).rejects.not.toThrow('hidden');
   });
 
   test.each(['postgres://user:hidden@127.0.0.1:1/db', 'postgresql://user:hidden@127.0.0.1:1/db'])(
-    '%s is a PostgreSQL server, here one that is not there',
+    '%s is a PostgreSQL server, here an unreachable one',
     async (engine) => {
       const opening = openEngine({ engine, stateFolder: '/nowhere', log: silentLog() });
       await expect(opening).rejects.toMatchObject({

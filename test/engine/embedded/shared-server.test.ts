@@ -1,5 +1,6 @@
 /**
- * The private server under its users' feet: killed, left behind, moved, without its links. Real servers and real processes.
+ * The private server while its environment changes: killed, orphaned, moved, without its links.
+ * Real servers and real processes.
  */
 import { readFileSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
@@ -59,7 +60,7 @@ describe('the private server', () => {
     expect(await starts()).toBe(1);
   });
 
-  test('that is killed is started again while its clients go on, and nothing that was stored is lost', async () => {
+  test('is restarted after a kill while its clients continue, and nothing stored is lost', async () => {
     const engine = await open();
     await engine.outcomes.record('w', [ANSWER]);
     const pid = serverPid();
@@ -67,7 +68,7 @@ describe('the private server', () => {
     await vi.waitUntil(
       () =>
         engine.outcomes.stats().then(
-          // Sessions that are there outlive their server by a moment.
+          // Open sessions outlive their server by a moment.
           ({ matched }) => matched === 1 && serverPid() !== pid,
           () => false,
         ),
@@ -92,7 +93,7 @@ describe('the private server', () => {
     expect(serverPid()).toBe(pid);
   });
 
-  test('ends by itself after its last client was killed', { tags: ['long'], timeout: 150_000 }, async () => {
+  test('ends some time after its last client was killed', { tags: ['long'], timeout: 150_000 }, async () => {
     const child = startChild(`
       const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
       const { silentLog } = await load('src/core/log.js');
@@ -116,7 +117,7 @@ describe('the private server', () => {
     expect(await starts()).toBe(1);
   });
 
-  test('is made although the initdb of a killed start still writes', async () => {
+  test('is created although the initdb of a killed start is still writing', async () => {
     await mkdir(home('new-killed'), { recursive: true });
     const child = startChild(`
       const { mkdirSync } = await import('node:fs');
@@ -136,7 +137,7 @@ describe('the private server', () => {
     expect(await (await open()).outcomes.stats()).toMatchObject({ matched: 0 });
   });
 
-  test('whose socket was removed is stopped and started anew', async () => {
+  test('is stopped and restarted when its socket was removed', async () => {
     const first = await open();
     const pid = serverPid();
     for (const name of ['.s.PGSQL.5432', '.s.PGSQL.5432.lock']) await rm(home('data', name));
@@ -153,9 +154,9 @@ describe('the private server', () => {
     expect(await second.outcomes.stats()).toMatchObject({ matched: 0 });
   });
 
-  test('is started though the number of a crashed one belongs to another program now', async () => {
+  test('is started though another program has the process id of a crashed one', async () => {
     await (await open()).close();
-    // As a crash of the machine leaves it: the file names a process that lives and is no server.
+    // As a crash of the machine leaves it: the file names a live process that is no server.
     const other = startChild(`say('here'); setInterval(() => {}, 1000);`);
     releasers.push(() => other.kill('SIGKILL'));
     await other.nextLine();
@@ -167,7 +168,7 @@ describe('the private server', () => {
   });
 
   describe('of another machine or container', () => {
-    test('that still writes its heartbeat is left alone', { timeout: 90_000 }, async () => {
+    test('is left alone while it writes its heartbeat', { timeout: 90_000 }, async () => {
       await (await open()).close();
       await writeFile(home('owner'), 'elsewhere some-boot pid:[1]\n');
       await writeFile(home('data', 'postmaster.pid'), '7\n');
@@ -179,7 +180,7 @@ describe('the private server', () => {
       });
     });
 
-    test('that is gone is forgotten', { timeout: 90_000 }, async () => {
+    test('is forgotten once it is gone', { timeout: 90_000 }, async () => {
       const first = await open();
       await first.outcomes.record('w', [ANSWER]);
       await first.close();
@@ -189,7 +190,7 @@ describe('the private server', () => {
     });
   });
 
-  test('takes no settings from the environment of its users', async () => {
+  test('ignores settings in the environment of its users', async () => {
     const child = startChild(`
       Object.assign(process.env, { PGDATA: '/nowhere', PGHOST: 'nowhere', PGPORT: '1', PGUSER: 'nobody', PGOPTIONS: '-c nothing=1',
         PGSSLMODE: 'require', PGDATABASE: 'none', PGPASSWORD: 'x', LANG: 'xx_XX', LC_ALL: 'xx_XX', TZ: 'Nowhere/Else' });
@@ -203,7 +204,7 @@ describe('the private server', () => {
     expect(await child.nextLine()).toBe('embedded');
   });
 
-  test('holds nobody who waits for the end of our output', async () => {
+  test('does not keep our output pipe open', async () => {
     const child = startChild(`
       const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
       const { silentLog } = await load('src/core/log.js');
@@ -212,7 +213,7 @@ describe('the private server', () => {
       process.kill(process.pid, 'SIGKILL');
     `);
     expect(await child.nextLine()).toBe('open');
-    // The pipe closes though the server lives on.
+    // The pipe closes though the server continues to run.
     await new Promise((resolve) => child.process.once('close', resolve));
     expect(isRunning(serverPid())).toBe(true);
     await open();
@@ -237,7 +238,7 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
     await rm(folder, { recursive: true });
   });
 
-  test('a folder that only root may enter is refused, with the folder to use', async () => {
+  test('a folder that only root may enter is refused, and another folder suggested', async () => {
     const closed = await mkdtemp(join(tmpdir(), 'closed-'));
     await mkdir(join(closed, 'state'));
     const opening = openEmbeddedEngine({ folder: join(closed, 'state'), log: silentLog() });

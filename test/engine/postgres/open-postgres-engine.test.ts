@@ -38,7 +38,7 @@ describe('the postgres engine', () => {
     }
   }
 
-  test('says where it is without the password, and that this server runs without fsync', async () => {
+  test('shows its address without the password, and warns that this server runs without fsync', async () => {
     const url = await createDatabase(server);
     const engine = await open(url);
     expect(engine.kind).toBe('postgres');
@@ -46,7 +46,7 @@ describe('the postgres engine', () => {
     expect(engine.warnings).toEqual([expect.stringContaining('fsync off')]);
   });
 
-  test('of many processes that stay open one a day forgets what is old', async () => {
+  test('of many open processes one a day purges old data', async () => {
     const url = await createDatabase(server);
     const folder = await mkdtemp(join(tmpdir(), 'retention-'));
     releasers.push(() => rm(folder, { recursive: true, force: true }));
@@ -67,7 +67,7 @@ describe('the postgres engine', () => {
     expect(done).toHaveLength(3);
   });
 
-  test('many processes may make the schemas at the same moment', async () => {
+  test('many processes may create the schemas at the same moment', async () => {
     const url = await createDatabase(server);
     const engines = await Promise.all(Array.from({ length: 4 }, () => open(url)));
     for (const engine of engines) expect(await engine.outcomes.stats()).toMatchObject({ matched: 0 });
@@ -76,7 +76,7 @@ describe('the postgres engine', () => {
     expect(steps.length).toBeGreaterThan(7);
   });
 
-  test('a schema of an earlier release is brought up to date, with what is in it', async () => {
+  test('migrates a schema of an earlier release with its data', async () => {
     const url = await createDatabase(server);
     const engine = await open(url);
     await engine.ledger.observe('account', { usage: 7, quota: 10 });
@@ -100,7 +100,7 @@ describe('the postgres engine', () => {
     expect(await ledger.show('account')).toMatchObject({ others: 7, quota: 10 });
   });
 
-  test('a schema of a later release is left alone', async () => {
+  test('leaves a schema of a later release alone', async () => {
     const url = await createDatabase(server);
     await (await open(url)).close();
     await sql(url, 'INSERT INTO brand_enrich.migration (version) VALUES (1000)');
@@ -110,13 +110,13 @@ describe('the postgres engine', () => {
     });
   });
 
-  test('a wrong password is told without the password', async () => {
+  test('reports a wrong password without quoting it', async () => {
     const url = server.url.replace('secret-word', 'hidden');
     await expect(open(url)).rejects.toMatchObject({ code: 'engine-unreachable' });
     await expect(open(url)).rejects.not.toThrow('hidden');
   });
 
-  test('a server that restarts in mid-work fails the calls of that moment and no later ones', async () => {
+  test('a restart of the server fails only the calls of that moment', async () => {
     const url = await createDatabase(server);
     const engine = await open(url);
     const queue = engine.openQueue('chunks');
@@ -152,7 +152,7 @@ describe('the postgres engine', () => {
     try {
       await server.restart();
       const second = completed();
-      // A session that was lost is found out by using it.
+      // A lost session is only discovered by using it.
       const add = () => queue.add('chunk', chunk(2), { jobId: 'r-2' }).catch(() => undefined);
       while ((await add()) === undefined);
       await second;
@@ -168,24 +168,21 @@ describe('the postgres engine', () => {
     );
   });
 
-  test.each(['SIGSTOP', 'SIGQUIT'] as const)(
-    'a close ends in time when the server got %s',
-    async (signal) => {
-      const own = await startPostgres(['fsync=off']);
-      releasers.push(() => own.stop());
-      const engine = await openPostgresEngine({ url: own.url, log: silentLog() });
-      const worker = engine.openWorker('chunks', async (_job, _token, _signal) => undefined, 2);
-      void worker.run().catch(() => undefined);
-      await worker.waitUntilReady();
-      await own.kill(signal);
-      const beat = engine.outcomes.heartbeat('w').catch(() => undefined);
-      expect(
-        await withinDeadline(
-          engine.close().then(() => 'closed'),
-          15_000,
-        ),
-      ).toBe('closed');
-      await beat;
-    },
-  );
+  test.each(['SIGSTOP', 'SIGQUIT'] as const)('closes in time when the server got %s', async (signal) => {
+    const own = await startPostgres(['fsync=off']);
+    releasers.push(() => own.stop());
+    const engine = await openPostgresEngine({ url: own.url, log: silentLog() });
+    const worker = engine.openWorker('chunks', async (_job, _token, _signal) => undefined, 2);
+    void worker.run().catch(() => undefined);
+    await worker.waitUntilReady();
+    await own.kill(signal);
+    const sendHeartbeat = engine.outcomes.heartbeat('w').catch(() => undefined);
+    expect(
+      await withinDeadline(
+        engine.close().then(() => 'closed'),
+        15_000,
+      ),
+    ).toBe('closed');
+    await sendHeartbeat;
+  });
 });

@@ -17,12 +17,12 @@ describe('the address of a server', () => {
     expect(shownAddress(url)).toBe(shown);
   });
 
-  test('a text that is no address is not quoted, for it may hold a password', () => {
+  test('an invalid address is not quoted, since it may contain a password', () => {
     expect(() => shownAddress('postgres://user:hidden@:x:/')).toThrow(/cannot be read/);
     expect(() => shownAddress('postgres://user:hidden@:x:/')).not.toThrow(/hidden/);
   });
 
-  test('our session options are added to those that the address brings', () => {
+  test('our session options are added to those of the address', () => {
     const options = (url: string) => new URL(sessionAddress(url)).searchParams.get('options');
     expect(options('postgres://h/db')).toMatch(/^-c search_path=bullmq,public /);
     expect(options('postgres://h/db?options=-c%20work_mem%3D64MB')).toMatch(
@@ -31,7 +31,7 @@ describe('the address of a server', () => {
     expect(sessionAddress('postgres://u:p+w@h/db?a=b%2Bc')).toMatch(/^postgres:\/\/u:p\+w@h\/db\?a=b%2Bc&/);
   });
 
-  test('a password is cut out of what the driver says, as written and as meant', () => {
+  test('a password is removed from messages of the driver, both encoded and decoded', () => {
     const url = 'postgres://user:hid%40den@h/db';
     expect(withoutPassword('cannot use hid%40den or hid@den', url)).toBe('cannot use [removed] or [removed]');
     expect(withoutPassword('100%', 'postgres://user:100%@h/db')).toBe('[removed]');
@@ -39,7 +39,7 @@ describe('the address of a server', () => {
   });
 });
 
-describe('what is asked of a server', () => {
+describe('requirements on a server', () => {
   test.each([
     [120_017, false],
     [130_000, true],
@@ -55,7 +55,7 @@ describe('what is asked of a server', () => {
     [{ synchronousCommit: 'local' }, []],
     [{ fsync: 'off' }, ['fsync']],
     [{ synchronousCommit: 'off', fullPageWrites: 'off' }, ['synchronous_commit', 'full_page_writes']],
-  ])('%j is warned of', (change, words) => {
+  ])('%j has a warning', (change, words) => {
     const warnings = durabilityWarnings({ ...facts, ...change });
     expect(warnings).toHaveLength(words.length);
     for (const [index, word] of words.entries()) expect(warnings[index]).toContain(word);

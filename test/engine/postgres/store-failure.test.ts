@@ -19,7 +19,7 @@ test.each([
   failed('connect ECONNREFUSED 127.0.0.1:5432', 'ECONNREFUSED'),
   failed('write EPIPE', 'EPIPE'),
   new AggregateError([failed('connect ECONNREFUSED ::1:5432', 'ECONNREFUSED')]),
-])('%s passes by itself', (error) => {
+])('%s is transient', (error) => {
   expect(storeFailure(server, error)).toMatchObject({
     code: 'engine-unreachable',
     subject: expect.stringContaining('postgres://host/db ('),
@@ -31,7 +31,7 @@ test.each([
   [failed('cannot execute UPDATE in a read-only transaction', '25006'), /primary/],
   [failed('password authentication failed', '28P01'), /password/],
   [failed('permission denied for schema bullmq', '42501'), /schemas/],
-])('%s does not', (error, todo) => {
+])('%s is permanent', (error, todo) => {
   expect(storeFailure(server, error)).toMatchObject({
     code: 'engine-unfit',
     todo: expect.stringMatching(todo),
@@ -41,11 +41,11 @@ test.each([
 test.each([
   failed('column "x" does not exist', '42703'),
   failed('exchange gave no answer for permit 1 of 2'),
-])('%s is a bug and stays what it is', (error) => {
+])('%s is a bug and stays unchanged', (error) => {
   expect(storeFailure(server, error)).toBe(error);
 });
 
-test('what was told apart already stays as it is', () => {
+test('an error that is already classified stays unchanged', () => {
   const error = new FailFileError({ code: 'engine-unfit', subject: 'x', todo: 'y' });
   expect(storeFailure(server, error)).toBe(error);
   expect(errorText(error)).toContain('x');

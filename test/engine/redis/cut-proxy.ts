@@ -1,6 +1,6 @@
 /**
- * A TCP proxy that stands between a client and Redis and can lose answers: it passes requests on, and cuts the connection
- * instead of passing the next answer back.
+ * A TCP proxy between a client and Redis that can lose answers: it passes requests on, and cuts the
+ * connection instead of passing the next answer back.
  */
 import { once } from 'node:events';
 import type { Socket } from 'node:net';
@@ -8,9 +8,9 @@ import { connect, createServer } from 'node:net';
 
 export interface CutProxy {
   readonly port: number;
-  /** The next bytes that Redis answers with are swallowed and their connection is cut. Resolves when that has happened. */
+  /** Swallows the next answer of Redis and cuts its connection. Resolves when that has happened. */
   cutNextAnswer(): Promise<void>;
-  /** Answers no longer come back, connections stay: a server that hangs. */
+  /** Passes no more answers back while connections stay open: a server that hangs. */
   hang(): void;
   close(): Promise<void>;
 }

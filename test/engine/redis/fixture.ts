@@ -1,10 +1,8 @@
-/**
- * A run with claims on a Redis engine, for the tests of what Redis alone does.
- */
+/** A run with claims on a Redis engine, for tests of Redis alone. */
 import type { Engine } from '../../../src/engine/engine.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 import { freshnessOf } from '../../../src/stores/run-store.js';
-import { runSettings } from '../contract/run-settings.js';
+import { exchangeRequest, runSettings } from '../contract/run-settings.js';
 
 export interface RunFixture {
   readonly keys: readonly string[];
@@ -17,26 +15,11 @@ export async function beginRun(engine: Engine, keys: number): Promise<RunFixture
   await engine.outcomes.claim({ worker: 'worker', run: 'run', keys: names, freshness: freshnessOf(run) });
   return {
     keys: names,
-    request: (some = {}) => ({
-      account: 'account',
-      worker: 'worker',
-      run: 'run',
-      seen: null,
-      settle: [],
-      reading: null,
-      heard: true,
-      refusedForQuota: false,
-      pace: null,
-      take: [],
-      permitMs: 50_000,
-      mayHaveTurned: false,
-      usageLagMs: 60_000,
-      ...some,
-    }),
+    request: (some = {}) => exchangeRequest({ account: 'account', worker: 'worker', run: 'run', ...some }),
   };
 }
 
-/** Repeats until it succeeds: what a caller does while the engine is out of reach. */
+/** Retries until it succeeds, like a caller does while the engine is unreachable. */
 export async function untilAnswered<T>(action: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {

@@ -1,6 +1,6 @@
 /**
- * Answers that do not come back, servers that hang or die: nothing is counted twice, nothing acknowledged is lost, and
- * nobody waits for ever.
+ * Lost answers, and servers that hang or die: nothing is counted twice, nothing acknowledged is
+ * lost, and no call waits for ever.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
@@ -30,7 +30,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
     return engine;
   }
 
-  test('an exchange whose answer is lost fails, is not sent again by itself, and can be repeated', async () => {
+  test('an exchange with a lost answer fails, is not resent automatically, and can be repeated', async () => {
     const redis = await start();
     const proxy = await startCutProxy(redis.port);
     releasers.push(() => proxy.close());
@@ -60,7 +60,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
     expect(settled.state).toMatchObject({ sent: 3, held: 0 });
   });
 
-  test('a server that hangs fails the call after a while', async () => {
+  test('a call to a server that hangs fails after a time-out', async () => {
     const redis = await start();
     const proxy = await startCutProxy(redis.port);
     releasers.push(() => proxy.close());
@@ -112,7 +112,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
     expect(after).toMatchObject({ epoch: before.state.epoch, held: 50, version: before.state.version });
   });
 
-  test('a ledger that was flushed is brought up by those who remember, and rests', async () => {
+  test('workers restore a flushed ledger from what they remember, and spending rests', async () => {
     const redis = await start();
     const engine = await open(redis.url);
     const { request, keys } = await beginRun(engine, 2);
@@ -136,7 +136,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
     expect(back.state.restsUntil).toBe(back.state.now + 60_000);
   });
 
-  test('a queue and a worker that are opened while the server is away work when it is back', async () => {
+  test('a queue and a worker opened during an outage work once the server is back', async () => {
     const redis = await start(APPEND_ONLY);
     const engine = await open(redis.url);
     await redis.kill('SIGKILL');
@@ -154,7 +154,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
     await queue.close();
   });
 
-  test('a server that is gone is told at open, with its address and without the password', async () => {
+  test('opening reports an unreachable server with its address and without the password', async () => {
     const redis = await start();
     await redis.kill('SIGKILL');
     const opening = openRedisEngine({
@@ -168,7 +168,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
   });
 });
 
-/** All that a log could make of an error, its causes and their fields included. */
+/** Everything that a log could print of an error, its causes and their fields included. */
 function everything(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const fields = JSON.stringify(error, Object.getOwnPropertyNames(error));

@@ -1,6 +1,4 @@
-/**
- * Closing lets go of every connection, whether Redis answers, is gone, or hangs.
- */
+/** Closing releases every connection, whether Redis answers, is gone, or hangs. */
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
@@ -34,7 +32,7 @@ describe.skipIf(!hasRedisServer())('closing the engine', () => {
     await vi.waitFor(() => expect(sockets()).toBe(before), 5_000);
   });
 
-  test('a worker that is closed lets go of its own connections', async () => {
+  test('a closed worker releases its own connections', async () => {
     const redis = await startRedis();
     if (!redis) throw new Error('no redis-server');
     releasers.push(() => redis.stop());

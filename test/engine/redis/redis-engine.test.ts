@@ -1,6 +1,4 @@
-/**
- * The contracts of the engine, held by Redis.
- */
+/** The engine contracts, run against Redis. */
 import { afterAll, beforeAll, describe } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';

@@ -1,6 +1,4 @@
-/**
- * What the stores keep in Redis: how much memory an answer takes, how long things stay, and that all keys share a slot.
- */
+/** Storage in Redis: memory per answer, retention, and one cluster slot for all keys. */
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
@@ -13,7 +11,7 @@ import { beginRun } from './fixture.js';
 
 const DAY_MS = 86_400_000;
 
-describe.skipIf(!hasRedisServer())('what is kept', () => {
+describe.skipIf(!hasRedisServer())('storage', () => {
   let redis: RedisServer;
   let client: Redis;
   let engine: Engine;
@@ -31,7 +29,7 @@ describe.skipIf(!hasRedisServer())('what is kept', () => {
   });
   const usedMemory = async () => Number(/used_memory:(\d+)/.exec(await client.info('memory'))?.[1]);
 
-  test('an answer of 450 bytes takes at most 900, all included', async () => {
+  test('an answer of 450 bytes takes at most 900 in all', async () => {
     const answers = 20_000;
     const before = await usedMemory();
     for (let from = 0; from < answers; from += 500) {
@@ -53,7 +51,7 @@ describe.skipIf(!hasRedisServer())('what is kept', () => {
     await client.flushall();
   });
 
-  test('answers stay 30 days, runs with what is theirs 7, doubts and claims 2; all in one slot', async () => {
+  test('answers stay for 30 days, runs with their data for 7, doubts and claims for 2; all in one slot', async () => {
     const { keys, request } = await beginRun(engine, 2);
     const [first = '', second = ''] = keys;
     const take = [
@@ -95,7 +93,7 @@ describe.skipIf(!hasRedisServer())('what is kept', () => {
     await expect(engine.outcomes.read(['odd'], freshness)).rejects.toThrow('not a stored outcome');
   });
 
-  test('a record that has expired is not listed', async () => {
+  test('an expired record is not listed', async () => {
     await beginRun(engine, 1);
     await client.del('{brand-enrich}:run:run');
     expect(await engine.runs.list(10)).toEqual([]);

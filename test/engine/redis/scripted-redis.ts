@@ -1,6 +1,6 @@
 /**
- * A stand-in for a Redis that this machine does not have: it speaks the wire protocol, answers each command from a table, and
- * remembers what it was asked. For what depends on the server's version.
+ * A stand-in for Redis versions that this machine does not have: it speaks the wire protocol,
+ * answers each command from a table, and records the commands.
  */
 import { once } from 'node:events';
 import { createServer } from 'node:net';
@@ -12,7 +12,7 @@ export interface ScriptedRedis {
   close(): Promise<void>;
 }
 
-/** `answer` is handed a command's words and returns the reply as it goes over the wire. */
+/** `answer` receives the words of a command and returns the reply in wire format. */
 export async function startScriptedRedis(
   answer: (command: readonly string[]) => string,
 ): Promise<ScriptedRedis> {
@@ -42,7 +42,7 @@ export async function startScriptedRedis(
   };
 }
 
-/** The first whole command (`*2 $3 GET $1 k`, each line ended by CR LF), and what follows it. */
+/** The first complete command (`*2 $3 GET $1 k`, each line ended by CR LF), and the rest. */
 function readCommand(text: string): { words: string[]; rest: string } | null {
   const head = /^\*(\d+)\r\n/.exec(text);
   if (!head) return null;

@@ -1,5 +1,5 @@
 /**
- * What is asked of a Redis server: the judgement as a table, and real servers that are set up wrongly.
+ * Requirements on a Redis server: the rules as a table, and real servers that are set up wrongly.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
@@ -22,7 +22,7 @@ const FIT: ServerFacts = {
 const judge = (some: Partial<ServerFacts>, mayWaitForDisk = true) =>
   judgeServer({ ...FIT, ...some }, 'redis://there:6379', mayWaitForDisk);
 
-describe('the judgement of a server', () => {
+describe('the rules for a server', () => {
   test.each<[string, Partial<ServerFacts>, string]>([
     ['an old Redis', { version: '6.0.20' }, '6.2 or later'],
     ['a very old Redis', { version: '5.9.9' }, '6.2 or later'],
@@ -43,19 +43,19 @@ describe('the judgement of a server', () => {
       false,
       'loss of power costs up to 1 s',
     ],
-    ['appendfsync not told', { appendFsync: null }, false, 'loss of power costs up to 1 s'],
+    ['unknown appendfsync', { appendFsync: null }, false, 'loss of power costs up to 1 s'],
     ['appendfsync no', { appendFsync: 'no' }, false, 'appendfsync no'],
     ['no append-only file', { appendOnly: false }, false, 'appendonly yes'],
-    ['append-only file not told', { appendOnly: null }, false, 'does not tell'],
-    ['policy not told', { maxmemoryPolicy: null }, false, 'maxmemory-policy'],
+    ['unknown append-only file', { appendOnly: null }, false, 'does not tell'],
+    ['unknown policy', { maxmemoryPolicy: null }, false, 'maxmemory-policy'],
     ['little memory', { maxmemory: 100, usedMemory: 95 }, false, '5 %'],
-  ])('takes %s', (_title, facts, waitsForDisk, warning) => {
+  ])('accepts %s', (_title, facts, waitsForDisk, warning) => {
     const verdict = judge(facts);
     expect(verdict.waitsForDisk).toBe(waitsForDisk);
     expect(verdict.warnings.join(' ')).toEqual(warning === null ? '' : expect.stringContaining(warning));
   });
 
-  test('who does not want to wait for the disk is warned instead', () => {
+  test('without waiting for the disk there is a warning instead', () => {
     const verdict = judge({ appendFsync: 'everysec' }, false);
     expect(verdict.waitsForDisk).toBe(false);
     expect(verdict.warnings.join(' ')).toContain('up to 1 s');
@@ -67,7 +67,7 @@ describe('the judgement of a server', () => {
     expect(freeShare({ maxmemory: 200, usedMemory: 250 })).toBe(0);
   });
 
-  test('INFO is read by field, whatever the line ends', () => {
+  test('INFO is parsed by field, with any line ends', () => {
     expect([...parseInfo('# Server\r\nredis_version:7.0.15\r\n\r\nos:a:b\nrole:master')]).toEqual([
       ['redis_version', '7.0.15'],
       ['os', 'a:b'],
@@ -84,7 +84,7 @@ describe('the judgement of a server', () => {
   });
 
   test.each(['', 'host:6379', 'http://user:secret@host', 'redis://'])(
-    '%j is no address, and is not repeated',
+    '%j is no address, and is not quoted',
     (url) => {
       expect(() => shownAddress(url)).toThrow('redis://host:6379');
       expect(() => shownAddress(url)).not.toThrow('secret');
@@ -113,7 +113,7 @@ describe.skipIf(!hasRedisServer())('opening a real server', () => {
     await expect(open(redis.url)).rejects.toMatchObject({ code: 'engine-unfit' });
   });
 
-  test('one without an append-only file is taken with a warning', async () => {
+  test('one without an append-only file is accepted with a warning', async () => {
     const redis = await start();
     const engine = await open(redis.url);
     expect(engine.warnings.join(' ')).toContain('appendonly yes');
@@ -129,7 +129,7 @@ describe.skipIf(!hasRedisServer())('opening a real server', () => {
     expect((await open(managed.url)).warnings.join(' ')).toContain('up to 1 s');
   });
 
-  test('a wrong password is told without it; the right one opens', async () => {
+  test('a wrong password is reported without quoting it; the right one opens', async () => {
     const redis = await start('--requirepass', 'right-word');
     const error: unknown = await open(`redis://:wrong-word@127.0.0.1:${redis.port}`).catch(
       (reason: unknown) => reason,
@@ -144,7 +144,7 @@ describe.skipIf(!hasRedisServer())('opening a real server', () => {
     expect(engine.address).toBe(`redis://127.0.0.1:${redis.port}`);
   });
 
-  test('a full server refuses to record, and says so', async () => {
+  test('a full server refuses to record, with an error that says so', async () => {
     const redis = await start('--maxmemory', '6mb');
     const engine = await open(redis.url);
     const fill = async () => {

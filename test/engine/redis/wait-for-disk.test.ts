@@ -1,5 +1,6 @@
 /**
- * Redis 7.2 and later can be asked whether a write has reached the disk: what is asked, when, and what follows from the answer.
+ * Redis 7.2 and later can confirm that a write has reached the disk: when the engine asks for that,
+ * and what follows from the answer.
  */
 import { afterEach, expect, test } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
@@ -15,7 +16,7 @@ const OUTCOME = { key: 'k', status: 'not_found' as const, packed: null, billed: 
 async function open(options: { version: string; synced: number; knowsScripts?: boolean }) {
   const info = `redis_version:${options.version}\r\nmaxmemory_policy:noeviction\r\naof_enabled:1\r\nrole:master\r\n`;
   const redis = await startScriptedRedis(([name = '', ...words]) => {
-    // The engine's id, which is looked for when it is opened.
+    // The engine's id, which is read when it is opened.
     if (words.at(-1) === 'engine')
       return bulk(JSON.stringify([{ name: 'id', text: '0123456789abcdef', ageMs: 0 }]));
     switch (name.toUpperCase()) {
@@ -56,13 +57,13 @@ test('a record that did not reach the disk in time has failed', async () => {
   });
 });
 
-test('a script that the server does not know is sent whole, and waited for', async () => {
+test('a script unknown to the server is sent in full, and waited for', async () => {
   const { engine, asked } = await open({ version: '8.0.0', synced: 1, knowsScripts: false });
   await engine.outcomes.record('worker', [OUTCOME]);
   expect(asked()).toEqual(['EVALSHA', 'WAITAOF', 'EVAL', 'WAITAOF']);
 });
 
-test('what only reads or claims does not wait', async () => {
+test('reads and claims do not wait', async () => {
   const { engine, asked } = await open({ version: '7.2.4', synced: 1 });
   await engine.outcomes.release('worker', ['k']);
   await engine.outcomes.heartbeat('worker');

@@ -1,4 +1,4 @@
-/** What identifiers came to: numbers in memory, texts on disk. */
+/** Answers by identifier: numbers in memory, texts on disk. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { OUTCOME_STATUSES } from '../../../src/core/outcome.js';
@@ -8,15 +8,15 @@ import { openSpool } from '../spools.js';
 const SCORE = 0.5;
 const RENDERED = { before: ',matched,Acme', after: ',x' };
 
-describe('what is wanted', () => {
-  it('is wanted once', async () => {
+describe('wanted identifiers', () => {
+  it('are wanted once', async () => {
     const answers = new Answers(await openSpool());
     expect([answers.want(3), answers.want(3), answers.want(0)]).toEqual([true, false, true]);
     expect([answers.isWanted(3), answers.isWanted(0), answers.isWanted(1)]).toEqual([true, true, false]);
     expect(answers.wanted).toBe(2);
   });
 
-  it('has no status before it has an answer', async () => {
+  it('have no status before they have an answer', async () => {
     const answers = new Answers(await openSpool());
     answers.want(0);
     expect(answers.status(0)).toBeNull();
@@ -24,7 +24,7 @@ describe('what is wanted', () => {
     expect(answers.answered).toBe(0);
   });
 
-  it('is answered once, though an answer may be replaced', async () => {
+  it('count as answered once, though an answer may be replaced', async () => {
     const answers = new Answers(await openSpool());
     answers.want(0);
     answers.set(0, 'deferred', null, { before: ',deferred', after: '' });
@@ -37,7 +37,7 @@ describe('what is wanted', () => {
   });
 });
 
-it('any answers come back by their numbers, however many', async () => {
+it('returns any number of answers by their numbers', async () => {
   const answers = new Answers(await openSpool());
   const answer = fc.record({
     index: fc.integer({ min: 0, max: 5_000 }),
@@ -66,7 +66,7 @@ it('any answers come back by their numbers, however many', async () => {
   );
 });
 
-it('more texts than are kept at hand are read again from disk', async () => {
+it('reads texts from disk when they are no longer cached', async () => {
   const answers = new Answers(await openSpool());
   const before = 'x'.repeat(500_000);
   for (let index = 0; index < 50; index += 1)
@@ -79,7 +79,7 @@ it('more texts than are kept at hand are read again from disk', async () => {
   }
 });
 
-it('the first row of an identifier is remembered until rows are joined anew', async () => {
+it('remembers the first row of an identifier until rows are joined again', async () => {
   const answers = new Answers(await openSpool());
   answers.want(5);
   expect([answers.firstRow(5, 12), answers.firstRow(5, 13), answers.firstRow(5, 12)]).toEqual([12, 12, 12]);

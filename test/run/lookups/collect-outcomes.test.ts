@@ -1,4 +1,7 @@
-/** Answers taken as this process fetches them: which are taken, what they come to, and what is left to the store. */
+/**
+ * Answers taken directly from this process's worker: which are taken, how they count, and which are
+ * left to the store.
+ */
 import { describe, expect, it } from 'vitest';
 import type { Engine } from '../../../src/engine/engine.js';
 import { Answers } from '../../../src/run/lookups/answers.js';
@@ -32,7 +35,7 @@ async function begin(count: number) {
     answers.want(index);
   }
   const options = {
-    // Nothing may be asked of it.
+    // Must not be called.
     engine: {} as Engine,
     scan: { identifiers, answers, priorities: null },
     renderer: createRenderer(planFor({ fields: ['name', 'source', 'fetched_at'] })),
@@ -57,14 +60,14 @@ describe('an answer of this process', () => {
     expect(collector.summary.facts.identifiers).toMatchObject({ matched: 1, stored: 0 });
   });
 
-  it('may say that there is no such brand', async () => {
+  it('may be that there is no such brand', async () => {
     const { answers, collector } = await begin(1);
     collector.onAnswer(answer('domain:b0.com', { status: 'not_found', profile: null }));
     expect(answers.status(0)).toBe('not_found');
     expect(collector.summary.facts.identifiers.notFound).toBe(1);
   });
 
-  it('is taken once, however often it is told', async () => {
+  it('is taken once, however often it is reported', async () => {
     const { answers, collector } = await begin(1);
     for (let time = 0; time < 2; time += 1) {
       collector.expect([{ index: 0, text: 'domain:b0.com' }]);
@@ -82,7 +85,7 @@ describe('an answer of this process', () => {
     expect(answers.answered).toBe(0);
   });
 
-  it('is left to the store, and not counted, when it cannot be kept', async () => {
+  it('is left to the store, and not counted, when it cannot be written', async () => {
     const { options, answers, collector } = await begin(1);
     const full = { ...options.renderer, answer: () => expect.fail('the disk is full') };
     const failing = new OutcomeCollector({ ...options, renderer: full });

@@ -8,12 +8,12 @@ import type { RunProgress } from '../../../src/stores/run-store.js';
 
 const TALLY = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
-it('are added twenty at a time and two hundred ahead, however few are finished between two looks', async () => {
+it('are added twenty at a time and two hundred ahead, however few are finished between two checks', async () => {
   const added: number[] = [];
   let queued = 0;
   let done = 0;
   let mostAhead = 0;
-  const beat = async (): Promise<RunProgress> => {
+  const sendHeartbeat = async (): Promise<RunProgress> => {
     done = Math.min(queued, done + 7);
     dispatcher.wake();
     return { chunks: done, tally: TALLY, halt: null, isCancelled: false, isPaused: false };
@@ -24,7 +24,7 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
     mostAhead = Math.max(mostAhead, queued - done);
   };
   const dispatcher = new ChunkDispatcher({
-    engine: { runs: { heartbeat: beat } } as unknown as Engine,
+    engine: { runs: { heartbeat: sendHeartbeat } } as unknown as Engine,
     queue: { add } as unknown as ChunkQueue,
     runId: 'run',
     stop: new AbortController().signal,

@@ -1,4 +1,4 @@
-/** What a run says while it waits, and when nothing matches. */
+/** Notices of a run while it waits, and when nothing matches. */
 import { describe, expect, it } from 'vitest';
 import { noMatchWarning, strandedNotice } from '../../../src/run/lookups/run-lookups.js';
 import { ledgerState } from '../ledger-state.js';
@@ -16,15 +16,15 @@ describe('a run that waits for permits of a killed one', () => {
   });
 
   it.each<[string, Partial<typeof state>, Partial<typeof alone>]>([
-    ['others are at work', {}, { isAlone: false }],
+    ['others are running', {}, { isAlone: false }],
     ['they are its own', {}, { inFlight: 30 }],
     ['there is room beside them', { sent: 59 }, {}],
-    ['they have run out by now', {}, { endsAt: now }],
-  ])('not when %s', (_when, change, held) => {
+    ['they have expired by now', {}, { endsAt: now }],
+  ])('says nothing when %s', (_when, change, held) => {
     expect(strandedNotice(ledgerState({ ...state, ...change }), { ...alone, ...held })).toBeNull();
   });
 
-  it('where no quota is known too, because only few may be out then', () => {
+  it('says so without a known quota too, since only few may be in flight then', () => {
     expect(strandedNotice(ledgerState({ now, held: 8 }), alone)).toContain('8 permits of a killed run');
   });
 });
@@ -43,7 +43,7 @@ it.each([
   [500, 0, 0, true],
   [500, 1, 0, false],
   [500, 0, 1, false],
-])('%i not found, %i matched, %i known from before: %s', (notFound, matched, known, isWarned) => {
+])('%i not found, %i matched, %i stored: %s', (notFound, matched, known, isWarned) => {
   expect(noMatchWarning({ matched, notFound }, stored(known), CHOICES) !== null).toBe(isWarned);
 });
 

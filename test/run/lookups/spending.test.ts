@@ -1,4 +1,4 @@
-/** What a run may cost before it spends: the whole estimate as tables. */
+/** What a run may cost before it spends: the complete estimate as tables. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { LedgerState } from '../../../src/ledger/ledger.js';
@@ -144,7 +144,7 @@ describe('what a run may still send', () => {
   });
 });
 
-describe('chunks ahead', () => {
+describe('the number of chunks queued ahead', () => {
   it.each([
     [null, 1],
     [0, 1],
@@ -172,11 +172,11 @@ describe('limits of other runs of the account', () => {
       { overage: 0, quotaCap: 100 },
       { overage: 0, quotaCap: 100 },
     ],
-  ])('%j are not spoken of by a run with %j', (held, own) => {
+  ])('%j are not mentioned to a run with %j', (held, own) => {
     expect(foreignTerms(held, own)).toEqual([]);
   });
 
-  it('are said where they are lower, until when included', () => {
+  it('are mentioned where they are lower, up to and including their end', () => {
     const [notice] = foreignTerms({ overage: 3, quotaCap: 100 }, { overage: 30, quotaCap: null });
     expect(notice).toBe(
       'another run of this account has --quota 100 and a budget of 3 overage requests: the lower holds until that run has ended, or has been dead for 30 s',

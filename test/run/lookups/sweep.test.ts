@@ -25,25 +25,25 @@ const LIMIT: RunHalt = { why: 'limit', sentence: 'the quota of 100 is used' };
 const CREDENTIALS: RunHalt = { why: 'credentials', sentence: 'status 401' };
 const TALLY: RunProgress['tally'] = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
-/** Workers and stores as the test says. */
+/** Fake workers and stores under the test's control. */
 interface World {
   readonly clock: HandClock;
   readonly stopping: AbortController;
-  /** What becomes of chunks that are queued: answered at once, lost, or left in the queue. */
+  /** What happens to queued chunks: answered at once, lost, or left in the queue. */
   workers: 'answer' | 'lose' | 'sleep';
-  /** What the next look at the run shows beside its chunks. */
+  /** What the next check of the run returns beside its chunks. */
   shown: Partial<RunProgress>;
-  /** What lookups without an answer came to. */
+  /** The results of lookups without an answer. */
   failure: { readonly reason: string; readonly isDeferred: boolean } | null;
   ledger: Partial<LedgerState>;
   readonly queued: Set<number>;
-  /** Chunks that somebody works on: they cannot be withdrawn. */
+  /** Chunks that a worker is processing: they cannot be withdrawn. */
   readonly held: Set<number>;
   readonly seen: string[];
 }
 
-/** What a test says of its run. */
-interface Said {
+/** What a test configures of its run. */
+interface SweepOptions {
   readonly onLimit?: 'wait';
   readonly ownDomain?: string;
   readonly maxFailures?: number;
@@ -51,7 +51,7 @@ interface Said {
   readonly isWorkerShared?: boolean;
 }
 
-async function begin(said: Said = {}) {
+async function begin(options: SweepOptions = {}) {
   const clock = createHandClock();
   const stopping = new AbortController();
   const world: World = {
@@ -119,7 +119,7 @@ async function begin(said: Said = {}) {
     ledger: { show: async () => ledgerState(world.ledger) },
   } as unknown as Engine;
   const scan = { identifiers, answers, priorities: null } as Partial<Scan> as Scan;
-  const { worker = null, isWorkerShared = false, ownDomain = null, onLimit = 'stop' } = said;
+  const { worker = null, isWorkerShared = false, ownDomain = null, onLimit = 'stop' } = options;
   const settings = runSettings({ timeoutMs: 5_000 });
   const stop = stopping.signal;
   const context: SweepContext = {
@@ -147,7 +147,7 @@ async function begin(said: Said = {}) {
       queue,
       runId: 'run',
       stop,
-      maxFailures: said.maxFailures ?? null,
+      maxFailures: options.maxFailures ?? null,
       clock,
       log: silentLog(),
       onProgress: () => undefined,
@@ -158,7 +158,7 @@ async function begin(said: Said = {}) {
   return { world, context, answers };
 }
 
-/** A worker of this process, as far as a run asks it for something. */
+/** The part of a worker of this process that a run uses. */
 function workerIn(seen: string[]): LookupWorker {
   return {
     readUsage: async () => {
@@ -180,8 +180,8 @@ async function endWithin(clock: HandClock, ending: Promise<LookupsEnd>, ms: numb
   return end as LookupsEnd | null;
 }
 
-describe('all that was asked for', () => {
-  it('has an answer', async () => {
+describe('all identifiers asked for', () => {
+  it('have an answer', async () => {
     const { world, context, answers } = await begin();
     expect(await endWithin(world.clock, sweep(context), 1_000)).toEqual({ type: 'finished' });
     expect(answers.answered).toBe(3);
@@ -191,7 +191,7 @@ describe('all that was asked for', () => {
   it.each([
     ['was lost twice', { reason: 'lost', isDeferred: true }, 'doubtful'],
     ['was refused by something unknown', { reason: '', isDeferred: false }, 'useless'],
-  ] as const)('%s: the run has not come to a good end', async (_what, failure, why) => {
+  ] as const)('%s: the run has failed', async (_what, failure, why) => {
     const { world, context } = await begin();
     world.workers = 'lose';
     const refusal = unprovenReason({
@@ -204,8 +204,8 @@ describe('all that was asked for', () => {
   });
 });
 
-describe('what stops a run', () => {
-  it.each<[string, Partial<RunProgress>, Said, LookupsEnd, string]>([
+describe('a run is stopped by', () => {
+  it.each<[string, Partial<RunProgress>, SweepOptions, LookupsEnd, string]>([
     ['a person who cancels it', { isCancelled: true }, {}, { type: 'cancelled' }, 'stopped: cancelled'],
     [
       'more failures than are allowed',
@@ -223,25 +223,25 @@ describe('what stops a run', () => {
       'stopped: status 401',
     ],
     ['the limit', { halt: LIMIT }, {}, { type: 'halted', halt: LIMIT }, 'stopped: the quota of 100 is used'],
-  ])('%s ends it in the store, and its chunks leave the queue', async (_what, shown, some, end, told) => {
+  ])('%s: it ends in the store, and its chunks leave the queue', async (_what, shown, some, end, message) => {
     const { world, context } = await begin(some);
     world.workers = 'sleep';
     const ending = sweep(context);
     await world.clock.advance(1_000);
     world.shown = shown;
     expect(await endWithin(world.clock, ending, 1_000)).toEqual(end);
-    expect(world.seen).toEqual(['chunk 0', told]);
+    expect(world.seen).toEqual(['chunk 0', message]);
     expect(world.queued.size).toBe(0);
     expect(whyDeferred(end)).toMatch(/^not asked: /);
   });
 
-  it('as many failures as are allowed do not', async () => {
+  it('nothing while failures stay within the allowed number', async () => {
     const { world, context } = await begin({ maxFailures: 3 });
     world.shown = { tally: { ...TALLY, failed: 3 } };
     expect(await endWithin(world.clock, sweep(context), 1_000)).toEqual({ type: 'finished' });
   });
 
-  it('a signal is seen at once, and its own worker stops', async () => {
+  it('a signal, which is seen at once and stops its own worker', async () => {
     const seen: string[] = [];
     const { world, context } = await begin({ worker: workerIn(seen) });
     world.workers = 'sleep';
@@ -252,7 +252,7 @@ describe('what stops a run', () => {
     expect(seen).toEqual(['worker stopped']);
   });
 
-  it('what is being worked on is waited for, as long as requests in flight may take and no longer', async () => {
+  it('nothing before chunks in progress are finished, for as long as requests in flight may take', async () => {
     const { world, context } = await begin({ isWorkerShared: true });
     world.workers = 'sleep';
     world.held.add(0);
@@ -265,7 +265,7 @@ describe('what stops a run', () => {
 });
 
 describe('a limit', () => {
-  it('is looked into once more where that is free, and the run goes on when there is room', async () => {
+  it('is probed once more where that is free, and the run continues when there is room', async () => {
     const seen: string[] = [];
     const { world, context } = await begin({ ownDomain: 'own.example', worker: workerIn(seen) });
     world.workers = 'sleep';
@@ -293,7 +293,7 @@ describe('a limit', () => {
     expect(seen.filter((each) => each === 'free look')).toHaveLength(1);
   });
 
-  it('is waited out with --on-limit wait: a minute at a time where looking costs a request', async () => {
+  it('is waited out with --on-limit wait: a minute at a time where a probe costs a request', async () => {
     const { world, context } = await begin({ onLimit: 'wait' });
     world.workers = 'sleep';
     const ending = sweep(context);
@@ -306,7 +306,7 @@ describe('a limit', () => {
     expect(world.seen).toEqual(['chunk 0', 'parked', 'halt cleared', 'goes on', 'chunk 1']);
   });
 
-  it('is waited out until a free look finds room, every 30 s', async () => {
+  it('is waited out until a free request finds room, every 30 s', async () => {
     const seen: string[] = [];
     const worker = workerIn(seen);
     const { world, context } = await begin({ onLimit: 'wait', ownDomain: 'own.example', worker });
@@ -335,8 +335,8 @@ describe('a limit', () => {
   });
 });
 
-describe('silence', () => {
-  it('is spoken of once, after 15 s, and is no end while the chunks are in the queue', async () => {
+describe('silence of the workers', () => {
+  it('is reported once, after 15 s, and ends nothing while the chunks are in the queue', async () => {
     const { world, context } = await begin();
     world.workers = 'sleep';
     const ending = sweep(context);
@@ -346,7 +346,7 @@ describe('silence', () => {
     expect(world.seen).toEqual(['chunk 0', 'silence']);
   });
 
-  it('of a paused account is none', async () => {
+  it('is expected while the account is paused', async () => {
     const { world, context } = await begin();
     world.workers = 'sleep';
     world.shown = { isPaused: true };
@@ -354,7 +354,7 @@ describe('silence', () => {
     expect(world.seen).toEqual(['chunk 0']);
   });
 
-  it('with nothing left in the queue: the chunks are queued again, three times in all', async () => {
+  it('with an empty queue has the chunks queued again, three times in all', async () => {
     const { world, context } = await begin();
     world.workers = 'lose';
     const ending = sweep(context);
@@ -367,7 +367,7 @@ describe('silence', () => {
     expect(world.seen.filter((each) => each !== 'silence')).toEqual(['chunk 0', 'chunk 1', 'chunk 2']);
   });
 
-  it('with nothing left in the queue is no end when the chunks are answered the second time', async () => {
+  it('with an empty queue ends nothing when the chunks are answered the second time', async () => {
     const { world, context } = await begin();
     world.workers = 'lose';
     const ending = sweep(context);

@@ -1,4 +1,4 @@
-/** What is told of runs, as data and as an e-mail. */
+/** Notices about runs, as data and as an e-mail. */
 import { describe, expect, it } from 'vitest';
 import { EXIT, FailFileError, InterruptedError } from '../../../src/core/errors.js';
 import {
@@ -23,7 +23,7 @@ function noticeFor(parts: ResultParts) {
   return noticeOfReport(eventOfEnd(exitCode) ?? 'finish', SCENE, report, '/data/customers.report.json');
 }
 
-describe('the end of a run is told as', () => {
+describe('the notice of the end of a run', () => {
   it.each([
     [EXIT.done, 'finish'],
     [EXIT.someFailed, 'finish'],
@@ -48,7 +48,7 @@ const PAID = ledgerState({
 });
 
 describe('a notice', () => {
-  it('holds counts, money, what is left, and names without folders', () => {
+  it('contains counts, money, what is left, and names without folders', () => {
     const result = resultOf({
       rows: { matched: 3, failed: 1 },
       tally: { requests: 9, billed: 8 },
@@ -84,11 +84,11 @@ describe('a notice', () => {
       { end: { type: 'too_many_failures' }, isComplete: false },
       'more lookups failed than --max-errors allows',
     ],
-  ])('says why: %j', (parts, reason) => {
+  ])('gives the reason: %j', (parts, reason) => {
     expect(noticeFor(parts).reason).toBe(reason);
   });
 
-  it('of an error has its words, of a bug none, of an interruption there is none', () => {
+  it('contains the message of an error, none of a bug, and nothing of an interruption', () => {
     const refused = new FailFileError({
       code: 'engine-unreachable',
       subject: 'status 401',
@@ -107,7 +107,7 @@ describe('a notice', () => {
     ).toBeNull();
   });
 
-  it('of the account has what is left, as far as it is known', () => {
+  it('of the account contains what is left, as far as it is known', () => {
     const state = ledgerState({ sent: 3, held: 1 });
     expect(noticeOfAccount('limit', SCENE, 'x', state).account).toEqual({
       period: null,
@@ -121,8 +121,8 @@ describe('a notice', () => {
   });
 });
 
-describe('as an e-mail', () => {
-  it('it says all of it in words', () => {
+describe('the e-mail', () => {
+  it('contains all of it as text', () => {
     const notice = noticeFor({
       rows: { matched: 1_200, failed: 2 },
       ledger: PAID,
@@ -151,7 +151,7 @@ describe('as an e-mail', () => {
     ['failure', 'host: customers.csv: failed'],
     ['limit', '80 % of the request limit is used (host: customers.csv)'],
     ['parked', 'host: customers.csv: parked'],
-  ] as const)('%s is headed %s', (event, subject) => {
+  ] as const)('%s has the subject %s', (event, subject) => {
     const notice = bareNotice(event, SCENE, 'because');
     expect(noticeMail(notice).subject).toBe(subject);
     expect(noticeMail(notice).text).toMatch(/^because\n\n/);

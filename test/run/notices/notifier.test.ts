@@ -1,4 +1,4 @@
-/** Who is told what, and how often. */
+/** Recipients of notices, and how often they are notified. */
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -58,7 +58,7 @@ const eventsOf = (hook: Hook) => hook.received.map(({ body }) => JSON.parse(body
 const NEAR = ledgerState({ period: '2026-03-01', quota: 10, sent: 8 });
 
 describe('a notifier', () => {
-  it('tells by webhook and e-mail, and waits for both at the end', async () => {
+  it('notifies by webhook and e-mail, and waits for both at the end', async () => {
     const hook = await startHook(200);
     const mail = await startMailServer();
     const notifier = openWith({
@@ -74,7 +74,7 @@ describe('a notifier', () => {
     await mail.close();
   });
 
-  it('tells what is asked for and nothing else', async () => {
+  it('sends chosen events only', async () => {
     const hook = await startHook(200);
     const notifier = openWith({ notifyUrl: hook.url, notifyOn: 'parked' });
     for (const event of ['finish', 'failure', 'parked'] as const)
@@ -84,7 +84,7 @@ describe('a notifier', () => {
     expect(eventsOf(hook)).toEqual(['parked']);
   });
 
-  it('tells of the limit once per account, period and limit, over all processes', async () => {
+  it('notifies of the limit once per account, period and limit, across all processes', async () => {
     const hook = await startHook(200);
     const folder = stateFolder();
     const states = [
@@ -107,7 +107,7 @@ describe('a notifier', () => {
     expect(hook.received).toHaveLength(4);
   });
 
-  it('tells of the limit again when nobody heard it', async () => {
+  it('notifies of the limit again when delivery failed', async () => {
     const hook = await startHook(404, 200);
     const folder = stateFolder();
     for (let start = 0; start < 3; start += 1) {
@@ -119,41 +119,41 @@ describe('a notifier', () => {
   });
 });
 
-describe('what cannot be delivered', () => {
-  /** A port on which nothing listens, until a mail server does. */
-  async function awayPort(): Promise<number> {
-    const away = await startMailServer();
-    await away.close();
-    return away.port;
+describe('an undelivered notice', () => {
+  /** A port on which nothing listens until a mail server does. */
+  async function closedPort(): Promise<number> {
+    const closed = await startMailServer();
+    await closed.close();
+    return closed.port;
   }
   const mailFlags = (port: number) => ({ notifyEmail: ['a@b.example'], smtpUrl: `smtp://127.0.0.1:${port}` });
-  const lettersIn = (folder: string) =>
+  const noticeFilesIn = (folder: string) =>
     readdirSync(join(folder, 'notified')).filter((name) => name.endsWith('.json'));
   const finish = bareNotice('finish', SCENE, null);
 
-  it('because the mail server is away arrives with the next command, once', async () => {
+  it('is delivered by the next command once the mail server is back', async () => {
     const folder = stateFolder();
-    const port = await awayPort();
+    const port = await closedPort();
     const first = openWith(mailFlags(port), folder);
     first.notify(finish);
     await first.close();
-    expect(lettersIn(folder)).toHaveLength(1);
+    expect(noticeFilesIn(folder)).toHaveLength(1);
     const mail = await startMailServer(port);
     const second = openWith(mailFlags(port), folder);
     expect((await mail.next()).text).toMatch(/^Subject: host: customers\.csv: finished$/m);
     await second.close();
     await openWith(mailFlags(port), folder).close();
-    expect([mail.count, lettersIn(folder)]).toEqual([1, []]);
+    expect([mail.count, noticeFilesIn(folder)]).toEqual([1, []]);
     await mail.close();
   });
 
-  it('arrives as soon as the mail server is back, when the process lives on', async () => {
+  it('is delivered as soon as the mail server is back, while the process lives', async () => {
     const folder = stateFolder();
-    const port = await awayPort();
+    const port = await closedPort();
     const clock = standingClock();
     const notifier = openWith(mailFlags(port), folder, clock);
     notifier.notifyNearLimit('key-1', NEAR, RUN);
-    await expect.poll(() => existsSync(join(folder, 'notified')) && lettersIn(folder)).toHaveLength(1);
+    await expect.poll(() => existsSync(join(folder, 'notified')) && noticeFilesIn(folder)).toHaveLength(1);
     const mail = await startMailServer(port);
     const waking = setInterval(() => clock.wake(), 10);
     onTestFinished(() => clearInterval(waking));
@@ -163,7 +163,7 @@ describe('what cannot be delivered', () => {
     await mail.close();
   });
 
-  it('once a period is forgotten when no period can last any longer', async () => {
+  it('of a limit is forgotten when its period cannot last any longer', async () => {
     const hook = await startHook(200);
     const folder = stateFolder();
     const first = openWith({ notifyUrl: hook.url }, folder, standingClock(Date.now()));
@@ -179,10 +179,10 @@ describe('what cannot be delivered', () => {
     }
   });
 
-  it('by e-mail arrives later although the webhook was told', async () => {
+  it('is sent by e-mail later although the webhook succeeded', async () => {
     const hook = await startHook(200);
     const folder = stateFolder();
-    const port = await awayPort();
+    const port = await closedPort();
     const flags = { ...mailFlags(port), notifyUrl: hook.url };
     const first = openWith(flags, folder);
     first.notifyNearLimit('key-1', NEAR, RUN);
@@ -196,7 +196,7 @@ describe('what cannot be delivered', () => {
     await mail.close();
   });
 
-  it('because its process was killed is taken over after a minute, by one of those that could', async () => {
+  it('of a killed process is taken over after a minute, by one of several others', async () => {
     const hook = await startHook(503, 503, 503, 200);
     const folder = stateFolder();
     const killed = openWith({ notifyUrl: hook.url }, folder);
@@ -205,29 +205,29 @@ describe('what cannot be delivered', () => {
     await openWith({ notifyUrl: hook.url }, folder, standingClock(NOW + 30_000)).close();
     expect(hook.received).toHaveLength(3);
     const later = [1, 2, 3].map(() => openWith({ notifyUrl: hook.url }, folder, standingClock(NOW + 70_000)));
-    await expect.poll(() => lettersIn(folder)).toEqual([]);
+    await expect.poll(() => noticeFilesIn(folder)).toEqual([]);
     for (const notifier of later) await notifier.close();
     const ids = new Set(hook.received.map(({ headers }) => headers['webhook-id']));
     expect([hook.received.length, ids.size]).toEqual([4, 1]);
     await killed.close();
   });
 
-  it('is not sent to another receiver, holds no address of one, and is thrown away after three days', async () => {
+  it('is not sent to another receiver, contains no address of one, and is discarded after three days', async () => {
     const hook = await startHook(404);
     const other = await startHook(200);
     const folder = stateFolder();
     const first = openWith({ notifyUrl: hook.url }, folder);
     first.notify(finish);
     await first.close();
-    const [letter = ''] = lettersIn(folder);
-    expect(readFileSync(join(folder, 'notified', letter), 'utf8')).not.toContain('of-the-receiver');
+    const [file = ''] = noticeFilesIn(folder);
+    expect(readFileSync(join(folder, 'notified', file), 'utf8')).not.toContain('of-the-receiver');
     await openWith({ notifyUrl: other.url }, folder).close();
-    expect([other.received.length, lettersIn(folder).length]).toEqual([0, 1]);
+    expect([other.received.length, noticeFilesIn(folder).length]).toEqual([0, 1]);
     await openWith({ notifyUrl: other.url }, folder, standingClock(NOW + 3 * 86_400_001)).close();
-    expect(lettersIn(folder)).toEqual([]);
+    expect(noticeFilesIn(folder)).toEqual([]);
   });
 
-  it('because nothing can be kept is tried all the same', async () => {
+  it('is sent even when it cannot be stored', async () => {
     const hook = await startHook(200);
     const folder = stateFolder();
     writeFileSync(join(folder, 'notified'), 'a file in the way');
@@ -237,7 +237,7 @@ describe('what cannot be delivered', () => {
     expect(hook.received).toHaveLength(1);
   });
 
-  it('is not told twice by two processes that notice the limit at the same moment', async () => {
+  it('is not sent twice by two processes that notice the limit at the same moment', async () => {
     const hook = await startHook(200);
     const folder = stateFolder();
     const notifiers = Array.from({ length: 8 }, () => openWith({ notifyUrl: hook.url }, folder));

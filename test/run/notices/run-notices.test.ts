@@ -1,4 +1,4 @@
-/** When runs and inboxes tell, and of what. */
+/** When runs and inboxes notify, and of what. */
 import { hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -9,7 +9,7 @@ import type { EnrichProgress } from '../../../src/run/enrich-request.js';
 import { createRunNotices } from '../../../src/run/notices/run-notices.js';
 import { makeReport } from '../../../src/run/report/report.js';
 import { requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
-import { createTold } from '../../commands/told.js';
+import { createRecordingNotifier } from '../../commands/told.js';
 import { ledgerState } from '../ledger-state.js';
 
 const clock = { now: () => STARTED_AT, monotonic: () => 0, sleep: async () => undefined };
@@ -32,16 +32,16 @@ function progressIn(phase: EnrichProgress['phase'], sentence: string | null = nu
 
 describe('a run', () => {
   const notices = (input = '/data/customers.csv') => {
-    const told = createTold();
-    return { told, run: createRunNotices({ notifier: told, input, isSample: false, clock }) };
+    const recorder = createRecordingNotifier();
+    return { recorder, run: createRunNotices({ notifier: recorder, input, isSample: false, clock }) };
   };
 
-  it('is told of each time it is parked, once, with why and what is left', () => {
-    const { told, run } = notices();
+  it('notifies each time it is parked, once, with the reason and what is left', () => {
+    const { recorder, run } = notices();
     const parked = progressIn('parked', 'the quota is used up');
     for (const progress of [progressIn('asking'), parked, parked, progressIn('asking'), parked])
       run.noteProgress(progress, 'key-1');
-    expect(told.notices).toMatchObject([
+    expect(recorder.notices).toMatchObject([
       {
         event: 'parked',
         reason: 'the quota is used up; the run goes on when it can spend again',
@@ -49,32 +49,32 @@ describe('a run', () => {
       },
       { event: 'parked', run: { id: 'r-1', label: `${hostname()}: customers.csv` } },
     ]);
-    expect(told.looks).toHaveLength(5);
+    expect(recorder.looks).toHaveLength(5);
   });
 
   it.each([
     [EXIT.done, ['finish']],
     [EXIT.interrupted, []],
-  ])('that ends with exit code %i is told of as %j', (exitCode, events) => {
-    const { told, run } = notices();
+  ])('that ends with exit code %i is reported as %j', (exitCode, events) => {
+    const { recorder, run } = notices();
     const result = resultOf();
     run.noteEnd(result, makeReport(requestFor(), result, exitCode), exitCode, 'key-1');
-    expect(told.notices.map(({ event }) => event)).toEqual(events);
-    for (const { report } of told.notices) expect(isAbsolute(report ?? '')).toBe(true);
+    expect(recorder.notices.map(({ event }) => event)).toEqual(events);
+    for (const { report } of recorder.notices) expect(isAbsolute(report ?? '')).toBe(true);
   });
 
   it('from standard input has a name too', async () => {
-    const { told, run } = notices('-');
+    const { recorder, run } = notices('-');
     const failing = run.notingErrors(new AbortController().signal, () => Promise.reject(new Error('x')));
     await expect(failing).rejects.toThrow('x');
-    expect(told.notices[0]?.run).toEqual({ id: null, label: `${hostname()}: stdin` });
+    expect(recorder.notices[0]?.run).toEqual({ id: null, label: `${hostname()}: stdin` });
   });
 
-  it('that a person stopped is no news', async () => {
-    const { told, run } = notices();
+  it('that a person stopped is not reported', async () => {
+    const { recorder, run } = notices();
     const failing = run.notingErrors(AbortSignal.abort(), () => Promise.reject(new Error('x')));
     await expect(failing).rejects.toThrow('x');
-    expect(told.notices).toEqual([]);
+    expect(recorder.notices).toEqual([]);
   });
 });
 
@@ -87,8 +87,8 @@ describe('a file of an inbox', () => {
   };
   const parkedBefore = { ...job, record: { ...job.record, parked: { at: 1, memo: '' } } };
   const notices = () => {
-    const told = createTold();
-    return { told, inbox: createInboxNotices({ notifier: told, clock }, false) };
+    const recorder = createRecordingNotifier();
+    return { recorder, inbox: createInboxNotices({ notifier: recorder, clock }, false) };
   };
   const failed: JobEnd = { type: 'failed', reason: 'It is empty\n\nPut another one' };
   const parked: JobEnd = { type: 'parked', reason: 'Not finished yet\n', parkState: '', holdMs: 0 };
@@ -102,27 +102,27 @@ describe('a file of an inbox', () => {
     ['refused', refused, job, { event: 'failure', reason: 'the service refuses' }],
     ['put back', { type: 'put_back' }, job, null],
   ])('that is %s', (_, end, at, expected) => {
-    const { told, inbox } = notices();
+    const { recorder, inbox } = notices();
     inbox.noteEnd(at, end, '/in/there/list-1');
-    if (expected === null) expect(told.notices).toEqual([]);
-    else expect(told.notices).toMatchObject([{ ...expected, rows: null, report: null }]);
+    if (expected === null) expect(recorder.notices).toEqual([]);
+    else expect(recorder.notices).toMatchObject([{ ...expected, rows: null, report: null }]);
   });
 
-  it('is told of with its report where it lies for good, and the next one without it', () => {
-    const { told, inbox } = notices();
+  it('is reported with the final path of its report, and the next one without it', () => {
+    const { recorder, inbox } = notices();
     const result = resultOf();
     inbox.noteReport(job, result, makeReport(requestFor(), result, EXIT.done), 'key-1');
     inbox.noteEnd(job, { type: 'done' }, '/in/done/list-1');
     inbox.noteEnd(job, failed, '/in/failed/list-2');
-    expect(told.notices).toMatchObject([
+    expect(recorder.notices).toMatchObject([
       { run: { id: result.run.id }, rows: { matched: 4 }, report: '/in/done/list-1/customers.report.json' },
       { run: { id: null }, rows: null, report: null },
     ]);
   });
 
-  it('is one failure of many when the credentials are refused', () => {
-    const { told, inbox } = notices();
+  it('counts as one of many failures when the credentials are refused', () => {
+    const { recorder, inbox } = notices();
     for (let file = 0; file < 3; file += 1) inbox.noteEnd(job, refused, null);
-    expect(told.notices).toHaveLength(1);
+    expect(recorder.notices).toHaveLength(1);
   });
 });

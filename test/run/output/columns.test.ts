@@ -9,13 +9,13 @@ function logo(type: string, theme: string | null, ...formats: string[]) {
   return { type, theme, formats: formats.map((format) => ({ src: `${type}-${theme}.${format}`, format })) };
 }
 
-/** What comes from elsewhere may be of any type, whatever the contract says. */
+/** Values may have any type, whatever the contract says. */
 function asBrand(value: unknown): Brand {
   return value as Brand;
 }
 
 describe('the default columns', () => {
-  it('stand in the order of the design', () => {
+  it('are in the order of the design', () => {
     expect(DEFAULT_COLUMNS.map((column) => column.name).join(' ')).toBe(
       'status kind identifier name domain quality_score quality_tier description industry employees ' +
         'founded_year country city logo_url icon_url color claimed is_nsfw id urn source duplicate_of fetched_at error',
@@ -116,7 +116,7 @@ describe('columnsFor', () => {
     [['error', 'name', 'name', 'identifier', 'status'], 'status identifier name fetched_at error'],
     [['+esg.rating', '+name'], 'status identifier esg_rating name fetched_at error'],
     [['qualityScore', 'duplicate_of'], 'status identifier quality_score duplicate_of fetched_at error'],
-  ])('for %j gives %s', (fields, expected) => {
+  ])('for %j are %s', (fields, expected) => {
     expect(names(fields)).toBe(expected);
   });
 });
@@ -125,7 +125,7 @@ it('--fields knows every default column, and no other', () => {
   expect(DEFAULT_COLUMNS.map(({ name }) => name)).toEqual(COLUMN_NAMES);
 });
 
-it('a path with a plus reads what the service has added', () => {
+it('a path with a plus reads a field that the service has added', () => {
   const column = columnsFor(['+esg.rating'], 'brand_').find(({ name }) => name === 'esg_rating');
   expect(column?.cell(MATCHED, asBrand({ esg: { rating: 'AA' } }))).toBe('AA');
 });

@@ -9,7 +9,10 @@ import { type CountShape, countRecords, createCounter } from '../../../src/run/o
 
 const CSV: CountShape = { format: 'csv', delimiter: ',', hasHeader: false, lineEnd: '\n', gzip: false };
 
-/** Counts with the bytes cut into pieces of this size, so that every state meets the edge of a chunk. */
+/**
+ * Counts with the bytes cut into pieces of this size, so that every state meets the edge of a
+ * chunk.
+ */
 function count(text: string, shape: CountShape, piece: number): number {
   const bytes = Buffer.from(text);
   const counter = createCounter(shape);
@@ -115,7 +118,7 @@ describe('countRecords', () => {
     expect(await countRecords(path, { ...CSV, hasHeader: true, gzip })).toBe(records);
   });
 
-  it('does not take a compressed file that was cut short for a whole one', async () => {
+  it('refuses a truncated compressed file', async () => {
     const path = join(folder, 'cut.csv');
     await writeFile(path, gzipSync(text).subarray(0, -6));
     await expect(countRecords(path, { ...CSV, gzip: true })).rejects.toThrow();

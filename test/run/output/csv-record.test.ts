@@ -29,7 +29,7 @@ describe('splitRecord', () => {
     expect(splitRecord(raw, ',')).toEqual(expected);
   });
 
-  it('gives the record again when its cells are joined, and the texts that csv-parse reads', () => {
+  it('returns cells that join to the record, with the texts that csv-parse reads', () => {
     fc.assert(
       fc.property(cells, delimiters, fc.boolean(), (texts, delimiter, quoted) => {
         const raw = stringify([texts], { delimiter, eof: false, quoted });
@@ -51,7 +51,7 @@ describe('writeCells', () => {
     );
   });
 
-  it('quotes only what must be quoted', () => {
+  it('quotes only where needed', () => {
     expect(writeCells(['a', '', 'b,c', 'd"e', 'f\rg', ' h '], ',')).toBe('a,,"b,c","d""e","f\rg", h ');
   });
 });
@@ -64,7 +64,7 @@ describe('sanitizeCell', () => {
     ['x\r\n'.repeat(101), 'x '.repeat(101)],
     ['y'.repeat(16_000), 'y'.repeat(16_000)],
     ['y'.repeat(70_000), `${'y'.repeat(16_000)}…`],
-  ])('makes a cell fit to be read back (case %#)', (cell, tame) => {
-    expect(sanitizeCell(cell)).toBe(tame);
+  ])('makes a cell readable again (case %#)', (cell, expected) => {
+    expect(sanitizeCell(cell)).toBe(expected);
   });
 });

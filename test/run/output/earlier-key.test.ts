@@ -5,7 +5,7 @@ import { isEarlierValue, jsonKey, withoutOurs } from '../../../src/run/output/ea
 const EARLIER = '{"status":"invalid","identifier":null,"fetchedAt":null}';
 
 describe('withoutOurs', () => {
-  it('gives the line as it was, and what an earlier run kept', () => {
+  it('returns the original line, and the value of an earlier run', () => {
     const raw = EARLIER.replace('}', ',"raw":"a\\"b"}');
     const taken = withoutOurs(`{"a":1.0,"brand":${raw},"b":2}`, 'brand');
     expect(taken.line).toBe('{"a":1.0,"b":2}');
@@ -14,11 +14,11 @@ describe('withoutOurs', () => {
     expect(withoutOurs(`{"brand":${EARLIER}}`, 'brand').carried).toBeNull();
   });
 
-  it('leaves a line without the key as it is', () => {
+  it('leaves a line without the key unchanged', () => {
     expect(withoutOurs('{"a":{"brand":1}}', 'brand').line).toBe('{"a":{"brand":1}}');
   });
 
-  it('stops at a value that is the user’s', () => {
+  it('stops at a value of the user', () => {
     expect(() => withoutOurs('{"brand":"Nike"}', 'brand')).toThrow(NeverStartError);
   });
 });

@@ -18,7 +18,7 @@ const PLAIN = { gzip: false, bom: false };
 const FAILED = { ...DEFERRED, status: 'failed', error: 'answered 503 four times' } as const;
 
 describe('the errors file', () => {
-  it('holds what failed, is invalid or was deferred, with the reason, and loads as input', async () => {
+  it('contains failed, invalid and deferred rows with their reason, and loads as input', async () => {
     const file = await createErrorsFile(target, planFor({ hasUnreadable: true, fields: ['name'] }), PLAIN);
     await file.row('1,"a ""b"""', FAILED);
     await file.row('2,acme.example', MATCHED);
@@ -60,7 +60,7 @@ describe('the errors file', () => {
     expect(await readFile(target, 'utf8')).toBe('1,x,failed,US0378331005,,answered 503 four times\n');
   });
 
-  it('is not there when no row belongs in it, nor is that of an earlier run', async () => {
+  it('does not exist when no row belongs in it, and that of an earlier run is removed', async () => {
     await writeFile(target, 'old');
     const file = await createErrorsFile(target, planFor(), PLAIN);
     await file.row('2,acme.example', MATCHED);
@@ -69,7 +69,7 @@ describe('the errors file', () => {
     expect(await readdir(folder)).toEqual([]);
   });
 
-  it('leaves that of an earlier run when it is discarded', async () => {
+  it('keeps that of an earlier run when it is discarded', async () => {
     await writeFile(target, 'old');
     const file = await createErrorsFile(target, planFor(), PLAIN);
     await file.row('1,x', FAILED);

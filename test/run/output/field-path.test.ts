@@ -55,14 +55,14 @@ describe('fieldAt', () => {
     expect(fieldAt(SEEN, path)).toBe(cell);
   });
 
-  it.each([null, [], 'text', {}, { company: null, links: null, logos: {} }])('copes with %j', (profile) => {
+  it.each([null, [], 'text', {}, { company: null, links: null, logos: {} }])('handles %j', (profile) => {
     for (const path of ['company.location.city', 'links.twitter', 'logos.icon.svg']) {
       expect(fieldAt(profile, path)).toBe('');
     }
   });
 });
 
-it('a number that no number can hold is blank, alone and among others', () => {
+it('a number out of range is blank, alone and among others', () => {
   const profile: unknown = JSON.parse('{"n":1e400,"all":[1,-1e400,2],"o":{"id":1e400},"json":{"n":1e400}}');
   expect(['n', 'all', 'o', 'json'].map((path) => fieldAt(profile, path))).toEqual([
     '',

@@ -30,25 +30,25 @@ describe('defuse', () => {
     ['\ufe66x', "'\ufe66x"],
     [' plain', ' plain'],
     ['', ''],
-  ])('with "ours" makes of %j %j', (cell, defused) => {
-    expect(escapeFormula(cell, 'ours')).toBe(defused);
+  ])('with "ours" turns %j into %j', (cell, escaped) => {
+    expect(escapeFormula(cell, 'ours')).toBe(escaped);
   });
 
-  it('with "all" spares neither numbers nor text repeated from the user', () => {
+  it('with "all" escapes numbers and text repeated from the user too', () => {
     expect(escapeFormula('-1.5', 'all')).toBe("'-1.5");
     expect(escapeFormula('=1+1', 'all', true)).toBe("'=1+1");
   });
 
-  it('with "ours" leaves text repeated from the user as it is', () => {
+  it('with "ours" leaves text repeated from the user unchanged', () => {
     expect(escapeFormula('=1+1', 'ours', true)).toBe('=1+1');
   });
 
-  it('with "none" leaves everything as it is', () => {
+  it('with "none" leaves everything unchanged', () => {
     expect(escapeFormula('=1+1', 'none')).toBe('=1+1');
   });
 });
 
-it('escapeRecord leaves every cell that is no formula, and the quotes of those that are', () => {
+it('escapeRecord changes only formulas, and keeps their quotes', () => {
   expect(escapeRecord('1,"=a,b", x ,=SUM(A1),"say ""=""","""=1",-5,"\n=1"', ',')).toBe(
     `1,"'=a,b", x ,'=SUM(A1),"say ""=""","""=1",'-5,"'\n=1"`,
   );

@@ -1,5 +1,5 @@
 /**
- * Golden files, compared byte for byte. `REWRITE_GOLDEN=1` before the test command writes them anew.
+ * Golden files, compared byte for byte. `REWRITE_GOLDEN=1` before the test command rewrites them.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';

@@ -1,6 +1,6 @@
 /**
- * Whatever a service puts into a brand, every output of it can be written and read back. Billed answers are stored: one that
- * prevented an output would prevent it on every rerun.
+ * Whatever a service puts into a brand, every output of it can be written and read back. Billed
+ * answers are stored: one that prevented an output would prevent it on every rerun.
  */
 
 import { parse } from 'csv-parse/sync';
@@ -19,7 +19,7 @@ const objects = `${'{"a":'.repeat(DEEP)}1${'}'.repeat(DEEP)}`;
 const mixed = `${'[{"formats":'.repeat(DEEP)}null${'}]'.repeat(DEEP)}`;
 const wide = `[${'0,'.repeat(400_000)}0]`;
 
-/** JSON texts that stand for the value of any field. */
+/** JSON texts for the value of any field. */
 const VALUES: Readonly<Record<string, string>> = {
   'arrays 200,000 deep': arrays,
   'objects 200,000 deep': objects,
@@ -67,7 +67,7 @@ const PATHS = [
 ];
 
 describe.each(Object.entries(VALUES))('%s in any field', (_, value) => {
-  it.each([...FIELDS, ...MORE])('%s: all outputs are written, a row each', (field) => {
+  it.each([...FIELDS, ...MORE])('%s: all outputs are written, one row each', (field) => {
     const profile = `${JSON.stringify({ ...BRAND, [field]: undefined }).slice(0, -1)},${JSON.stringify(field)}:${value}}`;
     const view = { ...MATCHED, profile, brand: JSON.parse(profile) as Brand };
     for (const fields of [null, PATHS]) {
@@ -89,7 +89,7 @@ describe.each(Object.entries(VALUES))('%s in any field', (_, value) => {
   });
 });
 
-describe('a value nested deeper than any stack', () => {
+describe('a value nested deeper than the stack allows', () => {
   it('is found by its path', () => {
     expect(fieldAt(JSON.parse(`{"tags":${arrays}}`), 'tags')).toBe('at the bottom');
   });
@@ -98,7 +98,7 @@ describe('a value nested deeper than any stack', () => {
     for (const text of [arrays, objects, mixed]) expect(jsonOf(JSON.parse(text))).toBe(text);
   });
 
-  it('and any other one is written as JSON.stringify writes it', () => {
+  it('is written beside others as JSON.stringify writes them', () => {
     fc.assert(
       fc.property(fc.jsonValue(), (value) => {
         const parsed: unknown = JSON.parse(JSON.stringify(value));

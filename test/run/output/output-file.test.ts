@@ -42,7 +42,7 @@ function collector(): { stream: Writable; bytes: () => Buffer } {
 }
 
 describe('an output', () => {
-  it('has nothing under its name before commit, and everything after', async () => {
+  it('does not exist under its name before commit, and is complete after', async () => {
     await writeFile(target, 'old');
     const output = await createOutput(target, PLAIN);
     await output.write('header\n');
@@ -56,7 +56,7 @@ describe('an output', () => {
     expect(await readdir(folder)).toEqual(['out.csv']);
   });
 
-  it('leaves the older file alone when it is discarded', async () => {
+  it('keeps the older file when it is discarded', async () => {
     await writeFile(target, 'old');
     const output = await createOutput(target, PLAIN);
     await output.write('x'.repeat(300_000));
@@ -67,7 +67,7 @@ describe('an output', () => {
     expect(await readdir(folder)).toEqual(['out.csv']);
   });
 
-  it('leaves the older file alone when verification of the finished file fails', async () => {
+  it('keeps the older file when verification of the finished file fails', async () => {
     await writeFile(target, 'old');
     const output = await createOutput(target, PLAIN);
     await output.write('complete');
@@ -82,7 +82,7 @@ describe('an output', () => {
     expect(await readdir(folder)).toEqual(['out.csv']);
   });
 
-  it('says so when it cannot be put under its name, and leaves nothing beside it', async () => {
+  it('reports a failed rename, and leaves nothing beside it', async () => {
     const output = await createOutput(target, PLAIN);
     await output.write('a');
     await mkdir(target);
@@ -91,14 +91,14 @@ describe('an output', () => {
     expect((await stat(target)).isDirectory()).toBe(true);
   });
 
-  it('removes what killed processes left for this and other targets, and nothing of live ones', async () => {
+  it('removes leftovers of killed processes for any target, and nothing of live ones', async () => {
     const dead = spawnSync(process.execPath, ['-e', '']).pid;
     const left = temporaryName('out.csv').replace(`-${process.pid}-`, `-${dead}-`);
     const live = temporaryName('out.csv');
     const other = temporaryName('other.csv').replace(`-${process.pid}-`, `-${dead}-`);
     const parents = live.replace(`-${process.pid}-`, `-${process.ppid}-`);
     const elsewhere = `${left.slice(0, 27)}another_host-${dead}-0123abcd.tmp`;
-    // In a container the killed process may have had our number.
+    // In a container the killed process may have had our process id.
     const namesake = live.replace(/[0-9a-f]{8}\.tmp$/, '0123abcd.tmp');
     for (const name of [left, live, other, parents, elsewhere, namesake])
       await writeFile(join(folder, name), 'half');
@@ -107,14 +107,14 @@ describe('an output', () => {
     expect((await readdir(folder)).sort()).toEqual([live, parents, elsewhere, 'out.csv'].sort());
   });
 
-  it.each([false, true])('begins with a byte order mark if it should (%s)', async (bom) => {
+  it.each([false, true])('starts with a byte order mark if requested (%s)', async (bom) => {
     const output = await createOutput(target, { ...PLAIN, bom });
     await output.write(Buffer.from('a'));
     await output.commit();
     expect((await readFile(target)).toString('hex')).toBe(bom ? 'efbbbf61' : '61');
   });
 
-  it('is gzip-compressed if it should be', async () => {
+  it('is gzip-compressed if requested', async () => {
     const output = await createOutput(target, { ...PLAIN, gzip: true });
     const lines = Array.from({ length: 50_000 }, (_, i) => `${i},row\n`);
     for (const line of lines) await output.write(line);
@@ -126,7 +126,7 @@ describe('an output', () => {
     expect(await readdir(folder)).toEqual(['out.csv']);
   });
 
-  it('keeps permissions, and the link that leads to it', async () => {
+  it('keeps permissions and symbolic links', async () => {
     const link = join(folder, 'link.csv');
     await writeFile(target, 'old');
     await chmod(target, 0o640);
@@ -168,14 +168,14 @@ describe('an output', () => {
   it.each([
     ['a missing folder', () => join(folder, 'missing', 'out.csv'), 'does not exist'],
     ['a folder as its target', () => join(folder, 'sub'), 'is a folder'],
-  ])('says what helps with %s', async (_name, path, words) => {
+  ])('names the remedy for %s', async (_name, path, words) => {
     await mkdir(join(folder, 'sub'));
     const opened = createOutput(path(), PLAIN);
     await expect(opened).rejects.toThrow(FailFileError);
     await expect(opened).rejects.toThrow(words);
   });
 
-  it.each([false, true])('fails when a reader goes away (compressed: %s)', async (gzip) => {
+  it.each([false, true])('fails when its reader closes the pipe (compressed: %s)', async (gzip) => {
     const stream = new Writable({
       write(_chunk, _encoding, callback) {
         callback(Object.assign(new Error('write EPIPE'), { code: 'EPIPE' }));

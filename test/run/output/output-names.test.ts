@@ -96,7 +96,7 @@ describe('outputNames', () => {
     expect([complete, partial, errors, report]).toEqual(expected);
   });
 
-  it('compresses by the input, or by the name that was given, and never a pipe', () => {
+  it('compresses by the name of the input or by the given name, and never a pipe', () => {
     expect(namesOf({ isGzip: true }).gzip).toBe(true);
     expect(namesOf({ isGzip: true, output: 'o.csv' }).gzip).toBe(false);
     expect(namesOf({ output: 'o.csv.gz' }).gzip).toBe(true);
@@ -138,7 +138,7 @@ describe('formatOfName', () => {
     ['a.txt', null],
     ['a', null],
     ['-', null],
-  ])('%s asks for %s', (name, format) => {
+  ])('%s implies %s', (name, format) => {
     expect(formatOfName(name)).toBe(format);
   });
 });

@@ -1,4 +1,4 @@
-/** Where outputs go, and which cannot: real files, folders and links. */
+/** Where outputs go, and which targets are refused: real files, folders and links. */
 import { link, mkdir, readFile, readlink, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
@@ -15,14 +15,14 @@ beforeEach(async () => {
 });
 const at = (name: string) => join(folder, name);
 
-describe('a place', () => {
+describe('the target of an output', () => {
   it.each([
-    ['a file that is not there yet', 'new.csv', 'new.csv', []],
+    ['a missing file', 'new.csv', 'new.csv', []],
     ['a file', 'input.csv', 'input.csv', []],
     ['a link to a file', 'link', 'input.csv', [['link', 'input.csv']]],
-    ['a link to nothing yet', 'link', 'there/new.csv', [['link', 'there/new.csv']]],
+    ['a dangling link', 'link', 'there/new.csv', [['link', 'there/new.csv']]],
     [
-      'a link to a link to nothing yet',
+      'a link to a dangling link',
       'one',
       'there/new.csv',
       [
@@ -40,19 +40,19 @@ describe('a place', () => {
         ['there/link', '../new.csv'],
       ],
     ],
-  ] as const)('of %s', async (_what, target, place, links) => {
+  ] as const)('is resolved for %s', async (_what, target, place, links) => {
     for (const [name, to] of links) await symlink(to, at(name));
     expect(await placeOf(at(target))).toBe(at(place));
   });
 
-  it('of links in a circle is one of them', async () => {
+  it('is one of the links when they form a circle', async () => {
     await symlink('two', at('one'));
     await symlink('one', at('two'));
     expect([at('one'), at('two')]).toContain(await placeOf(at('one')));
   });
 });
 
-it('a link to nothing yet stays, and what it leads to is written', async () => {
+it('a dangling link is kept, and its target is written', async () => {
   await symlink('there/new.csv', at('link.csv'));
   const output = await createOutput(at('link.csv'), { gzip: false, bom: false, stdout: null });
   await output.write('rows');
@@ -73,7 +73,7 @@ describe('before anything is spent', () => {
   });
   const check = (some: Partial<OutputNames>) => assertPlaces(at('input.csv'), namesWith(some));
 
-  it('ordinary names, pipes and standard output are well', async () => {
+  it('ordinary names, pipes and standard output are accepted', async () => {
     await writeFile(at('out.csv'), 'of an earlier run');
     await expect(check({})).resolves.toBeUndefined();
     await expect(check({ complete: '-', partial: '-' })).resolves.toBeUndefined();
@@ -107,7 +107,7 @@ describe('before anything is spent', () => {
     });
   });
 
-  it('an input behind a link is known by its place', async () => {
+  it('an input behind a link is recognised by its real path', async () => {
     await symlink('input.csv', at('link.csv'));
     await expect(
       assertPlaces(at('link.csv'), namesWith({ complete: at('input.csv') })),
@@ -117,7 +117,7 @@ describe('before anything is spent', () => {
     });
   });
 
-  it('what would overwrite the input is called so, whatever its name there and whichever output it is', async () => {
+  it('an output over the input is reported as such, under any name and for any output', async () => {
     await writeFile(at('input.csv'), 'a\n');
     await link(at('input.csv'), at('second-name.csv'));
     await symlink('input.csv', at('link.csv'));

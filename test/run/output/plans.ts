@@ -1,6 +1,4 @@
-/**
- * Plans and answers that the tests of this room start from.
- */
+/** Output plans and answers for the tests of this module. */
 
 import type { TableShape } from '../../../src/core/table.js';
 import type { AnswerView, OutputPlan } from '../../../src/run/output/output-plan.js';

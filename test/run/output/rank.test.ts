@@ -3,7 +3,7 @@ import type { OutcomeStatus } from '../../../src/core/outcome.js';
 import { rankOf } from '../../../src/run/output/join-rows.js';
 
 describe('rankOf', () => {
-  it('puts scores down first, then no score, not found, deferred, failed, invalid, skipped', () => {
+  it('orders by descending score, then no score, not found, deferred, failed, invalid, skipped', () => {
     const inOrder: [OutcomeStatus, number | null][] = [
       ['matched', 1],
       ['matched', 0.35],

@@ -1,4 +1,4 @@
-/** The ends of the ranking, kept in flat memory. */
+/** Both ends of the ranking, in bounded memory. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Brand } from '../../../src/lookup/brand.js';
@@ -12,7 +12,7 @@ function rankingOf(...brands: readonly (readonly [score: number, brand: Brand])[
   return ranking;
 }
 
-it('is what sorting all brands would give', () => {
+it('equals a sort of all brands', () => {
   const scores = fc.array(fc.integer({ min: 0, max: 20 }).map((score) => score / 20));
   fc.assert(
     fc.property(scores, (given) => {
@@ -25,13 +25,13 @@ it('is what sorting all brands would give', () => {
   );
 });
 
-it('ties keep the order of the input, in whatever order answers come', () => {
+it('keeps the order of the input for ties, in whatever order answers arrive', () => {
   const ranking = createBrandRanking();
   for (const index of [3, 1, 2]) ranking.note({ index, identifier: `ticker:T${index}`, score: 1, brand: {} });
   expect(ranking.best.map(({ index }) => index)).toEqual([1, 2, 3]);
 });
 
-it('a brand asked for under two identifiers stands there once, at its better end', () => {
+it('lists a brand asked for under two identifiers once, at its better end', () => {
   const acme = { id: 'id_acme', name: 'Acme' };
   const { best, lowest } = rankingOf([0.4, acme], [0.6, acme], [0.5, { id: 'id_other' }]);
   expect(best.map(({ key, score }) => [key, score])).toEqual([
@@ -44,7 +44,7 @@ it('a brand asked for under two identifiers stands there once, at its better end
   ]);
 });
 
-it('the lowest apart from the best: nothing of few brands, the rest of more', () => {
+it('separates the lowest from the best: none of few brands, the rest of more', () => {
   const few = rankingOf(...Array.from({ length: LISTED }, (_, at) => [at / 20, {}] as const));
   expect(lowestApart(few)).toEqual([]);
   const more = rankingOf(...Array.from({ length: LISTED + 3 }, (_, at) => [at / 20, {}] as const));
@@ -83,7 +83,7 @@ describe('of a brand', () => {
     ['without name and domain', {}, 'brand-0.example'],
     ['whose name is a number', { name: 7 } as unknown as Brand, 'brand-0.example'],
     ['whose name is blank', { name: ' ', domain: null }, 'brand-0.example'],
-  ])('%s: another word stands for it', (_, brand, name) => {
+  ])('%s: shows a substitute', (_, brand, name) => {
     expect(rankingOf([0.8, brand]).best[0]).toMatchObject({ name });
   });
 
@@ -91,11 +91,11 @@ describe('of a brand', () => {
     ['null', { colors: null, logos: null }],
     ['of another type', { colors: 'red', logos: [null, 3] } as unknown as Brand],
     ['adult content', { isNsfw: true, logos: [logo('icon', 'https://a.example/icon.svg')] }],
-  ])('whose pictures are %s there are none', (_, brand) => {
+  ])('whose pictures are %s shows none', (_, brand) => {
     expect(rankingOf([0.8, brand]).best[0]).toMatchObject({ color: null, logoUrl: null });
   });
 
-  it('cuts a name that is none', () => {
+  it('truncates an overlong name', () => {
     expect(rankingOf([0.8, { name: 'x'.repeat(5_000) }]).best[0]?.name).toHaveLength(200);
   });
 });

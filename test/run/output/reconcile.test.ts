@@ -22,7 +22,7 @@ describe('the accounts', () => {
     { read: 21, written: 20 },
     { read: 20, written: null },
     { read: 22, written: 22 },
-  ])('do not agree with %j, and all three are named', (counts) => {
+  ])('disagree with %j, and the error names all three', (counts) => {
     const check = () => assertAccounts('out.csv', counts.read, byStatus, counts.written);
     expect(check).toThrow(
       `${counts.read} records read, 21 rows with a status, ${counts.written ?? 'no'} records`,

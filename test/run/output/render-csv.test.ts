@@ -23,7 +23,7 @@ function cellsOf(csv: string, delimiter = ','): Record<string, string>[] {
 }
 
 describe('CSV output', () => {
-  it('has our columns after the untouched record', async () => {
+  it('has our columns after the unchanged record', async () => {
     const raws = ['1,acme.example', '"2","x\n""y"""', '3, padded ', "4,=it's mine", '5,acme.example'];
     await expectGolden('default.csv', output(planFor({ hasUnreadable: true }), raws));
   });
@@ -39,7 +39,7 @@ describe('CSV output', () => {
     await expectGolden('no-header.csv', output(planFor({ input }), ['1,10;acme.example', '2;"a;b"']));
   });
 
-  it('has the columns that were asked for', async () => {
+  it('has the requested columns', async () => {
     const fields = [
       'name',
       'company.location.region',
@@ -50,7 +50,7 @@ describe('CSV output', () => {
     await expectGolden('fields.csv', output(planFor({ fields }), ['1,acme.example', '2,b.example']));
   });
 
-  it('replaces the columns of an earlier run wherever they stand', async () => {
+  it('replaces the columns of an earlier run wherever they are', async () => {
     const input = {
       ...CSV_SHAPE,
       columns: ['brand_status', 'id', 'brand_identifier', 'web"site', 'brand_fetched_at'],
@@ -61,7 +61,7 @@ describe('CSV output', () => {
     await expectGolden('replaced.csv', output(plan, raws));
   });
 
-  it('is the same again when it is its own input', () => {
+  it('is unchanged as its own input', () => {
     const first = output(planFor({ hasUnreadable: true }), ['1,acme.example', '2,"a\nb"', '3,x', '4,y']);
     const lines = first.split(/(?<=\n)(?=\d,|,,?invalid)/);
     const [header = '', ...records] = lines.map((line) => line.slice(0, -1));
@@ -95,7 +95,7 @@ describe('CSV output', () => {
     await expectGolden('from-json.csv', output(plan, raws));
   });
 
-  it('defuses cells of ours, and those of the user only with "all"', () => {
+  it('escapes formulas in our cells, and in those of the user only with "all"', () => {
     const profile = JSON.stringify({ ...BRAND, name: '=HYPERLINK("x")', domain: '-1.5', description: '@a' });
     const row = (escapeFormulas: OutputPlan['escapeFormulas']) => {
       const renderer = createRenderer(planFor({ escapeFormulas }));
@@ -110,7 +110,7 @@ describe('CSV output', () => {
     expect(row('none')).toEqual(['=SUM(A1)', '=HYPERLINK("x")', '-1.5', '@a']);
   });
 
-  it('with "all" defuses the user’s header, JSON values and kept text too, once however often it runs', () => {
+  it('with "all" escapes the user’s header, JSON values and kept text too, once however often it runs', () => {
     const all = { escapeFormulas: 'all', fields: [] } as const;
     const columns = ['=id', 'website', 'brand_status', 'brand_identifier', 'brand_fetched_at', 'brand_raw'];
     const input = { ...CSV_SHAPE, columns, rawHeader: columns.join(',') };
@@ -127,7 +127,7 @@ describe('CSV output', () => {
     expect(json.row('{"+k":"=a,b"}', json.answer(INVALID), null)).toMatch(/^"'=a,b",invalid/);
   });
 
-  it('repeats the text of an unreadable row as it is, and defuses it only with "all"', () => {
+  it('repeats the text of an unreadable row verbatim, and escapes it only with "all"', () => {
     const raw = (escapeFormulas: OutputPlan['escapeFormulas']) => {
       const renderer = createRenderer(planFor({ escapeFormulas, hasUnreadable: true }));
       return cellsOf(renderer.header() + renderer.unreadable('=1,"a', 'an unclosed quote'))[0]?.brand_raw;
@@ -139,7 +139,7 @@ describe('CSV output', () => {
     expect(() => createRenderer(planFor()).unreadable('"', 'x')).toThrow('planned without');
   });
 
-  it('leaves any record of the user byte for byte, and all records as wide as the header', () => {
+  it('keeps any record of the user byte for byte, and all records as wide as the header', () => {
     const cell = fc.string({ unit: fc.constantFrom('a', 'é', '"', ',', ';', '\n', '\r', ' ', '=', '0') });
     fc.assert(
       fc.property(

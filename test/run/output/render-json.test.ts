@@ -16,7 +16,7 @@ function output(plan: OutputPlan, raws: readonly string[]): string {
 }
 
 describe('JSON lines', () => {
-  it('have our key before the closing brace and are otherwise untouched', async () => {
+  it('have our key before the closing brace and are otherwise unchanged', async () => {
     const raws = [
       '{"id":12345678901234567890, "price" : 1.10,"website":"acme.example"}',
       '{ }',
@@ -34,7 +34,7 @@ describe('JSON lines', () => {
     await expectGolden('replaced.jsonl', output(planFor({ input }), raws));
   });
 
-  it('are made of CSV records as texts, with a key for every column', async () => {
+  it('contain CSV records as strings, with a key for every column', async () => {
     const input = {
       ...CSV_SHAPE,
       columns: ['id', '', 'name', 'name', 'name_2', 'brand_status', 'brand_raw'],
@@ -46,7 +46,7 @@ describe('JSON lines', () => {
     await expectGolden('from-csv.jsonl', output(plan, raws));
   });
 
-  it('stop where our key would overwrite what is the user’s', () => {
+  it('stop where our key would overwrite one of the user', () => {
     const column = { ...CSV_SHAPE, columns: ['id', 'brand'], rawHeader: 'id,brand' };
     expect(() => createRenderer(planFor({ input: column, format: 'jsonl' }))).toThrow(NeverStartError);
     for (const format of ['jsonl', 'csv'] as const) {
@@ -73,13 +73,13 @@ describe('JSON lines', () => {
     expect(third.slice(0, -1)).toBe(first);
   });
 
-  it('go under the key that the prefix names', () => {
+  it('use the key that the prefix names', () => {
     const renderer = createRenderer(planFor({ input: JSON_SHAPE, prefix: 'enriched_' }));
     const line = JSON.parse(renderer.row('{"brand":"Nike"}', renderer.answer(NOT_FOUND), null));
     expect(line).toMatchObject({ brand: 'Nike', enriched: { status: 'not_found', identifier: 'ZZZZ' } });
   });
 
-  it('carry the profile as the service sent it, line breaks between its tokens apart', () => {
+  it('carry the profile as the service sent it, except line breaks between its tokens', () => {
     const renderer = createRenderer(planFor({ input: JSON_SHAPE }));
     const profile = '{\r\n  "name": "a\\nb",\n  "n": 1.10, "big": 12345678901234567890, "x": "\u2028"\n}';
     const line = renderer.row('{}', renderer.answer({ ...MATCHED, profile }), null);
@@ -88,7 +88,7 @@ describe('JSON lines', () => {
     );
   });
 
-  it('give back the user’s text character by character in the next run', () => {
+  it('return the user’s text character by character in the next run', () => {
     const renderer = createRenderer(planFor({ input: JSON_SHAPE }));
     const objects = fc.dictionary(fc.string(), fc.jsonValue(), { noNullPrototype: true });
     fc.assert(

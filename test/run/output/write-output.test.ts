@@ -19,7 +19,7 @@ import { expectGolden } from './golden.js';
 
 const FETCHED_AT = Date.UTC(2026, 8, 1, 10, 20, 30);
 
-/** Scores, by the value that was asked for; null: a brand without a score. */
+/** Scores by identifier; null: a brand without a score. */
 type Answered = Readonly<Record<string, number | null | Exclude<OutcomeStatus, 'matched'>>>;
 
 interface Written {
@@ -29,7 +29,10 @@ interface Written {
   text(name: string): Promise<string>;
 }
 
-/** Gives every wanted identifier its answer, wave by wave, as collecting would. `reasons` for those that failed or were deferred. */
+/**
+ * Gives every wanted identifier its answer, wave by wave, like collecting would. `reasons` for
+ * those that failed or were deferred.
+ */
 function answerAll(
   { scan, texts }: Pick<Scanned, 'scan' | 'texts'>,
   plan: OutputPlan,
@@ -145,7 +148,7 @@ const ANSWERED: Answered = {
   'later.com': 'deferred',
 };
 
-it('a file comes back whole, ranked, with our columns behind the user’s', async () => {
+it('returns a complete, ranked file with our columns after the user’s', async () => {
   const { result, text } = await write(CUSTOMERS, ANSWERED);
   await expectGolden('customers.enriched.csv', await text('customers.enriched.csv'));
   await expectGolden('customers.errors.csv', await text('customers.errors.csv'));
@@ -153,7 +156,7 @@ it('a file comes back whole, ranked, with our columns behind the user’s', asyn
   expect(result.readBack).toBe(10);
 });
 
-it('the same in the order of the input, when nothing is to be sorted', async () => {
+it('keeps the order of the input when nothing is to be sorted', async () => {
   const { text } = await write(CUSTOMERS, ANSWERED, { request: { isSorted: false } });
   await expectGolden('customers.unsorted.csv', await text('customers.enriched.csv'));
 });
@@ -161,7 +164,7 @@ it('the same in the order of the input, when nothing is to be sorted', async () 
 const RAGGED =
   'id,website,city\n1,acme.com\n2,"acme.com",Berlin,,""\n3\n4,best.com,Rome\n5,failing.com\n6,"x\n';
 
-it('our cells stand under our headers, whatever is missing at the end of a row or too much', async () => {
+it('puts our cells under our headers, whatever is missing or surplus at the end of a row', async () => {
   const { result, text } = await write(RAGGED, ANSWERED, { ragged: 'take' });
   await expectGolden('ragged.enriched.csv', await text('customers.enriched.csv'));
   await expectGolden('ragged.errors.csv', await text('customers.errors.csv'));
@@ -177,13 +180,13 @@ it('our cells stand under our headers, whatever is missing at the end of a row o
   ]);
 });
 
-it('so do the members of JSON lines that come of it', async () => {
+it('does the same for the members of JSON lines made from such rows', async () => {
   const { text } = await write(RAGGED, ANSWERED, { plan: { format: 'jsonl' }, ragged: 'take' });
   await expectGolden('ragged.enriched.jsonl', await text('customers.enriched.jsonl'));
 });
 
 it.each(['csv', 'jsonl'] as const)(
-  'a row that could not be read keeps its reason and its text as %s, run after run',
+  'keeps reason and text of an unreadable row as %s, run after run',
   async (format) => {
     const text = RAGGED.replace('4,', '7,failing.com,Bonn\n4,');
     const first = await write(text, ANSWERED, { plan: { format } });
@@ -205,7 +208,7 @@ it.each(['csv', 'jsonl'] as const)(
   },
 );
 
-it('JSON lines get one key more', async () => {
+it('adds one key to JSON lines', async () => {
   const lines = [
     '{"website":"acme.com","big":12345678901234567890,"n":1.10}',
     '{"website":"best.com"}',
@@ -217,7 +220,7 @@ it('JSON lines get one key more', async () => {
   await expectGolden('customers.errors.jsonl', await text('customers.errors.jsonl'));
 });
 
-it('of several candidates the first that came to anything counts', async () => {
+it('uses the first of several candidates that has an outcome', async () => {
   const input = 'website,ticker\nnobody.org,ACME\nacme.com,BEST\nnobody.org,NONE\n,BEST\nfailing.com,BEST\n';
   const scanned = [
     { name: 'website', kind: 'domain' },
@@ -234,7 +237,7 @@ it('of several candidates the first that came to anything counts', async () => {
   await expectGolden('waterfall.enriched.csv', await text('customers.enriched.csv'));
 });
 
-it('rows that tie keep the order of the input, however many there are', async () => {
+it('keeps the order of the input for ties, however many there are', async () => {
   const rows = Array.from({ length: 30_000 }, (_, at) => `${at},b${at % 3_000}.com,${'x'.repeat(at % 90)}`);
   const scores = Object.fromEntries(
     Array.from({ length: 3_000 }, (_, at) => [
@@ -257,7 +260,7 @@ it('rows that tie keep the order of the input, however many there are', async ()
   expect(result.readBack).toBe(30_000);
 });
 
-it('scores that differ in their last bit are kept apart', async () => {
+it('distinguishes scores that differ in their last bit', async () => {
   const scores = { 'a.com': 0.1, 'b.com': 0.1 + 2 ** -56, 'c.com': 0.1 - 2 ** -56, 'd.com': 0 };
   const { text } = await write(`website\n${Object.keys(scores).join('\n')}\nx.com\n`, scores);
   const sites = (await text('customers.enriched.csv')).trimEnd().split('\n').slice(1);
@@ -265,7 +268,7 @@ it('scores that differ in their last bit are kept apart', async () => {
 });
 
 describe('names', () => {
-  it('what is not complete has a name of its own, and an older complete file stays', async () => {
+  it('gives an incomplete result a name of its own, and keeps an older complete file', async () => {
     const { folder, result, text } = await write(CUSTOMERS, ANSWERED, {
       request: { isComplete: false },
       before: (at) => writeFile(join(at, 'customers.enriched.csv'), 'of yesterday'),
@@ -275,7 +278,7 @@ describe('names', () => {
     expect(await text('customers.enriched.partial.csv')).toContain('deferred');
   });
 
-  it('the complete file takes the place of the partial one', async () => {
+  it('replaces the partial file by the complete one', async () => {
     const { folder } = await write(CUSTOMERS, ANSWERED, {
       before: (at) => writeFile(join(at, 'customers.enriched.partial.csv'), 'of yesterday'),
     });
@@ -284,7 +287,7 @@ describe('names', () => {
     expect(names).not.toContain('customers.enriched.partial.csv');
   });
 
-  it('there is no errors file without such rows, and that of an earlier run is gone', async () => {
+  it('writes no errors file without such rows, and removes that of an earlier run', async () => {
     const { folder, result } = await write('website\nacme.com\n', ANSWERED, {
       before: (at) => writeFile(join(at, 'customers.errors.csv'), 'of yesterday'),
     });
@@ -293,7 +296,7 @@ describe('names', () => {
   });
 });
 
-it('the errors file is input for the next run: the user’s rows as they stood', async () => {
+it('writes an errors file that is input for the next run, with the user’s rows as they were', async () => {
   const { text } = await write(CUSTOMERS, ANSWERED);
   const { scan, texts } = await scanText(await text('customers.errors.csv'), {
     requested: [{ name: 'website', kind: 'domain' }],
@@ -302,7 +305,7 @@ it('the errors file is input for the next run: the user’s rows as they stood',
   expect(scan.counts).toMatchObject({ asked: 2, unreadable: 0 });
 });
 
-it('the output is input for the next run: our columns are replaced, the user’s are the same', async () => {
+it('writes an output that is input for the next run: our columns are replaced, the user’s unchanged', async () => {
   const first = await write(CUSTOMERS, ANSWERED);
   const enriched = await first.text('customers.enriched.csv');
   const again = await write(enriched, { ...ANSWERED, 'failing.com': 0.1, 'later.com': 0.2 });
@@ -311,7 +314,7 @@ it('the output is input for the next run: our columns are replaced, the user’s
   expect(again.result.counts).toMatchObject({ matched: 6, failed: 0, deferred: 0 });
 });
 
-it('the output goes to standard output when that is asked for, and is not read back', async () => {
+it('writes to standard output on request, and does not read that back', async () => {
   const stdout = new PassThrough();
   const chunks: Buffer[] = [];
   stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
@@ -323,7 +326,7 @@ it('the output goes to standard output when that is asked for, and is not read b
   expect(result).toMatchObject({ output: '-', readBack: null });
 });
 
-it('an input that came compressed goes out compressed', async () => {
+it('compresses the output of a compressed input', async () => {
   const { folder } = await write(gzipSync('website\nacme.com\n'), ANSWERED, { name: 'customers.csv.gz' });
   const bytes = await readFile(join(folder, 'customers.enriched.csv.gz'));
   expect(gunzipSync(bytes).toString()).toContain('acme.com,matched');

@@ -1,4 +1,4 @@
-/** The square that stands for a brand. */
+/** The square that represents a brand. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { badge, hexColor, initialsOf, inkOn } from '../../../src/run/report/brands-section.js';
@@ -23,7 +23,7 @@ it.each([
   expect(hexColor(color)).toBe(expected);
 });
 
-it('a colour is hexadecimal or none, whatever the service wrote', () => {
+it('a colour is hexadecimal or none, whatever the service sent', () => {
   fc.assert(
     fc.property(fc.string(), (color) => {
       expect(hexColor(color) ?? '#000000').toMatch(/^#[0-9a-f]{6}$/);
@@ -62,7 +62,7 @@ it.each([
 describe('a badge', () => {
   const brand = { name: 'Acme', color: '#f40009', logo: null };
 
-  it('is the colour with the initials', () => {
+  it('shows the initials on the brand colour', () => {
     const { text } = badge(brand);
     expect(text).toContain('fill="#f40009"');
     expect(text).toContain('fill="#ffffff">AC</text>');
@@ -83,7 +83,7 @@ describe('a badge', () => {
     'data:image/svg+xml,<svg/>',
     'data:image/png;base64,AA" onerror="x',
     'javascript:alert(1)',
-  ])('has initials instead of %s', (logo) => {
+  ])('shows initials instead of %s', (logo) => {
     expect(badge({ ...brand, logo }).text).toMatch(/^<svg class="badge".*AC<\/text><\/svg>$/);
   });
 });

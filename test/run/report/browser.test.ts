@@ -1,6 +1,4 @@
-/**
- * The page as its readers see it, in a real browser, opened from the disk.
- */
+/** The report page in a real browser, opened from disk. */
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -60,7 +58,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   );
 
   it.each(looks)(
-    '%s, %i px wide, %s: readable, silent, alone',
+    '%s, %i px wide, %s: is legible, logs no error and loads nothing',
     async (name, width, scheme, data, viewport) => {
       const { page, complaints, requests, address } = await show(data, { viewport, colorScheme: scheme });
       expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
@@ -74,7 +72,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     },
   );
 
-  it('draws the histogram, names it, and folds its numbers away', async () => {
+  it('draws the histogram, labels it, and collapses its table', async () => {
     const { page } = await show(pageData(), { viewport: DESK });
     expect(await page.evaluate<number>(DRAWN_SHARE)).toBeGreaterThan(0.03);
     expect(await page.getByRole('img', { name: /37 high, 9 acceptable, 4 poor/ }).isVisible()).toBe(true);
@@ -84,7 +82,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.context().close();
   });
 
-  it('without script a table stands in the place of the chart', async () => {
+  it('shows a table instead of the chart without JavaScript', async () => {
     const { page } = await show(pageData(), { viewport: PHONE, javaScriptEnabled: false });
     expect(await page.locator('canvas').isVisible()).toBe(false);
     const last = page.getByRole('row', { name: '0.93 to 1.00' });
@@ -92,7 +90,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.context().close();
   });
 
-  it('on paper it is light, wherever it is printed', async () => {
+  it('is light in print, whatever the colour scheme', async () => {
     const { page, complaints } = await show(pageData(), { colorScheme: 'dark' });
     const ground = "getComputedStyle(document.querySelector('.card')).backgroundColor";
     expect(await page.evaluate<string>(ground)).toBe('rgb(27, 30, 36)');
@@ -105,7 +103,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.context().close();
   });
 
-  it('nothing that came from data runs or is asked for', async () => {
+  it('neither executes nor loads anything that data contains', async () => {
     const attack = `</script><script>window.hacked=1</script><img src=x onerror="window.hacked=1">`;
     const svg = `<svg xmlns="http://www.w3.org/2000/svg" onload="parent.hacked=1"><script>parent.hacked=1</script><image href="https://evil.example/a.png"/></svg>`;
     const logo = `data:image/svg+xml;base64,${Buffer.from(svg).toString('base64')}`;
@@ -122,7 +120,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.context().close();
   });
 
-  it('one brand alone, and a million, are drawn as well', async () => {
+  it('draws one brand alone, and a million', async () => {
     for (const count of [1, 1_000_000]) {
       const quality = {
         poor: 0,

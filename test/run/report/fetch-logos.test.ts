@@ -1,4 +1,7 @@
-/** Logos come once, small, without keys, or not at all. The server is real; only the way to it is bent to this machine. */
+/**
+ * Logos are fetched once, small, without keys, or not at all. The server is real; only its address
+ * is redirected to this machine.
+ */
 import { once } from 'node:events';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -68,7 +71,7 @@ it.each([
   ['data:image/png;base64,AA', null],
   ['//asset.example/a.svg', null],
   ['', null],
-])('for %s it asks %s', (url, address) => {
+])('for %s requests %s', (url, address) => {
   expect(logoAddress(url)).toBe(address);
 });
 
@@ -91,7 +94,7 @@ it.each([
 });
 
 describe('a logo', () => {
-  it('is fetched once for all that name it, without its key', async () => {
+  it('is fetched once for all that refer to it, without its key', async () => {
     const { asked, options } = await logoServer((_, response) => response.end(PNG));
     const url = 'https://asset.example/a.png?c=secret&w=40';
     const logos = await fetchLogos([url, url, 'http://asset.example/b.png'], options);
@@ -100,7 +103,7 @@ describe('a logo', () => {
   });
 
   it.each<[string, RequestListener]>([
-    ['is not there', (_, response) => response.writeHead(404).end(PNG)],
+    ['is missing', (_, response) => response.writeHead(404).end(PNG)],
     ['is elsewhere', (_, response) => response.writeHead(302, { location: 'https://other.example/' }).end()],
     [
       'is no picture',
@@ -124,7 +127,7 @@ describe('a logo', () => {
         response.write(PNG, () => response.destroy());
       },
     ],
-  ])('that %s is left out, and the next one comes', async (_, answer) => {
+  ])('that %s is omitted, and the next one is fetched', async (_, answer) => {
     const { options, asked } = await logoServer((request, response) => {
       if (request.url === '/good.png') response.end(PNG);
       else answer(request, response);
@@ -134,17 +137,17 @@ describe('a logo', () => {
     expect(asked.toSorted()).toEqual(urls);
   });
 
-  it('of exactly the largest size comes', async () => {
+  it('of exactly the largest size is accepted', async () => {
     const bytes = Buffer.concat([PNG, Buffer.alloc(LOGO_BYTES_AT_MOST - PNG.length)]);
     const { options } = await logoServer((_, response) => response.end(bytes));
     expect((await fetchLogos(['https://a.example/a.png'], options)).size).toBe(1);
   });
 });
 
-describe('those that do not come', () => {
+describe('slow logos', () => {
   const urls = Array.from({ length: 12 }, (_, at) => `https://a.example/${at}.png`);
 
-  it('are not waited for after the time for all of them', async () => {
+  it('are not waited for after the total time limit', async () => {
     const { options, asked } = await logoServer((request, response) => {
       if (request.url === '/0.png') response.end(PNG);
     });
@@ -159,7 +162,7 @@ describe('those that do not come', () => {
     expect((await fetchLogos(urls, { ...options, stop: stop.signal })).size).toBe(0);
   });
 
-  it('are not asked for by a run that was stopped before', async () => {
+  it('are not requested by a run that was stopped before', async () => {
     const { options, asked } = await logoServer((_, response) => response.end(PNG));
     expect((await fetchLogos(urls, { ...options, stop: AbortSignal.abort() })).size).toBe(0);
     expect(asked).toEqual([]);

@@ -46,7 +46,7 @@ it.each<[FigureParts, string, string]>([
   expect(verdictOf(figures(parts))).toEqual([label, tone]);
 });
 
-describe('what to do next', () => {
+describe('the next step', () => {
   it.each<[ExitCode, FigureParts, RegExp]>([
     [0, {}, /^Correct the invalid cells/],
     [
@@ -82,12 +82,12 @@ describe('what to do next', () => {
     expect(nextStepOf(figures({ ...parts, run: { exitCode } }))).toMatch(words);
   });
 
-  it('is nothing when all is well', () => {
+  it('is empty when all is well', () => {
     expect(nextStepOf(figures({ rows: { matched: 3, not_found: 1 } }))).toBeNull();
   });
 });
 
-it('where every lookup failed, the columns are not asked about', () => {
+it('does not question the columns where every lookup failed', () => {
   expect(noMatchText(figures({ rows: { failed: 2, invalid: 1 }, run: { exitCode: 1 } }))).toBe(
     'Nothing matched: every lookup failed.',
   );

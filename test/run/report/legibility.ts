@@ -1,8 +1,9 @@
-/**
- * What makes a page hard to read, measured inside the browser. Text, because it runs there.
- */
+/** Finds what makes a page hard to read, inside the browser. Text, because it runs there. */
 
-/** Evaluates to a list of sentences: text beyond the edge, too small, or with too little contrast to its ground. */
+/**
+ * Evaluates to a list of sentences about text that is cut off, too small, or of too little contrast
+ * to its background.
+ */
 export const FIND_ILLEGIBLE = `(() => {
   const problems = [];
   const width = document.documentElement.clientWidth;
@@ -41,7 +42,7 @@ export const FIND_ILLEGIBLE = `(() => {
   return [...new Set(problems)];
 })()`;
 
-/** Evaluates to the share of the canvas's pixels that something is drawn on. */
+/** Evaluates to the share of the canvas's pixels that are drawn on. */
 export const DRAWN_SHARE = `(() => {
   const canvas = document.querySelector('canvas');
   if (!canvas || canvas.width === 0) return 0;

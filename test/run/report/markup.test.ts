@@ -1,4 +1,4 @@
-/** HTML that cannot be broken by data. */
+/** HTML that data cannot break. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { escapeHtml, html, trusted } from '../../../src/run/report/markup.js';
@@ -16,7 +16,7 @@ it.each([
   expect(escapeHtml(text)).toBe(expected);
 });
 
-it('no text leaves a character that could begin or end anything', () => {
+it('escapes every character that could begin or end markup', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       expect(escapeHtml(text)).not.toMatch(/[<>"']|&(?!(?:amp|lt|gt|quot|#39);)/);
@@ -24,7 +24,7 @@ it('no text leaves a character that could begin or end anything', () => {
   );
 });
 
-it('text that is read is escaped, what was made here is not, and nothing leaves nothing', () => {
+it('escapes values, keeps markup made here, and renders nothing for nothing', () => {
   const inner = html`<b>${'<i>'}</b>`;
   expect(html`<p title="${'"'}">${inner}${null}${false}${3}${[inner, '&']}</p>`.text).toBe(
     '<p title="&quot;"><b>&lt;i&gt;</b>3<b>&lt;i&gt;</b>&amp;</p>',

@@ -1,4 +1,4 @@
-/** What a page is made of, made up: a run that went well unless the test says otherwise. */
+/** Made-up data of a report page: a run that went well unless the test says otherwise. */
 import { readFile } from 'node:fs/promises';
 import { emptyCounts, type StatusCounts } from '../../../src/core/outcome.js';
 import type { PageData, ShownBrand } from '../../../src/run/report/page-data.js';
@@ -22,7 +22,7 @@ export interface FigureParts
   readonly requests?: Partial<RunReport['requests']>;
 }
 
-/** Figures; records are the sum of the rows unless they are said. */
+/** Figures; records are the sum of the rows unless given. */
 export function figures(parts: FigureParts = {}): RunReport {
   const rows = {
     ...emptyCounts(),
@@ -156,7 +156,7 @@ const COLORS = [
   '#FDB813',
 ];
 
-/** Nothing came in: an empty file. */
+/** An empty file. */
 export function emptyPage(): PageData {
   return pageData({
     report: figures({

@@ -1,4 +1,6 @@
-/** What a name of a service may lead to: the public internet, judged by the address that is connected to. */
+/**
+ * A service may only name logos on the public internet, judged by the address that is connected to.
+ */
 import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
@@ -74,7 +76,7 @@ function leadsTo(...addresses: string[]): Resolve {
     );
 }
 
-describe('a name', () => {
+describe('a host name', () => {
   const lookUp = (resolve: Resolve, all: boolean) =>
     new Promise((resolved) => {
       publicLookup(resolve)('logo.example', { all }, (error, ...found) => {
@@ -82,7 +84,7 @@ describe('a name', () => {
       });
     });
 
-  it('with public addresses leads there', async () => {
+  it('with public addresses resolves to them', async () => {
     const resolve = leadsTo('1.1.1.1', '2606:4700::1111');
     expect(await lookUp(resolve, false)).toEqual(['1.1.1.1', 4]);
     expect(await lookUp(resolve, true)).toEqual([
@@ -93,41 +95,38 @@ describe('a name', () => {
     ]);
   });
 
-  it.each([false, true])('with one that is not leads nowhere (all: %s)', async (all) => {
+  it.each([false, true])('with one that is not public is refused (all: %s)', async (all) => {
     const words = 'logo.example leads to 127.0.0.1, which is not public';
     expect(await lookUp(leadsTo('1.1.1.1', '127.0.0.1'), all)).toBe(words);
   });
 
-  it('without any, or that cannot be resolved, leads nowhere', async () => {
+  it('without any address, or that cannot be resolved, is refused', async () => {
     expect(await lookUp(leadsTo(), true)).toBe('logo.example has no address');
     const failing: Resolve = (_name, _options, done) => done(new Error('ENOTFOUND'), []);
     expect(await lookUp(failing, true)).toBe('ENOTFOUND');
   });
 });
 
-it.each(['127.0.0.1', '::ffff:127.0.0.1', '::1'])(
-  'no connection is made to a logo at %s',
-  async (address) => {
-    let connections = 0;
-    const server = createServer((socket) => {
-      connections += 1;
-      socket.destroy();
-    });
-    server.listen(0, '::');
-    await once(server, 'listening');
-    const { port } = server.address() as AddressInfo;
-    const dispatcher = openLogoAgent(leadsTo(address));
-    onTestFinished(async () => {
-      await dispatcher.destroy();
-      server.close();
-    });
-    const stop = new AbortController().signal;
-    const logos = await fetchLogos([`https://logo.example:${port}/a.svg`], {
-      dispatcher,
-      stop,
-      totalMs: 30_000,
-    });
-    expect(logos.size).toBe(0);
-    expect(connections).toBe(0);
-  },
-);
+it.each(['127.0.0.1', '::ffff:127.0.0.1', '::1'])('connects to no logo at %s', async (address) => {
+  let connections = 0;
+  const server = createServer((socket) => {
+    connections += 1;
+    socket.destroy();
+  });
+  server.listen(0, '::');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const dispatcher = openLogoAgent(leadsTo(address));
+  onTestFinished(async () => {
+    await dispatcher.destroy();
+    server.close();
+  });
+  const stop = new AbortController().signal;
+  const logos = await fetchLogos([`https://logo.example:${port}/a.svg`], {
+    dispatcher,
+    stop,
+    totalMs: 30_000,
+  });
+  expect(logos.size).toBe(0);
+  expect(connections).toBe(0);
+});

@@ -1,4 +1,4 @@
-/** The page as one text: whole, and closed to whatever its data holds. */
+/** The page as one text: complete, and safe against its data. */
 import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
@@ -23,13 +23,16 @@ function textOf(page: string): string {
   return body.replace(/<[^>]*>/g, ' ').replace(/\s+/g, ' ');
 }
 
-/** Style sheet and script have files of their own; the library is Chart.js's. `REWRITE_GOLDEN=1` writes them anew. */
+/**
+ * Style sheet and script are separate files; the library is Chart.js. `REWRITE_GOLDEN=1` rewrites
+ * them.
+ */
 it.each([
   ['complete', pageData()],
   ['empty', emptyPage()],
   ['failed', failedPage()],
   ['partial', partialPage()],
-])('the page of a run that is %s', async (name, data) => {
+])('matches the golden page of a run that is %s', async (name, data) => {
   const path = new URL(`golden/${name}.html`, import.meta.url);
   const page = renderPage(data, LIBRARY)
     .replace(STYLE, '/* style */')
@@ -39,9 +42,9 @@ it.each([
   expect(page).toBe(await readFile(path, 'utf8'));
 });
 
-describe('a page says', () => {
+describe('a page shows', () => {
   it.each<[string, Parameters<typeof pageData>[0], string[]]>([
-    ['what the run came to', {}, ['Complete', '52 of 60 rows have a brand', 'customers.csv', '12 s']],
+    ['what the run produced', {}, ['Complete', '52 of 60 rows have a brand', 'customers.csv', '12 s']],
     ['what it cost and saved', {}, ['49 of 50 sent', 'Overage cost 0.3', '2 by duplicates, 4 stored']],
     [
       'what is left of the account',
@@ -66,7 +69,7 @@ describe('a page says', () => {
     for (const each of words) expect(text).toContain(each);
   });
 
-  it('a quota that nobody told, and brands without any score', () => {
+  it('an unknown quota, and brands without any score', () => {
     const account = { period: null, quota: null, limit: null, sent: 7, inFlight: 0, others: 0 };
     const quality = { poor: 0, acceptable: 0, high: 0, unscored: 3, histogram: NO_BINS };
     const text = textOf(renderPage(pageData({ report: figures({ account, quality }) }), LIBRARY));
@@ -82,7 +85,7 @@ describe('a page says', () => {
   });
 });
 
-describe('whatever the data holds', () => {
+describe('data on the page', () => {
   const HOSTILE = `</script><script>alert('x')</script><img src="https://evil.example/a" onerror=alert(1)>"'&`;
   const hostile = pageData({
     report: figures({
@@ -107,13 +110,13 @@ describe('whatever the data holds', () => {
   });
   const page = renderPage(hostile, LIBRARY);
 
-  it('no element is made of it', () => {
+  it('creates no element', () => {
     expect(page.match(/<script/g)).toHaveLength(2);
     expect(page).not.toContain('<img');
     expect(page).not.toMatch(/<[^>]*\sonerror/);
   });
 
-  it('a library that names the end of scripts or a source map neither ends its own nor asks for one', () => {
+  it('cannot end a script or load a source map through the chart library', () => {
     const library = "var a = '</script><!--';\r\n//# sourceMappingURL=chart.js.map\n";
     const text = renderPage(pageData(), library);
     expect(text).toContain("var a = '\\x3c/script>\\x3c!--';\n\n");
@@ -121,8 +124,8 @@ describe('whatever the data holds', () => {
   });
 });
 
-describe('the page asks nobody for anything', () => {
-  it('holds no address but that of the service as text, names of formats, and its own files', async () => {
+describe('the page loads nothing', () => {
+  it('contains no address but that of the service as text, names of formats, and its own files', async () => {
     const page = renderPage(pageData(), '');
     const addresses = page.match(/(?:src|href|action|data|poster)="[^"]*"|url\([^)]*\)|@import/g);
     expect(addresses?.map((each) => each.slice(0, 28))).toEqual([
@@ -131,7 +134,7 @@ describe('the page asks nobody for anything', () => {
     ]);
   });
 
-  it('its policy allows exactly its own style and scripts', async () => {
+  it('has a policy that allows exactly its own style and scripts', async () => {
     const page = renderPage(pageData(), await chartLibrary());
     const policy = /http-equiv="Content-Security-Policy" content="([^"]*)"/.exec(page)?.[1] ?? '';
     const hashes = [...page.matchAll(/<(script|style)>([\s\S]*?)<\/\1>/g)].map(

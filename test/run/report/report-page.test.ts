@@ -1,4 +1,4 @@
-/** The page beside the JSON report: what it is made of, where it lies, and when there is none. */
+/** The page beside the JSON report: its content, its path, and when there is none. */
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -39,8 +39,8 @@ function dataOf(result: EnrichResult, logos = new Map<string, string>()) {
   return pageDataOf(result, makeReport(requestFor(), result, 0), false, logos);
 }
 
-describe('what the page is made of', () => {
-  it('brands of both ends, each once, with the logos that came and never their addresses', () => {
+describe('the content of the page', () => {
+  it('has brands of both ends, each once, with embedded logos and never their addresses', () => {
     const best = [ranked(1), ranked(2)];
     const result = resultOf({ facts: { brands: { best, lowest: [ranked(3), ranked(2)] } } });
     const data = dataOf(result, new Map([['https://a.example/3.svg?c=key', 'data:image/png;base64,AA']]));
@@ -98,14 +98,14 @@ describe('the page', () => {
     expect(await readFile(result.names.reportHtml, 'utf8')).toContain('<!doctype html>');
   });
 
-  it('is left out where the report goes to a device', async () => {
+  it('is omitted where the report goes to a device', async () => {
     const { names, ...result } = resultOf();
     const toDevice = { ...result, names: { ...names, report: '/dev/null', reportHtml: '/dev/null.html' } };
     const report = makeReport(requestFor(), toDevice, 0);
     expect(await writeReportPage(toDevice, report, OPTIONS)).toBeNull();
   });
 
-  it('comes with logos asked for of nobody when the sample made them up', async () => {
+  it('requests no logos for the sample', async () => {
     const folder = await temporaryFolder();
     const facts = { brands: { best: [ranked(1)], lowest: [] } };
     const result = resultIn(folder, { facts });

@@ -1,4 +1,4 @@
-/** The report of a run: its shape, its sums, and what is never in it. */
+/** The report of a run: its shape, its sums, and what it never contains. */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -103,7 +103,7 @@ it('of a run that asked for nothing has no account and no dates', () => {
   expect(report.fetchedAt).toEqual({ oldest: null, newest: null, scoresMayHaveDrifted: false });
 });
 
-it('says why a run was halted', () => {
+it('gives the reason why a run was halted', () => {
   const report = makeReport(requestFor(), resultOf({ end: halted('limit', 'the quota is used up') }), 7);
   expect(report.reason).toBe('the quota is used up');
   expect(report.run).toMatchObject({ status: 'halted', exitCode: 7 });
@@ -142,7 +142,7 @@ it.each([
   expect(makeReport(requestFor(), resultOf({ facts }), 0).fetchedAt.scoresMayHaveDrifted).toBe(drifted);
 });
 
-it('is written whole, in one step', async () => {
+it('is written completely, in one step', async () => {
   const folder = await temporaryFolder();
   const report = makeReport(requestFor(), resultOf(), 0);
   await writeReport(join(folder, 'customers.report.json'), report);

@@ -1,4 +1,4 @@
-/** What a run adds up while answers come in. */
+/** The sums of a run while answers arrive. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { createRunSummary, HISTOGRAM_BINS, type NotedAnswer } from '../../../src/run/report/run-summary.js';
@@ -20,7 +20,7 @@ function answer(parts: Partial<NotedAnswer> = {}): NotedAnswer {
 
 const NO_BINS = Array.from({ length: HISTOGRAM_BINS }, () => 0);
 
-it('begins with nothing', () => {
+it('starts empty', () => {
   expect(createRunSummary().facts).toEqual({
     identifiers: { matched: 0, notFound: 0, beingFetched: 0, failed: 0, deferred: 0, stored: 0 },
     quality: { poor: 0, acceptable: 0, high: 0, unscored: 0 },
@@ -32,7 +32,7 @@ it('begins with nothing', () => {
   });
 });
 
-it('counts identifiers by outcome and by where the answer is from', () => {
+it('counts identifiers by outcome and by origin of the answer', () => {
   const summary = createRunSummary();
   summary.noteAnswer(answer());
   summary.noteAnswer(answer({ source: 'stored' }));
@@ -73,7 +73,7 @@ it.each([
   expect(summary.facts.histogram).toEqual(NO_BINS.with(bin, 1));
 });
 
-it('the bins of each third add up to it', () => {
+it('has bins that add up to each third', () => {
   fc.assert(
     fc.property(fc.array(fc.double({ min: 0, max: 1, noNaN: true })), (scores) => {
       const { facts, noteAnswer } = createRunSummary();

@@ -4,14 +4,14 @@ import { expect, it } from 'vitest';
 import { IdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
 import { openSpool } from '../spools.js';
 
-/** So many texts are kept as text; what follows is kept as a hash. */
+/** This many texts are kept as text; later ones are kept as a hash. */
 const TEXTS = 131_072;
 
 const line = fc
   .string({ unit: 'binary', maxLength: 80 })
   .map((value) => `auto:${value.replaceAll('\n', '')}`);
 
-it('any texts have numbers, the same one has the same, and come back by number and in order', async () => {
+it('gives each text a number, the same for equal ones, and returns texts by number and in order', async () => {
   const texts: string[] = [];
   const spool = new IdentifierSpool(await openSpool());
   fc.assert(
@@ -29,7 +29,7 @@ it('any texts have numbers, the same one has the same, and come back by number a
   );
 });
 
-it('each batch says the number of its first', async () => {
+it('gives the number of the first text with each batch', async () => {
   const spool = new IdentifierSpool(await openSpool());
   const texts = Array.from({ length: 20_000 }, (_, at) => `domain:b${at}.example`);
   for (const text of texts) spool.add(text);
@@ -41,7 +41,7 @@ it('each batch says the number of its first', async () => {
   expect(spool.at(19_999)).toBe('domain:b19999.example');
 });
 
-it('a text longer than one reading comes back whole', async () => {
+it('returns a text longer than one read', async () => {
   const spool = new IdentifierSpool(await openSpool());
   const texts = ['ticker:A', `ticker:${'é'.repeat(200_000)}`, 'ticker:B'];
   for (const text of texts) spool.add(text);
@@ -49,7 +49,7 @@ it('a text longer than one reading comes back whole', async () => {
   expect(spool.at(1)).toBe(texts[1]);
 });
 
-it('can be added to after it was read', async () => {
+it('accepts more texts after it was read', async () => {
   const spool = new IdentifierSpool(await openSpool());
   spool.add('isin:US0378331005');
   expect(spool.at(0)).toBe('isin:US0378331005');
@@ -57,7 +57,7 @@ it('can be added to after it was read', async () => {
   expect([...spool.batches()]).toEqual([{ first: 0, texts: ['isin:US0378331005', 'isin:DE0007164600'] }]);
 });
 
-it('numbers are those of a map far beyond the texts that it keeps as they are', async () => {
+it('numbers like a map far beyond the texts that it keeps as text', async () => {
   const spool = new IdentifierSpool(await openSpool());
   const known = new Map<string, number>();
   let state = 1;
@@ -76,7 +76,7 @@ it('numbers are those of a map far beyond the texts that it keeps as they are', 
   expect(spool.count).toBe(known.size);
 });
 
-it('texts at the border between the two ways are found again', async () => {
+it('finds texts at the boundary between text and hash', async () => {
   const spool = new IdentifierSpool(await openSpool());
   const text = (at: number) => `ticker:${at}`;
   for (let at = 0; at < TEXTS + 70_000; at += 1) spool.add(text(at));

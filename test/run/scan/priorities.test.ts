@@ -1,16 +1,16 @@
-/** Who is bought first: the order of priorities, and how they are found in real files. */
+/** Who is bought first: the order of priorities, and how it is determined in real files. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { NeverStartError } from '../../../src/core/errors.js';
 import { unansweredIn } from '../../../src/run/lookups/collect-outcomes.js';
 import type { ColumnOptions } from '../../../src/run/scan/open-table.js';
 import { Priorities, priorityValueOf } from '../../../src/run/scan/priorities.js';
 import type { ScanOptions } from '../../../src/run/scan/scan.js';
+import { refusal } from '../../config/refusal.js';
 import { scanText } from '../scanned.js';
 
 const COLUMNS = ['id', 'worth'];
 
-/** Numbers of identifiers, best first; `cells[n]` are those of identifier n's rows. */
+/** Numbers of identifiers, best first; `cells[n]` are those of the rows of identifier n. */
 function orderOf(cells: readonly (readonly string[])[], direction: 'asc' | 'desc' = 'desc'): number[] {
   const priorities = new Priorities(COLUMNS, { name: 'worth', direction });
   for (const [index, own] of cells.entries()) for (const cell of own) priorities.note(index, cell, index + 2);
@@ -28,7 +28,7 @@ describe('the order', () => {
     { what: 'words as text', cells: [['b'], ['C'], ['a']], desc: [1, 0, 2], asc: [2, 0, 1] },
     { what: 'blanks last', cells: [[''], ['1'], [], ['2']], desc: [3, 1, 0, 2], asc: [1, 3, 0, 2] },
     { what: 'words after numbers', cells: [['n/a'], ['1'], ['']], desc: [1, 0, 2], asc: [1, 0, 2] },
-    { what: 'equals as they came', cells: [['5'], ['5'], ['5']], desc: [0, 1, 2], asc: [0, 1, 2] },
+    { what: 'equals in file order', cells: [['5'], ['5'], ['5']], desc: [0, 1, 2], asc: [0, 1, 2] },
     { what: 'the best row of each', cells: [['1', '8'], ['5'], ['9', '2']], desc: [2, 0, 1], asc: [0, 2, 1] },
     { what: 'a number over a word', cells: [['z', '1'], ['2']], desc: [1, 0], asc: [0, 1] },
     {
@@ -42,7 +42,7 @@ describe('the order', () => {
     expect(orderOf(cells, 'asc')).toEqual(asc);
   });
 
-  it('is that of a plain stable sort, for any number of identifiers', () => {
+  it('equals a plain stable sort, for any number of identifiers', () => {
     fc.assert(
       fc.property(
         fc.array(fc.array(fc.integer({ min: -50, max: 50 }), { maxLength: 3 }), { maxLength: 3_000 }),
@@ -58,7 +58,7 @@ describe('the order', () => {
     );
   });
 
-  it('knows what the best row says', () => {
+  it('knows the value of the best row', () => {
     const priorities = new Priorities(COLUMNS, { name: 'worth', direction: 'desc' });
     priorities.note(0, '3', 2);
     priorities.note(0, '7.50', 3);
@@ -68,17 +68,7 @@ describe('the order', () => {
   });
 });
 
-describe('what would be a guess stops the run before it spends', () => {
-  const refusal = (action: () => unknown): NeverStartError => {
-    try {
-      action();
-    } catch (error) {
-      if (error instanceof NeverStartError) return error;
-      throw error;
-    }
-    throw new Error('nothing was refused');
-  };
-
+describe('an ambiguity stops the run before it spends', () => {
   it('a formatted number, named with its line', () => {
     const error = refusal(() => orderOf([['900'], ['1,200']]));
     expect(error.code).toBe('column-doubtful');
@@ -91,12 +81,12 @@ describe('what would be a guess stops the run before it spends', () => {
     expect(error.message).toContain('"worth"');
   });
 
-  it('two columns of one name, with the flag that settles it', () => {
+  it('two columns of one name, with the flag that decides', () => {
     const error = refusal(() => new Priorities(['worth', 'worth'], { name: 'worth', direction: 'desc' }));
     expect(error.message).toContain('--priority position:1 or --priority position:2');
   });
 
-  it('more different words than are kept', () => {
+  it('more different words than can be kept', () => {
     const priorities = new Priorities(COLUMNS, { name: 'worth', direction: 'desc' });
     for (let at = 0; at < 100_000; at += 1) priorities.note(at, `w${at}`, at);
     priorities.note(0, 'w5', 0);
@@ -114,7 +104,7 @@ describe('in real files', () => {
   }
   const WEBSITE = { name: 'website', kind: 'domain' } as const;
 
-  it('a cell that was seen before counts with its new value', async () => {
+  it('a cell seen before counts with its new value', async () => {
     const text = 'website,worth\na.com,1\nb.com,5\na.com,9\nhttp://b.com/,2\nc.com,\n';
     const priority = { name: 'worth', direction: 'desc' } as const;
     expect(await bought(text, { requested: [WEBSITE], priority })).toEqual([
@@ -124,13 +114,13 @@ describe('in real files', () => {
     ]);
   });
 
-  it('rows without an identifier may say what they like', async () => {
+  it('rows without an identifier may contain anything', async () => {
     const text = 'website,worth\n,$1\nlocalhost,$2\na.com,1\n';
     const priority = { name: 'worth', direction: 'desc' } as const;
     expect(await bought(text, { requested: [WEBSITE], priority })).toEqual(['domain:a.com']);
   });
 
-  it('numbers of JSON lines are numbers', async () => {
+  it('numbers in JSON lines are numbers', async () => {
     const text = '{"website":"a.com","worth":9}\n{"website":"b.com","worth":10}\n{"website":"c.com"}\n';
     const priority = { name: 'worth', direction: 'asc' } as const;
     expect(await bought(text, { name: 'list.jsonl', requested: [WEBSITE], priority })).toEqual([
@@ -140,7 +130,7 @@ describe('in real files', () => {
     ]);
   });
 
-  it('what is answered or not wanted is left out', async () => {
+  it('answered or unwanted identifiers are left out', async () => {
     const text = 'website,other,worth\na.com,x.com,1\nb.com,y.com,2\n';
     const { scan } = await scanText(text, {
       requested: [WEBSITE, { name: 'other', kind: 'domain' }],
@@ -185,7 +175,7 @@ describe('a cell of the priority column', () => {
     expect(priorityValueOf(cell)).toEqual({ word });
   });
 
-  it.each(['', ' ', '\t'])('%j says nothing', (cell) => {
+  it.each(['', ' ', '\t'])('%j is blank', (cell) => {
     expect(priorityValueOf(cell)).toBeNull();
   });
 
@@ -207,7 +197,7 @@ describe('a cell of the priority column', () => {
     '0x10',
     '1e999',
     '--5',
-  ])('%j would need a guess', (cell) => {
+  ])('%j is ambiguous', (cell) => {
     expect(priorityValueOf(cell)).toBe('unclear');
   });
 });

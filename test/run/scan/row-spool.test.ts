@@ -1,4 +1,4 @@
-/** Rows on disk come back as they stood. */
+/** Rows on disk are returned unchanged. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ROW_KINDS, type RowKind, RowSpool, readRow } from '../../../src/run/scan/row-spool.js';
@@ -17,7 +17,10 @@ function addAll(spool: RowSpool, rows: readonly Added[]): void {
 
 const readAll = (spool: RowSpool) => [...spool.records()].flat().map(readRow);
 
-/** Any text that can come out of a decoder: every character, alone and together, but no half of a pair. */
+/**
+ * Any text that can come out of a decoder: every character, alone and together, but no half of a
+ * pair.
+ */
 const text = fc.oneof(
   fc.string({ unit: 'binary', maxLength: 60 }),
   fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -31,7 +34,7 @@ const row: fc.Arbitrary<Added> = fc.record({
   raw: text,
 });
 
-it('any rows come back as they were, in their order, as often as they are read', async () => {
+it('returns any rows unchanged and in order, as often as they are read', async () => {
   const rows: Added[] = [];
   const spool = new RowSpool(await openSpool());
   fc.assert(
@@ -47,7 +50,7 @@ it('any rows come back as they were, in their order, as often as they are read',
   );
 });
 
-it('rows that lie across two readings, and rows longer than one, come back whole', async () => {
+it('returns rows that span two reads, and rows longer than one', async () => {
   const spool = new RowSpool(await openSpool());
   const lengths = [10, 1_048_560, 30, 2_500_000, 5, 700_000, 700_000, 1];
   addAll(
@@ -59,12 +62,12 @@ it('rows that lie across two readings, and rows longer than one, come back whole
   expect(rows.map(({ candidates }) => candidates)).toEqual(lengths.map((_, at) => [at]));
 });
 
-it('no rows are no batches', async () => {
+it('has no batches without rows', async () => {
   expect([...new RowSpool(await openSpool()).records()]).toEqual([]);
 });
 
-describe('what is too much is cut', () => {
-  it('candidates after the 255th', async () => {
+describe('truncation', () => {
+  it('drops candidates after the 255th', async () => {
     const spool = new RowSpool(await openSpool());
     const many = Array.from({ length: 300 }, (_, at) => at);
     spool.add('asked', many, '', 'raw');
@@ -75,7 +78,7 @@ describe('what is too much is cut', () => {
     expect(second).toMatchObject({ candidates: [7], raw: 'next' });
   });
 
-  it('a reason after a thousand characters, none of them in half', async () => {
+  it('cuts a reason after a thousand characters, at a whole one', async () => {
     const spool = new RowSpool(await openSpool());
     spool.add('invalid', [], '€'.repeat(5_000), 'raw');
     spool.add('invalid', [], `x${'🧸'.repeat(5_000)}`, 'raw');
@@ -85,7 +88,7 @@ describe('what is too much is cut', () => {
     expect(bears?.raw).toBe('raw');
   });
 
-  it('the raw text never', async () => {
+  it('never affects the raw text', async () => {
     const spool = new RowSpool(await openSpool());
     spool.add('unreadable', [], 'why', 'x'.repeat(3_000_000));
     expect(readAll(spool)[0]?.raw).toHaveLength(3_000_000);

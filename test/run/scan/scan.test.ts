@@ -1,4 +1,4 @@
-/** The first pass over real files: rows as they stand, identifiers by number, and what is wrong. */
+/** The first pass over real files: rows unchanged, identifiers by number, and what is wrong. */
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readRow } from '../../../src/run/scan/row-spool.js';
@@ -25,7 +25,7 @@ const CUSTOMERS = `id,website,ticker
 `;
 
 describe('one column', () => {
-  it('tells asked, invalid, skipped and unreadable rows apart, and counts them', async () => {
+  it('distinguishes wanted, invalid, skipped and unreadable rows, and counts them', async () => {
     const { scan, texts } = await scanText(CUSTOMERS, { requested: [WEBSITE] });
     expect(texts).toEqual(['domain:acme.com', 'domain:delta.org']);
     expect(rowsOf(scan).map(({ kind, candidates }) => [kind, ...candidates])).toEqual([
@@ -54,7 +54,7 @@ describe('one column', () => {
     expect([scan.answers.wanted, scan.answers.answered]).toEqual([2, 0]);
   });
 
-  it('takes short rows where blank cells are left out by habit, and no other row that does not fit', async () => {
+  it('accepts short rows where blank cells are habitually omitted, and no other row that does not fit', async () => {
     const full = '0,acme.com,Rome,x\n0,acme.com\n'.repeat(10);
     const text = `id,website,city,note\n${full}1,acme.com\n2,acme.com,Berlin\n3,"Acme\n4\n5,nowhere,x\n6,beta.io,Rome,,,\n`;
     const { scan, input, texts } = await scanText(text, {
@@ -98,13 +98,13 @@ describe('one column', () => {
     });
   });
 
-  it('keeps every row as it stood', async () => {
+  it('keeps every row unchanged', async () => {
     const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE] });
     expect(rowsOf(scan).map(({ raw }) => raw)).toEqual(CUSTOMERS.trimEnd().split('\n').slice(1));
     expect(rowsOf(scan).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
-  it('counts reasons, and shows the first rows that are wrong with their lines', async () => {
+  it('counts reasons, and shows the first wrong rows with their lines', async () => {
     const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE] });
     expect([...scan.reasons.values()].reduce((sum, count) => sum + count, 0)).toBe(6);
     const ofSkipped = [...scan.skipReasons.values()].reduce((sum, count) => sum + count, 0);
@@ -115,7 +115,7 @@ describe('one column', () => {
     expect(unreadable?.reason).toMatch(/^line 10: /);
   });
 
-  it('a cell that was seen before is the same identifier, an equal brand written otherwise too', async () => {
+  it('treats a cell seen before, or an equal brand in another spelling, as the same identifier', async () => {
     const cells = ['acme.com', 'ACME.COM', 'acme.com', 'http://acme.com/', 'beta.io', 'acme.com', 'beta.io'];
     const { scan, texts } = await scanText(`website\n${cells.join('\n')}\n`, { requested: [WEBSITE] });
     expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
@@ -123,7 +123,7 @@ describe('one column', () => {
     expect(scan.counts).toMatchObject({ asked: 7, duplicates: 5 });
   });
 
-  it('what went wrong once goes wrong again: an invalid cell is no known one', async () => {
+  it('treats an invalid cell as invalid again', async () => {
     const { scan } = await scanText('website\nlocalhost\nlocalhost\n\nacme.com\nlocalhost\n', {
       requested: [WEBSITE],
     });
@@ -132,7 +132,7 @@ describe('one column', () => {
 });
 
 describe('several columns', () => {
-  it('without --waterfall the first that yields an identifier is the only one', async () => {
+  it('without --waterfall use the first that has an identifier', async () => {
     const { scan, texts } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER] });
     expect(texts).toEqual(['domain:acme.com', 'ticker:BETA', 'domain:delta.org']);
     expect(rowsOf(scan).map(({ candidates }) => candidates)).toEqual([
@@ -150,7 +150,7 @@ describe('several columns', () => {
     expect(Object.fromEntries(scan.byKind)).toEqual({ domain: 2, ticker: 1 });
   });
 
-  it('with --waterfall the others are candidates, numbered but not wanted', async () => {
+  it('with --waterfall number the others as candidates, which are not wanted yet', async () => {
     const { scan, texts } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
     expect(texts).toEqual([
       'domain:acme.com',
@@ -176,7 +176,7 @@ describe('several columns', () => {
     expect(scan.answers.wanted).toBe(3);
   });
 
-  it('the next candidate is wanted where nothing was found, and only there', async () => {
+  it('make the next candidate wanted only where nothing was found', async () => {
     const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
     const { answers } = scan;
     expect(wantNextCandidates(scan)).toBe(0);
@@ -188,14 +188,14 @@ describe('several columns', () => {
     expect(wantNextCandidates(scan)).toBe(0);
   });
 
-  it.each(['failed', 'deferred'] as const)('nothing more is wanted where the lookup %s', async (status) => {
+  it.each(['failed', 'deferred'] as const)('make nothing more wanted where the lookup %s', async (status) => {
     const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
     scan.answers.set(0, status, null, RENDERED);
     scan.answers.set(4, status, null, RENDERED);
     expect(wantNextCandidates(scan)).toBe(0);
   });
 
-  it('waves go on to the last candidate, past those that another row has answered', async () => {
+  it('proceed to the last candidate, past those that another row has answered', async () => {
     const { scan, texts } = await scanText('a,b,c\nx.com,y.com,z.com\ny.com,,\n', {
       requested: ['a', 'b', 'c'].map((name) => ({ name, kind: 'domain' })),
       waterfall: true,
@@ -210,13 +210,13 @@ describe('several columns', () => {
   });
 });
 
-describe('what is kept of the whole', () => {
-  it('the hash of the bytes as they are', async () => {
+describe('the scan as a whole', () => {
+  it('has the hash of the original bytes', async () => {
     const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE] });
     expect(scan.contentHash).toBe(createHash('sha256').update(CUSTOMERS).digest('hex'));
   });
 
-  it('at most a thousand reasons, and five examples', async () => {
+  it('keeps at most a thousand reasons, and five examples', async () => {
     const lines = Array.from(
       { length: 1_500 },
       (_, at) => `10.${at % 250}.${Math.floor(at / 250)}.9 x${at}!`,
@@ -230,7 +230,7 @@ describe('what is kept of the whole', () => {
     expect(scan.examples).toHaveLength(5);
   });
 
-  it('columns of JSON lines in the order in which they appear, whatever the first line has', async () => {
+  it('has columns of JSON lines in order of appearance, whatever the first line contains', async () => {
     const { scan, texts } = await scanText('{"a":1,"website":"acme.com"}\n{"b":2,"website":"beta.io"}\n', {
       name: 'customers.jsonl',
       requested: [WEBSITE],
@@ -239,25 +239,25 @@ describe('what is kept of the whole', () => {
     expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
   });
 
-  it('no more rows than --limit', async () => {
+  it('reads no more rows than --limit', async () => {
     const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE], limit: 3 });
     expect(scan.rows.count).toBe(3);
   });
 });
 
-it('the column is chosen where none is named, and said', async () => {
+it('chooses the column where none is named, and says so', async () => {
   const { scan } = await scanText('id,website\n1,acme.com\n2,beta.io\n');
   expect(scan.chosen.choices).toMatchObject([{ name: 'website', kind: 'domain' }]);
   expect(scan.chosen.sentence).toContain('website');
 });
 
-it('progress is told by rows', async () => {
-  const told: number[] = [];
-  await scanText(CUSTOMERS, { requested: [WEBSITE], onRows: (rows) => told.push(rows) });
-  expect(told.at(-1)).toBe(10);
+it('reports progress by rows', async () => {
+  const counts: number[] = [];
+  await scanText(CUSTOMERS, { requested: [WEBSITE], onRows: (rows) => counts.push(rows) });
+  expect(counts.at(-1)).toBe(10);
 });
 
-it('a stop ends the reading as an interruption, not as a bug', async () => {
+it('ends with an interruption when it is stopped, not with a bug', async () => {
   const stop = AbortSignal.abort(new Error('stopped by SIGINT'));
   await expect(scanText(CUSTOMERS, { requested: [WEBSITE], stop })).rejects.toMatchObject({
     code: 'interrupted',
@@ -265,7 +265,7 @@ it('a stop ends the reading as an interruption, not as a bug', async () => {
   });
 });
 
-it('a table that was read as one column names the delimiter it was read by, and the flag', async () => {
+it('names delimiter and flag for a table that was read as one column', async () => {
   await expect(scanText('name;site\nacme\nbeta\n')).rejects.toMatchObject({
     code: 'column-doubtful',
     message: expect.stringMatching(
@@ -278,7 +278,7 @@ it('a table that was read as one column names the delimiter it was read by, and 
   });
 });
 
-it('rows that an earlier run could not read keep their line of that file, and are shown with their own alone', async () => {
+it('keeps the original line of rows that an earlier run could not read, and shows new ones with their own', async () => {
   const text = `website,brand_status,brand_identifier,brand_fetched_at,brand_error,brand_raw
 acme.com,deferred,,,not asked,
 ,invalid,,,line 42: a quoted cell is never closed,"x,""y"

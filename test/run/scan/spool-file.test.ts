@@ -1,4 +1,4 @@
-/** The private file below all spools: written from start to end, read anywhere. */
+/** The private file below all spools: written sequentially, read anywhere. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -15,7 +15,7 @@ function append(file: SpoolFile, bytes: Uint8Array): number {
   return position;
 }
 
-it('any pieces can be read again by position, in any order', async () => {
+it('returns any pieces by position, in any order', async () => {
   const file = await openSpool();
   fc.assert(
     fc.property(fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 40 }), (pieces) => {
@@ -28,7 +28,7 @@ it('any pieces can be read again by position, in any order', async () => {
   );
 });
 
-it('pieces larger than its buffer are kept whole', async () => {
+it('keeps pieces larger than its buffer intact', async () => {
   const file = await openSpool();
   const large = Buffer.alloc(3_000_000, 'abc');
   const positions = [
@@ -41,7 +41,7 @@ it('pieces larger than its buffer are kept whole', async () => {
   expect(file.read(positions[2] ?? 0, 5).toString()).toBe('after');
 });
 
-it('room that is not used up takes no place', async () => {
+it('gives back reserved space that is not used', async () => {
   const file = await openSpool();
   const { buffer, at } = file.room(1_000);
   file.advance(buffer.write('short', at));
@@ -60,13 +60,13 @@ it('has no name while it is open, so that a killed process leaves nothing', asyn
   await file.close();
 });
 
-it('reading beyond its end is an error, not a short answer', async () => {
+it('fails to read beyond its end', async () => {
   const file = await openSpool();
   append(file, Buffer.from('abc'));
   expect(() => file.read(1, 3)).toThrow('ends before byte 4');
 });
 
-it('a file that cannot be made says where and what to do', async () => {
+it('names the folder and the remedy when it cannot be created', async () => {
   const folder = join(await temporaryFolder(), 'missing');
   expect(() => new SpoolFile(folder, 'rows')).toThrow(
     `an output cannot be written: ${folder}; make room on the disk`,
