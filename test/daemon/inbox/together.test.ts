@@ -18,7 +18,9 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('two watchers and 60 files, one killed in the middle: each file is done once, nothing is bought twice but what was in flight', async () => {
+  test('two watchers and 60 files, one killed in the middle: each file is done once, nothing is bought twice but what was in flight', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createInboxScene(redis, { latencyMs: 20 });
     const { meter } = scene.service;
     await mkdir(scene.path('inbox'));
