@@ -54,7 +54,9 @@ describe.skipIf(redis.missing !== null)('on redis, with a token that is right at
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('a wrong token is shown once, by whichever of four workers asks first', async () => {
+  test('a wrong token is shown once, by whichever of four workers asks first', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(redis, { tokens: [], latencyMs: 500 });
     await scene.write('list.csv', domainList(1_000));
     const workers = [1, 2, 3, 4].map((number) =>
