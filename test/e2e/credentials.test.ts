@@ -6,7 +6,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
 
@@ -25,7 +25,7 @@ async function filesWithToken(scene: Scene): Promise<string[]> {
 }
 
 const redis = redisEngine();
-describeOn([redis, embeddedEngine()], (engine) => {
+describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
@@ -55,7 +55,9 @@ describe.skipIf(redis.missing !== null)('on redis, with a token that is valid at
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('of four workers with a wrong token only one sends a request', async () => {
+  test('of four workers with a wrong token only one sends a request', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(redis, { tokens: [], latencyMs: 500 });
     await scene.write('list.csv', domainList(1_000));
     const workers = [1, 2, 3, 4].map((number) =>

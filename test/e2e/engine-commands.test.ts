@@ -4,12 +4,12 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 
 const embedded = embeddedEngine();
-const others = [redisEngine(), postgresEngine()];
+const others = [redisEngine(), inLongTests(postgresEngine())];
 
 describeOn(others, (other) => {
   beforeAll(() => other.start());

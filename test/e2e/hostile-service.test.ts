@@ -8,7 +8,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { runCli } from '../support/cli.js';
-import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { listenAnew } from '../support/listen-anew.js';
 import { readRows } from '../support/output-files.js';
 import { describeOn } from '../support/scene.js';
@@ -59,7 +59,7 @@ async function allText(folder: string): Promise<string> {
 }
 
 const postgres = postgresEngine();
-describeOn([redisEngine(), embeddedEngine(), postgres], (engine) => {
+describeOn([redisEngine(), embeddedEngine(), inLongTests(postgres)], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

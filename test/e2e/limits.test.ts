@@ -3,11 +3,11 @@
  * others.
  */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 
-describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
+describeOn([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { profileText, scoreOf } from '../support/brand-profile.js';
-import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, type OutputRow, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn } from '../support/scene.js';
 
@@ -32,7 +32,7 @@ function rankOf({ brand_status: status = '', brand_quality_score: score = '' }: 
   return 2 + (status === 'matched' ? 0 : 1 + RANKS.indexOf(status));
 }
 
-describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
+describeOn([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

@@ -14,7 +14,7 @@ async function overageIn(scene: Scene, name: string) {
   return (await readReport(scene.path(name))).requests;
 }
 
-describeOn([redisEngine(), inLongTests(embeddedEngine()), postgresEngine()], (engine) => {
+describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

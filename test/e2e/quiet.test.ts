@@ -3,10 +3,10 @@
  * run stopped.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 
-describeOn([redisEngine(), embeddedEngine(), postgresEngine()], (engine) => {
+describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

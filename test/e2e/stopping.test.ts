@@ -144,7 +144,9 @@ describeOn([redis], (engine) => {
     expect(runs[1]?.reason).toBe('its process was killed');
   });
 
-  test('a refusal that was paid for is bought once, though the run is killed and restarted', async () => {
+  test('a refusal that was paid for is bought once, though the run is killed and restarted', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(engine, { latencyMs: 50, alwaysStatus: 410 });
     const { meter } = scene.service;
     await scene.write('list.csv', domainList(400));
@@ -186,7 +188,7 @@ describeOn([redis], (engine) => {
   });
 });
 
-describeOn([redis, postgresEngine()], (engine) => {
+describeOn([redis, inLongTests(postgresEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

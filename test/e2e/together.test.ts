@@ -1,10 +1,10 @@
 /** Several processes on one engine keep one budget and pay once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { postgresEngine, redisEngine } from '../support/engines.js';
+import { inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainAt, domainList } from '../support/scene.js';
 
-describeOn([redisEngine(), postgresEngine()], (engine) => {
+describeOn([redisEngine(), inLongTests(postgresEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

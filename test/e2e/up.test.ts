@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ScheduleState } from '../../src/daemon/schedules/schedule-book.js';
 import { createInboxScene, type InboxScene } from '../daemon/inbox/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
-import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { describeOn, domainList } from '../support/scene.js';
 
@@ -55,7 +55,7 @@ function part(from: number, to: number): string {
   return `${[header, ...rows.slice(from)].join('\n')}\n`;
 }
 
-describeOn([embeddedEngine(), redis], (engine) => {
+describeOn([embeddedEngine(), inLongTests(redis)], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

@@ -6,7 +6,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, symlink, truncate, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { embeddedEngine, redisEngine } from '../../support/engines.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.js';
 import { describeOn, domainList } from '../../support/scene.js';
 import { createInboxScene, type InboxScene, readReason, stopWatcher } from './inbox-scene.js';
 
@@ -32,7 +32,7 @@ function lineWith(one: string, other: string): RegExp {
   return new RegExp(`^(?=.*${one}).*${other}`, 'm');
 }
 
-describeOn([redisEngine(), embeddedEngine()], (engine) => {
+describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

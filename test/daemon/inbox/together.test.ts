@@ -16,7 +16,9 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('two watchers process 60 files, one killed in the middle: each file once, nothing bought twice beyond what was in flight', async () => {
+  test('two watchers process 60 files, one killed in the middle: each file once, nothing bought twice beyond what was in flight', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createInboxScene(redis, { latencyMs: 20 });
     const { meter } = scene.service;
     await mkdir(scene.path('inbox'));

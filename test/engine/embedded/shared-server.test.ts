@@ -167,7 +167,7 @@ describe('the private server', () => {
     expect(await engine.outcomes.stats()).toMatchObject({ matched: 0 });
   });
 
-  describe('of another machine or container', () => {
+  describe('of another machine or container', { tags: ['long'] }, () => {
     test('is left alone while it writes its heartbeat', { timeout: 90_000 }, async () => {
       await (await open()).close();
       await writeFile(home('owner'), 'elsewhere some-boot pid:[1]\n');
