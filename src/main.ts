@@ -158,5 +158,5 @@ export function failureOf(error: unknown, token: string) {
   const message = redact(errorText(error));
   const words = error instanceof Error ? redact(error.stack ?? error.message) : message;
   const text = `brand-enrich: this is a bug, please report it: ${words}\n`;
-  return { data: { error: { code: 'bug', message, exitCode: EXIT.trouble } }, text };
+  return { data: { error: { code: 'bug', message, exitCode: EXIT.ioError } }, text };
 }

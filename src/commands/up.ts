@@ -22,7 +22,7 @@ const METRICS_PORT = 9464;
  */
 export async function runUp(call: CommandCall): Promise<ExitCode> {
   const { settings, origins, load, stderr, folder } = call;
-  // Before anything is opened: what would prevent the dashboard is no trouble of the engine.
+  // Checked before the engine is opened: a wrong dashboard setting is not an engine error.
   if (settings.dashboard) readDashboardPassword(settings);
   const inboxes = await openInboxes(settings.inboxes.map((each) => resolve(folder, each)));
   const metricsPort = settings.metricsPort ?? METRICS_PORT;
@@ -34,9 +34,9 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
   return withDaemonContext(withMetrics, { ...call, stop }, async (context, releasers) => {
     const { metrics, service, engine, worker, log } = context;
     metrics.watchQueue(service.queueName);
-    const trouble = () => worker?.worker.trouble ?? null;
+    const outage = () => worker?.worker.outage ?? null;
     // The sign-in link is not for the log.
-    const shown = { settings, engine, names: service, inboxes, trouble };
+    const shown = { settings, engine, names: service, inboxes, outage };
     await openDashboard({ ...shown, log, stderr, stop, releasers });
 
     await context.begin();

@@ -64,7 +64,7 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.usage, 'wrong usage or settings: nothing was started'],
   [EXIT.tooManyErrors, 'stopped: more errors than --max-errors allows'],
   [EXIT.credentials, 'the service refused the credentials'],
-  [EXIT.trouble, "a problem with input, output, engine or the service's address"],
+  [EXIT.ioError, "a problem with input, output, engine or the service's address"],
   [EXIT.limit, 'stopped by quota or budget; run again to go on'],
   [EXIT.interrupted, 'interrupted; run again to go on'],
 ];

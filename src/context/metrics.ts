@@ -33,7 +33,7 @@ const PROBE_MS = 1_000;
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
-  let worker: Pick<LookupWorker, 'inFlight' | 'trouble' | 'ledgerState'> | null = null;
+  let worker: Pick<LookupWorker, 'inFlight' | 'outage' | 'ledgerState'> | null = null;
   let accounts: () => Iterable<string> = () => [];
   let readDepth: (() => Promise<ChunkCounts>) | null = null;
   collectDefaultMetrics({ register: registry });
@@ -81,7 +81,7 @@ export function createMetrics() {
     });
   gauge('in_flight', 'Requests under way in this process', () => worker?.inFlight ?? 0);
   gauge('service_away', '1 while the service gives no good answers and is asked one request at a time', () =>
-    worker?.trouble ? 1 : 0,
+    worker?.outage ? 1 : 0,
   );
   gaugeOfAccounts('limit', 'Requests that the account may send in this period: quota and overage', limitOf);
   gaugeOfAccounts(

@@ -29,7 +29,7 @@ const SCOPE = 'brand-enrich';
 const CLOSE_MS = 2_000;
 /** Shorter than `CLOSE_MS`: deliveries end before closing gives them up, with a known result. */
 const DELIVERY_MS = 1_800;
-const FAILING: ReadonlySet<ExitCode> = new Set([EXIT.tooManyErrors, EXIT.credentials, EXIT.trouble]);
+const FAILING: ReadonlySet<ExitCode> = new Set([EXIT.tooManyErrors, EXIT.credentials, EXIT.ioError]);
 
 export type Traces = ReturnType<typeof createTraces>;
 

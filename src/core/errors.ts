@@ -11,7 +11,7 @@ export const EXIT = {
   usage: 2,
   tooManyErrors: 3,
   credentials: 4,
-  trouble: 5,
+  ioError: 5,
   limit: 7,
   interrupted: 130,
 } as const;
@@ -115,7 +115,7 @@ export function throwProblems(problems: readonly Problem[]): void {
 
 /** This file cannot be processed: input, output or engine failed. Paid answers are stored. */
 export class FailFileError extends BrandEnrichError {
-  readonly exitCode = EXIT.trouble;
+  readonly exitCode = EXIT.ioError;
 }
 
 /** Somebody asked the run to stop: run again to go on. */

@@ -65,7 +65,7 @@ export function createQueues(
       ...(traced && { telemetry: traced }),
     });
     // An error of the connection is worth a line; without a listener it would end the process.
-    queue.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'queue trouble'));
+    queue.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'queue error'));
     return queue;
   }
 
@@ -84,7 +84,7 @@ export function createQueues(
       ...(traced && { telemetry: traced }),
     });
     workers.set(worker, release);
-    worker.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'worker trouble'));
+    worker.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'worker error'));
     // Somebody else may have the job already.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.cancelJob(id, 'the lock on this job was lost');

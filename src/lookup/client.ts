@@ -18,7 +18,7 @@ interface LookupOptions {
 }
 
 export interface Client {
-  /** Asks once. Never rejects: trouble is an answer too. */
+  /** Sends one request. Never rejects: a failure is an answer too. */
   lookup(identifier: Identifier, options: LookupOptions): Promise<Answer>;
 }
 

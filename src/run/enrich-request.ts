@@ -87,7 +87,7 @@ export interface EnrichProgress {
   readonly ledger: LedgerState | null;
   readonly inFlight: number;
   /** What the service does instead of answering; null while it answers. */
-  readonly trouble: string | null;
+  readonly outage: string | null;
 }
 
 /** A run that has begun. */

@@ -23,9 +23,9 @@ const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
   limit: EXIT.limit,
   throttled: EXIT.limit,
   doubtful: EXIT.limit,
-  unreachable: EXIT.trouble,
-  lost: EXIT.trouble,
-  useless: EXIT.trouble,
+  unreachable: EXIT.ioError,
+  lost: EXIT.ioError,
+  useless: EXIT.ioError,
 };
 
 /** Why what has no answer was not asked, as its rows say it; empty when nothing stopped the run. */

@@ -83,7 +83,7 @@ function whatNext(run: FinishedRun): string {
       return 'stopped by --max-errors: run the same command again to go on';
     case EXIT.credentials:
       return `the service refused the credentials: ${sentence}; check BRAND_API_TOKEN, then run again: nothing is lost`;
-    case EXIT.trouble:
+    case EXIT.ioError:
       return end.type === 'halted' && end.halt.why === 'lost'
         ? `stopped: ${sentence}; check the engine, then run the same command again`
         : `stopped: ${sentence}; check --base-url, the network (HTTPS_PROXY is not used) and the service, then run the same command again`;

@@ -33,14 +33,14 @@ export function createLogView(
 }
 
 /** Logs an outage, its end, a near limit, once each. `shared`: all runs' worker; null: own ones. */
-export function createStanding(log: Log, shared: Pick<LookupWorker, 'trouble'> | null) {
+export function createStanding(log: Log, shared: Pick<LookupWorker, 'outage'> | null) {
   let isNear = false;
   let isOut = false;
-  return (progress: Pick<EnrichProgress, 'ledger' | 'trouble'>): void => {
-    const { trouble } = shared ?? progress;
-    if (trouble !== null && !isOut) log.warn({ reason: trouble }, 'the service is unavailable');
-    if (trouble === null && isOut) log.info('the service is available again');
-    isOut = trouble !== null;
+  return (progress: Pick<EnrichProgress, 'ledger' | 'outage'>): void => {
+    const { outage } = shared ?? progress;
+    if (outage !== null && !isOut) log.warn({ reason: outage }, 'the service is unavailable');
+    if (outage === null && isOut) log.info('the service is available again');
+    isOut = outage !== null;
     if (progress.ledger === null) return;
     const wasNear = isNear;
     isNear = isNearLimit(progress.ledger);

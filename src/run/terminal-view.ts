@@ -75,9 +75,9 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
   return {
     update(progress) {
       showProgress(progress);
-      const { trouble, ledger } = progress;
-      if (trouble !== null)
-        warnOnce('outage', `the service is unavailable: ${trouble}; trying again with one request at a time`);
+      const { outage, ledger } = progress;
+      if (outage !== null)
+        warnOnce('outage', `the service is unavailable: ${outage}; trying again with one request at a time`);
       if (ledger !== null && isNearLimit(ledger))
         warnOnce(
           'limit',
@@ -144,7 +144,7 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
     parts.push(`${countText(Math.round(rate))}/s`, `${durationText((wanted - answered) / rate)} left`);
   if (progress.inFlight > 0) parts.push(`${countText(progress.inFlight)} in flight`);
   parts.push(`${countText(progress.run?.tally.billed ?? 0)} billed`);
-  if (progress.trouble !== null) parts.push(`waiting: ${progress.trouble}`);
+  if (progress.outage !== null) parts.push(`waiting: ${progress.outage}`);
   if (ledger) {
     const limit = limitOf(ledger);
     const overage = ledger.run?.overageBilled ?? 0;

@@ -1,8 +1,7 @@
 /**
  * Where paid answers wait when the engine cannot take them: private files, synced to disk, which
  * the next start brings in. Each engine has a folder of its own under the spool, named after its
- * id, so that no answers of others are taken. Used only in trouble; answers belong in the outcome
- * store.
+ * id, so that no other engine's answers are read. Used only while the outcome store is unavailable.
  */
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';

@@ -49,8 +49,8 @@ export interface AskContext {
   readonly keepFailure: (run: string, failure: LookupFailure) => Promise<void>;
   /** Stops asking for a run: here at once and, when it resolves, in every other worker. */
   readonly halt: (run: string, halt: RunHalt) => Promise<void>;
-  /** For people: requests in flight, and the service's trouble while the breaker is open. */
-  readonly gauge: { inFlight: number; trouble: string | null };
+  /** Requests in flight, and why the service is unavailable while the breaker is open. */
+  readonly gauge: { inFlight: number; outage: string | null };
 }
 
 export interface Asked {
@@ -192,9 +192,9 @@ async function askInTurn(
     const isWrong =
       meaning.type === 'unavailable' && meaning.isLasting === true && !hasEverAnswered(context, run);
     // A wrong address is no outage to be waited out: it is said when it ends the run.
-    const trouble =
+    const outage =
       meaning.type === 'unavailable' ? meaning.reason : 'the service refuses requests as too many';
-    context.gauge.trouble = breaker.isOpen && !isWrong ? trouble : null;
+    context.gauge.outage = breaker.isOpen && !isWrong ? outage : null;
     const isSlow = admission.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
     const usedUp = refusals.note(answer, isSlow, clock.monotonic(), ownCountOf(governor));
 

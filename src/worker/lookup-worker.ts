@@ -97,7 +97,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     clock,
     compress: options.compress,
     listener: options.listener,
-    gauge: { inFlight: 0, trouble: null as string | null },
+    gauge: { inFlight: 0, outage: null as string | null },
     worker: name,
     limit: pLimit(concurrency),
     halts,
@@ -214,8 +214,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       return shared.gauge.inFlight;
     },
     /** What the service does instead of answering, while the breaker is open; null otherwise. */
-    get trouble(): string | null {
-      return shared.gauge.trouble;
+    get outage(): string | null {
+      return shared.gauge.outage;
     },
     /** The account of a run as this worker last saw it; null before its first exchange. */
     ledgerState: (account: string) => governors.get(account)?.state ?? null,

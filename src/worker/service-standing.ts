@@ -20,7 +20,7 @@ const PROVEN = 'services';
 /** By `serviceTag`: the worker whose request goes alone. */
 const ALONE = 'services-alone';
 
-/** Older ones are of another trouble. */
+/** Older ones belong to an earlier outage. */
 const STREAK_MS = 600_000;
 /** A 404 that turns out to be right later than this is asked for anew. */
 const UNPROVEN_KEPT_MS = 3_600_000;
@@ -51,7 +51,7 @@ interface Unproven {
 
 export type ServiceStanding = ReturnType<typeof createServiceStanding>;
 
-/** One per process and service. Engine trouble is waited out or logged, never thrown. */
+/** One per process and service. Engine errors are retried or logged, never thrown. */
 export function createServiceStanding(options: ServiceStandingOptions) {
   const { keyValues, service, worker, timeoutMs, clock, log } = options;
   const tag = serviceTag(service);

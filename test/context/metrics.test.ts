@@ -76,7 +76,7 @@ describe('gauges', () => {
     ]);
     const worker = {
       inFlight: 3,
-      trouble: null as string | null,
+      outage: null as string | null,
       ledgerState: (account: string) => accounts.get(account) ?? null,
     };
     metrics.watchWorker(worker, () => [...accounts.keys(), 'never seen']);
@@ -88,7 +88,7 @@ describe('gauges', () => {
     expect(first.value('brand_enrich_pace_per_second', { account: 'team' })).toBe(90);
 
     worker.inFlight = 0;
-    worker.trouble = 'status 503';
+    worker.outage = 'status 503';
     accounts = new Map([['other', ledgerState()]]);
     const second = await scrape(url);
     expect(second.value('brand_enrich_in_flight')).toBe(0);

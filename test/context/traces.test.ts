@@ -84,7 +84,7 @@ describe('a run', () => {
     [EXIT.interrupted, { type: 'stopped' }, false],
     [EXIT.tooManyErrors, { type: 'too_many_failures' }, true],
     [EXIT.credentials, halted('credentials', ''), true],
-    [EXIT.trouble, halted('lost', ''), true],
+    [EXIT.ioError, halted('lost', ''), true],
   ])('that ends with %i (%j) has failed: %s', async (exitCode, end, hasFailed) => {
     const collector = await collecting();
     const traces = tracesTo(collector);

@@ -268,7 +268,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(runs.filter(({ status }) => status === 'running')).toEqual([]);
   });
 
-  it('ends with trouble when the queue loses what it was given', async () => {
+  it('ends with exit code 5 when the queue loses its chunks', async () => {
     const { engine, queue } = place;
     const worker = engine.openWorker(
       queue.name,

@@ -23,7 +23,7 @@ const ASKING: EnrichProgress = {
   },
   ledger: null,
   inFlight: 0,
-  trouble: null,
+  outage: null,
 };
 
 describe('the words', () => {
@@ -38,7 +38,7 @@ describe('the words', () => {
     ['before the first report', { run: null }, null, '1,000/4,000 lookups, 0 billed'],
     [
       'the service does something else than answer',
-      { trouble: 'the service answered 503' },
+      { outage: 'the service answered 503' },
       null,
       '1,000/4,000 lookups, 1,000 billed, waiting: the service answered 503',
     ],
@@ -198,7 +198,7 @@ describe('on a terminal', () => {
 it.each([true, false])('what a service or file says steers no terminal (terminal: %s)', (isTTY) => {
   const { view, written, pass } = createScreen({ isTTY, columns: 300 });
   pass(10_000);
-  view.update({ ...ASKING, trouble: 'said \u001b[2J\u009bA\u202e\nbrand-enrich: done' });
+  view.update({ ...ASKING, outage: 'said \u001b[2J\u009bA\u202e\nbrand-enrich: done' });
   view.notice('column "web\u001b]0;x\u0007\nsite"');
   const text = written.join('').replaceAll(CLEARED, '');
   expect(text).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
@@ -221,12 +221,7 @@ it('--quiet is silent but for warnings', () => {
 it('an outage and a limit that is near are said once each, with --quiet too', () => {
   const { view, written } = createScreen({ isQuiet: true });
   const near = ledgerState({ quota: 100, sent: 80 });
-  for (const some of [
-    { trouble: 'status 503' },
-    { trouble: 'status 503' },
-    { ledger: near },
-    { ledger: near },
-  ])
+  for (const some of [{ outage: 'status 503' }, { outage: 'status 503' }, { ledger: near }, { ledger: near }])
     view.update({ ...ASKING, ...some });
   expect(written).toEqual([
     'the service is unavailable: status 503; trying again with one request at a time\n',

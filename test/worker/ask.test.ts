@@ -395,12 +395,12 @@ describe('a service that is down for a moment', () => {
     const asking = createAsking({ answers: [...Array(8).fill(DOWN), MATCHED] });
     const { breaker, gauge } = asking.context;
     await askFor(asking);
-    expect(gauge.trouble).toBeNull();
+    expect(gauge.outage).toBeNull();
     await openBreaker(asking);
-    expect(gauge.trouble).toBe('the service answered 503');
+    expect(gauge.outage).toBe('the service answered 503');
     asking.clock.pass(60_000);
     await askFor(asking);
-    expect([breaker.isOpen, gauge.trouble]).toEqual([false, null]);
+    expect([breaker.isOpen, gauge.outage]).toEqual([false, null]);
   });
 
   it.each([

@@ -26,9 +26,9 @@ export interface DashboardView {
   /** null: the engine has not answered yet. */
   readonly data: DashboardData | null;
   /** When a look first got no answer from the engine (it may have failed earlier); else null. */
-  readonly awayNoticedAt: number | null;
+  readonly outageNoticedAt: number | null;
   /** Why the service counts as unavailable; null while it answers, or if nobody here asks it. */
-  readonly serviceTrouble: string | null;
+  readonly serviceOutage: string | null;
   /** Brands and quota are made up. */
   readonly isSample: boolean;
   /** This process is stopping. */
@@ -91,22 +91,22 @@ const FRESH_MS = 1_000;
 /** When nobody has looked for so long, the next look notices the outage anew. */
 const NOTICED_ANEW_MS = 60_000;
 
-/** The newest data for all. `gather` may reject or hang. `onTrouble`: once per outage. */
+/** The newest data for all. `gather` may reject or hang. `onError`: once per outage. */
 export function createNewestData(options: {
   readonly gather: () => Promise<DashboardData>;
   readonly clock: Pick<Clock, 'now'>;
-  readonly onTrouble: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
   readonly deadlineMs?: number;
 }) {
-  const { gather, clock, onTrouble, deadlineMs = 2_000 } = options;
+  const { gather, clock, onError, deadlineMs = 2_000 } = options;
   let data: DashboardData | null = null;
-  let awayNoticedAt: number | null = null;
+  let outageNoticedAt: number | null = null;
   let lookedAt = 0;
   let hasWarned = false;
   let gathering: Promise<boolean> | null = null;
 
   function warnOnce(error: unknown): false {
-    if (!hasWarned) onTrouble(error);
+    if (!hasWarned) onError(error);
     hasWarned = true;
     return false;
   }
@@ -114,7 +114,7 @@ export function createNewestData(options: {
   function renew(): Promise<boolean> {
     const renewed = gather().then((newest) => {
       data = newest;
-      awayNoticedAt = null;
+      outageNoticedAt = null;
       hasWarned = false;
       return true;
     });
@@ -125,20 +125,20 @@ export function createNewestData(options: {
 
   return {
     /** Never rejects. */
-    async look(): Promise<Pick<DashboardView, 'data' | 'awayNoticedAt'>> {
+    async look(): Promise<Pick<DashboardView, 'data' | 'outageNoticedAt'>> {
       const now = clock.now();
-      if (data === null || awayNoticedAt !== null || now - data.at >= FRESH_MS || now < data.at) {
-        if (gathering === null && now - lookedAt >= NOTICED_ANEW_MS) awayNoticedAt = null;
+      if (data === null || outageNoticedAt !== null || now - data.at >= FRESH_MS || now < data.at) {
+        if (gathering === null && now - lookedAt >= NOTICED_ANEW_MS) outageNoticedAt = null;
         gathering ??= renew();
         // While it is unavailable, nobody waits for it each time.
-        const patienceMs = awayNoticedAt === null ? deadlineMs : deadlineMs / 10;
+        const patienceMs = outageNoticedAt === null ? deadlineMs : deadlineMs / 10;
         lookedAt = now;
         if (!(await withinDeadline(gathering, patienceMs))) {
-          awayNoticedAt ??= now;
+          outageNoticedAt ??= now;
           warnOnce(new Error(`the engine has not answered within ${patienceMs} ms`));
         }
       }
-      return { data, awayNoticedAt };
+      return { data, outageNoticedAt };
     },
   };
 }

@@ -29,7 +29,7 @@ export interface DashboardContext {
   /** The watched folders, absolute: their files in `waiting/` are shown. */
   readonly inboxes: readonly string[];
   /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
-  readonly trouble?: () => string | null;
+  readonly outage?: () => string | null;
   readonly log: Log;
   /** Where a sign-in link with a random password is printed; never the log. */
   readonly stderr: NodeJS.WritableStream;
@@ -61,7 +61,7 @@ export async function openDashboard(context: DashboardContext) {
   const newest = createNewestData({
     gather: () => gatherDashboard(engine, names, queue, { ...settings, isHost: true }, inboxes),
     clock: systemClock,
-    onTrouble: (error) => log.warn({ reason: errorText(error) }, 'the dashboard has no newer data'),
+    onError: (error) => log.warn({ reason: errorText(error) }, 'the dashboard has no newer data'),
   });
 
   let board: Promise<QueueBoard> | undefined;
@@ -86,7 +86,7 @@ export async function openDashboard(context: DashboardContext) {
       ...(await newest.look()),
       host: hostname(),
       now: systemClock.now(),
-      serviceTrouble: context.trouble?.() ?? null,
+      serviceOutage: context.outage?.() ?? null,
       isSample: settings.sample,
       isStopping: stop.aborted,
     }),
@@ -97,7 +97,7 @@ export async function openDashboard(context: DashboardContext) {
       });
       return board;
     },
-    onTrouble: (error) => log.error({ err: error }, 'the dashboard could not answer'),
+    onError: (error) => log.error({ err: error }, 'the dashboard could not answer'),
   });
   releasers.push(() => server.close());
   const url = `${server.url}/`;
@@ -117,12 +117,12 @@ export interface DashboardServerOptions extends GateOptions {
   /** Opened when somebody looks into the queue for the first time. */
   readonly openBoard: () => Promise<QueueBoard>;
   /** Is called with bugs. */
-  readonly onTrouble: (error: Error) => void;
+  readonly onError: (error: Error) => void;
 }
 
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
-  const { host, port, look, chartLibrary, openBoard, onTrouble } = options;
+  const { host, port, look, chartLibrary, openBoard, onError } = options;
   const app = createGate(options);
   const policy = "default-src 'none'";
   app.get('/', async (context) => sendPage(context, renderDashboard(await look(), chartLibrary)));
@@ -135,7 +135,7 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
   app.all(`${QUEUE_PATH}/*`, async (context) => (await openBoard()).answer(context.req.raw));
   app.notFound((context) => context.text('not found; the dashboard is at /\n', 404));
   app.onError((error, context) => {
-    onTrouble(error);
+    onError(error);
     return context.text('something went wrong; see the log\n', 500);
   });
   const todo = 'choose another --dashboard-port or --dashboard-host, or --no-dashboard';

@@ -12,13 +12,13 @@ const HOLD_MARKS: Readonly<Record<Hold, Mark>> = {
 };
 
 /** What hinders most, in one or two words. */
-export function verdictOf({ data, awayNoticedAt, serviceTrouble, isStopping }: DashboardView): Mark {
+export function verdictOf({ data, outageNoticedAt, serviceOutage, isStopping }: DashboardView): Mark {
   if (isStopping) return ['Stopping', 'warn'];
-  if (awayNoticedAt !== null) return ['Engine unavailable', 'bad'];
+  if (outageNoticedAt !== null) return ['Engine unavailable', 'bad'];
   if (data === null) return ['Starting', 'calm'];
   const hold = holdOf(data.ledger, data.limit);
   if (hold !== null) return HOLD_MARKS[hold];
-  if (serviceTrouble !== null) return ['Service unavailable', 'warn'];
+  if (serviceOutage !== null) return ['Service unavailable', 'warn'];
   return judgeRuns(data).some(isAtWork) ? ['Working', 'good'] : ['Idle', 'calm'];
 }
 
@@ -39,7 +39,7 @@ export function headlineOf(data: DashboardData): string {
 }
 
 export function banners(view: DashboardView): Markup {
-  const { data, awayNoticedAt, serviceTrouble, isStopping, isSample, now } = view;
+  const { data, outageNoticedAt, serviceOutage, isStopping, isSample, now } = view;
   const moment = (at: number) => `${clockText(at)}, ${agoText(at, now)}`;
   const known = data && ` The figures below are from ${moment(data.at)}; nothing is spent meanwhile.`;
   const hold = data && holdOf(data.ledger, data.limit);
@@ -48,10 +48,10 @@ export function banners(view: DashboardView): Markup {
       html`<p class="banner warn">Sample data: brands, scores and quota come from the built-in catalogue, and nothing is spent.</p>`,
     isStopping &&
       html`<p class="banner warn">This process is stopping: requests in flight are waited for.</p>`,
-    awayNoticedAt !== null &&
-      html`<p class="banner bad">No answer from the engine since ${moment(awayNoticedAt)}.${known}</p>`,
-    serviceTrouble !== null &&
-      html`<p class="banner warn">The service is not answering properly: ${serviceTrouble}. It is asked one request at a time, and work resumes when it answers.</p>`,
+    outageNoticedAt !== null &&
+      html`<p class="banner bad">No answer from the engine since ${moment(outageNoticedAt)}.${known}</p>`,
+    serviceOutage !== null &&
+      html`<p class="banner warn">The service is not answering properly: ${serviceOutage}. It is asked one request at a time, and work resumes when it answers.</p>`,
     data && hold && html`<p class="banner ${HOLD_MARKS[hold][1]}">${holdText(hold, data)}</p>`,
   ]}</div>`;
 }

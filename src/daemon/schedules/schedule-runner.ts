@@ -97,7 +97,7 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
     } catch (error) {
       const isOurs = error instanceof BrandEnrichError;
       if (!isOurs) log.error({ err: error, schedule: name }, 'this is a bug, please report it');
-      return { exitCode: isOurs ? error.exitCode : EXIT.trouble, sentence: errorText(error), output: null };
+      return { exitCode: isOurs ? error.exitCode : EXIT.ioError, sentence: errorText(error), output: null };
     }
   }
 

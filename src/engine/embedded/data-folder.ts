@@ -14,7 +14,7 @@ import { systemWords } from '../../core/system-error.js';
 import type { ServerBinaries } from './server-binaries.js';
 import {
   admitServerUser,
-  giveAway,
+  changeOwner,
   namedUser,
   OR_A_SERVER,
   SERVER_ID,
@@ -188,14 +188,14 @@ export async function makeData(
   const args = ['-D', draft, ...access, '--locale=C', '--encoding=UTF8', '--no-instructions'];
   try {
     await mkdir(draft, { mode: 0o700 });
-    if (maker !== null) await giveAway(draft, maker);
+    if (maker !== null) await changeOwner(draft, maker);
     await run(binaries.initdb, args, {
       ...maker,
       env: binaries.env,
       cwd: draft,
       timeout: INITDB_DEADLINE_MS,
     });
-    if (user !== null) await giveAway(draft, user);
+    if (user !== null) await changeOwner(draft, user);
     await rename(draft, folders.data);
     // A name that was given in a folder stays after a loss of power.
     const home = await open(folders.home);

@@ -66,7 +66,7 @@ export function namedUser({ uid: ownUid }: ServerUser): ServerUser {
 }
 
 /** Gives a folder and all in it to a user. A link itself changes hands, never what it points to. */
-export async function giveAway(folder: string, { uid, gid }: ServerUser): Promise<void> {
+export async function changeOwner(folder: string, { uid, gid }: ServerUser): Promise<void> {
   const entries = await readdir(folder, { recursive: true });
   for (const name of entries) await lchown(join(folder, name), uid, gid);
   await lchown(folder, uid, gid);

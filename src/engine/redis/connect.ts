@@ -56,17 +56,17 @@ export function createConnection({ url, address, use, log }: ConnectOptions): Re
     connectionName: `brand-enrich-${use}`,
     retryStrategy: (times) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),
   });
-  let isAway = false;
+  let isDown = false;
   // Whoever opens a store's connection reports that it cannot be opened.
   let isKnown = use !== 'store';
   redis.on('error', (error) => {
     const reason = systemWords(error);
-    if (!isAway && isKnown) log.warn({ engine: address, use, reason }, 'the engine is out of reach');
-    isAway = true;
+    if (!isDown && isKnown) log.warn({ engine: address, use, reason }, 'the engine is out of reach');
+    isDown = true;
   });
   redis.on('ready', () => {
-    if (isAway && isKnown) log.info({ engine: address, use }, 'the engine is back');
-    isAway = false;
+    if (isDown && isKnown) log.info({ engine: address, use }, 'the engine is back');
+    isDown = false;
     isKnown = true;
   });
   return redis;

@@ -60,7 +60,7 @@ export class ChunkDispatcher {
   /**
    * Hands out chunks of identifier texts until all are finished or something ends it.
    * `chunksAhead`: how many may be handed out before those are finished, asked anew each time;
-   * null: no limit. Throws engine trouble.
+   * null: no limit. Throws engine errors.
    */
   async dispatch(
     chunks: Iterable<readonly string[]>,

@@ -30,7 +30,7 @@ export interface LookupsContext extends BegunRun {
   readonly show: (phase: EnrichProgress['phase']) => void;
 }
 
-/** Asks for `missing` identifiers. Throws engine trouble, and `DeclinedError`. */
+/** Looks up `missing` identifiers. Throws engine errors, and `DeclinedError`. */
 export async function runLookups(context: LookupsContext, missing: number): Promise<LookupsEnd> {
   const { request, around, collector, scan, run, releasers } = context;
   const { engine, onNotice } = around;

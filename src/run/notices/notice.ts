@@ -68,7 +68,7 @@ export function noticeOfReport(
 export function noticeOfError(error: unknown, scene: NoticeScene): Notice | null {
   if (error instanceof InterruptedError) return null;
   // The words of a bug may hold anything.
-  const reason = error instanceof BrandEnrichError ? error.message : 'unexpected trouble; the log says more';
+  const reason = error instanceof BrandEnrichError ? error.message : 'unexpected error; see the log';
   return bareNotice('failure', scene, reason);
 }
 

@@ -8,7 +8,7 @@ import type { RunReport } from './report.js';
 /** The run's mark beside its name: complete, complete with failures or no match, or partial. */
 export function verdictOf(report: RunReport): Mark {
   if (!report.run.isComplete) {
-    const bad: readonly ExitCode[] = [EXIT.credentials, EXIT.trouble, EXIT.tooManyErrors];
+    const bad: readonly ExitCode[] = [EXIT.credentials, EXIT.ioError, EXIT.tooManyErrors];
     return ['Partial', bad.includes(report.run.exitCode) ? 'bad' : 'warn'];
   }
   const { failed, matched, not_found: notFound } = report.rows;
@@ -84,7 +84,7 @@ export function nextStepOf(report: RunReport): string | null {
       return 'Stopped because more lookups failed than --max-errors allows. The causes are below; run the same command again to go on.';
     case EXIT.credentials:
       return `The service refused the credentials${because}. Check the token, then run the same command again: nothing is lost.`;
-    case EXIT.trouble:
+    case EXIT.ioError:
       return `The service could not be reached, or what answered is not the service${because}. Check its address, then run the same command again: nothing is lost.`;
     case EXIT.limit:
       return `Stopped at a limit${because}; ${left} left. Run the same command again when there is room: it goes on where it stopped.`;

@@ -96,7 +96,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
 
   it('before the engine has answered it says so, and comes to life by itself', async () => {
     const { page, served, complaints } = await show(
-      dashboardView({ data: null, awayNoticedAt: NOW - 5_000 }),
+      dashboardView({ data: null, outageNoticedAt: NOW - 5_000 }),
     );
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
     await page.getByText('The engine has not answered yet.').waitFor();

@@ -18,7 +18,7 @@ it('a port that somebody has is told, with what to do', async () => {
     chartLibrary: '',
     look: async () => dashboardView(),
     openBoard: () => Promise.reject(new Error('there is no queue in this test')),
-    onTrouble: () => undefined,
+    onError: () => undefined,
   });
   await expect(second).rejects.toThrow(
     `cannot listen on the address of the dashboard: 127.0.0.1:${port} (the port is taken by another program); choose another --dashboard-port`,

@@ -76,7 +76,7 @@ it('programs say the password with any user name', async () => {
   expect(JSON.parse(answer.text)).toMatchObject({
     host: 'etl-1',
     engineAwayNoticedAt: null,
-    serviceTrouble: null,
+    serviceOutage: null,
     data: { quota: { left: 9_780 }, inboxes: [{ waiting: [{ file: 'Kunden März.csv' }] }] },
   });
 });

@@ -18,7 +18,7 @@ function scene() {
       return state.answer();
     },
     clock: { now: () => state.now },
-    onTrouble: (error) => state.troubles.push(errorText(error)),
+    onError: (error) => state.troubles.push(errorText(error)),
     deadlineMs: 20,
   });
   return { state, newest };
@@ -28,7 +28,7 @@ it('many who look within a second ask once', async () => {
   const { state, newest } = scene();
   await Promise.all([newest.look(), newest.look(), newest.look()]);
   state.now += 999;
-  expect(await newest.look()).toMatchObject({ data: { at: NOW }, awayNoticedAt: null });
+  expect(await newest.look()).toMatchObject({ data: { at: NOW }, outageNoticedAt: null });
   expect(state.asked).toBe(1);
   state.now += 1;
   expect(await newest.look()).toMatchObject({ data: { at: NOW + 1_000 } });
@@ -40,11 +40,11 @@ it('what was last known stays while the engine is away, with the moment it went'
   await newest.look();
   state.answer = () => Promise.reject(new Error('away'));
   state.now += 5_000;
-  expect(await newest.look()).toMatchObject({ data: { at: NOW }, awayNoticedAt: NOW + 5_000 });
+  expect(await newest.look()).toMatchObject({ data: { at: NOW }, outageNoticedAt: NOW + 5_000 });
   state.now += 5_000;
-  expect(await newest.look()).toMatchObject({ data: { at: NOW }, awayNoticedAt: NOW + 5_000 });
+  expect(await newest.look()).toMatchObject({ data: { at: NOW }, outageNoticedAt: NOW + 5_000 });
   state.answer = async () => dashboardData({ at: state.now });
-  expect(await newest.look()).toMatchObject({ data: { at: NOW + 10_000 }, awayNoticedAt: null });
+  expect(await newest.look()).toMatchObject({ data: { at: NOW + 10_000 }, outageNoticedAt: null });
 });
 
 it('an outage is told once, with its reason, and the next one again', async () => {
@@ -65,11 +65,11 @@ it('an outage is told once, with its reason, and the next one again', async () =
 it('after a minute in which nobody looked an absence is noticed anew', async () => {
   const { state, newest } = scene();
   state.answer = () => Promise.reject(new Error('away'));
-  expect(await newest.look()).toMatchObject({ awayNoticedAt: NOW });
+  expect(await newest.look()).toMatchObject({ outageNoticedAt: NOW });
   state.now += 59_999;
-  expect(await newest.look()).toMatchObject({ awayNoticedAt: NOW });
+  expect(await newest.look()).toMatchObject({ outageNoticedAt: NOW });
   state.now += 60_000;
-  expect(await newest.look()).toMatchObject({ awayNoticedAt: NOW + 119_999 });
+  expect(await newest.look()).toMatchObject({ outageNoticedAt: NOW + 119_999 });
 });
 
 it('an engine that does not answer at all holds nobody up, and is asked once at a time', async () => {
@@ -79,12 +79,12 @@ it('an engine that does not answer at all holds nobody up, and is asked once at 
     new Promise((resolve) => {
       answer = resolve;
     });
-  expect(await newest.look()).toEqual({ data: null, awayNoticedAt: NOW });
+  expect(await newest.look()).toEqual({ data: null, outageNoticedAt: NOW });
   state.now += 60_000;
-  expect(await newest.look()).toEqual({ data: null, awayNoticedAt: NOW });
+  expect(await newest.look()).toEqual({ data: null, outageNoticedAt: NOW });
   expect(state.asked).toBe(1);
   answer(dashboardData({ at: state.now }));
   await new Promise((resolve) => setImmediate(resolve));
   state.answer = async () => dashboardData({ at: state.now });
-  expect(await newest.look()).toMatchObject({ data: { at: NOW + 60_000 }, awayNoticedAt: null });
+  expect(await newest.look()).toMatchObject({ data: { at: NOW + 60_000 }, outageNoticedAt: null });
 });

@@ -9,13 +9,13 @@ const withData = (parts: Partial<DashboardData>) => dashboardView({ data: dashbo
 describe('the word', () => {
   it.each([
     ['Working', dashboardView()],
-    ['Service unavailable', dashboardView({ serviceTrouble: 'status 503' })],
-    ['Paused', { ...withData(accountParts({ isPaused: true })), serviceTrouble: 'status 503' }],
+    ['Service unavailable', dashboardView({ serviceOutage: 'status 503' })],
+    ['Paused', { ...withData(accountParts({ isPaused: true })), serviceOutage: 'status 503' }],
     ['Idle', emptyView()],
     ['Idle', withData({ runs: [runRecord({ beatAt: NOW - 60_000 })] })],
-    ['Stopping', dashboardView({ isStopping: true, awayNoticedAt: NOW })],
-    ['Engine unavailable', dashboardView({ awayNoticedAt: NOW })],
-    ['Engine unavailable', dashboardView({ data: null, awayNoticedAt: NOW })],
+    ['Stopping', dashboardView({ isStopping: true, outageNoticedAt: NOW })],
+    ['Engine unavailable', dashboardView({ outageNoticedAt: NOW })],
+    ['Engine unavailable', dashboardView({ data: null, outageNoticedAt: NOW })],
     ['Starting', dashboardView({ data: null })],
     ['Paused', withData(accountParts({ quota: 10, sent: 10, isPaused: true, closedAt: 1 }))],
     ['Account closed', withData(accountParts({ quota: 10, closedAt: 1 }))],

@@ -29,7 +29,7 @@ describe('the end of a run is told as', () => {
     [EXIT.someFailed, 'finish'],
     [EXIT.tooManyErrors, 'failure'],
     [EXIT.credentials, 'failure'],
-    [EXIT.trouble, 'failure'],
+    [EXIT.ioError, 'failure'],
     [EXIT.limit, 'parked'],
     [EXIT.interrupted, null],
   ])('exit code %i: %s', (exitCode, event) => {
@@ -99,9 +99,7 @@ describe('a notice', () => {
       reason: refused.message,
       rows: null,
     });
-    expect(noticeOfError(new TypeError('row 7: Acme'), SCENE)?.reason).toBe(
-      'unexpected trouble; the log says more',
-    );
+    expect(noticeOfError(new TypeError('row 7: Acme'), SCENE)?.reason).toBe('unexpected error; see the log');
     expect(
       noticeOfError(new InterruptedError({ code: 'interrupted', subject: 'x', todo: 'y' }), SCENE),
     ).toBeNull();

@@ -26,7 +26,7 @@ function progressIn(phase: EnrichProgress['phase'], sentence: string | null = nu
     run: { chunks: 0, tally, halt, isCancelled: false, isPaused: false },
     ledger: ledgerState({ quota: 10, sent: 10 }),
     inFlight: 0,
-    trouble: null,
+    outage: null,
   };
 }
 
