@@ -24,12 +24,12 @@ const TERM_GRACE_MS = 15_000;
 const LINGER_MS = 3_000;
 
 const STOPPING =
-  '\nstopping: no new requests; waiting for those in flight (press Ctrl-C again to leave at once)\n';
+  '\nstopping: no new requests; waiting for those in flight (press Ctrl-C again to quit at once)\n';
 
 /** Commands that go on until they are stopped. */
 const STAYING: readonly CommandName[] = ['watch', 'up', 'worker', 'serve', 'schedule serve'];
 
-/** What was found out before something went wrong. */
+/** The state before the error. */
 interface Known {
   file: ConfigFile | null;
   settings: Settings | null;
@@ -49,7 +49,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (wantsJson({ argv, env, ...known })) printJson(process.stdout, data);
     printText(process.stderr, text);
   }
-  // Whatever still holds the loop (a socket that does not close) has had its deadline.
+  // Anything that still holds the loop (a socket that does not close) has had its deadline.
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
@@ -157,6 +157,6 @@ export function failureOf(error: unknown, token: string) {
   const redact = createRedact([token]);
   const message = redact(errorText(error));
   const words = error instanceof Error ? redact(error.stack ?? error.message) : message;
-  const text = `brand-enrich: this is a bug, please report it: ${words}\n`;
+  const text = `brand-enrich: this is a bug; please report it: ${words}\n`;
   return { data: { error: { code: 'bug', message, exitCode: EXIT.ioError } }, text };
 }

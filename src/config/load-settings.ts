@@ -48,7 +48,7 @@ export function readConfigFile({
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     if (isMissing && named === undefined) return null;
     throw unusable('the config file cannot be read', `${path} (${systemWords(error)})`, {
-      todo: 'name one that can be read with --config, or leave it out',
+      todo: 'name a readable file with --config, or omit it',
       cause: error,
     });
   }
@@ -62,8 +62,8 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
     values = JSON.parse(json);
   } catch {
     const { line, column } = findJsonFault(json) ?? { line: 1, column: 1 };
-    throw unusable(`the config file is not JSON from line ${line}, column ${column} on`, path, {
-      todo: 'look there for a missing or extra comma, quote or bracket, or for a comment',
+    throw unusable(`the config file is not valid JSON at line ${line}, column ${column}`, path, {
+      todo: 'look there for a comment, or a missing or extra comma, quote or bracket',
     });
   }
   if (typeof values === 'object' && values !== null && !Array.isArray(values))
@@ -84,12 +84,12 @@ function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
   return unknown.map((key) => {
     const subject = `${key} in ${path}`;
     if (/^(api|access|auth)?_?-?(token|key)$/i.test(key)) {
-      const todo = 'put it in BRAND_API_TOKEN, or in a file of its own and name that as "tokenFile"';
+      const todo = 'set BRAND_API_TOKEN, or put it into a separate file and set "tokenFile"';
       return usageProblem('a token does not belong in the config file', subject, todo);
     }
     const own = SETTING_ENTRIES.find(([, line]) => line.key === key)?.[1];
     if (own !== undefined)
-      return usageProblem('this setting belongs to one command', subject, `give it there with ${own.flag}`);
+      return usageProblem('this setting is available only as a flag', subject, `use ${own.flag}`);
     const todo = didYouMean(nearest(key, allowed), 'see the table in the README');
     return usageProblem('no such setting', subject, todo);
   });
@@ -166,7 +166,7 @@ function findSaid(
 
 function readSaid(line: Setting<unknown>, { origin, value }: Said, file: ConfigFile | null): unknown {
   const texts = toTexts(line, value);
-  if (texts === null) return new Refusal('a text, a number or true or false', 'it as one');
+  if (texts === null) return new Refusal('a string, number or boolean', 'a string, number or boolean');
   const parsed = line.kind.parse(texts);
   if (origin !== 'file' || file === null || !line.kind.isPath || parsed instanceof Refusal) return parsed;
   const absolute = (path: unknown) => (typeof path === 'string' ? resolve(dirname(file.path), path) : path);
@@ -182,7 +182,7 @@ function toTexts({ kind }: Setting<unknown>, value: unknown): readonly string[] 
 }
 
 function shownValue(line: Setting<unknown>, value: unknown): string {
-  if (line.secrecy === 'secret' || line.secrecy === 'origin') return 'what it holds (not shown)';
+  if (line.secrecy === 'secret' || line.secrecy === 'origin') return 'its value (not shown)';
   const text = toTexts(line, value)?.join(',');
   if (text === undefined) return Array.isArray(value) ? 'the list' : 'the value';
   return quote(line.secrecy === 'address' ? maskAddress(text) : text);

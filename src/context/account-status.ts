@@ -59,7 +59,7 @@ export async function readAccountStatus(
   return {
     engine: engine.kind,
     address: engine.address,
-    /** What the settings of the engine put at risk, as sentences. */
+    /** The risks of the engine's settings, as sentences. */
     warnings: engine.warnings,
     account: names?.account ?? null,
     ledger,
@@ -76,16 +76,16 @@ export async function readAccountStatus(
 /** Half a day is worth saying, an hour is not. */
 const days = (value: number) => `${value.toFixed(1).replace(/\.0$/, '')} days`;
 
-/** What `status` says of the rest of the billing period. `limit`: null while unknown. */
+/** The lines of `status` about the rest of the billing period. `limit`: null while unknown. */
 export function projectionText(projection: Projection, limit: number | null): string {
   const { projected, daysGone, daysLeft, endsOn, limitReachedOn } = projection;
   const over = limit === null ? 0 : projected.total - limit;
   const beyond =
     limitReachedOn === null || over <= 0
       ? ''
-      : `; ${countText(over)} more than quota and budget allow, which would be used up on ${limitReachedOn}`;
+      : `; ${countText(over)} more than quota and budget allow; they are used up on ${limitReachedOn}`;
   return (
-    `projected   ${countOf(projected.total, 'request')} by ${endsOn} if it goes on like this ` +
+    `projected   ${countOf(projected.total, 'request')} by ${endsOn} at the current rate ` +
     `(${countText(projected.byUs)} by us, ${countText(projected.byOthers)} by others; ${days(daysGone)} gone, ${days(daysLeft)} left)${beyond}\n`
   );
 }

@@ -103,7 +103,7 @@ export function createMetrics() {
       this.reset();
       const read = readDepth?.().catch(() => undefined);
       const depth = read && (await withinDeadline(read, QUEUE_DEADLINE_MS));
-      // A depth that nobody knows is no depth of 0.
+      // An unknown depth is not 0.
       for (const [state, chunks] of Object.entries(depth ?? {})) this.set({ state }, chunks);
     },
   });
@@ -126,7 +126,7 @@ export function createMetrics() {
       worker = watched;
       accounts = spentFrom;
     },
-    /** Asked for at each scrape; what does not come within a second is left out of it. */
+    /** Read at each scrape; a value that takes more than a second is omitted. */
     watchQueue(depth: () => Promise<ChunkCounts>) {
       readDepth = depth;
     },

@@ -86,7 +86,7 @@ export function createTraces({ url, log }: { readonly url: string; readonly log:
   };
 }
 
-/** What a run came to, as far as others may know it. */
+/** The result of a run, without private data. */
 function attributesOf({ run, scan, written, progress }: EnrichResult, exitCode: ExitCode): Attributes {
   const counts = Object.entries(written.counts);
   return {
@@ -117,7 +117,7 @@ function createDelivery(url: string, log: Log): SpanExporter {
   return exporter;
 }
 
-/** A code or a status, never what a collector wrote in its answer. */
+/** A code or a status, never the text of a collector's answer. */
 function reasonOf(error: Error | undefined): string {
   const code = error !== undefined && 'code' in error ? error.code : undefined;
   if (typeof code === 'number') return `status ${code}`;

@@ -42,7 +42,7 @@ export function printText(stream: NodeJS.WritableStream, text: string): void {
   stream.write(visible(withoutSecrets(text)));
 }
 
-/** Shows a value as one line of JSON, for programs and for whoever looks at them. */
+/** Prints a value as one line of JSON, for programs. */
 export function printJson(stream: NodeJS.WritableStream, value: unknown): void {
   stream.write(`${visibleJson(jsonWithoutSecrets(JSON.stringify(value)))}\n`);
 }

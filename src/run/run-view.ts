@@ -25,7 +25,7 @@ export function createLogView(
     notice: (sentence) => log.info(about, sentence),
     warn: (sentence) => log.warn(about, sentence),
     async confirm({ requests, overageRequests, maxCost }) {
-      log.info({ ...about, requests, overageRequests, maxCost }, 'asking the service');
+      log.info({ ...about, requests, overageRequests, maxCost }, 'starting lookups');
       return true;
     },
     end: () => undefined,

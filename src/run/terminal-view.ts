@@ -97,7 +97,7 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
 
 function estimateText(estimate: SpendingEstimate): string {
   const { requests, withinQuota, overageRequests, maxCost, deferred } = estimate;
-  const parts = [`${countOf(requests, 'identifier')} to ask for`];
+  const parts = [`${countOf(requests, 'identifier')} to look up`];
   if (withinQuota !== null) parts.push(`${countText(withinQuota)} within the quota`);
   if (overageRequests > 0)
     parts.push(`up to ${countText(overageRequests)} as overage for at most ${maxCost}`);

@@ -124,7 +124,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   return readdir(folder, { withFileTypes: true }).catch(() => []);
 }
 
-/** None when somebody else has just brought the file in. */
+/** None when another process has just recorded the file. */
 async function readAnswers(path: string): Promise<NewOutcome[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';

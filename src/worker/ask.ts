@@ -30,7 +30,7 @@ import { BUSY_RETRY_MS, HOPELESS_MS, HOPELESS_REASON, QUICK_TRIES, quickRetryMs 
 import { NO_TURN, type ServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
-/** What asking needs of its process. */
+/** The parts of the process that a lookup needs. */
 export interface AskContext {
   readonly client: Client;
   readonly governor: Governor;
@@ -106,7 +106,7 @@ export async function ask(
   }
 }
 
-/** What it comes to when nothing is sent. */
+/** The result when nothing is sent. */
 export function unasked(result: Asked['result']): Asked {
   return { result, requests: 0, billed: 0 };
 }
@@ -116,8 +116,8 @@ export function later(retryInMs: number, reason: string): Asked['result'] & { ty
   return { type: 'again', countsAsAttempt: false, retryInMs, reason };
 }
 
-/** What somebody who has the claim, or the key in this process, leaves for us. */
-export const BUSY = later(BUSY_RETRY_MS, 'another worker is asking');
+/** The result when another worker, or another chunk of this process, has the key. */
+export const BUSY = later(BUSY_RETRY_MS, 'another worker is looking it up');
 const STOPPED = later(0, 'stopped');
 
 async function askInTurn(
@@ -132,7 +132,7 @@ async function askInTurn(
   let requests = 0;
   let billed = 0;
   let wasted = 0;
-  /** What was wrong with an answer that came and was billed; null: none came. */
+  /** The fault of a billed answer; null: no answer arrived. */
   let damage: string | null = null;
   let tries = 0;
   const came = (result: Asked['result']): Asked => ({ result, requests, billed });
@@ -179,7 +179,7 @@ async function askInTurn(
     context.onSent?.(run.id, isBilled);
     const { meaning } = answer;
     if (signals.abort.aborted && (meaning.type === 'wasted' || meaning.type === 'unavailable')) {
-      // Cut off by ourselves: it says nothing of the service, and whoever asks next counts the
+      // Aborted by ourselves: it shows nothing about the service, and the next lookup counts the
       // doubt.
       breaker.cancel(admission);
       governor.settle(permit, answer.cost, NO_OBSERVATION);
@@ -209,7 +209,7 @@ async function askInTurn(
         await context.halt(run.id, halt);
         await standing.forgetUnproven(run.id);
       }
-      // Settled at last: whoever waits for the permit, in another process too, must meet the halt
+      // Settled last: other waiters for the permit, also in other processes, must see the halt
       // first.
       governor.settle(permit, answer.cost, heard);
       return came({ type: 'failed', reason, billed: isBilled });
@@ -249,8 +249,7 @@ async function askInTurn(
     }
     if (meaning.type === 'credentials') {
       const halt = { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` } as const;
-      // Known before the permit is given back: whoever waits for it, anywhere, would show the same
-      // token.
+      // Halted before the permit is given back: the next waiter would send the same token.
       await context.halt(run.id, halt).finally(() => governor.settle(permit, answer.cost, heard));
       return halted(halt);
     }
@@ -332,7 +331,7 @@ function hasEverAnswered({ breaker, governor }: AskContext, { tally }: RunRecord
   return breaker.hasBeenGood || tally.matched + tally.notFound > 0 || governor.state?.usage != null;
 }
 
-/** What the ledger counts of the quota; null while none is known. */
+/** The ledger's own count against the quota; null while the quota is unknown. */
 function ownCountOf({ state }: Governor): UsageOfQuota | null {
   if (state === null) return null;
   const quota = limitOf({ ...state, overage: 0 });

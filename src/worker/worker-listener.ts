@@ -1,4 +1,4 @@
-/** What a worker reports to runs of its own process. Nothing depends on it: stores have it all. */
+/** Reports of a worker to runs of its process. Nothing depends on them: stores have it all. */
 import type { Brand } from '../lookup/brand.js';
 import type { OutcomeKey } from '../stores/outcome-store.js';
 

@@ -162,7 +162,7 @@ describe('health', () => {
   it('names the flags when its port is taken', async () => {
     const port = Number(new URL(await served(createMetrics())).port);
     await expect(served(createMetrics(), { port })).rejects.toThrow(
-      `127.0.0.1:${port} (the port is taken by another program); choose another --metrics-port or --metrics-host`,
+      `127.0.0.1:${port} (another program uses the port); choose another --metrics-port or --metrics-host`,
     );
   });
 });

@@ -112,7 +112,7 @@ describe.skipIf(redis.missing !== null)('on redis, limits of every kind', () => 
     const { meter } = scene.service;
     expect(meter.billed).toBe(52);
     expect(meter.count({ why: 'quota' })).toBeLessThan(100);
-    expect(result.stderr).toContain('a usage of 52 and a quota of 50: --plan or --overage-budget say more');
+    expect(result.stderr).toContain('a usage of 52 and a quota of 50: --plan or --overage-budget is higher');
     expect(result.stderr).not.toContain('too many for');
   });
 
@@ -121,7 +121,8 @@ describe.skipIf(redis.missing !== null)('on redis, limits of every kind', () => 
     await scene.write('list.csv', domainList(200));
     expect((await scene.run(['run', 'list.csv'])).code).toBe(7);
     expect(scene.service.meter.billed).toBe(50);
-    // Nobody said which plan it is: where a refusal is free, one request finds out whether the quota was raised.
+    // Nobody said which plan it is: where a refusal is free, one request checks whether the quota
+    // was raised.
     for (let times = 0; times < 2; times += 1) expect((await scene.run(['run', 'list.csv'])).code).toBe(7);
     expect(scene.service.meter.billed).toBe(51);
   });

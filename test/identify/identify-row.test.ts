@@ -50,7 +50,7 @@ describe('a row without identifier', () => {
   it('says that a free mail address was skipped rather than that a cell was blank', () => {
     expect(otherwise(['jo@gmail.com', '', 'n/a'])).toEqual({
       type: 'skipped',
-      reason: 'an address at a free mail provider',
+      reason: 'an address at a free e-mail provider',
     });
   });
 

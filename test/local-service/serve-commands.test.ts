@@ -38,8 +38,8 @@ it('a generated catalogue is served, and so is the own brand that it does not ha
 it.each([
   [['generate-catalogue', 'x.jsonl', '--brands', '5'], '320 ETF providers in 5 brands'],
   [['generate-catalogue'], 'FILE'],
-  [['serve', '--statement'], 'name their file with --accounts FILE'],
-  [['serve', '--month', '2026-11'], 'give --statement too'],
+  [['serve', '--statement'], 'give their file with --accounts FILE'],
+  [['serve', '--month', '2026-11'], 'add --statement'],
 ])('%j is refused with 2 and leaves nothing', async (args, words) => {
   const cwd = temporaryFolder();
   const refused = await runCli(args, { cwd });

@@ -280,7 +280,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     const result = await run({ input: LIST, around: { worker: null } });
     expect(result.end).toEqual({
       type: 'halted',
-      halt: { why: 'lost', sentence: 'the queue lost what it was given' },
+      halt: { why: 'lost', sentence: 'the queue lost its chunks' },
     });
     expect(result.written.counts.deferred).toBe(4);
   });

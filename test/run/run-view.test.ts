@@ -49,6 +49,6 @@ it('a log names the run, keeps warnings apart, and has the cost before it is spe
   expect(lines).toEqual([
     ['info', 'a.csv', 'detected: CSV'],
     ['warn', 'a.csv', 'parked'],
-    ['info', 'a.csv', 5, 2, '0.2', 'asking the service'],
+    ['info', 'a.csv', 5, 2, '0.2', 'starting lookups'],
   ]);
 });

@@ -277,7 +277,7 @@ describe('the question before money is spent', () => {
     const { ask, said } = question();
     expect(await ask(some)).toBe(true);
     expect(said()).toBe(
-      '1,500 identifiers to ask for, 1,000 within the quota, up to 400 as overage for at most 40, 100 beyond the limit\n',
+      '1,500 identifiers to look up, 1,000 within the quota, up to 400 as overage for at most 40, 100 beyond the limit\n',
     );
   });
 });
@@ -285,5 +285,5 @@ describe('the question before money is spent', () => {
 it('elsewhere nothing is asked, and the cost is said', async () => {
   const { ask, said } = question(false);
   expect(await ask()).toBe(true);
-  expect(said()).toMatch(/^1,500 identifiers to ask for, [^\n]*\n$/);
+  expect(said()).toMatch(/^1,500 identifiers to look up, [^\n]*\n$/);
 });

@@ -418,7 +418,7 @@ describe('a service that is down for a moment', () => {
     if (type === 'halted')
       expect(result).toEqual({
         type,
-        halt: { why: 'unreachable', sentence: 'the service was not reached for a minute: ENOTFOUND' },
+        halt: { why: 'unreachable', sentence: 'the service was unreachable for a minute: ENOTFOUND' },
       });
   });
 
@@ -504,7 +504,7 @@ describe('a service that is down for a moment', () => {
     expect(halted).toEqual([
       {
         why: 'useless',
-        sentence: `${atMost} answers in a row were of no use: answer damaged, was billed (not a JSON object)`,
+        sentence: `${atMost} answers in a row were unusable: answer damaged, was billed (not a JSON object)`,
       },
     ]);
     expect(billed).toBe(atMost);
@@ -542,7 +542,7 @@ describe('without a permit nothing is sent', () => {
   it.each<[Grant, Asked['result']]>([
     [
       { type: 'lost' },
-      { type: 'again', countsAsAttempt: false, retryInMs: 400, reason: 'another worker is asking' },
+      { type: 'again', countsAsAttempt: false, retryInMs: 400, reason: 'another worker is looking it up' },
     ],
     [
       { type: 'exhausted', why: 'limit 53' },

@@ -1,4 +1,4 @@
-/** What the dashboard shows: gathered on demand, once a second at most; kept during outages. */
+/** The data of the dashboard: gathered on demand, at most once a second; kept during outages. */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { readAccountStatus, type SaidTerms } from '../../context/account-status.js';
@@ -27,7 +27,9 @@ export interface DashboardView {
   readonly data: DashboardData | null;
   /** When a look first got no answer from the engine (it may have failed earlier); else null. */
   readonly outageNoticedAt: number | null;
-  /** Why the service counts as unavailable; null while it answers, or if nobody here asks it. */
+  /**
+   * Why the service counts as unavailable; null while it answers, or if this process sends nothing.
+   */
   readonly serviceOutage: string | null;
   /** Brands and quota are made up. */
   readonly isSample: boolean;
@@ -83,12 +85,12 @@ async function readWaiting({ file, folder, parkedAt: since }: ParkedJob, positio
 /** The sentence of a `reason.txt`, without its opening words. Pure. */
 function reasonOf(text: string): string {
   const first = (text.split('\n', 1)[0] ?? '').replace(/^Not finished yet: /, '').trim();
-  if (first === '') return 'Goes on when quota and budget allow it and the service answers.';
+  if (first === '') return 'Continues when quota and budget allow it and the service answers.';
   return `${first.charAt(0).toUpperCase()}${first.slice(1, 500)}`;
 }
 
 const FRESH_MS = 1_000;
-/** When nobody has looked for so long, the next look notices the outage anew. */
+/** After this time without a viewer, the next view notices the outage anew. */
 const NOTICED_ANEW_MS = 60_000;
 
 /** The newest data for all. `gather` may reject or hang. `onError`: once per outage. */
@@ -130,7 +132,7 @@ export function createNewestData(options: {
       if (data === null || outageNoticedAt !== null || now - data.at >= FRESH_MS || now < data.at) {
         if (gathering === null && now - lookedAt >= NOTICED_ANEW_MS) outageNoticedAt = null;
         gathering ??= renew();
-        // While it is unavailable, nobody waits for it each time.
+        // While it is unavailable, views do not wait for it.
         const patienceMs = outageNoticedAt === null ? deadlineMs : deadlineMs / 10;
         lookedAt = now;
         if (!(await withinDeadline(gathering, patienceMs))) {

@@ -27,7 +27,7 @@ const DEADLINE_MS = 10_000;
 /** Elements that would load something from another host. */
 const FROM_ELSEWHERE = /<(link|script|img)\b[^>]*\b(href|src)="(https?:)?\/\/[^"]*"[^>]*>(<\/script>)?/gi;
 
-const UNAVAILABLE = 'the engine is unavailable; the queue is shown again when it answers\n';
+const UNAVAILABLE = 'the engine is unavailable; reload this page later\n';
 
 /** The caller closes the queues. `onError` gets the driver's message; readers do not see it. */
 export function createQueueBoard(shown: readonly ShownQueue[], onError: (reason: string) => void) {

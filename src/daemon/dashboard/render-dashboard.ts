@@ -41,7 +41,7 @@ function bodyOf(view: DashboardView): Markup {
   const main =
     data === null
       ? // The page asks for itself as a whole once there is something to show.
-        html`<section class="card" data-empty="true"><p class="empty">There is nothing to show until the engine has answered once.</p></section>`
+        html`<section class="card" data-empty="true"><p class="empty">There is no data until the engine has answered once.</p></section>`
       : html`${figuresOf(data)}
 ${accountSection(data)}
 ${runsSection(data)}
@@ -77,7 +77,7 @@ export function renderSignIn(next: string, complaint: string | null): Page {
 <input id="password" type="password" name="password" autocomplete="current-password" required autofocus>
 ${complaint !== null && html`<p class="banner bad" role="alert">${complaint}</p>`}
 <button type="submit">Sign in</button>
-<p class="note">It is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process that serves this page. Without one, the process prints a sign-in link on standard error when it starts.</p>
+<p class="note">The password is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process that serves this page. Without a password, the process prints a sign-in link on standard error when it starts.</p>
 </form>
 </main>`;
   return page('Sign in: brand-enrich', ICON, body, []);

@@ -122,7 +122,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         }
         return chosen.jobs;
       } catch (error) {
-        log.warn({ reason: errorText(error) }, 'waiting files stay where they are for now');
+        log.warn({ reason: errorText(error) }, 'waiting files were not retried');
         return [];
       }
     },

@@ -13,7 +13,7 @@ import { systemWords } from '../../core/system-error.js';
 
 const run = promisify(execFile);
 
-export const OR_A_SERVER = 'or name a server with --engine redis://...';
+export const OR_A_SERVER = 'or use a server with --engine redis://...';
 
 export interface ServerUser {
   readonly uid: number;
@@ -82,13 +82,13 @@ export async function admitServerUser(folder: string, user: ServerUser, fallback
     await chown(folder, user.uid, user.gid);
     await run('/bin/sh', ['-c', 'exit 0'], { ...user, cwd: '/' });
   } catch (error) {
-    const what = `root may not start a server as another user here (${systemWords(error)})`;
+    const what = `root is not allowed to start a server as another user here (${systemWords(error)})`;
     throw unfit(what, folder, `run as an ordinary user (docker run --user 1000), ${OR_A_SERVER}`, error);
   }
   const looked = run('/bin/sh', ['-c', 'cd "$1" && test -w .', 'sh', folder], { ...user, cwd: '/' });
   await looked.catch(() => {
     const what = 'PostgreSQL does not run as root, and no other user can enter this state folder';
-    const todo = `use --state ${fallback}, or open the folders above it for others (chmod o+x)`;
+    const todo = `use --state ${fallback}, or allow others to enter the folders above it (chmod o+x)`;
     throw unfit(what, folder, todo);
   });
 }

@@ -16,7 +16,7 @@ export interface SweepContext extends BegunRun {
   readonly onParked: (halt: RunHalt | null) => void;
 }
 
-/** Empty sweeps before the rest is deferred: the queue has lost its chunks, or nobody works. */
+/** Empty sweeps before the rest is deferred: the queue lost its chunks, or there is no worker. */
 const EMPTY_SWEEPS = 3;
 const FREE_LOOK_MS = 30_000;
 const PAID_LOOK_MS = 60_000;
@@ -50,7 +50,7 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
     if ((await takeAll(context)) > 0) {
       emptySweeps = scan.answers.answered > before ? 0 : emptySweeps + 1;
       if (emptySweeps < EMPTY_SWEEPS) continue;
-      return { type: 'halted', halt: { why: 'lost', sentence: 'the queue lost what it was given' } };
+      return { type: 'halted', halt: { why: 'lost', sentence: 'the queue lost its chunks' } };
     }
     if (!waterfall || wantNextCandidates(scan) === 0) return finished(context);
     if ((await takeWaves(collector, scan, waterfall, around.stop)) === 0) return finished(context);
@@ -71,7 +71,7 @@ export async function takeWaves(
   }
 }
 
-/** Takes what came of chunks: answers and failures. How many identifiers are still without. */
+/** Takes answers and failures of chunks. Returns how many identifiers are still without. */
 async function takeAll({ collector, run }: SweepContext): Promise<number> {
   await collector.takeStored('api');
   return collector.takeFailed(run.id);

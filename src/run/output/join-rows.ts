@@ -78,7 +78,7 @@ export class RowRanking {
   }
 }
 
-/** Renders joined rows. Rows that nobody was asked for share their reasons. */
+/** Renders joined rows. Rows without a lookup share their reasons. */
 export function createRowRenderer(renderer: Renderer, answers: Answers): (row: JoinedRow) => string {
   const unasked = new Map<string, RenderedAnswer>();
   return ({ record, status, index, duplicateOf }) => {

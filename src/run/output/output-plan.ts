@@ -1,10 +1,10 @@
-/** What an output is made of, and the shapes that a renderer takes and gives. */
+/** The parts of an output, and the types of a renderer's input and output. */
 import type { Identifier } from '../../core/identifier.js';
 import type { AnswerSource, OutcomeStatus } from '../../core/outcome.js';
 import type { TableFormat, TableShape } from '../../core/table.js';
 import type { Brand } from '../../lookup/brand.js';
 
-/** What one identifier came to: rendered once, used for all its rows. */
+/** The result of one identifier: rendered once, used for all its rows. */
 export interface AnswerView {
   readonly status: OutcomeStatus;
   /** null for `invalid` and `skipped`: nothing was asked for. */
@@ -20,7 +20,7 @@ export interface AnswerView {
   readonly error: string | null;
 }
 
-/** What an unreadable row came to, but for the reason. */
+/** The result of an unreadable row, without the reason. */
 export const NOTHING_ASKED: AnswerView = {
   status: 'invalid',
   identifier: null,

@@ -1,4 +1,4 @@
-/** What a run adds up for its report. Memory does not grow with the number of answers. */
+/** The sums of a run for its report. Memory does not grow with the number of answers. */
 import type { AnswerSource } from '../../core/outcome.js';
 import { type Brand, type QualityTier, qualityTier } from '../../lookup/brand.js';
 import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
@@ -120,7 +120,7 @@ export function lowestApart({ best, lowest }: RunFacts['brands']): RankedBrand[]
   return lowest.filter(({ key }) => !best.some((other) => other.key === key));
 }
 
-/** What is kept of a brand. All texts as the service sent them. */
+/** The kept data of a brand. All texts as the service sent them. */
 export type RankedBrand = Readonly<ReturnType<typeof rankedBrand>>;
 
 function rankedBrand({ index, identifier, score, brand }: ScoredAnswer) {
@@ -128,7 +128,7 @@ function rankedBrand({ index, identifier, score, brand }: ScoredAnswer) {
   return {
     /** The number of its identifier: brands of equal score stand in the order of the input. */
     index,
-    /** What makes two answers the same brand. */
+    /** The key by which two answers are the same brand. */
     key: textOf(brand.id) ?? domain ?? identifier,
     name: textOf(brand.name) ?? domain ?? identifier.slice(identifier.indexOf(':') + 1),
     domain,

@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.getByLabel('Password of the dashboard').fill('not the password');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').waitFor();
-    expect(await page.getByRole('alert').textContent()).toBe('That is not the password.');
+    expect(await page.getByRole('alert').textContent()).toBe('Wrong password.');
     await page.getByLabel('Password of the dashboard').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Dashboard' }).waitFor();

@@ -21,7 +21,7 @@ it('a port that somebody has is told, with what to do', async () => {
     onError: () => undefined,
   });
   await expect(second).rejects.toThrow(
-    `cannot listen on the address of the dashboard: 127.0.0.1:${port} (the port is taken by another program); choose another --dashboard-port`,
+    `cannot listen on the address of the dashboard: 127.0.0.1:${port} (another program uses the port); choose another --dashboard-port`,
   );
 });
 
@@ -30,7 +30,7 @@ it('a bug is told to the log, not to who looks', async () => {
   const authorization = `Basic ${Buffer.from(`me:${PASSWORD}`).toString('base64')}`;
   const answer = await fetch(new URL('/queue/', served.url), { headers: { authorization } });
   expect(answer.status).toBe(500);
-  expect(await answer.text()).toBe('something went wrong; see the log\n');
+  expect(await answer.text()).toBe('internal error; see the log\n');
   expect(served.troubles.map(({ message }) => message)).toEqual(['there is no queue in this test']);
 });
 
@@ -60,6 +60,6 @@ it('with --no-dashboard there is none', async () => {
 
 it('nothing is opened for others without a password', async () => {
   await expect(open({ dashboardHost: '0.0.0.0' })).rejects.toThrow(
-    'a dashboard that others can reach needs a password',
+    'a dashboard outside loopback needs a password',
   );
 });

@@ -76,7 +76,7 @@ it('programs say the password with any user name', async () => {
   expect(JSON.parse(answer.text)).toMatchObject({
     host: 'etl-1',
     engineAwayNoticedAt: null,
-    serviceOutage: null,
+    serviceTrouble: null,
     data: { quota: { left: 9_780 }, inboxes: [{ waiting: [{ file: 'Kunden März.csv' }] }] },
   });
 });
@@ -105,7 +105,7 @@ it('the link signs in and disappears from the address', async () => {
   const wrong = await ask(served, '/?token=something-else', { headers: PAGE });
   expect(wrong.status).toBe(401);
   expect(wrong.headers['set-cookie']).toBeUndefined();
-  expect(wrong.text).toContain('That is not the password.');
+  expect(wrong.text).toContain('Wrong password.');
 });
 
 it('signing out takes the cookie away', async () => {

@@ -27,14 +27,14 @@ describe('the word', () => {
 
 describe('the sentence', () => {
   it.each([
-    ['No run is going.', emptyView().data],
-    ['1 run is going, 1 run is gone, 1 file waits and 9,780 requests are left.', dashboardData()],
+    ['No run is active.', emptyView().data],
+    ['1 run is active, 1 run is dead, 1 file waits and 9,780 requests are left.', dashboardData()],
     [
-      'No run is going and no request is left.',
+      'No run is active and no request is left.',
       dashboardData({ runs: [], inboxes: [], ...accountParts({ quota: 5, others: 9 }, 'free') }),
     ],
     [
-      '2 runs are going and 1 request is left.',
+      '2 runs are active and 1 request is left.',
       dashboardData({
         runs: [runRecord(), runRecord()],
         inboxes: [{ folder: '/gone', closed: null, waiting: null }],

@@ -38,7 +38,7 @@ it('an engine that is away is said in a line, and its driver’s words go elsewh
   const answer = await board.answer(new Request('http://127.0.0.1/queue/api/queues'));
   expect([answer.status, await answer.text()]).toEqual([
     503,
-    'the engine is unavailable; the queue is shown again when it answers\n',
+    'the engine is unavailable; reload this page later\n',
   ]);
   expect(told).toHaveLength(1);
   expect(told[0]).toContain('ECONNREFUSED');

@@ -186,7 +186,7 @@ const RUNS: readonly RunRecord[] = [
     label: 'etl-1: funds.csv',
     status: 'stopped',
     asOf: NOW - 26 * HOUR,
-    reason: 'not asked: --max-cost is reached for this run (9,800 sent by us, limit 21000)',
+    reason: 'not looked up: --max-cost is reached for this run (9,800 sent by us, limit 21000)',
     identifiers: 300,
     rows: 312,
     tally: { matched: 90, notFound: 10, requests: 100, billed: 100 },

@@ -91,7 +91,7 @@ describe('a folder', () => {
     'concurrency',
     'sample',
   ])('may not say %s', (key) => {
-    expect(refusal({ [key]: 'x' })).toContain(`an inbox cannot have this setting: ${key} in`);
+    expect(refusal({ [key]: 'x' })).toContain(`this setting is not allowed in an inbox: ${key} in`);
   });
 
   it('is told of every mistake at once, with the nearest right key', () => {

@@ -110,7 +110,7 @@ test('a key that brand-enrich.json may not hold is refused with the nearest righ
   await writeFile(scene.path('brand-enrich.json'), '{"column": "website"}');
   const watcher = await scene.watch();
   await writeFile(scene.path('brand-enrich.json'), '{"baseUrl": "https://elsewhere.example"}');
-  await watcher.untilSaid(/an inbox cannot have this setting: baseUrl in/);
+  await watcher.untilSaid(/this setting is not allowed in an inbox: baseUrl in/);
   await watcher.untilSaid(/the inbox is closed/);
   await scene.drop('list.csv', domainList(3));
   expect((await scene.run(['status'])).stdout).toMatch(/^inbox .* is closed: .*baseUrl/);
@@ -144,7 +144,7 @@ test('an inbox whose folder goes away is waited for, and goes on when it is back
   const watcher = scene.start(['watch', 'share', '--settle', '200ms']);
   await watcher.untilSaid(/watching the inbox/);
   await rename(scene.path('share'), scene.path('unplugged'));
-  await watcher.untilSaid(/the inbox is unavailable/);
+  await watcher.untilSaid(/the inbox folder is unavailable/);
   await rename(scene.path('unplugged'), scene.path('share'));
   await writeFile(join(scene.path('share'), 'inbox', 'list.csv'), domainList(4));
   await expect

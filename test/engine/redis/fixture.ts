@@ -36,7 +36,7 @@ export async function beginRun(engine: Engine, keys: number): Promise<RunFixture
   };
 }
 
-/** Repeats until it succeeds: what a caller does while the engine is out of reach. */
+/** Repeats until it succeeds: what a caller does while the engine is unavailable. */
 export async function untilAnswered<T>(action: () => Promise<T>): Promise<T> {
   for (let tries = 0; ; tries += 1) {
     try {

@@ -44,7 +44,7 @@ describe('a run', () => {
     expect(told.notices).toMatchObject([
       {
         event: 'parked',
-        reason: 'the quota is used up; the run goes on when it can spend again',
+        reason: 'the quota is used up; the run continues when it can spend again',
         account: { left: 0 },
       },
       { event: 'parked', run: { id: 'r-1', label: `${hostname()}: customers.csv` } },

@@ -69,6 +69,6 @@ it('reading beyond its end is an error, not a short answer', async () => {
 it('a file that cannot be made says where and what to do', async () => {
   const folder = join(await temporaryFolder(), 'missing');
   expect(() => new SpoolFile(folder, 'rows')).toThrow(
-    `an output cannot be written: ${folder}; make room on the disk`,
+    `an output cannot be written: ${folder}; free space on the disk`,
   );
 });
