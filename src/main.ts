@@ -97,7 +97,7 @@ function levelFor(command: CommandName, { logFile, logLevel, quiet }: Settings):
   return STAYING.includes(command) && !quiet ? 'info' : 'warn';
 }
 
-/** Said however little is: money may be at stake. */
+/** Printed even with `--quiet`: money may be at stake. */
 function leaveAtOnce(): never {
   const left = leftBehind();
   if (left !== '') printText(process.stderr, `\n${left}\n`);

@@ -25,7 +25,7 @@ import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
 import { foundNothing, type RunRecord, type RunStatus, unreportedOf } from '../stores/run-store.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
-import { type Answer, answerFrom, type CommandCall, said } from './answer.js';
+import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 
 const RUNS_SHOWN = 10;
 
@@ -41,14 +41,14 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
       return status(settings, stores);
     case 'pause':
       await ledger.setPaused(true);
-      return said({ paused: true }, 'spending is paused; `brand-enrich resume` allows it again');
+      return answerLine({ paused: true }, 'spending is paused; `brand-enrich resume` allows it again');
     case 'resume':
       await ledger.setPaused(false);
-      return said({ paused: false }, 'spending is allowed again');
+      return answerLine({ paused: false }, 'spending is allowed again');
     case 'cancel': {
       const [id = ''] = args;
       if (await runs.cancel(id))
-        return said({ cancelled: id }, `${id} is cancelled; its paid answers stay stored`);
+        return answerLine({ cancelled: id }, `${id} is cancelled; its paid answers stay stored`);
       const todo = '`brand-enrich status` lists the runs';
       throw new NeverStartError(usageProblem('the engine knows no such run', id, todo));
     }
@@ -66,7 +66,7 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
       const account = accountOf(settings);
       await ledger.reset(account);
       const next = 'the next run reads the usage from the service';
-      return said({ reset: account }, `account ${account} is forgotten; ${next}`);
+      return answerLine({ reset: account }, `account ${account} is forgotten; ${next}`);
     }
     case 'outcomes stats': {
       const stats = await outcomes.stats();
@@ -74,11 +74,11 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
     }
     case 'outcomes forget': {
       const forgotten = await outcomes.forget(keysOf(args, settings));
-      return said({ forgotten }, `${countOf(forgotten, 'stored answer')} forgotten`);
+      return answerLine({ forgotten }, `${countOf(forgotten, 'stored answer')} forgotten`);
     }
     case 'outcomes purge': {
       const forgotten = await outcomes.purge(Date.now() - settings.olderThanMs);
-      return said({ forgotten }, `${countOf(forgotten, 'stored answer')} purged`);
+      return answerLine({ forgotten }, `${countOf(forgotten, 'stored answer')} purged`);
     }
     default:
       throw new Error(`no such command here: ${command}`);

@@ -20,7 +20,7 @@ export interface Answer {
 }
 
 /** An answer of one line. */
-export function said(data: unknown, line: string): Answer {
+export function answerLine(data: unknown, line: string): Answer {
   return { data, text: `${line}\n` };
 }
 

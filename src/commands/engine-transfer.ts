@@ -210,6 +210,6 @@ function verdictOf(account: string, { period, sent, others }: Spending, state: L
 
 function accountText({ account, period, spent, result }: ReturnType<typeof verdictOf>): string {
   const of = period === null || period === 'none' ? '' : ` of the period from ${period}`;
-  const end = result === 'counted' ? 'counted' : `left out: ${result}`;
+  const end = result === 'counted' ? 'counted' : `skipped: ${result}`;
   return `account ${account}: ${countOf(spent, 'request')}${of} ${end}`;
 }

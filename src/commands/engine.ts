@@ -6,7 +6,7 @@ import { countOf, countText } from '../core/figures.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { type Answer, answerFrom, type CommandCall, said, show } from './answer.js';
+import { type Answer, answerFrom, answerLine, type CommandCall, show } from './answer.js';
 import { exportEngine, importInto } from './engine-transfer.js';
 
 /** Throws NeverStartError for what the engine cannot do, and what opening and writing throw. */
@@ -94,5 +94,5 @@ async function stopEngine(state: string, isEmbedded: boolean): Promise<Answer> {
       todo: 'stop these processes; the server stops with the last one',
     });
   }
-  return said({ stopped }, stopped ? 'the server has stopped' : 'no server is running');
+  return answerLine({ stopped }, stopped ? 'the server has stopped' : 'no server is running');
 }

@@ -24,7 +24,7 @@ import {
 import { findCronProblem, isTimeZone, localTime, nextTickAt } from '../daemon/schedules/schedule-times.js';
 import { readScheduledCommand } from '../daemon/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
-import { type Answer, answerFrom, type CommandCall, said } from './answer.js';
+import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 
 /** The runner has address and token: where a schedule is added, they need not be known. */
 const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
@@ -71,7 +71,7 @@ async function add(schedule: Schedule, book: ScheduleBook, { stderr }: CommandCa
   const state = await stateOf(name, book);
   const start = state?.isHostAway ? `; to run it, start ${HOSTS} on ${host}` : '';
   const nextAt = nextTickAt(cron, tz, Date.now());
-  return said({ schedule, nextAt }, `${name} is added; next run ${zonedTime(nextAt, tz)}${start}`);
+  return answerLine({ schedule, nextAt }, `${name} is added; next run ${zonedTime(nextAt, tz)}${start}`);
 }
 
 async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Promise<Answer> {
@@ -82,7 +82,7 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
   }
   if (command === 'schedule remove') {
     if (!(await book.remove(name))) throw unknownSchedule(name);
-    return said({ removed: name }, `${name} is removed; a run in progress finishes`);
+    return answerLine({ removed: name }, `${name} is removed; a run in progress finishes`);
   }
   const state = await stateOf(name, book);
   if (state === undefined) throw unknownSchedule(name);
@@ -92,7 +92,7 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
   const when = isHostAway
     ? `as soon as ${HOSTS} is started on ${host}`
     : `on ${host}; \`brand-enrich schedule list\` shows the result`;
-  return said({ asked: name, isHostAway }, `${name} runs ${when}`);
+  return answerLine({ asked: name, isHostAway }, `${name} runs ${when}`);
 }
 
 async function stateOf(name: string, book: ScheduleBook): Promise<ScheduleState | undefined> {

@@ -103,7 +103,7 @@ export interface SettingSources extends Surroundings {
 }
 
 /** Where a value was found, and what messages call the place. */
-interface Said {
+interface Given {
   readonly origin: Origin;
   readonly place: string;
   readonly value: unknown;
@@ -127,15 +127,15 @@ export function findSettings(sources: SettingSources): { loaded: LoadedSettings;
   const origins: Record<string, Origin> = {};
   const unread = new Set<SettingName>();
   for (const [name, line] of SETTING_ENTRIES) {
-    const said = line.commands.includes(command) ? findSaid(line, sources) : null;
-    const value = said === null ? line.fallback(sources) : readSaid(line, said, file);
+    const given = line.commands.includes(command) ? findGiven(line, sources) : null;
+    const value = given === null ? line.fallback(sources) : readGiven(line, given, file);
     const isRefused = value instanceof Refusal;
     values[name] = isRefused ? line.fallback(sources) : value;
-    origins[name] = said === null || isRefused ? 'default' : said.origin;
-    if (said === null || !isRefused) continue;
+    origins[name] = given === null || isRefused ? 'default' : given.origin;
+    if (given === null || !isRefused) continue;
     unread.add(name);
-    const what = `${shownValue(line, said.value)} is not ${value.expected}`;
-    problems.push(usageProblem(what, said.place, didYouMean(value.nearest, `write ${howTo(line, value)}`)));
+    const what = `${shownValue(line, given.value)} is not ${value.expected}`;
+    problems.push(usageProblem(what, given.place, didYouMean(value.nearest, `write ${howTo(line, value)}`)));
   }
   // The loop has set every name of the table from its own line, which is what the type says.
   const found = { settings: values as unknown as Settings, origins: origins as Origins };
@@ -148,10 +148,10 @@ function howTo(line: Setting<unknown>, { write, example }: Refusal): string {
   return example === undefined ? write : `${write}, for example ${line.example ?? example}`;
 }
 
-function findSaid(
+function findGiven(
   line: Setting<unknown>,
   { flags, env, file }: Omit<SettingSources, 'command' | 'home'>,
-): Said | null {
+): Given | null {
   const { key, env: own, envAlias: alias } = line;
   const flag = key === null ? undefined : flags[key];
   if (flag !== undefined) return { origin: 'flag', place: line.flag ?? '', value: flag };
@@ -164,7 +164,7 @@ function findSaid(
   return written === null ? null : { origin: 'file', place: `${key} in ${file?.path}`, value: written };
 }
 
-function readSaid(line: Setting<unknown>, { origin, value }: Said, file: ConfigFile | null): unknown {
+function readGiven(line: Setting<unknown>, { origin, value }: Given, file: ConfigFile | null): unknown {
   const texts = toTexts(line, value);
   if (texts === null) return new Refusal('a string, number or boolean', 'a string, number or boolean');
   const parsed = line.kind.parse(texts);
@@ -219,6 +219,6 @@ export function wantsJson({
   if (settings !== null) return settings.json;
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   if (words.some((word) => word === '--json' || word.startsWith('--json='))) return true;
-  const said = findSaid(SETTINGS.json, { flags: {}, env, file });
-  return said !== null && readSaid(SETTINGS.json, said, file) === true;
+  const given = findGiven(SETTINGS.json, { flags: {}, env, file });
+  return given !== null && readGiven(SETTINGS.json, given, file) === true;
 }

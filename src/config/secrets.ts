@@ -46,7 +46,7 @@ interface Source {
   readonly flag: string;
   /** What its file is called. */
   readonly file: string;
-  /** What is said of what is not one. */
+  /** The message for an invalid one. */
   readonly wrong: string;
 }
 

@@ -12,27 +12,27 @@ import { isAlive, type RunRecord } from '../stores/run-store.js';
 export type AccountStatus = Awaited<ReturnType<typeof readAccountStatus>>;
 
 /** The plan by the settings of this process. `isHost`: it enriches the account's files (`up`). */
-export interface SaidTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice' | 'quota'> {
+export interface GivenTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice' | 'quota'> {
   readonly isHost?: boolean;
 }
 
-/** The terms of a live run, else of `said` if `isHost`, else of the newest run, else of `said`. */
+/** The terms of a live run, else of `given` if `isHost`, else of the newest run, else of `given`. */
 export function termsOf(
   account: string,
   ledger: Pick<LedgerState, 'now' | 'overage' | 'quotaCap'>,
   runs: readonly Pick<RunRecord, 'settings' | 'status' | 'beatAt'>[],
-  said: SaidTerms,
+  given: GivenTerms,
 ): Pick<LedgerState, 'overage' | 'quotaCap'> & Pick<Settings, 'plan'> {
   const ofAccount = runs.filter(({ settings }) => settings.account === account);
   const planOf = ({ plan }: RunRecord['settings']) => (plan === 'unsaid' ? null : plan);
   const live = ofAccount.find((run) => isAlive(run, ledger.now));
   if (live) return { plan: planOf(live.settings), overage: ledger.overage, quotaCap: ledger.quotaCap };
   const [newest] = ofAccount;
-  if (newest && said.isHost !== true) {
+  if (newest && given.isHost !== true) {
     const { overage, quotaCap } = newest.settings;
     return { plan: planOf(newest.settings), overage, quotaCap };
   }
-  const { plan, overageBudget, overagePrice, quota } = said;
+  const { plan, overageBudget, overagePrice, quota } = given;
   return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
 }
 
@@ -41,7 +41,7 @@ export async function readAccountStatus(
   engine: Engine,
   queueCounts: (name: string) => Promise<Readonly<Record<string, number>> | null>,
   names: AccountNames | null,
-  terms: SaidTerms,
+  terms: GivenTerms,
   runsShown: number,
 ) {
   const [runs, seen, queue, outcomes] = await Promise.all([

@@ -109,9 +109,12 @@ function createDelivery(url: string, log: Log): SpanExporter {
     deliver(spans, (result) => {
       const wasOut = isOut;
       isOut = result.code !== ExportResultCode.SUCCESS;
-      if (wasOut && !isOut) log.info({ collector }, 'traces arrive again');
+      if (wasOut && !isOut) log.info({ collector }, 'traces are delivered again');
       if (isOut && !wasOut)
-        log.warn({ collector, reason: reasonOf(result.error) }, 'traces do not arrive; all else goes on');
+        log.warn(
+          { collector, reason: reasonOf(result.error) },
+          'traces cannot be delivered; everything else continues',
+        );
       done(result);
     });
   return exporter;

@@ -48,7 +48,7 @@ export function chooseColumns(input: ColumnsInput): ChosenColumns {
 }
 
 type Chosen = Omit<ChosenColumns, 'ours'> & {
-  /** Those of the choices whose kind the user said. */
+  /** The choices whose kind the user gave. */
   readonly named: readonly ColumnChoice[];
 };
 

@@ -21,7 +21,7 @@ export interface ColumnReading {
   readonly score: number;
   /** Sampled values that fit. */
   readonly fitting: number;
-  /** "its name and 98 of 100 sampled values show it", for people. */
+  /** "its name and 98 of 100 sampled values fit", for people. */
   readonly because: string;
 }
 
@@ -69,9 +69,9 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
     const isSymbol = kind === 'ticker' || kind === 'crypto' || kind === null;
     const score = (0.4 * (isByName ? weight : 0) + 0.6 * share) * fill * (isSymbol ? SYMBOL_WEIGHT : 1);
     const isMail = kind === 'domain' && (filled === 0 ? meaning === 'email' : sample.emails * 2 > fitting);
-    const values = `${fitting} of ${filled} sampled values show it`;
+    const values = `${fitting} of ${filled} sampled values fit`;
     const because =
-      filled === 0 ? 'its name shows it (no sampled values)' : isByName ? `its name and ${values}` : values;
+      filled === 0 ? 'its name fits (no sampled values)' : isByName ? `its name and ${values}` : values;
     const isEnough = filled === 0 || share >= least;
     if (isEnough && score > 0) readings.push({ column, kind, isMail, score, fitting, because });
   };

@@ -17,7 +17,7 @@ const MOST_IMPOSSIBLE = 0.8;
 /** Fewer values, all of them invalid and so free, prove nothing under a name that says the kind. */
 const LEAST_VALUES = 5;
 
-/** Throws column-mismatch. `named`: those of the choices whose kind the user said. */
+/** Throws column-mismatch. `named`: the choices whose kind the user gave. */
 export function assertKindsFit(
   judge: JudgeInput,
   named: readonly ColumnChoice[],

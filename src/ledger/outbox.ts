@@ -18,7 +18,7 @@ export const NO_OBSERVATION: Observation = { reading: null, heard: false };
 
 /** A 429 for throughput. */
 export interface PaceRefusal {
-  /** The longest Retry-After among them; null when none said one. */
+  /** The longest Retry-After among them; null when none had one. */
   readonly retryAfterMs: number | null;
 }
 

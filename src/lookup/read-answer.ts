@@ -29,7 +29,7 @@ export type Meaning =
   | {
       readonly type: 'not_found';
       readonly status: 204 | 404;
-      readonly comeBack: boolean;
+      readonly retryLater: boolean;
       readonly sign: AnswerSign;
     }
   /** Never worth another request. `isNoBrand`: a 200 whose object is not that of a brand. */
@@ -124,8 +124,8 @@ function meaningOf(result: Answered, now: number): Meaning {
   if (refusal !== undefined) return { type: 'credentials', status, reason: refusal };
   const { code, sign, isUsedUp } = readError(result);
   if (status === 204)
-    return { type: 'not_found', status, comeBack: false, sign: hasUsage(headers) ? 'own' : 'object' };
-  if (status === 404) return { type: 'not_found', status, comeBack: code === 'crawl_queued', sign };
+    return { type: 'not_found', status, retryLater: false, sign: hasUsage(headers) ? 'own' : 'object' };
+  if (status === 404) return { type: 'not_found', status, retryLater: code === 'crawl_queued', sign };
   const retryAfterMs = parseRetryAfter(headers['retry-after'], parseHttpDate(headers.date) ?? now);
   if (status === 429) {
     return { type: 'refused', code: refusalCode(code) ?? (isUsedUp ? 'quota' : null), retryAfterMs };

@@ -67,7 +67,7 @@ export interface EnrichSurroundings {
   /** No new requests; waits for those in flight, and writes the results so far. */
   readonly stop: AbortSignal;
   readonly onProgress: (progress: EnrichProgress) => void;
-  /** Sentences for people, as they become true. `isWarning`: to be said even where little is. */
+  /** Sentences for display, as they become true. `isWarning`: shown even with `--quiet`. */
   readonly onNotice: (notice: string, isWarning?: true) => void;
   /** How long requests in flight are waited for once `stop` is aborted. */
   readonly graceMs: () => number;

@@ -8,7 +8,7 @@ export interface RunView extends Pick<EnrichSurroundings, 'confirm'> {
   update(progress: EnrichProgress): void;
   /** A sentence for people, as it becomes true. */
   notice(sentence: string): void;
-  /** The same for what is said with `--quiet` too. */
+  /** The same for sentences that `--quiet` shows too. */
   warn(sentence: string): void;
   /** From now on nothing but sentences is shown of the run. */
   end(): void;

@@ -17,7 +17,7 @@ export interface StoredOutcome {
   /** Store's clock, milliseconds. */
   readonly fetchedAt: number;
   readonly billed: boolean;
-  /** Stale after this time despite the age rules ("come back later"); null: no such limit. */
+  /** Stale after this time despite the age rules ("retry later"); null: no such limit. */
   readonly freshUntil: number | null;
 }
 
@@ -93,9 +93,9 @@ export interface OutcomeStore {
   restore(outcomes: readonly StoredOutcome[]): Promise<RestoreCounts>;
 }
 
-/** A "come back later" 404 (the brand is fetched within 1 to 2 minutes) is believed for so long. */
-export const COME_BACK_FRESH_MS = 120_000;
+/** A "retry later" 404 (the service fetches the brand within 1 to 2 minutes) is fresh this long. */
+export const RETRY_LATER_FRESH_MS = 120_000;
 
 /** The text in its row. */
-export const COME_BACK_REASON =
+export const RETRY_LATER_REASON =
   'the service is still fetching this brand (crawl_queued); run again in 2 minutes to retry it';

@@ -65,8 +65,8 @@ export async function weigh(
 }
 
 /**
- * Useful answers alone count as heard: while there is none, requests go one at a time. `worth`: of
- * a brand, a "not found" or a refusal of what was asked for, else null.
+ * Only useful answers set `heard`: until then, requests go one at a time. `worth`: of a brand, a
+ * "not found" or a refusal of what was asked for, else null.
  */
 export function observe(
   answer: Answer,

@@ -1,6 +1,6 @@
 /**
- * One identifier from claim to durable outcome: breaker, permit, request, settlement, record. Says
- * what it came to; `resolve-chunk.ts` decides what follows for the chunk and the run.
+ * One identifier from claim to durable outcome: breaker, permit, request, settlement, record.
+ * Returns the result; `resolve-chunk.ts` decides what follows for the chunk and the run.
  *
  *   again      not billed and not answered, or somebody else is asking: the job comes back for it
  *   failed     will not be asked again by this run; the next one may, if it is deferred
@@ -17,7 +17,7 @@ import {
   THROTTLED_GIVE_UP_SILENT_MS,
 } from '../ledger/policy.js';
 import type { Client } from '../lookup/client.js';
-import { COME_BACK_FRESH_MS } from '../stores/outcome-store.js';
+import { RETRY_LATER_FRESH_MS } from '../stores/outcome-store.js';
 import { packProfile } from '../stores/profile-codec.js';
 import type { LookupFailure, RunHalt, RunRecord } from '../stores/run-store.js';
 import { weigh } from './answer-worth.js';
@@ -111,7 +111,7 @@ export function unasked(result: Asked['result']): Asked {
   return { result, requests: 0, billed: 0 };
 }
 
-/** To be asked for again later; no attempt of its own is used up. */
+/** To be retried later; uses no attempt. */
 export function later(retryInMs: number, reason: string): Asked['result'] & { type: 'again' } {
   return { type: 'again', countsAsAttempt: false, retryInMs, reason };
 }
@@ -135,15 +135,15 @@ async function askInTurn(
   /** The fault of a billed answer; null: no answer arrived. */
   let damage: string | null = null;
   let tries = 0;
-  const came = (result: Asked['result']): Asked => ({ result, requests, billed });
-  const halted = (halt: RunHalt) => came({ type: 'halted', halt });
+  const finish = (result: Asked['result']): Asked => ({ result, requests, billed });
+  const halted = (halt: RunHalt) => finish({ type: 'halted', halt });
 
   for (;;) {
     const admission = breaker.enter(clock.monotonic());
     if (admission.type === 'rejected') {
       const isHopeless = breaker.badForMs(clock.monotonic()) > HOPELESS_MS;
-      if (isHopeless) return came({ type: 'failed', reason: HOPELESS_REASON, billed: false });
-      return came(later(admission.retryInMs, 'the service is unavailable'));
+      if (isHopeless) return finish({ type: 'failed', reason: HOPELESS_REASON, billed: false });
+      return finish(later(admission.retryInMs, 'the service is unavailable'));
     }
     let permit: string;
     try {
@@ -152,12 +152,12 @@ async function askInTurn(
       const grant = await governor.take(asker, key, signals.stop);
       if (grant.type !== 'granted') {
         breaker.cancel(admission);
-        return came(withoutPermit(grant, damage));
+        return finish(withoutPermit(grant, damage));
       }
       permit = grant.permit;
     } catch {
       breaker.cancel(admission);
-      return came(STOPPED);
+      return finish(STOPPED);
     }
     // Halted, or opened, while this one waited for its permit: a refused token must not be shown
     // again.
@@ -183,9 +183,9 @@ async function askInTurn(
       // doubt.
       breaker.cancel(admission);
       governor.settle(permit, answer.cost, NO_OBSERVATION);
-      return came(STOPPED);
+      return finish(STOPPED);
     }
-    const { worth, observation: heard } = await weigh(answer, run, standing, recorder);
+    const { worth, observation } = await weigh(answer, run, standing, recorder);
     const isQuota = meaning.type === 'refused' && isQuotaRefusal(meaning.code, answer, governor.state);
     const isGood = meaning.type !== 'unavailable' && (meaning.type !== 'refused' || isQuota);
     breaker.note(admission, isGood, clock.monotonic());
@@ -211,12 +211,12 @@ async function askInTurn(
       }
       // Settled last: other waiters for the permit, also in other processes, must see the halt
       // first.
-      governor.settle(permit, answer.cost, heard);
-      return came({ type: 'failed', reason, billed: isBilled });
+      governor.settle(permit, answer.cost, observation);
+      return finish({ type: 'failed', reason, billed: isBilled });
     }
     if (meaning.type === 'matched' || meaning.type === 'not_found') {
       await standing.noteGood();
-      const comeBack = meaning.type === 'not_found' && meaning.comeBack;
+      const retryLater = meaning.type === 'not_found' && meaning.retryLater;
       // Recorded before it is settled: a crash in between leaves a permit that runs out as sent,
       // which it was.
       const fetchedAt = await recorder.record({
@@ -224,19 +224,20 @@ async function askInTurn(
         status: meaning.type,
         packed: meaning.type === 'matched' ? packProfile(meaning.body, context.compress) : null,
         billed: isBilled,
-        freshMs: comeBack ? COME_BACK_FRESH_MS : null,
+        freshMs: retryLater ? RETRY_LATER_FRESH_MS : null,
       });
-      governor.settle(permit, answer.cost, heard);
+      governor.settle(permit, answer.cost, observation);
       const profile = meaning.type === 'matched' ? meaning : null;
-      context.listener?.onAnswer({ key, status: meaning.type, comeBack, profile, fetchedAt });
-      return came({ type: meaning.type });
+      context.listener?.onAnswer({ key, status: meaning.type, retryLater, profile, fetchedAt });
+      return finish({ type: meaning.type });
     }
     if (meaning.type === 'refused') {
       const { retryAfterMs } = meaning;
       // A service that refuses even one request in ten seconds is not asked too fast: the pace
       // would only fall to nothing.
-      if (admission.isProbe && !isQuota && retryAfterMs === null) governor.settle(permit, 'free', heard);
-      else governor.refuse(permit, { isQuota, retryAfterMs }, heard);
+      if (admission.isProbe && !isQuota && retryAfterMs === null)
+        governor.settle(permit, 'free', observation);
+      else governor.refuse(permit, { isQuota, retryAfterMs }, observation);
       if (!isQuota) {
         if (usedUp !== null) return halted(reasons.overstated(usedUp));
         const isSilent = meaning.code === null && retryAfterMs === null && answer.usage === null;
@@ -250,7 +251,7 @@ async function askInTurn(
     if (meaning.type === 'credentials') {
       const halt = { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` } as const;
       // Halted before the permit is given back: the next waiter would send the same token.
-      await context.halt(run.id, halt).finally(() => governor.settle(permit, answer.cost, heard));
+      await context.halt(run.id, halt).finally(() => governor.settle(permit, answer.cost, observation));
       return halted(halt);
     }
     const isUseless = meaning.type === 'wasted' || (meaning.type === 'failed' && meaning.isNoBrand);
@@ -258,13 +259,13 @@ async function askInTurn(
     if (meaning.type === 'failed' || (meaning.type === 'wasted' && wasted > 0)) {
       const failure = { reason: meaning.reason, billed: answer.cost !== 'free' };
       const isFinal = meaning.type === 'failed';
-      // Paid for and not asked for again, so it is kept like an answer: before it is settled.
+      // Billed and final, so it is recorded like an answer: before it is settled.
       if (failure.billed) await context.keepFailure(run.id, { key, ...failure, ...(isFinal && { isFinal }) });
       if (halt) await context.halt(run.id, halt);
-      governor.settle(permit, answer.cost, heard);
-      return came({ type: 'failed', ...failure });
+      governor.settle(permit, answer.cost, observation);
+      return finish({ type: 'failed', ...failure });
     }
-    governor.settle(permit, answer.cost, heard);
+    governor.settle(permit, answer.cost, observation);
     if (meaning.type === 'wasted') {
       if (halt) return halted(halt);
       wasted += 1;
@@ -282,11 +283,11 @@ async function askInTurn(
     const again = later(retryAfterMs ?? 0, reason);
     const waitMs = quickRetryMs(tries, retryAfterMs, Math.random());
     if (waitMs === null)
-      return came({ ...again, countsAsAttempt: tries >= QUICK_TRIES || retryAfterMs !== null });
+      return finish({ ...again, countsAsAttempt: tries >= QUICK_TRIES || retryAfterMs !== null });
     try {
       await clock.sleep(waitMs, signals.stop);
     } catch {
-      return came(again);
+      return finish(again);
     }
   }
 }

@@ -25,7 +25,7 @@ const MATCHED = {
   cost: 'billed',
 } as const;
 const MISSING = {
-  meaning: { type: 'not_found', status: 404, comeBack: false, sign: 'own' },
+  meaning: { type: 'not_found', status: 404, retryLater: false, sign: 'own' },
   cost: 'billed',
 } as const;
 const AWAY = { meaning: { type: 'unavailable', reason: '503', retryAfterMs: null }, cost: 'free' } as const;

@@ -222,7 +222,7 @@ describe('a collector', () => {
     expect(await runAndClose(collector)).toMatchObject([
       {
         level: 40,
-        msg: 'traces do not arrive; all else goes on',
+        msg: 'traces cannot be delivered; everything else continues',
         reason,
         collector: `${collector.url}/v1/traces`,
       },

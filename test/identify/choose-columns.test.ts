@@ -85,7 +85,7 @@ describe('without --column', () => {
 
   it('says which column, which kind and why', () => {
     expect(choose(CUSTOMERS).sentence).toBe(
-      'identifiers come from column "website" as domain, because its name and 2 of 2 sampled values show it; 1 of 3 sampled rows is blank there',
+      'identifiers come from column "website" as domain, because its name and 2 of 2 sampled values fit; 1 of 3 sampled rows is blank there',
     );
   });
 
@@ -111,7 +111,7 @@ describe('how full a column is', () => {
 
   it('is weighed: a full column of tickers, long ones among them, wins over a half-blank website', () => {
     expect(choose(securities(600, 287)).sentence).toBe(
-      'identifiers come from column "ticker" as ticker, because its name and 600 of 600 sampled values show it',
+      'identifiers come from column "ticker" as ticker, because its name and 600 of 600 sampled values fit',
     );
   });
 
@@ -119,7 +119,7 @@ describe('how full a column is', () => {
     const { choices, sentence } = choose(securities(600, 540));
     expect(choices).toEqual([{ column: 1, name: 'website', kind: 'domain' }]);
     expect(sentence).toBe(
-      'identifiers come from column "website" as domain, because its name and 540 of 540 sampled values show it; ' +
+      'identifiers come from column "website" as domain, because its name and 540 of 540 sampled values fit; ' +
         '60 of 600 sampled rows are blank there, and "ticker" has a value in 60 of them: ' +
         '--column website:domain --column ticker:ticker adds it as a fallback',
     );

@@ -43,7 +43,7 @@ describe('--column', () => {
     const table = ['a|x', 'Acme|acme.com', 'Beta|beta.com', 'Gamma|?!'];
     const { choices, sentence } = choose(table, { column: ['x'] });
     expect(choices).toEqual([{ column: 1, name: 'x', kind: 'domain' }]);
-    expect(sentence).toBe('identifiers come from column "x" as domain (2 of 3 sampled values show it)');
+    expect(sentence).toBe('identifiers come from column "x" as domain (2 of 3 sampled values fit)');
   });
 
   it('takes addresses that would not be chosen unasked', () => {

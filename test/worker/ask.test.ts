@@ -97,7 +97,7 @@ describe('an answer', () => {
 
   it('to come back later is believed for two minutes', async () => {
     const { recorded } = await askOnce({
-      answers: [answerOf({ type: 'not_found', status: 404, comeBack: true, sign: 'own' })],
+      answers: [answerOf({ type: 'not_found', status: 404, retryLater: true, sign: 'own' })],
     });
     expect(recorded).toMatchObject([{ status: 'not_found', freshMs: 120_000 }]);
   });
@@ -128,8 +128,8 @@ describe('an answer', () => {
 });
 
 describe('a "not found" that anybody may have said', () => {
-  const page = answerOf({ type: 'not_found', status: 404, comeBack: false, sign: 'none' });
-  const object = answerOf({ type: 'not_found', status: 404, comeBack: false, sign: 'object' });
+  const page = answerOf({ type: 'not_found', status: 404, retryLater: false, sign: 'none' });
+  const object = answerOf({ type: 'not_found', status: 404, retryLater: false, sign: 'object' });
   const asking = (options: AskingOptions) => {
     const all = createAsking(options);
     let asked = 0;

@@ -1,7 +1,7 @@
 /** The data of the dashboard: gathered on demand, at most once a second; kept during outages. */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { readAccountStatus, type SaidTerms } from '../../context/account-status.js';
+import { type GivenTerms, readAccountStatus } from '../../context/account-status.js';
 import type { Clock } from '../../core/clock.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
@@ -47,7 +47,7 @@ export async function gatherDashboard(
   engine: Engine,
   names: AccountNames | null,
   queue: BullChunkQueue | null,
-  terms: SaidTerms,
+  terms: GivenTerms,
   inboxes: readonly string[],
 ) {
   const queueCounts = async () => (await queue?.getJobCounts('waiting', 'active', 'delayed')) ?? null;

@@ -24,7 +24,7 @@ export type JobEnd =
   | { readonly type: 'done' }
   /** It cannot, or must not, be processed. */
   | { readonly type: 'failed'; readonly reason: string }
-  /** Goes on when quota or budget allow; `parkState` is for retries. No file is taken for `holdMs`. */
+  /** Continues when quota or budget allow; `parkState`: for retries. Takes no file for `holdMs`. */
   | { readonly type: 'parked'; readonly reason: string; readonly parkState: string; readonly holdMs: number }
   /** Stopped in the middle: it goes back to the inbox. */
   | { readonly type: 'put_back' }

@@ -23,7 +23,7 @@ import type { Job, ParkedJob } from './job-folder.js';
 /** A settings file that was changed so shortly ago may be half written. */
 const SETTINGS_SETTLE_MS = 5_000;
 const FREE_LOOK_MS = 30_000;
-/** What a free look said travels to the ledger with the next exchange. */
+/** The reading of a free request goes to the ledger with the next exchange. */
 const READING_TRAVELS_MS = 300;
 
 export type InboxWork = ReturnType<typeof createInboxWork>;

@@ -100,7 +100,7 @@ const UNCLEAR =
 
 /**
  * Moves a job with its results; its folder there, or null when the job belongs to another now.
- * `reason`: for `reason.txt`; absent: none is needed. `parkState`: to be remembered of a waiting one.
+ * `reason`: for `reason.txt`; absent: none is needed. `parkState`: of a waiting one.
  */
 export async function arrive(
   folders: InboxFolders,

@@ -6,7 +6,7 @@ import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
 /** An answer of the service, asked for in this run or stored. */
 export interface NotedAnswer {
   readonly status: 'matched' | 'not_found';
-  readonly comeBack: boolean;
+  readonly retryLater: boolean;
   /** The number of the identifier, and its text as `identifierText` writes it. */
   readonly index: number;
   readonly identifier: string;
@@ -52,9 +52,9 @@ export function createRunSummary() {
   };
   return {
     facts,
-    noteAnswer({ status, comeBack, score, fetchedAt, source, ...answer }: NotedAnswer): void {
+    noteAnswer({ status, retryLater, score, fetchedAt, source, ...answer }: NotedAnswer): void {
       facts.identifiers[status === 'matched' ? 'matched' : 'notFound'] += 1;
-      if (comeBack) facts.identifiers.beingFetched += 1;
+      if (retryLater) facts.identifiers.beingFetched += 1;
       if (source === 'stored') facts.identifiers.stored += 1;
       facts.oldestFetchedAt = Math.min(facts.oldestFetchedAt ?? fetchedAt, fetchedAt);
       facts.newestFetchedAt = Math.max(facts.newestFetchedAt ?? fetchedAt, fetchedAt);
