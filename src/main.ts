@@ -126,7 +126,7 @@ function listenForSignals({ quiet }: Settings): Pick<CommandContext, 'stop' | 'g
   };
 }
 
-/** By the first word. Each file is loaded when it is asked for: all together take half a second. */
+/** By the first word. Each file is loaded on demand: all together take half a second. */
 const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<ExitCode>>> = {
   run: async (call) => (await import('./commands/run.js')).runRun(call),
   plan: async (call) => (await import('./commands/plan.js')).runPlan(call),

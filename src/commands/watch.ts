@@ -1,4 +1,4 @@
-/** `watch`: one inbox, in a process of its own. */
+/** `watch`: one inbox in its own process. */
 import { resolve } from 'node:path';
 import { withDaemonContext } from '../context/daemon-context.js';
 import { EXIT, type ExitCode } from '../core/errors.js';

@@ -16,7 +16,7 @@ export interface GivenTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'o
   readonly isHost?: boolean;
 }
 
-/** The terms of a live run, else of `given` if `isHost`, else of the newest run, else of `given`. */
+/** Terms of a live run, else of `given` if `isHost`, else of the newest run, else of `given`. */
 export function termsOf(
   account: string,
   ledger: Pick<LedgerState, 'now' | 'overage' | 'quotaCap'>,

@@ -60,7 +60,7 @@ export function createQueueTelemetry(scope: string): Telemetry<Context> {
 function withoutWords(span: BullMQOTelSpan): Span<Context> {
   const tally: Tally = { byOutcome: new Map(), billed: 0, longestMs: 0 };
   tallies.set(span.span, tally);
-  // BullMQ's spans have no status of their own.
+  // BullMQ's spans have no status.
   const markFailed = () => span.span.setStatus({ code: SpanStatusCode.ERROR });
   const quiet: Span<Context> = {
     setSpanOnContext: (context) => span.setSpanOnContext(context),

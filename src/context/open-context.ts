@@ -22,7 +22,7 @@ export interface CommandContext extends Streams {
   readonly log: Log;
   /** First signal: stop asking and taking work. */
   readonly stop: AbortSignal;
-  /** How long requests in flight may be waited for after it. */
+  /** How long to wait for requests in flight after it. */
   readonly graceMs: (timeoutMs: number) => number;
   readonly configFile: ConfigFile | null;
   /** What relative paths count from. */

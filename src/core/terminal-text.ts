@@ -19,7 +19,7 @@ export function visibleLine(text: string): string {
   return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
-/** A text of these lines. No name or reason in them can make a line of its own. Pure. */
+/** A text of these lines. No name or reason in them can start a new line. Pure. */
 export function visibleLines(lines: readonly string[]): string {
   return lines.map((line) => `${visibleLine(line)}\n`).join('');
 }

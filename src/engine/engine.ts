@@ -32,7 +32,7 @@ export interface ChunkData {
   readonly identifiers: readonly string[];
   /** Attempts that ended without an answer, by identifier text; absent: none. */
   readonly attempts: Readonly<Record<string, number>>;
-  /** Not asked for before this time (ms since 1970), by identifier text; absent: at once. */
+  /** Earliest time of the next request (ms since 1970), by identifier text; absent: at once. */
   readonly due?: Readonly<Record<string, number>>;
   /** When `due` was written, by the same clock: no wait is longer than it was then. */
   readonly parkedAt?: number;

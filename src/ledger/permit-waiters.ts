@@ -27,7 +27,7 @@ export interface PermitWish {
 }
 
 export interface PermitWaiter extends PermitWish {
-  /** Not asked for again before this time. */
+  /** No request before this time. */
   notBefore: number;
   /** Both take the waiter out of the queue; the second of them does nothing. */
   answer(grant: Grant | Promise<Grant>): void;

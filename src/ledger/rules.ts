@@ -26,7 +26,7 @@ export const RULES = {
   unknownQuotaHeld: 8,
   /** A slot of the pace further ahead than this is not given out. */
   paceHorizonMs: 1_000,
-  /** With so many doubts a key is not asked for again in this run. */
+  /** With so many doubts, this run does not retry a key. */
   doubtsAllowed: 2,
   /** A permit outlives the total time-out of its request by so much. */
   permitMarginMs: 10_000,

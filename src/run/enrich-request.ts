@@ -69,7 +69,7 @@ export interface EnrichSurroundings {
   readonly onProgress: (progress: EnrichProgress) => void;
   /** Sentences for display, as they become true. `isWarning`: shown even with `--quiet`. */
   readonly onNotice: (notice: string, isWarning?: true) => void;
-  /** How long requests in flight are waited for once `stop` is aborted. */
+  /** How long to wait for requests in flight after `stop`. */
   readonly graceMs: () => number;
   /** Asked before money is spent; false ends the run before it. */
   readonly confirm: (estimate: SpendingEstimate) => Promise<boolean>;

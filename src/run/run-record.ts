@@ -87,7 +87,7 @@ export async function endRun(
   } catch (error) {
     if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
     onNotice(`the engine could not record the end of this run: ${error.message}`);
-    // What is under way has been waited for: called again it is the same stop.
+    // Requests under way have ended: a second call is the same stop.
     if (around.worker?.type === 'own') await worker?.stop(0);
     const left = worker?.leftOnDisk ?? 0;
     if (left > 0)

@@ -60,7 +60,7 @@ export interface Asked {
         readonly type: 'failed';
         readonly reason: string;
         readonly billed: boolean;
-        /** It may be asked for by the next run of the same command. */
+        /** The next run of the same command may look it up. */
         readonly isDeferred?: boolean;
       }
     | {

@@ -260,7 +260,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       await governor.flushed(USAGE_TOLD_MS);
       return { answer, worth };
     },
-    /** A halted run may be asked for again. */
+    /** Lookups for a halted run may continue. */
     resumeRun: (run: string): void => halts.forget(run),
     /**
      * Sends nothing more; resolves when what is in flight has ended and is recorded, or after

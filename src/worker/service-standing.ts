@@ -22,7 +22,7 @@ const ALONE = 'services-alone';
 
 /** Older ones belong to an earlier outage. */
 const STREAK_MS = 600_000;
-/** A 404 that turns out to be right later than this is asked for anew. */
+/** A 404 that is confirmed later than this is looked up again. */
 const UNPROVEN_KEPT_MS = 3_600_000;
 /** A good answer of this worker ends a row of useless ones of other workers within this time. */
 const CLEAR_EVERY_MS = 1_000;

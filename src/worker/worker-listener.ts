@@ -17,6 +17,6 @@ export interface FetchedAnswer {
 export interface WorkerListener {
   /** Called after each chunk. */
   onChunk(): void;
-  /** Called after each answer, whichever run asked for it. Must not throw. */
+  /** Called after each answer, for any run. Must not throw. */
   onAnswer(answer: FetchedAnswer): void;
 }

@@ -11,7 +11,7 @@ import { QUEUE_PATH, queueSection, schedulesSection, waitingSection } from './wa
 /** A square of our colour; inside the page, so that no browser asks for one. */
 const ICON = html`<link rel="icon" href="${'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"%3E%3Crect width="16" height="16" rx="4" fill="%2312806e"/%3E%3Cpath d="M4 11V8h2v3zm3 0V5h2v6zm3 0V7h2v4z" fill="%23fff"/%3E%3C/svg%3E'}">`;
 
-/** Without script the page is asked for anew as a whole. */
+/** Without JavaScript the whole page reloads. */
 const PLAIN_REFRESH_SECONDS = 15;
 
 /** `policy`: its `Content-Security-Policy`. */

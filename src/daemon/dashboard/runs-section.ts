@@ -1,4 +1,4 @@
-/** Runs: how each stands, by record, heartbeat and account, and what its identifiers came to. */
+/** Runs: the standing of each, by record, heartbeat and account, and its identifiers by outcome. */
 import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { bar, card, html, type Mark, type Markup } from '../../run/report/markup.js';

@@ -77,7 +77,7 @@ export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Set
     else if (name === 'maxCost') changes[name] = lower(said.settings[name], settings[name], isMoreThan);
     else if (origins[name] !== 'flag') changes[name] = said.settings[name];
   }
-  // Each value was read by the line of its own name.
+  // Each value was read by the line of its name.
   const merged = { ...settings, ...(changes as Partial<Settings>) };
   throwProblems(findFieldProblems(merged, `in fields of ${file.path}`));
   return merged;

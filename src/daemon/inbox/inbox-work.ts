@@ -83,7 +83,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     /** Why no file of this inbox can be processed, for its owner; null: they can be. */
     async whyClosed(): Promise<string | null> {
       const why = await readFolderSettings(folder, loaded).then(() => null, errorText);
-      // Not waited for: the engine may be unavailable, and the inbox is closed all the same.
+      // Not awaited: the engine may be unavailable, and the inbox is closed anyway.
       void noteClosed(why);
       return why;
     },
@@ -168,7 +168,7 @@ export function createInboxNotices(
         written === undefined || folder === null
           ? bareNotice(event, scene, reason)
           : noticeOfReport(event, scene, written.report, join(folder, written.file));
-      // A file that is done has no reason of its own; that nothing matched is worth one.
+      // A completed file has a reason only if nothing matched.
       notifier.notify(end.type === 'done' ? notice : { ...notice, reason });
     },
   };

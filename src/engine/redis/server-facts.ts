@@ -30,7 +30,7 @@ export function freeShare(facts: Pick<ServerFacts, 'maxmemory' | 'usedMemory'>):
 }
 
 /**
- * Throws `FailFileError` `engine-unfit` with the line that mends it. `waitsForDisk`: `WAITAOF`
+ * Throws `FailFileError` `engine-unfit` with the line that fixes it. `waitsForDisk`: `WAITAOF`
  * makes a write durable here, nothing else does, and `mayWaitForDisk` allows it.
  */
 export function judgeServer(

@@ -148,7 +148,7 @@ export class ChunkDispatcher {
     while ((await this.#look()).chunks < this.#next && clock.monotonic() < endsAt) {
       await this.#wait();
       if (clock.monotonic() < withdrawAt) continue;
-      // One that was parked meanwhile would come back only when its time has come.
+      // A chunk that was parked meanwhile would return only when it is due.
       await this.withdraw();
       withdrawAt = clock.monotonic() + WITHDRAW_EVERY_MS;
     }
@@ -159,7 +159,7 @@ export class ChunkDispatcher {
     const { engine, queue, runId: run, log } = this.options;
     for (const chunk of await queue.chunksOf(run)) {
       try {
-        // One that is being worked on comes to its end.
+        // A chunk in progress ends normally.
         if (await queue.withdraw({ run, chunk })) await engine.runs.finishChunk(run, chunk);
       } catch (error) {
         log.debug({ err: error, chunk }, 'a chunk could not be withdrawn');

@@ -184,7 +184,7 @@ function maxFailuresOf({ maxErrors }: EnrichRequest, identifiers: number): numbe
 /** So many answers and no brand among them are worth a word. */
 const MISSES_AT_LEAST = 20;
 
-/** The warning when the service knows nothing that was asked for; null: no reason for it. Pure. */
+/** The warning when the service found nothing; null: no reason for it. Pure. */
 export function noMatchWarning(
   asked: Pick<RunProgress['tally'], 'matched' | 'notFound'>,
   { identifiers }: Pick<RunFacts, 'identifiers'>,

@@ -77,7 +77,7 @@ async function takeAll({ collector, run }: SweepContext): Promise<number> {
   return collector.takeFailed(run.id);
 }
 
-/** All was asked for; yet even one answer that is not credible, or lost twice, halts the run. */
+/** All lookups are done, but one answer that is not credible, or lost twice, halts the run. */
 function finished({ collector, run }: SweepContext): LookupsEnd {
   const { failures, identifiers } = collector.summary.facts;
   const hasGood = identifiers.matched + identifiers.notFound > 0;
@@ -95,7 +95,7 @@ function* chunksOf({ collector, scan }: SweepContext): Generator<string[]> {
   }
 }
 
-/** How long requests under way are waited for. */
+/** How long to wait for requests under way. */
 function graceOf({ request, around }: SweepContext): number {
   return around.stop.aborted ? around.graceMs() : request.settings.timeoutMs;
 }

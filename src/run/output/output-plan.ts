@@ -7,7 +7,7 @@ import type { Brand } from '../../lookup/brand.js';
 /** The result of one identifier: rendered once, used for all its rows. */
 export interface AnswerView {
   readonly status: OutcomeStatus;
-  /** null for `invalid` and `skipped`: nothing was asked for. */
+  /** null for `invalid` and `skipped`: no lookup. */
   readonly identifier: Identifier | null;
   /** The service's JSON text, whole; null when there is none. */
   readonly profile: string | null;
@@ -65,7 +65,7 @@ export interface OutputPlan {
 export interface Renderer {
   /** The header record with its line end; null when the output has none. */
   header(): string | null;
-  /** Renders what an identifier came to, for {@link Renderer.row}. */
+  /** Renders the result of an identifier, for {@link Renderer.row}. */
   answer(view: AnswerView): RenderedAnswer;
   /** A record with its line end. `duplicateOf`: first row of the identifier; null on that row. */
   row(raw: string, answer: RenderedAnswer, duplicateOf: number | null): string;

@@ -3,7 +3,7 @@ import type { AnswerSource } from '../../core/outcome.js';
 import { type Brand, type QualityTier, qualityTier } from '../../lookup/brand.js';
 import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
 
-/** An answer of the service, asked for in this run or stored. */
+/** An answer of the service, fetched in this run or stored. */
 export interface NotedAnswer {
   readonly status: 'matched' | 'not_found';
   readonly retryLater: boolean;

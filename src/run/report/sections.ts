@@ -74,7 +74,7 @@ function binRow(bin: number, bins: number, count: number, highest: number): Mark
 /** Causes shown; what is beyond is summed up. */
 const CAUSES_AT_MOST = 12;
 
-/** Nothing where every row was asked for and answered. */
+/** Empty if every row has an answer. */
 export function causesSection({ failures, reasons, rows, reason, input }: RunReport): Markup | null {
   const failed = Object.entries(failures);
   const unasked = Object.entries(reasons).filter(([cause]) => cause !== '');

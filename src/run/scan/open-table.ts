@@ -17,7 +17,7 @@ export interface ColumnOptions {
   readonly kind: IdentifierKind | null;
   readonly allowMismatch?: boolean;
   readonly prefix: string;
-  /** Absent or null: identifiers are asked for in the order of the file. */
+  /** Absent or null: identifiers are looked up in the order of the file. */
   readonly priority?: PriorityRequest | null;
 }
 
