@@ -46,7 +46,7 @@ describe('the judgement of a server', () => {
     ['appendfsync not told', { appendFsync: null }, false, 'power loss can cost up to 1 s'],
     ['appendfsync no', { appendFsync: 'no' }, false, 'appendfsync no'],
     ['no append-only file', { appendOnly: false }, false, 'appendonly yes'],
-    ['append-only file not told', { appendOnly: null }, false, 'does not tell'],
+    ['append-only file not told', { appendOnly: null }, false, 'does not report'],
     ['policy not told', { maxmemoryPolicy: null }, false, 'maxmemory-policy'],
     ['little memory', { maxmemory: 100, usedMemory: 95 }, false, '5 %'],
   ])('takes %s', (_title, facts, waitsForDisk, warning) => {
