@@ -24,12 +24,12 @@ const TERM_GRACE_MS = 15_000;
 const LINGER_MS = 3_000;
 
 const STOPPING =
-  '\nstopping: no new requests; waiting for those in flight (press Ctrl-C again to leave at once)\n';
+  '\nstopping: no new requests; waiting for those in flight (press Ctrl-C again to quit at once)\n';
 
 /** Commands that go on until they are stopped. */
 const STAYING: readonly CommandName[] = ['watch', 'up', 'worker', 'serve', 'schedule serve'];
 
-/** What was found out before something went wrong. */
+/** The state before the error. */
 interface Known {
   file: ConfigFile | null;
   settings: Settings | null;
@@ -49,7 +49,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (wantsJson({ argv, env, ...known })) printJson(process.stdout, data);
     printText(process.stderr, text);
   }
-  // Whatever still holds the loop (a socket that does not close) has had its deadline.
+  // Anything that still holds the loop (a socket that does not close) has had its deadline.
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
@@ -97,7 +97,7 @@ function levelFor(command: CommandName, { logFile, logLevel, quiet }: Settings):
   return STAYING.includes(command) && !quiet ? 'info' : 'warn';
 }
 
-/** Said however little is: money may be at stake. */
+/** Printed even with `--quiet`: money may be at stake. */
 function leaveAtOnce(): never {
   const left = leftBehind();
   if (left !== '') printText(process.stderr, `\n${left}\n`);
@@ -126,7 +126,7 @@ function listenForSignals({ quiet }: Settings): Pick<CommandContext, 'stop' | 'g
   };
 }
 
-/** By the first word. Each file is loaded when it is asked for: all together take half a second. */
+/** By the first word. Each file is loaded on demand: all together take half a second. */
 const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<ExitCode>>> = {
   run: async (call) => (await import('./commands/run.js')).runRun(call),
   plan: async (call) => (await import('./commands/plan.js')).runPlan(call),
@@ -157,6 +157,6 @@ export function failureOf(error: unknown, token: string) {
   const redact = createRedact([token]);
   const message = redact(errorText(error));
   const words = error instanceof Error ? redact(error.stack ?? error.message) : message;
-  const text = `brand-enrich: this is a bug, please report it: ${words}\n`;
-  return { data: { error: { code: 'bug', message, exitCode: EXIT.trouble } }, text };
+  const text = `brand-enrich: this is a bug; please report it: ${words}\n`;
+  return { data: { error: { code: 'bug', message, exitCode: EXIT.ioError } }, text };
 }

@@ -25,7 +25,7 @@ import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
 import { foundNothing, type RunRecord, type RunStatus, unreportedOf } from '../stores/run-store.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
-import { type Answer, answerFrom, type CommandCall, said } from './answer.js';
+import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 
 const RUNS_SHOWN = 10;
 
@@ -41,14 +41,14 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
       return status(settings, stores);
     case 'pause':
       await ledger.setPaused(true);
-      return said({ paused: true }, 'paused: nothing is spent until `brand-enrich resume`');
+      return answerLine({ paused: true }, 'spending is paused; `brand-enrich resume` allows it again');
     case 'resume':
       await ledger.setPaused(false);
-      return said({ paused: false }, 'spending is allowed again');
+      return answerLine({ paused: false }, 'spending is allowed again');
     case 'cancel': {
       const [id = ''] = args;
       if (await runs.cancel(id))
-        return said({ cancelled: id }, `${id} is cancelled; the answers that it paid for stay stored`);
+        return answerLine({ cancelled: id }, `${id} is cancelled; its paid answers stay stored`);
       const todo = '`brand-enrich status` lists the runs';
       throw new NeverStartError(usageProblem('the engine knows no such run', id, todo));
     }
@@ -65,8 +65,8 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
     case 'ledger reset': {
       const account = accountOf(settings);
       await ledger.reset(account);
-      const next = 'the next run reads its usage from the service';
-      return said({ reset: account }, `account ${account} is forgotten; ${next}`);
+      const next = 'the next run reads the usage from the service';
+      return answerLine({ reset: account }, `account ${account} is forgotten; ${next}`);
     }
     case 'outcomes stats': {
       const stats = await outcomes.stats();
@@ -74,18 +74,18 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
     }
     case 'outcomes forget': {
       const forgotten = await outcomes.forget(keysOf(args, settings));
-      return said({ forgotten }, `${countOf(forgotten, 'stored answer')} forgotten`);
+      return answerLine({ forgotten }, `${countOf(forgotten, 'stored answer')} forgotten`);
     }
     case 'outcomes purge': {
       const forgotten = await outcomes.purge(Date.now() - settings.olderThanMs);
-      return said({ forgotten }, `${countOf(forgotten, 'stored answer')} purged`);
+      return answerLine({ forgotten }, `${countOf(forgotten, 'stored answer')} purged`);
     }
     default:
       throw new Error(`no such command here: ${command}`);
   }
 }
 
-/** By the same terms as `status`: an account has one limit, whoever looks. */
+/** The same terms as `status`: an account has one limit. */
 async function showLedger(
   account: string,
   seen: LedgerState,
@@ -111,7 +111,7 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
   ]);
   const isOwn = ({ engine }: SpooledAnswers) => engine !== null && engine === engineId;
   const spools = spooled.map((each) => ({ ...each, isOwn: isOwn(each) }));
-  // Heartbeats are dated by the store's clock; this machine's may differ by a lot.
+  // The store's clock dates heartbeats; this machine's clock may differ a lot.
   const storeNow = account.ledger?.now ?? now;
   const runs = account.runs.map((run) => ({ ...run, status: shownStatus(run, storeNow) }));
   const closed = closedInboxes.map(
@@ -124,7 +124,7 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */
 function keysOf(args: readonly string[], { baseUrl }: Settings): string[] {
   if (baseUrl === null) {
-    const todo = 'name the service whose answers should be forgotten';
+    const todo = 'set BRAND_API_URL or --base-url: answers are stored per service';
     throw new NeverStartError({ code: 'usage-service-missing', subject: '--base-url', todo });
   }
   const prefixes = (['unset', 'true', 'false'] as const).map((nsfw) => outcomeKeyPrefix(baseUrl, nsfw));
@@ -147,8 +147,8 @@ export function ledgerText(account: string, state: LedgerState): string {
   const used = spentOf(state);
   const lines = [
     `account     ${account}`,
-    `period      ${state.period ?? 'not known before the first answer'}`,
-    `quota       ${state.quota === null ? 'not known before the first answer' : countText(state.quota)}`,
+    `period      ${state.period ?? 'unknown until the first answer'}`,
+    `quota       ${state.quota === null ? 'unknown until the first answer' : countText(state.quota)}`,
     `limit       ${limit === null ? 'unknown' : countText(limit)} (quota${state.overage > 0 ? ` and ${countOf(state.overage, 'overage request')}` : ''})`,
     `used        ${countText(used)}: ${countText(state.sent)} sent by us, ${countText(state.held)} in flight, ${countText(state.others)} by others`,
     `service     last reported ${state.usage === null ? 'no usage' : `${countText(state.usage)} used`}`,
@@ -174,11 +174,11 @@ type SpoolStatus = SpooledAnswers & { readonly isOwn: boolean };
 
 function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): string {
   const what = `on disk     ${countOf(answers, 'paid answer')} in ${folder}`;
-  const next = 'the next run or worker with this state folder records them';
+  const next = 'the next run or worker with this state folder stores them';
   if (isOwn) return `${what}: ${next}\n`;
-  if (engine === null) return `${what}, of an unnamed engine: ${next}\n`;
+  if (engine === null) return `${what}, engine unknown: ${next}\n`;
   const until = time(since + RULES.answersKeptMs).slice(0, 10);
-  return `${what}, of another engine (${engine}): kept for it until ${until}\n`;
+  return `${what}, for another engine (${engine}): kept until ${until}\n`;
 }
 
 /** `now`: the time by which heartbeats are dated. */
@@ -188,7 +188,7 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
   parts.push(
     status.ledger && status.account !== null
       ? ledgerText(status.account, status.ledger)
-      : 'account     to see it, name the service and its token (or --account)\n',
+      : 'account     unknown: set the service and its token (or --account)\n',
   );
   if (status.projection) parts.push(projectionText(status.projection, status.limit));
   if (status.budget) parts.push(budgetText(status.budget));
@@ -216,7 +216,8 @@ function runLine(run: RunRecord, now: number): string {
   const status = shownStatus(run, now);
   // A running run has some in flight.
   const lost = status === 'running' ? 0 : unreportedOf(run);
-  const reason = status === 'dead' ? 'its process is gone; run the same command again to go on' : run.reason;
+  const reason =
+    status === 'dead' ? 'its process is gone; run the same command again to continue' : run.reason;
   const why = reason ? `: ${reason}` : foundNothing(run) ? ': nothing matched' : '';
   const parts = [
     `${id}  ${status.padEnd(9)}  ${time(asOf)}  ${label}`,
@@ -225,7 +226,7 @@ function runLine(run: RunRecord, now: number): string {
     ...(tally.failed === 0 ? [] : [`${countText(tally.failed)} failed`]),
     countOf(tally.requests, 'request'),
     `${countText(tally.billed)} billed`,
-    ...(lost === 0 ? [] : [`${countText(lost)} more may have been billed by workers that were killed`]),
+    ...(lost === 0 ? [] : [`${countText(lost)} more may have been billed: their workers were killed`]),
   ];
   return visibleLines([`${parts.join(', ')}${why}`]);
 }

@@ -1,4 +1,4 @@
-/** What every command is called with, and what one that looks or gives orders says. */
+/** The arguments of every command, and the answer of commands that do no lookups. */
 import type { CommandName } from '../config/setting.js';
 import type { LoadedSettings } from '../config/settings.js';
 import { type CommandContext, openStores } from '../context/open-context.js';
@@ -20,7 +20,7 @@ export interface Answer {
 }
 
 /** An answer of one line. */
-export function said(data: unknown, line: string): Answer {
+export function answerLine(data: unknown, line: string): Answer {
   return { data, text: `${line}\n` };
 }
 
@@ -30,7 +30,7 @@ export function show({ data, text }: Answer, { settings, stdout }: CommandCall):
   return EXIT.done;
 }
 
-/** Shows what `ask` finds in the engine. Throws what opening the engine throws. */
+/** Prints the answer of `ask`. Throws what opening the engine throws. */
 export function answerFrom(call: CommandCall, ask: (stores: Engine) => Promise<Answer>): Promise<ExitCode> {
   return withReleasers(async (releasers) =>
     show(await ask(await openStores(call.settings, call, releasers)), call),

@@ -49,7 +49,7 @@ function openCounter({ stderr, settings: { quiet } }: CommandCall, releasers: Re
   };
 }
 
-/** What was or may have been spent by us: unknown is spent. */
+/** Requests of ours that were or may have been billed: unknown is spent. */
 function sentBy({ sent, held, probes }: LedgerState): number {
   return sent + held + probes;
 }
@@ -60,7 +60,7 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
   const { json, quiet } = settings;
   const target = settings.output ?? '-';
   if (target === '-' && json) {
-    const what = 'the export and the result cannot both go to standard output';
+    const what = 'the export and the --json result cannot both go to standard output';
     throw new NeverStartError(usageProblem(what, '--json', 'name a file with -o'));
   }
   const engine = await openStores(settings, call, releasers);
@@ -102,7 +102,7 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
     counter.show(answers, 'written');
     after = next;
   } while (after !== null);
-  // What a run has spent meanwhile counts too.
+  // Includes the spending of a run in the meantime.
   await writeAccounts();
   await output.write(endLine(answers));
   await output.commit();
@@ -112,11 +112,11 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
   const said = `${countOf(answers, 'answer')} and ${countOf(accounts.size, 'account')} exported`;
   if (!quiet) printText(stderr, `${said}\n`);
   const damaged = unreadable.slice(0, PROBLEMS_SHOWN);
-  printText(stderr, visibleLines(damaged.map((key) => `${key}: the stored answer is damaged and left out`)));
+  printText(stderr, visibleLines(damaged.map((key) => `${key}: the stored answer is damaged; skipped`)));
   return unreadable.length === 0 ? EXIT.done : EXIT.someFailed;
 }
 
-/** Throws NeverStartError for what is no export, and what reading and opening the engine throw. */
+/** Throws NeverStartError for a file that is no export, and what reading and opening throw. */
 export async function importInto(call: CommandCall, releasers: Releasers): Promise<ExitCode> {
   const { settings, stdin, stdout, stderr, stop } = call;
   const [input = '-'] = call.args;
@@ -126,7 +126,7 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
   const [, first = null] = (await lines.next()).value ?? [];
   const header = first === null ? 'it is empty' : readHeader(first);
   if (typeof header === 'string') {
-    const what = `this is no export of brand-enrich: ${header}`;
+    const what = `this is not a brand-enrich export: ${header}`;
     const todo = 'name a file that `brand-enrich engine export` wrote';
     throw new NeverStartError(usageProblem(what, input === '-' ? 'stdin' : input, todo));
   }
@@ -159,20 +159,19 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
     } else if (line.type === 'account') {
       const { account, spending } = line;
       const { now, period } = await ledger.show(account);
-      // At once: whatever ends the import, it is known. That of a period that is over says nothing.
+      // At once, so that an interrupted import has it. Spending of a past period is ignored.
       if (spending.period === period || mayBeCurrent(spending.period, now))
         await ledger.raise(account, spending);
       accounts.set(account, spending);
     } else if (line.type === 'end') announced = line.answers;
     else {
       counts.broken += 1;
-      if (problems.length < PROBLEMS_SHOWN) problems.push(`line ${number}: ${line.reason}; left out`);
+      if (problems.length < PROBLEMS_SHOWN) problems.push(`line ${number}: ${line.reason}; skipped`);
     }
   }
   await flush();
   counter.end();
-  if (announced === null)
-    problems.push('the file has no end: it was cut off, and what came after is missing');
+  if (announced === null) problems.push('the file is cut off: its last lines are missing');
   else if (announced !== counts.answers) {
     const written = countOf(announced, 'answer');
     problems.push(`the file was written with ${written} and has ${countText(counts.answers)}`);
@@ -182,7 +181,7 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
     verdicts.push(verdictOf(account, spending, await ledger.show(account)));
   if (settings.json) printJson(stdout, { ...counts, accounts: verdicts, problems });
   else if (!settings.quiet) {
-    const known = `${countText(counts.taken)} imported, ${countText(counts.known)} stored already`;
+    const known = `${countText(counts.taken)} imported, ${countText(counts.known)} already stored`;
     const read = `${countOf(counts.answers, 'answer')} read: ${known}`;
     const first = `${read}, ${countText(counts.expired)} older than 30 days`;
     printText(stdout, visibleLines([first, ...verdicts.map(accountText)]));
@@ -190,9 +189,9 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
   printText(stderr, visibleLines(problems));
   const pending = verdicts.filter(({ result }) => result === 'in flight');
   if (pending.length > 0) {
-    const what = 'requests of the period before are in flight, so that its spending could not be taken';
+    const what = 'requests of the previous period are in flight, so the spending was not imported';
     const subject = pending.map(({ account }) => account).join(', ');
-    const todo = 'import again when the runs on this engine have ended';
+    const todo = 'import again after the runs on this engine have ended';
     throw new FailFileError({ code: 'engine-held', what, subject, todo });
   }
   return problems.length === 0 ? EXIT.done : EXIT.someFailed;
@@ -211,6 +210,6 @@ function verdictOf(account: string, { period, sent, others }: Spending, state: L
 
 function accountText({ account, period, spent, result }: ReturnType<typeof verdictOf>): string {
   const of = period === null || period === 'none' ? '' : ` of the period from ${period}`;
-  const end = result === 'counted' ? 'counted' : `left out: ${result}`;
+  const end = result === 'counted' ? 'counted' : `skipped: ${result}`;
   return `account ${account}: ${countOf(spent, 'request')}${of} ${end}`;
 }

@@ -6,7 +6,7 @@ import { countOf, countText } from '../core/figures.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { type Answer, answerFrom, type CommandCall, said, show } from './answer.js';
+import { type Answer, answerFrom, answerLine, type CommandCall, show } from './answer.js';
 import { exportEngine, importInto } from './engine-transfer.js';
 
 /** Throws NeverStartError for what the engine cannot do, and what opening and writing throw. */
@@ -64,7 +64,7 @@ async function look(state: string, stops = false) {
   return lookAtServer(state, { stops });
 }
 
-/** Of all files in a folder; what vanishes meanwhile counts nothing. */
+/** Of all files in a folder; files that vanish meanwhile are not counted. */
 async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   let bytes = 0;
@@ -78,8 +78,8 @@ async function sizeOf(folder: string): Promise<number> {
 
 async function stopEngine(state: string, isEmbedded: boolean): Promise<Answer> {
   if (!isEmbedded) {
-    const what = 'only the server of the embedded engine can be stopped';
-    const todo = 'leave out --engine, or stop that server with its own tools';
+    const what = 'engine stop works only for the embedded engine';
+    const todo = 'omit --engine, or stop that server with its own tools';
     throw new NeverStartError(usageProblem(what, 'engine stop', todo));
   }
   const { isRunning: stopped } = await look(state);
@@ -89,10 +89,10 @@ async function stopEngine(state: string, isEmbedded: boolean): Promise<Answer> {
     const processes = `${others.length === 0 ? 'process' : 'processes'} ${after.users.join(', ')}`;
     throw new FailFileError({
       code: 'engine-held',
-      what: `the embedded engine is used by ${first === undefined ? 'a process that is just beginning' : processes}`,
+      what: `the embedded engine is used by ${first === undefined ? 'a process that is starting' : processes}`,
       subject: state,
-      todo: 'end what uses it, and the server stops with the last one',
+      todo: 'stop these processes; the server stops with the last one',
     });
   }
-  return said({ stopped }, stopped ? 'the server is stopped' : 'no server is running');
+  return answerLine({ stopped }, stopped ? 'the server has stopped' : 'no server is running');
 }

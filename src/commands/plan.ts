@@ -54,7 +54,7 @@ export function planText(plan: Plan): string {
     ...reasonLines(ofInvalid),
     `identifiers         ${countText(identifiers.distinct)} distinct: ${kinds.join(', ') || 'none'}`,
     plan.stored === null
-      ? 'stored answers      unknown: no service and token are named'
+      ? 'stored answers      unknown: no service and token are set'
       : `stored answers      ${countOf(plan.stored, 'fresh one costs', 'fresh ones cost')} nothing`,
     `requests needed     ${least}${countText(requests.most)}`,
   ];
@@ -63,7 +63,7 @@ export function planText(plan: Plan): string {
     const left = limit === null ? '' : `, ${countText(Math.max(0, limit - used))} left`;
     const rest =
       limit === null
-        ? ' used; no quota is known before the first request'
+        ? ' used; the quota is unknown until the first request'
         : ` of ${countText(limit)} used${left}`;
     lines.push(`account             ${countText(used)}${rest}`);
   }
@@ -80,6 +80,6 @@ export function planText(plan: Plan): string {
 function priorityLines({ sentence, first, last }: NonNullable<Plan['priority']>): string[] {
   const shown = ({ identifier, value }: (typeof first)[number]) => `${identifier} (${value ?? 'no value'})`;
   const lines = [sentence, ...first.map((ranked, at) => `  ${at + 1}. ${shown(ranked)}`)];
-  if (last) lines.push(`  the limit reaches down to ${shown(last)}`);
+  if (last) lines.push(`  the limit covers identifiers down to ${shown(last)}`);
   return lines;
 }

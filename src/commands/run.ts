@@ -1,4 +1,4 @@
-/** `run`: one file, and what people and programs see of it. The run itself is `run/run-file.ts`. */
+/** `run`: enriches one file and displays it. The run itself is `run/run-file.ts`. */
 import { createHash, randomUUID } from 'node:crypto';
 import { openContext, openState } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';
@@ -14,7 +14,7 @@ import { openTableEarly } from '../run/scan/open-table.js';
 import { createTerminalView } from '../run/terminal-view.js';
 import type { CommandCall } from './answer.js';
 
-/** Enriches one file. Throws what prevents a run; whatever stops one is the exit code. */
+/** Enriches one file. Throws what prevents a run; a run that stops has an exit code. */
 export function runRun(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { settings, origins, stop, stdout, stderr } = call;
@@ -29,7 +29,7 @@ export function runRun(call: CommandCall): Promise<ExitCode> {
       const view = createTerminalView({ streams: call, settings, clock: systemClock, stop });
       releasers.push(() => view.end());
       if (isSample)
-        view.notice('sample data: brands from the built-in catalogue, nothing is sent to any service');
+        view.notice('sample data: brands come from the built-in catalogue; nothing is sent to a service');
       // The config file that a run shares with `up` may name the port that `up` has.
       const isPortForThis = origins.metricsPort === 'flag';
       const context = await openContext(settings, state, call, releasers, {
@@ -48,7 +48,7 @@ export function runRun(call: CommandCall): Promise<ExitCode> {
   });
 }
 
-/** A warning nobody acted on is worth repeating now and then, not every night. */
+/** Repeats a warning once a week, not every night. */
 const WARN_AGAIN_MS = 7 * 86_400_000;
 
 /** Warnings of the engine that no run on it has shown for a week. */

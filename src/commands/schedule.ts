@@ -24,7 +24,7 @@ import {
 import { findCronProblem, isTimeZone, localTime, nextTickAt } from '../daemon/schedules/schedule-times.js';
 import { readScheduledCommand } from '../daemon/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
-import { type Answer, answerFrom, type CommandCall, said } from './answer.js';
+import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 
 /** The runner has address and token: where a schedule is added, they need not be known. */
 const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
@@ -49,13 +49,12 @@ function readNewSchedule({ args, settings, folder, load }: CommandCall): Schedul
   const add = (what: string, subject: string, todo: string) =>
     problems.push(usageProblem(what, subject, todo));
   if (!isScheduleName(name))
-    add('not a name for a schedule', name, 'write up to 64 letters, digits, ".", "_" and "-"');
-  if (!isTimeZone(tz))
-    add('not a time zone of the IANA database', `--tz ${tz}`, 'write one such as Europe/Berlin');
-  if (cron === null) add('--cron is missing', name, "give the time, for example --cron '0 2 * * *'");
+    add('not a valid schedule name', name, 'write up to 64 letters, digits, ".", "_" and "-"');
+  if (!isTimeZone(tz)) add('not an IANA time zone', `--tz ${tz}`, 'use one such as Europe/Berlin');
+  if (cron === null) add('--cron is missing', name, "set the time, for example --cron '0 2 * * *'");
   const wrong = cron === null || !isTimeZone(tz) ? null : findCronProblem(cron, tz, now);
   if (wrong !== null)
-    add(`not a cron expression (${wrong})`, `--cron ${cron}`, "write one such as '0 2 * * *'");
+    add(`not a cron expression (${wrong})`, `--cron ${cron}`, "use one such as '0 2 * * *'");
   throwProblems(problems);
   const read = readScheduledCommand(command, folder, (of, flags) => load(of, flags, KNOWN_LATER));
   const id = randomBytes(8).toString('hex');
@@ -66,13 +65,13 @@ async function add(schedule: Schedule, book: ScheduleBook, { stderr }: CommandCa
   const { name, cron, tz, host, input } = schedule;
   if (!(await book.add(schedule))) {
     const todo = `remove it first: brand-enrich schedule remove ${name}`;
-    throw new NeverStartError(usageProblem('there is a schedule of this name', name, todo));
+    throw new NeverStartError(usageProblem('a schedule with this name exists', name, todo));
   }
   await access(input).catch(() => printText(stderr, `note: ${input} does not exist yet\n`));
   const state = await stateOf(name, book);
-  const start = state?.isHostAway ? `; start ${HOSTS} on ${host} to run it` : '';
+  const start = state?.isHostAway ? `; to run it, start ${HOSTS} on ${host}` : '';
   const nextAt = nextTickAt(cron, tz, Date.now());
-  return said({ schedule, nextAt }, `${name} is added; next run ${zonedTime(nextAt, tz)}${start}`);
+  return answerLine({ schedule, nextAt }, `${name} is added; next run ${zonedTime(nextAt, tz)}${start}`);
 }
 
 async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Promise<Answer> {
@@ -83,7 +82,7 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
   }
   if (command === 'schedule remove') {
     if (!(await book.remove(name))) throw unknownSchedule(name);
-    return said({ removed: name }, `${name} is removed; a run in progress finishes`);
+    return answerLine({ removed: name }, `${name} is removed; a run in progress finishes`);
   }
   const state = await stateOf(name, book);
   if (state === undefined) throw unknownSchedule(name);
@@ -93,7 +92,7 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
   const when = isHostAway
     ? `as soon as ${HOSTS} is started on ${host}`
     : `on ${host}; \`brand-enrich schedule list\` shows the result`;
-  return said({ asked: name, isHostAway }, `${name} runs ${when}`);
+  return answerLine({ asked: name, isHostAway }, `${name} runs ${when}`);
 }
 
 async function stateOf(name: string, book: ScheduleBook): Promise<ScheduleState | undefined> {
@@ -102,7 +101,7 @@ async function stateOf(name: string, book: ScheduleBook): Promise<ScheduleState 
 
 function unknownSchedule(name: string): Error {
   const todo = '`brand-enrich schedule list` shows them';
-  return new NeverStartError(usageProblem('there is no such schedule', name, todo));
+  return new NeverStartError(usageProblem('no such schedule', name, todo));
 }
 
 function serveSchedules(call: CommandCall): Promise<ExitCode> {
@@ -115,7 +114,7 @@ function serveSchedules(call: CommandCall): Promise<ExitCode> {
     releasers.push(() => runner.stop());
     await runner.start();
     const facts = { host: hostname(), engine: opened.engine.address };
-    log.info(facts, 'running the schedules of this machine');
+    log.info(facts, "running this machine's schedules");
     await untilAborted(stop);
     return EXIT.done;
   });
@@ -140,10 +139,10 @@ function scheduleLines(state: ScheduleState, ownHost: string, now: number): stri
   const lines = [
     name,
     `  runs     ${line}`,
-    `  when     ${cron} (${tz})${catchesUp ? ', a missed run is caught up' : ''}`,
+    `  when     ${cron} (${tz})${catchesUp ? ', a missed run is made up' : ''}`,
     `  host     ${host}${here}${isHostAway ? `, not running: start ${HOSTS} there` : ''}`,
     nextAt === null
-      ? '  next     not known until a runner of its host is up'
+      ? '  next     unknown until a schedule runner starts on its host'
       : `  next     ${nextAt < now ? 'was due ' : ''}${zonedTime(nextAt, tz)}`,
     ended === null
       ? '  last     none yet'
@@ -152,7 +151,8 @@ function scheduleLines(state: ScheduleState, ownHost: string, now: number): stri
   if (isRunning) lines.push('  now      running');
   if (passed !== null && passed.at > (ended?.startedAt ?? 0)) {
     const { why, dueAt, at } = passed;
-    const words = why === 'skipped' ? 'the previous run was still going' : 'no runner was there in time';
+    const words =
+      why === 'skipped' ? 'the previous run was still running' : 'no schedule runner was active in time';
     lines.push(`  ${why.padEnd(8)} ${zonedTime(dueAt ?? at, tz)}: ${words}`);
   }
   return lines;

@@ -1,4 +1,4 @@
-/** `up`: each part is what its own command is; here they share engine, service and worker. */
+/** `up`: the same parts as the single commands, with a shared engine, service and worker. */
 import { setMaxListeners } from 'node:events';
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
@@ -22,7 +22,7 @@ const METRICS_PORT = 9464;
  */
 export async function runUp(call: CommandCall): Promise<ExitCode> {
   const { settings, origins, load, stderr, folder } = call;
-  // Before anything is opened: what would prevent the dashboard is no trouble of the engine.
+  // Checked before the engine is opened: a wrong dashboard setting is not an engine error.
   if (settings.dashboard) readDashboardPassword(settings);
   const inboxes = await openInboxes(settings.inboxes.map((each) => resolve(folder, each)));
   const metricsPort = settings.metricsPort ?? METRICS_PORT;
@@ -34,9 +34,9 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
   return withDaemonContext(withMetrics, { ...call, stop }, async (context, releasers) => {
     const { metrics, service, engine, worker, log } = context;
     metrics.watchQueue(service.queueName);
-    const trouble = () => worker?.worker.trouble ?? null;
+    const outage = () => worker?.worker.outage ?? null;
     // The sign-in link is not for the log.
-    const shown = { settings, engine, names: service, inboxes, trouble };
+    const shown = { settings, engine, names: service, inboxes, outage };
     await openDashboard({ ...shown, log, stderr, stop, releasers });
 
     await context.begin();
@@ -52,14 +52,14 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
     const facts = { host: hostname(), engine: engine.address, worker: worker?.worker.name };
     log.info({ ...facts, metrics: `${metrics.url}/metrics`, inboxes: inboxes.length }, 'up');
 
-    // An inbox ends on its own only when none of them could go on.
+    // An inbox ends without `stop` only when no inbox could continue.
     const watching = inboxes.map((root) =>
-      watchInbox(context, root).finally(() => ending.abort(new Error('an inbox has ended'))),
+      watchInbox(context, root).finally(() => ending.abort(new Error('an inbox has stopped'))),
     );
     const ends = Promise.all(watching);
     ends.catch(() => undefined);
     await untilAborted(stop);
-    log.info({ inFlight: worker?.worker.inFlight ?? 0 }, 'stopping: requests in flight are waited for');
+    log.info({ inFlight: worker?.worker.inFlight ?? 0 }, 'stopping: waiting for requests in flight');
     await Promise.all([Promise.allSettled(watching), stopSchedules()]);
     return (await ends).includes('refused') ? EXIT.credentials : EXIT.done;
   });
@@ -71,9 +71,9 @@ async function openInboxes(folders: readonly string[]): Promise<string[]> {
   const places = paths.flatMap((path) => PLACES.map((place) => join(path, place)));
   const problems = paths.flatMap((path, at) => {
     const subject = `--inbox ${path}`;
-    if (paths.indexOf(path) !== at) return usageProblem('this inbox is named twice', subject, 'name it once');
+    if (paths.indexOf(path) !== at) return usageProblem('this inbox is given twice', subject, 'give it once');
     return places.some((place) => path === place || path.startsWith(`${place}${sep}`))
-      ? usageProblem('this folder belongs to another inbox', subject, 'name the folder above it')
+      ? usageProblem('this folder is inside another inbox', subject, 'give the folder above it')
       : [];
   });
   throwProblems(problems);

@@ -1,4 +1,4 @@
-/** `watch`: one inbox, in a process of its own. */
+/** `watch`: one inbox in its own process. */
 import { resolve } from 'node:path';
 import { withDaemonContext } from '../context/daemon-context.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
@@ -13,7 +13,7 @@ import type { CommandCall } from './answer.js';
  */
 export async function runWatch(call: CommandCall): Promise<ExitCode> {
   const [directory = '.'] = call.args;
-  // Before anything else is opened: one inbox that is closed is no reason to wait.
+  // Before anything else is opened: a single inbox that is closed would only wait.
   const { root } = await openFolders(resolve(call.folder, directory));
   await readFolderSettings(root, call);
   return withDaemonContext(call, call, async (context) => {

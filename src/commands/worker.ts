@@ -6,7 +6,7 @@ import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
 import type { CommandCall } from './answer.js';
 
-/** Works until `stop`; resolves when what was in flight is recorded. */
+/** Works until `stop`; resolves when all answers in flight are recorded. */
 export function runWorker(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { settings, log, stop, graceMs } = call;
@@ -30,7 +30,7 @@ export function runWorker(call: CommandCall): Promise<ExitCode> {
     await worker.start();
     log.info({ worker: worker.name, engine: engine.address }, 'waiting for chunks');
     await untilAborted(stop);
-    log.info({ inFlight: worker.inFlight }, 'stopping: requests in flight are waited for');
+    log.info({ inFlight: worker.inFlight }, 'stopping: waiting for requests in flight');
     await worker.stop(graceMs(settings.timeoutMs));
     return EXIT.done;
   });

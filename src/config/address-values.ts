@@ -21,11 +21,11 @@ const HTTP = /^https?:$/;
  * it. Accounts and answers are kept under this form.
  */
 export const baseUrlValue = oneText('URL', (seen) => {
-  const example = 'the address without credentials or query, for example https://api.example.com';
+  const example = 'the address alone, for example https://api.example.com';
   const url = parseUrl(seen, HTTP);
   if (url === null) return new Refusal('an http or https address', example);
   if (hasCredentials(url)) {
-    const write = 'it without them and put the token in BRAND_API_TOKEN';
+    const write = 'the address alone and put the token in BRAND_API_TOKEN';
     return new Refusal('an address without credentials', write);
   }
   if (url.port === '0') return new Refusal('an address with a port', 'the port that the service listens on');
@@ -68,18 +68,21 @@ export const domainValue = oneText('DOMAIN', (seen) => {
   return isRight ? domain : new Refusal('a domain name', 'a name alone, for example brand.example');
 });
 
-/** An http or https address as it is: receivers put a secret into its path or query. */
+/** An unchanged http or https address: receivers put a secret into its path or query. */
 export const webhookValue = oneText('URL', (seen) => {
   const url = parseUrl(seen, HTTP);
   if (url === null)
-    return new Refusal('an http or https address', 'all of it, for example https://hooks.example.com/brands');
-  const write = 'it without them; a signature proves who sends';
+    return new Refusal(
+      'an http or https address',
+      'it in full, for example https://hooks.example.com/brands',
+    );
+  const write = 'the address alone; a signature proves the sender';
   return hasCredentials(url) ? new Refusal('an address without credentials', write) : seen;
 });
 
 /** `smtp://` or `smtps://`. May hold a password. */
 export const smtpValue = oneText('URL', (seen) => {
-  const write = 'it as smtp://user:password@mail.example.com:587 or smtps://…';
+  const write = 'smtp://user:password@mail.example.com:587 or smtps://…';
   return parseUrl(seen, /^smtps?:$/)?.hostname ? seen : new Refusal('the address of a mail server', write);
 });
 
@@ -93,7 +96,7 @@ export const mailAddresses = eachText('repeated', 'ADDRESS', (seen) => mailAddre
 
 /** An http or https address; credentials in it are sent as such. */
 export const collectorValue = oneText('URL', (seen) => {
-  const write = 'that of a collector for OTLP over HTTP: http://127.0.0.1:4318';
+  const write = 'the address of an OTLP/HTTP collector: http://127.0.0.1:4318';
   return parseUrl(seen, HTTP) === null ? new Refusal('an http or https address', write) : seen;
 });
 
@@ -106,7 +109,7 @@ type TraceTarget =
   /** The whole address that traces are sent to. May hold credentials. */
   | { readonly type: 'send'; readonly url: string }
   | { readonly type: 'off' }
-  /** `variable` holds what is no http or https address. */
+  /** `variable` does not hold an http or https address. */
   | { readonly type: 'unusable'; readonly variable: string };
 
 /**
@@ -129,7 +132,7 @@ export function traceTarget(settings: TraceSettings): TraceTarget {
   return { type: 'send', url: url.href };
 }
 
-/** What somebody may have meant as an address without a scheme; tokens do not look like this. */
+/** Looks like an address without a scheme; tokens do not look like this. */
 const HOST_LIKE = /^(?=.{1,60}$)([a-z]{1,12}|[a-z0-9-]+(\.[a-z0-9-]+)+)(:\d{1,5})?(\/[a-z0-9./-]*)?$/;
 
 /**

@@ -61,7 +61,7 @@ const NOT_OF_FILES = ['base64', 'hex', 'binary'];
 export const encodingValue = oneText('NAME', (seen) => {
   const name = seen.toLowerCase();
   if (iconv.encodingExists(seen) && !NOT_OF_FILES.includes(name)) return name;
-  const write = 'its name, for example utf-8 or windows-1252';
+  const write = 'the name of one, for example utf-8 or windows-1252';
   return new Refusal('an encoding', write, nearest(seen, COMMON_ENCODINGS));
 });
 

@@ -68,14 +68,14 @@ function unknownMember(family: string, word: string | undefined): Problem {
     name.startsWith(`${family} `) ? name.slice(family.length + 1) : [],
   );
   if (word === undefined || word.startsWith('-'))
-    return usageProblem('the command is not complete', family, `add one of ${members.join(', ')}`);
+    return usageProblem('the command is incomplete', family, `add one of ${members.join(', ')}`);
   const meant = nearest(word, members);
   const todo = didYouMean(meant && `${family} ${meant}`, `it is one of ${members.join(', ')}`);
   return usageProblem('no such command', `${family} ${word}`, todo);
 }
 
 function flagBeforeCommand(word: string): Problem {
-  const todo = 'write for example brand-enrich run INPUT, then the flags';
+  const todo = 'write brand-enrich run INPUT, then the flags';
   return tokenOnCommandLine(flagOf(word)) ?? usageProblem('the command comes first', flagOf(word), todo);
 }
 
@@ -99,7 +99,7 @@ function readWords(command: CommandName, words: readonly string[]): ParsedComman
     const line = lines.find((each) => [each.flag, each.short, oppositeFlag(each)].includes(flag));
     if (line === undefined) problems.push(unknownFlag(command, lines, flag));
     else if (line.kind.arity === 'switch') {
-      if (word !== flag) problems.push(usageProblem('this flag takes no value', flag, 'leave it out'));
+      if (word !== flag) problems.push(usageProblem('this flag takes no value', flag, 'omit it'));
       flags[line.key ?? ''] = !flag.startsWith('--no-');
     } else {
       if (word === flag) at += 1;
@@ -112,8 +112,8 @@ function readWords(command: CommandName, words: readonly string[]): ParsedComman
     }
   }
   if (problems.length > 0 && command === 'schedule add' && words.includes('run') && !words.includes('--')) {
-    const todo = 'put -- before run: schedule add NAME --cron CRON -- run INPUT';
-    refuse(usageProblem('flags of the run are taken for flags of schedule add', command, todo));
+    const todo = 'write -- before run: schedule add NAME --cron CRON -- run INPUT';
+    refuse(usageProblem('flags of the run would count as flags of schedule add', command, todo));
   }
   throwProblems(problems.length === 0 ? findArgumentProblems(command, args.length) : problems);
   return { command, args, flags };
@@ -134,11 +134,11 @@ function unknownFlag(command: CommandName, lines: readonly Setting<unknown>[], f
   return usageProblem('no such flag', flag, todo);
 }
 
-/** Flags with which people try to pass a token. */
+/** Flags that people try for a token. */
 function tokenOnCommandLine(flag: string): Problem | null {
   if (!/^--?(api|access|auth|bearer)?-?(token|key|secret)$/i.test(flag)) return null;
-  const todo = 'set BRAND_API_TOKEN, or name a file that holds it with --token-file';
-  return usageProblem('everybody on the machine can see a token on the command line', flag, todo);
+  const todo = 'set BRAND_API_TOKEN, or give a file that holds it with --token-file';
+  return usageProblem('everyone on this machine can see a token on the command line', flag, todo);
 }
 
 function findArgumentProblems(command: CommandName, given: number): Problem[] {
@@ -150,7 +150,7 @@ function findArgumentProblems(command: CommandName, given: number): Problem[] {
   }
   if (given === 0)
     return [usageProblem(`${argument.name} is missing`, command, `name ${argument.description}`)];
-  const todo = 'call it once for each, and put names with blanks in quotes';
+  const todo = 'run it once for each, and quote names that contain blanks';
   return [usageProblem(`${command} takes one ${argument.name}`, `${given} were given`, todo)];
 }
 

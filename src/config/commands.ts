@@ -13,7 +13,7 @@ export interface Command {
   readonly summary: string;
   /** Lines of `--help` before the examples. */
   readonly notes?: readonly string[];
-  /** What each does, by what follows `brand-enrich`. */
+  /** The effect of each, by the arguments of `brand-enrich`. */
   readonly examples: Readonly<Record<string, string>>;
   /** Whether it can end with other exit codes than 0, 2 and 5. */
   readonly showsExitCodes?: boolean;
@@ -30,7 +30,7 @@ const INPUT: CommandArgument = {
 const TABLE = {
   run: {
     argument: INPUT,
-    summary: 'enrich one file; the same command again goes on where it stopped',
+    summary: 'enrich one file; run the same command again to continue after a stop',
     showsExitCodes: true,
     examples: {
       'run customers.csv --sample': 'try it out: no token, no cost',
@@ -42,15 +42,15 @@ const TABLE = {
   },
   plan: {
     argument: INPUT,
-    summary: 'read the file and estimate what a run would request and cost; spends nothing',
-    examples: { 'plan customers.csv --column website:domain': 'requests needed, cost, what is left' },
+    summary: 'read the file and estimate requests and cost; spends nothing',
+    examples: { 'plan customers.csv --column website:domain': 'requests needed, cost, quota left' },
   },
   watch: {
     argument: {
       name: 'DIR',
-      description: 'the folder that holds, or will hold, inbox/, done/ and the others',
+      description: 'the folder for inbox/, done/ and the others; missing ones are created',
     },
-    summary: 'an inbox: enrich each file that is dropped into DIR/inbox, until stopped',
+    summary: 'watch an inbox: enrich each file dropped into DIR/inbox, until stopped',
     examples: {
       'watch /data/brands': 'take files from /data/brands/inbox, put results into done',
       'watch . --sample': 'try it out in this folder: no token, no cost',
@@ -59,38 +59,38 @@ const TABLE = {
     },
   },
   up: {
-    summary: 'worker, inboxes, schedules, dashboard, metrics and health in one process, until stopped',
+    summary: 'run worker, inboxes, schedules, dashboard, metrics and health in one process',
     examples: {
-      up: 'what brand-enrich.config.json says',
-      'up --inbox /data/brands --inbox /data/funds': 'two inboxes and everything else',
+      up: 'with the settings of brand-enrich.config.json',
+      'up --inbox /data/brands --inbox /data/funds': 'with two inboxes',
       'up --sample --inbox .': 'try it out in this folder: no token, no cost',
     },
   },
   worker: {
-    summary: 'do lookups for runs of other processes and machines',
+    summary: 'do the lookups of runs in other processes and on other machines',
     examples: { 'worker --engine redis://queue.example:6379': 'with the token from BRAND_API_TOKEN' },
   },
   serve: {
-    summary: 'the local service: every rule of the real one, to try things out and to test against',
+    summary: 'run a local service that follows every rule of the real one, for trials and tests',
     notes: [
-      'Without --accounts the token is demo-token.',
+      'Without --accounts, the token is demo-token.',
       'Keys of --fault:',
-      '  latency=100ms jitter=50ms            each answer is delayed, plus a random jitter',
-      '  500=10% 503=10%                      this share of requests gets these errors, not billed',
-      '  outage-from=10s outage-for=5m        503 for all in this window, counted from the start',
-      '  drop=10% reset=10%                   closed connections: not billed, or billed',
-      '  truncate=10% damage=10%              billed answers that break off, or are not JSON',
-      '  per-second=N retry-after=SECONDS     429 beyond N requests in a second',
-      '  usage-lag=2s usage-headers=off       usage headers come late, or not at all',
-      '  dialect=coded crawl-queued=10%       errors with a code; 404 for brands still being fetched',
-      '  seed=N                               another random sequence of the same faults',
+      '  latency=100ms jitter=50ms            delay each answer, plus up to the jitter',
+      '  500=10% 503=10%                      answer this share of requests with the error; not billed',
+      '  outage-from=10s outage-for=5m        answer 503 in this window, counted from the start',
+      '  drop=10% reset=10%                   close the connection: before (not billed) or after (billed)',
+      '  truncate=10% damage=10%              billed answers that are cut off, or are not JSON',
+      '  per-second=N retry-after=SECONDS     answer 429 beyond N requests in a second',
+      '  usage-lag=2s usage-headers=off       send usage headers late, or not at all',
+      '  dialect=coded crawl-queued=10%       errors with a code; 404 for brands being fetched',
+      '  seed=N                               choose another random sequence',
     ],
     examples: {
       'serve --port 8080': 'sample brands, on this machine only; the token is demo-token',
       'serve --catalogue brands.jsonl --accounts accounts.json': 'your own brands and accounts',
       'serve --fault latency=100ms --fault 503=10%': 'with faults',
       'serve --accounts accounts.json --statement --month 2026-11':
-        'what each account used and owes in November',
+        'print what each account used and owes for November',
     },
   },
   'generate-catalogue': {
@@ -107,31 +107,31 @@ const TABLE = {
     examples: {
       'generate-catalogue brands.jsonl.gz':
         '10,000 brands with the specified coverage: 2,000 crypto symbols, 10,000 ETFs of 320 providers',
-      'generate-catalogue brands.jsonl --brands 100000': 'a large one, some 220 MB',
+      'generate-catalogue brands.jsonl --brands 100000': 'a large one, about 220 MB',
     },
   },
-  status: { summary: 'runs, queue, quota and budget', examples: { 'status --json': 'for programs' } },
+  status: { summary: 'show runs, queue, quota and budget', examples: { 'status --json': 'for programs' } },
   pause: { summary: 'stop all spending on this engine', examples: { pause: 'at once, for every run' } },
-  resume: { summary: 'allow spending again', examples: { resume: 'waiting runs go on' } },
+  resume: { summary: 'allow spending again', examples: { resume: 'waiting runs continue' } },
   cancel: {
-    argument: { name: 'RUN', description: 'id of the run, as status shows it' },
-    summary: 'cancel one run: nothing more is sent for it',
-    examples: { 'cancel r-20260114-7f3a': 'answers that it paid for stay stored' },
+    argument: { name: 'RUN', description: 'id of the run; status lists them' },
+    summary: 'cancel one run: it sends no further requests',
+    examples: { 'cancel r-20260114-7f3a': 'its paid answers stay stored' },
   },
   'ledger show': {
-    summary: 'what the account has spent and what is left',
+    summary: 'show what the account has used and what is left',
     examples: { 'ledger show --account team': 'of a named account' },
   },
   'ledger observe': {
-    summary: "correct the account with the figures on the service's own pages",
-    examples: { 'ledger observe --usage 1234': '1,234 requests of this period are spent' },
+    summary: "correct the account with the figures from the service's website",
+    examples: { 'ledger observe --usage 1234': '1,234 requests of this period are used' },
   },
   'ledger reset': {
-    summary: 'forget the account, with its spending',
+    summary: 'forget the account and its spending',
     examples: { 'ledger reset --account team': 'the next run reads usage from the service' },
   },
   'outcomes stats': {
-    summary: 'how many answers are stored, and how old they are',
+    summary: 'show how many answers are stored, and how old they are',
     examples: { 'outcomes stats': 'of this engine' },
   },
   'outcomes forget': {
@@ -141,19 +141,21 @@ const TABLE = {
       isRepeated: true,
     },
     summary: 'forget the stored answers of these identifiers',
-    examples: { 'outcomes forget acme.example ticker:ACME': 'they are bought again when next needed' },
+    examples: {
+      'outcomes forget acme.example ticker:ACME': 'the next run requests them again',
+    },
   },
   'outcomes purge': {
     summary: 'forget stored answers by age',
-    examples: { 'outcomes purge --older-than 7d': 'keep those of the last week' },
+    examples: { 'outcomes purge --older-than 7d': 'keep the answers of the last week' },
   },
   'engine status': {
-    summary: 'which engine, where, its version, who uses it, and its size',
+    summary: 'show the engine, its address, version, users and size',
     examples: { 'engine status': 'starts nothing and changes nothing' },
   },
   'engine stop': {
     summary: 'stop the server of the embedded engine, unless a process uses it',
-    examples: { 'engine stop': 'then the state folder can be copied' },
+    examples: { 'engine stop': 'afterwards the state folder can be copied' },
   },
   'engine export': {
     summary: "write all stored answers and the period's spending as JSONL",
@@ -163,51 +165,51 @@ const TABLE = {
     },
   },
   'engine import': {
-    argument: { name: 'FILE', description: 'what engine export wrote, plain or .gz; - is standard input' },
-    summary: 'take over the answers and the spending of another engine',
+    argument: { name: 'FILE', description: 'an export, plain or .gz; - is standard input' },
+    summary: 'import the answers and the spending of another engine',
     notes: [
-      'Answers keep their dates and replace none that is as late; those older than 30 days are left out.',
-      'Of two accounts of one period the larger spending holds. Importing twice changes nothing.',
+      'Answers keep their dates and never replace newer ones; answers older than 30 days are skipped.',
+      'If both engines count spending for a period, the larger count applies. Importing twice is safe.',
     ],
     examples: {
       'engine import answers.jsonl.gz': 'into the embedded engine',
-      'engine import answers.jsonl.gz --start-empty': 'in place of data that cannot be used',
+      'engine import answers.jsonl.gz --start-empty': 'replacing data that cannot be used',
     },
   },
   'schedule add': {
     argument: {
       name: 'NAME -- RUN',
-      description: 'a name for it, then -- and the run: run INPUT with its flags',
+      description: 'a name, then -- and the command: run INPUT with its flags',
       isRepeated: true,
     },
-    summary: 'run a file regularly, on this machine; outputs may hold {date} and {time}',
+    summary: 'run a file at set times on this machine; output names may contain {date} and {time}',
     examples: {
       "schedule add nightly --cron '0 2 * * *' --tz Europe/Berlin -- run customers.csv -o out/{date}.csv":
         'every night at two',
       "schedule add weekly --cron '0 6 * * 1' --catch-up -- run funds.csv --max-cost 5":
-        'on Mondays, or once the machine is on again; each run spends at most 5',
+        'on Mondays, or when the machine is back on; each run spends at most 5',
     },
   },
   'schedule list': {
-    summary: 'schedules: next run, last run with its result, and whether their machine is up',
+    summary: 'list schedules: next run, last result, and whether their machine is up',
     examples: { 'schedule list --json': 'for programs' },
   },
   'schedule remove': {
     argument: SCHEDULE,
     summary: 'remove a schedule; a run in progress finishes',
-    examples: { 'schedule remove nightly': 'its results stay where they are' },
+    examples: { 'schedule remove nightly': 'its results are kept' },
   },
   'schedule run-now': {
     argument: SCHEDULE,
-    summary: 'run a schedule once, outside its times',
+    summary: 'run a schedule once, now',
     examples: { 'schedule run-now nightly': 'on its own machine' },
   },
   'schedule serve': {
-    summary: "run this machine's schedules when they are due, until stopped",
+    summary: "run this machine's schedules at their times, until stopped",
     examples: { 'schedule serve': 'with the token from BRAND_API_TOKEN' },
   },
   config: {
-    summary: 'each setting, its value and where it came from; secrets are masked',
+    summary: 'show each setting, its value and its origin; secrets are masked',
     examples: {
       config: 'settings from the environment and the config file',
       'config --rate 50': 'the same with a flag of another command',
@@ -219,8 +221,8 @@ export const COMMANDS: Readonly<Record<keyof typeof TABLE, Command>> = TABLE;
 
 /** First words of commands that have two. */
 export const COMMAND_FAMILIES: Readonly<Record<string, string>> = {
-  ledger: 'the account: show, observe, reset',
-  outcomes: 'the stored answers: stats, forget, purge',
-  engine: 'the engine: status, stop, export, import',
-  schedule: 'runs at set times: add, list, remove, run-now, serve',
+  ledger: 'show or correct the account: show, observe, reset',
+  outcomes: 'manage stored answers: stats, forget, purge',
+  engine: 'manage the engine: status, stop, export, import',
+  schedule: 'run files at set times: add, list, remove, run-now, serve',
 };

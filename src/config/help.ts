@@ -15,8 +15,8 @@ export function helpText(topic: string | null): string {
     .description(
       'Enrich a file of identifiers with brands: every row comes back, nothing is paid twice, the budget holds.',
     )
-    .option('-V, --version', 'the version')
-    .helpOption('-h, --help', 'this text')
+    .option('-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show help')
     .helpCommand('help [command]', 'the same as --help');
   const find = (parent: Commander, word: string) => parent.commands.find((each) => each.name() === word);
   for (const name of COMMAND_NAMES) {
@@ -33,13 +33,13 @@ export function helpText(topic: string | null): string {
 
 function describeCommand(commander: Commander, name: CommandName): void {
   const { summary, argument } = COMMANDS[name];
-  commander.description(summary).addHelpOption(new Option('-h, --help', 'this text').helpGroup('Behaviour:'));
+  commander.description(summary).addHelpOption(new Option('-h, --help', 'show help').helpGroup('Behaviour:'));
   if (argument !== undefined) {
     commander.argument(`<${argument.name}${argument.isRepeated ? '...' : ''}>`, argument.description);
   }
   const lines = settingsOf(name).map(([, line]) => line);
   for (const group of SETTING_GROUPS) {
-    // `config` takes the flags of all commands, and would drown in them.
+    // `config` takes the flags of all commands: too many to list.
     if (name === 'config' && group !== 'Behaviour') continue;
     for (const line of lines.filter((each) => each.group === group)) {
       const usage = flagUsage(line);
@@ -58,15 +58,15 @@ function describeSetting({ description, defaultText }: Setting<unknown>): string
 export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [
     EXIT.done,
-    'every row has its answer (--strict: 1 if rows are invalid or nothing matched), or you declined',
+    'every row has its answer (with --strict: 1 if rows are invalid or nothing matched), or you declined',
   ],
   [EXIT.someFailed, 'finished, some rows failed'],
   [EXIT.usage, 'wrong usage or settings: nothing was started'],
   [EXIT.tooManyErrors, 'stopped: more errors than --max-errors allows'],
   [EXIT.credentials, 'the service refused the credentials'],
-  [EXIT.trouble, "a problem with input, output, engine or the service's address"],
-  [EXIT.limit, 'stopped by quota or budget; run again to go on'],
-  [EXIT.interrupted, 'interrupted; run again to go on'],
+  [EXIT.ioError, "a problem with input, output, engine or the service's address"],
+  [EXIT.limit, 'stopped by quota or budget; run again to continue'],
+  [EXIT.interrupted, 'interrupted; run again to continue'],
 ];
 
 /** The text below the flags of a command. */
@@ -80,7 +80,7 @@ function helpEnding(name: CommandName): string {
     ...Object.entries(examples).flatMap(([line, does]) => [`  # ${does}`, `  brand-enrich ${line}`]),
     ...(showsExitCodes ? ['', 'Exit codes:', ...codes] : []),
     '',
-    'Settings: a flag wins over a BRAND_ENRICH_… variable, that over brand-enrich.config.json, that over the default.',
-    'A switch that is on in file or environment is turned off by its opposite: --no-refresh, --color.',
+    'Precedence: flags, then BRAND_ENRICH_… variables, then brand-enrich.config.json, then defaults.',
+    'To turn off a switch that the file or environment sets, use its opposite: --no-refresh, --color.',
   ].join('\n');
 }

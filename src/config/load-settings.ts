@@ -48,7 +48,7 @@ export function readConfigFile({
     const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
     if (isMissing && named === undefined) return null;
     throw unusable('the config file cannot be read', `${path} (${systemWords(error)})`, {
-      todo: 'name one that can be read with --config, or leave it out',
+      todo: 'name a readable file with --config, or omit it',
       cause: error,
     });
   }
@@ -62,8 +62,8 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
     values = JSON.parse(json);
   } catch {
     const { line, column } = findJsonFault(json) ?? { line: 1, column: 1 };
-    throw unusable(`the config file is not JSON from line ${line}, column ${column} on`, path, {
-      todo: 'look there for a missing or extra comma, quote or bracket, or for a comment',
+    throw unusable(`the config file is not valid JSON at line ${line}, column ${column}`, path, {
+      todo: 'look there for a comment, or a missing or extra comma, quote or bracket',
     });
   }
   if (typeof values === 'object' && values !== null && !Array.isArray(values))
@@ -84,12 +84,12 @@ function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
   return unknown.map((key) => {
     const subject = `${key} in ${path}`;
     if (/^(api|access|auth)?_?-?(token|key)$/i.test(key)) {
-      const todo = 'put it in BRAND_API_TOKEN, or in a file of its own and name that as "tokenFile"';
+      const todo = 'set BRAND_API_TOKEN, or put it into a separate file and set "tokenFile"';
       return usageProblem('a token does not belong in the config file', subject, todo);
     }
     const own = SETTING_ENTRIES.find(([, line]) => line.key === key)?.[1];
     if (own !== undefined)
-      return usageProblem('this setting belongs to one command', subject, `give it there with ${own.flag}`);
+      return usageProblem('this setting is available only as a flag', subject, `use ${own.flag}`);
     const todo = didYouMean(nearest(key, allowed), 'see the table in the README');
     return usageProblem('no such setting', subject, todo);
   });
@@ -103,7 +103,7 @@ export interface SettingSources extends Surroundings {
 }
 
 /** Where a value was found, and what messages call the place. */
-interface Said {
+interface Given {
   readonly origin: Origin;
   readonly place: string;
   readonly value: unknown;
@@ -127,15 +127,15 @@ export function findSettings(sources: SettingSources): { loaded: LoadedSettings;
   const origins: Record<string, Origin> = {};
   const unread = new Set<SettingName>();
   for (const [name, line] of SETTING_ENTRIES) {
-    const said = line.commands.includes(command) ? findSaid(line, sources) : null;
-    const value = said === null ? line.fallback(sources) : readSaid(line, said, file);
+    const given = line.commands.includes(command) ? findGiven(line, sources) : null;
+    const value = given === null ? line.fallback(sources) : readGiven(line, given, file);
     const isRefused = value instanceof Refusal;
     values[name] = isRefused ? line.fallback(sources) : value;
-    origins[name] = said === null || isRefused ? 'default' : said.origin;
-    if (said === null || !isRefused) continue;
+    origins[name] = given === null || isRefused ? 'default' : given.origin;
+    if (given === null || !isRefused) continue;
     unread.add(name);
-    const what = `${shownValue(line, said.value)} is not ${value.expected}`;
-    problems.push(usageProblem(what, said.place, didYouMean(value.nearest, `write ${howTo(line, value)}`)));
+    const what = `${shownValue(line, given.value)} is not ${value.expected}`;
+    problems.push(usageProblem(what, given.place, didYouMean(value.nearest, `write ${howTo(line, value)}`)));
   }
   // The loop has set every name of the table from its own line, which is what the type says.
   const found = { settings: values as unknown as Settings, origins: origins as Origins };
@@ -148,10 +148,10 @@ function howTo(line: Setting<unknown>, { write, example }: Refusal): string {
   return example === undefined ? write : `${write}, for example ${line.example ?? example}`;
 }
 
-function findSaid(
+function findGiven(
   line: Setting<unknown>,
   { flags, env, file }: Omit<SettingSources, 'command' | 'home'>,
-): Said | null {
+): Given | null {
   const { key, env: own, envAlias: alias } = line;
   const flag = key === null ? undefined : flags[key];
   if (flag !== undefined) return { origin: 'flag', place: line.flag ?? '', value: flag };
@@ -164,9 +164,9 @@ function findSaid(
   return written === null ? null : { origin: 'file', place: `${key} in ${file?.path}`, value: written };
 }
 
-function readSaid(line: Setting<unknown>, { origin, value }: Said, file: ConfigFile | null): unknown {
+function readGiven(line: Setting<unknown>, { origin, value }: Given, file: ConfigFile | null): unknown {
   const texts = toTexts(line, value);
-  if (texts === null) return new Refusal('a text, a number or true or false', 'it as one');
+  if (texts === null) return new Refusal('a string, number or boolean', 'a string, number or boolean');
   const parsed = line.kind.parse(texts);
   if (origin !== 'file' || file === null || !line.kind.isPath || parsed instanceof Refusal) return parsed;
   const absolute = (path: unknown) => (typeof path === 'string' ? resolve(dirname(file.path), path) : path);
@@ -182,7 +182,7 @@ function toTexts({ kind }: Setting<unknown>, value: unknown): readonly string[] 
 }
 
 function shownValue(line: Setting<unknown>, value: unknown): string {
-  if (line.secrecy === 'secret' || line.secrecy === 'origin') return 'what it holds (not shown)';
+  if (line.secrecy === 'secret' || line.secrecy === 'origin') return 'its value (not shown)';
   const text = toTexts(line, value)?.join(',');
   if (text === undefined) return Array.isArray(value) ? 'the list' : 'the value';
   return quote(line.secrecy === 'address' ? maskAddress(text) : text);
@@ -219,6 +219,6 @@ export function wantsJson({
   if (settings !== null) return settings.json;
   const words = argv.includes('--') ? argv.slice(0, argv.indexOf('--')) : argv;
   if (words.some((word) => word === '--json' || word.startsWith('--json='))) return true;
-  const said = findSaid(SETTINGS.json, { flags: {}, env, file });
-  return said !== null && readSaid(SETTINGS.json, said, file) === true;
+  const given = findGiven(SETTINGS.json, { flags: {}, env, file });
+  return given !== null && readGiven(SETTINGS.json, given, file) === true;
 }

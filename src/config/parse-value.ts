@@ -209,7 +209,7 @@ export function isPositiveDecimal(decimalText: string): boolean {
 export const ratePerSecond = oneText('N', (seen) =>
   /^\d{1,6}(\.\d{1,3})?$/.test(seen)
     ? Number(seen)
-    : new Refusal('a number of requests per second', 'for example 50, or 0 for no pace at all'),
+    : new Refusal('a number of requests per second', 'for example 50, or 0 for no limit'),
 );
 
 /** When the quota renews: each month (UTC), never, or on a day of the month. */

@@ -74,43 +74,43 @@ export const PROCESS_SETTINGS = {
     'take a file when its size and time have not changed for this long',
   ),
   pollMs: inbox('--poll', duration('100ms', '1h')).describe(
-    'look this often instead: for network shares, which report no changes',
+    'poll this often: for network shares, which report no changes',
     { note: 'the system reports changes' },
   ),
   filesAtOnce: inbox('--files-at-once', count(1, 64), '4').describe('files processed at once, per watcher'),
 
   cron: schedule('--cron', text('CRON')).describe(
-    "when it is due: '0 2 * * *' is 02:00 every night; with six fields the first is seconds",
+    "when to run: '0 2 * * *' is 02:00 every night; with six fields, the first is seconds",
   ),
   tz: schedule('--tz', text('ZONE')).describe(
     'time zone of --cron, {date} and {time}, for example Europe/Berlin',
     { note: "this machine's" },
   ),
   catchUp: schedule('--catch-up', yesOrNo).describe(
-    'if the machine was off at the time, run once when it is back',
+    'if the machine was off at the time, run once when it is back on on',
   ),
 
-  notifyUrl: notifying('--notify-url', webhookValue).describe('webhook that is notified of events, as JSON', {
+  notifyUrl: notifying('--notify-url', webhookValue).describe('webhook to notify of events, as JSON', {
     secrecy: 'origin',
     note: 'no webhook',
   }),
   notifySecret: notifying(null, notifySecretValue).describe(
-    'secret that webhooks are signed with; no flag, because others can see command lines',
+    'secret that signs webhooks; no flag, because others can see command lines',
     { env: 'BRAND_ENRICH_NOTIFY_SECRET', secrecy: 'secret', note: 'not signed' },
   ),
   notifySecretFile: notifying('--notify-secret-file', path('FILE')).describe(
-    'file that holds the secret of webhooks and nothing else',
+    'file that holds only the webhook secret',
     { secrecy: 'token path' },
   ),
   notifyEmail: notifying('--notify-email', mailAddresses, '').describe(
-    'who is notified by e-mail; repeatable',
+    'address to notify by e-mail; repeatable',
     { note: 'no e-mail' },
   ),
   notifyFrom: notifying('--notify-from', mailAddress).describe('sender of those e-mails', {
     note: 'the first --notify-email',
   }),
   smtpUrl: notifying('--smtp-url', smtpValue).describe(
-    'mail server that sends them; if it has a password, better set in the environment',
+    'mail server that sends them; if the address has a password, set it in the environment',
     { secrecy: 'address' },
   ),
   notifyOn: notifying('--notify-on', someOf(NOTIFY_EVENTS), NOTIFY_EVENTS.join(',')).describe(
@@ -122,14 +122,14 @@ export const PROCESS_SETTINGS = {
     { envAlias: { name: 'REDIS_URL' }, secrecy: 'address' },
   ),
   state: engine('--state', path('DIR'), stateFolder).describe(
-    'folder of the embedded engine and of what must survive a crash',
+    'folder for the embedded engine and everything that must survive a crash',
     {
       commands: COMMAND_NAMES,
       note: '$XDG_STATE_HOME/brand-enrich, else ~/.local/state/brand-enrich (root: /var/lib/brand-enrich)',
     },
   ),
   startEmpty: engine('--start-empty', yesOrNo).describe(
-    'set aside state that the embedded engine cannot use and start empty: everything is bought again',
+    'set aside state that the embedded engine cannot use, and start empty: all answers are bought again',
     { commands: WITH_ENGINE.filter((name) => !KEEPS_DATA.includes(name)), isFlagOnly: true },
   ),
   waitForDisk: engine('--wait-for-disk', yesOrNo).describe(
@@ -140,11 +140,11 @@ export const PROCESS_SETTINGS = {
     commands: RUNNING,
   }),
 
-  strict: always('--strict', yesOrNo).describe('exit with 1 if there are invalid rows or nothing matched', {
+  strict: always('--strict', yesOrNo).describe('exit with 1 if rows are invalid or nothing matched', {
     commands: RUNNING,
   }),
   quiet: always('--quiet', yesOrNo).describe(
-    'no progress and no summary; only warnings, errors and why a run stopped',
+    'no progress and no summary; only warnings, errors and the reason why a run stopped',
     { commands: ['run', 'plan', 'watch', 'worker', ...WITHOUT_ENGINE, ...TRANSFER, 'up', 'config'] },
   ),
   json: always('--json', yesOrNo).describe('print the result on standard output as JSON'),
@@ -152,7 +152,7 @@ export const PROCESS_SETTINGS = {
     `lowest level that is logged: ${LOG_LEVELS.join(', ')}`,
   ),
   logFile: always('--log-file', path('FILE')).describe(
-    'file that the log is appended to; SIGHUP reopens it (for rotation) in commands that run on',
+    'file to append the log to; long-running commands reopen it on SIGHUP (for rotation)',
     { note: 'standard error' },
   ),
   color: always('--no-color', yesOrNo).describe('no colours on the terminal', {
@@ -180,14 +180,14 @@ export const PROCESS_SETTINGS = {
     { secrecy: 'address', note: 'no traces' },
   ),
   otelTracesEndpoint: watched(null, text('URL')).describe(
-    'the whole address to send traces to, when --otel-endpoint is not given',
+    'the full address to send traces to; --otel-endpoint wins over it',
     { env: 'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT', secrecy: 'address' },
   ),
-  otelSharedEndpoint: watched(null, text('URL')).describe(
-    'like --otel-endpoint, when neither of the two is given',
-    { env: 'OTEL_EXPORTER_OTLP_ENDPOINT', secrecy: 'address' },
-  ),
-  otelDisabled: watched(null, text('true')).describe('true: no traces, whatever the others say', {
+  otelSharedEndpoint: watched(null, text('URL')).describe('like --otel-endpoint; both of them win over it', {
+    env: 'OTEL_EXPORTER_OTLP_ENDPOINT',
+    secrecy: 'address',
+  }),
+  otelDisabled: watched(null, text('true')).describe('true: no traces, even if an endpoint is set', {
     env: 'OTEL_SDK_DISABLED',
   }),
 
@@ -196,27 +196,27 @@ export const PROCESS_SETTINGS = {
     'serve the dashboard on this port; 0 takes a free one',
   ),
   dashboardHost: dashboard('--dashboard-host', hostValue, '127.0.0.1').describe(
-    'address to serve it on; one that others can reach needs a password',
+    'address to serve it on; other than loopback, a password is required',
   ),
   dashboardPassword: dashboard(null, dashboardPasswordValue).describe(
     'password of the dashboard; no flag, because others can see command lines',
     { env: 'BRAND_ENRICH_DASHBOARD_PASSWORD', secrecy: 'secret', note: 'a random one at each start' },
   ),
   dashboardPasswordFile: dashboard('--dashboard-password-file', path('FILE')).describe(
-    'file that holds the password of the dashboard and nothing else',
+    'file that holds only the dashboard password',
     { secrecy: 'token path' },
   ),
 
   port: serving('--port', count(0, 65_535), '8080').describe('port to listen on; 0 takes a free one'),
   host: serving('--host', hostValue, '127.0.0.1').describe('address to listen on'),
-  catalogue: serving('--catalogue', path('FILE')).describe('the brands it knows, as JSONL', {
+  catalogue: serving('--catalogue', path('FILE')).describe('the brands to serve, as JSONL', {
     note: 'the sample brands',
   }),
   accounts: serving('--accounts', path('FILE')).describe(
-    'its accounts: tokens (hashed), plans, quotas; usage is kept beside it',
+    'accounts file: hashed tokens, plans, quotas; usage is stored next to it',
     { note: 'one account, token demo-token' },
   ),
-  journal: serving('--journal', path('FILE')).describe('file that a line per billed request is appended to', {
+  journal: serving('--journal', path('FILE')).describe('file to append one line per billed request to', {
     note: 'none',
   }),
   faults: serving('--fault', keyValues, '').describe(
@@ -224,7 +224,7 @@ export const PROCESS_SETTINGS = {
     { note: 'none' },
   ),
   statement: serving('--statement', yesOrNo).describe(
-    'print what each account of --accounts used and owes in a month, and exit',
+    'print what each account of --accounts used and owes for a month, and exit',
     { commands: ['serve'], isFlagOnly: true },
   ),
   month: serving('--month', month).describe('the month of --statement (UTC)', {
@@ -232,20 +232,20 @@ export const PROCESS_SETTINGS = {
     isFlagOnly: true,
     note: 'this month',
   }),
-  brands: invented('--brands', '10000', 'how many brands'),
-  cryptoSymbols: invented('--crypto-symbols', '2000', 'how many crypto symbols they have'),
-  etfTickers: invented('--etf-tickers', '10000', 'how many ETF tickers they have'),
-  etfProviders: invented('--etf-providers', '320', 'how many of the brands are providers of those ETFs'),
-  seed: invented('--seed', '1', 'another seed gives other texts, scores and companies under the same keys'),
+  brands: invented('--brands', '10000', 'number of brands'),
+  cryptoSymbols: invented('--crypto-symbols', '2000', 'number of crypto symbols'),
+  etfTickers: invented('--etf-tickers', '10000', 'number of ETF tickers'),
+  etfProviders: invented('--etf-providers', '320', 'number of brands that are ETF providers'),
+  seed: invented('--seed', '1', 'another seed changes texts, scores and companies, but not the keys'),
 
   observedUsage: admin('--usage', count(0, 1_000_000_000_000)).describe(
-    "usage of this period as the service's own pages show it",
+    "usage of this period, as the service's website shows it",
   ),
   observedQuota: admin('--quota', count(0, 1_000_000_000_000)).describe(
-    "quota as the service's own pages show it",
+    "quota, as the service's website shows it",
   ),
   olderThanMs: admin('--older-than', duration('0s', '365d'), '30d').describe(
-    'forget answers fetched longer ago than this',
+    'forget answers that were fetched longer ago than this',
     { commands: ['outcomes purge'] },
   ),
 } as const;

@@ -13,13 +13,12 @@ const LONGEST_PASSWORD = 1_024;
 const SHORTEST_SECRET = 16;
 const SHORTEST_PASSWORD = 12;
 
-/** Trimmed. The word Bearer is refused, not cut off, so that everybody knows what the token is. */
+/** Trimmed. The word Bearer is refused, not cut off, so that it is clear what the token is. */
 export const tokenValue = oneText('TOKEN', (seen) => {
   const token = seen.trim();
-  if (/^bearer\s/i.test(token))
-    return new Refusal('a token', 'it without the word Bearer, which is added on sending');
+  if (/^bearer\s/i.test(token)) return new Refusal('a token', 'the token without the word Bearer');
   if (token.length <= LONGEST_SECRET && /^[\x21-\x7e]+$/.test(token)) return token;
-  return new Refusal('a token', 'one line of letters, digits and signs without blanks');
+  return new Refusal('a token', 'one line of letters, digits and signs, without blanks');
 });
 
 /** Trimmed: `whsec_` and base64 (Standard Webhooks), or any text of one line. */
@@ -47,7 +46,7 @@ interface Source {
   readonly flag: string;
   /** What its file is called. */
   readonly file: string;
-  /** What is said of what is not one. */
+  /** The message for an invalid one. */
   readonly wrong: string;
 }
 
@@ -62,7 +61,7 @@ export function readToken(settings: Readonly<Record<'token' | 'tokenFile', strin
     variable: 'BRAND_API_TOKEN',
     flag: '--token-file',
     file: 'token file',
-    wrong: 'what this holds (not shown) is not a token',
+    wrong: 'its content (not shown) is not a token',
   });
   if (token !== null) keepSecret(token);
   return token;
@@ -77,7 +76,7 @@ export function readNotifySecret(
     variable: 'BRAND_ENRICH_NOTIFY_SECRET',
     flag: '--notify-secret-file',
     file: 'file of the secret',
-    wrong: 'what this file holds (not shown) is not a secret',
+    wrong: 'its content (not shown) is not a secret',
   });
 }
 
@@ -96,14 +95,14 @@ export function readDashboardPassword(settings: {
     variable: 'BRAND_ENRICH_DASHBOARD_PASSWORD',
     flag: '--dashboard-password-file',
     file: 'file of the password',
-    wrong: 'what this file holds (not shown) is not a password',
+    wrong: 'its content (not shown) is not a password',
   });
   if (password !== null || isLoopbackHost(settings.dashboardHost)) return password;
   throw new NeverStartError({
     code: 'usage-invalid',
-    what: 'a dashboard that others can reach needs a password',
+    what: 'a dashboard outside loopback needs a password',
     subject: `--dashboard-host ${settings.dashboardHost}`,
-    todo: 'set BRAND_ENRICH_DASHBOARD_PASSWORD or name a file with --dashboard-password-file, or leave the host at 127.0.0.1',
+    todo: 'set BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file, or use host 127.0.0.1',
   });
 }
 
@@ -135,7 +134,7 @@ function readSecretFile(path: string, { kind, file, flag, variable }: Source): s
       code: kind === tokenValue ? 'usage-token-missing' : 'usage-invalid',
       what: `the ${file} cannot be read`,
       subject: `${maskTokenPath(path)} (${systemWords(reason)})`,
-      todo: `name one that can with ${flag}, or set ${variable}`,
+      todo: `give a readable file with ${flag}, or set ${variable}`,
     });
   }
 }

@@ -60,7 +60,7 @@ function settleOverage({ settings, origins, problems }: Draft): void {
       settings.overageBudget = '0';
       origins.overageBudget = origins.plan;
     } else {
-      const todo = 'a free plan has no overage: leave one out';
+      const todo = 'a free plan has no overage: omit one';
       problems.push(usageProblem(CONTRADICTION, '--plan free with --overage-budget', todo));
     }
   } else if (settings.plan === null && hasBudget) {
@@ -77,7 +77,7 @@ function isolateSample({ settings, origins, problems }: Draft): void {
   const replaced = { engine: '--engine', baseUrl: '--base-url', token: 'a token', tokenFile: '--token-file' };
   for (const [name, flag] of Object.entries(replaced) as [keyof typeof replaced, string][]) {
     if (origins[name] === 'flag') {
-      const todo = 'the sample brings its own service and engine: leave one out';
+      const todo = '--sample has its own service and engine: omit one';
       problems.push(usageProblem(CONTRADICTION, `--sample with ${flag}`, todo));
     }
     if (name === 'engine') settings.engine = 'embedded';
@@ -94,7 +94,7 @@ export function findFieldProblems(
   return (fields ?? []).flatMap((field) => {
     const unknown = findUnknownField(field, prefix);
     if (unknown === null) return [];
-    const insist = `write +${field} for one that the service has added`;
+    const insist = `write +${field} for a field that the service has added`;
     const todo = unknown.nearest === null ? insist : `did you mean ${unknown.nearest}? If not, ${insist}`;
     return usageProblem('no such field of a brand', `${quote(field)} ${place}`, todo);
   });
@@ -105,7 +105,7 @@ const NEEDS_TOKEN: readonly CommandName[] = ['run', 'watch', 'worker', 'up'];
 const NEEDS_ACCOUNT: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
 const HAS_SAMPLE: readonly CommandName[] = ['run', 'watch', 'up'];
 
-const CONTRADICTION = 'these contradict each other';
+const CONTRADICTION = 'these flags contradict each other';
 const USE_HTTPS = 'use https, or allow plain http with --allow-http';
 
 function findBroken(settings: Settings, { command, isUnread }: Found): Problem[] {
@@ -122,39 +122,39 @@ function findBroken(settings: Settings, { command, isUnread }: Found): Problem[]
   const needsAccount = NEEDS_ACCOUNT.includes(command) && !isGiven('account');
   const needs = (commands: readonly CommandName[]) => !sample && (commands.includes(command) || needsAccount);
   if (!settings.worker && sample) {
-    const todo = 'no other process could do the lookups: leave one out';
+    const todo = 'no other process could do the lookups: omit one';
     add(CONTRADICTION, '--no-worker with --sample', todo);
   }
   if (output === '-' && settings.json)
-    add(CONTRADICTION, '-o - with --json', 'standard output takes one of the two: name a file with -o');
+    add(CONTRADICTION, '-o - with --json', 'only one of them can use standard output: give a file with -o');
   if (settings.waterfall && settings.columns.length === 1)
-    add(CONTRADICTION, '--waterfall with one --column', 'name the next columns too, or leave it out');
+    add(CONTRADICTION, '--waterfall with one --column', 'give the next columns too, or omit it');
   if (new Set(files).size < files.length)
-    add(CONTRADICTION, 'the same file for two outputs', 'give --output, --errors and --report a file each');
-  if (isPlain(baseUrl)) add('the token could be read on the way', baseUrl, USE_HTTPS, 'usage-insecure');
+    add(CONTRADICTION, 'the same file for two outputs', 'use a different file for each');
+  if (isPlain(baseUrl)) add('the token could be intercepted', baseUrl, USE_HTTPS, 'usage-insecure');
   if (isPlain(notifyUrl))
-    add('notifications could be read on the way', maskOrigin(notifyUrl), USE_HTTPS, 'usage-insecure');
+    add('notifications could be intercepted', maskOrigin(notifyUrl), USE_HTTPS, 'usage-insecure');
   if (needs(NEEDS_SERVICE) && !isGiven('baseUrl')) {
     const orSample = HAS_SAMPLE.includes(command) ? '; --sample needs neither' : '';
-    const todo = `set BRAND_API_URL or give --base-url URL${orSample}`;
-    add('no address of the service was given', '--base-url', todo, 'usage-service-missing');
+    const todo = `set BRAND_API_URL or --base-url${orSample}`;
+    add('no service address was given', '--base-url', todo, 'usage-service-missing');
   }
   if (needs(NEEDS_TOKEN) && !isGiven('token', 'tokenFile')) {
-    const orAccount = needsAccount ? ', or name the account with --account' : '';
-    const todo = `set it, or name a file that holds the token with --token-file${orAccount}`;
+    const orAccount = needsAccount ? ', or set --account' : '';
+    const todo = `set it, or give a file that holds it with --token-file${orAccount}`;
     add('no token was given', 'BRAND_API_TOKEN', todo, 'usage-token-missing');
   }
   if (settings.statement && !isGiven('accounts')) {
-    const todo = 'name their file with --accounts FILE; usage of the demo account ends with its service';
-    add('no accounts to print a statement of', '--statement', todo);
+    const todo = 'give their file with --accounts FILE; the demo account keeps no usage';
+    add('no accounts for a statement', '--statement', todo);
   }
   if (settings.month !== null && !settings.statement)
-    add('a month without a statement', '--month', 'give --statement too, or leave it out');
+    add('--month needs --statement', '--month', 'add --statement, or omit it');
   if (command === 'ledger observe' && !isGiven('observedUsage', 'observedQuota'))
-    add('nothing was observed', 'ledger observe', 'give --usage N, --quota N or both');
+    add('no figures were given', 'ledger observe', 'give --usage N, --quota N or both');
   if (settings.notifyEmail.length > 0 && !isGiven('smtpUrl')) {
-    const todo = 'name it with --smtp-url smtp://HOST:PORT, or in BRAND_ENRICH_SMTP_URL';
-    add('no mail server was named', '--notify-email', todo);
+    const todo = 'set --smtp-url smtp://HOST:PORT, or BRAND_ENRICH_SMTP_URL';
+    add('no mail server was given', '--notify-email', todo);
   }
   return problems;
 }

@@ -55,7 +55,7 @@ export interface Setting<T> {
   readonly secrecy: 'open' | 'address' | 'origin' | 'token path' | 'secret';
   /** The value when none was given. */
   readonly fallback: Fallback<T>;
-  /** The default as people read it; empty when there is none. */
+  /** The default for display; empty when there is none. */
   readonly defaultText: string;
   /** The default where it shows how a value is written; null when it does not. */
   readonly example: string | null;

@@ -43,9 +43,8 @@ export function settingsOf(command: CommandName): typeof SETTING_ENTRIES {
 const INHERITED: readonly SettingGroup[] = ['Service', 'Limits and money', 'Notifications'];
 
 /**
- * The flags of a long-running process that its runs inherit unless they have their own: which
- * service is asked, within which limits, and who is notified. What is read and written is up to
- * each run.
+ * The flags of a long-running process that its runs inherit unless they set their own: service,
+ * limits and notifications.
  */
 export function inheritedFlags(flags: Readonly<Record<string, unknown>>): Record<string, unknown> {
   const lines = SETTING_ENTRIES.filter(([, { group }]) => INHERITED.includes(group));

@@ -12,27 +12,27 @@ import { isAlive, type RunRecord } from '../stores/run-store.js';
 export type AccountStatus = Awaited<ReturnType<typeof readAccountStatus>>;
 
 /** The plan by the settings of this process. `isHost`: it enriches the account's files (`up`). */
-export interface SaidTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice' | 'quota'> {
+export interface GivenTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'overagePrice' | 'quota'> {
   readonly isHost?: boolean;
 }
 
-/** The terms of a live run, else of `said` if `isHost`, else of the newest run, else of `said`. */
+/** Terms of a live run, else of `given` if `isHost`, else of the newest run, else of `given`. */
 export function termsOf(
   account: string,
   ledger: Pick<LedgerState, 'now' | 'overage' | 'quotaCap'>,
   runs: readonly Pick<RunRecord, 'settings' | 'status' | 'beatAt'>[],
-  said: SaidTerms,
+  given: GivenTerms,
 ): Pick<LedgerState, 'overage' | 'quotaCap'> & Pick<Settings, 'plan'> {
   const ofAccount = runs.filter(({ settings }) => settings.account === account);
   const planOf = ({ plan }: RunRecord['settings']) => (plan === 'unsaid' ? null : plan);
   const live = ofAccount.find((run) => isAlive(run, ledger.now));
   if (live) return { plan: planOf(live.settings), overage: ledger.overage, quotaCap: ledger.quotaCap };
   const [newest] = ofAccount;
-  if (newest && said.isHost !== true) {
+  if (newest && given.isHost !== true) {
     const { overage, quotaCap } = newest.settings;
     return { plan: planOf(newest.settings), overage, quotaCap };
   }
-  const { plan, overageBudget, overagePrice, quota } = said;
+  const { plan, overageBudget, overagePrice, quota } = given;
   return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
 }
 
@@ -41,7 +41,7 @@ export async function readAccountStatus(
   engine: Engine,
   queueCounts: (name: string) => Promise<Readonly<Record<string, number>> | null>,
   names: AccountNames | null,
-  terms: SaidTerms,
+  terms: GivenTerms,
   runsShown: number,
 ) {
   const [runs, seen, queue, outcomes] = await Promise.all([
@@ -59,7 +59,7 @@ export async function readAccountStatus(
   return {
     engine: engine.kind,
     address: engine.address,
-    /** What the settings of the engine put at risk, as sentences. */
+    /** The risks of the engine's settings, as sentences. */
     warnings: engine.warnings,
     account: names?.account ?? null,
     ledger,
@@ -76,16 +76,16 @@ export async function readAccountStatus(
 /** Half a day is worth saying, an hour is not. */
 const days = (value: number) => `${value.toFixed(1).replace(/\.0$/, '')} days`;
 
-/** What `status` says of the rest of the billing period. `limit`: null while unknown. */
+/** The lines of `status` about the rest of the billing period. `limit`: null while unknown. */
 export function projectionText(projection: Projection, limit: number | null): string {
   const { projected, daysGone, daysLeft, endsOn, limitReachedOn } = projection;
   const over = limit === null ? 0 : projected.total - limit;
   const beyond =
     limitReachedOn === null || over <= 0
       ? ''
-      : `; ${countText(over)} more than quota and budget allow, which would be used up on ${limitReachedOn}`;
+      : `; ${countText(over)} more than quota and budget allow; they are used up on ${limitReachedOn}`;
   return (
-    `projected   ${countOf(projected.total, 'request')} by ${endsOn} if it goes on like this ` +
+    `projected   ${countOf(projected.total, 'request')} by ${endsOn} at the current rate ` +
     `(${countText(projected.byUs)} by us, ${countText(projected.byOthers)} by others; ${days(daysGone)} gone, ${days(daysLeft)} left)${beyond}\n`
   );
 }

@@ -11,7 +11,7 @@ import type { Answer } from '../lookup/read-answer.js';
 
 /** BullMQ's own words, with which the names of its spans begin. */
 const TRACED_OPERATIONS: ReadonlySet<string> = new Set(['addBulk', 'process']);
-/** Attributes that say nothing of what is looked up. Whatever else BullMQ thinks of is left out. */
+/** Attributes without information about the identifiers. All other attributes are removed. */
 const KEPT_ATTRIBUTES: ReadonlySet<string> = new Set([
   'bullmq.queue.name',
   'bullmq.queue.operation',
@@ -60,7 +60,7 @@ export function createQueueTelemetry(scope: string): Telemetry<Context> {
 function withoutWords(span: BullMQOTelSpan): Span<Context> {
   const tally: Tally = { byOutcome: new Map(), billed: 0, longestMs: 0 };
   tallies.set(span.span, tally);
-  // BullMQ's spans have no status of their own.
+  // BullMQ's spans have no status.
   const markFailed = () => span.span.setStatus({ code: SpanStatusCode.ERROR });
   const quiet: Span<Context> = {
     setSpanOnContext: (context) => span.setSpanOnContext(context),

@@ -18,7 +18,7 @@ export interface DaemonContext extends Omit<OpenedContext, 'openWorker'> {
   readonly loaded: LoadedSettings;
   /** null: workers elsewhere do the lookups. */
   readonly worker: SharedWorker | null;
-  /** Lets the worker take chunks: once everything is open that could prevent the command. */
+  /** Lets the worker take chunks: call it when nothing can prevent the command any more. */
   readonly begin: () => Promise<void>;
 }
 
@@ -32,7 +32,7 @@ export function withDaemonContext<T>(
     const { log, stop } = command;
     const { settings } = loaded;
     if (settings.sample)
-      log.warn('sample data: brands from the built-in catalogue, nothing is sent to any service');
+      log.warn('sample data: brands come from the built-in catalogue; nothing is sent to a service');
     const state = await openState(settings, command, releasers);
     const context = await openContext(settings, state, command, releasers);
     logOpened(context, settings.sample, log);
@@ -64,7 +64,7 @@ function shareWorker(open: (listener: WorkerListener) => LookupWorker): SharedWo
   };
 }
 
-/** One stretch of time for everything that has to end: what one waits for is gone for the next. */
+/** One deadline for all endings together. */
 function graceFromSignal(stop: AbortSignal, graceMs: () => number): () => number {
   let endsAt: number | null = null;
   const begin = () => {

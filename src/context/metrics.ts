@@ -33,7 +33,7 @@ const PROBE_MS = 1_000;
 export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
-  let worker: Pick<LookupWorker, 'inFlight' | 'trouble' | 'ledgerState'> | null = null;
+  let worker: Pick<LookupWorker, 'inFlight' | 'outage' | 'ledgerState'> | null = null;
   let accounts: () => Iterable<string> = () => [];
   let readDepth: (() => Promise<ChunkCounts>) | null = null;
   collectDefaultMetrics({ register: registry });
@@ -81,7 +81,7 @@ export function createMetrics() {
     });
   gauge('in_flight', 'Requests under way in this process', () => worker?.inFlight ?? 0);
   gauge('service_away', '1 while the service gives no good answers and is asked one request at a time', () =>
-    worker?.trouble ? 1 : 0,
+    worker?.outage ? 1 : 0,
   );
   gaugeOfAccounts('limit', 'Requests that the account may send in this period: quota and overage', limitOf);
   gaugeOfAccounts(
@@ -103,7 +103,7 @@ export function createMetrics() {
       this.reset();
       const read = readDepth?.().catch(() => undefined);
       const depth = read && (await withinDeadline(read, QUEUE_DEADLINE_MS));
-      // A depth that nobody knows is no depth of 0.
+      // An unknown depth is not 0.
       for (const [state, chunks] of Object.entries(depth ?? {})) this.set({ state }, chunks);
     },
   });
@@ -126,7 +126,7 @@ export function createMetrics() {
       worker = watched;
       accounts = spentFrom;
     },
-    /** Asked for at each scrape; what does not come within a second is left out of it. */
+    /** Read at each scrape; a value that takes more than a second is omitted. */
     watchQueue(depth: () => Promise<ChunkCounts>) {
       readDepth = depth;
     },

@@ -1,4 +1,4 @@
-/** What a command opens, in one order, and its releasers close in the other. */
+/** Opens everything that a command needs, in order; the releasers close it in reverse order. */
 import { join } from 'node:path';
 import type { ConfigFile } from '../config/load-settings.js';
 import type { CommandName } from '../config/setting.js';
@@ -22,7 +22,7 @@ export interface CommandContext extends Streams {
   readonly log: Log;
   /** First signal: stop asking and taking work. */
   readonly stop: AbortSignal;
-  /** How long requests in flight may be waited for after it. */
+  /** How long to wait for requests in flight after it. */
   readonly graceMs: (timeoutMs: number) => number;
   readonly configFile: ConfigFile | null;
   /** What relative paths count from. */
@@ -78,7 +78,7 @@ export async function openEngineContext(
   return { engine, metrics, traces };
 }
 
-/** Logs what a process that stays should know of its engine, and where its metrics are. */
+/** Logs engine warnings and the address of the metrics for long-running processes. */
 export function logOpened({ engine, metrics }: EngineContext, isSample: boolean, log: Log): void {
   if (!isSample) for (const warning of engine.warnings) log.warn(warning);
   if (metrics.url !== null) log.info({ url: `${metrics.url}/metrics` }, 'serving metrics');
@@ -102,7 +102,7 @@ export async function openState(
 
 export type OpenedContext = Readonly<Awaited<ReturnType<typeof openContext>>>;
 
-/** All that runs need, and a worker. `state` is open already. Throws as service and engine do. */
+/** Everything that runs need, and a worker. `state` is open. Throws as service and engine do. */
 export async function openContext(
   settings: Settings,
   state: StateContext,

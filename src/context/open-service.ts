@@ -52,8 +52,7 @@ export async function openService(
 export function openClients(settings: Settings, token: string, releasers: Releasers): ClientFor {
   const clients = new Map<string, Client>();
   const opened: ReturnType<typeof createHttpSend>[] = [];
-  // Pushed here and not where one is opened: what uses them, and is opened in between, is released
-  // before them.
+  // Pushed here and not where one is opened, so that they are released after their users.
   releasers.push(() => Promise.all(opened.map((http) => http.close())));
   return (service) => {
     const known = clients.get(service);
@@ -113,7 +112,7 @@ export function accountName(service: string, token: string | null, account: stri
   return account ?? `key-${sha256(`${service}\n${token ?? ''}`).slice(0, 16)}`;
 }
 
-/** The queue shared by runs and workers of one token (or `--account`), whatever the service. */
+/** The queue shared by runs and workers of one token (or `--account`), for any service. */
 export function queueName(token: string | null, account: string | null): string {
   return `lookups-${sha256(account === null ? `token ${token ?? ''}` : `account ${account}`).slice(0, 12)}`;
 }

@@ -29,7 +29,7 @@ const SCOPE = 'brand-enrich';
 const CLOSE_MS = 2_000;
 /** Shorter than `CLOSE_MS`: deliveries end before closing gives them up, with a known result. */
 const DELIVERY_MS = 1_800;
-const FAILING: ReadonlySet<ExitCode> = new Set([EXIT.tooManyErrors, EXIT.credentials, EXIT.trouble]);
+const FAILING: ReadonlySet<ExitCode> = new Set([EXIT.tooManyErrors, EXIT.credentials, EXIT.ioError]);
 
 export type Traces = ReturnType<typeof createTraces>;
 
@@ -86,7 +86,7 @@ export function createTraces({ url, log }: { readonly url: string; readonly log:
   };
 }
 
-/** What a run came to, as far as others may know it. */
+/** The result of a run, without private data. */
 function attributesOf({ run, scan, written, progress }: EnrichResult, exitCode: ExitCode): Attributes {
   const counts = Object.entries(written.counts);
   return {
@@ -109,15 +109,18 @@ function createDelivery(url: string, log: Log): SpanExporter {
     deliver(spans, (result) => {
       const wasOut = isOut;
       isOut = result.code !== ExportResultCode.SUCCESS;
-      if (wasOut && !isOut) log.info({ collector }, 'traces arrive again');
+      if (wasOut && !isOut) log.info({ collector }, 'traces are delivered again');
       if (isOut && !wasOut)
-        log.warn({ collector, reason: reasonOf(result.error) }, 'traces do not arrive; all else goes on');
+        log.warn(
+          { collector, reason: reasonOf(result.error) },
+          'traces cannot be delivered; everything else continues',
+        );
       done(result);
     });
   return exporter;
 }
 
-/** A code or a status, never what a collector wrote in its answer. */
+/** A code or a status, never the text of a collector's answer. */
 function reasonOf(error: Error | undefined): string {
   const code = error !== undefined && 'code' in error ? error.code : undefined;
   if (typeof code === 'number') return `status ${code}`;

@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
  * `monotonic`; dates, and what is compared with dates, read `now`.
  */
 export interface Clock {
-  /** Milliseconds since 1970, UTC. Goes back, or leaps, when somebody sets the clock. */
+  /** Milliseconds since 1970, UTC. Jumps when the clock is set. */
   now(): number;
   /** Milliseconds since some moment of this process. Never set, never goes back. */
   monotonic(): number;

@@ -6,7 +6,7 @@ export interface Decimal {
   readonly scale: number;
 }
 
-/** Digits after the point at most, so that nobody builds a huge number from a short text. */
+/** Most digits after the point, so that a short text cannot make a huge number. */
 const MAX_SCALE = 30;
 
 /**
@@ -41,7 +41,7 @@ export function decimalText(value: Decimal): string {
   return fraction === '' ? digits.slice(0, point) : `${digits.slice(0, point)}.${fraction}`;
 }
 
-/** Plain digits: neither an exponent nor more places than anybody's price has. */
+/** Plain digits: no exponent, and no more places than a price can have. */
 const AMOUNT = /^\d{1,15}(?:\.\d{1,12})?$/;
 
 function amountOf(text: string): Decimal {

@@ -11,7 +11,7 @@ export const EXIT = {
   usage: 2,
   tooManyErrors: 3,
   credentials: 4,
-  trouble: 5,
+  ioError: 5,
   limit: 7,
   interrupted: 130,
 } as const;
@@ -28,27 +28,27 @@ export function worstExit(codes: readonly ExitCode[]): ExitCode {
 export const ERROR_CATALOGUE = {
   'usage-invalid': 'a flag, setting or argument is wrong; all problems are listed at once',
   'usage-token-missing': 'no token was given',
-  'usage-service-missing': 'no address of the service was given',
-  'usage-insecure': 'the address is not https, not loopback, and --allow-http was not given',
-  'column-unknown': 'the named column is not in the header',
-  'column-doubtful': 'no column, or more than one, could hold the identifiers',
-  'column-mismatch': 'most values of the column cannot be of the kind that was named for it',
-  'column-ours': 'some columns look like ours (brand_*) but not all of them',
+  'usage-service-missing': 'no service address was given',
+  'usage-insecure': 'the address is neither https nor loopback, and --allow-http was not given',
+  'column-unknown': 'the given column is not in the header',
+  'column-doubtful': 'it is unclear which column holds the identifiers',
+  'column-mismatch': 'most values of the column do not fit the kind given for it',
+  'column-ours': 'the input has some of the brand_* columns, but not all that a run adds',
   'input-missing': 'the input cannot be opened',
-  'input-empty': 'the input holds no records',
+  'input-empty': 'the input has no records',
   'input-binary': 'the input is not text (a spreadsheet, archive or document)',
-  'input-encoding': 'the input is not in the encoding it was read with',
-  'input-preamble': 'lines above the header do not belong to the table',
+  'input-encoding': 'the input does not match its encoding',
+  'input-preamble': 'lines above the header are not part of the table',
   'input-ragged': 'too many rows do not fit the table',
   'input-changed': 'the input changed while it was being processed',
   'catalogue-invalid': 'a line of the catalogue is wrong',
   'output-unwritable': 'an output cannot be written',
-  'output-miscounted': 'the written file does not hold what it should: a bug, reported instead of hidden',
-  'disk-low': 'too little disk space is left to keep paid answers safe',
+  'output-miscounted': 'the written file has the wrong number of records: this is a bug',
+  'disk-low': 'too little disk space is left to store paid answers',
   'engine-unreachable': 'the engine does not answer',
-  'engine-unfit': 'the engine answers but is not set up so that nothing can be lost',
-  'engine-held': 'another process owns the state folder',
-  'service-unreachable': 'an address cannot be reached, or cannot be listened on',
+  'engine-unfit': 'the engine cannot be used: its version, settings or data are unsuitable',
+  'engine-held': 'another process or machine is using the state folder',
+  'service-unreachable': 'an address cannot be reached or listened on',
   interrupted: 'stopped by a signal',
   declined: 'nothing was done: you declined',
 } as const;
@@ -65,7 +65,7 @@ interface ErrorDetail {
   readonly cause?: unknown;
 }
 
-/** The shape that every interruption shares; use the classes below. */
+/** The base of all expected errors; use the classes below. */
 export abstract class BrandEnrichError extends Error {
   abstract readonly exitCode: ExitCode;
   readonly code: ErrorCode;
@@ -115,7 +115,7 @@ export function throwProblems(problems: readonly Problem[]): void {
 
 /** This file cannot be processed: input, output or engine failed. Paid answers are stored. */
 export class FailFileError extends BrandEnrichError {
-  readonly exitCode = EXIT.trouble;
+  readonly exitCode = EXIT.ioError;
 }
 
 /** Somebody asked the run to stop: run again to go on. */

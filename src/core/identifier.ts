@@ -1,4 +1,4 @@
-/** What an identifier names. `auto` leaves the choice to the service's generic route. */
+/** The kinds of identifier. `auto` leaves the choice to the service's generic route. */
 export const IDENTIFIER_KINDS = ['domain', 'ticker', 'isin', 'crypto', 'id', 'auto'] as const;
 export type IdentifierKind = (typeof IDENTIFIER_KINDS)[number];
 
@@ -9,12 +9,12 @@ export interface Identifier {
   readonly value: string;
 }
 
-/** What the cells of one row came to, before anybody is asked. */
+/** The result of reading the cells of one row, before any lookup. */
 export type Identified =
   | { readonly type: 'identifier'; readonly identifier: Identifier }
-  /** The cell holds something that can never be asked for; `reason` is shown to the user. */
+  /** The cell can never be looked up; `reason` is shown to the user. */
   | { readonly type: 'invalid'; readonly reason: string }
-  /** Nothing to ask for (blank), or asking would buy the wrong brand (free mail provider). */
+  /** Blank, or the lookup would buy the wrong brand (free e-mail provider). */
   | { readonly type: 'skipped'; readonly reason: string };
 
 /** The text form of an identifier, `kind:value`. Only the value may itself contain `:`. */

@@ -40,7 +40,7 @@ export function openLog({ level, file }: LogOptions): { readonly log: Log; reope
       code: 'usage-invalid',
       what,
       subject: file,
-      todo: 'name a file with --log-file',
+      todo: 'give a file with --log-file',
     });
   }
   const destination = pino.destination(
@@ -54,7 +54,7 @@ export function openLog({ level, file }: LogOptions): { readonly log: Log; reope
       base: null,
       timestamp: pino.stdTimeFunctions.isoTime,
       redact: { paths: SECRETS, censor: '[removed]' },
-      // pino escapes the control characters of ASCII alone; and a secret may be in anybody's words.
+      // pino escapes only ASCII control characters; and a secret may be in any text.
       hooks: { streamWrite: (line) => visibleJson(jsonWithoutSecrets(line)) },
     },
     destination,
@@ -66,7 +66,7 @@ export function openLog({ level, file }: LogOptions): { readonly log: Log; reope
       try {
         destination.reopen();
       } catch (error) {
-        log.warn({ err: error }, 'the log file could not be opened anew; the old one is still in use');
+        log.warn({ err: error }, 'the log file could not be reopened; the old one is still in use');
       }
     },
   };

@@ -1,10 +1,10 @@
-/** What rows come to, where their answers come from, and which stored answers still count. */
+/** The statuses of rows, the sources of answers, and which stored answers are fresh. */
 
 /** `matched`, `not_found` and `failed` come from the service's side; the others are ours. */
 export const OUTCOME_STATUSES = ['matched', 'not_found', 'failed', 'invalid', 'skipped', 'deferred'] as const;
 export type OutcomeStatus = (typeof OUTCOME_STATUSES)[number];
 
-/** How many rows came to each status. */
+/** Number of rows by status. */
 export type StatusCounts = Record<OutcomeStatus, number>;
 
 export function emptyCounts(): StatusCounts {

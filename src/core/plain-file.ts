@@ -19,7 +19,7 @@ export function ownDescriptor(path: string): number | null {
   return number === undefined ? null : Number(number);
 }
 
-/** Whether opening the path to write would wait, deaf to signals, until somebody reads from it. */
+/** Whether opening the path to write would block, ignoring signals, until it has a reader. */
 export function isNamedPipe(path: string): boolean {
   return ownDescriptor(path) === null && statSync(path, { throwIfNoEntry: false })?.isFIFO() === true;
 }
@@ -90,7 +90,7 @@ const NOT_A_FILE = 'it is not a regular file';
 
 function inWords(error: unknown): unknown {
   const code = error instanceof Error && 'code' in error ? error.code : null;
-  if (code === 'ELOOP' || code === 'EMLINK') return new Error('it is a link', { cause: error });
+  if (code === 'ELOOP' || code === 'EMLINK') return new Error('it is a symbolic link', { cause: error });
   return code === 'ENXIO' ? new Error(NOT_A_FILE) : error;
 }
 

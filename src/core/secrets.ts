@@ -3,7 +3,7 @@
  * because a service may send the token as its error code.
  */
 
-/** A shorter one occurs in words by chance; nobody can keep it secret. */
+/** A shorter one occurs in words by chance, and cannot be kept secret. */
 const SHORTEST = 4;
 const REMOVED = '***';
 

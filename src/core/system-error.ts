@@ -27,33 +27,33 @@ const FILES: Readonly<Record<string, string>> = {
   ENOTDIR: 'a part of the path is a file, not a folder',
   EISDIR: 'it is a folder',
   ENXIO: 'it is a socket, not a file',
-  EACCES: 'permission is missing',
-  EPERM: 'permission is missing',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
   EROFS: 'the file system is read-only',
-  ELOOP: 'its links form a circle',
+  ELOOP: 'its symbolic links form a loop',
   ENAMETOOLONG: 'the name is too long',
   ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
+  EDQUOT: 'the disk quota is exceeded',
   EIO: 'the disk reports an error',
   EMFILE: 'too many files are open',
   ENFILE: 'too many files are open',
 };
 
 const CONNECTIONS: Readonly<Record<string, string>> = {
-  ECONNRESET: 'the connection was closed by the other side',
-  EPIPE: 'the connection was closed by the other side',
+  ECONNRESET: 'the other side closed the connection',
+  EPIPE: 'the other side closed the connection',
   UND_ERR_SOCKET: 'the connection was closed without an answer',
-  EHOSTUNREACH: 'the host cannot be reached in this network',
-  ENETUNREACH: 'the host cannot be reached in this network',
-  ETIMEDOUT: 'no connection was made in time',
-  UND_ERR_CONNECT_TIMEOUT: 'no connection was made in time',
-  EADDRINUSE: 'the port is taken by another program',
+  EHOSTUNREACH: 'the host cannot be reached from this network',
+  ENETUNREACH: 'the host cannot be reached from this network',
+  ETIMEDOUT: 'the connection timed out',
+  UND_ERR_CONNECT_TIMEOUT: 'the connection timed out',
+  EADDRINUSE: 'another program uses the port',
   EADDRNOTAVAIL: 'this machine does not have that address',
 };
 
 const UNTRUSTED =
-  'is from an authority that this machine does not trust; name its certificate in NODE_EXTRA_CA_CERTS';
-const SELF_SIGNED = 'is self-signed; name it, or the authority behind it, in NODE_EXTRA_CA_CERTS';
+  'is from an authority that this machine does not trust; set NODE_EXTRA_CA_CERTS to its certificate';
+const SELF_SIGNED = 'is self-signed; set NODE_EXTRA_CA_CERTS to it or to its authority';
 
 const CERTIFICATES: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: SELF_SIGNED,
@@ -105,7 +105,7 @@ function wordsOf(error: Error, detail: SystemDetail, code: string): string {
   const host = detail.hostname ?? detail.address;
   const port = detail.port === undefined ? '' : `:${detail.port}`;
   if (code === 'ENOTFOUND') return `the host ${host ?? ''} does not exist`.replace('  ', ' ');
-  if (code === 'EAI_AGAIN') return `the name ${host ?? ''} cannot be looked up just now`.replace('  ', ' ');
+  if (code === 'EAI_AGAIN') return `the name ${host ?? ''} cannot be resolved now`.replace('  ', ' ');
   if (code === 'ECONNREFUSED') {
     return host === undefined ? 'the connection was refused' : `nothing listens at ${host}${port}`;
   }

@@ -19,7 +19,7 @@ export function visibleLine(text: string): string {
   return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
-/** A text of these lines. No name or reason in them can make a line of its own. Pure. */
+/** A text of these lines. No name or reason in them can start a new line. Pure. */
 export function visibleLines(lines: readonly string[]): string {
   return lines.map((line) => `${visibleLine(line)}\n`).join('');
 }
@@ -42,7 +42,7 @@ export function printText(stream: NodeJS.WritableStream, text: string): void {
   stream.write(visible(withoutSecrets(text)));
 }
 
-/** Shows a value as one line of JSON, for programs and for whoever looks at them. */
+/** Prints a value as one line of JSON, for programs. */
 export function printJson(stream: NodeJS.WritableStream, value: unknown): void {
   stream.write(`${visibleJson(jsonWithoutSecrets(JSON.stringify(value)))}\n`);
 }

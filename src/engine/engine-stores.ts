@@ -54,7 +54,7 @@ export async function giveEngineId(keyValues: KeyValueStore): Promise<string> {
   return id;
 }
 
-/** The id; null when nobody has worked with the engine yet. */
+/** The id; null before the first use of the engine. */
 export async function readEngineId(keyValues: Pick<KeyValueStore, 'list'>): Promise<string | null> {
   return (await keyValues.list(ENGINE_ID.scope)).find(({ name }) => name === ENGINE_ID.name)?.text ?? null;
 }

@@ -8,12 +8,12 @@ import type { OutcomeStore } from '../stores/outcome-store.js';
 import type { RunStore } from '../stores/run-store.js';
 import type { ScheduledJobProcessor, ScheduledJobs, ScheduledJobWorker } from '../stores/scheduled-jobs.js';
 
-/** What every engine is opened with. */
+/** The options of every engine. */
 export interface EngineOptions {
   readonly log: Log;
   /** What BullMQ reports chunks to; absent: nothing is traced. Scheduled jobs are never traced. */
   readonly telemetry?: Telemetry | undefined;
-  /** After it, calls hardly wait for an unavailable engine; absent: nobody signals a stop. */
+  /** After it, calls hardly wait for an unavailable engine; absent: there is no stop signal. */
   readonly stop?: AbortSignal | undefined;
   /** Tests only: added to the store's clock, in whole milliseconds. */
   readonly clockOffsetMs?: () => number;
@@ -32,7 +32,7 @@ export interface ChunkData {
   readonly identifiers: readonly string[];
   /** Attempts that ended without an answer, by identifier text; absent: none. */
   readonly attempts: Readonly<Record<string, number>>;
-  /** Not asked for before this time (ms since 1970), by identifier text; absent: at once. */
+  /** Earliest time of the next request (ms since 1970), by identifier text; absent: at once. */
   readonly due?: Readonly<Record<string, number>>;
   /** When `due` was written, by the same clock: no wait is longer than it was then. */
   readonly parkedAt?: number;
@@ -47,7 +47,7 @@ export type ChunkProcessor = (job: ChunkJob, token?: string, signal?: AbortSigna
 /** Where a chunk is in a queue. */
 export type ChunkPlace = Pick<ChunkData, 'run' | 'chunk'>;
 
-/** What a run needs of a queue: adds chunks, lists them, takes them back. Workers process them. */
+/** A queue for a run: adds chunks, lists them, takes them back. Workers process them. */
 export interface ChunkQueue {
   /** Adds chunks; keeps those that exist. After an error some may exist: adding again is safe. */
   add(chunks: readonly ChunkData[]): Promise<void>;
@@ -55,7 +55,7 @@ export interface ChunkQueue {
   chunksOf(run: string): Promise<number[]>;
   /** Chunks of all runs that wait or are parked; the first 20,000 of each. */
   idleChunks(): Promise<ChunkPlace[]>;
-  /** Takes a chunk back. False: somebody is working on it. */
+  /** Takes a chunk back. False: a worker is processing it. */
   withdraw(place: ChunkPlace): Promise<boolean>;
   counts(): Promise<ChunkCounts>;
   close(): Promise<void>;
@@ -100,7 +100,7 @@ export interface Engine {
     processor: ScheduledJobProcessor,
     concurrency: number,
   ): ScheduledJobWorker;
-  /** What the server reports. */
+  /** The report of the server. */
   facts(): Promise<ServerFacts>;
   /** Counts calls to the engine's stores since it was opened: for measuring, not for deciding. */
   readonly roundTrips: { readonly count: number };

@@ -20,7 +20,7 @@ export type ExportLine =
   | { readonly type: 'account'; readonly account: string; readonly spending: Spending }
   | { readonly type: 'answer'; readonly outcome: StoredOutcome }
   | { readonly type: 'end'; readonly answers: number }
-  /** What is wrong with the line, as part of a sentence. */
+  /** The fault of the line, as part of a sentence. */
   | { readonly type: 'broken'; readonly reason: string };
 
 const iso = (ms: number) => new Date(ms).toISOString();
@@ -70,7 +70,7 @@ function textOnOneLine(body: Buffer): string | null {
 export function readHeader(bytes: Buffer): ExportHeader | string {
   const given = readObject(bytes);
   if (typeof given === 'string' || given.type !== TYPE)
-    return 'it does not begin with the header of an export';
+    return 'it does not start with the header of an export';
   if (given.version !== VERSION)
     return `it is an export of version ${String(given.version)}, and this release reads ${VERSION}`;
   return { engine: String(given.engine), exportedAt: Date.parse(String(given.exportedAt)) };
@@ -103,9 +103,9 @@ function readObject(bytes: Buffer): Given | string {
   try {
     const value: unknown = JSON.parse(UTF8.decode(bytes));
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Given) : 'it is no JSON object';
+    return isObject ? (value as Given) : 'it is not a JSON object';
   } catch {
-    return 'it is no JSON text, or cut off';
+    return 'it is not JSON, or it is cut off';
   }
 }
 
@@ -121,9 +121,9 @@ const isName = (value: unknown): value is string =>
 
 function readAccount({ account, period, sent, others, quota }: Given): ExportLine {
   check(isName(account), 'the name of the account is missing');
-  check(isPeriod(period), 'the period is no day');
+  check(isPeriod(period), 'the period is not a date');
   const areCounts = isCount(sent) && isCount(others) && (quota === null || isCount(quota));
-  check(areCounts, 'a count is no whole number');
+  check(areCounts, 'a count is not a whole number');
   return { type: 'account', account, spending: { period, sent, others, quota } };
 }
 
@@ -134,13 +134,13 @@ function readAnswer(given: Given, bytes: Buffer): ExportLine {
   const { key, status, billed } = given;
   const fetchedAt = Date.parse(String(given.fetchedAt));
   const freshUntil = given.freshUntil === null ? null : Date.parse(String(given.freshUntil));
-  check(isName(key) && KEY.test(key), 'the key is not one that export writes');
+  check(isName(key) && KEY.test(key), 'the key has an unknown form');
   const isStatus = status === 'matched' || status === 'not_found';
   check(isStatus, 'the status is neither matched nor not_found');
   check(typeof billed === 'boolean', 'billed is neither true nor false');
   check(!Number.isNaN(fetchedAt) && !Number.isNaN(freshUntil), 'a date cannot be read');
   const body = bodyOf(given, bytes);
-  check((body === null) === (status === 'not_found'), 'answer and status do not fit');
+  check((body === null) === (status === 'not_found'), 'answer and status do not match');
   const packed = body === null ? null : packProfile(body, true);
   return { type: 'answer', outcome: { key, status, packed, fetchedAt, billed, freshUntil } };
 }

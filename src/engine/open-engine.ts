@@ -41,7 +41,7 @@ async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Pro
   }
   throw new NeverStartError({
     code: 'usage-invalid',
-    what: 'there is no such engine',
+    what: 'unknown engine',
     // An address may hold a password: only what stands before it is shown.
     subject: engine.split(/[:/@]/, 1)[0] ?? '',
     todo: 'use embedded, redis://..., rediss://..., postgres://... or postgresql://...',

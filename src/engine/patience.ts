@@ -62,7 +62,7 @@ const REPEATABLE = {
   scheduledJobs: ['list', 'set'],
 } as const satisfies { readonly [S in keyof Engine]?: 'all' | readonly (keyof Engine[S & keyof Engine])[] };
 
-/** A chunk that is taken back twice would seem to be somebody else's the second time. */
+/** The second call for the same chunk would report that a worker has it. */
 const REPEATABLE_OF_QUEUE: readonly (keyof ChunkQueue)[] = ['add', 'chunksOf', 'idleChunks', 'counts'];
 
 /** The same engine, or as much of one as there is, with patience in every call that allows it. */

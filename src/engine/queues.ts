@@ -18,13 +18,13 @@ export interface QueueBackend {
   readonly classes: { readonly Queue: typeof Queue; readonly Worker: typeof Worker };
   /** The connection of all queues. */
   queueConnection(): Connection;
-  /** The connection of one worker, and what lets go of it once the worker has closed. */
+  /** The connection of one worker, and its release after the worker has closed. */
   workerConnection(): { readonly connection: Connection; release(): Promise<void> };
   /** Lets go of the connection of the queues. */
   close(): Promise<void>;
 }
 
-/** A job leaves nothing behind: what it came to is in the stores. */
+/** A job leaves nothing behind: its results are in the stores. */
 const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true };
 /** Nobody listens to the events of a queue; where it keeps them, few are kept. */
 const EVENTS_KEPT = 1_000;
@@ -35,7 +35,7 @@ const WORKER_OPTIONS: Omit<WorkerOptions, 'connection'> = {
   // A killed worker's chunks come back after the lock and up to two checks: 10 to 20 s.
   lockDuration: 15_000,
   stalledInterval: 5_000,
-  // BullMQ fails a job for good after so many kills, whatever `attempts` says. Its default is 1.
+  // BullMQ fails a job finally after so many kills, despite `attempts`. Its default is 1.
   maxStalledCount: 10,
   // While a worker sits out a rate limit it promotes no delayed jobs.
   maximumRateLimitDelay: 10_000,
@@ -65,7 +65,7 @@ export function createQueues(
       ...(traced && { telemetry: traced }),
     });
     // An error of the connection is worth a line; without a listener it would end the process.
-    queue.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'queue trouble'));
+    queue.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'queue error'));
     return queue;
   }
 
@@ -84,7 +84,7 @@ export function createQueues(
       ...(traced && { telemetry: traced }),
     });
     workers.set(worker, release);
-    worker.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'worker trouble'));
+    worker.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'worker error'));
     // Somebody else may have the job already.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.cancelJob(id, 'the lock on this job was lost');

@@ -1,7 +1,4 @@
-/**
- * What the stores of an engine stand on: named operations, Lua scripts on Redis and SQL functions
- * on PostgreSQL.
- */
+/** The basis of an engine's stores: named operations, as Lua scripts or SQL functions. */
 
 /** Objects and lists travel as JSON text, the bodies of answers as bytes. */
 export type StoreParam = string | number | boolean | null | Buffer;

@@ -1,7 +1,7 @@
 /**
- * Which columns hold the identifiers, and of which kind: as asked, else by names and a sample of
- * values. A tie or a doubt stops the run with the flag that settles it, because a wrong guess
- * spends money. `judge-columns.ts` weighs the columns, `column-advice.ts` has the messages.
+ * Chooses the columns that hold the identifiers, and their kinds: as requested, else by names and a
+ * sample of values. A tie or doubt stops the run and names the flags to use: a wrong guess costs
+ * money. `judge-columns.ts` weighs the columns, `column-advice.ts` has the messages.
  */
 import type { ColumnRequest } from '../config/column-value.js';
 import { NeverStartError } from '../core/errors.js';
@@ -15,7 +15,7 @@ import { assertKindsFit } from './kind-mismatch.js';
 interface ColumnsInput extends Omit<JudgeInput, 'context'> {
   /** From `--column`, in order; a kind in one of them wins over `kind`. */
   readonly requested: readonly ColumnRequest[];
-  /** `--allow-mismatch`: a named kind holds, whatever the values look like. */
+  /** `--allow-mismatch`: the given kind applies, even if the values do not fit. */
   readonly allowMismatch?: boolean | undefined;
   /** Before the names of the columns we add, `brand_` by default. */
   readonly prefix: string;
@@ -48,7 +48,7 @@ export function chooseColumns(input: ColumnsInput): ChosenColumns {
 }
 
 type Chosen = Omit<ChosenColumns, 'ours'> & {
-  /** Those of the choices whose kind the user said. */
+  /** The choices whose kind the user gave. */
   readonly named: readonly ColumnChoice[];
 };
 
@@ -65,7 +65,7 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
         code: 'column-ours',
         what: 'this column was added by an earlier run and will be replaced',
         subject: label,
-        todo: `name a column of your own, or keep it with a prefix for ours other than ${input.prefix}`,
+        todo: `choose another column, or keep this one by setting a --prefix other than ${input.prefix}`,
       });
     }
     const asked = said ?? input.kind;
@@ -92,7 +92,7 @@ function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
   const rivals = [surest, ...others.filter((other) => surest.score - other.score < MARGIN)];
   if (rivals.length > 1 || surest.kind === null) throw doubtful(judge, rivals);
   const names = mail.map((reading) => columnLabel(columns, reading.column)).join(', ');
-  const aside = `; e-mail addresses (${names}) are left aside, a website says more surely whose brand it is`;
+  const aside = `; e-mail addresses (${names}) are ignored, because a website identifies the brand more reliably`;
   const choice = take(judge, surest.column, judge.kind ?? surest.kind);
   const blanks = explainBlanks(judge, choice.choices, others);
   const sentence = `${choice.sentence}${surest.because}${blanks}${mail.length > 0 ? aside : ''}`;
@@ -116,7 +116,7 @@ function takeOnly(judge: JudgeInput, ours: readonly number[]): Chosen {
     throw nothingClear(judge, open, ours.length > 0);
   }
   const choice = take(judge, only, judge.kind);
-  return { ...choice, sentence: `${choice.sentence}it is the only one` };
+  return { ...choice, sentence: `${choice.sentence}it is the only column` };
 }
 
 /** All three are written by every run, so together they mark a file as ours. */
@@ -133,8 +133,8 @@ export function findOurColumns(columns: readonly string[], prefix: string): numb
   if (missing.length === 0) return prefixed;
   throw new NeverStartError({
     code: 'column-ours',
-    what: `some columns begin with "${prefix}" like those that are added, but ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
+    what: `some columns begin with "${prefix}" like the columns that a run adds, but ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
     subject: prefixed.map((index) => columns[index]).join(', '),
-    todo: `keep them as yours with another prefix for ours, such as --prefix ${prefix === 'enriched_' ? 'added_' : 'enriched_'}`,
+    todo: `to keep them, choose another prefix for the added columns, such as --prefix ${prefix === 'enriched_' ? 'added_' : 'enriched_'}`,
   });
 }

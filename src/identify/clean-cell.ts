@@ -38,7 +38,10 @@ const LONGEST_PLACEHOLDER = 14;
 const PLACEHOLDERS_OR_SYMBOLS = new Set('na null none nil nan tbd tba unknown undefined'.split(' '));
 
 const BLANK: Identified = { type: 'skipped', reason: 'the cell is blank' };
-const PLACEHOLDER: Identified = { type: 'skipped', reason: 'the cell holds a placeholder for "nothing"' };
+const PLACEHOLDER: Identified = {
+  type: 'skipped',
+  reason: 'the cell is a placeholder such as "n/a"',
+};
 
 /**
  * The outcome of a cleaned cell that means "nothing here", else null. In a ticker or crypto column

@@ -26,7 +26,7 @@ const SYMBOL_SHARE = 0.8;
 /** Columns of few different values are classes (countries, currencies), not identifiers. */
 const LEAST_VARIETY = 0.5;
 const KINDS = `kinds: ${IDENTIFIER_KINDS.join(', ')}`;
-const NAMES = 'names of companies cannot be looked up';
+const NAMES = 'company names cannot be looked up';
 const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
 
 function inDoubt(what: string, subject: string, todo: string): NeverStartError {
@@ -38,7 +38,7 @@ function flagsOf(columns: readonly string[], column: number, kinds: readonly Ide
   return kinds.map((kind) => columnFlag(columns, column, kind)).join(' or ');
 }
 
-/** What remains blank in the chosen columns, and the column that would fill most of it. */
+/** The blank rows in the chosen columns, and the column that would fill most of them. */
 export function explainBlanks(
   { columns, sample }: JudgeInput,
   choices: readonly Pick<ColumnChoice, 'column' | 'kind'>[],
@@ -53,7 +53,7 @@ export function explainBlanks(
     .sort((one, other) => other.fills - one.fills);
   if (best === undefined || best.fills === 0) return said;
   const flags = [...choices, best].map(({ column, kind }) => columnFlag(columns, column, kind));
-  return `${said}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${flags.join(' ')} falls back on it`;
+  return `${said}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${flags.join(' ')} adds it as a fallback`;
 }
 
 /**
@@ -78,24 +78,24 @@ function adviceFor(judge: JudgeInput, open: readonly number[], isOurs: boolean) 
   if (likely !== null && (isOurs || !likely.isHopeless)) {
     const flag = columnFlag(columns, likely.column, kind ?? likely.kind);
     const correct = likely.isHopeless ? 'correct its values, or ' : '';
-    return { but, todo: `${correct}name it: ${flag} (${KINDS})` };
+    return { but, todo: `${correct}use ${flag} (${KINDS})` };
   }
   const isAnyKind = kind === null || kind === 'auto';
   const symbols = isAnyKind && likely === null ? findSymbols(judge, open) : undefined;
   if (symbols !== undefined) {
-    const todo = `name it: ${flagsOf(columns, symbols, SYMBOL_KINDS)} (${KINDS})`;
-    return { but: butFor(symbols, 'nothing tells tickers from coins or from other codes'), todo };
+    const todo = `use ${flagsOf(columns, symbols, SYMBOL_KINDS)} (${KINDS})`;
+    return { but: butFor(symbols, 'its values may be tickers, coins or other codes'), todo };
   }
   const naming = `with --column NAME:KIND (${KINDS})`;
   if (isOurs && isAnyKind) {
-    const todo = `correct its rows, or name the column that the run which wrote this file read, ${naming}`;
+    const todo = `correct its rows, or name the column that the earlier run used, ${naming}`;
     return { but, todo };
   }
   return {
     but,
     todo: isAnyKind
-      ? `${NAMES}: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them ${naming}`
-      : `leave --kind ${kind} out to have the kind judged by the values, or name the column with --column NAME:${kind}`,
+      ? `${NAMES}: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them ${naming}`
+      : `omit --kind ${kind} to detect the kind from the values, or name the column with --column NAME:${kind}`,
   };
 }
 
@@ -132,13 +132,13 @@ export function assertHeader(judge: JudgeInput, open: readonly number[]): void {
   const asked = kind === null ? SYMBOL_KINDS : [kind];
   const asData = asked.map((each) => `--no-header --kind ${each}`).join(' or ');
   throw inDoubt(
-    'the first line looks like a symbol of the list, not like its header',
+    'the first line looks like a symbol, not like a header',
     columnLabel(columns, column),
-    `say ${asData} if it is one, or ${flagsOf(columns, column, asked)} if it is the header`,
+    `use ${asData} if it is data, or ${flagsOf(columns, column, asked)} if it is the header`,
   );
 }
 
-/** Several columns fit alike, or one whose kind nothing tells. */
+/** Several columns fit equally well, or the kind of the only one is unclear. */
 export function doubtful(judge: JudgeInput, rivals: readonly ColumnReading[]): NeverStartError {
   const { columns, sample, kind } = judge;
   const flags = rivals.map(({ column, kind: read }) =>
@@ -146,16 +146,16 @@ export function doubtful(judge: JudgeInput, rivals: readonly ColumnReading[]): N
   );
   const labels = rivals.map(({ column, fitting }) => {
     const label = columnLabel(columns, column);
-    return rivals.length === 1 ? label : `${label} (fits in ${fitting} of ${sample.length} rows)`;
+    return rivals.length === 1 ? label : `${label} (${fitting} of ${sample.length} rows fit)`;
   });
-  const say = `say which: ${flags.join(' or ')}`;
+  const say = `choose one: ${flags.join(' or ')}`;
   if (rivals.length === 1) return inDoubt('a symbol may be a ticker or a coin', labels.join(), say);
   const fullest = [...rivals].sort((one, other) => other.fitting - one.fitting).slice(0, MOST_TOGETHER);
   const together = fullest.flatMap(({ column, kind: read }) =>
     read === null ? [] : [columnFlag(columns, column, kind ?? read)],
   );
   const all = together.length === 2 ? 'both' : 'all';
-  const ifBlank = `; or ${all}, a later one where those before it are blank: ${together.join(' ')}`;
+  const ifBlank = `; or ${all}, with later columns as fallbacks: ${together.join(' ')}`;
   return inDoubt(
     'more than one column could hold the identifiers',
     labels.join(', '),
@@ -163,15 +163,15 @@ export function doubtful(judge: JudgeInput, rivals: readonly ColumnReading[]): N
   );
 }
 
-/** A column was named without its kind, and nothing tells it; with `isSymbol`, ticker or coin. */
+/** The kind of a column named without one is unclear; with `isSymbol`, ticker or coin. */
 export function kindUnclear({ columns }: JudgeInput, column: number, isSymbol: boolean): NeverStartError {
   const anyKind = columnFlag(columns, column, 'auto').replace(/:auto('?)$/, ':KIND$1');
   return inDoubt(
-    'neither name nor values say which kind of identifier this column holds',
+    'neither name nor values show which kind of identifier this column holds',
     columnLabel(columns, column),
     isSymbol
-      ? `say it: ${flagsOf(columns, column, SYMBOL_KINDS)}`
-      : `name another column, or say the kind: ${anyKind} (${KINDS}); ${NAMES}`,
+      ? `use ${flagsOf(columns, column, SYMBOL_KINDS)}`
+      : `name another column, or give the kind: ${anyKind} (${KINDS}); ${NAMES}`,
   );
 }
 
@@ -191,17 +191,17 @@ function likelyColumn(judge: JudgeInput, open: readonly number[]) {
 
 /**
  * Why a column was not taken unasked, for people, without its values; null when that has no words.
- * `isHopeless`: not one sampled value is of the kind, so naming the column would help nobody.
+ * `isHopeless`: not one sampled value is of the kind, so naming the column would not help.
  */
 function doubtOf({ sample }: JudgeInput, column: number, kind: IdentifierKind) {
   const counts = sampleColumn(sample, column);
   const { filled } = counts;
   if (filled === 0) {
-    const doubt = sample.length > 0 ? 'none of its sampled cells holds a value' : null;
+    const doubt = sample.length > 0 ? 'all of its sampled cells are blank' : null;
     return { doubt, isHopeless: false };
   }
   if (kind === 'domain' && counts.isOneSite) {
-    return { doubt: 'its sampled values all belong to one and the same domain', isHopeless: false };
+    return { doubt: 'all of its sampled values belong to one domain', isHopeless: false };
   }
   const fitting = {
     domain: counts.domains + counts.emails + counts.tickerOrDomains,

@@ -35,7 +35,7 @@ export function findColumn(
   const { name, kind } = request;
   const position = readPosition(name);
   if (position !== null && columns[position] === undefined) {
-    const what = 'the table has no such position';
+    const what = 'no column has this position';
     const todo = `use one from ${positionText(0)} to ${positionText(columns.length - 1)}`;
     const subject = `${flag} ${positionText(position)}`;
     throw new NeverStartError({ code: 'column-unknown', what, subject, todo });
@@ -45,8 +45,8 @@ export function findColumn(
     const [found = null, ...others] = columns.flatMap((column, index) => (isMeant(column) ? [index] : []));
     if (found === null || others.length === 0) return found;
     const positions = [found, ...others].map((index) => `${flag} ${positionText(index)}`).join(' or ');
-    const what = 'more than one column has this name';
-    const todo = `name it by its position: ${positions}`;
+    const what = 'several columns have this name';
+    const todo = `use its position: ${positions}`;
     throw new NeverStartError({ code: 'column-doubtful', what, subject: `"${name}"`, todo });
   };
   // A header `price:isin` is meant by `--column price:isin` when it is there.
@@ -99,7 +99,7 @@ function editsBetween(one: string, other: string): number {
   return editDistance(one.slice(0, LONGEST_COMPARED), other.slice(0, LONGEST_COMPARED));
 }
 
-/** What names are compared by when nothing equals them exactly. */
+/** The key for comparing names that have no exact match. */
 function looseName(name: string): string {
   return name.normalize('NFKC').replaceAll('\ufeff', '').trim().toLowerCase();
 }

@@ -109,7 +109,7 @@ export function isHeaderLike(name: string): boolean {
   return splitWords(name).some((word) => KNOWN.some((set) => set.has(word)));
 }
 
-/** What the table's columns say about one named `symbol`; null when they say nothing or both. */
+/** The kind of a column named `symbol`, judged by the other columns; null when unclear. */
 export function symbolContext(columns: readonly string[]): 'ticker' | 'crypto' | null {
   const all = columns.flatMap(splitWords);
   const isCrypto = all.some((word) => CRYPTO_CONTEXT.has(word));

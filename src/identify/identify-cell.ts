@@ -88,7 +88,7 @@ function identifySymbol(cleaned: string, kind: 'ticker' | 'crypto'): Identified 
     return invalid(`longer than ${LONGEST_SYMBOL} characters, not a ${word}`);
   }
   const isSymbol = HAS_LETTER_OR_DIGIT.test(value) && (kind === 'ticker' ? TICKER : CRYPTO).test(value);
-  // Such a segment would be another path for whoever decodes it on the way.
+  // A proxy that decodes such a segment would see another path.
   if (!isSymbol || /(?:^|\/)\.\.?(?:\/|$)/.test(value)) return invalid(`not a ${word}`);
   const blank = skipBlank(value, kind);
   if (blank !== null) return blank;
@@ -100,7 +100,7 @@ function withoutCashtag(cleaned: string): string {
   return cleaned.replace(/^[$ ]+/, '');
 }
 
-/** A brand id whatever the column says: with the prefix of the specification. */
+/** A brand id in any column: with the prefix of the specification. */
 export function isCertainBrandId(cleaned: string): boolean {
   return /^id_[A-Za-z0-9_-]{1,61}$/.test(cleaned);
 }

@@ -39,7 +39,7 @@ export function identifyDomain(cleaned: string): Identified {
     const isUsable = result.type !== 'invalid';
     if (isUsable && isFirstUsable && !isSame(result, first.result)) return SEVERAL;
     if (isUsable !== isFirstUsable && !(isFirstUsable && first.hasPath)) {
-      return invalid('other words beside a domain name');
+      return invalid('a domain name with other words');
     }
   }
   return first.result;
@@ -77,13 +77,13 @@ function identifyToken(token: string): Token {
   if (MAIL_PREFIX.test(token)) return identifyOpen(token.replace(MAIL_PREFIX, ''));
   const scheme = SCHEME.exec(token)?.[1]?.toLowerCase();
   if (scheme !== undefined && !WEB_SCHEMES.has(scheme)) {
-    return { result: invalid('an address of another kind, not a website'), hasPath: true };
+    return { result: invalid('an address, but not of a website'), hasPath: true };
   }
   const address = token.replace(WEB_PREFIX, '');
   return address === token ? identifyOpen(address) : identifyAddress(address);
 }
 
-/** An address without a scheme of the web: it may be a website or somebody's e-mail address. */
+/** An address without a web scheme: a website or an e-mail address. */
 function identifyOpen(address: string): Token {
   const read = identifyAddress(address);
   return isMailInDisguise(address, read) ? { ...read, result: SEVERAL } : read;
@@ -96,9 +96,9 @@ function identifyAddress(address: string): Token {
   const authority = hasPath ? address.slice(0, pathStart) : address;
   const at = authority.lastIndexOf('@');
   const result = findRegistrable(tidyHost(authority.slice(at + 1)));
-  // User info in front of a mail provider is an e-mail address that somebody gave a scheme.
+  // User info in front of a mail provider is an e-mail address with a scheme.
   return at >= 0 && result.type === 'identifier' && isFreeMail(result.identifier.value)
-    ? { result: { type: 'skipped', reason: 'an address at a free mail provider' }, hasPath }
+    ? { result: { type: 'skipped', reason: 'an address at a free e-mail provider' }, hasPath }
     : { result, hasPath };
 }
 
@@ -156,7 +156,7 @@ function findRegistrable(host: string): Identified {
   const { domain, publicSuffix, isIcann, isPrivate, isSpecialUse } = parse(name, OPTIONS);
   if (isSpecialUse || PRIVATE_NETWORK.test(name)) return invalid('a reserved or private host name');
   if (!isIcann && !isPrivate) {
-    return name.includes('.') ? invalid('the suffix of the domain is not known') : NOT_A_DOMAIN;
+    return name.includes('.') ? invalid('unknown domain suffix') : NOT_A_DOMAIN;
   }
   if (isPrivate && publicSuffix !== null && (domain === null || domain === `www.${publicSuffix}`)) {
     // `github.io` and `www.github.io` are the website of whoever registered it, unlike
@@ -165,7 +165,7 @@ function findRegistrable(host: string): Identified {
     if (registered === publicSuffix) return asIdentifier('domain', registered);
   }
   if (domain === null || publicSuffix === null) {
-    return invalid('a suffix shared by many, not the domain of one brand');
+    return invalid('a shared suffix, not the domain of one brand');
   }
   const label = domain.slice(0, -publicSuffix.length - 1);
   return REGISTRABLE_LABEL.test(label) ? asIdentifier('domain', domain) : NOT_A_DOMAIN;

@@ -14,14 +14,14 @@ import { identifyDomain } from './identify-domain.js';
 
 export interface ColumnReading {
   readonly column: number;
-  /** null: a ticker or a crypto symbol, nothing tells which. */
+  /** null: a ticker or a crypto symbol, it is unclear which. */
   readonly kind: IdentifierKind | null;
   readonly isMail: boolean;
   /** 0 to 1. */
   readonly score: number;
   /** Sampled values that fit. */
   readonly fitting: number;
-  /** "its name and 98 of 100 sampled values say so", for people. */
+  /** "its name and 98 of 100 sampled values fit", for people. */
   readonly because: string;
 }
 
@@ -69,9 +69,9 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
     const isSymbol = kind === 'ticker' || kind === 'crypto' || kind === null;
     const score = (0.4 * (isByName ? weight : 0) + 0.6 * share) * fill * (isSymbol ? SYMBOL_WEIGHT : 1);
     const isMail = kind === 'domain' && (filled === 0 ? meaning === 'email' : sample.emails * 2 > fitting);
-    const values = `${fitting} of ${filled} sampled values say so`;
+    const values = `${fitting} of ${filled} sampled values fit`;
     const because =
-      filled === 0 ? 'its name says so (no sampled value)' : isByName ? `its name and ${values}` : values;
+      filled === 0 ? 'its name fits (no sampled values)' : isByName ? `its name and ${values}` : values;
     const isEnough = filled === 0 || share >= least;
     if (isEnough && score > 0) readings.push({ column, kind, isMail, score, fitting, because });
   };
@@ -127,7 +127,7 @@ export function isSymbolLike(cleaned: string): boolean {
   return SYMBOL_LIKE.test(cleaned);
 }
 
-/** Whether a cell holds something, whatever it is. */
+/** Whether a cell is not blank. */
 export function isFilled(cell: string): boolean {
   return skipBlank(cleanCell(cell), 'domain') === null;
 }

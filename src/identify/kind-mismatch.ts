@@ -17,7 +17,7 @@ const MOST_IMPOSSIBLE = 0.8;
 /** Fewer values, all of them invalid and so free, prove nothing under a name that says the kind. */
 const LEAST_VALUES = 5;
 
-/** Throws column-mismatch. `named`: those of the choices whose kind the user said. */
+/** Throws column-mismatch. `named`: the choices whose kind the user gave. */
 export function assertKindsFit(
   judge: JudgeInput,
   named: readonly ColumnChoice[],
@@ -31,7 +31,7 @@ export function assertKindsFit(
       const cell = row[choice.column] ?? '';
       if (!isFilled(cell)) return [];
       const fault = faultOf(cell, choice.kind);
-      // What is invalid is not bought: another of the columns is asked for this row.
+      // An invalid cell is not bought: the row falls back on another column.
       return fault !== null && !fault.isBought && isServed(row) ? [] : [fault];
     });
     const { meaning } = readHeader(judge.columns[choice.column] ?? '');
@@ -45,7 +45,7 @@ export function assertKindsFit(
 
 interface Fault {
   readonly cause: string;
-  /** Nothing but its looks speaks against it, so it would be asked for. */
+  /** Only its looks are suspicious, so it would be looked up. */
   readonly isBought: boolean;
 }
 
@@ -56,12 +56,12 @@ function faultOf(cell: string, kind: IdentifierKind): Fault | null {
   if (CHECKED_KINDS.has(kind) || read.type === 'skipped') return null;
   const cleaned = cleanCell(cell);
   if (!cleaned.includes('.') || identifyDomain(cleaned).type !== 'identifier') {
-    return isWrittenLikeName(cleaned) ? { cause: 'a name, no identifier', isBought: true } : null;
+    return isWrittenLikeName(cleaned) ? { cause: 'a name, not an identifier', isBought: true } : null;
   }
   return kind === 'auto' || mayBeSymbol(cleaned, kind) ? null : { cause: 'a domain', isBought: true };
 }
 
-/** Suffixes that are no exchange's, whatever the case. */
+/** Suffixes that no exchange has, in any case. */
 const WEB_SUFFIX = /\.(?:com|net|org|info|biz|edu|gov)$/i;
 /** `sap.de` may be a ticker in lower case, `siemens.de` hardly. */
 const LOWER_TICKER = /^[a-z0-9-]{1,6}\.[a-z0-9-]{1,2}$/;
@@ -82,14 +82,14 @@ function mismatch(judge: JudgeInput, choice: ColumnChoice, filled: number, cause
   const { columns } = judge;
   const { column, kind } = choice;
   const read = judgeColumn({ ...judge, kind: null }, column, true)?.kind ?? kind;
-  const right = read === kind ? 'name the right column or kind' : `say ${columnFlag(columns, column, read)}`;
+  const right = read === kind ? 'name the right column or kind' : `use ${columnFlag(columns, column, read)}`;
   const counts = new Map<string, number>();
   for (const cause of causes) counts.set(cause, (counts.get(cause) ?? 0) + 1);
   const [[mostFrequent] = ['']] = [...counts].sort((one, other) => other[1] - one[1]);
   return new NeverStartError({
     code: 'column-mismatch',
     what: `most values of this column cannot be ${KIND_WORDS[kind]}`,
-    subject: `${columnLabel(columns, column)} as ${kind}, where ${causes.length} of ${filled} sampled values cannot (most often: ${mostFrequent})`,
-    todo: `${right}, or --allow-mismatch to go on all the same`,
+    subject: `${columnLabel(columns, column)} as ${kind}: ${causes.length} of ${filled} sampled values do not fit (most often: ${mostFrequent})`,
+    todo: `${right}, or use --allow-mismatch to continue anyway`,
   });
 }

@@ -8,12 +8,12 @@ interface BinaryKind {
 }
 
 const EXPORT = 'open it in its program and save it as CSV (UTF-8)';
-const UNPACK = 'unpack it and name the file inside; only gzip is read as it is';
-const OTHER = 'name a CSV or JSONL file';
+const UNPACK = 'unpack it and give the file inside; only gzip is read directly';
+const OTHER = 'give a CSV or JSONL file';
 
 /** First bytes (latin-1) and what they mean; sources: the formats' own specifications. */
 const SIGNATURES: readonly (readonly [start: string, kind: BinaryKind])[] = [
-  ['%PDF-', { name: 'a PDF document', todo: 'ask for the table as CSV' }],
+  ['%PDF-', { name: 'a PDF document', todo: 'get the table as CSV' }],
   ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', { name: 'an old Office file (.xls, .doc)', todo: EXPORT }],
   ['PK\x03\x04', { name: 'a ZIP archive', todo: UNPACK }],
   ['PK\x05\x06', { name: 'an empty ZIP archive', todo: UNPACK }],
@@ -67,7 +67,7 @@ const DOCUMENTS: readonly (readonly [start: RegExp, kind: BinaryKind])[] = [
 export function assertNoDocument(name: string, text: string): void {
   const start = text.slice(0, 4096).trimStart();
   const kind = DOCUMENTS.find(([pattern]) => pattern.test(start))?.[1];
-  if (kind !== undefined) throw refusal(name, kind, { what: 'the input is no table' });
+  if (kind !== undefined) throw refusal(name, kind, { what: 'the input is not a table' });
 }
 
 function refusal(name: string, kind: BinaryKind, detail: { what?: string } = {}): FailFileError {

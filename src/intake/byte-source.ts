@@ -31,8 +31,8 @@ export async function openByteSource(
   try {
     const opened = path === '-' ? stdin : await openPath(path, only);
     if (opened === null) {
-      const what = 'there is no standard input to read';
-      const todo = 'pipe a file in, or name one';
+      const what = 'standard input is closed';
+      const todo = 'pipe a file into the command, or give one';
       throw new NeverStartError({ code: 'usage-invalid', what, subject: "input '-'", todo });
     }
     if (!('pipe' in opened)) return await ByteSource.of(name, opened, path, () => opened.close());
@@ -125,7 +125,7 @@ export class ByteSource {
 }
 
 export function inputChanged(subject: string): FailFileError {
-  const todo = 'run again once nothing writes to it; answers that were paid for are kept';
+  const todo = 'run again when no program writes to it; paid answers are stored';
   return new FailFileError({ code: 'input-changed', subject, todo });
 }
 
@@ -168,7 +168,7 @@ async function* readGzip(handle: FileHandle, name: string): AsyncGenerator<Buffe
     if (error instanceof FailFileError) throw error;
     const what = 'the gzip data is damaged or cut off';
     const subject = `${name} (${errorText(error)})`;
-    const todo = 'fetch or make the file again';
+    const todo = 'download or create the file again';
     throw new FailFileError({ code: 'input-missing', what, subject, todo, cause: error });
   } finally {
     compressed.destroy();
@@ -187,19 +187,19 @@ async function spoolStream(
   name: string,
   folder: string,
 ): Promise<PrivateFile> {
-  const what = 'the input cannot be kept while it is processed';
+  const what = 'standard input cannot be stored while it is processed';
   const openSpool = async () => {
     await mkdir(folder, { recursive: true, mode: 0o700 });
     return openPrivateFile(folder, 'input');
   };
   const file = await openSpool().catch((cause: unknown) => {
-    const todo = 'make the folder writable or name another one with --state';
+    const todo = 'make the folder writable or use another one with --state';
     throw new FailFileError({ code: 'output-unwritable', what, subject: folder, todo, cause });
   });
   try {
     for await (const chunk of chunks) {
       await file.handle.appendFile(Buffer.from(chunk)).catch((cause: unknown) => {
-        const todo = 'free disk space or name another folder with --state';
+        const todo = 'free disk space or use another folder with --state';
         throw new FailFileError({ code: 'disk-low', what, subject: folder, todo, cause });
       });
     }
@@ -207,8 +207,8 @@ async function spoolStream(
   } catch (error) {
     await file.drop();
     if (error instanceof FailFileError) throw error;
-    const broken = 'the input broke off while it was read';
-    const todo = 'run again, or save it to a file first';
+    const broken = 'the input ended with an error';
+    const todo = 'run again, or save the input to a file first';
     throw new FailFileError({ code: 'input-missing', what: broken, subject: name, todo, cause: error });
   }
 }

@@ -1,9 +1,9 @@
 /**
- * What kinds of values cells hold, and which of them a column of the table is known to hold: the
- * evidence for a header that is data, and for a row whose cells stand in the wrong columns. Pure.
+ * The kinds of values in cells, and the known kind of a column: the evidence for a header that is
+ * data, and for a row whose cells stand in the wrong columns. Pure.
  */
 
-/** Kinds of values that nobody names a column by. */
+/** Kinds of values that are never column names. */
 const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['email', /^[^\s@]+@[^\s@]+\.[a-z]{2,}$/i],
   ['url', /^https?:\/\/\S+$/i],

@@ -39,9 +39,9 @@ export function checkEncodingName(name: string): string {
   if (!NO_TEXT.has(key) && iconv.encodingExists(key)) return name.toLowerCase();
   throw new NeverStartError({
     code: 'usage-invalid',
-    what: 'this encoding is not known',
+    what: 'unknown encoding',
     subject: `--encoding ${name}`,
-    todo: 'use utf-8, utf-16le, utf-16be, windows-1252, latin1 or another name that iconv-lite knows',
+    todo: 'use utf-8, utf-16le, utf-16be, windows-1252, latin1 or another encoding that iconv-lite knows',
   });
 }
 
@@ -95,7 +95,7 @@ export function chooseEncoding(name: string, asked: string | undefined, seen: Lo
   // A few stray ones are damaged records; a share like this is no text at all.
   if (controls >= 16 && controls > head.length / 50) {
     const subject = `${name} (${controls} control characters in the first ${head.length} bytes)`;
-    const todo = 'name a CSV or JSONL file, or say --encoding if it is text';
+    const todo = 'give a CSV or JSONL file, or use --encoding if it is text';
     throw new FailFileError({ code: 'input-binary', subject, todo });
   }
   return { encoding: sniffCodePage(name, stretch), bomBytes: 0 };
@@ -111,7 +111,7 @@ function confirmAsked(name: string, asked: string, { head, stretch }: LookAhead)
   if (bom !== null || isSpoiled) {
     const fact = bom === null ? 'its text is utf-8' : `it begins with the byte order mark of ${bom.encoding}`;
     const subject = `${name} (asked for ${asked}, but ${fact})`;
-    const todo = 'leave --encoding out, or correct it';
+    const todo = 'omit --encoding, or correct it';
     throw new FailFileError({ code: 'input-encoding', subject, todo });
   }
   return { encoding: asked === 'utf-16' ? (sniffUtf16(head) ?? 'utf-16le') : asked, bomBytes: 0 };
@@ -150,9 +150,9 @@ function sniffCodePage(name: string, stretch: Buffer): string {
   const hint = likely.length === 0 ? '' : `, likely ${likely.join(' or ')}`;
   throw new FailFileError({
     code: 'input-encoding',
-    what: 'the encoding of the input is in doubt',
-    subject: `${name} (text that is neither UTF-8 nor certainly Windows-1252${hint})`,
-    todo: `name it, for example --encoding ${likely[0] ?? 'windows-1252'}`,
+    what: 'the encoding of the input is unclear',
+    subject: `${name} (neither UTF-8 nor clearly Windows-1252${hint})`,
+    todo: `set it, for example --encoding ${likely[0] ?? 'windows-1252'}`,
   });
 }
 

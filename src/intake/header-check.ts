@@ -27,7 +27,7 @@ interface HeaderToCheck {
   readonly lineOf: (record: SplitRecord) => number;
   /** The header, and a sample of what is below it. */
   readonly records: readonly [SplitRecord, ...SplitRecord[]];
-  /** Whether its width is known to be that of the table, whatever the rows' is. */
+  /** Whether its width is known to be that of the table, even if the rows differ. */
   readonly isWidthSettled: boolean;
 }
 
@@ -45,13 +45,13 @@ export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: He
     const width = first.cells.length;
     const odd =
       width === preamble.width
-        ? `has one filled cell of ${width}`
-        : `has ${width} ${width === 1 ? 'cell' : 'cells'} by ${shown}`;
+        ? `has only one filled cell of ${width}`
+        : `has ${width} ${width === 1 ? 'cell' : 'cells'} with ${shown}`;
     const at = lineOf(header);
     throw new FailFileError({
       code: 'input-preamble',
-      subject: `${name}, line ${line} (${quoteShort(first.raw)}) ${odd}, the table from line ${at} on (${quoteShort(header.raw)}) has ${preamble.width}`,
-      todo: `say --skip-lines ${at - 1} if line ${at} is the header, or --delimiter, or correct the header`,
+      subject: `${name}, line ${line} (${quoteShort(first.raw)}) ${odd}, but the table from line ${at} on (${quoteShort(header.raw)}) has ${preamble.width}`,
+      todo: `use --skip-lines ${at - 1} if line ${at} is the header, or --delimiter, or correct the header`,
     });
   }
   if (first.problem !== null || first.raw.includes('\0')) {
@@ -59,7 +59,7 @@ export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: He
       code: 'input-preamble',
       what: 'the header cannot be read',
       subject: `${name}, line ${line} (${first.problem ?? 'a NUL character'})`,
-      todo: `correct that line, or say --skip-lines N or --no-header, or --delimiter if ${shown} is not what separates the cells`,
+      todo: `correct that line, or use --skip-lines N or --no-header, or --delimiter if ${shown} does not separate the cells`,
     });
   }
   const rows = others.filter(isReadable).map((record) => record.cells);
@@ -67,7 +67,7 @@ export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: He
   if (data === null) return;
   const what = 'the first line looks like data, not like a header';
   const subject = `${name}, line ${line} ('${data}')`;
-  const todo = 'say --no-header, or write a header above it';
+  const todo = 'use --no-header, or add a header line';
   throw new NeverStartError({ code: 'column-doubtful', what, subject, todo });
 }
 
@@ -150,7 +150,7 @@ export function isBareList(records: readonly Cells[]): boolean {
   return IDENTIFYING.has(group) && alike >= others.length * 0.9;
 }
 
-/** Sentences about blank and equal names; columns are kept by position whatever they are called. */
+/** Sentences about blank and equal names; columns are kept by position. */
 export function headerWarnings(columns: readonly string[]): string[] {
   const places = new Map<string, number[]>();
   columns.forEach((column, i) => {
@@ -162,7 +162,7 @@ export function headerWarnings(columns: readonly string[]): string[] {
   const equal = [...places].filter(([, at]) => at.length > 1);
   return [
     ...(blank.length > 0 ? [`${plural('header cell', blank)} blank: kept by position`] : []),
-    ...equal.map(([name, at]) => `${plural('column', at)} called '${name}': kept by position`),
+    ...equal.map(([name, at]) => `${plural('column', at)} named '${name}': kept by position`),
   ];
 }
 

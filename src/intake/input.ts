@@ -15,7 +15,7 @@ const MAX_BATCH_ROWS = 4096;
 /** Records looked at for the choice of columns. */
 const MAX_SAMPLE_ROWS = 1000;
 
-/** What the stages of opening found. */
+/** The results of the stages of opening. */
 export interface InputParts {
   readonly source: ByteSource;
   readonly chosen: ChosenEncoding;
@@ -24,7 +24,7 @@ export interface InputParts {
   readonly limit: number | null;
 }
 
-/** Whoever opened it closes it. */
+/** The opener closes it. */
 export class Input {
   /** The path, or `stdin`: for people. */
   readonly name: string;
@@ -73,14 +73,14 @@ export class Input {
         code: 'input-empty',
         what: 'no line of the input is a JSON object',
         subject: source.name,
-        todo: 'write one object per line, or say --format csv if it is a table',
+        todo: 'write one object per line, or use --format csv if it is a table',
       });
     }
     const columns = reader.columns() ?? layout.columns;
     return new Input(parts, cells.slice(0, MAX_SAMPLE_ROWS), columns, rowCount === 0);
   }
 
-  /** What was detected or is odd, as sentences. Grows until the first `rows()` has ended. */
+  /** Detected formats and oddities, as sentences. Grows until the first `rows()` has ended. */
   get warnings(): readonly string[] {
     return this.#warnings;
   }
@@ -189,9 +189,9 @@ export function decode(decoder: StrictDecoder, bytes: Buffer, isLast: boolean, p
     const lines = new LineFinder(before, detectLineMode(before, false), true);
     const line = place.line + lines.count(0, before.length);
     const byte = `byte ${bomBytes + fault.offset} (0x${fault.seen} is not ${encoding})`;
-    const another = 'name another --encoding';
-    const naming = encoding === 'utf-8' ? 'name the encoding, for example --encoding windows-1252' : another;
-    const todo = `${naming}, or repair that line`;
+    const another = 'set another --encoding';
+    const naming = encoding === 'utf-8' ? 'set the encoding, for example --encoding windows-1252' : another;
+    const todo = `${naming}, or correct that line`;
     const subject = `${name}, line ${line}, ${byte}`;
     throw new FailFileError({ code: 'input-encoding', subject, todo, cause: fault });
   }

@@ -153,7 +153,7 @@ export class RecordSplitter {
     }
   }
 
-  /** What follows a closing quote and is no delimiter. */
+  /** Text after a closing quote that is not a delimiter. */
   #endQuoted(cells: readonly string[], fieldAt: number, stop: number, brokenAt: number): boolean {
     const text = this.#text;
     // A quote at the window's end may be half of a doubled one, a CR half of a line end.
@@ -172,10 +172,10 @@ export class RecordSplitter {
       quoteAt = this.#quotes.next(quoteAt + 2);
     }
     const until = Math.min(quoteAt, text.length);
-    if (until - fieldAt - 1 > MAX_FIELD_BYTES) return 'a quoted cell runs over more than 64 KiB';
+    if (until - fieldAt - 1 > MAX_FIELD_BYTES) return 'a quoted cell is longer than 64 KiB';
     const isBroken = this.#lines.next(fieldAt) < until;
     if (isBroken && this.#lines.count(fieldAt, until, MOST_BREAKS + 1) > MOST_BREAKS) {
-      return `a quoted cell runs over more than ${MOST_BREAKS} line breaks`;
+      return `a quoted cell has more than ${MOST_BREAKS} line breaks`;
     }
     if (quoteAt < text.length) return quoteAt;
     return this.#isLast ? 'a quoted cell is never closed' : null;
@@ -186,7 +186,7 @@ export class RecordSplitter {
     const raw = this.#text.slice(this.#at, stop);
     const { columnCount, delimiter } = this.options;
     if (brokenAt >= 0 && looksMerged(raw, cells.length, columnCount, delimiter ?? '')) {
-      return this.#reject(brokenAt, 'a quoted cell swallows whole rows: its quote is a stray one');
+      return this.#reject(brokenAt, 'a stray quote: the cell would contain whole rows');
     }
     const hasDoubled = cells.some((cell) => cell.includes('""'));
     const read = hasDoubled ? cellsOf(raw, delimiter ?? '') : cells;
@@ -202,14 +202,16 @@ export class RecordSplitter {
     if (end === Number.POSITIVE_INFINITY && !this.#isLast) return false;
     const stop = end < this.#text.length ? this.#lines.stop(end, this.#at) : this.#text.length;
     const begun = this.#line + this.#lines.count(this.#at, fieldAt);
-    const problem = begun === this.#line ? reason : `${reason} (the cell begins on line ${begun})`;
+    const problem = begun === this.#line ? reason : `${reason} (the cell starts on line ${begun})`;
     this.#records.push({ line: this.#line, raw: this.#text.slice(this.#at, stop), cells: [], problem });
     this.#line = begun + 1;
     this.#at = this.#lines.after(Math.min(end, this.#text.length));
     return true;
   }
 
-  /** A record that is too long already is not waited for: true when reading goes on behind it. */
+  /**
+   * Does not wait for the end of a record that is too long: true when reading continues behind it.
+   */
   #giveUp(fieldAt: number): boolean {
     const { length } = this.#text;
     if (length - this.#at <= MAX_RECORD_BYTES) return false;
@@ -228,7 +230,7 @@ function cellsOf(raw: string, delimiter: string): string[] {
   try {
     const [cells = []] = parse(raw, {
       delimiter,
-      // Records hold no bare LF, whatever ends the lines of the file.
+      // Records hold no bare LF, for any line end of the file.
       record_delimiter: '\n',
       relax_quotes: true,
       relax_column_count: true,

@@ -74,12 +74,12 @@ export function fitTable({ header, rows, ragged }: FitInput) {
     const stray = cells.findIndex((cell, at) => at >= emptyFrom && !isBlank(cell));
     // Where no column has a name, a value in a blank one may be its first.
     if (stray >= 0 && (header !== null || !isInPlace(cells))) {
-      return `cell ${stray + 1} is filled where the table has a blank column`;
+      return `cell ${stray + 1} has a value, but its column is blank`;
     }
     // Where most rows end sooner, one that is whole may have a cell too many.
     const isUnusual = usualWidth < columnCount && usualWidth >= emptyFrom;
     if (isRegular || (isUnusual ? isInPlace(cells) : !isShifted(cells))) return null;
-    return 'the cells do not stand in their columns: one may be too many';
+    return 'the cells do not fit their columns: there may be one too many';
   }
 
   /** Of a shorter row: whether it is so by habit. */
@@ -92,13 +92,13 @@ export function fitTable({ header, rows, ragged }: FitInput) {
     return (width >= emptyFrom || (isTrimmed && leastWidth <= width)) && isInPlace(cells);
   }
 
-  /** Why a record is no row; null when it is one, whatever its width. */
+  /** Why a record is no row; null when it is one, of any width. */
   function findMisfit(cells: Cells): string | null {
     const { length } = cells;
     if (ragged === 'take') return null;
     if (length === columnCount) return isRegular && emptyFrom === columnCount ? null : findFault(cells);
     if (length < columnCount && isTaken(cells)) return null;
-    return `${counted(length, 'cell')} where the table has ${counted(columnCount, 'column')}`;
+    return `${counted(length, 'cell')} instead of ${columnCount}`;
   }
 
   return { columnCount, addedColumns, findMisfit };
@@ -163,7 +163,7 @@ export interface TableGuess {
   readonly name: string;
   /** As people read it, with whether it was detected. */
   readonly delimiter: string;
-  /** What else was seen that may be the cause; null: nothing. */
+  /** Another possible cause; null: none. */
   readonly suspicion: string | null;
 }
 
@@ -183,10 +183,10 @@ export class MisfitTally {
   }
 
   notes(): string[] {
-    const misfit = `invalid, for not fitting the table (${this.#misfits.problem}); --ragged take reads such rows by position`;
+    const misfit = `invalid, because the cells do not fit the columns (${this.#misfits.problem}); --ragged take reads such rows by position`;
     return [
-      ...noteOf(this.#short, 'shorter than the table: the cells missing at the end are blank'),
-      ...noteOf(this.#long, 'longer than the table: read by position, and kept whole besides'),
+      ...noteOf(this.#short, 'shorter than the table: the missing cells at the end are taken as blank'),
+      ...noteOf(this.#long, 'longer than the table: read by position, and also kept whole'),
       ...noteOf(this.#misfits, misfit),
     ];
   }
@@ -198,8 +198,8 @@ export class MisfitTally {
     const cause = suspicion === null ? problem : `${problem}; ${suspicion}`;
     throw new FailFileError({
       code: 'input-ragged',
-      subject: `${name}, ${count} of ${counted(this.#rows, 'row')} by delimiter ${delimiter}, first line ${line} (${cause})`,
-      todo: 'enclose cells that hold the delimiter in double quotes, or name another --delimiter, or say --ragged invalid to go on without these rows, or --ragged take to read them by position',
+      subject: `${name}, ${count} of ${counted(this.#rows, 'row')} with delimiter ${delimiter}, first in line ${line} (${cause})`,
+      todo: 'put double quotes around cells that contain the delimiter, or set another --delimiter, or use --ragged invalid to continue without these rows, or --ragged take to read them by position',
     });
   }
 }

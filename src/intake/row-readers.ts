@@ -50,7 +50,7 @@ export abstract class RowReader {
     return this.#splitter.position();
   }
 
-  /** What was odd but no problem of one row, as sentences; after the last push. */
+  /** Oddities that are not problems of single rows, as sentences; after the last push. */
   abstract notes(): string[];
 
   /** Columns seen until now; null where they are known from the start. */
@@ -111,8 +111,8 @@ export class CsvReader extends RowReader {
     const lines = this.blankLines === 1 ? '1 blank line' : `${this.blankLines} blank lines`;
     if (this.blankLines === 0) return [];
     return this.layout.fit.columnCount > 1
-      ? [`${lines}: not records, left out`]
-      : [`${lines}: kept as rows with a blank cell, since the table has one column`];
+      ? [`${lines} ignored`]
+      : [`${lines}: kept as rows, because the table has one column`];
   }
 }
 
@@ -165,8 +165,8 @@ export class JsonlReader extends RowReader {
 
   notes(): string[] {
     return [
-      ...(this.blankLines > 0 ? [`blank lines: ${this.blankLines}, not records, left out`] : []),
-      ...(this.#isFull ? [`more than ${MAX_COLUMNS} different keys: the later ones are no columns`] : []),
+      ...(this.blankLines > 0 ? [`blank lines ignored: ${this.blankLines}`] : []),
+      ...(this.#isFull ? [`more than ${MAX_COLUMNS} different keys: later ones get no column`] : []),
     ];
   }
 

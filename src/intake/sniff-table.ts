@@ -1,6 +1,6 @@
 /**
- * What kind of table a text is, from its head: CSV or JSONL, how its lines end, the delimiter, the
- * header. Stops with a message that names the flag where a guess would shift rows or lose one.
+ * Detects the table format from the head of a text: CSV or JSONL, how its lines end, the delimiter,
+ * the header. Stops with a message that names the flag where a guess would shift rows or lose one.
  */
 import { FailFileError } from '../core/errors.js';
 import type { Ragged, TableFormat, TableShape } from '../core/table.js';
@@ -32,7 +32,7 @@ export interface TableOptions {
   readonly hasHeader: boolean;
   /** Lines to pass over before the table begins. */
   readonly skipLines: number;
-  /** What becomes of rows that do not fit; absent: they are invalid, and too many stop the run. */
+  /** The handling of rows that do not fit; absent: they are invalid, and too many stop the run. */
   readonly ragged?: Ragged;
   /** Only when forced; else the content and the extension decide. */
   readonly format?: TableFormat;
@@ -93,8 +93,8 @@ function csvLayout({ name, text: body, isWhole }: TableText, options: TableOptio
   const above = (hint?.[0] ?? '') + (options.hasHeader ? (blank?.[0] ?? '') : '');
   const text = body.slice(above.length);
   const passLines = options.skipLines + new LineFinder(above, mode, true).count(0, above.length);
-  if (hint !== null) warnings.push(`line ${options.skipLines + 1} names the delimiter: passed over`);
-  if (blank !== null && options.hasHeader) warnings.push('blank lines above the header: passed over');
+  if (hint !== null) warnings.push(`line ${options.skipLines + 1} sets the delimiter: not read as a row`);
+  if (blank !== null && options.hasHeader) warnings.push('blank lines above the header: ignored');
 
   const sample = { text, isWhole, mode };
   const asked = options.delimiter ?? hint?.[1];
@@ -102,19 +102,19 @@ function csvLayout({ name, text: body, isWhole }: TableText, options: TableOptio
   const delimiter = asked ?? found.delimiter;
   if (asked === undefined && found.rivals.length > 0) {
     const rivals = found.rivals.map(showDelimiter).join(', ');
-    warnings.push(`${rivals} would fit as well as ${showDelimiter(delimiter)}: --delimiter decides`);
+    warnings.push(`${rivals} would fit as well as ${showDelimiter(delimiter)}: use --delimiter to choose`);
   }
   const records = readSample(sample, delimiter);
   const [first, ...others] = records;
   if (first === undefined) {
     const what = 'the input has no lines';
     const subject = `${name} (no line ends in its first ${text.length} characters)`;
-    throw new FailFileError({ code: 'input-binary', what, subject, todo: 'name a CSV or JSONL file' });
+    throw new FailFileError({ code: 'input-binary', what, subject, todo: 'give a CSV or JSONL file' });
   }
   const isBare = records.every(isReadable) && isBareList(records.map(({ cells }) => cells));
   const hasHeader = options.hasHeader && !isBare;
   if (options.hasHeader && isBare) {
-    warnings.push('no header: the first line is data like the others, the column is called column_1');
+    warnings.push('no header: the first line is data like the others; the column is named column_1');
   }
   const fit = fitTable({
     header: hasHeader ? first.cells : null,
@@ -129,9 +129,10 @@ function csvLayout({ name, text: body, isWhole }: TableText, options: TableOptio
     const isWidthSettled = addedColumns > 0 || (options.ragged !== undefined && first.cells.length > 1);
     checkHeader({ name, shown, lineOf, records: [first, ...others], isWidthSettled });
     if (addedColumns > 0) {
-      const some = addedColumns === 1 ? 'a delimiter' : `${addedColumns} delimiters`;
-      const blanks = addedColumns === 1 ? 'a blank name' : 'as many blank names';
-      warnings.push(`most rows end in ${some} more than the header: it gets ${blanks} at its end`);
+      const isOne = addedColumns === 1;
+      const some = isOne ? 'one more delimiter' : `${addedColumns} more delimiters`;
+      const added = isOne ? 'a column without a name is' : 'columns without names are';
+      warnings.push(`most rows end in ${some} than the header: ${added} added at its end`);
     }
     warnings.push(...headerWarnings(header));
   }

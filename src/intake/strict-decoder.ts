@@ -20,7 +20,7 @@ export class EncodingFault extends Error {
     /** What was read of the same bytes before the fault. */
     readonly textBefore: string,
   ) {
-    super(`byte ${offset} does not belong to the encoding`);
+    super(`byte ${offset} is not valid in this encoding`);
   }
 }
 

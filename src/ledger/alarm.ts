@@ -24,8 +24,7 @@ export function createAlarm(clock: Clock, ring: () => void) {
       };
       set = mine;
       if (ms <= 0) {
-        // A microtask would be too early: whatever is asked for in this turn of the loop belongs
-        // together.
+        // A microtask would be too early: all requests of this turn of the loop belong together.
         const immediate = setImmediate(goOff);
         mine.cancel = () => clearImmediate(immediate);
       } else {

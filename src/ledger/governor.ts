@@ -41,7 +41,7 @@ export interface GovernorOptions {
   readonly usageLagMs: number;
 }
 
-/** What workers see of one; tests have their own. */
+/** The interface for workers; tests have their own. */
 export type Governor = Pick<SharedGovernor, keyof SharedGovernor>;
 
 type Refusal = PaceRefusal & { readonly isQuota: boolean };
@@ -71,7 +71,7 @@ export class SharedGovernor {
   readonly #alarm: Alarm;
   readonly #closing = new AbortController();
   #seen: SeenState | null = null;
-  /** What the run that was last served allows: settlements that travel alone may not lift it. */
+  /** The limits of the last run served: settlements that travel alone must not lift them. */
   #maxRate: number | null = null;
   #isExchanging = false;
   #serial = 0;
@@ -99,7 +99,7 @@ export class SharedGovernor {
     return grant;
   }
 
-  /** What became of a permit, and what the answer said of usage. */
+  /** The settlement of a permit, and the usage in the answer. */
   settle(permit: string, as: SettledAs, observation: Observation): void {
     this.#outbox.settle(permit, as, observation.period ?? null);
     this.note(observation);
@@ -272,7 +272,7 @@ async function exchangeUntilAnswered(
       return await ledger.exchange(request);
     } catch (error) {
       const { account } = request;
-      log.warn({ err: error, account }, 'the ledger does not answer; nothing is sent until it does');
+      log.warn({ err: error, account }, 'the ledger does not answer; no requests until it does');
     }
     if (isLast) return null;
     await clock.sleep(waitMs, closing).catch(() => undefined);

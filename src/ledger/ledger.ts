@@ -9,7 +9,7 @@
  * that is not held changes nothing, and taking one that is held answers `granted` again.
  */
 
-/** What the usage headers of one answer said, dated by the service's own clock. */
+/** The usage headers of one answer, dated by the service's clock. */
 export interface Reading {
   readonly quota: number | null;
   readonly usage: number | null;
@@ -154,7 +154,7 @@ export interface ExchangeAnswer {
   readonly state: LedgerState;
 }
 
-/** What another ledger knows about an account. */
+/** The account as another ledger has it. */
 export interface Spending extends Pick<Reading, 'quota' | 'period'> {
   /** Our requests, those in flight included. */
   readonly sent: number;

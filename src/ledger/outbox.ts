@@ -1,11 +1,10 @@
 /**
- * What the ledger has to learn from this process, collected between two exchanges: permits to
- * settle, what the answers said of usage, and what the service refused. Of many readings of a
- * period and of many refusals the strictest are kept.
+ * News for the ledger, collected between two exchanges: permits to settle, readings, refusals. Of
+ * several readings of a period, and of several refusals, it keeps the strictest.
  */
 import type { ExchangeRequest, Reading, SettledAs, Settlement } from './ledger.js';
 
-/** What an answer said of the account. */
+/** The observation of one answer about the account. */
 export interface Observation {
   readonly reading: Reading | null;
   /** The period of the answer's `Date`, usage headers or not; absent or null: no usable date. */
@@ -19,11 +18,11 @@ export const NO_OBSERVATION: Observation = { reading: null, heard: false };
 
 /** A 429 for throughput. */
 export interface PaceRefusal {
-  /** The longest Retry-After among them; null when none said one. */
+  /** The longest Retry-After among them; null when none had one. */
   readonly retryAfterMs: number | null;
 }
 
-/** All that one exchange takes along. */
+/** The contents of one exchange. */
 export interface Batch extends Pick<ExchangeRequest, 'settle' | 'reading' | 'heard' | 'refusedForQuota'> {
   readonly paceRefusal: PaceRefusal | null;
 }

@@ -17,7 +17,7 @@ const MEASURED_FROM = 5;
 /** The pace after a first refusal, if nothing was measured. It grows from here in large steps. */
 const UNMEASURED_RATE = 10;
 const UNMEASURED_GROWTH = 4;
-/** A faster pace holds nobody back: it is lifted. */
+/** A faster pace limits nothing: it is lifted. */
 const FASTEST_RATE = 2_000;
 /** Additive increase: so much of the rate that was last refused, each second without a refusal. */
 const GROWTH_SHARE = 0.005;
@@ -42,7 +42,7 @@ function isUnmeasured(before: number | null, pace: PaceState): boolean {
   return before === null ? accepted < MEASURED_FROM : accepted === 0;
 }
 
-/** Whether a rate that somebody else left behind may be no more than an unmeasured one. */
+/** Whether a rate set by another process may be an unmeasured one. */
 function mayBeUnmeasured({ rate }: PaceState): boolean {
   return rate !== null && rate <= UNMEASURED_RATE;
 }
@@ -76,9 +76,8 @@ function raiseGuess(pace: PaceState, newlyAccepted: number, ceiling: number | nu
 }
 
 /**
- * What is known of the rate that a service refuses: a number of requests a second; `guess`: an
- * unpaced burst was refused, beside which something was accepted; `unmeasured`: nothing was
- * accepted that would say anything.
+ * The rate that a service refuses, in requests a second; `guess`: an unpaced burst was accepted in
+ * part; `unmeasured`: too little was accepted to measure.
  */
 export type RefusedRate = number | 'guess' | 'unmeasured';
 

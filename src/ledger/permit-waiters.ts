@@ -1,8 +1,8 @@
-/** Who waits for a permit in this process, in order. Each leaves when answered or aborted. */
+/** The permit waiters of this process, in order. Each leaves when answered or aborted. */
 import type { PeriodSetting } from './period.js';
 import type { Denial } from './policy.js';
 
-/** What a run's settings say of asking; workers bring no limits of their own. */
+/** The limits from a run's settings; workers have no limits of their own. */
 export interface AskingRun {
   readonly id: string;
   readonly period: PeriodSetting;
@@ -27,7 +27,7 @@ export interface PermitWish {
 }
 
 export interface PermitWaiter extends PermitWish {
-  /** Not asked for again before this time. */
+  /** No request before this time. */
   notBefore: number;
   /** Both take the waiter out of the queue; the second of them does nothing. */
   answer(grant: Grant | Promise<Grant>): void;
@@ -80,14 +80,14 @@ export class PermitWaiters {
     return chosen;
   }
 
-  /** How long until somebody is to be asked for; Infinity: nobody waits. */
+  /** Time until the next waiter is due; Infinity: there are no waiters. */
   dueInMs(now: number): number {
     let due = Number.POSITIVE_INFINITY;
     for (const { notBefore } of this.#waiting) due = Math.min(due, Math.max(0, notBefore - now));
     return due;
   }
 
-  /** Nobody is asked for later than at this time. */
+  /** The latest time for the next request of permits. */
   hurry(at: number): void {
     for (const waiter of this.#waiting) waiter.notBefore = Math.min(waiter.notBefore, at);
   }

@@ -20,7 +20,7 @@ import type { LedgerState, RunSpending } from './ledger.js';
 import { nextPeriodAt, type PeriodSetting } from './period.js';
 import { RULES } from './rules.js';
 
-/** What to do without a permit. */
+/** The action without a permit. */
 export type Denial =
   | { readonly type: 'wait'; readonly why: string; readonly retryInMs: number }
   | { readonly type: 'exhausted'; readonly why: string }
@@ -29,7 +29,7 @@ export type Denial =
 /** Share of the limit at which a warning is due (specification: usage notice at 80 %). */
 const WARN_AT = 0.8;
 
-/** Requests that fit: min(header, --quota) + overage; null while nobody has said a quota. */
+/** Requests that fit: min(header, --quota) + overage; null while the quota is unknown. */
 export function limitOf(state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>): number | null {
   if (state.quota === null && state.quotaCap === null) return null;
   return Math.min(state.quota ?? Infinity, state.quotaCap ?? Infinity) + state.overage;
@@ -79,23 +79,23 @@ export function judgeDenial(
   if (state.isPaused) return wait('spending is paused; `brand-enrich resume` allows it again', 1_000);
   if (state.restsUntil > now) {
     const retryInMs = Math.min(state.restsUntil - now, 5_000);
-    return wait('the ledger went back in time; the usage header must catch up', retryInMs);
+    return wait('the ledger went back in time; waiting for the usage header', retryInMs);
   }
-  if (state.isDraining) return wait('a new billing period has begun; requests in flight settle first', 200);
+  if (state.isDraining) return wait('a new billing period has begun; waiting for requests in flight', 200);
   const out = state.held + state.probes;
   if (state.closedAt !== null && !state.isTurnUnconfirmed) {
     return state.probes > 0
-      ? wait('one request finds out whether the quota was raised', 200)
+      ? wait('one request checks whether the quota was raised', 200)
       : exhausted(state, turn, 'the service refuses further requests: its quota is reached');
   }
   const limit = limitOf(state);
   if (limit !== null && !state.isTurnUnconfirmed && spentOf(state) >= limit) {
-    if (out > 0) return wait('the last permits are in use', 100);
+    if (out > 0) return wait('all remaining permits are in use', 100);
     return exhausted(state, turn, exhaustedWords(state));
   }
   if (run.maxRequests !== null && run.requests >= run.maxRequests)
     return capped(out, `--max-requests ${run.maxRequests} is reached`);
-  // What the service bills as overage begins where its own quota ends.
+  // The service bills overage from its own quota on.
   if (
     overageLeftFor(run) === 0 &&
     state.sent + out + state.others >= (state.quota ?? state.quotaCap ?? Infinity)
@@ -115,31 +115,31 @@ function exhausted(state: LedgerState, { period, hasAskedForTurn }: TurnQuestion
   const asksAt = endsAt + RULES.turnMarginMs;
   if (asksAt > state.now) {
     const at = new Date(asksAt).toISOString().slice(11, 16);
-    const sentence = `${why}; the billing period has ended, and at ${at} UTC one request asks for the next one`;
+    const sentence = `${why}; the billing period has ended; at ${at} UTC one request checks for the next one`;
     return wait(sentence, Math.min(asksAt - state.now, 5_000));
   }
   if (hasAskedForTurn && state.nextProbeAt > state.now) return { type: 'exhausted', why };
   // The request that asks goes a minute after all others: what its header shows has hardly lagged.
   const aloneInMs = state.closedAt === null ? state.heardAt + RULES.probeEveryMs - state.now : 0;
   if (aloneInMs > 0 && state.nextProbeAt <= state.now) {
-    const sentence = `${why}; the billing period has ended, and in ${Math.ceil(aloneInMs / 1_000)} s one request asks for the next one`;
+    const sentence = `${why}; the billing period has ended; in ${Math.ceil(aloneInMs / 1_000)} s one request checks for the next one`;
     return wait(sentence, Math.min(aloneInMs, 5_000));
   }
   if (hasAskedForTurn) return { type: 'exhausted', why };
-  return wait('one request asks whether the next billing period has begun', 0);
+  return wait('one request checks whether the next billing period has begun', 0);
 }
 
 /** A cap counts held permits: one that is given back makes room again. */
 function capped(out: number, what: string): Denial {
   return out > 0
-    ? wait(`${what}; requests in flight settle first`, 100)
+    ? wait(`${what}; waiting for requests in flight`, 100)
     : { type: 'exhausted', why: `${what} by this run and earlier starts of it` };
 }
 
 function exhaustedWords({ quota, quotaCap, overage }: LedgerState): string {
   if (quotaCap !== null && quotaCap < (quota ?? Infinity))
     return overage > 0 ? '--quota and the overage budget are used up' : '--quota is used up';
-  return overage > 0 ? 'quota and overage budget are used up' : 'the quota is used up';
+  return overage > 0 ? 'the quota and the overage budget are used up' : 'the quota is used up';
 }
 
 /**

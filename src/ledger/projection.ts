@@ -65,10 +65,10 @@ export interface BudgetTerms {
 
 /** Money as exact decimal text. */
 export interface BudgetState extends Omit<BudgetTerms, 'plan'> {
-  /** Requests beyond the quota, whoever sent them, and what they cost. */
+  /** Requests beyond the quota, ours and others', and their cost. */
   readonly overageRequests: number;
   readonly used: string;
-  /** What the rest of the budget buys, and what that costs. */
+  /** The number of requests that the rest of the budget buys, and their cost. */
   readonly requestsLeft: number;
   readonly left: string;
 }

@@ -26,7 +26,7 @@ export const RULES = {
   unknownQuotaHeld: 8,
   /** A slot of the pace further ahead than this is not given out. */
   paceHorizonMs: 1_000,
-  /** With so many doubts a key is not asked for again in this run. */
+  /** With so many doubts, this run does not retry a key. */
   doubtsAllowed: 2,
   /** A permit outlives the total time-out of its request by so much. */
   permitMarginMs: 10_000,
@@ -59,7 +59,7 @@ export const RULES = {
   /** Claims end with their worker's heartbeat; this keeps abandoned ones from piling up. */
   claimKeptMs: 2 * DAY_MS,
   doubtsKeptMs: 2 * DAY_MS,
-  /** What belongs to a run is kept so long after its last heartbeat. */
+  /** Records of a run are kept this long after its last heartbeat. */
   runKeptMs: 7 * DAY_MS,
   /** Caps last until a run of the key completes; without one they are forgotten after this. */
   runKeyKeptMs: 90 * DAY_MS,

@@ -29,7 +29,7 @@ const accountSchema = z
     quota: z.number().int().min(0).max(Number.MAX_SAFE_INTEGER),
     /** The quota is that of a UTC month, or for ever; then there is no overage. */
     period: z.enum(['month', 'lifetime']).default('month'),
-    /** What overage may cost in a month, and the price of one request beyond the quota. */
+    /** The monthly overage budget, and the price of one request beyond the quota. */
     overageBudget: amount.prefault(100),
     overagePrice: amount.refine((price) => price.units > 0n, 'must be more than 0').prefault(0.1),
     notices: z.strictObject({ webhook: z.url().optional(), email: z.email().optional() }).optional(),
@@ -110,7 +110,7 @@ export function loadAccounts(path: string): Accounts {
       code: 'usage-invalid',
       what: `the accounts file cannot be read: ${systemWords(error)}`,
       subject: path,
-      todo: 'name the file that holds the accounts with --accounts',
+      todo: 'give a readable file with --accounts',
     });
   }
   return parseAccounts(text, path);

@@ -109,7 +109,7 @@ export function withFaults(service: Service, faults: Faults, clock: Clock): Serv
     return Object.fromEntries(ROLLS.map((name) => [name, chance.fraction()])) as Rolls;
   };
 
-  /** A free HEAD tells what the usage was before the first request of a caller. */
+  /** A free HEAD shows the usage before the first request of a caller. */
   const openLaggedUsage = async (authorization: string): Promise<LaggedUsage> => {
     const before = await service.handle({ method: 'HEAD', path: '/v2/brands/x', authorization });
     return createLaggedUsage(faults['usage-lag'], Number(before.headers[USAGE_HEADER] ?? 0));

@@ -314,7 +314,7 @@ function makeProviderName(index: number): string {
   return `${name}${form}${round === 0 ? '' : ` ${round + 1}`}`;
 }
 
-/** One sentence, without a full stop, about whoever `subject` is. */
+/** One sentence about `subject`, without a full stop. */
 function makeSentence(chance: Chance, subject: string): string {
   return `${subject} ${chance.pick(VERB)} ${chance.pick(WHAT)} for ${chance.pick(WHO)} ${chance.pick(HOW)}`;
 }

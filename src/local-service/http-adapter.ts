@@ -9,7 +9,7 @@ import { type HeaderFields, jsonAnswer, type Service, type ServiceResponse } fro
 const KEEP_ALIVE_MS = 75_000;
 /** How long answers under way may take when it closes. */
 const CLOSE_MS = 2_000;
-/** What is wrong with a request that Node cannot read; else 400. */
+/** The status for a request that Node cannot read; else 400. */
 const STATUSES: Readonly<Record<string, number>> = {
   HPE_HEADER_OVERFLOW: 431,
   ERR_HTTP_REQUEST_TIMEOUT: 408,

@@ -12,7 +12,7 @@ export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
     .flatMap((line) => readJson(line, schema) ?? []);
 }
 
-/** Appends one line and syncs it, on a line of its own, whatever a crash left at the end. */
+/** Appends one line and syncs it; starts a new line if a crash left a torn one. */
 export function appendLine(path: string, line: string): void {
   const isTorn = existsSync(path) && !/(^|\n)$/.test(readFileSync(path, 'utf8'));
   appendFileSync(path, `${isTorn ? '\n' : ''}${line}\n`, { mode: 0o600, flush: true });

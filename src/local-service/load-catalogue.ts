@@ -74,7 +74,7 @@ async function* readBytes(path: string): AsyncGenerator<Buffer> {
     const { cause = error } = error as Error;
     const what = 'the catalogue cannot be read';
     const subject = `${path} (${systemWords(cause)})`;
-    const todo = 'name a readable JSONL file, plain or gzip';
+    const todo = 'give a readable JSONL file, plain or gzip';
     throw new FailFileError({ code: 'input-missing', what, subject, todo, cause });
   }
 }

@@ -90,7 +90,7 @@ export class LocalService implements Service {
     return this.#billed.counts;
   }
 
-  /** Writes the statements of months that are over; for a service that nobody asks. */
+  /** Writes the statements of past months; for a service without requests. */
   closeMonths(): void {
     this.#meter.closeMonths();
   }
@@ -102,7 +102,7 @@ export class LocalService implements Service {
       try {
         await each.close();
       } catch (error) {
-        const words = 'what was counted last could not be recorded, and is lost';
+        const words = 'the last counts could not be recorded and are lost';
         this.options.log.error({ error: systemWords(error) }, words);
       }
     }
@@ -117,7 +117,7 @@ export class LocalService implements Service {
     return { [QUOTA_HEADER]: String(account.quota), [USAGE_HEADER]: String(this.#meter.usage(account)) };
   }
 
-  /** What was counted is billed, whether the disk took it or not. */
+  /** A counted request is billed, even if the disk did not record it. */
   async #recorded(response: ServiceResponse): Promise<ServiceResponse> {
     const { log } = this.options;
     try {
@@ -127,7 +127,7 @@ export class LocalService implements Service {
       this.#isMemoryOnly = false;
     } catch (error) {
       if (!this.#isMemoryOnly) {
-        const consequence = 'it is counted in memory until it can be, and lost when this process is killed';
+        const consequence = 'it is counted in memory until then, and lost if this process is killed';
         log.error({ error: systemWords(error) }, `usage cannot be recorded: ${consequence}`);
       }
       this.#isMemoryOnly = true;

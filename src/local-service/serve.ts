@@ -138,7 +138,7 @@ function filesBeside(accounts: string) {
   return { usageFile: `${accounts}.usage.jsonl`, statementFile: `${accounts}.statements.jsonl` };
 }
 
-/** One free account that anybody on this machine may use. */
+/** One free account for everyone on this machine. */
 export function demoAccounts(): Accounts {
   const demo = { name: 'demo', tokenSha256: hashToken(DEMO_TOKEN).toString('hex'), quota: 100_000 };
   return parseAccounts(JSON.stringify({ accounts: [demo] }), 'demo account');
@@ -159,7 +159,7 @@ export function sampleCatalogue(): string {
     const path = fileURLToPath(new URL(`${root}fixtures/catalogue.jsonl`, import.meta.url));
     if (existsSync(path)) return path;
   }
-  const what = 'the sample catalogue is not there';
-  const todo = 'install the package again, or name a catalogue with --catalogue';
+  const what = 'the sample catalogue is missing';
+  const todo = 'reinstall the package, or use --catalogue';
   throw new FailFileError({ code: 'input-missing', what, subject: 'fixtures/catalogue.jsonl', todo });
 }

@@ -1,4 +1,4 @@
-/** Requests and responses of the local service, independent of sockets, and what is asked for. */
+/** Requests and responses of the local service, independent of sockets, and their routes. */
 import type { Identifier } from '../core/identifier.js';
 import { type AllowNsfw, BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/protocol.js';
 import type { Send } from '../lookup/send.js';
@@ -96,7 +96,7 @@ function isDecodable(path: string): boolean {
   }
 }
 
-/** The identifier as it was asked for: on the generic route `id` by its prefix, else `auto`. */
+/** The requested identifier: on the generic route `id` by its prefix, else `auto`. */
 export function askedIdentifier({ route, value }: LookupRoute): Identifier {
   return { kind: route ?? (value.startsWith('id_') ? 'id' : 'auto'), value };
 }

@@ -153,5 +153,5 @@ function countKey({ account, period }: Pick<UsageCount, 'account' | 'period'>): 
 }
 
 function attempt<T>(path: string, action: () => T): T {
-  return orUnwritable('the usage file cannot be kept', path, 'name an accounts file', action);
+  return orUnwritable('the usage file cannot be written', path, 'name an accounts file', action);
 }

@@ -17,7 +17,7 @@ export async function lockUsage(accountsPath: string): Promise<Release> {
   const server = (await tryListen(name)) ?? ((await removeIfDead(name)) ? await tryListen(name) : null);
   if (server === null) {
     const what = 'another service counts the usage of these accounts';
-    const todo = 'stop it, or serve a copy of the accounts file';
+    const todo = 'stop it, or use a copy of the accounts file';
     throw new FailFileError({ code: 'engine-held', what, subject: accountsPath, todo });
   }
   return () => new Promise<void>((resolve) => server.close(() => resolve()));
@@ -42,7 +42,7 @@ async function tryListen(name: string): Promise<Server | null> {
   }
 }
 
-/** Whether the name was a file that nobody listens behind; then it is gone. */
+/** Whether the name was a file without a listener; then it is removed. */
 async function removeIfDead(name: string): Promise<boolean> {
   const socket = connect(name);
   const isDead = await once(socket, 'connect').then(

@@ -80,7 +80,7 @@ export function whyNoBrand(object: object): string | null {
   return isBrand ? null : 'too few fields of one';
 }
 
-/** Whether a value is of the shape, whatever is inside it. */
+/** Whether a value is of the shape; its content is not checked. */
 function isOf(shape: Shape | undefined, value: unknown): boolean {
   if (Array.isArray(shape) || Array.isArray(value)) return Array.isArray(shape) && Array.isArray(value);
   return typeof value === (typeof shape === 'string' ? shape : 'object');

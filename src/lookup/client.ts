@@ -13,12 +13,12 @@ interface LookupOptions {
   /** Statuses that are not billed besides 401, 403 and 429. */
   readonly freeStatuses: readonly string[];
   readonly signal?: AbortSignal | undefined;
-  /** The service's own brand is asked for, which is free whatever the answer is. */
+  /** A lookup of the service's own brand, which is free for any answer. */
   readonly isOwnBrand?: boolean;
 }
 
 export interface Client {
-  /** Asks once. Never rejects: trouble is an answer too. */
+  /** Sends one request. Never rejects: a failure is an answer too. */
   lookup(identifier: Identifier, options: LookupOptions): Promise<Answer>;
 }
 
@@ -53,7 +53,7 @@ function redactMeanings(token: string): (meaning: Meaning) => Meaning {
       const brand = parseObject(body);
       if (brand !== null) return { ...meaning, body, brand };
     }
-    const reason = 'the answer holds the token in a way in which it cannot be kept';
+    const reason = 'the answer contains the token and cannot be stored without it';
     return { type: 'failed', reason, sign: 'own' };
   };
 }

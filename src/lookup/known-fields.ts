@@ -20,7 +20,7 @@ export function uncheckedPath(field: string): string | null {
   return field.startsWith('+') ? field.slice(1) : null;
 }
 
-/** What can stand next in a path: members by name, and positions and labels in a list. */
+/** The possible next segments of a path: members by name, and positions and labels in a list. */
 type Place = { readonly members: Readonly<Record<string, Shape>>; readonly isList: boolean };
 
 /** A label or position may follow a list, and so may the members of what it holds. */

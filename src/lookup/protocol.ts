@@ -1,4 +1,4 @@
-/** What client and local service share: the five routes, and the headers of answers. */
+/** Shared by client and local service: the five routes, and the headers of answers. */
 import type { Identifier } from '../core/identifier.js';
 
 /** The `allowNsfw` query parameter: left out, or one of its two values (Endpoints rules 4 to 6). */

@@ -1,6 +1,6 @@
 /**
- * What an answer means. Pure: a result of `send` goes in, a meaning comes out, with what it cost
- * and what the usage headers said. The worker decides what to do about it (repeat, wait, halt).
+ * Interprets answers. Pure: a result of `send` becomes a meaning, a cost and usage headers. The
+ * worker decides what follows (repeat, wait, halt).
  */
 import { isUtf8 } from 'node:buffer';
 import { type Brand, whyNoBrand } from './brand.js';
@@ -23,13 +23,13 @@ import type { SendResult } from './send.js';
  */
 export type AnswerSign = 'own' | 'object' | 'none';
 
-/** What the answer came to. */
+/** The meaning of the answer. */
 export type Meaning =
   | { readonly type: 'matched'; readonly body: Buffer; readonly brand: Brand }
   | {
       readonly type: 'not_found';
       readonly status: 204 | 404;
-      readonly comeBack: boolean;
+      readonly retryLater: boolean;
       readonly sign: AnswerSign;
     }
   /** Never worth another request. `isNoBrand`: a 200 whose object is not that of a brand. */
@@ -66,7 +66,7 @@ export interface Answer {
   readonly date: number | null;
 }
 
-/** Statuses that are never billed, whatever `--free-statuses` says. */
+/** Statuses that are never billed, independent of `--free-statuses`. */
 const ALWAYS_FREE = new Set([401, 403, 429]);
 
 /** Whether the quota counts it. `freeStatuses`: statuses, `5xx` for a hundred of them. */
@@ -113,7 +113,7 @@ function readSilence(result: SendResult & { type: 'no_answer' }): Pick<Answer, '
 
 const REFUSALS: Readonly<Record<number, string>> = {
   401: 'the token is malformed or unknown',
-  402: 'no credential arrived, or the plan has no credit',
+  402: 'the service received no token, or the plan has no credit',
   403: 'the token is unknown, revoked, or without credit',
 };
 
@@ -124,8 +124,8 @@ function meaningOf(result: Answered, now: number): Meaning {
   if (refusal !== undefined) return { type: 'credentials', status, reason: refusal };
   const { code, sign, isUsedUp } = readError(result);
   if (status === 204)
-    return { type: 'not_found', status, comeBack: false, sign: hasUsage(headers) ? 'own' : 'object' };
-  if (status === 404) return { type: 'not_found', status, comeBack: code === 'crawl_queued', sign };
+    return { type: 'not_found', status, retryLater: false, sign: hasUsage(headers) ? 'own' : 'object' };
+  if (status === 404) return { type: 'not_found', status, retryLater: code === 'crawl_queued', sign };
   const retryAfterMs = parseRetryAfter(headers['retry-after'], parseHttpDate(headers.date) ?? now);
   if (status === 429) {
     return { type: 'refused', code: refusalCode(code) ?? (isUsedUp ? 'quota' : null), retryAfterMs };
@@ -165,7 +165,7 @@ function readBrand(result: Answered): Meaning {
   const body = withoutBom(result.body);
   const brand = parseObject(body);
   if (brand === null) {
-    // Of an empty body, and of one that begins like a brand, nobody can tell whether it came whole.
+    // An empty body, or one that begins like a brand, may be incomplete.
     const isForeign = /^\s*[^\s{]/.test(body.toString('utf8', 0, 256)) && readError(result).sign === 'none';
     return { ...wasted('not a JSON object'), ...(isForeign ? { sign: 'none' } : {}) };
   }
@@ -186,7 +186,7 @@ function readError({ headers, body, damage }: Answered) {
   const isCode = typeof named === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(named);
   const { quota, used } = object ?? {};
   const isOwn = hasUsage(headers) || isCode;
-  // Of a body that did not come whole nobody can tell.
+  // An incomplete body does not show it.
   const isObject = damage !== null || object !== null;
   const sign: AnswerSign = isOwn ? 'own' : isObject ? 'object' : 'none';
   return {

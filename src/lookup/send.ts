@@ -55,7 +55,7 @@ export interface HttpSendOptions {
 
 export type HttpSend = ReturnType<typeof createHttpSend>;
 
-const STOPPED = 'stopped before an answer came';
+const STOPPED = 'stopped before the answer arrived';
 
 export function createHttpSend(options: HttpSendOptions) {
   // Loaded when a client is made: commands that only look start sooner.
@@ -139,7 +139,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseError(_controller: Dispatcher.DispatchController, error: Error): void {
-    // With status and headers it is known whether it was billed, whoever ended the body.
+    // Status and headers show whether it was billed, even if the body was cut off.
     if (this.#status !== 0) this.#answer('cut_off');
     else if (this.#abortReason !== undefined) this.#end(this.#wasSent, this.#abortReason);
     else {
@@ -181,7 +181,7 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
   gzip: gunzipSync,
   'x-gzip': gunzipSync,
   br: brotliDecompressSync,
-  // Both forms go by that name; a zlib header tells them apart.
+  // Both forms have that name; a zlib header distinguishes them.
   deflate: (body, options) =>
     ((body[0] ?? 0) & 0x0f) === 8 ? inflateSync(body, options) : inflateRawSync(body, options),
 };

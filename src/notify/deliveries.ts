@@ -15,7 +15,7 @@ export const DELIVERY_MS = 10_000;
 
 const FIRST_WAIT_MS = 5_000;
 const LONGEST_WAIT_MS = 10 * 60_000;
-/** Over a weekend: a receiver that nobody mends before Monday still gets it. */
+/** Over a weekend: a receiver that is fixed on Monday still gets it. */
 export const KEPT_MS = 3 * 24 * 60 * 60_000;
 
 /** How long to wait after so many failed tries of what is owed since then; null: it is given up. */
@@ -47,7 +47,7 @@ export function createDeliveries(log: Log, name: string, clock: Clock = systemCl
       }
       const waitMs = nextTryMs(failed, since, clock.now());
       if (waitMs === null) {
-        log.error({ ...facts, by }, `${name} given up after three days`);
+        log.error({ ...facts, by }, `${name} dropped after three days`);
         return 'expired';
       }
       await clock.sleep(waitMs, closing.signal).catch(() => undefined);

@@ -55,7 +55,7 @@ export function openOutbox(options: OutboxOptions) {
     });
   };
 
-  /** Removes a mark once no period can last longer; takes over one message if nobody has it. */
+  /** Removes a mark once no period can last longer; takes over a message without an owner. */
   const tend = async (name: string): Promise<void> => {
     const path = join(folder, name);
     const age = clock.now() - (await stat(path)).mtimeMs;
@@ -66,7 +66,7 @@ export function openOutbox(options: OutboxOptions) {
     if (message === null || clock.now() - message.at > KEPT_MS) return rm(path, { force: true });
     if (sendOf(message) === null || closing.signal.aborted) return;
     const taken = join(folder, `${id}.${Number(owners) + 1}.json`);
-    // Of two that try, one finds the file gone; whoever comes later finds it touched.
+    // Of two that try, one finds the file gone; a later one finds it touched.
     await touch(path);
     await rename(path, taken);
     begin(message, taken);
@@ -102,7 +102,7 @@ export function openOutbox(options: OutboxOptions) {
         await mkdir(folder, { recursive: true, mode: 0o700 });
         if (!(await createFile(path, JSON.stringify(message)))) return;
         await touch(path);
-        // Marked before it is sent: whoever finds its file gone finds the mark.
+        // Marked before it is sent: when the file is gone, the mark is there.
         if (isOnce && !(await createFile(mark, ''))) {
           await rm(path, { force: true });
           return;

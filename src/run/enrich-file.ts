@@ -34,7 +34,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
       run: null,
       ledger: null,
       inFlight: 0,
-      trouble: null,
+      outage: null,
     };
     const onRows = (rows: number) => onProgress({ ...unasked, phase: 'reading', rows });
     const opened = await openAndScan(request, around.table, { stop, onRows }, releasers);
@@ -65,7 +65,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
         run: progress,
         ledger: worker?.ledgerState(settings.account) ?? null,
         inFlight: worker?.inFlight ?? 0,
-        trouble: worker?.trouble ?? null,
+        outage: worker?.outage ?? null,
       });
     };
     const begun: LookupsContext = {

@@ -1,4 +1,4 @@
-/** What a run is asked to do, what it may touch, and what it comes to; `enrich-file.ts` does it. */
+/** The request, surroundings and result of a run; `enrich-file.ts` performs it. */
 import { createHash } from 'node:crypto';
 import type { Settings } from '../config/settings.js';
 import type { Clock } from '../core/clock.js';
@@ -17,7 +17,7 @@ import type { OutputPlan } from './output/output-plan.js';
 import type { OpenedTable } from './scan/open-table.js';
 import type { Scan, ScanRequest } from './scan/scan.js';
 
-/** What one run is asked to do. Settings as the table of settings has them. */
+/** The request of one run. Settings as in the table of settings. */
 export interface EnrichRequest extends ScanRequest {
   readonly stdout: NodeJS.WritableStream | null;
   readonly output: {
@@ -64,12 +64,12 @@ export interface EnrichSurroundings {
   readonly table?: OpenedTable | null;
   readonly clock: Clock;
   readonly log: Log;
-  /** No new requests; what is in flight is waited for, and what is there is written. */
+  /** No new requests; waits for those in flight, and writes the results so far. */
   readonly stop: AbortSignal;
   readonly onProgress: (progress: EnrichProgress) => void;
-  /** Sentences for people, as they become true. `isWarning`: to be said even where little is. */
+  /** Sentences for display, as they become true. `isWarning`: shown even with `--quiet`. */
   readonly onNotice: (notice: string, isWarning?: true) => void;
-  /** How long requests in flight are waited for once `stop` is aborted. */
+  /** How long to wait for requests in flight after `stop`. */
   readonly graceMs: () => number;
   /** Asked before money is spent; false ends the run before it. */
   readonly confirm: (estimate: SpendingEstimate) => Promise<boolean>;
@@ -86,8 +86,8 @@ export interface EnrichProgress {
   readonly run: RunProgress | null;
   readonly ledger: LedgerState | null;
   readonly inFlight: number;
-  /** What the service does instead of answering; null while it answers. */
-  readonly trouble: string | null;
+  /** Why the service is unavailable; null while it answers. */
+  readonly outage: string | null;
 }
 
 /** A run that has begun. */
@@ -136,7 +136,7 @@ export function scanOf(settings: Settings): EnrichRequest['scan'] {
   return { requested, kind, allowMismatch, waterfall, prefix, priority };
 }
 
-/** What workers know of the run. */
+/** The run as workers see it. */
 export function runSettingsOf(
   settings: Settings,
   { service, account, isLoopback }: Pick<RunService, 'service' | 'account' | 'isLoopback'>,
@@ -170,7 +170,7 @@ export function runKey(
 ): string {
   const { requested, kind, waterfall } = scan;
   const { service, allowNsfw } = settings;
-  // What chooses identifiers, or the meaning of their answers.
+  // The settings that choose identifiers, or the meaning of their answers.
   const chosen = { ...intake, requested, kind, waterfall, service, allowNsfw };
   const ordered = Object.entries(chosen).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(contentHash).update(JSON.stringify(ordered)).digest('hex').slice(0, 32);

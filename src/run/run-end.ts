@@ -10,11 +10,11 @@ export type LookupsEnd =
 
 const ENDS: Record<Exclude<LookupsEnd['type'], 'halted'>, { exitCode: ExitCode; whyDeferred: string }> = {
   finished: { exitCode: EXIT.done, whyDeferred: '' },
-  stopped: { exitCode: EXIT.interrupted, whyDeferred: 'not asked: the run was stopped' },
-  cancelled: { exitCode: EXIT.interrupted, whyDeferred: 'not asked: the run was cancelled' },
+  stopped: { exitCode: EXIT.interrupted, whyDeferred: 'not looked up: the run was stopped' },
+  cancelled: { exitCode: EXIT.interrupted, whyDeferred: 'not looked up: the run was cancelled' },
   too_many_failures: {
     exitCode: EXIT.tooManyErrors,
-    whyDeferred: 'not asked: more lookups failed than --max-errors allows',
+    whyDeferred: 'not looked up: more lookups failed than --max-errors allows',
   },
 };
 
@@ -23,14 +23,14 @@ const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
   limit: EXIT.limit,
   throttled: EXIT.limit,
   doubtful: EXIT.limit,
-  unreachable: EXIT.trouble,
-  lost: EXIT.trouble,
-  useless: EXIT.trouble,
+  unreachable: EXIT.ioError,
+  lost: EXIT.ioError,
+  useless: EXIT.ioError,
 };
 
 /** Why what has no answer was not asked, as its rows say it; empty when nothing stopped the run. */
 export function whyDeferred(end: LookupsEnd): string {
-  return end.type === 'halted' ? `not asked: ${end.halt.sentence}` : ENDS[end.type].whyDeferred;
+  return end.type === 'halted' ? `not looked up: ${end.halt.sentence}` : ENDS[end.type].whyDeferred;
 }
 
 /** `isStrict`: invalid rows count as failed, and so does a whole run without a match. */

@@ -25,7 +25,7 @@ export interface RunContext
   readonly stateFolder: string;
   readonly streams: Pick<Streams, 'stdin' | 'stdout'>;
   readonly traces: {
-    /** Each run in a trace of its own, where traces are sent. `isStrict` as in `exitCodeOf`. */
+    /** Each run in its own trace, if traces are sent. `isStrict` as in `exitCodeOf`. */
     traceRun(engine: string, isStrict: boolean, run: () => Promise<EnrichResult>): Promise<EnrichResult>;
   };
 }

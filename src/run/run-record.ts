@@ -47,7 +47,7 @@ export async function startRun(
     isUnderWay = true;
     runs
       .heartbeat(run.id)
-      .catch((error) => log.warn({ err: error }, 'the heartbeat of the run did not arrive'))
+      .catch((error) => log.warn({ err: error }, 'the heartbeat of the run failed'))
       .finally(() => {
         isUnderWay = false;
       });
@@ -62,12 +62,12 @@ export function newRunId(now: number): string {
   return `r-${new Date(now).toISOString().slice(0, 10).replaceAll('-', '')}-${randomBytes(4).toString('hex')}`;
 }
 
-/** For those who look at the run from outside: what is not asked for because it was stored. */
+/** For `status` and the dashboard: identifiers that need no lookup because they are stored. */
 export async function recordStored({ around, run }: BegunRun, stored: number): Promise<void> {
   if (stored === 0) return;
   await around.engine.runs
     .addTally(run.id, 'known', { ...NO_TALLY, stored })
-    .catch((error) => around.log.warn({ err: error }, 'how much was stored could not be recorded'));
+    .catch((error) => around.log.warn({ err: error }, 'the number of stored answers could not be recorded'));
 }
 
 /**
@@ -86,13 +86,13 @@ export async function endRun(
     return { ledger, ended: await settledRun(run, around) };
   } catch (error) {
     if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
-    onNotice(`the end of this run did not reach the engine: ${error.message}`);
-    // What is under way has been waited for: called again it is the same stop.
+    onNotice(`the engine could not record the end of this run: ${error.message}`);
+    // Requests under way have ended: a second call is the same stop.
     if (around.worker?.type === 'own') await worker?.stop(0);
     const left = worker?.leftOnDisk ?? 0;
     if (left > 0)
       onNotice(
-        `the engine did not take ${countOf(left, 'paid answer')}: they wait on disk, and the next run on it has them`,
+        `the engine could not store ${countOf(left, 'paid answer')}: they are on disk, and the next run on this engine stores them`,
         true,
       );
     // The last tally that the engine gave, and what this process knows to have been sent since.

@@ -12,16 +12,16 @@ export function summaryText(run: FinishedRun): string {
   const { rows, requests, account, identifiers, quality, files } = report;
   const meanwhile =
     requests.savedByOthers > 0
-      ? ` ${countText(requests.savedByOthers)} bought by another run meanwhile,`
+      ? ` ${countText(requests.savedByOthers)} bought meanwhile by another run,`
       : '';
   const lines = [
     '',
     `${countOf(report.input.records, 'row')}: ${rowsText(rows)}`,
     `${countOf(identifiers.distinct, 'distinct identifier')}: ${countOf(requests.sent, 'request')}, ${countText(requests.billed)} billed; ` +
-      `${countText(identifiers.stored)} known from before,${meanwhile} ${countOf(identifiers.duplicateRows, 'duplicate row')} cost nothing`,
+      `${countText(identifiers.stored)} already stored,${meanwhile} ${countOf(identifiers.duplicateRows, 'duplicate row')} at no cost`,
   ];
   if (requests.unreported > 0)
-    lines.push(`${countText(requests.unreported)} more may have been billed by workers that were killed`);
+    lines.push(`${countText(requests.unreported)} more may have been billed: their workers were killed`);
   if (requests.overage > 0)
     lines.push(`overage: ${countOf(requests.overage, 'request')}, ${requests.overageCost} spent`);
   if (account && account.limit !== null) {
@@ -32,7 +32,7 @@ export function summaryText(run: FinishedRun): string {
   }
   if (identifiers.beingFetched > 0)
     lines.push(
-      `${countOf(identifiers.beingFetched, 'of those not found is', 'of those not found are')} still being fetched by the service (crawl_queued): run the same command again in 2 minutes to ask for those alone`,
+      `${countOf(identifiers.beingFetched, 'identifier that was not found is', 'identifiers that were not found are')} still being fetched by the service (crawl_queued): run the same command again in 2 minutes to look up only those`,
     );
   if (rows.matched > 0) {
     const { high, acceptable, poor, unscored } = quality;
@@ -42,16 +42,16 @@ export function summaryText(run: FinishedRun): string {
     );
   }
   if (report.fetchedAt.scoresMayHaveDrifted)
-    lines.push('note: stored and new scores are more than 7 days apart; --refresh makes them comparable');
+    lines.push('note: stored and new scores are more than 7 days apart; --refresh fetches all again');
   for (const [reason, count] of Object.entries(report.failures).slice(0, 5))
     lines.push(`failed ${countText(count)} x: ${reason}`);
   for (const { line, reason } of report.input.examples.slice(0, 3)) lines.push(`line ${line}: ${reason}`);
   lines.push(
     `output: ${files.output === '-' ? 'standard output' : files.output}${result.isComplete ? '' : ' (partial)'}`,
   );
-  if (files.errors) lines.push(`rows to look at: ${files.errors}`);
+  if (files.errors) lines.push(`rows without an answer: ${files.errors}`);
   lines.push(
-    `report: ${page === null ? '' : `${page}, for programs `}${result.names.report}; took ${durationText(report.seconds)}`,
+    `report: ${page === null ? '' : `${page} and `}${result.names.report}; took ${durationText(report.seconds)}`,
   );
   const closing = [noMatchText(report) ?? '', whatNext(run)];
   return visibleLines([...lines, ...closing.filter((line) => line !== '')]);
@@ -76,53 +76,52 @@ function whatNext(run: FinishedRun): string {
   const sentence = end.type === 'halted' ? end.halt.sentence : '';
   switch (exitCode) {
     case EXIT.someFailed:
-      if (report.rows.failed > 0)
-        return 'some rows failed: run the same command again to ask for those alone';
-      return `with --strict this run has failed: ${strictReasons(report).join(', and ')}`;
+      if (report.rows.failed > 0) return 'some rows failed: run the same command again to retry only those';
+      return `failed because of --strict: ${strictReasons(report).join(', and ')}`;
     case EXIT.tooManyErrors:
-      return 'stopped by --max-errors: run the same command again to go on';
+      return 'stopped by --max-errors: run the same command again to continue';
     case EXIT.credentials:
-      return `the service refused the credentials: ${sentence}; check BRAND_API_TOKEN, then run again: nothing is lost`;
-    case EXIT.trouble:
+      return `the service refused the credentials: ${sentence}; check the token, then run the same command again: nothing is lost`;
+    case EXIT.ioError:
       return end.type === 'halted' && end.halt.why === 'lost'
         ? `stopped: ${sentence}; check the engine, then run the same command again`
         : `stopped: ${sentence}; check --base-url, the network (HTTPS_PROXY is not used) and the service, then run the same command again`;
     case EXIT.limit:
       return `stopped: ${sentence}; ${limitAdvice(run)}`;
     case EXIT.interrupted:
-      return `${end.type === 'cancelled' ? 'cancelled with `brand-enrich cancel`' : 'interrupted'}: every paid answer is kept; run the same command again to go on`;
+      return `${end.type === 'cancelled' ? 'cancelled with `brand-enrich cancel`' : 'interrupted'}: all paid answers are stored; run the same command again to continue`;
     default:
       return '';
   }
 }
 
-/** What `--strict` takes for a failure in a run of which no row failed. */
+/** The reasons why `--strict` fails a run without failed rows. */
 function strictReasons({ run, rows }: RunReport): string[] {
   const reasons: string[] = [];
   if (rows.invalid > 0) reasons.push(countOf(rows.invalid, 'row is invalid', 'rows are invalid'));
-  if (run.nothingMatched) reasons.push('nothing matched; see that --column names the right column and kind');
+  if (run.nothingMatched) reasons.push('nothing matched; check that --column and its kind are right');
   return reasons;
 }
 
-/** Names the flag and what it would buy. */
+/** Names the flag and its effect. */
 function limitAdvice({ request, result: { end, facts } }: FinishedRun): string {
   const left = `${countOf(facts.identifiers.deferred, 'identifier is', 'identifiers are')} left`;
-  const again = 'run the same command again to go on';
+  const again = 'run the same command again to continue';
   if (end.type !== 'halted' || end.halt.why !== 'limit') return `${left}; ${again}`;
   const { sentence } = end.halt;
   const cap = /--max-(?:requests|cost)/.exec(sentence)?.[0];
-  if (cap !== undefined) return `${left}; a higher ${cap} would ask for more of them: ${again}`;
+  if (cap !== undefined) return `${left}; a higher ${cap} would cover more of them: ${again}`;
   if (sentence.startsWith('--quota'))
-    return `${left}; a higher --quota, or the next period, would bring more of them: ${again}`;
+    return `${left}; a higher --quota or the next period would cover more of them: ${again}`;
   if (isOverstated(end.halt))
-    return `${left}: say with --plan and --overage-budget what the account has, or raise it there; ${again}`;
+    return `${left}: set --plan and --overage-budget to what the account has, or raise them in the account; ${again}`;
   return `${left}: ${RAISES[request.settings.plan]}; ${again}`;
 }
 
-/** What brings the rest, by plan. */
+/** How to cover the remaining identifiers, by plan. */
 const RAISES: Record<FinishedRun['request']['settings']['plan'], string> = {
-  paid: 'a higher --overage-budget (or a raised quota) would buy them',
-  free: 'they need a raised quota or the next period',
+  paid: 'a higher --overage-budget (or quota) would cover them',
+  free: 'a raised quota or the next period would cover them',
   unsaid:
-    'a raised quota or the next period would bring them, or --plan paid --overage-budget AMOUNT if the plan bills overage',
+    'a raised quota or the next period would cover them, or --plan paid --overage-budget AMOUNT if the plan bills overage',
 };

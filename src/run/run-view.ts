@@ -8,7 +8,7 @@ export interface RunView extends Pick<EnrichSurroundings, 'confirm'> {
   update(progress: EnrichProgress): void;
   /** A sentence for people, as it becomes true. */
   notice(sentence: string): void;
-  /** The same for what is said with `--quiet` too. */
+  /** The same for sentences that `--quiet` shows too. */
   warn(sentence: string): void;
   /** From now on nothing but sentences is shown of the run. */
   end(): void;
@@ -25,7 +25,7 @@ export function createLogView(
     notice: (sentence) => log.info(about, sentence),
     warn: (sentence) => log.warn(about, sentence),
     async confirm({ requests, overageRequests, maxCost }) {
-      log.info({ ...about, requests, overageRequests, maxCost }, 'asking the service');
+      log.info({ ...about, requests, overageRequests, maxCost }, 'starting lookups');
       return true;
     },
     end: () => undefined,
@@ -33,14 +33,14 @@ export function createLogView(
 }
 
 /** Logs an outage, its end, a near limit, once each. `shared`: all runs' worker; null: own ones. */
-export function createStanding(log: Log, shared: Pick<LookupWorker, 'trouble'> | null) {
+export function createStanding(log: Log, shared: Pick<LookupWorker, 'outage'> | null) {
   let isNear = false;
   let isOut = false;
-  return (progress: Pick<EnrichProgress, 'ledger' | 'trouble'>): void => {
-    const { trouble } = shared ?? progress;
-    if (trouble !== null && !isOut) log.warn({ reason: trouble }, 'the service is unavailable');
-    if (trouble === null && isOut) log.info('the service is available again');
-    isOut = trouble !== null;
+  return (progress: Pick<EnrichProgress, 'ledger' | 'outage'>): void => {
+    const { outage } = shared ?? progress;
+    if (outage !== null && !isOut) log.warn({ reason: outage }, 'the service is unavailable');
+    if (outage === null && isOut) log.info('the service is available again');
+    isOut = outage !== null;
     if (progress.ledger === null) return;
     const wasNear = isNear;
     isNear = isNearLimit(progress.ledger);

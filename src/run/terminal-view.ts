@@ -75,9 +75,9 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
   return {
     update(progress) {
       showProgress(progress);
-      const { trouble, ledger } = progress;
-      if (trouble !== null)
-        warnOnce('outage', `the service is unavailable: ${trouble}; trying again with one request at a time`);
+      const { outage, ledger } = progress;
+      if (outage !== null)
+        warnOnce('outage', `the service is unavailable: ${outage}; trying again with one request at a time`);
       if (ledger !== null && isNearLimit(ledger))
         warnOnce(
           'limit',
@@ -97,7 +97,7 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
 
 function estimateText(estimate: SpendingEstimate): string {
   const { requests, withinQuota, overageRequests, maxCost, deferred } = estimate;
-  const parts = [`${countOf(requests, 'identifier')} to ask for`];
+  const parts = [`${countOf(requests, 'identifier')} to look up`];
   if (withinQuota !== null) parts.push(`${countText(withinQuota)} within the quota`);
   if (overageRequests > 0)
     parts.push(`up to ${countText(overageRequests)} as overage for at most ${maxCost}`);
@@ -144,7 +144,7 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
     parts.push(`${countText(Math.round(rate))}/s`, `${durationText((wanted - answered) / rate)} left`);
   if (progress.inFlight > 0) parts.push(`${countText(progress.inFlight)} in flight`);
   parts.push(`${countText(progress.run?.tally.billed ?? 0)} billed`);
-  if (progress.trouble !== null) parts.push(`waiting: ${progress.trouble}`);
+  if (progress.outage !== null) parts.push(`waiting: ${progress.outage}`);
   if (ledger) {
     const limit = limitOf(ledger);
     const overage = ledger.run?.overageBilled ?? 0;

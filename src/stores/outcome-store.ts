@@ -17,7 +17,7 @@ export interface StoredOutcome {
   /** Store's clock, milliseconds. */
   readonly fetchedAt: number;
   readonly billed: boolean;
-  /** Stale after this time whatever the age rules say ("come back later"); null: no such limit. */
+  /** Stale after this time despite the age rules ("retry later"); null: no such limit. */
   readonly freshUntil: number | null;
 }
 
@@ -49,11 +49,11 @@ export interface OutcomeStats {
 /** A part of all stored answers. */
 interface OutcomePage {
   readonly outcomes: readonly StoredOutcome[];
-  /** What the next page is asked for with; null: this is the last one. */
+  /** The cursor of the next page; null: this is the last one. */
   readonly next: string | null;
 }
 
-/** What `restore` did with the answers that it was given; the others are stored already. */
+/** The result of `restore`; answers in neither count were already stored. */
 interface RestoreCounts {
   readonly taken: number;
   /** Older than answers are kept. */
@@ -93,9 +93,9 @@ export interface OutcomeStore {
   restore(outcomes: readonly StoredOutcome[]): Promise<RestoreCounts>;
 }
 
-/** A "come back later" 404 (the brand is fetched within 1 to 2 minutes) is believed for so long. */
-export const COME_BACK_FRESH_MS = 120_000;
+/** A "retry later" 404 (the service fetches the brand within 1 to 2 minutes) is fresh this long. */
+export const RETRY_LATER_FRESH_MS = 120_000;
 
-/** What its row says. */
-export const COME_BACK_REASON =
-  'the service is still fetching this brand (crawl_queued); run again in 2 minutes to ask for it once more';
+/** The text in its row. */
+export const RETRY_LATER_REASON =
+  'the service is still fetching this brand (crawl_queued); run again in 2 minutes to retry it';

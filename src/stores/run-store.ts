@@ -8,7 +8,7 @@ import type { Freshness } from '../core/outcome.js';
 import { RULES } from '../ledger/rules.js';
 import type { AllowNsfw } from '../lookup/protocol.js';
 
-/** What workers need to know of a run; written once when it starts. */
+/** The settings of a run for workers; written once when it starts. */
 export interface RunSettings {
   /** The service's base URL without credentials, query, version or trailing slash. */
   readonly service: string;
@@ -72,7 +72,7 @@ export interface RunRecord extends NewRun {
 /** `running` while the process is at it; a `running` run with an old heartbeat is dead. */
 export type RunStatus = 'running' | 'completed' | 'stopped' | 'cancelled';
 
-/** What workers did for a run, summed over finished chunks and partial reports. */
+/** The work of workers for a run, summed over finished chunks and partial reports. */
 export interface Tally {
   readonly matched: number;
   readonly notFound: number;
@@ -152,7 +152,7 @@ export function foundNothing({ status, identifiers, tally }: RunRecord): boolean
   return status === 'completed' && isAsked && tally.matched === 0 && tally.notFound + tally.failed > 0;
 }
 
-/** Whether somebody is at a run, by its heartbeat. `now` is the store's clock. */
+/** Whether a run is alive, by its heartbeat. `now` is the store's clock. */
 export function isAlive({ status, beatAt }: Pick<RunRecord, 'status' | 'beatAt'>, now: number): boolean {
   return status === 'running' && now - beatAt < RULES.runDeadAfterMs && beatAt - now <= RULES.runBeatAheadMs;
 }

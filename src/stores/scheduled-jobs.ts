@@ -5,13 +5,13 @@
  */
 import type { Job, Queue, Worker } from 'bullmq';
 
-/** The payload of a scheduled job: names only; whoever set the scheduler knows their meaning. */
+/** The payload of a scheduled job: names only; their meaning is up to the caller. */
 export interface ScheduledJobData {
   /** Of the scheduler. */
   readonly name: string;
-  /** What the scheduler was set for; one that is set anew under the same name has another. */
+  /** The id of the schedule; a new scheduler with the same name has another one. */
   readonly id: string;
-  /** When its work was begun (milliseconds since 1970); absent: nobody has begun. */
+  /** When a worker began it (milliseconds since 1970); absent: none has. */
   readonly begunAt?: number;
 }
 
@@ -28,7 +28,7 @@ export type ScheduledJobProcessor = (
 
 interface Scheduler {
   readonly name: string;
-  /** When its next job is due, milliseconds since 1970; in the past when nobody took it yet. */
+  /** When its next job is due, milliseconds since 1970; in the past until a worker takes it. */
   readonly nextAt: number | null;
 }
 

@@ -1,8 +1,7 @@
 /**
  * Where paid answers wait when the engine cannot take them: private files, synced to disk, which
  * the next start brings in. Each engine has a folder of its own under the spool, named after its
- * id, so that no answers of others are taken. Used only in trouble; answers belong in the outcome
- * store.
+ * id, so that no other engine's answers are read. Used only while the outcome store is unavailable.
  */
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
@@ -125,7 +124,7 @@ async function entriesOf(folder: string): Promise<Dirent[]> {
   return readdir(folder, { withFileTypes: true }).catch(() => []);
 }
 
-/** None when somebody else has just brought the file in. */
+/** None when another process has just recorded the file. */
 async function readAnswers(path: string): Promise<NewOutcome[]> {
   const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
     if (error.code === 'ENOENT') return '';

@@ -1,4 +1,4 @@
-/** What an answer is worth: whether it comes from the service, and what it says of the account. */
+/** The worth of an answer: is it from the service, and what does it show of the account? */
 import type { Observation } from '../ledger/outbox.js';
 import { periodOf } from '../ledger/period.js';
 import type { Answer, AnswerSign } from '../lookup/read-answer.js';
@@ -43,7 +43,7 @@ async function worthOf(
   if (!('sign' in meaning) || meaning.sign === undefined) return null;
   const isProven = meaning.sign !== 'own' && (await standing.isProven());
   const worth = worthOfSign(meaning.sign, { isProven, allowsUnknown });
-  // What is of no use is asked for once more, and proves nothing.
+  // An unusable answer is retried once, and proves nothing.
   return meaning.type === 'wasted' && worth !== 'foreign' ? null : worth;
 }
 
@@ -65,8 +65,8 @@ export async function weigh(
 }
 
 /**
- * Useful answers alone count as heard: while there is none, requests go one at a time. `worth`: of
- * a brand, a "not found" or a refusal of what was asked for, else null.
+ * Only useful answers set `heard`: until then, requests go one at a time. `worth`: of a brand, a
+ * "not found" or a refusal of what was asked for, else null.
  */
 export function observe(
   answer: Answer,

@@ -12,7 +12,7 @@ import { BUSY_RETRY_MS } from './retry-policy.js';
 import type { ServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
-/** What asking needs of its process. */
+/** The parts of the process that a lookup needs. */
 export interface AskContext {
   readonly client: Client;
   readonly governor: Governor;
@@ -31,8 +31,8 @@ export interface AskContext {
   readonly keepFailure: (run: string, failure: LookupFailure) => Promise<void>;
   /** Stops asking for a run: here at once and, when it resolves, in every other worker. */
   readonly halt: (run: string, halt: RunHalt) => Promise<void>;
-  /** For people: requests in flight, and the service's trouble while the breaker is open. */
-  readonly gauge: { inFlight: number; trouble: string | null };
+  /** Requests in flight, and why the service is unavailable while the breaker is open. */
+  readonly gauge: { inFlight: number; outage: string | null };
 }
 
 /**
@@ -47,7 +47,7 @@ export interface Asked {
         readonly type: 'failed';
         readonly reason: string;
         readonly billed: boolean;
-        /** It may be asked for by the next run of the same command. */
+        /** The next run of the same command may look it up. */
         readonly isDeferred?: boolean;
       }
     | {
@@ -86,16 +86,16 @@ export interface LookupUnderWay {
   damage: string | null;
 }
 
-/** The outcome when nothing is sent. */
+/** The result when nothing is sent. */
 export function unasked(result: Asked['result']): Asked {
   return { result, requests: 0, billed: 0 };
 }
 
-/** To be asked for again later; no attempt is used up. */
+/** To be retried later; uses no attempt. */
 export function later(retryInMs: number, reason: string): Asked['result'] & { type: 'again' } {
   return { type: 'again', countsAsAttempt: false, retryInMs, reason };
 }
 
-/** Somebody else has the claim, or the key in this process. */
-export const BUSY = later(BUSY_RETRY_MS, 'another worker is asking');
+/** The result when another worker, or another chunk of this process, has the key. */
+export const BUSY = later(BUSY_RETRY_MS, 'another worker is looking it up');
 export const STOPPED = later(0, 'stopped');

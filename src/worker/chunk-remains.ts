@@ -1,6 +1,6 @@
 /**
- * What a round over a chunk leaves: lookups that have failed for this run, and identifiers that
- * come back later, each with its own time. Pure.
+ * The rest of a chunk after a round: failed lookups, and identifiers to retry, each with its own
+ * time. Pure.
  */
 import type { ChunkData } from '../engine/engine.js';
 import { RETRY_AFTER_AT_MOST_MS } from '../lookup/protocol.js';
@@ -10,7 +10,7 @@ import { parkMs } from './retry-policy.js';
 
 type AskedTexts = readonly (readonly [string, Asked])[];
 
-/** The lookups that nobody asks for again in this run. */
+/** The lookups that this run does not retry. */
 export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): LookupFailure[] {
   return asked.flatMap(([text, { result }]) => {
     const key = prefix + text;
@@ -19,7 +19,7 @@ export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): 
       return [{ key, ...failure }];
     }
     if (result.type !== 'again' || !givesUp(data, text, result)) return [];
-    const reason = `${result.reason}; asked ${attemptsOf(data, text) + 1} times over`;
+    const reason = `${result.reason}; tried ${attemptsOf(data, text) + 1} times`;
     return [{ key, reason, billed: false }];
   });
 }

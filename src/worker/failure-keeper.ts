@@ -12,7 +12,7 @@ const RETRY_MS = 1_000;
 
 export function createFailureKeeper(runs: Pick<RunStore, 'fail'>, clock: Clock, log: Log) {
   const closing = new AbortController();
-  /** What has to wait for an earlier call, by run. */
+  /** Failures that wait for an earlier call, by run. */
   const waiting = new Map<string, { readonly failures: LookupFailure[]; readonly kept: Promise<void> }>();
   let last: Promise<void> = Promise.resolve();
 
@@ -21,7 +21,7 @@ export function createFailureKeeper(runs: Pick<RunStore, 'fail'>, clock: Clock, 
       try {
         return await runs.fail(run, failures);
       } catch (error) {
-        log.error({ reason: errorText(error), failures: failures.length }, 'the engine keeps no failures');
+        log.error({ reason: errorText(error), failures: failures.length }, 'the engine records no failures');
         if (closing.signal.aborted) throw error;
         await clock.sleep(RETRY_MS, closing.signal).catch(() => undefined);
       }

@@ -7,7 +7,7 @@ import type { RunHalt } from '../stores/run-store.js';
 export const WASTED_AT_MOST = 20;
 
 export function unreached(reason: string): RunHalt {
-  return { why: 'unreachable', sentence: `the service was not reached for a minute: ${reason}` };
+  return { why: 'unreachable', sentence: `the service was unreachable for a minute: ${reason}` };
 }
 
 /** A misspelt host, or a certificate that is not trusted: waiting would not help. */
@@ -19,13 +19,13 @@ export function unreachableForGood(reason: string): RunHalt {
 export function refused(reason: string): RunHalt {
   return {
     why: 'unreachable',
-    sentence: `the service cannot be reached: ${reason}, and never did anything there`,
+    sentence: `the service cannot be reached: ${reason}, and this address has never answered`,
   };
 }
 
 /** A login page or a proxy in front answers everything with 200, and each answer is paid for. */
 export function useless(answers: number, reason: string): RunHalt {
-  return { why: 'useless', sentence: `${answers} answers in a row were of no use: ${reason}` };
+  return { why: 'useless', sentence: `${answers} answers in a row were unusable: ${reason}` };
 }
 
 /** Unproven answers, without a good one, after which a run asks whether the address is right. */
@@ -35,7 +35,7 @@ const SAID_NOTHING_FOUND = /^the service answered (?:204|404)/;
 const NOT_BELIEVED =
   'not believed: the address never gave a good answer, and this one has neither a usage header nor an error code';
 
-/** What the rows say of such an answer, as long as nobody can believe it. */
+/** The text in rows for such an answer, until it is trusted. */
 export function unprovenReason(answer: Answer): string {
   return `${saidWithCost(answer)}, ${NOT_BELIEVED}`;
 }
@@ -49,22 +49,22 @@ export function isUnprovenReason(reason: string, hasGood: boolean): boolean {
   return reason.endsWith(NOT_BELIEVED) && (!hasGood || SAID_NOTHING_FOUND.test(reason));
 }
 
-/** What the rows say of an answer that did not come from the service. */
+/** The text in rows for an answer that did not come from the service. */
 export function foreignReason(answer: Answer): string {
-  return `${saidWithCost(answer)}, by something that is not the service: no usage header, no error code, no JSON object`;
+  return `${saidWithCost(answer)}, but not from the service: no usage header, no error code, no JSON object`;
 }
 
 export function unproven(service: string): RunHalt {
   return {
     why: 'useless',
-    sentence: `is the address right? ${service} never gave a good answer, and refused everything that it was asked, without a usage header or an error code; --allow-unknown goes on where the list is known to be unknown`,
+    sentence: `is the address right? ${service} has never given a good answer and refused every request without a usage header or an error code; if the brands are known to be unknown to the service, use --allow-unknown`,
   };
 }
 
 export function foreign(service: string, answer: Answer): RunHalt {
   return {
     why: 'useless',
-    sentence: `is the address right? ${service} never gave a good answer; this one has neither a usage header nor an error code nor a JSON object: ${said(answer)}`,
+    sentence: `is the address right? ${service} has never given a good answer; this one has no usage header, no error code and no JSON object: ${said(answer)}`,
   };
 }
 
@@ -82,14 +82,14 @@ function saidWithCost(answer: Answer): string {
 
 /** For rows: two requests of a lookup may have been billed, and neither got an answer. */
 export const DOUBTFUL_REASON =
-  'not asked again: two requests for it may have been billed, and their answers were lost with killed workers or connections';
+  'not retried: two requests may have been billed, and their answers were lost with killed workers or connections';
 
 /** All was asked that this run may ask. */
 export function doubtful(identifiers: number): RunHalt {
   const what = countOf(identifiers, 'identifier');
   return {
     why: 'doubtful',
-    sentence: `of ${what} two requests may have been billed whose answers were lost; a run asks no more often than that`,
+    sentence: `for ${what}, two requests may have been billed and their answers were lost; a run does not retry more often`,
   };
 }
 
@@ -100,7 +100,7 @@ export function throttled(patienceMs: number): RunHalt {
   };
 }
 
-const OVERSTATED = '--plan or --overage-budget say more than the account has';
+const OVERSTATED = '--plan or --overage-budget is higher than in the account';
 
 /** The service refuses for quota where budget and plan would let us go on. */
 export function overstated({ usage, quota }: { readonly usage: number; readonly quota: number }): RunHalt {

@@ -23,7 +23,7 @@ export function createHalts(clock: Clock) {
     },
     set: (run: string, halt: RunHalt) =>
       void halts.set(run, { halt, until: clock.monotonic() + REMEMBERED_MS }),
-    /** The run may be asked for again. */
+    /** Lookups for the run may continue. */
     forget: (run: string) => void halts.delete(run),
   };
 }

@@ -10,7 +10,7 @@ import {
   THROTTLED_GIVE_UP_SILENT_MS,
 } from '../ledger/policy.js';
 import type { Answer, Meaning } from '../lookup/read-answer.js';
-import { COME_BACK_FRESH_MS } from '../stores/outcome-store.js';
+import { RETRY_LATER_FRESH_MS } from '../stores/outcome-store.js';
 import { packProfile } from '../stores/profile-codec.js';
 import type { RunHalt } from '../stores/run-store.js';
 import { weigh } from './answer-worth.js';
@@ -43,7 +43,7 @@ type Means<Type extends Meaning['type']> = Extract<Meaning, { type: Type }>;
 
 const REPEAT: NextStep = { type: 'repeat' };
 
-/** Does what the answer asks for, and settles its permit. Throws engine trouble. */
+/** Does what the answer asks for, and settles its permit. Throws engine errors. */
 export async function handleAnswer(lookup: LookupUnderWay, received: Received): Promise<NextStep> {
   const { context, run } = lookup;
   const { pass, permit, answer } = received;
@@ -54,7 +54,7 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   const isQuota = meaning.type === 'refused' && isQuotaRefusal(meaning.code, answer, governor.state);
   const isGood = meaning.type !== 'unavailable' && (meaning.type !== 'refused' || isQuota);
   breaker.note(pass, isGood, clock.monotonic());
-  context.gauge.trouble = outageOf(lookup, meaning);
+  context.gauge.outage = outageOf(lookup, meaning);
   const isSlow = pass.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
   const usedUp = refusals.note(answer, isSlow, clock.monotonic(), ownCountOf(context));
 
@@ -133,17 +133,17 @@ async function recordOutcome(
 ): Promise<NextStep> {
   const { context, key } = lookup;
   await context.standing.noteGood();
-  const comeBack = meaning.type === 'not_found' && meaning.comeBack;
+  const retryLater = meaning.type === 'not_found' && meaning.retryLater;
   const profile = meaning.type === 'matched' ? meaning : null;
   const fetchedAt = await context.recorder.record({
     key,
     status: meaning.type,
     packed: profile && packProfile(profile.body, context.compress),
     billed: answer.cost !== 'free',
-    freshMs: comeBack ? COME_BACK_FRESH_MS : null,
+    freshMs: retryLater ? RETRY_LATER_FRESH_MS : null,
   });
   settle();
-  context.listener?.onAnswer({ key, status: meaning.type, comeBack, profile, fetchedAt });
+  context.listener?.onAnswer({ key, status: meaning.type, retryLater, profile, fetchedAt });
   return { type: meaning.type };
 }
 
@@ -232,7 +232,7 @@ function hasEverAnswered(
   return breaker.hasBeenGood || matched + notFound > 0 || governor.state?.usage != null;
 }
 
-/** What the ledger counts of the quota; null while none is known. */
+/** The ledger's own count against the quota; null while the quota is unknown. */
 function ownCountOf({ governor: { state } }: AskContext): UsageOfQuota | null {
   if (state === null) return null;
   const quota = limitOf({ ...state, overage: 0 });

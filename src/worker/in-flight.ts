@@ -7,11 +7,11 @@ export function countInFlight(count: () => number): () => void {
   return () => counts.delete(count);
 }
 
-/** What a process that leaves now leaves behind, in one sentence; empty when it is nothing. */
+/** The requests in flight when a process quits now, in one sentence; empty for none. */
 export function leftBehind(): string {
   let requests = 0;
   for (const count of counts) requests += count();
   if (requests === 0) return '';
   const many = requests === 1 ? '1 request was' : `${requests} requests were`;
-  return `left at once: ${many} in flight and may have been billed; what has no answer counts as spent`;
+  return `quit at once: ${many} in flight and may have been billed; they count as spent`;
 }

@@ -37,7 +37,7 @@ const NOT_OURS_MS = 5_000;
 /** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
 const IDLE_MS = 2_000;
 const LOOK_MS = 100;
-const PROMOTED = 'the clock was set back, or that of another worker is ahead: parked chunks go on';
+const PROMOTED = 'the clock was set back, or the clock of another worker is ahead: parked chunks continue';
 
 export interface LookupWorkerOptions {
   readonly engine: Engine;
@@ -57,7 +57,7 @@ export interface LookupWorkerOptions {
   readonly listener?: WorkerListener;
 }
 
-/** How long a free reading may take to reach the ledger before whoever asked for it goes on. */
+/** How long a caller waits for a free reading to reach the ledger. */
 const USAGE_TOLD_MS = 5_000;
 
 /** Requests, and those of them that were or may have been billed. */
@@ -97,7 +97,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     clock,
     compress: options.compress,
     listener: options.listener,
-    gauge: { inFlight: 0, trouble: null as string | null },
+    gauge: { inFlight: 0, outage: null as string | null },
     worker: name,
     limit: pLimit(concurrency),
     halts,
@@ -116,7 +116,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     tallies: createRunTallies(engine.runs, clock),
   };
 
-  /** What asking for a run needs, per service and account; null: not to be asked from here. */
+  /** The context of lookups for a run, per service and account; null: not for this worker. */
   function contextOf({ settings: { service, account } }: Pick<RunRecord, 'settings'>): ChunkContext | null {
     const known = contexts.get(`${account} ${service}`);
     if (known) return known;
@@ -141,7 +141,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     const context = contextOf(run);
     if (context === null) {
       const facts = { run: run.id, service: run.settings.service };
-      log.warn(facts, 'this worker does not ask that service; its chunk is left to others');
+      log.warn(facts, 'this worker has no client for that service; leaving the chunk to other workers');
       return { type: 'parked', data, waitMs: NOT_OURS_MS };
     }
     const stop = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
@@ -156,7 +156,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       options.listener?.onChunk();
       return;
     }
-    // A lost lock means that somebody else has the job and parks it.
+    // A lost lock means that another worker has the job and parks it.
     if (signal?.aborted) throw new Error('the lock of this chunk was lost');
     await job.updateData(result.data);
     await job.moveToDelayed(clock.now() + result.waitMs, token);
@@ -213,13 +213,13 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     get inFlight(): number {
       return shared.gauge.inFlight;
     },
-    /** What the service does instead of answering, while the breaker is open; null otherwise. */
-    get trouble(): string | null {
-      return shared.gauge.trouble;
+    /** Why the service is unavailable, while the breaker is open; null otherwise. */
+    get outage(): string | null {
+      return shared.gauge.outage;
     },
     /** The account of a run as this worker last saw it; null before its first exchange. */
     ledgerState: (account: string) => governors.get(account)?.state ?? null,
-    /** What this worker sent for a run, by its own count. */
+    /** The requests of this worker for a run, by its own count. */
     sentFor: (run: string) => sent.get(run) ?? NOTHING_SENT,
     /** Paid answers that the engine did not take before the stop: on disk for the next worker. */
     get leftOnDisk(): number {
@@ -229,12 +229,10 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       await engine.outcomes.heartbeat(name);
       const queue = engine.openQueue(options.queueName);
       const heartbeats = setInterval(() => {
-        engine.outcomes
-          .heartbeat(name)
-          .catch((error) => log.warn({ err: error }, 'the heartbeat did not arrive'));
+        engine.outcomes.heartbeat(name).catch((error) => log.warn({ err: error }, 'the heartbeat failed'));
         promoteParked(queue, clock.now()).then(
           (chunks) => chunks > 0 && log.warn({ chunks }, PROMOTED),
-          (error) => log.debug({ err: error }, 'parked chunks could not be looked at'),
+          (error) => log.debug({ err: error }, 'parked chunks could not be checked'),
         );
       }, RULES.workerHeartbeatMs);
       releasers.push(() => queue.close());
@@ -245,7 +243,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       // Answers of versions that did not name the engine are beside the folders of engines.
       for (const folder of [ownSpool, options.spoolFolder])
         found += await bringInAnswers(folder, record, clock.now());
-      if (found > 0) log.info({ answers: found }, 'answers that waited on disk are in the outcome store');
+      if (found > 0) log.info({ answers: found }, 'stored the paid answers that were on disk');
       worker.run().catch((error) => log.error({ err: error }, 'the worker ended'));
     },
     /** Reads quota and usage before spending, by one free request. null: no client for it. */
@@ -262,7 +260,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       await governor.flushed(USAGE_TOLD_MS);
       return { answer, worth };
     },
-    /** A halted run may be asked for again. */
+    /** Lookups for a halted run may continue. */
     resumeRun: (run: string): void => halts.forget(run),
     /**
      * Sends nothing more; resolves when what is in flight has ended and is recorded, or after
@@ -275,7 +273,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   };
 }
 
-/** What was made for a name, or is made at its first use. */
+/** One value per name, made at its first use. */
 function oneFor<T>(make: (name: string) => T, made = new Map<string, T>()): (name: string) => T {
   return (name) => {
     const one = made.get(name) ?? make(name);

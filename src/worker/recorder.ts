@@ -21,7 +21,7 @@ export interface RecorderOptions {
   readonly log: Log;
   /** Where answers wait when the store refuses. */
   readonly spoolFolder: string;
-  /** Answers that may wait for their flush before nobody sends any more: the concurrency. */
+  /** Answers that may wait for their flush before sending stops: the concurrency. */
   readonly room: number;
 }
 
@@ -61,8 +61,7 @@ export function createRecorder(options: RecorderOptions) {
   async function keep(batch: readonly Waiting[]): Promise<void> {
     let spooled: string | null = null;
     for (let isFirst = true; ; isFirst = false) {
-      // What the store did not take at once is dated when it was fetched, not when the store takes
-      // it.
+      // An answer that the store did not accept at once keeps the date when it was fetched.
       const ageOf = ({ fetchedAt }: Waiting) => Math.max(0, Math.round(clock.monotonic() - fetchedAt));
       const outcomes = batch.map((each) =>
         isFirst ? each.outcome : { ...each.outcome, ageMs: ageOf(each) },
@@ -73,19 +72,19 @@ export function createRecorder(options: RecorderOptions) {
         // Brought in a second time it changes nothing that was paid for.
         if (spooled !== null)
           await rm(spooled, { force: true }).catch((error) =>
-            log.warn({ err: error }, 'a spooled file could not be removed; the next start records it again'),
+            log.warn({ err: error }, 'a spooled file could not be removed; the next start stores it again'),
           );
         return;
       } catch (error) {
         const answers = outcomes.length;
-        log.error({ err: error, answers }, 'the engine does not take answers; nothing is sent until it does');
+        log.error({ err: error, answers }, 'the engine does not store answers; no requests until it does');
         spooled ??= await spoolAnswers(spoolFolder, outcomes).catch((failure) => {
           const facts = { err: failure, folder: spoolFolder };
           log.fatal(facts, 'paid answers could be written neither to the engine nor to disk');
           return null;
         });
         if (closing.signal.aborted) {
-          const lost = new Error(`paid answers wait in ${spoolFolder}: ${errorText(error)}`);
+          const lost = new Error(`paid answers are on disk in ${spoolFolder}: ${errorText(error)}`);
           left += batch.length;
           for (const each of batch) each.reject(lost);
           return;

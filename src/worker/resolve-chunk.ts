@@ -21,11 +21,11 @@ const DUE_SOON_MS = 50;
 export interface ChunkContext extends AskContext {
   readonly engine: Engine;
   readonly worker: string;
-  /** The one gate of the process: so many lookups at once, whatever the number of chunks. */
+  /** The one gate of the process: so many lookups at once, over all chunks. */
   readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
   /** Keys that some chunk of this process is at work on. */
   readonly underWay: Set<string>;
-  /** What this worker reports to runs of their progress. */
+  /** The progress reports of this worker. */
   readonly tallies: RunTallies;
 }
 
@@ -66,7 +66,7 @@ export async function resolveChunk(
   const tally = context.tallies.of(run.id);
   try {
     const ours = await claimAndAsk(context, run, free, prefix, signals, tally);
-    // Recording drops a claim; whatever ended otherwise gives it back.
+    // Recording drops a claim; every other end gives it back.
     const isAnswered = ({ result: { type } }: Asked) => type === 'matched' || type === 'not_found';
     const keys = ours.flatMap(([text, each]) => (isAnswered(each) ? [] : [prefix + text]));
     if (keys.length > 0) await context.engine.outcomes.release(context.worker, keys);
@@ -76,7 +76,7 @@ export async function resolveChunk(
   }
   const failures = failuresOf(data, asked, prefix);
   if (failures.length > 0) await context.engine.runs.fail(run.id, failures);
-  // What a repeated chunk finds was counted when it was bought, or found, the first time.
+  // A repeated chunk finds answers that were counted the first time.
   if (!isRepeat) tally.add({ stored: chunk.identifiers.length - asked.length });
   await tally.flush();
   if (asked.some(([, { result }]) => result.type === 'halted' || result.type === 'revoked')) {
@@ -86,14 +86,14 @@ export async function resolveChunk(
   return left === null ? finishChunk(context.engine, data) : { type: 'parked', ...left };
 }
 
-/** What has failed for good before is neither asked for nor paid for again. */
+/** Final failures are neither retried nor paid for again. */
 async function withoutFailed(engine: Engine, data: ChunkData, prefix: string): Promise<ChunkData> {
   const keys = data.identifiers.map((text) => prefix + text);
   const failures = await engine.runs.failures(data.run, keys);
   return { ...data, identifiers: data.identifiers.filter((_text, at) => failures[at] === null) };
 }
 
-/** What each came to, except those with a fresh answer. Throws only when nothing is under way. */
+/** The results, except for fresh answers. Throws only when nothing is under way. */
 async function claimAndAsk(
   context: ChunkContext,
   run: RunRecord,
@@ -130,7 +130,7 @@ async function claimAndAsk(
   });
 }
 
-/** Nothing is left to do for this chunk, or nobody waits for it. */
+/** Nothing is left to do for this chunk, or no run waits for it. */
 export async function finishChunk(engine: Engine, data: ChunkData): Promise<ChunkResult> {
   await engine.runs.finishChunk(data.run, data.chunk);
   return { type: 'finished' };

@@ -20,7 +20,7 @@ const QUICK_WAITS_MS = [100, 500] as const;
 /** Waits before each later attempt, milliseconds. After the last the lookup has failed. */
 const PARK_MS = [2_000, 5_000, 15_000, 30_000, 60_000] as const;
 
-/** The longest Retry-After that is waited for inside a job. */
+/** The longest Retry-After to wait for inside a job. */
 const HOLD_AT_MOST_MS = 1_500;
 
 /** The wait before the next quick try; null: park instead. `tries` requests have been made. */

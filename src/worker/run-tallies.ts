@@ -44,7 +44,7 @@ function createTally(runs: Pick<RunStore, 'addTally'>, run: string, clock: Clock
     if (Object.values(counts).some((count) => count > 0)) sum = next;
   }
 
-  /** Reports what is left to report. Throws engine trouble. */
+  /** Reports what is not reported yet. Throws engine errors. */
   function flush(): Promise<void> {
     const flushed = reporting.then(async () => {
       const current = sum;

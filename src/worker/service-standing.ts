@@ -1,5 +1,5 @@
 /**
- * What the engine knows about a service besides its answers, for all workers and for later runs:
+ * The engine's knowledge about a service besides its answers, for all workers and later runs:
  * whether its address ever gave a good answer, which of its refusals nobody can believe yet, and
  * how many answers in a row were of no use.
  *
@@ -20,9 +20,9 @@ const PROVEN = 'services';
 /** By `serviceTag`: the worker whose request goes alone. */
 const ALONE = 'services-alone';
 
-/** Older ones are of another trouble. */
+/** Older ones belong to an earlier outage. */
 const STREAK_MS = 600_000;
-/** A 404 that turns out to be right later than this is asked for anew. */
+/** A 404 that is confirmed later than this is looked up again. */
 const UNPROVEN_KEPT_MS = 3_600_000;
 /** A good answer of this worker ends a row of useless ones of other workers within this time. */
 const CLEAR_EVERY_MS = 1_000;
@@ -38,10 +38,10 @@ export interface ServiceStandingOptions {
   readonly log: Log;
 }
 
-/** What ends a turn that nobody needed. */
+/** Ends a turn that was not needed. */
 export const NO_TURN = async (): Promise<unknown> => undefined;
 
-/** An answer as it was when nobody could believe it. */
+/** An answer that could not be trusted yet. */
 interface Unproven {
   readonly run: string;
   readonly billed: boolean;
@@ -51,11 +51,11 @@ interface Unproven {
 
 export type ServiceStanding = ReturnType<typeof createServiceStanding>;
 
-/** One per process and service. Engine trouble is waited out or logged, never thrown. */
+/** One per process and service. Engine errors are retried or logged, never thrown. */
 export function createServiceStanding(options: ServiceStandingOptions) {
   const { keyValues, service, worker, timeoutMs, clock, log } = options;
   const tag = serviceTag(service);
-  /** Of this service, by outcome key: answers that nobody can believe yet. */
+  /** Of this service, by outcome key: answers that cannot be trusted yet. */
   const unproven = `unproven-${tag}`;
   /** Of this service, by permit: answers of no use since the last good one. */
   const useless = `useless-${tag}`;
@@ -63,7 +63,7 @@ export function createServiceStanding(options: ServiceStandingOptions) {
   let isProofKept = false;
   let hasSeenUseless = false;
   let clearedAt = Number.NEGATIVE_INFINITY;
-  /** Resolves when whoever is alone in this process has left. */
+  /** Resolves when the current turn in this process has ended. */
   let turn: Promise<void> = Promise.resolve();
 
   /** The engine's answer, or `otherwise` after a moment: nothing is sent without it anyway. */
@@ -72,7 +72,7 @@ export function createServiceStanding(options: ServiceStandingOptions) {
       return await answer();
     } catch (error) {
       const reason = errorText(error);
-      log.warn({ reason }, 'what the engine knows of the service could not be read or kept');
+      log.warn({ reason }, 'the standing of the service could not be read or written');
       await clock.sleep(ENGINE_RETRY_MS);
       return otherwise;
     }
@@ -147,7 +147,7 @@ export function createServiceStanding(options: ServiceStandingOptions) {
         });
     },
 
-    /** The service gave a good answer: whatever was of no use before is forgiven. */
+    /** The service gave a good answer: earlier unusable answers no longer count. */
     async noteGood(): Promise<void> {
       const isOwnRow = hasSeenUseless;
       if (!isOwnRow && clock.monotonic() - clearedAt < CLEAR_EVERY_MS) return;
@@ -167,7 +167,7 @@ export function createServiceStanding(options: ServiceStandingOptions) {
       return recent.length;
     },
 
-    /** Remembers an answer that nobody can believe yet: how many there are in this run. */
+    /** Stores an answer that cannot be trusted yet; returns their number in this run. */
     async noteUnproven(key: OutcomeKey, answer: Unproven): Promise<number> {
       const all = await add(unproven, key, JSON.stringify(answer));
       return all.filter(({ text }) => (JSON.parse(text) as Unproven).run === answer.run).length;

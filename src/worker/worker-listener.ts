@@ -1,4 +1,4 @@
-/** What a worker reports to runs of its own process. Nothing depends on it: stores have it all. */
+/** Reports of a worker to runs of its process. Nothing depends on them: stores have it all. */
 import type { Brand } from '../lookup/brand.js';
 import type { OutcomeKey } from '../stores/outcome-store.js';
 
@@ -7,7 +7,7 @@ export interface FetchedAnswer {
   readonly key: OutcomeKey;
   readonly status: 'matched' | 'not_found';
   /** A "not found" that is believed for a moment only: the brand is being fetched. */
-  readonly comeBack: boolean;
+  readonly retryLater: boolean;
   /** The service's JSON as it came, and parsed; null for `not_found`. */
   readonly profile: { readonly body: Buffer; readonly brand: Brand } | null;
   /** Store's clock, milliseconds: the date under which the store keeps it. */
@@ -17,6 +17,6 @@ export interface FetchedAnswer {
 export interface WorkerListener {
   /** Called after each chunk. */
   onChunk(): void;
-  /** Called after each answer, whichever run asked for it. Must not throw. */
+  /** Called after each answer, for any run. Must not throw. */
   onAnswer(answer: FetchedAnswer): void;
 }

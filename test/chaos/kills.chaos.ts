@@ -11,7 +11,7 @@ import { createScene, describeOn, domainList, type Scene } from '../support/scen
 import { createDice, type Dice } from './dice.js';
 
 const KILLS = 6;
-const LOST_TWICE = /two requests for it may have been billed/;
+const LOST_TWICE = /two requests may have been billed/;
 
 interface RunInStatus {
   readonly id: string;

@@ -13,8 +13,8 @@ describe('the account text', () => {
     expect(ledgerText('key-1', ledgerState())).toBe(
       [
         'account     key-1',
-        'period      not known before the first answer',
-        'quota       not known before the first answer',
+        'period      unknown until the first answer',
+        'quota       unknown until the first answer',
         'limit       unknown (quota)',
         'used        0: 0 sent by us, 0 in flight, 0 by others',
         'service     last reported no usage',
@@ -106,9 +106,9 @@ describe('the status text', () => {
       .filter((line) => line.startsWith('on disk'));
     const kept = new Date(NOON + 30 * 86_400_000).toISOString().slice(0, 10);
     expect(lines).toEqual([
-      `on disk     1,200 paid answers in /state/spool/b, of another engine (b): kept for it until ${kept}`,
-      'on disk     1 paid answer in /state/spool/b: the next run or worker with this state folder records them',
-      'on disk     1,200 paid answers in /state/spool/b, of an unnamed engine: the next run or worker with this state folder records them',
+      `on disk     1,200 paid answers in /state/spool/b, for another engine (b): kept until ${kept}`,
+      'on disk     1 paid answer in /state/spool/b: the next run or worker with this state folder stores them',
+      'on disk     1,200 paid answers in /state/spool/b, engine unknown: the next run or worker with this state folder stores them',
     ]);
   });
 
@@ -122,7 +122,7 @@ describe('the status text', () => {
     expect(statusText(STATUS, [], NOON)).toBe(
       [
         'engine      redis at redis://127.0.0.1:6379',
-        'account     to see it, name the service and its token (or --account)',
+        'account     unknown: set the service and its token (or --account)',
         'stored answers   0 matched, 0 not found',
         '',
         'no runs yet',
@@ -132,7 +132,7 @@ describe('the status text', () => {
   });
 
   it('shows the warnings of an engine with risky settings', () => {
-    const risk = 'A loss of power costs up to 1 s of permits and answers.';
+    const risk = 'A power loss can cost up to 1 s of permits and answers.';
     expect(statusText({ ...STATUS, warnings: [risk] }, [], NOON)).toContain(`  note      ${risk}\n`);
   });
 
@@ -151,14 +151,14 @@ describe('the status text', () => {
 
     it('shows the expected usage and who spends it', () => {
       expect(line('projected', statusText({ ...status, limit: 6_000, projection }, [], NOON))).toBe(
-        'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 15.5 days gone, 15.5 days left)',
+        'projected   5,000 requests by 2026-04-01 at the current rate (4,000 by us, 1,000 by others; 15.5 days gone, 15.5 days left)',
       );
     });
 
     it('warns when the limit would not last', () => {
       const short = { ...projection, daysGone: 10, limitReachedOn: '2026-03-28' };
       expect(line('projected', statusText({ ...status, limit: 4_500, projection: short }, [], NOON))).toBe(
-        'projected   5,000 requests by 2026-04-01 if it goes on like this (4,000 by us, 1,000 by others; 10 days gone, 15.5 days left); 500 more than quota and budget allow, which would be used up on 2026-03-28',
+        'projected   5,000 requests by 2026-04-01 at the current rate (4,000 by us, 1,000 by others; 10 days gone, 15.5 days left); 500 more than quota and budget allow; they are used up on 2026-03-28',
       );
     });
 
@@ -185,7 +185,7 @@ describe('the status text', () => {
           id: 'r-20260315-aa',
           label: 'host: customers.csv',
           status: 'stopped',
-          reason: 'not asked: the quota is used up',
+          reason: 'not looked up: the quota is used up',
           rows: 1_200,
           identifiers: 1_000,
           tally: { matched: 80, notFound: 15, failed: 5, stored: 3, requests: 101, billed: 100 },
@@ -208,18 +208,18 @@ describe('the status text', () => {
     expect(text).not.toMatch(/^(projected|budget)/m);
     expect(text).toContain('queue       1,500 chunks waiting, 2 active, 3 parked\n');
     expect(text.trimEnd().split('\n').slice(-2)).toEqual([
-      'r-20260315-aa  stopped    2026-03-15 12:00:00 UTC  host: customers.csv, 1,200 rows, 1,000 identifiers, 98 answered, 5 failed, 101 requests, 100 billed: not asked: the quota is used up',
+      'r-20260315-aa  stopped    2026-03-15 12:00:00 UTC  host: customers.csv, 1,200 rows, 1,000 identifiers, 98 answered, 5 failed, 101 requests, 100 billed: not looked up: the quota is used up',
       'r-20260315-bb  running    2026-03-15 12:00:00 UTC  host: new.csv, 0 answered, 0 requests, 0 billed',
     ]);
   });
 
   it.each([
-    ['stopped', NOON, ', 3 more may have been billed by workers that were killed'],
+    ['stopped', NOON, ', 3 more may have been billed: their workers were killed'],
     ['running', NOON, ''],
     [
       'running',
       NOON + 60_000,
-      ', 3 more may have been billed by workers that were killed: its process is gone; run the same command again to go on',
+      ', 3 more may have been billed: their workers were killed: its process is gone; run the same command again to continue',
     ],
   ] as const)(
     'counts what killed workers may have sent, unless it may be in flight: %s, seen at %d',

@@ -41,17 +41,17 @@ const ENDED = {
 it.each([
   ['the next tick in the time zone of the schedule', {}, /next {5}2026-01-14 14:00:00 Europe\/Berlin/],
   ['a tick that no runner took', { nextAt: NOW - HOUR_MS }, /was due 2026-01-14 12:00:00 Europe\/Berlin/],
-  ['a scheduled job that is not set', { nextAt: null }, /not known until a runner/],
+  ['a scheduled job that is not set', { nextAt: null }, /unknown until a schedule runner/],
   ['a host that is there', {}, /host {5}mill \(this machine\)\n/],
   ['a host that is unavailable', { isHostAway: true }, /mill \(this machine\), not running: start /],
   ['that nothing was run', {}, /last {5}none yet/],
   ['the last result', { ended: ENDED }, /exit code 7: 3 rows, \/o\.csv/],
   ['what runs', { isRunning: true }, /now {6}running/],
-  ['a skipped tick', { passed: { why: 'skipped', dueAt: NOW, at: NOW + 1 } }, /skipped {2}.*still going/],
+  ['a skipped tick', { passed: { why: 'skipped', dueAt: NOW, at: NOW + 1 } }, /skipped {2}.*still running/],
   [
     'a missed tick',
     { passed: { why: 'missed', dueAt: NOW, at: NOW + 1 } },
-    /missed {3}.*no runner was there/,
+    /missed {3}.*no schedule runner was active/,
   ],
 ] as const)('prints %s', (_, changes, expected) => {
   expect(text(changes)).toMatch(expected);

@@ -26,7 +26,7 @@ describe('the command line', () => {
     'schedule add run c.csv --plan paid',
   ])('reports where the run of a schedule belongs when -- is missing: %s', (line) => {
     expect(refused(...line.split(' ')).todo).toBe(
-      'put -- before run: schedule add NAME --cron CRON -- run INPUT',
+      'write -- before run: schedule add NAME --cron CRON -- run INPUT',
     );
   });
 
@@ -85,12 +85,12 @@ describe('a wrong command line', () => {
     [['rnu', 'x'], 'no such command: rnu; did you mean run?'],
     [['leger', 'show'], 'no such command: leger; did you mean ledger?'],
     [['frobnicate'], 'no such command: frobnicate; see brand-enrich --help'],
-    [['ledger'], 'the command is not complete: ledger; add one of show, observe, reset'],
-    [['ledger', '--json'], 'the command is not complete: ledger; add one of show, observe, reset'],
+    [['ledger'], 'the command is incomplete: ledger; add one of show, observe, reset'],
+    [['ledger', '--json'], 'the command is incomplete: ledger; add one of show, observe, reset'],
     [['outcomes', 'prge'], 'no such command: outcomes prge; did you mean outcomes purge?'],
-    [['--json', 'run', 'x'], 'the command comes first: --json; write for example'],
+    [['--json', 'run', 'x'], 'the command comes first: --json; write brand-enrich'],
     [['run'], 'INPUT is missing: run; name a CSV'],
-    [['run', 'a', 'b'], 'run takes one INPUT: 2 were given; call it once for each'],
+    [['run', 'a', 'b'], 'run takes one INPUT: 2 were given; run it once for each'],
     [['help', 'rnu'], 'no such command: rnu; did you mean run?'],
     [['pause', 'now'], 'pause takes flags only'],
     [['run', 'x', '--concurency', '3'], 'no such flag: --concurency; did you mean --concurrency?'],
@@ -100,7 +100,7 @@ describe('a wrong command line', () => {
     [['run', 'x', '--port', '80'], 'not a flag of run: --port; it belongs to serve'],
     [['run', 'x', '--rate'], 'a value is missing: --rate; write --rate N'],
     [['run', 'x', '-o'], 'a value is missing: -o; write -o FILE'],
-    [['run', 'x', '--json=true'], 'this flag takes no value: --json; leave it out'],
+    [['run', 'x', '--json=true'], 'this flag takes no value: --json; omit it'],
   ])('%j: %s', (argv, words) => {
     const error = refused(...argv);
     expect(error.message).toContain(words);
@@ -123,7 +123,7 @@ describe('a wrong command line', () => {
     ['worker', '--auth-token', 'sesame-open'],
   ])('never repeats a token: %s %s %s', (...argv) => {
     const { message } = refused(...argv);
-    expect(message).toContain('set BRAND_API_TOKEN, or name a file that holds it with --token-file');
+    expect(message).toContain('set BRAND_API_TOKEN, or give a file that holds it with --token-file');
     expect(message).not.toContain('sesame');
   });
 

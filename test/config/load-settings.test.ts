@@ -179,10 +179,10 @@ describe('the config file', () => {
   it.each([
     [{ concurency: 8 }, 'did you mean concurrency?'],
     [{ 'max-age': '7d' }, 'did you mean maxAge?'],
-    [{ output: 'all.csv' }, 'this setting belongs to one command: output'],
+    [{ output: 'all.csv' }, 'this setting is available only as a flag: output'],
     [{ token: 'sesame-open' }, 'a token does not belong in the config file'],
     [{ apiKey: 'sesame-open' }, 'a token does not belong in the config file'],
-    [{ concurrency: { of: 8 } }, 'the value is not a text, a number or true or false'],
+    [{ concurrency: { of: 8 } }, 'the value is not a string, number or boolean'],
     [{ concurrency: [8] }, 'the list is not'],
     [{ sort: true }, '"true" is not one of quality, none'],
     [{ maxAge: 7 }, '"7" is not a duration: maxAge in /work/brand-enrich.config.json'],

@@ -30,9 +30,9 @@ describe('notification settings', () => {
     [{ notifyUrl: 'https://me:word@hooks.example.com' }, 'without credentials'],
     [
       { notifyUrl: 'http://hooks.example.com/key' },
-      'notifications could be read on the way: http://hooks.example.com/…',
+      'notifications could be intercepted: http://hooks.example.com/…',
     ],
-    [{ notifyEmail: ['a@b.example'] }, 'no mail server was named'],
+    [{ notifyEmail: ['a@b.example'] }, 'no mail server was given'],
     [{ notifyEmail: ['Ada <a@b.example>'], smtpUrl: 'smtp://m.example' }, 'is not an e-mail address'],
     [{ notifyEmail: ['a@b.example'], smtpUrl: 'm.example:25' }, 'is not the address of a mail server'],
   ])('refuses %j', (flags, words) => {

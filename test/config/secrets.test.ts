@@ -112,7 +112,7 @@ describe('the config file', () => {
     (content) => {
       fileWith('wrong.json', content);
       const { message } = refusal(() => readConfigFile({ flags: { config: 'wrong.json' }, env, folder }));
-      expect(message).toMatch(/is (not a JSON object|not JSON from line 1, column \d+ on): /);
+      expect(message).toMatch(/is (not a JSON object|not valid JSON at line 1, column \d+): /);
       expect(message).not.toContain('Sesame');
     },
   );
@@ -209,7 +209,7 @@ describe('the password of the dashboard', () => {
     (host) => {
       const settings = { ...NONE, dashboardHost: host };
       expect(() => readDashboardPassword(settings)).toThrow(
-        /^a dashboard that others can reach needs a password: --dashboard-host .*; set BRAND_ENRICH_DASHBOARD_PASSWORD or /,
+        /^a dashboard outside loopback needs a password: --dashboard-host .*; set BRAND_ENRICH_DASHBOARD_PASSWORD or /,
       );
       expect(readDashboardPassword({ ...settings, dashboardPassword: PASSWORD })).toBe(PASSWORD);
     },
@@ -227,9 +227,7 @@ describe('the password of the dashboard', () => {
     expect(read).toThrow('the file of the password cannot be read');
     for (const text of ['', 'short-enoug', 'two lines of\ntext that is long', 'x'.repeat(1_025)]) {
       await writeFile(path, text);
-      expect(read).toThrow(
-        /^what this file holds \(not shown\) is not a password: .*; write one line of 12 /,
-      );
+      expect(read).toThrow(/^its content \(not shown\) is not a password: .*; write one line of 12 /);
     }
   });
 

@@ -54,10 +54,10 @@ describe('plan and overage', () => {
 describe('output fields', () => {
   it('unknown ones are refused all at once, with the nearest names and the way to insist', () => {
     expect(refused({ flags: { fields: 'nmae' } }).message).toBe(
-      'no such field of a brand: "nmae" in --fields; did you mean name? If not, write +nmae for one that the service has added',
+      'no such field of a brand: "nmae" in --fields; did you mean name? If not, write +nmae for a field that the service has added',
     );
     const { message } = refused({ file: { fields: ['esg', 'links.twiter', 'name'] } });
-    expect(message).toContain('"esg" in --fields; write +esg for one that the service has added');
+    expect(message).toContain('"esg" in --fields; write +esg for a field that the service has added');
     expect(message).toContain('did you mean links.twitter?');
   });
 
@@ -143,7 +143,7 @@ describe('contradictions', () => {
     [{ flags: { output: '-', json: true } }, '-o - with --json'],
     [{ flags: { waterfall: true, column: ['a'] } }, '--waterfall with one --column'],
     [{ flags: { output: 'a.csv', errors: 'a.csv' } }, 'the same file for two outputs'],
-    [{ command: 'ledger observe' }, 'nothing was observed'],
+    [{ command: 'ledger observe' }, 'no figures were given'],
   ] as const)('%j: %s', (sources, words) => {
     expect(refused(sources).message).toContain(words);
   });
@@ -177,8 +177,8 @@ describe('contradictions', () => {
 
 describe('statements of the local service', () => {
   it.each([
-    [{ statement: true }, 'name their file with --accounts FILE'],
-    [{ month: '2026-11' }, 'give --statement too'],
+    [{ statement: true }, 'give their file with --accounts FILE'],
+    [{ month: '2026-11' }, 'add --statement'],
     [{ statement: true, accounts: 'a.json', month: '2026-13' }, 'for example 2026-11'],
     [{ statement: true, accounts: 'a.json', month: '11/2026' }, 'for example 2026-11'],
   ])('refuse %j', (flags, words) => {

@@ -3,14 +3,14 @@
  * viewer.
  */
 import { expect, test } from 'vitest';
-import { type SaidTerms, termsOf } from '../../src/context/account-status.js';
+import { type GivenTerms, termsOf } from '../../src/context/account-status.js';
 import type { RunSettings, RunStatus } from '../../src/stores/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 
 const NOW = 1_000_000;
 const ACCOUNT = runSettings().account;
-const FREE: SaidTerms = { plan: null, overageBudget: '0', overagePrice: '0.1', quota: null };
-const PAID: SaidTerms = { ...FREE, plan: 'paid', overageBudget: '50', quota: 70 };
+const FREE: GivenTerms = { plan: null, overageBudget: '0', overagePrice: '0.1', quota: null };
+const PAID: GivenTerms = { ...FREE, plan: 'paid', overageBudget: '50', quota: 70 };
 
 const run = (settings: Partial<RunSettings>, status: RunStatus = 'completed', beatAt = NOW) => ({
   settings: runSettings(settings),

@@ -25,7 +25,7 @@ const MATCHED = {
   cost: 'billed',
 } as const;
 const MISSING = {
-  meaning: { type: 'not_found', status: 404, comeBack: false, sign: 'own' },
+  meaning: { type: 'not_found', status: 404, retryLater: false, sign: 'own' },
   cost: 'billed',
 } as const;
 const UNAVAILABLE = {
@@ -79,7 +79,7 @@ describe('gauges', () => {
     ]);
     const worker = {
       inFlight: 3,
-      trouble: null as string | null,
+      outage: null as string | null,
       ledgerState: (account: string) => accounts.get(account) ?? null,
     };
     metrics.watchWorker(worker, () => [...accounts.keys(), 'never seen']);
@@ -91,7 +91,7 @@ describe('gauges', () => {
     expect(first.value('brand_enrich_pace_per_second', { account: 'team' })).toBe(90);
 
     worker.inFlight = 0;
-    worker.trouble = 'status 503';
+    worker.outage = 'status 503';
     accounts = new Map([['other', ledgerState()]]);
     const second = await scrape(url);
     expect(second.value('brand_enrich_in_flight')).toBe(0);
@@ -165,7 +165,7 @@ describe('health', () => {
   it('names the flags when its port is taken', async () => {
     const port = Number(new URL(await served(createMetrics())).port);
     await expect(served(createMetrics(), { port })).rejects.toThrow(
-      `127.0.0.1:${port} (the port is taken by another program); choose another --metrics-port or --metrics-host`,
+      `127.0.0.1:${port} (another program uses the port); choose another --metrics-port or --metrics-host`,
     );
   });
 });

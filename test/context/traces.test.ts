@@ -84,7 +84,7 @@ describe('a run', () => {
     [EXIT.interrupted, { type: 'stopped' }, false],
     [EXIT.tooManyErrors, { type: 'too_many_failures' }, true],
     [EXIT.credentials, halted('credentials', ''), true],
-    [EXIT.trouble, halted('lost', ''), true],
+    [EXIT.ioError, halted('lost', ''), true],
   ])('with exit code %i (%j) is marked as failed: %s', async (exitCode, end, hasFailed) => {
     const collector = await collecting();
     const traces = tracesTo(collector);
@@ -222,7 +222,7 @@ describe('a collector', () => {
     expect(await runAndClose(collector)).toMatchObject([
       {
         level: 40,
-        msg: 'traces do not arrive; all else goes on',
+        msg: 'traces cannot be delivered; everything else continues',
         reason,
         collector: `${collector.url}/v1/traces`,
       },

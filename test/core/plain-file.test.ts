@@ -27,7 +27,7 @@ it.each([
   ['empty', '', ''],
   ['full', 'x'.repeat(PLAIN_BYTES_AT_MOST), 'x'.repeat(PLAIN_BYTES_AT_MOST)],
   ['large', 'it is larger than 1 MB', 'it is larger than 1 MB'],
-  ['link', 'it is a link', 'täxt'],
+  ['link', 'it is a symbolic link', 'täxt'],
   ['folder', 'it is a folder', 'it is a folder'],
   ['pipe', 'it is not a regular file', 'it is not a regular file'],
 ])('%s', async (name, amongOthers, named) => {

@@ -10,19 +10,16 @@ const systemError = (
 describe('the text of a system error', () => {
   it.each<[unknown, string, string?]>([
     [systemError('ENOENT', { path: 'a.csv' }), 'it does not exist'],
-    [systemError('EACCES', { path: 'a.csv' }), 'permission is missing'],
+    [systemError('EACCES', { path: 'a.csv' }), 'permission denied'],
     [systemError('EISDIR'), 'it is a folder'],
-    [
-      systemError('EAI_AGAIN', { hostname: 'api.example' }),
-      'the name api.example cannot be looked up just now',
-    ],
+    [systemError('EAI_AGAIN', { hostname: 'api.example' }), 'the name api.example cannot be resolved now'],
     [
       systemError('ECONNREFUSED', { address: '127.0.0.1', port: 1 }),
       'nothing listens at 127.0.0.1:1',
       'refused',
     ],
     [systemError('ECONNREFUSED'), 'the connection was refused', 'refused'],
-    [systemError('UND_ERR_CONNECT_TIMEOUT'), 'no connection was made in time'],
+    [systemError('UND_ERR_CONNECT_TIMEOUT'), 'the connection timed out'],
     [systemError('HPE_INVALID_CONSTANT', {}, 'Expected HTTP/'), 'that port does not speak HTTP', 'no_http'],
     [
       systemError('ESOCKET', { originalCode: 'ECONNREFUSED', address: '::1', port: 25 }),
@@ -56,7 +53,7 @@ describe('the text of a system error', () => {
     'an untrusted certificate (%s) names the setting to change',
     (code) => {
       const { words, kind } = systemFault(systemError(code));
-      expect(words).toMatch(/^the certificate is .*NODE_EXTRA_CA_CERTS$/);
+      expect(words).toMatch(/^the certificate is .*set NODE_EXTRA_CA_CERTS to it/);
       expect(kind).toBe('lasting');
     },
   );

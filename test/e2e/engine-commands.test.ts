@@ -64,7 +64,7 @@ describeOn(others, (other) => {
     });
     const stop = await scene.run(['engine', 'stop']);
     expect(stop.code).toBe(2);
-    expect(stop.stderr).toMatch(/only the server of the embedded engine can be stopped/);
+    expect(stop.stderr).toMatch(/engine stop works only for the embedded engine/);
   });
 });
 
@@ -84,13 +84,13 @@ describe('a damaged export file', () => {
     const elsewhere = { BRAND_ENRICH_STATE: scene.path('other') };
     const { code, stdout: said, stderr } = await scene.run(['engine', 'import', path], elsewhere);
     expect(code, stderr).toBe(1);
-    expect(said).toContain('12 answers read: 11 imported, 0 stored already, 1 older than 30 days');
-    expect(stderr).toMatch(/^line 3: it is no JSON text, or cut off; left out$/m);
-    expect(stderr).toMatch(/^line 4: its type is "odd"; left out$/m);
-    expect(stderr).toMatch(/^the file has no end: it was cut off/m);
+    expect(said).toContain('12 answers read: 11 imported, 0 already stored, 1 older than 30 days');
+    expect(stderr).toMatch(/^line 3: it is not JSON, or it is cut off; skipped$/m);
+    expect(stderr).toMatch(/^line 4: its type is "odd"; skipped$/m);
+    expect(stderr).toMatch(/^the file is cut off/m);
     const none = await scene.run(['engine', 'import', scene.path('list.csv')], elsewhere);
     expect(none.code).toBe(2);
-    expect(none.stderr).toMatch(/this is no export of brand-enrich/);
+    expect(none.stderr).toMatch(/this is not a brand-enrich export/);
   });
 });
 
@@ -115,7 +115,7 @@ describe('the embedded engine', () => {
     expect(await status()).toMatchObject({ isRunning: true });
     const stopped = await scene.run(['engine', 'stop']);
     expect(stopped.code, stopped.stderr).toBe(0);
-    expect(stopped.stdout).toBe('the server is stopped\n');
+    expect(stopped.stdout).toBe('the server has stopped\n');
     expect(await status()).toMatchObject({
       isRunning: false,
       version: expect.stringMatching(/^PostgreSQL \d+$/),

@@ -38,13 +38,13 @@ for (const { name, isMissing, start, signal } of servers) {
         running.kill('SIGINT');
         const result = await running.done;
         expect(result.code, result.stderr).toBe(130);
-        expect(result.stderr).toContain('the end of this run did not reach the engine');
+        expect(result.stderr).toContain('the engine could not record the end of this run');
         expect(await readRows(scene.path('list.enriched.partial.csv'))).toHaveLength(2_000);
         // Paid answers that the engine never recorded are counted too.
         const { billed } = scene.service.meter;
         const { requests } = await readReport(scene.path('list.report.json'));
         expect(requests).toMatchObject({ sent: billed, billed });
-        expect(result.stderr).toMatch(/the engine did not take \d+ paid answers?: they wait on disk/);
+        expect(result.stderr).toMatch(/the engine could not store \d+ paid answers?: they are on disk/);
       } finally {
         await server.stop();
       }

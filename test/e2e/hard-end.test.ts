@@ -64,7 +64,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     running.kill('SIGINT');
     const result = await running.done;
     expect(result.code).toBe(130);
-    expect(result.stderr).toContain('left at once: 4 requests were in flight and may have been billed');
+    expect(result.stderr).toContain('quit at once: 4 requests were in flight and may have been billed');
   });
 
   test('the next run removes the leftovers of an earlier version', async () => {

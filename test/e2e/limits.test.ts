@@ -113,7 +113,7 @@ describe.skipIf(redis.missing !== null)('limits of every kind on redis', () => {
     const { meter } = scene.service;
     expect(meter.billed).toBe(52);
     expect(meter.count({ why: 'quota' })).toBeLessThan(100);
-    expect(result.stderr).toContain('a usage of 52 and a quota of 50: --plan or --overage-budget say more');
+    expect(result.stderr).toContain('a usage of 52 and a quota of 50: --plan or --overage-budget is higher');
     expect(result.stderr).not.toContain('too many for');
   });
 

@@ -86,7 +86,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     const plan = await scene.run(['plan', 'list.csv', ...flags]);
     expect(plan.code, plan.stderr).toBe(0);
     expect(plan.stdout).toContain('bought first: the lowest "revenue"\n  1. domain:brand-00001.com (0)');
-    expect(plan.stdout).toMatch(/the limit reaches down to domain:\S+ \(99\)/);
+    expect(plan.stdout).toMatch(/the limit covers identifiers down to domain:\S+ \(99\)/);
     expect(scene.service.meter.billed).toBe(0);
     const result = await scene.run(['run', 'list.csv', ...flags]);
     expect(result.code, result.stderr).toBe(7);

@@ -33,7 +33,7 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     const { code, stderr } = await scene.run(['run', 'list.csv', '--quiet']);
     expect([code, stderr]).toEqual([
       4,
-      'brand-enrich: list.csv: the service refused the credentials: the token is malformed or unknown (status 401); check BRAND_API_TOKEN, then run again: nothing is lost\n',
+      'brand-enrich: list.csv: the service refused the credentials: the token is malformed or unknown (status 401); check the token, then run the same command again: nothing is lost\n',
     ]);
   });
 

@@ -28,12 +28,14 @@ describeOn([redisEngine(), ...others], (engine) => {
     expect(plan.code, plan.stderr).toBe(0);
     expect(JSON.parse(plan.stdout)).toMatchObject({
       rows: { total: 63, asked: 60, unreadable: 3, misfits: 3, short: 0, long: 0 },
-      reasons: { '6 cells where the table has 5 columns': 2, '4 cells where the table has 5 columns': 1 },
+      reasons: { '6 cells instead of 5': 2, '4 cells instead of 5': 1 },
     });
 
     const run = await scene.run(['run', 'list.csv', '--column', 'ticker']);
     expect(run.code, run.stderr).toBe(0);
-    expect(run.stderr).toContain('3 rows (first line 22) are invalid, for not fitting the table');
+    expect(run.stderr).toContain(
+      '3 rows (first line 22) are invalid, because the cells do not fit the columns',
+    );
     const asked = scene.service.meter.requests.map(({ identifier }) => identifier).sort();
     expect(asked).toEqual(GOOD.map((_, at) => `ticker:${tickerAt(at)}`).sort());
 
@@ -44,14 +46,14 @@ describeOn([redisEngine(), ...others], (engine) => {
       const invalid = (await readRows(scene.path(name))).filter((row) => row.brand_status === 'invalid');
       expect(invalid.map((row) => row.brand_raw)).toEqual(MISFITS);
       expect(invalid.map((row) => row.brand_error)).toEqual([
-        'line 22: 6 cells where the table has 5 columns',
-        'line 23: 4 cells where the table has 5 columns',
-        'line 24: 6 cells where the table has 5 columns',
+        'line 22: 6 cells instead of 5',
+        'line 23: 4 cells instead of 5',
+        'line 24: 6 cells instead of 5',
       ]);
     }
     const report = JSON.parse(await readFile(scene.path('list.report.json'), 'utf8'));
     expect(report.input).toMatchObject({ unreadable: 3, misfits: 3, short: 0, long: 0 });
-    expect(report.input.examples[0]).toEqual({ line: 22, reason: '6 cells where the table has 5 columns' });
+    expect(report.input.examples[0]).toEqual({ line: 22, reason: '6 cells instead of 5' });
   });
 
   test('many ragged rows stop the run before anything is sent; --ragged continues, set by flag, environment or config file', async () => {
@@ -60,7 +62,7 @@ describeOn([redisEngine(), ...others], (engine) => {
     for (const command of ['run', 'plan']) {
       const stopped = await scene.run([command, 'shifted.csv', '--column', 'ticker:ticker']);
       expect(stopped.code, stopped.stderr).toBe(5);
-      expect(stopped.stderr).toMatch(/1 of 1 row by delimiter ',' \(detected\), first line 2 \(4 cells/);
+      expect(stopped.stderr).toMatch(/1 of 1 row with delimiter ',' \(detected\), first in line 2 \(4 cells/);
       expect(stopped.stderr).toMatch(/--delimiter.*--ragged invalid.*--ragged take/);
     }
     await expect(access(scene.path('shifted.enriched.csv'))).rejects.toThrow();

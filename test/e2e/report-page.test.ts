@@ -19,7 +19,7 @@ test('a run that stops at its limit says so in its page; the next run replaces t
   const partial = await page();
   expect(partial).toContain('>Partial</span>');
   expect(partial).toMatch(
-    /So far \d+ of 30 rows have a brand \([^)]*10 not asked yet\); 20 requests were billed\./,
+    /So far \d+ of 30 rows have a brand \([^)]*10 not looked up yet\); 20 requests were billed\./,
   );
   expect(partial).toContain('href="./list.enriched.partial.csv"');
   expect(partial).not.toContain(scene.token);

@@ -234,7 +234,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
       await scene.write('customers.csv', domainList(40, 'shop'));
       const result = await scene.run(['run', 'customers.csv', '--otel-endpoint', collector.url]);
       expect(result.code, result.stderr).toBe(0);
-      expect(result.stderr.match(/traces do not arrive/g)).toHaveLength(1);
+      expect(result.stderr.match(/traces cannot be delivered/g)).toHaveLength(1);
       const counts = countStatuses(await readRows(scene.path('customers.enriched.csv')));
       expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(40);
     },

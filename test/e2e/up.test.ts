@@ -256,7 +256,7 @@ describeOn([redis], () => {
     for (const inboxes of ['in,link', 'in,in/done', 'in,./in/']) {
       const { code, stderr } = await scene.run(['up'], { BRAND_ENRICH_INBOX: inboxes });
       expect(code, inboxes).toBe(2);
-      expect(stderr).toMatch(/named twice|belongs to another inbox/);
+      expect(stderr).toMatch(/given twice|is inside another inbox/);
     }
   });
 });

@@ -23,7 +23,7 @@ describeOn([redisEngine(), ...others], (engine) => {
       const { code, stderr } = await scene.run([command, ...wrong]);
       expect(code).toBe(2);
       expect(stderr).toContain('most values of this column cannot be tickers: "website" as ticker');
-      expect(stderr).toContain('say --column website:domain, or --allow-mismatch');
+      expect(stderr).toContain('use --column website:domain, or use --allow-mismatch');
     }
     expect(scene.service.meter.requests).toHaveLength(0);
     expect(await scene.files()).toEqual(expect.not.arrayContaining(['list.enriched.csv']));

@@ -13,7 +13,7 @@ describe('without --column', () => {
       'website:domain',
     ],
     [
-      'a website whose name is qualified, if it is the only one',
+      'a website whose name is qualified, if it is the only column',
       ['name|parent website', 'A|acme.com'],
       'parent website:domain',
     ],
@@ -85,13 +85,13 @@ describe('without --column', () => {
 
   it('says which column, which kind and why', () => {
     expect(choose(CUSTOMERS).sentence).toBe(
-      'identifiers come from column "website" as domain, because its name and 2 of 2 sampled values say so; 1 of 3 sampled rows is blank there',
+      'identifiers come from column "website" as domain, because its name and 2 of 2 sampled values fit; 1 of 3 sampled rows is blank there',
     );
   });
 
   it('says that e-mail addresses were left aside', () => {
     const { sentence } = choose(['email|website', 'jo@acme.com|acme.com', 'al@beta.com|beta.com']);
-    expect(sentence).toContain('e-mail addresses ("email") are left aside');
+    expect(sentence).toContain('e-mail addresses ("email") are ignored');
   });
 
   it('distinguishes two columns of one name by their position', () => {
@@ -114,7 +114,7 @@ describe('the fill of a column', () => {
 
   it('matters: a full column of tickers, long ones included, wins over a half-blank website', () => {
     expect(choose(securities(600, 287)).sentence).toBe(
-      'identifiers come from column "ticker" as ticker, because its name and 600 of 600 sampled values say so',
+      'identifiers come from column "ticker" as ticker, because its name and 600 of 600 sampled values fit',
     );
   });
 
@@ -122,9 +122,9 @@ describe('the fill of a column', () => {
     const { choices, sentence } = choose(securities(600, 540));
     expect(choices).toEqual([{ column: 1, name: 'website', kind: 'domain' }]);
     expect(sentence).toBe(
-      'identifiers come from column "website" as domain, because its name and 540 of 540 sampled values say so; ' +
+      'identifiers come from column "website" as domain, because its name and 540 of 540 sampled values fit; ' +
         '60 of 600 sampled rows are blank there, and "ticker" has a value in 60 of them: ' +
-        '--column website:domain --column ticker:ticker falls back on it',
+        '--column website:domain --column ticker:ticker adds it as a fallback',
     );
   });
 
@@ -144,9 +144,9 @@ describe('the fill of a column', () => {
       ...Array.from({ length: 30 }, (_, at) => `d${at}.com|https://d${at}.com`),
     ]);
     expect(error.message).toBe(
-      'more than one column could hold the identifiers: "Website URL" (fits in 33 of 33 rows), ' +
-        `"Company Domain Name" (fits in 32 of 33 rows); say which: --column 'Website URL:domain' or --column 'Company Domain Name:domain'; ` +
-        `or both, a later one where those before it are blank: --column 'Website URL:domain' --column 'Company Domain Name:domain'`,
+      'more than one column could hold the identifiers: "Website URL" (33 of 33 rows fit), ' +
+        `"Company Domain Name" (32 of 33 rows fit); choose one: --column 'Website URL:domain' or --column 'Company Domain Name:domain'; ` +
+        `or both, with later columns as fallbacks: --column 'Website URL:domain' --column 'Company Domain Name:domain'`,
     );
   });
 
@@ -156,7 +156,7 @@ describe('the fill of a column', () => {
     ['an ISIN', ['name|isin', 'Acme|', 'Beta|n/a'], '--column isin:isin'],
   ])('%s without a value is never chosen', (_, table, flag) => {
     const error = refusal(table);
-    expect(error.message).toContain('might, but none of its sampled cells holds a value');
+    expect(error.message).toContain('might, but all of its sampled cells are blank');
     expect(error.todo).toContain(flag);
   });
 
@@ -184,38 +184,36 @@ describe('a list of symbols without a header', () => {
       'a list of tickers',
       ['GTLB', 'AAPL', 'MSFT'],
       undefined,
-      'say --no-header --kind ticker or --no-header --kind crypto if it is one, or --column GTLB:ticker or --column GTLB:crypto if it is the header',
+      'use --no-header --kind ticker or --no-header --kind crypto if it is data, or --column GTLB:ticker or --column GTLB:crypto if it is the header',
     ],
     [
       'with its kind said',
       ['GTLB', 'AAPL', 'MSFT'],
       'ticker',
-      'say --no-header --kind ticker if it is one, or --column GTLB:ticker if it is the header',
+      'use --no-header --kind ticker if it is data, or --column GTLB:ticker if it is the header',
     ],
     [
       'with any kind said',
       ['GTLB', 'AAPL', 'MSFT'],
       'auto',
-      'say --no-header --kind auto if it is one, or --column GTLB:auto if it is the header',
+      'use --no-header --kind auto if it is data, or --column GTLB:auto if it is the header',
     ],
     [
       'a list in lower case',
       ['gtlb', 'aapl', 'msft'],
       undefined,
-      'say --no-header --kind ticker or --no-header --kind crypto if it is one, or --column gtlb:ticker or --column gtlb:crypto if it is the header',
+      'use --no-header --kind ticker or --no-header --kind crypto if it is data, or --column gtlb:ticker or --column gtlb:crypto if it is the header',
     ],
     [
       'beside names',
       ['GTLB|Gitlab', 'AAPL|Apple', 'BSANTANDER.SN|Banco Santander'],
       'ticker',
-      'say --no-header --kind ticker if it is one, or --column GTLB:ticker if it is the header',
+      'use --no-header --kind ticker if it is data, or --column GTLB:ticker if it is the header',
     ],
   ] as const)('%s loses none: the run stops and names both ways', (_, table, kind, todo) => {
     const error = refusal(table, kind === undefined ? {} : { kind });
     expect(error.code).toBe('column-doubtful');
-    expect(error.message).toMatch(
-      /^the first line looks like a symbol of the list, not like its header: "(GTLB|gtlb)"/,
-    );
+    expect(error.message).toMatch(/^the first line looks like a symbol, not like a header: "(GTLB|gtlb)"/);
     expect(error.todo).toBe(todo);
   });
 
@@ -235,7 +233,7 @@ it.each([
   ['classes', ['sex|ctry', ...Array.from({ length: 8 }, (_, at) => `${at % 2 ? 'm' : 'f'}|DE`)]],
   ['classes in capitals', ['SEX|CTRY', ...Array.from({ length: 8 }, (_, at) => `${at % 2 ? 'M' : 'F'}|DE`)]],
 ])('%s are not taken for a list of symbols', (_, table) => {
-  expect(refusal(table).message).toContain('names of companies cannot be looked up');
+  expect(refusal(table).message).toContain('company names cannot be looked up');
 });
 
 describe('a tie or a doubt stops with the flag that resolves it', () => {
@@ -243,37 +241,37 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
     [
       'two websites',
       ['website|domain', 'acme.com|acme.de', 'beta.com|beta.de'],
-      'more than one column could hold the identifiers: "website" (fits in 2 of 2 rows), "domain" (fits in 2 of 2 rows); say which: --column website:domain or --column domain:domain; or both, a later one where those before it are blank: --column website:domain --column domain:domain',
+      'more than one column could hold the identifiers: "website" (2 of 2 rows fit), "domain" (2 of 2 rows fit); choose one: --column website:domain or --column domain:domain; or both, with later columns as fallbacks: --column website:domain --column domain:domain',
     ],
     [
       'two columns of one name',
       ['url|name|url', 'a.com|A|acme.com', 'b.com|B|beta.com'],
-      'more than one column could hold the identifiers: number 1 (fits in 2 of 2 rows), number 3 (fits in 2 of 2 rows); say which: --column position:1:domain or --column position:3:domain; or both, a later one where those before it are blank: --column position:1:domain --column position:3:domain',
+      'more than one column could hold the identifiers: number 1 (2 of 2 rows fit), number 3 (2 of 2 rows fit); choose one: --column position:1:domain or --column position:3:domain; or both, with later columns as fallbacks: --column position:1:domain --column position:3:domain',
     ],
     [
       'a website and an ISIN',
       ['Web Site|isin', 'apple.com|US0378331005', 'sap.com|DE0007164600'],
-      `more than one column could hold the identifiers: "Web Site" (fits in 2 of 2 rows), "isin" (fits in 2 of 2 rows); say which: --column 'Web Site:domain' or --column isin:isin; or both, a later one where those before it are blank: --column 'Web Site:domain' --column isin:isin`,
+      `more than one column could hold the identifiers: "Web Site" (2 of 2 rows fit), "isin" (2 of 2 rows fit); choose one: --column 'Web Site:domain' or --column isin:isin; or both, with later columns as fallbacks: --column 'Web Site:domain' --column isin:isin`,
     ],
     [
       'a symbol of undetermined kind',
       ['name|symbol', 'Meta|META', 'Link|LINK'],
-      'a symbol may be a ticker or a coin: "symbol"; say which: --column symbol:ticker or --column symbol:crypto',
+      'a symbol may be a ticker or a coin: "symbol"; choose one: --column symbol:ticker or --column symbol:crypto',
     ],
     [
       'a ticker in a list of coins',
       ['coin|ticker', 'Bitcoin|BTC', 'Chainlink|LINK'],
-      'a symbol may be a ticker or a coin: "ticker"; say which: --column ticker:ticker or --column ticker:crypto',
+      'a symbol may be a ticker or a coin: "ticker"; choose one: --column ticker:ticker or --column ticker:crypto',
     ],
     [
-      'names of companies',
+      'company names',
       ['company|city', 'Acme|Berlin', 'Beta|Rome'],
-      'no column clearly holds identifiers: "company", "city"; names of companies cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers: "company", "city"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
       'a website whose values cannot be looked up',
       ['name|website|rev', 'N0|b0.example|7', 'N1|b1.example|8'],
-      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website", "rev"; names of companies cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website", "rev"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
       'the same in the output of an earlier run, whose values are to be corrected',
@@ -282,37 +280,37 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
         'N0|b0.example|invalid|||',
         'N1|10.0.0.1|invalid|||',
       ],
-      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website"; correct its values, or name it: --column website:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website"; correct its values, or use --column website:domain (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
       'the output of an earlier run, with rows that could not be read',
       ['name|x|brand_status|brand_identifier|brand_fetched_at|brand_raw', '||invalid|||"a', '||invalid|||"b'],
-      'no column clearly holds identifiers: "name", "x"; correct its rows, or name the column that the run which wrote this file read, with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers: "name", "x"; correct its rows, or name the column that the earlier run used, with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
       'a website that is the same for all, behind a logo',
       ['logo_url|website', ...['a', 'b', 'c', 'd', 'e'].map((page) => `cdn.org|${page}.acme.com`)],
-      'no column clearly holds identifiers ("website" might, but its sampled values all belong to one and the same domain): "logo_url", "website"; name it: --column website:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("website" might, but all of its sampled values belong to one domain): "logo_url", "website"; use --column website:domain (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
       'logos are not suggested',
       ['name|logo_url', 'Acme|cdn.org/1', 'Beta|img.net/2'],
-      'no column clearly holds identifiers: "name", "logo_url"; names of companies cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the one that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers: "name", "logo_url"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
       'values that are partly domains, under a name that says nothing',
       ['name|x', 'A|acme.com', 'B|beta.com', 'C|none yet'],
-      'no column clearly holds identifiers ("x" might, but 2 of its 3 sampled values are domains; others: not a domain name): "name", "x"; name it: --column x:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("x" might, but 2 of its 3 sampled values are domains; others: not a domain name): "name", "x"; use --column x:domain (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
       'symbols under a name that says nothing',
       ['a|b', 'META|US', 'LINK|US'],
-      'no column clearly holds identifiers ("a" might, but nothing tells tickers from coins or from other codes): "a", "b"; name it: --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("a" might, but its values may be tickers, coins or other codes): "a", "b"; use --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
     [
       'tickers that look like domains, under a name that says nothing',
       ['a', 'SAP.DE', 'AIR.PA'],
-      'no column clearly holds identifiers ("a" might, but nothing tells tickers from coins or from other codes): "a"; name it: --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("a" might, but its values may be tickers, coins or other codes): "a"; use --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id, auto)',
     ],
   ])('%s', (_, table, message) => {
     const error = refusal(table);
@@ -356,7 +354,7 @@ describe('--kind without --column', () => {
     const error = refusal(CUSTOMERS, { kind: 'isin' });
     expect(error.message).toContain('no column clearly holds identifiers of kind isin');
     expect(error.todo).toBe(
-      'leave --kind isin out to have the kind judged by the values, or name the column with --column NAME:isin',
+      'omit --kind isin to detect the kind from the values, or name the column with --column NAME:isin',
     );
   });
 });

@@ -162,7 +162,7 @@ describe('in a mixed column only certain values get a kind of their own', () => 
     ['..', nothing],
     ['a\u0007b', nothing],
     ['\ud800', nothing],
-    ['jo at acme.com', 'invalid: other words beside a domain name'],
+    ['jo at acme.com', 'invalid: a domain name with other words'],
     ['jo@acme', 'invalid: not a domain name'],
     ['192.0.2.1.', 'auto:192.0.2.1.'],
   ])('%j is %s', (text, expected) => {

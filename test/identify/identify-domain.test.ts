@@ -14,14 +14,14 @@ function read(text: string): string {
 const NOT_A_DOMAIN = 'invalid: not a domain name';
 const IP_ADDRESS = 'invalid: an IP address, not a domain name';
 const RESERVED = 'invalid: a reserved or private host name';
-const UNKNOWN = 'invalid: the suffix of the domain is not known';
-const SHARED = 'invalid: a suffix shared by many, not the domain of one brand';
+const UNKNOWN = 'invalid: unknown domain suffix';
+const SHARED = 'invalid: a shared suffix, not the domain of one brand';
 const SEVERAL = 'invalid: several domains in one cell';
-const WORDS = 'invalid: other words beside a domain name';
-const OTHER_SCHEME = 'invalid: an address of another kind, not a website';
-const FREE_MAIL = 'skipped: an address at a free mail provider';
+const WORDS = 'invalid: a domain name with other words';
+const OTHER_SCHEME = 'invalid: an address, but not of a website';
+const FREE_MAIL = 'skipped: an address at a free e-mail provider';
 const BLANK = 'skipped: the cell is blank';
-const PLACEHOLDER = 'skipped: the cell holds a placeholder for "nothing"';
+const PLACEHOLDER = 'skipped: the cell is a placeholder such as "n/a"';
 
 const TABLES: Record<string, readonly (readonly [string, string])[]> = {
   'a bare domain is reduced to the registrable one': [

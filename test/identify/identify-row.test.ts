@@ -50,7 +50,7 @@ describe('a row without an identifier', () => {
   it('reports a skipped free mail address rather than a blank cell', () => {
     expect(otherwise(['jo@gmail.com', '', 'n/a'])).toEqual({
       type: 'skipped',
-      reason: 'an address at a free mail provider',
+      reason: 'an address at a free e-mail provider',
     });
   });
 

@@ -56,15 +56,15 @@ describe('is stopped, before anything is spent', () => {
     const error = refusal(table, { column: [flag] });
     expect(error.code).toBe('column-mismatch');
     expect(error.exitCode).toBe(2);
-    const advice = fitting === null ? 'name the right column or kind' : `say --column ${fitting}`;
-    expect(error.todo).toBe(`${advice}, or --allow-mismatch to go on all the same`);
+    const advice = fitting === null ? 'name the right column or kind' : `use --column ${fitting}`;
+    expect(error.todo).toBe(`${advice}, or use --allow-mismatch to continue anyway`);
     expect(chosen(table, { column: [flag], allowMismatch: true })).toBe(flag);
   });
 
   it('with the counts and the most frequent cause', () => {
     expect(refusal(column('website', WEBSITES), { column: ['website:ticker'] }).message).toBe(
-      'most values of this column cannot be tickers: "website" as ticker, where 9 of 9 sampled values cannot ' +
-        '(most often: a domain); say --column website:domain, or --allow-mismatch to go on all the same',
+      'most values of this column cannot be tickers: "website" as ticker: 9 of 9 sampled values do not fit ' +
+        '(most often: a domain); use --column website:domain, or use --allow-mismatch to continue anyway',
     );
   });
 

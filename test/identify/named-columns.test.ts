@@ -43,7 +43,7 @@ describe('--column', () => {
     const table = ['a|x', 'Acme|acme.com', 'Beta|beta.com', 'Gamma|?!'];
     const { choices, sentence } = choose(table, { column: ['x'] });
     expect(choices).toEqual([{ column: 1, name: 'x', kind: 'domain' }]);
-    expect(sentence).toBe('identifiers come from column "x" as domain (2 of 3 sampled values say so)');
+    expect(sentence).toBe('identifiers come from column "x" as domain (2 of 3 sampled values fit)');
   });
 
   it('accepts addresses that would not be chosen automatically', () => {
@@ -54,27 +54,27 @@ describe('--column', () => {
     const error = refusal(CUSTOMERS, { column: ['company'] });
     expect(error.code).toBe('column-doubtful');
     expect(error.todo).toBe(
-      'name another column, or say the kind: --column company:KIND (kinds: domain, ticker, isin, crypto, id, auto); names of companies cannot be looked up',
+      'name another column, or give the kind: --column company:KIND (kinds: domain, ticker, isin, crypto, id, auto); company names cannot be looked up',
     );
   });
 
   it('stops when a symbol may be of either kind', () => {
     const error = refusal(['symbol|name', 'META|Meta'], { column: ['symbol'] });
-    expect(error.todo).toBe('say it: --column symbol:ticker or --column symbol:crypto');
+    expect(error.todo).toBe('use --column symbol:ticker or --column symbol:crypto');
   });
 
   it('stops when several columns have the name', () => {
     const error = refusal(['url|x|URL', 'a.com|b|c.com'], { column: ['Url'] });
     expect(error.code).toBe('column-doubtful');
     expect(error.message).toBe(
-      'more than one column has this name: "Url"; name it by its position: --column position:1 or --column position:3',
+      'several columns have this name: "Url"; use its position: --column position:1 or --column position:3',
     );
   });
 
   it('recognises a position in its own notation, where headers are numbers too', () => {
     const table = ['1|x|1', 'a.com|b.com|c.com', 'd.com|e.com|f.com'];
     expect(refusal(table, { column: ['1'] }).todo).toBe(
-      'name it by its position: --column position:1 or --column position:3',
+      'use its position: --column position:1 or --column position:3',
     );
     const picked = ['position:3', 'Position:1:domain', 'position:2:ticker'];
     const { choices } = choose(table, { column: picked, allowMismatch: true });
@@ -91,7 +91,7 @@ describe('--column', () => {
   it('never takes a position for the name of a column, and lists the positions', () => {
     expect(choose(['a|position:1', 'x.com|y.com'], { column: ['position:1'] }).choices[0]?.column).toBe(0);
     expect(refusal(CUSTOMERS, { column: ['position:5:domain'] }).message).toBe(
-      'the table has no such position: --column position:5; use one from position:1 to position:4',
+      'no column has this position: --column position:5; use one from position:1 to position:4',
     );
     expect(refusal(CUSTOMERS, { column: ['position:0'] }).code).toBe('column-unknown');
   });
@@ -139,7 +139,7 @@ describe('columns of an earlier run', () => {
     const error = refusal(['website|brand_name|brand_status', 'acme.com|Acme|x']);
     expect(error.code).toBe('column-ours');
     expect(error.message).toBe(
-      'some columns begin with "brand_" like those that are added, but brand_identifier, brand_fetched_at are missing: brand_name, brand_status; keep them as yours with another prefix for ours, such as --prefix enriched_',
+      'some columns begin with "brand_" like the columns that a run adds, but brand_identifier, brand_fetched_at are missing: brand_name, brand_status; to keep them, choose another prefix for the added columns, such as --prefix enriched_',
     );
   });
 

@@ -48,7 +48,7 @@ describe('the encoding of bytes', () => {
     ['shift_jis', '会社名,都市\nトヨタ自動車,豊田市\n任天堂,京都市\n'],
     ['euc-kr', '회사,도시\n삼성전자,수원\n현대자동차,서울\n'],
   ])('is not guessed for %s, but suggested', (encoding, text) => {
-    const todo = `name it, for example --encoding ${encoding}`;
+    const todo = `set it, for example --encoding ${encoding}`;
     expect(() => sniff(iconv.encode(text, encoding))).toThrow(todo);
   });
 
@@ -57,7 +57,7 @@ describe('the encoding of bytes', () => {
       Buffer.from('Müller\n'),
       Buffer.from('Z\xfcrich\nK\xf6ln\nStra\xdfe', 'latin1'),
     ]);
-    expect(() => sniff(mixed)).toThrow('the encoding of the input is in doubt');
+    expect(() => sniff(mixed)).toThrow('the encoding of the input is unclear');
   });
 
   it('is binary with many control characters, and text with a few of them', () => {

@@ -34,29 +34,29 @@ describe('the delimiter of a small or damaged file', () => {
 
   it('is named with its flag, as a guess, where the header cannot be read', () => {
     const text = '"name" ;"website"\n"a" ;"acme.com"\n';
-    expect(() => sniff(text)).toThrow(/--delimiter if ',' \(detected\) is not what separates the cells/);
+    expect(() => sniff(text)).toThrow(/--delimiter if ',' \(detected\) does not separate the cells/);
   });
 
   it('is named with its flag, as a guess, where rows do not fit it', async () => {
     await expect(readContent(folder, 'company,website\nAcme, Inc.,acme.com\n')).rejects.toMatchObject({
       code: 'input-ragged',
       message: expect.stringMatching(
-        /1 of 1 row by delimiter ',' \(detected\), first line 2 .*another --delimiter/,
+        /1 of 1 row with delimiter ',' \(detected\), first in line 2 .*another --delimiter/,
       ),
     });
     const asked = { delimiter: ';' };
     await expect(readContent(folder, 'company;website\nAcme; Inc.;acme.com\n', asked)).rejects.toThrow(
-      /by delimiter ';', first line 2/,
+      /with delimiter ';', first in line 2/,
     );
   });
 });
 
 describe('quotes that enclose nothing', () => {
   it.each([
-    ['name,website\nAcme, "acme.com"\n', 'in line 2 a blank stands before a quote'],
-    ['name, "web, site"\nAcme,b.com\n', 'in line 1 a blank stands before a quote'],
-    ["'name','website'\n'Acme','acme.com'\n", 'in line 1 cells stand in single quotes'],
-    ["name,website\n'Acme, Inc.','acme.com'\n'Beta',b.com\n", 'in line 2 cells stand in single quotes'],
+    ['name,website\nAcme, "acme.com"\n', 'in line 2 a blank before a quote'],
+    ['name, "web, site"\nAcme,b.com\n', 'in line 1 a blank before a quote'],
+    ["'name','website'\n'Acme','acme.com'\n", 'in line 1 cells are in single quotes'],
+    ["name,website\n'Acme, Inc.','acme.com'\n'Beta',b.com\n", 'in line 2 cells are in single quotes'],
   ])('are reported: %j', (text, sentence) => {
     expect(sniff(text).warnings.join()).toContain(sentence);
   });
@@ -71,9 +71,7 @@ describe('quotes that enclose nothing', () => {
 
   it('are named as the likely cause where rows do not fit', async () => {
     const text = 'name,website\nAcme, "Foo, bar.com"\n';
-    await expect(readContent(folder, text)).rejects.toThrow(
-      /3 cells .*in line 2 a blank stands before a quote/,
-    );
+    await expect(readContent(folder, text)).rejects.toThrow(/3 cells .*in line 2 a blank before a quote/);
   });
 });
 

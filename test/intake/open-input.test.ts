@@ -176,10 +176,7 @@ describe('an input', () => {
     const input = await openInput(path, null, intakeOptions(folder));
     await readAll(input);
     await readAll(input);
-    expect(input.warnings).toEqual([
-      "detected: CSV, delimiter ',', utf-8",
-      '1 blank line: not records, left out',
-    ]);
+    expect(input.warnings).toEqual(["detected: CSV, delimiter ',', utf-8", '1 blank line ignored']);
     await input.close();
   });
 });

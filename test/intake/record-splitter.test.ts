@@ -50,7 +50,7 @@ describe('the record splitter', () => {
 
   it('names the reason, and the line of the cell where it is not the first', () => {
     expect(split('"a\nb","c"d\n')[0]?.problem).toBe(
-      'text after the closing quote of a cell (the cell begins on line 2)',
+      'text after the closing quote of a cell (the cell starts on line 2)',
     );
     expect(split('"a"b,c\n')[0]?.problem).toBe('text after the closing quote of a cell');
     expect(split('a,"b')[0]?.problem).toBe('a quoted cell is never closed');
@@ -60,7 +60,7 @@ describe('the record splitter', () => {
     const lines = (breaks: number) => `a,"${'x\n'.repeat(breaks)}"\nc,d\n`;
     expect(split(lines(100)).map((it) => it.line)).toEqual([1, 102]);
     const over = split(lines(101));
-    expect(over[0]?.problem).toBe('a quoted cell runs over more than 100 line breaks');
+    expect(over[0]?.problem).toBe('a quoted cell has more than 100 line breaks');
     expect(over[0]?.raw).toBe('a,"x');
     expect(over).toHaveLength(103);
     expect(over.at(-1)).toMatchObject({ line: 103, raw: 'c,d', problem: null });
@@ -70,7 +70,7 @@ describe('the record splitter', () => {
     const cell = (length: number) => `a,"${'x'.repeat(length)}"\nc,d\n`;
     expect(split(cell(65_536))[0]?.problem).toBe(null);
     const over = split(cell(65_537));
-    expect(over[0]?.problem).toBe('a quoted cell runs over more than 64 KiB');
+    expect(over[0]?.problem).toBe('a quoted cell is longer than 64 KiB');
     expect(over[1]).toMatchObject({ line: 2, raw: 'c,d', problem: null });
   });
 

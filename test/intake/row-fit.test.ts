@@ -21,12 +21,8 @@ const table = (...lines: string[]) => `${lines.join('\n')}\n`;
 
 describe('a row with a cell too many or too few', () => {
   it.each([
-    ['company,ticker,notes', 'Acme, Inc.,ACM,', '4 cells where the table has 3 columns'],
-    [
-      'company,isin_or_name,ticker,employees,notes',
-      'Acme x,ACM,13,',
-      '4 cells where the table has 5 columns',
-    ],
+    ['company,ticker,notes', 'Acme, Inc.,ACM,', '4 cells instead of 3'],
+    ['company,isin_or_name,ticker,employees,notes', 'Acme x,ACM,13,', '4 cells instead of 5'],
   ])('does not fit the table %j: %j', (header, row, problem) => {
     const { rows } = read(table(header, row));
     expect(rows).toMatchObject([{ raw: row, cells: [], problem, isMisfit: true }]);
@@ -37,9 +33,9 @@ describe('a row with a cell too many or too few', () => {
     const odd = ['Acme, Inc.,ACM,', 'Acme, Inc.,ACM', 'SHEL,', 'Beta,BET'];
     expect(read(table('company,ticker', ...good, ...odd)).problems).toEqual([
       ...good.map(() => null),
-      '4 cells where the table has 3 columns',
-      'cell 3 is filled where the table has a blank column',
-      '2 cells where the table has 3 columns',
+      '4 cells instead of 3',
+      'cell 3 has a value, but its column is blank',
+      '2 cells instead of 3',
       // Only the empty last cell is missing.
       null,
     ]);
@@ -65,7 +61,7 @@ describe('a row with a cell too many or too few', () => {
   it('stops a run when most rows are such, and no row is taken for the header', () => {
     const { layout, problems } = read(table('company,website', 'Acme, Inc.,acme.com', 'Beta, Ltd.,beta.io'));
     expect(layout.columns).toEqual(['company', 'website']);
-    expect(problems).toEqual(Array(2).fill('3 cells where the table has 2 columns'));
+    expect(problems).toEqual(Array(2).fill('3 cells instead of 2'));
   });
 });
 
@@ -79,7 +75,7 @@ describe('the habit of a file', () => {
       expect(layout.rawHeader).toBe(`company,ticker${','.repeat(added)}`);
       expect(rows.map((row) => row.raw)).toEqual(lines);
       expect(rows.every((row) => row.problem === null && row.shortBy === undefined)).toBe(true);
-      expect(layout.warnings.join()).toMatch(/most rows end in .*more than the header/);
+      expect(layout.warnings.join()).toMatch(/most rows end in .*more delimiters? than the header/);
     }
   });
 

@@ -55,7 +55,7 @@ describe('rows of a CSV table', () => {
     ['"b,"', 1],
   ])('that do not fit are marked as such and keep their raw text: %j', (bad, cells) => {
     const { rows } = read(`h,h\n${bad}\nc,d\n`);
-    const problem = `${cells} ${cells === 1 ? 'cell' : 'cells'} where the table has 2 columns`;
+    const problem = `${cells} ${cells === 1 ? 'cell' : 'cells'} instead of 2`;
     expect(rows).toEqual([
       { number: 1, line: 2, raw: bad, cells: [], problem, isMisfit: true },
       { number: 2, line: 3, raw: 'c,d', cells: ['c', 'd'], problem: null },
@@ -88,7 +88,7 @@ describe('rows of a CSV table', () => {
       [1, 2],
       [2, 5],
     ]);
-    expect(notes).toEqual(['3 blank lines: not records, left out']);
+    expect(notes).toEqual(['3 blank lines ignored']);
   });
 
   it('keep blank lines of a table with one column, and say so', () => {
@@ -246,7 +246,7 @@ describe('rows of JSON lines', () => {
   it('do not include blank lines', () => {
     const { rows, notes } = readJson('\n{"a":1}\n  \n{"a":2}\n\n');
     expect(rows.map((it) => it.line)).toEqual([2, 4]);
-    expect(notes).toEqual(['blank lines: 3, not records, left out']);
+    expect(notes).toEqual(['blank lines ignored: 3']);
   });
 
   it('may have any key, including __proto__', () => {

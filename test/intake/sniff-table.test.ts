@@ -48,7 +48,7 @@ describe('the header', () => {
   it('may span several lines, and follow blank ones', () => {
     const layout = sniff('\n \n"na\nme",site\na,b\n');
     expect(layout.columns).toEqual(['na\nme', 'site']);
-    expect(layout.warnings).toEqual(['blank lines above the header: passed over']);
+    expect(layout.warnings).toEqual(['blank lines above the header: ignored']);
     expect(layout.createReader().push('\n \n"na\nme",site\na,b\n', true)).toMatchObject([
       { number: 1, line: 5, cells: ['a', 'b'] },
     ]);
@@ -75,7 +75,7 @@ describe('the header', () => {
   it('with blank or equal names is kept by position, with a warning', () => {
     expect(headerWarnings(['a', '', 'a', ' ', 'b', 'a '])).toEqual([
       'header cells 2, 4 are blank: kept by position',
-      "columns 1, 3, 6 are called 'a': kept by position",
+      "columns 1, 3, 6 are named 'a': kept by position",
     ]);
     expect(headerWarnings(['a', '', 'b'])).toEqual(['header cell 2 is blank: kept by position']);
     expect(headerWarnings(['a', 'b'])).toEqual([]);
@@ -105,7 +105,7 @@ describe('lines above the table', () => {
   it('with one filled cell are recognised by it', () => {
     const text = 'Customer export,,\nname,site,x\na,b,1\n';
     expect(() => sniff(text)).toThrow(
-      "line 1 ('Customer export,,') has one filled cell of 3, the table from line 2 on",
+      "line 1 ('Customer export,,') has only one filled cell of 3, but the table from line 2 on",
     );
   });
 
@@ -161,7 +161,7 @@ describe('data in place of the header', () => {
     expect(layout.columns).toEqual(['column_1']);
     expect(layout.rawHeader).toBe(null);
     expect(layout.warnings).toEqual([
-      'no header: the first line is data like the others, the column is called column_1',
+      'no header: the first line is data like the others; the column is named column_1',
     ]);
     const reader = layout.createReader();
     const rows = reader.push(text, true);
@@ -199,7 +199,7 @@ describe('the format', () => {
   });
 
   it.each(['', ' \n\t\r\n'])('of an empty file stops the run (%j)', (text) => {
-    expect(() => sniff(text)).toThrow('holds no records');
+    expect(() => sniff(text)).toThrow('has no records');
   });
 
   it('of nothing after the skipped lines says so', () => {

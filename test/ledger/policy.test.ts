@@ -50,9 +50,9 @@ describe('a denied permit', () => {
   const wait = (why: string, retryInMs: number) => ({ type: 'wait', why, retryInMs });
   const exhausted = (why: string) => ({ type: 'exhausted', why });
   const PAUSED = wait('spending is paused; `brand-enrich resume` allows it again', 1_000);
-  const RESTS = 'the ledger went back in time; the usage header must catch up';
+  const RESTS = 'the ledger went back in time; waiting for the usage header';
   const CLOSED = 'the service refuses further requests: its quota is reached';
-  const LAST = wait('the last permits are in use', 100);
+  const LAST = wait('all remaining permits are in use', 100);
 
   test.each<[string, LedgerState, object]>([
     ['nobody knows the run', stateOf({ run: null }), revoked('dead')],
@@ -72,15 +72,15 @@ describe('a denied permit', () => {
     [
       'a new period begins',
       stateOf({ isDraining: true, held: 2 }),
-      wait('a new billing period has begun; requests in flight settle first', 200),
+      wait('a new billing period has begun; waiting for requests in flight', 200),
     ],
     ['closed', stateOf({ closedAt: NOW, sent: 90, others: 10 }), exhausted(`${CLOSED}`)],
-    ['closed, no quota known', stateOf({ closedAt: NOW, quota: null, sent: 9 }), exhausted(`${CLOSED}`)],
+    ['closed, quota unknown', stateOf({ closedAt: NOW, quota: null, sent: 9 }), exhausted(`${CLOSED}`)],
     ['closed, with others in flight', stateOf({ closedAt: NOW, held: 3 }), exhausted(`${CLOSED}`)],
     [
       'closed, while a probe is in flight',
       stateOf({ closedAt: NOW, probes: 1 }),
-      wait('one request finds out whether the quota was raised', 200),
+      wait('one request checks whether the quota was raised', 200),
     ],
     ['full, the last permits are in flight', stateOf({ sent: 60, held: 40 }), LAST],
     ['full, while a probe is in flight', stateOf({ sent: 100, probes: 1 }), LAST],
@@ -89,7 +89,7 @@ describe('a denied permit', () => {
     [
       'used up with overage',
       stateOf({ sent: 103, overage: 3 }),
-      exhausted('quota and overage budget are used up'),
+      exhausted('the quota and the overage budget are used up'),
     ],
     ['--quota used up', stateOf({ sent: 60, quotaCap: 60 }), exhausted('--quota is used up')],
     [
@@ -115,7 +115,7 @@ describe('a denied permit', () => {
     [
       'the cap of the run, with some in flight',
       stateOf({ sent: 4, held: 1 }, { requests: 5, maxRequests: 5 }),
-      wait('--max-requests 5 is reached; requests in flight settle first', 100),
+      wait('--max-requests 5 is reached; waiting for requests in flight', 100),
     ],
     [
       'the cap on money',
@@ -152,7 +152,7 @@ describe('a used-up account whose billing period is over by the clock', () => {
 
   test('waits until a minute after the last answer, then one request probes, then it is exhausted', () => {
     const soon =
-      'the quota is used up; the billing period has ended, and in 40 s one request asks for the next one';
+      'the quota is used up; the billing period has ended; in 40 s one request checks for the next one';
     expect(over({ heardAt: NOW - 20_000 }, false)).toEqual({ type: 'wait', why: soon, retryInMs: 5_000 });
     expect(over({ heardAt: NOW - 20_000 })).toEqual({ type: 'wait', why: soon, retryInMs: 5_000 });
     expect(over({ heardAt: NOW - 60_000 }, false)).toMatchObject({ type: 'wait', retryInMs: 0 });
@@ -186,7 +186,7 @@ describe('the kind of a 429', () => {
     ['no headers, nothing known', [null, reading(null, null), null], false],
     ['no headers, room by our count', [null, reading(null, null), stateOf({ sent: 50 })], false],
     ['no headers, none by our count', [null, reading(null, null), stateOf({ sent: 90, others: 10 })], true],
-    ['no headers, no quota known', [null, reading(null, null), stateOf({ sent: 90, quota: null })], false],
+    ['no headers, quota unknown', [null, reading(null, null), stateOf({ sent: 90, quota: null })], false],
     ['a header that lags, none by our count', [null, reading(100, 97), stateOf({ sent: 100 })], true],
     ['the last request of the limit by our count', [null, reading(100, 60), stateOf({ sent: 99 })], true],
     ['two are left by our count', [null, reading(100, 60), stateOf({ sent: 98 })], false],

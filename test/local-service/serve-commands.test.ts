@@ -38,8 +38,8 @@ it('serves a generated catalogue, and the own brand that it lacks', async () => 
 it.each([
   [['generate-catalogue', 'x.jsonl', '--brands', '5'], '320 ETF providers in 5 brands'],
   [['generate-catalogue'], 'FILE'],
-  [['serve', '--statement'], 'name their file with --accounts FILE'],
-  [['serve', '--month', '2026-11'], 'give --statement too'],
+  [['serve', '--statement'], 'give their file with --accounts FILE'],
+  [['serve', '--month', '2026-11'], 'add --statement'],
 ])('refuses %j with 2 and leaves nothing behind', async (args, words) => {
   const cwd = temporaryFolder();
   const refused = await runCli(args, { cwd });

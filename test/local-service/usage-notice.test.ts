@@ -163,7 +163,7 @@ describe('the 80 % notice', () => {
     await clock.untilSlept(1);
     clock.advance(3 * 86_400_000);
     clock.wake();
-    await expect.poll(() => saying('given up')).toHaveLength(1);
+    await expect.poll(() => saying('dropped')).toHaveLength(1);
     await tiny.service.close();
     expect(readUsageCounts(usageFile)).toMatchObject([{ notice: { open: [] } }]);
   });

@@ -106,7 +106,7 @@ describe('a wrong address', () => {
   test('with an untrusted certificate says how to trust it', async () => {
     const port = await listening(createTlsServer(SELF_SIGNED));
     expect(await sendTo(`https://127.0.0.1:${port}`)).toEqual(
-      wrong(expect.stringMatching(/^the certificate is self-signed.*NODE_EXTRA_CA_CERTS$/)),
+      wrong(expect.stringMatching(/^the certificate is self-signed.*set NODE_EXTRA_CA_CERTS to it/)),
     );
   });
 });
@@ -128,7 +128,7 @@ describe('stopping', () => {
     expect(await result).toEqual({
       type: 'no_answer',
       wasSent: true,
-      reason: 'stopped before an answer came',
+      reason: 'stopped before the answer arrived',
     });
   });
 

@@ -130,7 +130,9 @@ describe('a byte order mark', () => {
   });
 
   test('before an error hides neither its code nor that it is an object', () => {
-    expect(read(404, { body: marked('{"error":"crawl_queued"}') }).meaning).toMatchObject({ comeBack: true });
+    expect(read(404, { body: marked('{"error":"crawl_queued"}') }).meaning).toMatchObject({
+      retryLater: true,
+    });
     expect(read(404, { body: marked('{}') }).meaning).toMatchObject({ sign: 'object' });
   });
 
@@ -200,8 +202,8 @@ describe('what a refusal reveals of its sender', () => {
 });
 
 describe('the answer table', () => {
-  const NOT_FOUND = { type: 'not_found', status: 404, comeBack: false };
-  const LATER = { type: 'not_found', status: 404, comeBack: true };
+  const NOT_FOUND = { type: 'not_found', status: 404, retryLater: false };
+  const LATER = { type: 'not_found', status: 404, retryLater: true };
   const FAILED = { type: 'failed' };
   const BAD_TOKEN = { type: 'credentials' };
   const DOWN = { type: 'unavailable', retryAfterMs: null };

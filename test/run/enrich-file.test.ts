@@ -263,7 +263,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(runs.filter(({ status }) => status === 'running')).toEqual([]);
   });
 
-  it('ends with an error when the queue loses its chunks', async () => {
+  it('ends with exit code 5 when the queue loses its chunks', async () => {
     const { engine, queue } = place;
     const worker = engine.openWorker(
       queue.name,
@@ -275,7 +275,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     const result = await run({ input: LIST, around: { worker: null } });
     expect(result.end).toEqual({
       type: 'halted',
-      halt: { why: 'lost', sentence: 'the queue lost what it was given' },
+      halt: { why: 'lost', sentence: 'the queue lost its chunks' },
     });
     expect(result.written.counts.deferred).toBe(4);
   });

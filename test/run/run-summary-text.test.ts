@@ -39,10 +39,10 @@ it('a complete run says what there is, and nothing to do', () => {
     }),
   ).toEqual([
     '4 rows: 4 matched',
-    '3 distinct identifiers: 2 requests, 2 billed; 1 known from before, 1 duplicate row cost nothing',
+    '3 distinct identifiers: 2 requests, 2 billed; 1 already stored, 1 duplicate row at no cost',
     'quality of 3 brands: 2 high, 1 acceptable, 0 poor',
     'output: customers.enriched.csv',
-    'report: customers.report.html, for programs customers.report.json; took 12 s',
+    'report: customers.report.html and customers.report.json; took 12 s',
   ]);
 });
 
@@ -77,7 +77,7 @@ describe('with --quiet', () => {
       'credentials',
       { end: halted('credentials', 'status 401') },
       false,
-      /refused the credentials: status 401; check BRAND_API_TOKEN/,
+      /refused the credentials: status 401; check the token/,
     ],
     [
       'an address',
@@ -87,7 +87,7 @@ describe('with --quiet', () => {
     ],
     [
       'the queue',
-      { end: halted('lost', 'the queue lost what it was given') },
+      { end: halted('lost', 'the queue lost its chunks') },
       false,
       /stopped: the queue lost .*; check the engine/,
     ],
@@ -98,19 +98,19 @@ describe('with --quiet', () => {
       'invalid rows',
       { rows: { matched: 1, invalid: 2 } },
       true,
-      /with --strict this run has failed: 2 rows are invalid/,
+      /failed because of --strict: 2 rows are invalid/,
     ],
     [
       'one invalid row',
       { rows: { matched: 1, invalid: 1 } },
       true,
-      /with --strict this run has failed: 1 row is invalid/,
+      /failed because of --strict: 1 row is invalid/,
     ],
     [
       'nothing matched',
       { rows: { not_found: 2 } },
       true,
-      /with --strict this run has failed: nothing matched; see that --column names the right column and kind/,
+      /failed because of --strict: nothing matched; check that --column and its kind are right/,
     ],
   ])('a run ended by %s prints the reason in one line', (_what, parts, isStrict, words) => {
     const text = textOf(parts, isStrict);
@@ -127,14 +127,14 @@ it('shows what another run bought meanwhile, so that the counts add up', () => {
     facts: { identifiers },
   });
   expect(lines[1]).toBe(
-    '1,400 distinct identifiers: 100 requests, 100 billed; 900 known from before, 400 bought by another run meanwhile, 1 duplicate row cost nothing',
+    '1,400 distinct identifiers: 100 requests, 100 billed; 900 already stored, 400 bought meanwhile by another run, 1 duplicate row at no cost',
   );
 });
 
 it('does not attribute unreported purchases of killed workers to another run', () => {
   const tally = { matched: 1, requests: 1, billed: 1 };
   const lines = summaryOf({ tally, spent: 3 });
-  expect(lines[1]).toContain('0 known from before, 1 duplicate row');
+  expect(lines[1]).toContain('0 already stored, 1 duplicate row');
 });
 
 it('names the JSON report when there is no page', () => {
@@ -165,7 +165,7 @@ it('shows overage and account where there are any', () => {
 
 it('shows what killed workers may have spent where there is any', () => {
   const tally = { requests: 2, billed: 2 };
-  expect(summaryOf({ tally, spent: 5 })).toContain('3 more may have been billed by workers that were killed');
+  expect(summaryOf({ tally, spent: 5 })).toContain('3 more may have been billed: their workers were killed');
   expect(summaryOf({ tally, spent: 2 }).join('\n')).not.toContain('killed');
   // A worker that was cut off may have reported to the run before it could report to the ledger.
   expect(summaryOf({ tally, spent: 1 }).join('\n')).not.toContain('killed');
@@ -183,7 +183,7 @@ it('mentions scores from different weeks', () => {
   expect(summaryOf({ facts: near }).join('\n')).not.toContain('--refresh');
   const far = { oldestFetchedAt: STARTED_AT - week - 1, newestFetchedAt: STARTED_AT };
   expect(summaryOf({ facts: far })).toContain(
-    'note: stored and new scores are more than 7 days apart; --refresh makes them comparable',
+    'note: stored and new scores are more than 7 days apart; --refresh fetches all again',
   );
 });
 
@@ -204,10 +204,8 @@ it('shows causes of failures and wrong lines, the most frequent first, a few of 
 it('names the files, and a partial one as such', () => {
   const lines = summaryOf({ isComplete: false, errors: 'customers.errors.csv', seconds: 200 });
   expect(lines).toContain('output: customers.enriched.csv (partial)');
-  expect(lines).toContain('rows to look at: customers.errors.csv');
-  expect(lines).toContain(
-    'report: customers.report.html, for programs customers.report.json; took 3 min 20 s',
-  );
+  expect(lines).toContain('rows without an answer: customers.errors.csv');
+  expect(lines).toContain('report: customers.report.html and customers.report.json; took 3 min 20 s');
 });
 
 describe('the next step', () => {
@@ -219,61 +217,61 @@ describe('the next step', () => {
       'some failed',
       { rows: { failed: 1 } },
       {},
-      'some rows failed: run the same command again to ask for those alone',
+      'some rows failed: run the same command again to retry only those',
     ],
     [
       'too many failed',
       { end: { type: 'too_many_failures' } },
       {},
-      'stopped by --max-errors: run the same command again to go on',
+      'stopped by --max-errors: run the same command again to continue',
     ],
     [
       'the credentials were refused',
       { end: halted('credentials', 'the token is unknown (status 403)') },
       {},
-      'the service refused the credentials: the token is unknown (status 403); check BRAND_API_TOKEN, then run again: nothing is lost',
+      'the service refused the credentials: the token is unknown (status 403); check the token, then run the same command again: nothing is lost',
     ],
     [
       'interrupted',
       { end: { type: 'stopped' } },
       {},
-      'interrupted: every paid answer is kept; run the same command again to go on',
+      'interrupted: all paid answers are stored; run the same command again to continue',
     ],
     [
       'the quota is used up, the plan unsaid: the flag that could buy more is named',
       limit('the quota is used up (100 sent by us, limit 100)'),
       {},
-      'stopped: the quota is used up (100 sent by us, limit 100); 1,900 identifiers are left: a raised quota or the next period would bring them, or --plan paid --overage-budget AMOUNT if the plan bills overage; run the same command again to go on',
+      'stopped: the quota is used up (100 sent by us, limit 100); 1,900 identifiers are left: a raised quota or the next period would cover them, or --plan paid --overage-budget AMOUNT if the plan bills overage; run the same command again to continue',
     ],
     [
       'the quota is used up on a free plan: nothing can be bought',
       limit('the quota is used up'),
       { plan: 'free' },
-      'stopped: the quota is used up; 1,900 identifiers are left: they need a raised quota or the next period; run the same command again to go on',
+      'stopped: the quota is used up; 1,900 identifiers are left: a raised quota or the next period would cover them; run the same command again to continue',
     ],
     [
       'the budget is used up',
-      limit('quota and overage budget are used up'),
+      limit('the quota and the overage budget are used up'),
       { plan: 'paid' },
-      'stopped: quota and overage budget are used up; 1,900 identifiers are left: a higher --overage-budget (or a raised quota) would buy them; run the same command again to go on',
+      'stopped: the quota and the overage budget are used up; 1,900 identifiers are left: a higher --overage-budget (or quota) would cover them; run the same command again to continue',
     ],
     [
       'the service has less than the budget says',
       limit(overstated({ usage: 52, quota: 50 }).sentence),
       { plan: 'paid' },
-      'stopped: the service refuses every request at a usage of 52 and a quota of 50: --plan or --overage-budget say more than the account has; 1,900 identifiers are left: say with --plan and --overage-budget what the account has, or raise it there; run the same command again to go on',
+      'stopped: the service refuses every request at a usage of 52 and a quota of 50: --plan or --overage-budget is higher than in the account; 1,900 identifiers are left: set --plan and --overage-budget to what the account has, or raise them in the account; run the same command again to continue',
     ],
     [
       'a cap of the run is reached',
       limit('--max-requests 50 is reached by this run and earlier starts of it'),
       { plan: 'paid', maxRequests: 50 },
-      'stopped: --max-requests 50 is reached by this run and earlier starts of it; 1,900 identifiers are left; a higher --max-requests would ask for more of them: run the same command again to go on',
+      'stopped: --max-requests 50 is reached by this run and earlier starts of it; 1,900 identifiers are left; a higher --max-requests would cover more of them: run the same command again to continue',
     ],
     [
       'the quota is used up before the cap is reached: the cap is not to blame',
       limit('the quota is used up'),
       { plan: 'free', maxRequests: 5_000 },
-      'stopped: the quota is used up; 1,900 identifiers are left: they need a raised quota or the next period; run the same command again to go on',
+      'stopped: the quota is used up; 1,900 identifiers are left: a raised quota or the next period would cover them; run the same command again to continue',
     ],
     [
       'the service refused everything as too many: no quota would help',
@@ -282,7 +280,7 @@ describe('the next step', () => {
         facts: DEFERRED,
       },
       {},
-      'stopped: the service refused every request as too many for 360 s; 1,900 identifiers are left; run the same command again to go on',
+      'stopped: the service refused every request as too many for 360 s; 1,900 identifiers are left; run the same command again to continue',
     ],
   ])('%s', (_what, parts, settings, text) => {
     expect(last(parts, settings)).toBe(text);
@@ -292,7 +290,7 @@ describe('the next step', () => {
 it('suggests checking the column when nothing matched', () => {
   const lines = summaryOf({ rows: { not_found: 42, skipped: 2 }, tally: { requests: 42, billed: 42 } });
   expect(lines.at(-1)).toBe(
-    'Nothing matched: identifiers were read from "website" as domain. Are that column and its kind right? --column NAME:KIND says others.',
+    'Nothing matched: identifiers were read from "website" as domain. Are that column and its kind right? --column NAME:KIND chooses others.',
   );
   expect(summaryOf({ rows: { not_found: 42, matched: 1 } }).join()).not.toContain('Nothing matched');
   const part = summaryOf({ rows: { deferred: 42 }, isComplete: false, end: halted('limit', 'used up') });

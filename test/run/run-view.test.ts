@@ -8,7 +8,7 @@ import { ledgerState } from './ledger-state.js';
 const NEAR = ledgerState({ quota: 100, sent: 80 });
 
 function progress(some: Partial<EnrichProgress> = {}): EnrichProgress {
-  const none = { run: null, ledger: null, inFlight: 0, trouble: null };
+  const none = { run: null, ledger: null, inFlight: 0, outage: null };
   return { runId: 'r', phase: 'asking', rows: 1, wanted: 1, answered: 0, ...none, ...some };
 }
 
@@ -24,7 +24,7 @@ it('logs an outage, its end and a near limit once, however many runs report them
   const { log, lines } = keptLog();
   const standing = createStanding(log, null);
   const views = ['a.csv', 'b.csv'].map((file) => createLogView(log, { file }, standing));
-  for (const some of [{ trouble: 'status 503' }, {}, { ledger: NEAR }])
+  for (const some of [{ outage: 'status 503' }, {}, { ledger: NEAR }])
     for (const view of views) view.update(progress(some));
   expect(lines).toEqual([
     ['warn', 'status 503', 'the service is unavailable'],
@@ -35,7 +35,7 @@ it('logs an outage, its end and a near limit once, however many runs report them
 
 it('learns of an outage from the shared worker before any run reports it', () => {
   const { log, lines } = keptLog();
-  createStanding(log, { trouble: 'status 503' })(progress());
+  createStanding(log, { outage: 'status 503' })(progress());
   expect(lines).toEqual([['warn', 'status 503', 'the service is unavailable']]);
 });
 
@@ -49,6 +49,6 @@ it('names the run, keeps warnings apart, and logs the cost before it is spent', 
   expect(lines).toEqual([
     ['info', 'a.csv', 'detected: CSV'],
     ['warn', 'a.csv', 'parked'],
-    ['info', 'a.csv', 5, 2, '0.2', 'asking the service'],
+    ['info', 'a.csv', 5, 2, '0.2', 'starting lookups'],
   ]);
 });

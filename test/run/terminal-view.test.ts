@@ -26,7 +26,7 @@ const ASKING: EnrichProgress = {
   },
   ledger: null,
   inFlight: 0,
-  trouble: null,
+  outage: null,
 };
 
 describe('the progress text', () => {
@@ -41,7 +41,7 @@ describe('the progress text', () => {
     ['before the first report', { run: null }, null, '1,000/4,000 lookups, 0 billed'],
     [
       'the service gives no answers',
-      { trouble: 'the service answered 503' },
+      { outage: 'the service answered 503' },
       null,
       '1,000/4,000 lookups, 1,000 billed, waiting: the service answered 503',
     ],
@@ -201,7 +201,7 @@ describe('on a terminal', () => {
 it.each([true, false])('escapes control characters from service and file (terminal: %s)', (isTTY) => {
   const { view, written, pass } = createScreen({ isTTY, columns: 300 });
   pass(10_000);
-  view.update({ ...ASKING, trouble: 'said \u001b[2J\u009bA\u202e\nbrand-enrich: done' });
+  view.update({ ...ASKING, outage: 'said \u001b[2J\u009bA\u202e\nbrand-enrich: done' });
   view.notice('column "web\u001b]0;x\u0007\nsite"');
   const text = written.join('').replaceAll(CLEARED, '');
   expect(text).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
@@ -224,12 +224,7 @@ it('--quiet prints warnings only', () => {
 it('an outage and a near limit are reported once each, with --quiet too', () => {
   const { view, written } = createScreen({ isQuiet: true });
   const near = ledgerState({ quota: 100, sent: 80 });
-  for (const some of [
-    { trouble: 'status 503' },
-    { trouble: 'status 503' },
-    { ledger: near },
-    { ledger: near },
-  ])
+  for (const some of [{ outage: 'status 503' }, { outage: 'status 503' }, { ledger: near }, { ledger: near }])
     view.update({ ...ASKING, ...some });
   expect(written).toEqual([
     'the service is unavailable: status 503; trying again with one request at a time\n',
@@ -285,7 +280,7 @@ describe('the confirmation before money is spent', () => {
     const { ask, said } = question();
     expect(await ask(some)).toBe(true);
     expect(said()).toBe(
-      '1,500 identifiers to ask for, 1,000 within the quota, up to 400 as overage for at most 40, 100 beyond the limit\n',
+      '1,500 identifiers to look up, 1,000 within the quota, up to 400 as overage for at most 40, 100 beyond the limit\n',
     );
   });
 });
@@ -293,5 +288,5 @@ describe('the confirmation before money is spent', () => {
 it('without a terminal nothing is asked, and the cost is printed', async () => {
   const { ask, said } = question(false);
   expect(await ask()).toBe(true);
-  expect(said()).toMatch(/^1,500 identifiers to ask for, [^\n]*\n$/);
+  expect(said()).toMatch(/^1,500 identifiers to look up, [^\n]*\n$/);
 });

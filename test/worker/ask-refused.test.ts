@@ -131,7 +131,7 @@ describe('refusals while usage is beyond the quota', () => {
       halt: {
         why: 'limit',
         sentence:
-          'the service refuses every request at a usage of 52 and a quota of 50: --plan or --overage-budget say more than the account has',
+          'the service refuses every request at a usage of 52 and a quota of 50: --plan or --overage-budget is higher than in the account',
       },
     });
     // The cause may be the pace after all: the account stays open for others.

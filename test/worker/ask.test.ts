@@ -90,7 +90,7 @@ describe('an answer', () => {
 
   it('to retry later is believed for two minutes', async () => {
     const { recorded } = await askOnce({
-      answers: [answerOf({ type: 'not_found', status: 404, comeBack: true, sign: 'own' })],
+      answers: [answerOf({ type: 'not_found', status: 404, retryLater: true, sign: 'own' })],
     });
     expect(recorded).toMatchObject([{ status: 'not_found', freshMs: 120_000 }]);
   });
@@ -121,8 +121,8 @@ describe('an answer', () => {
 });
 
 describe('a "not found" that any server may send', () => {
-  const page = answerOf({ type: 'not_found', status: 404, comeBack: false, sign: 'none' });
-  const object = answerOf({ type: 'not_found', status: 404, comeBack: false, sign: 'object' });
+  const page = answerOf({ type: 'not_found', status: 404, retryLater: false, sign: 'none' });
+  const object = answerOf({ type: 'not_found', status: 404, retryLater: false, sign: 'object' });
   const asking = (options: AskingOptions) => {
     const all = createAsking(options);
     let asked = 0;
@@ -388,12 +388,12 @@ describe('a failing service', () => {
     const asking = createAsking({ answers: [...Array(8).fill(DOWN), MATCHED] });
     const { breaker, gauge } = asking.context;
     await askFor(asking);
-    expect(gauge.trouble).toBeNull();
+    expect(gauge.outage).toBeNull();
     await openBreaker(asking);
-    expect(gauge.trouble).toBe('the service answered 503');
+    expect(gauge.outage).toBe('the service answered 503');
     asking.clock.pass(60_000);
     await askFor(asking);
-    expect([breaker.isOpen, gauge.trouble]).toEqual([false, null]);
+    expect([breaker.isOpen, gauge.outage]).toEqual([false, null]);
   });
 
   it.each([
@@ -411,7 +411,7 @@ describe('a failing service', () => {
     if (type === 'halted')
       expect(result).toEqual({
         type,
-        halt: { why: 'unreachable', sentence: 'the service was not reached for a minute: ENOTFOUND' },
+        halt: { why: 'unreachable', sentence: 'the service was unreachable for a minute: ENOTFOUND' },
       });
   });
 
@@ -497,7 +497,7 @@ describe('a failing service', () => {
     expect(halted).toEqual([
       {
         why: 'useless',
-        sentence: `${atMost} answers in a row were of no use: answer damaged, was billed (not a JSON object)`,
+        sentence: `${atMost} answers in a row were unusable: answer damaged, was billed (not a JSON object)`,
       },
     ]);
     expect(billed).toBe(atMost);
@@ -535,7 +535,7 @@ describe('without a permit nothing is sent', () => {
   it.each<[Grant, Asked['result']]>([
     [
       { type: 'lost' },
-      { type: 'again', countsAsAttempt: false, retryInMs: 400, reason: 'another worker is asking' },
+      { type: 'again', countsAsAttempt: false, retryInMs: 400, reason: 'another worker is looking it up' },
     ],
     [
       { type: 'exhausted', why: 'limit 53' },

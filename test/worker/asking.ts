@@ -76,7 +76,7 @@ export const MATCHED = answerOf({
   body: Buffer.from('{"name":"Acme"}'),
   brand: { name: 'Acme' },
 });
-export const NOT_FOUND = answerOf({ type: 'not_found', status: 404, comeBack: false, sign: 'own' });
+export const NOT_FOUND = answerOf({ type: 'not_found', status: 404, retryLater: false, sign: 'own' });
 export const FAILED = answerOf({ type: 'failed', reason: 'the service answered 410', sign: 'own' });
 export const WASTED = answerOf({ type: 'wasted', reason: 'answer damaged, was billed (not a JSON object)' });
 export const DOWN = answerOf({ type: 'unavailable', reason: 'the service answered 503', retryAfterMs: null });
@@ -179,7 +179,7 @@ export function createAsking(options: AskingOptions): Asking {
     halt: async (run, { why }) => {
       log.push(`halt ${run} ${why}`);
     },
-    gauge: { inFlight: 0, trouble: null },
+    gauge: { inFlight: 0, outage: null },
   };
   return { context, clock, log, recorded, stop, abort, signals: { stop: stop.signal, abort: abort.signal } };
 }

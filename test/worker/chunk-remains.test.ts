@@ -124,7 +124,7 @@ describe('the failed identifiers', () => {
     ];
     expect(failuresOf(data, rounds, 'k:')).toEqual([
       { key: 'k:domain:a', reason: 'the service answered 410', billed: true },
-      { key: 'k:domain:b', reason: 'the service answered 503; asked 6 times over', billed: false },
+      { key: 'k:domain:b', reason: 'the service answered 503; tried 6 times', billed: false },
     ]);
     expect(whatIsLeft(data, rounds, NOW)?.data.identifiers).toEqual(['domain:c']);
   });

@@ -23,7 +23,7 @@ test.each([204, 404] as const)(
   (status) => {
     const reason = unprovenReason(
       answer(
-        { type: 'not_found', status, comeBack: false, sign: 'object' },
+        { type: 'not_found', status, retryLater: false, sign: 'object' },
         status === 204 ? 'free' : 'billed',
       ),
     );

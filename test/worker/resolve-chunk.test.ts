@@ -271,7 +271,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     });
     const [failure] = await place.engine.runs.failures(run.id, [`${KEY_PREFIX}domain:b0.com`]);
     expect(failure).toMatchObject({
-      reason: 'the service answered 503; asked 6 times over',
+      reason: 'the service answered 503; tried 6 times',
       billed: false,
     });
     expect(await progress()).toMatchObject({ chunks: 1, tally: { failed: 1, requests: 3, billed: 0 } });

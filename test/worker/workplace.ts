@@ -166,7 +166,7 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
         keepFailure: (run, failure) => engine.runs.fail(run, [failure]),
         refusals: new RefusalSeries(),
         compress: true,
-        gauge: { inFlight: 0, trouble: null },
+        gauge: { inFlight: 0, outage: null },
         halts,
         async halt(run, halt) {
           halts.set(run, halt);

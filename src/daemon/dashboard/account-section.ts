@@ -8,7 +8,7 @@ import type { DashboardData } from './gather-dashboard.js';
 type Slice = readonly [tone: string, size: number];
 
 export function accountSection(data: DashboardData): Markup {
-  const line = html`<div class="canvas-box line-box" data-for="projection" hidden><canvas role="img" aria-label="Requests used in this period, how it goes on at this rate, and the limit"></canvas></div>
+  const line = html`<div class="canvas-box line-box" data-for="projection" hidden><canvas role="img" aria-label="Requests used in this period, their projection at the current rate, and the limit"></canvas></div>
 ${projection(data)}`;
   return html`<div class="trio gauges">
 ${gaugeCard('quota', 'Quota', quotaFigures(data))}
@@ -18,7 +18,7 @@ ${card('projection', 'End of the period', line)}
 }
 
 function gaugeCard(name: string, title: string, figures: Markup): Markup {
-  const content = html`<div class="canvas-box" data-for="${name}" hidden><canvas role="img" aria-label="${title}: the numbers stand below"></canvas></div>
+  const content = html`<div class="canvas-box" data-for="${name}" hidden><canvas role="img" aria-label="${title}: the numbers are below"></canvas></div>
 ${figures}`;
   return card(name, title, content, { more: 'gauge' });
 }
@@ -39,14 +39,14 @@ function nothing(part: string, why: string | Markup): Markup {
 }
 
 function quotaFigures({ ledger, limit, account }: DashboardData): Markup {
-  if (account === null) return nothing('quota', 'No account is named: give the service and its token.');
-  if (ledger === null) return nothing('quota', 'Nothing is known of the account yet.');
+  if (account === null) return nothing('quota', 'No account: set the service and its token.');
+  if (ledger === null) return nothing('quota', 'The account has no data yet.');
   const { sent, held, others, quota, period } = ledger;
   const ours = sent + held;
   const used = spentOf(ledger);
   if (limit === null) {
     return html`<div data-part="quota"><p><strong class="big">${countText(used)}</strong> used</p>
-<p class="empty">No quota is known: it is read from the answers of the service.</p></div>`;
+<p class="empty">The quota is unknown until the service answers.</p></div>`;
   }
   const left = Math.max(0, limit - used);
   const tone = toneOf(used, limit);
@@ -70,7 +70,7 @@ function budgetFigures({ budget, ledger, limit }: DashboardData): Markup {
   if (budget === null) {
     const why =
       ledger !== null && limit === null
-        ? 'Shown once a quota is known.'
+        ? 'Shown when the quota is known.'
         : html`No money is spent: requests end at the quota. On a plan that bills overage, <code>--plan paid</code> with <code>--overage-budget</code> allows more.`;
     return nothing('budget', why);
   }
@@ -81,10 +81,10 @@ function budgetFigures({ budget, ledger, limit }: DashboardData): Markup {
   ];
   const rest = html`${facts([
     ['Requests beyond the quota', countText(overageRequests)],
-    ['Price of one', budget.price],
+    ['Price of a request', budget.price],
     [html`<span class="dot left"></span>left`, budget.left],
   ])}
-<p class="note">The rest buys ${countOf(requestsLeft, 'request')}. In the currency of the plan.</p>`;
+<p class="note">The remaining budget buys ${countOf(requestsLeft, 'request')}. Amounts are in the currency of the plan.</p>`;
   return gauge('budget', slices, budget.used, `of ${budget.budget}`, rest);
 }
 
@@ -92,8 +92,8 @@ function projection({ projection, limit, ledger }: DashboardData): Markup {
   if (projection === null) {
     const why =
       ledger?.period === 'none'
-        ? 'The quota of this account does not renew, so there is no end to look ahead to.'
-        : 'Too early to say: it takes a day of the period, and requests in it.';
+        ? 'The quota of this account does not renew, so there is no projection.'
+        : 'Too early: a projection needs one day of the period with requests.';
     return nothing('projection', why);
   }
   const { projected, used, endsOn, limitReachedOn, daysGone, daysLeft } = projection;
@@ -106,9 +106,9 @@ function projection({ projection, limit, ledger }: DashboardData): Markup {
   const limitText =
     limitReachedOn === null || over <= 0
       ? limit !== null && html`<p class="muted">Within the limit of ${countText(limit)}.</p>`
-      : html`<p class="reached">The limit is reached${on}: that is ${countText(over)} more than it allows.</p>`;
+      : html`<p class="reached">The limit is reached${on}; the projection exceeds it by ${countText(over)} requests.</p>`;
   return html`<div data-part="projection" data-line="${JSON.stringify(line)}">
-<p class="lead"><strong>${countText(projected.total)}</strong> requests by ${dayText(endsOn)}, if it goes on like this</p>
+<p class="lead"><strong>${countText(projected.total)}</strong> requests by ${dayText(endsOn)} at the current rate</p>
 ${limitText}
 <p class="note">${countText(projected.byUs)} by brand-enrich, ${countText(projected.byOthers)} by others. ${daysLeft.toFixed(1).replace(/\.0$/, '')}\u00a0days to go.</p>
 </div>`;

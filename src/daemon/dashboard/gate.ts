@@ -54,8 +54,7 @@ export function createGate({ host, password, clock }: GateOptions): Hono {
   function refuse(context: Context, next: string, waitMs: number): Response | Promise<Response> {
     const seconds = Math.ceil(waitMs / 1_000);
     if (seconds > 0) context.header('retry-after', String(seconds));
-    const words =
-      seconds > 0 ? `Too many wrong passwords: try again in ${seconds} s.` : 'That is not the password.';
+    const words = seconds > 0 ? `Too many wrong passwords: try again in ${seconds} s.` : 'Wrong password.';
     const status = seconds > 0 ? 429 : 401;
     return wantsPage(context)
       ? sendPage(context, renderSignIn(next, words), status)
@@ -64,8 +63,7 @@ export function createGate({ host, password, clock }: GateOptions): Hono {
 
   app.use(secureHeaders({ xFrameOptions: 'DENY', strictTransportSecurity: false }));
   app.use(async (context, next) => {
-    // Asked under another name than its own on loopback, somebody else's page is asking (DNS
-    // rebinding).
+    // On loopback, another host name means that a foreign page sends the request (DNS rebinding).
     if (!isLoopbackHost(host) || isLoopbackHost(new URL(context.req.url).hostname)) await next();
     else context.res = context.text('the host name of the request is not allowed\n', 421);
     context.res.headers.set('cache-control', 'no-store');
@@ -130,7 +128,7 @@ export function ownPath(path: string | undefined): string {
 
 export const SESSION_MS = 7 * 86_400_000;
 
-/** A password that nobody can guess, for a process that was given none. */
+/** A random password, for a process without one. */
 export function randomPassword(): string {
   return randomBytes(24).toString('base64url');
 }
@@ -140,7 +138,7 @@ function digestOf(text: string): Buffer {
 }
 
 const FREE_GUESSES = 5;
-/** An address that has been silent for so long begins anew. */
+/** After this time without attempts, an address starts again. */
 const FORGET_AFTER_MS = 15 * 60_000;
 /** At most so many addresses are remembered: beyond it the one silent for longest is forgotten. */
 const ADDRESSES_AT_MOST = 1_000;
@@ -185,7 +183,7 @@ export function createGuessLimit() {
   };
 }
 
-/** Who has one IPv6 address has the 2^64 beside it too. */
+/** Whoever has one IPv6 address usually has the whole /64. */
 function sourceOf(address: string): string {
   if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
   const [head = '', tail] = address.split('::');

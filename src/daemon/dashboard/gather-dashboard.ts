@@ -1,7 +1,7 @@
-/** What the dashboard shows: gathered on demand, once a second at most; kept during outages. */
+/** The data of the dashboard: gathered on demand, at most once a second; kept during outages. */
 import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
-import { readAccountStatus, type SaidTerms } from '../../context/account-status.js';
+import { type GivenTerms, readAccountStatus } from '../../context/account-status.js';
 import type { Clock } from '../../core/clock.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
@@ -26,9 +26,11 @@ export interface DashboardView {
   /** null: the engine has not answered yet. */
   readonly data: DashboardData | null;
   /** When a look first got no answer from the engine (it may have failed earlier); else null. */
-  readonly awayNoticedAt: number | null;
-  /** Why the service counts as unavailable; null while it answers, or if nobody here asks it. */
-  readonly serviceTrouble: string | null;
+  readonly outageNoticedAt: number | null;
+  /**
+   * Why the service counts as unavailable; null while it answers, or if this process sends nothing.
+   */
+  readonly serviceOutage: string | null;
   /** Brands and quota are made up. */
   readonly isSample: boolean;
   /** This process is stopping. */
@@ -45,7 +47,7 @@ export async function gatherDashboard(
   engine: Engine,
   names: AccountNames | null,
   queue: BullChunkQueue | null,
-  terms: SaidTerms,
+  terms: GivenTerms,
   inboxes: readonly string[],
 ) {
   const queueCounts = async () => (await queue?.getJobCounts('waiting', 'active', 'delayed')) ?? null;
@@ -83,30 +85,30 @@ async function readWaiting({ file, folder, parkedAt: since }: ParkedJob, positio
 /** The sentence of a `reason.txt`, without its opening words. Pure. */
 function reasonOf(text: string): string {
   const first = (text.split('\n', 1)[0] ?? '').replace(/^Not finished yet: /, '').trim();
-  if (first === '') return 'Goes on when quota and budget allow it and the service answers.';
+  if (first === '') return 'Continues when quota and budget allow it and the service answers.';
   return `${first.charAt(0).toUpperCase()}${first.slice(1, 500)}`;
 }
 
 const FRESH_MS = 1_000;
-/** When nobody has looked for so long, the next look notices the outage anew. */
+/** After this time without a viewer, the next view notices the outage anew. */
 const NOTICED_ANEW_MS = 60_000;
 
-/** The newest data for all. `gather` may reject or hang. `onTrouble`: once per outage. */
+/** The newest data for all. `gather` may reject or hang. `onError`: once per outage. */
 export function createNewestData(options: {
   readonly gather: () => Promise<DashboardData>;
   readonly clock: Pick<Clock, 'now'>;
-  readonly onTrouble: (error: unknown) => void;
+  readonly onError: (error: unknown) => void;
   readonly deadlineMs?: number;
 }) {
-  const { gather, clock, onTrouble, deadlineMs = 2_000 } = options;
+  const { gather, clock, onError, deadlineMs = 2_000 } = options;
   let data: DashboardData | null = null;
-  let awayNoticedAt: number | null = null;
+  let outageNoticedAt: number | null = null;
   let lookedAt = 0;
   let hasWarned = false;
   let gathering: Promise<boolean> | null = null;
 
   function warnOnce(error: unknown): false {
-    if (!hasWarned) onTrouble(error);
+    if (!hasWarned) onError(error);
     hasWarned = true;
     return false;
   }
@@ -114,7 +116,7 @@ export function createNewestData(options: {
   function renew(): Promise<boolean> {
     const renewed = gather().then((newest) => {
       data = newest;
-      awayNoticedAt = null;
+      outageNoticedAt = null;
       hasWarned = false;
       return true;
     });
@@ -125,20 +127,20 @@ export function createNewestData(options: {
 
   return {
     /** Never rejects. */
-    async look(): Promise<Pick<DashboardView, 'data' | 'awayNoticedAt'>> {
+    async look(): Promise<Pick<DashboardView, 'data' | 'outageNoticedAt'>> {
       const now = clock.now();
-      if (data === null || awayNoticedAt !== null || now - data.at >= FRESH_MS || now < data.at) {
-        if (gathering === null && now - lookedAt >= NOTICED_ANEW_MS) awayNoticedAt = null;
+      if (data === null || outageNoticedAt !== null || now - data.at >= FRESH_MS || now < data.at) {
+        if (gathering === null && now - lookedAt >= NOTICED_ANEW_MS) outageNoticedAt = null;
         gathering ??= renew();
-        // While it is unavailable, nobody waits for it each time.
-        const patienceMs = awayNoticedAt === null ? deadlineMs : deadlineMs / 10;
+        // While it is unavailable, views do not wait for it.
+        const patienceMs = outageNoticedAt === null ? deadlineMs : deadlineMs / 10;
         lookedAt = now;
         if (!(await withinDeadline(gathering, patienceMs))) {
-          awayNoticedAt ??= now;
+          outageNoticedAt ??= now;
           warnOnce(new Error(`the engine has not answered within ${patienceMs} ms`));
         }
       }
-      return { data, awayNoticedAt };
+      return { data, outageNoticedAt };
     },
   };
 }

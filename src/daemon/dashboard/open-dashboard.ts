@@ -29,7 +29,7 @@ export interface DashboardContext {
   /** The watched folders, absolute: their files in `waiting/` are shown. */
   readonly inboxes: readonly string[];
   /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
-  readonly trouble?: () => string | null;
+  readonly outage?: () => string | null;
   readonly log: Log;
   /** Where a sign-in link with a random password is printed; never the log. */
   readonly stderr: NodeJS.WritableStream;
@@ -61,14 +61,14 @@ export async function openDashboard(context: DashboardContext) {
   const newest = createNewestData({
     gather: () => gatherDashboard(engine, names, queue, { ...settings, isHost: true }, inboxes),
     clock: systemClock,
-    onTrouble: (error) => log.warn({ reason: errorText(error) }, 'the dashboard has no newer data'),
+    onError: (error) => log.warn({ reason: errorText(error) }, 'the dashboard could not be updated'),
   });
 
   let board: Promise<QueueBoard> | undefined;
   async function loadBoard(): Promise<QueueBoard> {
     const { createQueueBoard } = await import('./queue-board.js');
-    const chunks = 'chunks of up to 50 identifiers that workers look up';
-    const ticks = `times at which schedules of ${hostname()} are due`;
+    const chunks = 'chunks of up to 50 identifiers for workers';
+    const ticks = `due times of the schedules of ${hostname()}`;
     const shown = [
       ...(queue ? [{ queue, title: 'Lookups', description: chunks }] : []),
       { queue: openQueue(tickQueueOf(hostname())), title: 'Schedules', description: ticks },
@@ -86,7 +86,7 @@ export async function openDashboard(context: DashboardContext) {
       ...(await newest.look()),
       host: hostname(),
       now: systemClock.now(),
-      serviceTrouble: context.trouble?.() ?? null,
+      serviceOutage: context.outage?.() ?? null,
       isSample: settings.sample,
       isStopping: stop.aborted,
     }),
@@ -97,14 +97,14 @@ export async function openDashboard(context: DashboardContext) {
       });
       return board;
     },
-    onTrouble: (error) => log.error({ err: error }, 'the dashboard could not answer'),
+    onError: (error) => log.error({ err: error }, 'a dashboard request failed'),
   });
   releasers.push(() => server.close());
   const url = `${server.url}/`;
   const signInUrl = given === null ? `${url}?token=${password}` : null;
   // Not in the log: a log is kept and passed on, and this opens the dashboard.
   if (signInUrl !== null) printText(stderr, `dashboard: ${signInUrl}\n`);
-  else log.info({ url }, 'the dashboard is served');
+  else log.info({ url }, 'serving the dashboard');
   return { url, signInUrl };
 }
 
@@ -114,15 +114,15 @@ export interface DashboardServerOptions extends GateOptions {
   readonly look: () => Promise<DashboardView>;
   /** The browser build of Chart.js, as text. */
   readonly chartLibrary: string;
-  /** Opened when somebody looks into the queue for the first time. */
+  /** Opened at the first view of the queue. */
   readonly openBoard: () => Promise<QueueBoard>;
   /** Is called with bugs. */
-  readonly onTrouble: (error: Error) => void;
+  readonly onError: (error: Error) => void;
 }
 
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
-  const { host, port, look, chartLibrary, openBoard, onTrouble } = options;
+  const { host, port, look, chartLibrary, openBoard, onError } = options;
   const app = createGate(options);
   const policy = "default-src 'none'";
   app.get('/', async (context) => sendPage(context, renderDashboard(await look(), chartLibrary)));
@@ -135,8 +135,8 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
   app.all(`${QUEUE_PATH}/*`, async (context) => (await openBoard()).answer(context.req.raw));
   app.notFound((context) => context.text('not found; the dashboard is at /\n', 404));
   app.onError((error, context) => {
-    onTrouble(error);
-    return context.text('something went wrong; see the log\n', 500);
+    onError(error);
+    return context.text('internal error; see the log\n', 500);
   });
   const todo = 'choose another --dashboard-port or --dashboard-host, or --no-dashboard';
   const server = createServer(getRequestListener(app.fetch, { hostname: 'localhost' }));

@@ -11,25 +11,25 @@ const HOLD_MARKS: Readonly<Record<Hold, Mark>> = {
   'used up': ['Limit used up', 'bad'],
 };
 
-/** What hinders most, in one or two words. */
-export function verdictOf({ data, awayNoticedAt, serviceTrouble, isStopping }: DashboardView): Mark {
+/** The main obstacle, in one or two words. */
+export function verdictOf({ data, outageNoticedAt, serviceOutage, isStopping }: DashboardView): Mark {
   if (isStopping) return ['Stopping', 'warn'];
-  if (awayNoticedAt !== null) return ['Engine unavailable', 'bad'];
+  if (outageNoticedAt !== null) return ['Engine unavailable', 'bad'];
   if (data === null) return ['Starting', 'calm'];
   const hold = holdOf(data.ledger, data.limit);
   if (hold !== null) return HOLD_MARKS[hold];
-  if (serviceTrouble !== null) return ['Service unavailable', 'warn'];
+  if (serviceOutage !== null) return ['Service unavailable', 'warn'];
   return judgeRuns(data).some(isAtWork) ? ['Working', 'good'] : ['Idle', 'calm'];
 }
 
-/** What goes on, in one sentence. */
+/** The current work, in one sentence. */
 export function headlineOf(data: DashboardData): string {
   const runs = judgeRuns(data);
   const alive = runs.filter(isAtWork).length;
   const gone = runs.filter(({ standing }) => standing === 'dead').length;
   const waiting = waitingCount(data);
-  const parts = [alive === 0 ? 'No run is going' : countOf(alive, 'run is going', 'runs are going')];
-  if (gone > 0) parts.push(countOf(gone, 'run is gone', 'runs are gone'));
+  const parts = [alive === 0 ? 'No run is active' : countOf(alive, 'run is active', 'runs are active')];
+  if (gone > 0) parts.push(countOf(gone, 'run is dead', 'runs are dead'));
   if (waiting > 0) parts.push(countOf(waiting, 'file waits', 'files wait'));
   const left = data.ledger && roomOf(data.ledger);
   if (left !== null)
@@ -39,19 +39,18 @@ export function headlineOf(data: DashboardData): string {
 }
 
 export function banners(view: DashboardView): Markup {
-  const { data, awayNoticedAt, serviceTrouble, isStopping, isSample, now } = view;
+  const { data, outageNoticedAt, serviceOutage, isStopping, isSample, now } = view;
   const moment = (at: number) => `${clockText(at)}, ${agoText(at, now)}`;
   const known = data && ` The figures below are from ${moment(data.at)}; nothing is spent meanwhile.`;
   const hold = data && holdOf(data.ledger, data.limit);
   return html`<div data-part="banners">${[
     isSample &&
       html`<p class="banner warn">Sample data: brands, scores and quota come from the built-in catalogue, and nothing is spent.</p>`,
-    isStopping &&
-      html`<p class="banner warn">This process is stopping: requests in flight are waited for.</p>`,
-    awayNoticedAt !== null &&
-      html`<p class="banner bad">No answer from the engine since ${moment(awayNoticedAt)}.${known}</p>`,
-    serviceTrouble !== null &&
-      html`<p class="banner warn">The service is not answering properly: ${serviceTrouble}. It is asked one request at a time, and work resumes when it answers.</p>`,
+    isStopping && html`<p class="banner warn">This process is stopping: waiting for requests in flight.</p>`,
+    outageNoticedAt !== null &&
+      html`<p class="banner bad">No answer from the engine since ${moment(outageNoticedAt)}.${known}</p>`,
+    serviceOutage !== null &&
+      html`<p class="banner warn">The service is unavailable: ${serviceOutage}. One request at a time checks it; work resumes when it answers.</p>`,
     data && hold && html`<p class="banner ${HOLD_MARKS[hold][1]}">${holdText(hold, data)}</p>`,
   ]}</div>`;
 }
@@ -60,9 +59,9 @@ function holdText(hold: Hold, { ledger, projection, storeNow }: DashboardData): 
   const renews = projection === null ? '' : ` The next period begins on ${dayText(projection.endsOn)}.`;
   switch (hold) {
     case 'paused':
-      return 'Paused: nothing is spent until brand-enrich resume.';
+      return 'Spending is paused; brand-enrich resume allows it again.';
     case 'closed':
-      return `The service refuses further requests: its quota is reached, first said ${agoText(ledger?.closedAt ?? storeNow, storeNow)}. It is asked again automatically.${renews}`;
+      return `The service refused further requests ${agoText(ledger?.closedAt ?? storeNow, storeNow)}: the quota is reached. It is checked automatically.${renews}`;
     case 'used up':
       return `Quota and budget are used up. Work resumes when the quota or the budget is raised.${renews}`;
   }
@@ -76,15 +75,15 @@ export function figuresOf(data: DashboardData): Markup {
   const ofRuns = runs.length === 0 ? 'none yet' : `of the last ${countText(runs.length)}`;
   const ofLimit =
     limit === null || used === null
-      ? 'no quota known'
+      ? 'quota unknown'
       : `of ${countText(limit)}, ${shareText(used, limit) || '0 %'} used`;
   const expected = projection === null ? '–' : countText(projection.projected.total);
-  const byDay = projection === null ? 'too early to say' : `requests by ${dayText(projection.endsOn)}`;
+  const byDay = projection === null ? 'too early' : `requests by ${dayText(projection.endsOn)}`;
   const inFolders = inboxes.length === 0 ? 'no folder watched' : `in ${countOf(inboxes.length, 'folder')}`;
   const { matched, notFound } = outcomes;
   return keyFigures(
     [
-      ['Runs going', countText(alive), ofRuns],
+      ['Active runs', countText(alive), ofRuns],
       ['Requests left', left === null ? '–' : countText(left), ofLimit],
       ['Expected', expected, byDay],
       ['Waiting files', countText(waitingCount(data)), inFolders],

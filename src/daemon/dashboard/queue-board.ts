@@ -27,10 +27,10 @@ const DEADLINE_MS = 10_000;
 /** Elements that would load something from another host. */
 const FROM_ELSEWHERE = /<(link|script|img)\b[^>]*\b(href|src)="(https?:)?\/\/[^"]*"[^>]*>(<\/script>)?/gi;
 
-const UNAVAILABLE = 'the engine is unavailable; the queue is shown again when it answers\n';
+const UNAVAILABLE = 'the engine is unavailable; reload this page later\n';
 
-/** The caller closes the queues. `onTrouble` gets the driver's message; readers do not see it. */
-export function createQueueBoard(shown: readonly ShownQueue[], onTrouble: (reason: string) => void) {
+/** The caller closes the queues. `onError` gets the driver's message; readers do not see it. */
+export function createQueueBoard(shown: readonly ShownQueue[], onError: (reason: string) => void) {
   const adapter = new HonoAdapter(serveFiles);
   adapter.setBasePath(QUEUE_PATH);
   createBullBoard({
@@ -61,7 +61,7 @@ export function createQueueBoard(shown: readonly ShownQueue[], onTrouble: (reaso
       const answer = await withinDeadline(asked, DEADLINE_MS);
       if (answer === undefined) return new Response(UNAVAILABLE, { status: 504 });
       if (answer.status >= 500) {
-        onTrouble(await answer.text());
+        onError(await answer.text());
         return new Response(UNAVAILABLE, { status: 503 });
       }
       const headers = new Headers(answer.headers);

@@ -11,7 +11,7 @@ import { QUEUE_PATH, queueSection, schedulesSection, waitingSection } from './wa
 /** A square of our colour; inside the page, so that no browser asks for one. */
 const ICON = html`<link rel="icon" href="${'data:image/svg+xml,%3Csvg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"%3E%3Crect width="16" height="16" rx="4" fill="%2312806e"/%3E%3Cpath d="M4 11V8h2v3zm3 0V5h2v6zm3 0V7h2v4z" fill="%23fff"/%3E%3C/svg%3E'}">`;
 
-/** Without script the page is asked for anew as a whole. */
+/** Without JavaScript the whole page reloads. */
 const PLAIN_REFRESH_SECONDS = 15;
 
 /** `policy`: its `Content-Security-Policy`. */
@@ -41,7 +41,7 @@ function bodyOf(view: DashboardView): Markup {
   const main =
     data === null
       ? // The page asks for itself as a whole once there is something to show.
-        html`<section class="card" data-empty="true"><p class="empty">There is nothing to show until the engine has answered once.</p></section>`
+        html`<section class="card" data-empty="true"><p class="empty">There is no data until the engine has answered once.</p></section>`
       : html`${figuresOf(data)}
 ${accountSection(data)}
 ${runsSection(data)}
@@ -77,7 +77,7 @@ export function renderSignIn(next: string, complaint: string | null): Page {
 <input id="password" type="password" name="password" autocomplete="current-password" required autofocus>
 ${complaint !== null && html`<p class="banner bad" role="alert">${complaint}</p>`}
 <button type="submit">Sign in</button>
-<p class="note">It is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process that serves this page. Without one, the process prints a sign-in link on standard error when it starts.</p>
+<p class="note">The password is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process that serves this page. Without a password, the process prints a sign-in link on standard error when it starts.</p>
 </form>
 </main>`;
   return page('Sign in: brand-enrich', ICON, body, []);

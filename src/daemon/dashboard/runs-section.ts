@@ -1,4 +1,4 @@
-/** Runs: how each stands, by record, heartbeat and account, and what its identifiers came to. */
+/** Runs: the standing of each, by record, heartbeat and account, and its identifiers by outcome. */
 import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { bar, card, html, type Mark, type Markup } from '../../run/report/markup.js';
@@ -19,7 +19,8 @@ const MARKS: Readonly<Record<Standing, Mark>> = {
 const HELD: Readonly<Record<RunHold, string>> = {
   paused: 'spending is paused',
   closed: 'the service refuses further requests until the quota is raised or the next period begins',
-  'used up': 'quota and budget are used up; it goes on when there is room',
+  'used up':
+    'quota and budget are used up; it continues when one of them is raised or the next period begins',
   capped: 'its own --max-requests is reached',
 };
 
@@ -50,7 +51,7 @@ export function runsSection(data: DashboardData): Markup {
       : html`<ul class="runs">${shown.map((each) => runItem(each, data.storeNow))}</ul>`;
   const older = judged.length - shown.length;
   const content = html`${list}
-${older > 0 && html`<p class="note">${countOf(older, 'older run')} left out.</p>`}`;
+${older > 0 && html`<p class="note">${countOf(older, 'older run')} not shown.</p>`}`;
   return card('runs', 'Runs', content, { isPart: true });
 }
 
@@ -65,7 +66,7 @@ function runItem({ run, standing, hold }: ShownRun, now: number): Markup {
   const when = isGoing ? `for ${spanText(now - run.asOf)}` : `started ${agoText(run.asOf, now)}`;
   const tones = [
     ['matched', parts.matched, 'matched'],
-    ['stored', parts.stored, 'known from before'],
+    ['stored', parts.stored, 'already stored'],
     ['not_found', parts.notFound, 'not found'],
     ['failed', parts.failed, 'failed'],
   ] as const;
@@ -89,10 +90,10 @@ ${why !== null && html`<p class="why">${why}</p>`}
 
 function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: number): string | null {
   if (standing === 'dead') {
-    return `No heartbeat for ${spanText(now - run.beatAt)}: it was killed, or lost its engine. Run the same command again to continue; paid answers are kept.`;
+    return `No heartbeat for ${spanText(now - run.beatAt)}: it was killed, or lost its engine. Run the same command again to continue; paid answers are stored.`;
   }
   if (standing === 'held' && hold !== null) return `Waiting: ${HELD[hold]}.`;
-  if (foundNothing(run)) return 'Nothing matched: is the column that was read the right one, and its kind?';
+  if (foundNothing(run)) return 'Nothing matched: are the column and its kind right?';
   // The label beside it says as much.
   if (run.reason === null || ['', 'stopped', 'cancelled'].includes(run.reason)) return null;
   return `${run.reason.charAt(0).toUpperCase()}${run.reason.slice(1)}.`;
@@ -101,9 +102,9 @@ function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: 
 /** `held`: alive, may not spend. `dead`: recorded as running, no heartbeat. Others: as recorded. */
 export type Standing = 'running' | 'held' | 'dead' | 'finished' | 'stopped' | 'cancelled';
 
-/** What holds the spending of an account. */
+/** Why an account may not spend. */
 export type Hold = 'paused' | 'closed' | 'used up';
-/** What holds a run: its account, or its own `--max-requests`. */
+/** Why a run may not spend: its account, or its own `--max-requests`. */
 export type RunHold = Hold | 'capped';
 
 export function holdOf(
@@ -116,7 +117,7 @@ export function holdOf(
   return limit !== null && ledger.sent + ledger.others >= limit ? 'used up' : null;
 }
 
-/** What holds a run that has identifiers left; null: nothing. `hold`: of its own account. */
+/** Why a run with identifiers left may not spend; null: it may. `hold`: of its own account. */
 export function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
   if (run.identifiers !== null && partsOf(run).left === 0) return null;
   if (hold !== null) return hold;

@@ -6,12 +6,12 @@ import type { DashboardData, DashboardView } from './gather-dashboard.js';
 import { holdOf, judgeRuns, partsOf } from './runs-section.js';
 
 /** `data` null: the engine has not answered yet. */
-export function statusOf({ host, data, awayNoticedAt, serviceTrouble, isStopping }: DashboardView) {
+export function statusOf({ host, data, outageNoticedAt, serviceOutage, isStopping }: DashboardView) {
   return {
     host,
     isStopping,
-    engineAwayNoticedAt: isoTime(awayNoticedAt),
-    serviceTrouble,
+    engineAwayNoticedAt: isoTime(outageNoticedAt),
+    serviceTrouble: serviceOutage,
     data: data === null ? null : dataOf(data),
   };
 }

@@ -1,4 +1,4 @@
-/** What waits: files in watched folders, schedules, and the queue with the stored answers. */
+/** Waiting files in inboxes, schedules, and the queue with the stored answers. */
 import { agoText, countOf, countText, momentText, spanText, weekdayText } from '../../core/figures.js';
 import { card, facts, html, type Mark, type Markup } from '../../run/report/markup.js';
 import type { ScheduleState } from '../schedules/schedule-book.js';
@@ -8,24 +8,24 @@ import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.
 const SHOWN = 20;
 
 export function waitingSection({ inboxes, at }: DashboardData): Markup {
-  const none = html`<p class="empty">No folder is watched. With <code>--inbox DIR</code> files that are dropped into <code>DIR/inbox</code> are enriched.</p>`;
+  const none = html`<p class="empty">No inbox. With <code>--inbox DIR</code>, files dropped into <code>DIR/inbox</code> are enriched.</p>`;
   const shown = inboxes.length === 0 ? none : inboxes.map((inbox) => inboxPart(inbox, at));
   return card('waiting', 'Waiting files', shown, { isPart: true });
 }
 
 function inboxPart({ folder, closed, waiting }: ShownInbox, now: number): Markup {
-  return html`${closed !== null && html`<p class="why"><strong>${folder} is closed: no file is taken.</strong> ${closed}</p>`}${waitingPart(folder, waiting, now)}`;
+  return html`${closed !== null && html`<p class="why"><strong>${folder} is closed: it takes no files.</strong> ${closed}</p>`}${waitingPart(folder, waiting, now)}`;
 }
 
 function waitingPart(folder: string, waiting: ShownInbox['waiting'], now: number): Markup {
   if (waiting === null) return html`<p class="why">${folder} cannot be read at the moment.</p>`;
   if (waiting.length === 0) {
-    return html`<p class="empty">Nothing waits. Drop a file into <code>${folder}/inbox</code>; its results come to <code>${folder}/done</code>.</p>`;
+    return html`<p class="empty">No files are waiting. Drop a file into <code>${folder}/inbox</code>; its results appear in <code>${folder}/done</code>.</p>`;
   }
   const younger = waiting.length - SHOWN;
   return html`<p class="muted">${countOf(waiting.length, 'file waits', 'files wait')} in <code>${folder}/waiting</code></p>
 <ul class="things">${waiting.slice(0, SHOWN).map((file) => fileItem(file, now))}</ul>
-${younger > 0 && html`<p class="note">${countOf(younger, 'younger one')} left out.</p>`}`;
+${younger > 0 && html`<p class="note">${countOf(younger, 'more file')} not shown.</p>`}`;
 }
 
 function fileItem({ file, folder, since, reason }: WaitingFile, now: number): Markup {
@@ -53,7 +53,7 @@ function scheduleItem(state: ScheduleState, now: number): Markup {
   return html`<li><p class="run-head"><strong class="run-name"><bdi>${name}</bdi></strong><span class="state ${tone}">${label}</span></p>
 ${rows}
 ${state.isHostAway && html`<p class="why">Its machine ${host} is offline: no run starts until <code>brand-enrich up</code> or <code>schedule serve</code> runs there.</p>`}
-<p class="note run-id"><code>${line}</code> · <code>${cron}</code> ${tz} · on ${host}${catchesUp && ' · missed ones run on return'}</p></li>
+<p class="note run-id"><code>${line}</code> · <code>${cron}</code> ${tz} · on ${host}${catchesUp && ' · missed runs are made up'}</p></li>
 `;
 }
 
@@ -65,7 +65,7 @@ function markOf({ isRunning, isHostAway, ended }: ScheduleState): Mark {
 }
 
 function nextText({ nextAt, schedule }: ScheduleState, now: number): string {
-  if (nextAt === null) return 'not known until its machine is online';
+  if (nextAt === null) return 'unknown until its machine is online';
   const when = `${weekdayText(nextAt, schedule.tz)} ${schedule.tz}`;
   return nextAt >= now ? `${when}, in ${spanText(nextAt - now)}` : `was due ${when}`;
 }
@@ -76,13 +76,13 @@ function lastText({ ended }: ScheduleState, now: number): string {
   return `${agoText(ended.startedAt, now)}, took ${took}: ${ended.sentence}`;
 }
 
-/** Only what came after the last run is news. */
+/** Only events after the last run are shown. */
 function passedTick({ passed, ended, schedule }: ScheduleState, now: number) {
   if (passed === null || passed.at <= (ended?.startedAt ?? 0)) return null;
   const at = passed.dueAt ?? passed.at;
   const when = `${weekdayText(at, schedule.tz)}, ${agoText(at, now)}`;
   return passed.why === 'skipped'
-    ? (['Skipped', `${when}: the previous run was still going`] as const)
+    ? (['Skipped', `${when}: the previous run was still running`] as const)
     : (['Missed', `${when}: its machine was offline`] as const);
 }
 
@@ -96,21 +96,21 @@ export function queueSection({ queue, outcomes: answers, ledger }: DashboardData
   const counts = queue
     ? facts([
         ['Chunks waiting', countText(queue.waiting ?? 0)],
-        ['In work', countText(queue.active ?? 0)],
+        ['In progress', countText(queue.active ?? 0)],
         ['Parked until later', countText(queue.delayed ?? 0)],
         ['Pace of all workers', pace === null ? 'unpaced' : `${pace.toFixed(1)} a second`],
       ])
-    : html`<p class="empty">Shown once an account is named.</p>`;
+    : html`<p class="empty">Shown when an account is set.</p>`;
   const stored =
     oldest === null || newest === null
-      ? html`<p class="empty">None yet. Paid answers are kept, and not bought twice.</p>`
+      ? html`<p class="empty">None yet. Paid answers are stored and not bought twice.</p>`
       : facts([
           ['Matched', countText(answers.matched)],
           ['Not found', countText(answers.notFound)],
           ['Oldest', moment(oldest)],
           ['Newest', moment(newest)],
         ]);
-  const note = html`<p class="note">A chunk holds up to 50 identifiers. <a href="${QUEUE_PATH}/">Look into the queue</a></p>`;
+  const note = html`<p class="note">A chunk holds up to 50 identifiers. <a href="${QUEUE_PATH}/">Show the queue</a></p>`;
   return html`<div class="pair">
 ${card('queue', 'Queue', [counts, '\n', note], { isPart: true })}
 ${card('answers', 'Stored answers', stored, { isPart: true })}

@@ -55,7 +55,7 @@ export async function adoptJobs(folders: WatcherFolders, now: number): Promise<J
       await writeRecord(job.folder, record);
       adopted.push({ ...job, record });
     }
-    // Files without a folder of their own: somebody put them there by hand.
+    // Files outside a job folder: a person put them there.
     for (const name of await readdir(other).catch(() => [])) {
       const seen = name.startsWith('.') ? null : await lookAt(join(other, name));
       const job = seen?.kind === 'file' ? await claim(folders, seen, now, other) : null;

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 /** Unfinished downloads and copies, locks of office programs, hidden files, file browsers' own. */
 const LEFT_ALONE = [/^\./, /^~\$/, /\.(part|tmp|crdownload)$/i, /^(thumbs\.db|desktop\.ini)$/i];
 
-/** Whether nobody wants a file of this name enriched. */
+/** Whether files of this name are ignored. */
 export function isLeftAlone(name: string): boolean {
   return LEFT_ALONE.some((pattern) => pattern.test(name));
 }

@@ -18,9 +18,9 @@ interface InboxLook {
 
 const AT_ONCE = 32;
 const IGNORED = {
-  folder: 'a folder in the inbox is ignored: put the files in themselves',
-  other: 'this is not a file: ignored',
-  missing: 'the name of this file is not UTF-8: rename it, so that it can be opened',
+  folder: 'folders in the inbox are ignored: put the files into the inbox',
+  other: 'ignored: this is not a file',
+  missing: 'the file name is not UTF-8: rename the file',
 } as const;
 
 /** `settleMs`: how long a file must be unchanged. `look` throws errors of the file system. */
@@ -66,10 +66,10 @@ interface Watched {
 
 const EMPTY_FACTOR = 5;
 const PAUSE_FACTOR = 2;
-/** No file is waited for longer than this. */
+/** The longest wait for a file. */
 const MOST_MS = 60_000;
 
-/** The same for files that were seen elsewhere, whoever has them open. */
+/** The same for files that were seen elsewhere, even if they are open. */
 export function createSettledFiles(settleMs: number) {
   let watched = new Map<string, Watched>();
 

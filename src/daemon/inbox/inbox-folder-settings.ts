@@ -53,7 +53,7 @@ export async function readFolderSettings(folder: string, base: LoadedSettings): 
   } catch (error) {
     if (isErrorCode(error, 'ENOENT')) return base.settings;
     const what = 'the settings of this inbox cannot be read';
-    const todo = 'put a readable file there (no link), or remove it';
+    const todo = 'put a readable file there (not a symbolic link), or remove it';
     const problem = usageProblem(what, `${path} (${errorText(error)})`, todo);
     throw new NeverStartError({ ...problem, cause: error });
   }
@@ -77,7 +77,7 @@ export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Set
     else if (name === 'maxCost') changes[name] = lower(said.settings[name], settings[name], isMoreThan);
     else if (origins[name] !== 'flag') changes[name] = said.settings[name];
   }
-  // Each value was read by the line of its own name.
+  // Each value was read by the line of its name.
   const merged = { ...settings, ...(changes as Partial<Settings>) };
   throwProblems(findFieldProblems(merged, `in fields of ${file.path}`));
   return merged;
@@ -95,9 +95,9 @@ function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Proble
       return usageProblem('no such setting', subject, todo);
     }
     const why = line.commands.includes('watch')
-      ? `whoever runs the watcher sets ${line.flag ?? line.env}`
-      : 'it has no effect on an inbox';
-    return usageProblem('an inbox cannot have this setting', subject, `leave it out; ${why}`);
+      ? `the administrator of the inbox sets ${line.flag ?? line.env}`
+      : 'it has no effect in an inbox';
+    return usageProblem('this setting is not allowed in an inbox', subject, `remove it; ${why}`);
   };
   return new Map(others.map((key) => [key, problemOf(key)]));
 }

@@ -30,7 +30,7 @@ export async function openFolders(folder: string): Promise<InboxFolders> {
   const root = await realpath(folder).catch((error: unknown) => {
     const what = 'the folder to watch cannot be opened';
     const subject = `${folder} (${systemWords(error)})`;
-    const todo = 'create it, or name another one';
+    const todo = 'create it, or give another one';
     throw new FailFileError({ code: 'input-missing', what, subject, todo, cause: error });
   });
   const { dev } = await lstat(root);
@@ -42,10 +42,9 @@ export async function openFolders(folder: string): Promise<InboxFolders> {
       throw unfit(path, systemWords(error), 'allow this user to write to the folder', error);
     });
     const stat = await lstat(path);
-    if (!stat.isDirectory())
-      throw unfit(path, 'it is no folder of its own', 'replace the link or file by a folder');
+    if (!stat.isDirectory()) throw unfit(path, 'it is a file or a symbolic link', 'replace it with a folder');
     if (stat.dev !== dev)
-      throw unfit(path, 'it lies on another file system', 'put all five folders on one file system');
+      throw unfit(path, 'it is on another file system', 'put all five folders on one file system');
   }
   return folders as InboxFolders;
 }

@@ -30,7 +30,7 @@ export interface AccountView {
   readonly settings: RunSettings;
   /** A free request has just shown the quota: no file needs to go ahead for it. */
   readonly isQuotaTold: boolean;
-  /** Our clock, in milliseconds. */
+  /** This machine's clock, in milliseconds. */
   readonly now: number;
   /** When a file last went ahead, by the same clock. */
   readonly wentAheadAt: number;
@@ -82,7 +82,7 @@ function hasRoom(state: LedgerState, { overage, quotaCap }: RunSettings): boolea
   return state.closedAt === null && (room === null || room > 0);
 }
 
-/** What `chooseRetries` needs to know of a parked file. */
+/** The facts about a parked file for `chooseRetries`. */
 export function parkStateOf(
   why: ParkState['why'],
   state: LedgerState | null,

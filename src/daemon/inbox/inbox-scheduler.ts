@@ -24,8 +24,8 @@ const ADOPTIONS_AT_MOST = 10;
 const FAULT_MS = 10_000;
 
 const FOLDER_GONE =
-  'the folder of this file is gone: removed, or taken over by another watcher; paid answers are stored';
-const LEFT = 'it stays in processing, and the next watcher takes it';
+  'the folder of this file is gone: it was removed, or another watcher has taken it over; paid answers are stored';
+const LEFT = 'it stays in processing until the next watcher takes it';
 const ARRIVALS = {
   done: { place: 'done', level: 'info', words: 'done' },
   failed: { place: 'failed', level: 'warn', words: 'failed' },
@@ -53,7 +53,7 @@ export function createInboxScheduler(
   function hold(forMs: number, why: string): void {
     const now = clock.monotonic();
     if (holdUntil <= now)
-      log.warn({ seconds: Math.round(forMs / 1_000) }, `no file is taken for a while: ${why}`);
+      log.warn({ seconds: Math.round(forMs / 1_000) }, `taking no files for a while: ${why}`);
     holdUntil = Math.max(holdUntil, now + forMs);
   }
 
@@ -117,16 +117,16 @@ export function createInboxScheduler(
         return;
       }
       case 'again':
-        log.warn({ file, seconds: Math.round(end.inMs / 1_000) }, `will be tried again: ${end.why}`);
+        log.warn({ file, seconds: Math.round(end.inMs / 1_000) }, `will be retried: ${end.why}`);
         if (end.holds) hold(end.inMs, end.why);
         due.push({ job, tries: tries + 1, at: clock.monotonic() + end.inMs, end: null });
         return;
       case 'refused':
         isRefused = true;
-        log.error({ file }, `${end.why}; no more files are taken; all are where they were`);
+        log.error({ file }, `${end.why}; the watcher takes no more files, and all files are back in place`);
     }
-    const where = (await putBack(folders, job)) ? 'it is back where it was taken from' : LEFT;
-    log.info({ file }, `stopped early: ${where}`);
+    const where = (await putBack(folders, job)) ? 'the file is back in place' : LEFT;
+    log.info({ file }, `interrupted: ${where}`);
     work.ended(job, end, null);
   }
 

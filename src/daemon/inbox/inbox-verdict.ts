@@ -1,6 +1,6 @@
 /**
- * What becomes of a file of the inbox, and what `reason.txt` says: flags of a message are given as
- * lines for the inbox's settings file, because people who drop files have no command line. Pure.
+ * The verdict on a file of the inbox, and its `reason.txt`, where flags of a message become lines
+ * for the inbox's settings file, because people who drop files have no command line. Pure.
  */
 import { Refusal } from '../../config/parse-value.js';
 import type { Setting } from '../../config/setting.js';
@@ -18,13 +18,13 @@ import { HOPELESS_REASON } from '../../worker/retry-policy.js';
 import { isPassingFault } from './inbox-file.js';
 import { FOLDER_ENTRIES, FOLDER_SETTINGS_FILE } from './inbox-folder-settings.js';
 
-/** What became of a file. Sentences are for the people who dropped it; `reason` is `reason.txt`. */
+/** The verdict on a file. Sentences are for the people who dropped it; `reason` is `reason.txt`. */
 export type JobEnd =
   /** Everything is in its folder. */
   | { readonly type: 'done' }
   /** It cannot, or must not, be processed. */
   | { readonly type: 'failed'; readonly reason: string }
-  /** Goes on when quota or budget allow; `parkState` is for retries. No file is taken for `holdMs`. */
+  /** Continues when quota or budget allow; `parkState`: for retries. Takes no file for `holdMs`. */
   | { readonly type: 'parked'; readonly reason: string; readonly parkState: string; readonly holdMs: number }
   /** Stopped in the middle: it goes back to the inbox. */
   | { readonly type: 'put_back' }
@@ -40,7 +40,7 @@ const CHANGED_MS = 5_000;
 const BUG_TRIES = 2;
 const BUG_RETRY_MS = 10_000;
 
-/** Why a file is parked. What costs money in vain is not retried automatically. */
+/** Why a file is parked. Files that would waste money are not retried automatically. */
 type ParkReason = Exclude<RunHalt['why'], 'useless'>;
 type Failures = Pick<EnrichResult['facts'], 'failures'>;
 
@@ -61,11 +61,11 @@ export function verdictOfResult(
     case 'stopped':
       return { type: 'put_back' };
     case 'cancelled':
-      return failed('Somebody cancelled its run', 'put it into the inbox again to go on');
+      return failed('The run was cancelled', 'to continue, put the file into the inbox again');
     case 'too_many_failures':
       return failed(
-        'More lookups failed than are allowed (maxErrors)',
-        'see the reasons in the errors file beside this one; put the file into the inbox again to go on',
+        'More lookups failed than maxErrors allows',
+        'see the reasons in the errors file next to this one; to continue, put the file into the inbox again',
       );
     case 'halted': {
       const { why, sentence } = end.halt;
@@ -77,7 +77,7 @@ export function verdictOfResult(
 }
 
 const CHECK_ADDRESS =
-  'have whoever runs the inbox check the address of the service; if the service is known not to have this list, use --allow-unknown';
+  'ask the administrator of the inbox to check the address of the service; if the service is known not to have these brands, use --allow-unknown';
 
 /** Not the file's fault. */
 const PASSING: readonly ErrorCode[] = [
@@ -103,19 +103,19 @@ export function verdictOfError(error: unknown, jobFolder: string, tries: number)
   }
   if (tries < BUG_TRIES) return { type: 'again', why, inMs: BUG_RETRY_MS, holds: false };
   return failed(
-    `Something unexpected happened: ${why}`,
-    'show this to whoever runs the inbox; the log says more',
+    `Unexpected error: ${why}`,
+    'show this to the administrator of the inbox; the log has details',
   );
 }
 
-/** A flag; its value, bare or quoted for a shell; and whether it should be left out. */
+/** A flag; its value, bare or quoted for a shell; and whether the advice is to omit it. */
 const FLAG =
-  /(leave )?(--[a-z]+(?:-[a-z]+)*)(?: ('(?:[^']|'\\'')*'|(?!--|(?:or|and|if|to|for|falls)\b)[^\s,;()]*[^\s,;().]))?/g;
+  /(omit )?(--[a-z]+(?:-[a-z]+)*)(?: ('(?:[^']|'\\'')*'|(?!--|(?:or|and|if|to|for|falls)\b)[^\s,;()]*[^\s,;().]))?/g;
 /** A value that a message leaves to its reader. */
 const OPEN_VALUE = /^(?:NAME:|\S*:KIND)/;
 
 const DROP_AGAIN =
-  'Answers that were paid for are stored and are not bought again when the file is put into the inbox again.';
+  'Paid answers are stored. If you put the file into the inbox again, they are not bought again.';
 
 /** The first line of the reason says what happened; it is also what the log shows. */
 function failed(what: string, todo: string): JobEnd & { readonly type: 'failed' } {
@@ -126,35 +126,35 @@ function failed(what: string, todo: string): JobEnd & { readonly type: 'failed' 
 }
 
 export const LINK_REFUSED = failed(
-  'This is a link to another place; only files in the inbox itself are processed',
-  'put the file itself into the inbox folder',
+  'This is a symbolic link; only files in the inbox itself are processed',
+  'put the file itself into the inbox',
 );
 
 export const CRASHED_TOO_OFTEN = failed(
   'The program crashed each time it processed this file',
-  'show the file to whoever runs the inbox; to try again, put it into the inbox once more',
+  'show the file to the administrator of the inbox; to try again, put it into the inbox again',
 );
 
 const WAITING =
-  'You do not need to do anything: the rest is looked up when quota and budget allow it and the service answers;\nthe file then moves to the folder done. The results so far are beside this file (partial); rows that were not\nlooked up yet are in the errors file.';
+  'You do not need to do anything: the remaining rows are looked up when quota and budget allow it and the service\nanswers. The file then moves to the folder done. The results so far are next to this file (partial). Rows that were\nnot looked up yet are in the errors file.';
 
 /**
  * The lines for `brand-enrich.json` for the flags of a "what to do", one for each alternative.
- * Flags that an inbox must not set, that should be left out, or that have no value give none.
+ * Flags that an inbox must not set, that should be omitted, or that have no value give none.
  */
 export function settingsLines(todo: string): string[] {
   const groups: { values: Record<string, unknown>; end: number; isWhole: boolean }[] = [];
   for (const match of todo.matchAll(FLAG)) {
-    const [text, leave = '', flag = '', shown] = match;
+    const [text, omit = '', flag = '', shown] = match;
     const last = groups.at(-1);
     const found = readFlag(flag, shown);
-    const end = match.index + (found?.isSwitch ? leave.length + flag.length : text.length);
+    const end = match.index + (found?.isSwitch ? omit.length + flag.length : text.length);
     // Neighbouring flags belong together, others are alternatives.
     const isBeside = last !== undefined && match.index === last.end + 1;
     const group = isBeside ? last : { values: {}, end, isWhole: true };
     if (!isBeside) groups.push(group);
     group.end = end;
-    if (found === null || leave !== '') group.isWhole = false;
+    if (found === null || omit !== '') group.isWhole = false;
     else {
       const known = group.values[found.key];
       group.values[found.key] = known === undefined ? found.value : [known, found.value].flat();
@@ -179,8 +179,8 @@ function readFlag(flag: string, shown: string | undefined) {
 export function settingsAdvice(todo: string): string {
   const lines = settingsLines(todo);
   if (lines.length === 0) return '';
-  const which = lines.length === 1 ? 'save this line' : 'save the one of these lines that is meant';
+  const which = lines.length === 1 ? 'save this line' : 'choose one of these lines and save it';
   const isOpen = OPEN_VALUE.test(todo.slice(todo.indexOf('--column ') + '--column '.length));
-  const open = isOpen ? ', with name and kind of the column' : '';
-  return `For this inbox, ${which} as ${FOLDER_SETTINGS_FILE} beside the folder inbox${open} (where there is such a file, add it to what is there), and put the file into the inbox again:\n\n${lines.join('\n')}`;
+  const open = isOpen ? ', with the name and kind of your column' : '';
+  return `For this inbox, ${which} as ${FOLDER_SETTINGS_FILE} next to the folder inbox${open} (if that file exists, add the line to it), and put the file into the inbox again:\n\n${lines.join('\n')}`;
 }

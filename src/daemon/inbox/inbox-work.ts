@@ -23,7 +23,7 @@ import type { Job, ParkedJob } from './job-folder.js';
 /** A settings file that was changed so shortly ago may be half written. */
 const SETTINGS_SETTLE_MS = 5_000;
 const FREE_LOOK_MS = 30_000;
-/** What a free look said travels to the ledger with the next exchange. */
+/** The reading of a free request goes to the ledger with the next exchange. */
 const READING_TRAVELS_MS = 300;
 
 export type InboxWork = ReturnType<typeof createInboxWork>;
@@ -83,7 +83,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     /** Why no file of this inbox can be processed, for its owner; null: they can be. */
     async whyClosed(): Promise<string | null> {
       const why = await readFolderSettings(folder, loaded).then(() => null, errorText);
-      // Not waited for: the engine may be unavailable, and the inbox is closed all the same.
+      // Not awaited: the engine may be unavailable, and the inbox is closed anyway.
       void noteClosed(why);
       return why;
     },
@@ -122,7 +122,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         }
         return chosen.jobs;
       } catch (error) {
-        log.warn({ reason: errorText(error) }, 'waiting files stay where they are for now');
+        log.warn({ reason: errorText(error) }, 'waiting files were not retried');
         return [];
       }
     },
@@ -168,7 +168,7 @@ export function createInboxNotices(
         written === undefined || folder === null
           ? bareNotice(event, scene, reason)
           : noticeOfReport(event, scene, written.report, join(folder, written.file));
-      // A file that is done has no reason of its own; that nothing matched is worth one.
+      // A completed file has a reason only if nothing matched.
       notifier.notify(end.type === 'done' ? notice : { ...notice, reason });
     },
   };

@@ -23,7 +23,7 @@ const recordShape = z.object({
   file: z.string().min(1),
   /** How often a watcher died while it processed it. */
   adoptions: z.number().int().nonnegative(),
-  /** `at`: milliseconds since 1970; `memo`: the parked state, for whoever decides on retries. */
+  /** `at`: milliseconds since 1970; `memo`: the parked state, for decisions on retries. */
   parked: z.object({ at: z.number(), memo: z.string() }).nullable(),
 });
 type JobRecord = z.infer<typeof recordShape>;
@@ -41,7 +41,7 @@ function jobOf(folder: string, record: JobRecord): Job {
   return { folder, file: record.file, path: join(folder, record.file), record };
 }
 
-/** Takes a file. null: somebody was faster, or it changed and is in the inbox again. */
+/** Takes a file. null: another watcher was faster, or it changed and is in the inbox again. */
 export async function claim(
   folders: WatcherFolders,
   seen: SeenFile,
@@ -74,7 +74,7 @@ async function moveTo(place: string, folder: string, name = basename(folder)): P
   return join(place, await withFreeName(name, (free) => rename(folder, join(place, free))));
 }
 
-/** Takes over a job's folder as it stands. null: somebody was faster, or it holds no job. */
+/** Takes over a job's folder. null: another watcher was faster, or it holds no job. */
 export async function take({ own, failed }: WatcherFolders, from: string): Promise<Job | null> {
   const isOwnThere = async () => (await lookAt(own)) !== null;
   const folder = await moveTo(own, from).catch((error) => nullIfGone(error, isOwnThere));
@@ -96,11 +96,11 @@ export async function take({ own, failed }: WatcherFolders, from: string): Promi
 }
 
 const UNCLEAR =
-  'This folder was found in processing, and it is not clear which of its files is the original.\n\nTo have the original processed, put it into the inbox again.\n';
+  'This folder was found in processing, and it is unclear which of its files is the original.\n\nTo process the original, put it into the inbox again.\n';
 
 /**
  * Moves a job with its results; its folder there, or null when the job belongs to another now.
- * `reason`: for `reason.txt`; absent: none is needed. `parkState`: to be remembered of a waiting one.
+ * `reason`: for `reason.txt`; absent: none is needed. `parkState`: of a waiting one.
  */
 export async function arrive(
   folders: InboxFolders,
@@ -158,7 +158,7 @@ export async function writeRecord(folder: string, record: JobRecord): Promise<vo
   await writeAnew(join(folder, NOTE), `${JSON.stringify(record)}\n`);
 }
 
-/** Replaces whatever is there: writing through a link would lead out of the folder. */
+/** Replaces any entry of that name: writing through a link would leave the folder. */
 async function writeAnew(path: string, text: string | undefined): Promise<void> {
   await rm(path, { force: true });
   if (text !== undefined) await writeFile(path, text, { flag: 'wx', flush: true });

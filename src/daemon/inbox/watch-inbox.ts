@@ -71,7 +71,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
       const reason = await openFolders(folder).then(() => null, errorText);
       isUnavailable ||= reason !== null;
       if (reason !== null) {
-        if (!isReported) log.error({ reason }, 'the inbox is unavailable: waiting until it is back');
+        if (!isReported) log.error({ reason }, 'the inbox folder is unavailable; waiting until it is back');
         isReported = true;
         return;
       }
@@ -87,7 +87,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
       const why = await work.whyClosed();
       const about = { folder: folders.root };
       if (why !== null && why !== closedWhy)
-        log.error({ ...about, reason: why }, 'the inbox is closed: no file is taken until this is fixed');
+        log.error({ ...about, reason: why }, 'the inbox is closed: it takes no files until this is fixed');
       if (why === null && closedWhy !== null) log.info(about, 'the inbox is open again');
       closedWhy = why;
       scheduler.adopt(await adoptJobs(folders, await touchHeartbeat(own)));
@@ -107,7 +107,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
         const parked = await listWaiting(folders.waiting);
         if (parked.length > 0) scheduler.offerParked(await work.chooseRetries(parked));
       } catch (err) {
-        log.warn({ err }, 'the waiting files could not be looked at');
+        log.warn({ err }, 'the waiting files could not be checked');
       } finally {
         isLookingAtWaiting = false;
         wake();
@@ -140,7 +140,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
 
     while (!stop.aborted && !scheduler.isRefused()) {
       await step().catch((err) => {
-        log.error({ err }, 'the inbox could not be looked at; trying again');
+        log.error({ err }, 'the inbox could not be read; trying again');
         sweepAt = clock.monotonic() + LOOK_MS;
         isUnavailable = true;
       });
@@ -167,7 +167,7 @@ function watchFolder(folder: string, pollMs: number | null, log: Log, onChange: 
   watcher.on('error', (error) => {
     // Such as a system that allows too few watches.
     if (!isReported)
-      log.warn({ folder, reason: errorText(error) }, 'changes of the folder may be noticed late');
+      log.warn({ folder, reason: errorText(error) }, 'changes in the folder may be noticed late');
     isReported = true;
   });
   return watcher;

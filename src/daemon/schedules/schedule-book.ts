@@ -1,6 +1,6 @@
 /**
- * The schedules of an engine. What they are is in the key-value store, when they are due in
- * scheduled jobs; a runner sets a clock that is missing. Moments are milliseconds since 1970.
+ * The schedules of an engine. Definitions are in the key-value store, due times in scheduled jobs;
+ * a runner sets a missing job. Moments are milliseconds since 1970.
  */
 import { z } from 'zod';
 import { readJson } from '../../core/json-text.js';
@@ -9,7 +9,7 @@ import type { Entry } from '../../stores/key-value-store.js';
 
 const scheduleShape = z.object({
   name: z.string(),
-  /** Unique for every schedule ever added, whatever its name. */
+  /** Unique for every schedule ever added. */
   id: z.string(),
   cron: z.string(),
   /** A name of the IANA time zone database. */
@@ -43,7 +43,7 @@ const endedShape = z.object({
 export type EndedRun = z.infer<typeof endedShape>;
 
 const passedShape = z.object({
-  /** `skipped`: the previous run was still going. `missed`: no runner took the tick in time. */
+  /** `skipped`: the previous run was still running. `missed`: no runner took the tick in time. */
   why: z.enum(['skipped', 'missed']),
   dueAt: z.number().nullable(),
   at: z.number(),

@@ -91,13 +91,13 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
 
   async function run(work: ScheduledWork): ReturnType<ScheduleRunnerOptions['execute']> {
     const { name, line } = work.schedule;
-    log.info({ schedule: name, command: line }, 'a scheduled run begins');
+    log.info({ schedule: name, command: line }, 'a scheduled run starts');
     try {
       return await options.execute(work);
     } catch (error) {
       const isOurs = error instanceof BrandEnrichError;
-      if (!isOurs) log.error({ err: error, schedule: name }, 'this is a bug, please report it');
-      return { exitCode: isOurs ? error.exitCode : EXIT.trouble, sentence: errorText(error), output: null };
+      if (!isOurs) log.error({ err: error, schedule: name }, 'this is a bug; please report it');
+      return { exitCode: isOurs ? error.exitCode : EXIT.ioError, sentence: errorText(error), output: null };
     }
   }
 
@@ -106,8 +106,8 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
     log.warn(
       { schedule: schedule.name },
       why === 'skipped'
-        ? 'skipped: the previous run is still going'
-        : 'missed: no runner was there in time; with --catch-up it would run now',
+        ? 'skipped: the previous run is still running'
+        : 'missed: no schedule runner was active in time; with --catch-up it would run now',
     );
   }
 
@@ -118,7 +118,7 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
   }
 
   function warnOfFailure(error: unknown): void {
-    log.warn({ reason: errorText(error) }, 'the heartbeat of the schedules could not be written');
+    log.warn({ reason: errorText(error) }, 'the heartbeat of the schedule runner could not be written');
   }
 
   /** The heartbeat of this host; also sets clocks that the engine lost or never had. */
@@ -136,13 +136,13 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
       timer = setInterval(() => void heartbeat().catch(warnOfFailure), HEARTBEAT_MS);
       worker
         .run()
-        .catch((error) => log.error({ reason: errorText(error) }, 'scheduled runs are no longer started'));
+        .catch((error) => log.error({ reason: errorText(error) }, 'scheduled runs no longer start'));
     },
     /** Interrupts what runs; another runner, or the next one here, continues it. */
     async stop(): Promise<void> {
       clearInterval(timer);
       const closed = worker.close().catch(() => undefined);
-      stopping.abort(new Error('the schedule runner stops'));
+      stopping.abort(new Error('the schedule runner is stopping'));
       await withinDeadline(closed, CLOSE_MS);
       await keyValues.remove(SCOPES.runner, host, runnerName).catch(warnOfFailure);
     },

@@ -28,7 +28,7 @@ export function readScheduledCommand(
   const parsed = parseCommandLine(argv, '');
   const [input] = 'command' in parsed ? parsed.args : [];
   if (!('command' in parsed) || input === undefined)
-    throw new NeverStartError(usageProblem('no run', 'what follows --', todo));
+    throw new NeverStartError(usageProblem('no command', 'the words after --', todo));
   throwProblems(findProblems(input, parsed.flags));
   const given = Object.entries(parsed.flags).map(([key, value]) => [key, flagValue(key, value, folder)]);
   const flags: Schedule['flags'] = Object.fromEntries(given);
@@ -41,21 +41,21 @@ function findProblems(input: string, flags: Record<string, unknown>): Problem[] 
   const add = (what: string, subject: string, todo: string) =>
     problems.push(usageProblem(what, subject, todo));
   if (input === '-' || flags.output === '-')
-    add('a schedule has no standard input or output', '-', 'name files');
+    add('a scheduled run has no standard input or output', '-', 'give files');
   for (const { key, flag: written, secrecy } of LINES) {
     const said = flags[key];
     if (said === undefined) continue;
     const flag = written ?? key;
     if (OF_THE_RUNNER.includes(key)) {
-      const todo = 'leave it out: the runner decides on engine, log and the like';
+      const todo = 'omit it: the process that runs the schedules decides on engine, log and the like';
       add('not a flag of a scheduled run', flag, todo);
     }
     if (!['open', 'address', 'token path'].includes(secrecy))
-      add('a schedule keeps no secrets', flag, 'set it in the environment of the runner');
+      add('schedules cannot hold secrets', flag, 'set it in the environment');
     if (secrecy === 'token path' && maskTokenPath(String(said)) === '…')
-      add('this looks like a token', flag, 'name the file that holds it');
+      add('this looks like a token', flag, 'give the file that holds it');
     for (const word of STAMPED.includes(key) ? unknownStamps(String(said)) : [])
-      add('no such stamp', `{${word}} in ${flag}`, 'use {date} or {time}');
+      add('no such placeholder', `{${word}} in ${flag}`, 'use {date} or {time}');
   }
   return problems;
 }

@@ -117,7 +117,7 @@ function enrichScheduled(
       {
         input: schedule.input,
         settings,
-        // A named pipe would be waited for at each of its times.
+        // A named pipe would block each of its runs.
         only: 'file',
         worker: settings.worker ? worker : null,
         view: createLogView(log, { schedule: schedule.name }, standing),

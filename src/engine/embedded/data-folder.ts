@@ -14,7 +14,7 @@ import { systemWords } from '../../core/system-error.js';
 import type { ServerBinaries } from './server-binaries.js';
 import {
   admitServerUser,
-  giveAway,
+  changeOwner,
   namedUser,
   OR_A_SERVER,
   SERVER_ID,
@@ -64,7 +64,7 @@ export async function prepareServerFolders(
   } catch (thrown) {
     const error = await mkdirFailure(state, thrown);
     const what = `the state folder cannot be used (${systemWords(error)})`;
-    throw unfit(what, state, 'make it writable for this user, or name another with --state', error);
+    throw unfit(what, state, 'make it writable for this user, or use another with --state', error);
   }
   await refuseNetwork(home);
   if (user !== null) await admitServerUser(home, user, ROOT_STATE_FOLDER);
@@ -96,10 +96,10 @@ async function refuseNetwork(folder: string): Promise<void> {
   const name = process.platform === 'linux' ? NETWORK_FILE_SYSTEMS[type >>> 0] : undefined;
   if (name === undefined) return;
   const what = `the state folder is on a network file system (${name}), where a database can be damaged`;
-  throw unfit(what, folder, `name a folder on a local disk with --state, ${OR_A_SERVER}`);
+  throw unfit(what, folder, `use a folder on a local disk with --state, ${OR_A_SERVER}`);
 }
 
-/** What is in place of the data; never replace `unusable` by an empty database. Pure, for tests. */
+/** The state of the data; never replace `unusable` by an empty database. Pure, for tests. */
 export function judgeData(facts: {
   /** Names in the data folder; null: there is no such folder. */
   readonly data: readonly string[] | null;
@@ -113,16 +113,17 @@ export function judgeData(facts: {
   const { data, version, wasUsed, olderEngine } = facts;
   const unusable = (what: string) => ({ type: 'unusable', what }) as const;
   if (data === null) {
-    if (wasUsed) return unusable('the database of this state folder was used before and is gone');
+    if (wasUsed)
+      return unusable('the database of this state folder is missing, although it was in use before');
     if (olderEngine === null) return { type: 'none' } as const;
     return unusable(
-      `${olderEngine} holds answers and spending of an earlier release, which this one cannot read`,
+      `${olderEngine} contains answers and spending of an earlier release, which this release cannot read`,
     );
   }
   const major = /^(\d+)\s*$/.exec(version ?? '')?.[1];
   if (major !== undefined && data.includes('global') && data.includes('base'))
     return { type: 'ready', major: Number(major) } as const;
-  return unusable('the data folder of the embedded engine is damaged, or not ours');
+  return unusable('the data folder of the embedded engine is damaged, or belongs to another program');
 }
 
 /** In `home`: the machine that the server was started on last. */
@@ -146,7 +147,7 @@ export async function findData({ state, home, data }: ServerFolders) {
   });
 }
 
-/** Puts aside what is there; deletes nothing. Gives the new place, null when nothing was there. */
+/** Sets the data aside; deletes nothing. Returns the new place, null when there were no data. */
 export async function setAside({ state, home, data }: ServerFolders): Promise<string | null> {
   const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
   await rm(join(home, OWNER_FILE), { force: true });
@@ -176,7 +177,7 @@ export async function makeData(
   binaries: ServerBinaries,
   user: ServerUser | null,
 ): Promise<void> {
-  // What an earlier start was killed at.
+  // Left by an earlier start that was killed.
   for (const name of await readdir(folders.home)) {
     // Its `initdb` may still be writing there; what cannot be removed yet is removed by a later
     // start.
@@ -188,14 +189,14 @@ export async function makeData(
   const args = ['-D', draft, ...access, '--locale=C', '--encoding=UTF8', '--no-instructions'];
   try {
     await mkdir(draft, { mode: 0o700 });
-    if (maker !== null) await giveAway(draft, maker);
+    if (maker !== null) await changeOwner(draft, maker);
     await run(binaries.initdb, args, {
       ...maker,
       env: binaries.env,
       cwd: draft,
       timeout: INITDB_DEADLINE_MS,
     });
-    if (user !== null) await giveAway(draft, user);
+    if (user !== null) await changeOwner(draft, user);
     await rename(draft, folders.data);
     // A name that was given in a folder stays after a loss of power.
     const home = await open(folders.home);
@@ -203,10 +204,10 @@ export async function makeData(
   } catch (error) {
     const { stderr = '' } = error as { stderr?: string };
     const words = initdbFailure(stderr);
-    const what = `the database of the embedded engine cannot be made (${words === '' ? errorText(error) : words})`;
+    const what = `the database of the embedded engine cannot be created (${words === '' ? errorText(error) : words})`;
     const todo = /could not look up effective user/.test(stderr)
       ? `run as a user that the machine knows by name (/etc/passwd), ${OR_A_SERVER}`
-      : 'make room and see that this user may write there, or name another folder with --state';
+      : 'free disk space and allow this user to write there, or use another folder with --state';
     throw unfit(what, folders.data, todo, error);
   } finally {
     await rm(draft, REMOVAL).catch(() => undefined);

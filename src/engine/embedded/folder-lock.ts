@@ -57,7 +57,7 @@ export async function lockFolder(folder: string, patienceMs: number) {
       const before = await whoIsBefore(folder, name);
       if (before === null && !hasGivenWay) break;
       if (performance.now() > giveUpAt) {
-        const what = `${before ? `process ${before}` : 'a process'} is starting the embedded engine and does not get on`;
+        const what = `${before ? `process ${before}` : 'a process'} is starting the embedded engine and does not finish`;
         const todo = 'end that process, then run again';
         throw new FailFileError({ code: 'engine-held', what, subject: folder, todo });
       }
@@ -71,7 +71,7 @@ export async function lockFolder(folder: string, patienceMs: number) {
   return { release: close };
 }
 
-/** The number of a process that has to be waited for, empty when it does not say; null: nobody. */
+/** The number of the process to wait for, empty when it is unknown; null: none. */
 async function whoIsBefore(folder: string, name: string): Promise<string | null> {
   const names = await readdir(folder);
   const others = names.filter((one) => one !== name && one.startsWith(PREFIX) && one.endsWith(SUFFIX));

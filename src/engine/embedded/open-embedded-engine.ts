@@ -6,13 +6,13 @@ import { joinServer } from './shared-server.js';
 interface EmbeddedEngineOptions extends EngineOptions {
   /** The state folder; made when it is not there. */
   readonly folder: string;
-  /** Put aside what cannot be used, and begin with an empty database. Default false. */
+  /** Set unusable data aside and start with an empty database. Default false. */
   readonly startsEmpty?: boolean | undefined;
 }
 
 /**
- * Processes of one machine share the server's 200 sessions. `up` keeps two to listen on, for chunks
- * and for schedules; what is not used for 10 s is given back.
+ * Processes of one machine share the server's 200 sessions. `up` keeps two for chunks and
+ * schedules; other idle sessions end after 10 s.
  */
 const SESSIONS = 6;
 
@@ -23,7 +23,7 @@ export async function openEmbeddedEngine(options: EmbeddedEngineOptions): Promis
   const server = {
     connection: shared.connection,
     address: folder,
-    todo: `run again; the log of the embedded engine is ${shared.logFile}`,
+    todo: `run again; see the log of the embedded engine: ${shared.logFile}`,
     sessions: SESSIONS,
     redact: (text: string) => text,
   };

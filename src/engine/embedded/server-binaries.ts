@@ -60,12 +60,12 @@ export async function findServerBinaries(
   if (wanted !== null && majors.size > 0) {
     const has = [...majors].join(', ');
     throw new UnusableDataError(
-      `the stored answers and the ledger were made by PostgreSQL ${wanted}, and this machine has ${has}`,
+      `PostgreSQL ${wanted} wrote the stored answers and the ledger, but this machine has ${has}`,
       folder,
-      `install PostgreSQL ${wanted} beside it and run \`brand-enrich engine export\`, then go on with --start-empty and \`brand-enrich engine import\``,
+      `also install PostgreSQL ${wanted} and run \`brand-enrich engine export\`, then \`brand-enrich engine import --start-empty\` without it`,
     );
   }
-  const what = 'no PostgreSQL on this machine can be run, which the embedded engine needs';
+  const what = 'the embedded engine needs PostgreSQL, and no PostgreSQL on this machine works';
   const subject = failures.length === 0 ? `${process.platform} ${process.arch}` : failures.join('; ');
   throw unfit(what, subject, `install it (${INSTALL}), ${OR_A_SERVER} or postgres://...`);
 }
@@ -191,6 +191,6 @@ async function provenMajor(
   if (makesData) await run(initdb, ['--version'], options);
   const { stdout } = await run(postgres, ['--version'], options);
   const major = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];
-  if (major === undefined) throw new Error(`it says ${stdout.trim()}`);
+  if (major === undefined) throw new Error(`it reports ${stdout.trim()}`);
   return Number(major);
 }

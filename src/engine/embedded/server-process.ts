@@ -17,7 +17,7 @@ import { type ServerUser, unfit } from './server-user.js';
 export const SOCKET_PORT = 5432;
 const LOG_BYTES_AT_MOST = 1_048_576;
 
-/** What the server is started with, beside its folders. Sizes are PostgreSQL's own words. */
+/** The settings of the server, besides its folders. Sizes are in PostgreSQL's notation. */
 function serverSettings(major: number): Record<string, string> {
   return {
     listen_addresses: '',
@@ -70,8 +70,8 @@ export async function socketFolder({ data }: ServerFolders, user: ServerUser | n
     }
     const facts = await lstat(path);
     if (!facts.isDirectory() || facts.uid !== uid) {
-      const what = 'the folder for the socket of the embedded engine belongs to somebody else';
-      throw unfit(what, path, 'remove it, or name a state folder with a shorter path with --state');
+      const what = 'the socket folder of the embedded engine belongs to another user';
+      throw unfit(what, path, 'remove it, or use a state folder with a shorter path with --state');
     }
     await chmod(path, 0o700);
   }
@@ -130,7 +130,7 @@ export async function startServer(
   }
 }
 
-/** What the log of an ended start means. Pure, for tests. */
+/** The meaning of the log of a failed start. Pure, for tests. */
 export function judgeStart(log: string, end: string): StartResult {
   if (/lock file "[^"]*" already exists|pre-existing shared memory block|is in use by/.test(log))
     return { type: 'taken' };
@@ -160,8 +160,8 @@ export async function assertNoForeignServer({ home, data }: ServerFolders, onWai
   onWait();
   await wait(FOREIGN_LOOK_MS);
   if ((await beat()) === before) return;
-  const what = `a server on another machine or in another container (${owner.split(' ')[0]}) works in this state folder`;
-  const todo = 'stop what runs there, or let both use one server with --engine redis://... or postgres://...';
+  const what = `a server on another machine or in another container (${owner.split(' ')[0]}) is using this state folder`;
+  const todo = 'stop it there, or share one server with --engine redis://... or postgres://...';
   throw new FailFileError({ code: 'engine-held', what, subject: home, todo });
 }
 

@@ -30,7 +30,7 @@ const LOOK_AGAIN_MS = 25;
 /** The server ends this long after its last process was killed, give or take one look. */
 const UNUSED_MS = 60_000;
 
-/** Sets all that `pg` would otherwise take from the user's environment. */
+/** Sets everything that `pg` would otherwise take from the user's environment. */
 export function connectionTo(sockets: string): ClientConfig {
   return {
     host: sockets,
@@ -47,7 +47,7 @@ export function connectionTo(sockets: string): ClientConfig {
 /** The outcome when the server gives no session; `reason`: why. */
 export function unreachable({ home, log }: ServerFolders, reason: string): FailFileError {
   const what = `the embedded engine does not answer (${reason})`;
-  const todo = `run again; its log is ${log}`;
+  const todo = `run again; see its log: ${log}`;
   return new FailFileError({ code: 'engine-unreachable', what, subject: home, todo });
 }
 
@@ -69,7 +69,7 @@ export async function openSession(connection: ClientConfig, { home }: ServerFold
       return { type: 'open', session };
     }
     await session.end();
-    return { type: 'changing', reason: 'it is being stopped' };
+    return { type: 'changing', reason: 'it is stopping' };
   } catch (error) {
     await closeQuietly(session);
     return judgeAttempt(error);
@@ -115,7 +115,9 @@ export async function isAnswering(connection: ClientConfig): Promise<boolean> {
   }
 }
 
-/** Ends the session, and the server when nobody else uses it. Never rejects: it may be gone. */
+/**
+ * Ends the session, and the server when no other process uses it. Never rejects: it may be gone.
+ */
 export async function leaveServer(session: Client, { data }: ServerFolders): Promise<void> {
   // Let go of before it is asked for alone: of several who leave at the same moment one is the
   // last.
@@ -139,7 +141,7 @@ async function closeQuietly(session: Client): Promise<void> {
   await withinDeadline(session.end(), 1_000).catch(() => undefined);
 }
 
-/** What can be seen of the private server without starting it. */
+/** The state of the private server, read without starting it. */
 interface ServerLook {
   /** `17` of the data, `18.4` of a server that runs; null: there are no data. */
   readonly version: string | null;

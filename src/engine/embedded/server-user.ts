@@ -13,7 +13,7 @@ import { systemWords } from '../../core/system-error.js';
 
 const run = promisify(execFile);
 
-export const OR_A_SERVER = 'or name a server with --engine redis://...';
+export const OR_A_SERVER = 'or use a server with --engine redis://...';
 
 export interface ServerUser {
   readonly uid: number;
@@ -66,7 +66,7 @@ export function namedUser({ uid: ownUid }: ServerUser): ServerUser {
 }
 
 /** Gives a folder and all in it to a user. A link itself changes hands, never what it points to. */
-export async function giveAway(folder: string, { uid, gid }: ServerUser): Promise<void> {
+export async function changeOwner(folder: string, { uid, gid }: ServerUser): Promise<void> {
   const entries = await readdir(folder, { recursive: true });
   for (const name of entries) await lchown(join(folder, name), uid, gid);
   await lchown(folder, uid, gid);
@@ -82,13 +82,13 @@ export async function admitServerUser(folder: string, user: ServerUser, fallback
     await chown(folder, user.uid, user.gid);
     await run('/bin/sh', ['-c', 'exit 0'], { ...user, cwd: '/' });
   } catch (error) {
-    const what = `root may not start a server as another user here (${systemWords(error)})`;
+    const what = `root is not allowed to start a server as another user here (${systemWords(error)})`;
     throw unfit(what, folder, `run as an ordinary user (docker run --user 1000), ${OR_A_SERVER}`, error);
   }
   const looked = run('/bin/sh', ['-c', 'cd "$1" && test -w .', 'sh', folder], { ...user, cwd: '/' });
   await looked.catch(() => {
     const what = 'PostgreSQL does not run as root, and no other user can enter this state folder';
-    const todo = `use --state ${fallback}, or open the folders above it for others (chmod o+x)`;
+    const todo = `use --state ${fallback}, or allow others to enter the folders above it (chmod o+x)`;
     throw unfit(what, folder, todo);
   });
 }

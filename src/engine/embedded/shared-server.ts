@@ -64,7 +64,7 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log) 
           break;
         } catch (error) {
           if (isLeaving) return;
-          log.warn({ reason: errorText(error) }, 'the private server cannot be started again; trying again');
+          log.warn({ reason: errorText(error) }, 'the private server cannot be restarted; trying again');
           await wait(1_000);
         }
       }
@@ -78,7 +78,7 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log) 
     /** What `pg` connects with. */
     connection,
     logFile: folders.log,
-    /** Ends this process's use, and the server when nobody else uses it. */
+    /** Ends this process's use, and the server when no other process uses it. */
     async leave(): Promise<void> {
       isLeaving = true;
       if (reviving !== null) await withinDeadline(reviving, REVIVE_DEADLINE_MS);
@@ -128,7 +128,7 @@ async function start(place: Place, giveUpAt: number): Promise<void> {
     } catch (error) {
       if (!startsEmpty || !(error instanceof UnusableDataError)) throw error;
       const facts = { folder: await setAside(folders), reason: error.message };
-      log.warn(facts, 'what the embedded engine held is put aside; it begins empty');
+      log.warn(facts, 'the data of the embedded engine were set aside; it starts empty');
       await startLocked(place, giveUpAt);
     }
   } finally {
@@ -141,7 +141,7 @@ async function startLocked(place: Place, giveUpAt: number): Promise<void> {
   const finding = await findData(folders);
   if (finding.type === 'unusable') throw new UnusableDataError(finding.what, folders.data, UNUSABLE_TODO);
   const looking =
-    'this state folder was used on another machine or in another container; looking whether it still is';
+    'this state folder was last used on another machine or in another container; checking whether it still is';
   await assertNoForeignServer(folders, () => log.warn(looking));
   const major = finding.type === 'ready' ? finding.major : null;
   const binaries = await findServerBinaries(user, major, folders.home);
@@ -159,14 +159,14 @@ async function startLocked(place: Place, giveUpAt: number): Promise<void> {
 }
 
 const UNUSABLE_TODO =
-  'restore it from a backup, name another folder with --state, or begin without what it knew with --start-empty: then every identifier is bought again, and `brand-enrich ledger observe --usage N` says what the period has cost so far';
+  'restore it from a backup, use another folder with --state, or start empty with --start-empty: then all answers are bought again, and `brand-enrich ledger observe --usage N` corrects the usage of this period';
 
 const START_FAILURES: readonly (readonly [pattern: RegExp, todo: string])[] = [
-  [/No space left|quota exceeded/i, 'make room on that disk, then run again'],
-  [/Read-only file system/i, 'name a folder that can be written to with --state'],
+  [/No space left|quota exceeded/i, 'free space on that disk, then run again'],
+  [/Read-only file system/i, 'use a writable folder with --state'],
   [
     /invalid permissions|Operation not permitted|could not (?:bind|create) Unix|could not create any Unix/i,
-    'this file system knows neither modes nor sockets: name a folder on a local disk with --state',
+    'this file system supports neither file modes nor sockets: use a folder on a local disk with --state',
   ],
 ];
 
@@ -174,6 +174,6 @@ function startFailure({ home, log }: ServerFolders, reason: string): FailFileErr
   const what = `the embedded engine cannot start (${reason})`;
   const known = START_FAILURES.find(([pattern]) => pattern.test(reason))?.[1];
   if (known !== undefined) return unfit(what, home, known);
-  const todo = `see ${log}; restore the folder from a backup, name another with --state, or begin without what it knew with --start-empty`;
+  const todo = `see ${log}; restore the folder from a backup, use another with --state, or start empty with --start-empty`;
   return new UnusableDataError(what, home, todo);
 }

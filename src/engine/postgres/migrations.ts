@@ -58,7 +58,7 @@ export async function migrate(session: ClientBase, subject: string): Promise<voi
     if (version > STEPS.length) {
       throw new FailFileError({
         code: 'engine-unfit',
-        what: `the schema brand_enrich was made by a later release (version ${version}, this one knows ${STEPS.length})`,
+        what: `a later release created the schema brand_enrich (version ${version}; this release knows ${STEPS.length})`,
         subject,
         todo: 'upgrade brand-enrich on this machine',
       });

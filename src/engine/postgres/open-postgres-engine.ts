@@ -48,7 +48,7 @@ export async function openPostgresEngine({ url, ...options }: PostgresEngineOpti
   const server: PostgresServer = {
     connection: { connectionString: sessionAddress(url) },
     address: shownAddress(url),
-    todo: 'see that PostgreSQL runs and can be reached, then run again',
+    todo: 'check that PostgreSQL is running and reachable, then run again',
     sessions: SESSIONS,
     redact: (text) => withoutPassword(text, url),
   };
@@ -140,12 +140,9 @@ function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void
       await clock.sleep(ASK_EVERY_MS, stopping.signal);
       try {
         const isDone = await calls.call('tidy_daily');
-        if (isDone === true) log.debug('answers that may be kept no longer are forgotten, as every day');
+        if (isDone === true) log.debug('deleted stored answers older than 30 days');
       } catch (error) {
-        log.warn(
-          { reason: systemWords(error) },
-          'old answers could not be forgotten; tried again in an hour',
-        );
+        log.warn({ reason: systemWords(error) }, 'old answers could not be deleted; trying again in an hour');
       }
     }
   })().catch(() => undefined);
@@ -161,11 +158,11 @@ async function connect(pool: Pool, { address, redact }: PostgresServer): Promise
     const reason = redact(systemWords(error));
     // Its own word, as opposed to the system's.
     if (error instanceof Error && 'severity' in error) {
-      const what = `the engine does not let us in (${reason})`;
+      const what = `the engine refuses the connection (${reason})`;
       const todo = 'check user, password and database in the address (--engine)';
       return new FailFileError({ code, what, subject: address, todo });
     }
-    const todo = 'check the address (--engine), and that PostgreSQL runs and can be reached; then run again';
+    const todo = 'check the address (--engine), and that PostgreSQL is running and reachable; then run again';
     return new FailFileError({ code, subject: `${address} (${reason})`, todo });
   });
 }
@@ -185,9 +182,9 @@ async function prepare(client: PoolClient, server: PostgresServer): Promise<stri
     if (known instanceof FailFileError && known.code === 'engine-unreachable') throw known;
     throw new FailFileError({
       code: 'engine-unfit',
-      what: `the schemas bullmq and brand_enrich could not be made (${redact(errorText(error))})`,
+      what: `the schemas bullmq and brand_enrich could not be created (${redact(errorText(error))})`,
       subject: address,
-      todo: 'let the user create schemas in this database',
+      todo: 'allow the user to create schemas in this database',
     });
   }
 }

@@ -11,7 +11,7 @@ export interface PostgresServer {
   readonly connection: ClientConfig;
   /** Where it is, for people; never with credentials. */
   readonly address: string;
-  /** What a person does when it does not answer. */
+  /** The advice when it does not answer. */
   readonly todo: string;
   /** Sessions of one process at most. Each worker keeps one to listen on. */
   readonly sessions: number;
@@ -62,7 +62,7 @@ function parseUrl(url: string): URL {
       code: 'engine-unreachable',
       what: 'the address of the engine cannot be read',
       subject: 'postgres://…',
-      todo: 'write it as postgres://user:password@host:port/database',
+      todo: 'use the form postgres://user:password@host:port/database',
     });
   }
 }
@@ -104,11 +104,11 @@ export function durabilityWarnings({ fsync, synchronousCommit, fullPageWrites }:
   const runs = 'The PostgreSQL server runs with';
   const warnings = [
     fsync !== 'on' &&
-      `${runs} fsync off: a loss of power can cost stored answers, permits, or the whole database.`,
+      `${runs} fsync off: a power loss can cost stored answers, permits, or the whole database.`,
     synchronousCommit === 'off' &&
-      `${runs} synchronous_commit off: a crash of the server can cost answers and permits of up to the last second.`,
+      `${runs} synchronous_commit off: a server crash can cost answers and permits of the last second.`,
     fullPageWrites !== 'on' &&
-      `${runs} full_page_writes off: a loss of power can damage what is stored, unless its file system cannot tear pages.`,
+      `${runs} full_page_writes off: a power loss can damage the data, unless the file system prevents torn pages.`,
   ];
   return warnings.filter((warning) => warning !== false);
 }

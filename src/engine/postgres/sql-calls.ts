@@ -42,7 +42,7 @@ export function openPool(
   pool.setMaxListeners(0);
   // One that is taken out of the pool when its session ends would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  pool.on('error', (error) => log.debug({ reason: errorText(error) }, 'a session with the engine was lost'));
+  pool.on('error', (error) => log.debug({ reason: errorText(error) }, 'lost a session with the engine'));
   const close = async () => {
     await withinDeadline(pool.end(), CLOSE_DEADLINE_MS);
     for (const socket of sockets) socket.destroy();

@@ -1,4 +1,4 @@
-/** What an error of the PostgreSQL client means. Messages are the server's, without passwords. */
+/** The meaning of PostgreSQL client errors. Messages are the server's, without passwords. */
 import { errorText, FailFileError } from '../../core/errors.js';
 
 /** By code (SQLSTATE), or the first two characters of one: what passes with time. */
@@ -11,14 +11,14 @@ const PASSING: readonly string[] = [
   '25P03', // idle for too long
 ];
 
-/** What only a person can change. */
+/** Faults that only a person can fix. */
 const TODO: readonly (readonly [code: string, todo: string])[] = [
-  ['53100', 'make room on the disk of PostgreSQL, then run again'],
+  ['53100', 'free space on the disk of PostgreSQL, then run again'],
   ['53', 'give PostgreSQL more memory, then run again'],
   ['25006', 'use the address of the primary, then run again'],
   ['28', 'correct user and password in the address, then run again'],
-  ['3D', 'name a database that exists in the address, then run again'],
-  ['42501', 'allow this user everything in the schemas bullmq and brand_enrich, then run again'],
+  ['3D', 'use an existing database in the address, then run again'],
+  ['42501', 'grant this user all rights in the schemas bullmq and brand_enrich, then run again'],
 ];
 
 /**

@@ -3,8 +3,8 @@
  * them is up to the caller.
  *
  * The stores' connection never sends a command twice: ioredis repeats unacknowledged commands after
- * a reconnect by default, and a permit must not be taken by somebody who no longer listens.
- * BullMQ's producers fail at once instead of queueing up, its workers wait for as long as it takes.
+ * a reconnect by default, and no permit must be taken for a caller that no longer listens. BullMQ's
+ * producers fail at once instead of queueing up, its workers wait for as long as it takes.
  */
 import type { RedisOptions } from 'ioredis';
 import { Redis } from 'ioredis';
@@ -56,17 +56,17 @@ export function createConnection({ url, address, use, log }: ConnectOptions): Re
     connectionName: `brand-enrich-${use}`,
     retryStrategy: (times) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),
   });
-  let isAway = false;
-  // Whoever opens a store's connection reports that it cannot be opened.
+  let isDown = false;
+  // The code that opens a store's connection reports the failure.
   let isKnown = use !== 'store';
   redis.on('error', (error) => {
     const reason = systemWords(error);
-    if (!isAway && isKnown) log.warn({ engine: address, use, reason }, 'the engine is out of reach');
-    isAway = true;
+    if (!isDown && isKnown) log.warn({ engine: address, use, reason }, 'the engine is unavailable');
+    isDown = true;
   });
   redis.on('ready', () => {
-    if (isAway && isKnown) log.info({ engine: address, use }, 'the engine is back');
-    isAway = false;
+    if (isDown && isKnown) log.info({ engine: address, use }, 'the engine is available again');
+    isDown = false;
     isKnown = true;
   });
   return redis;
@@ -98,7 +98,7 @@ export async function openConnection(options: ConnectOptions): Promise<Redis> {
   }
 }
 
-/** Says goodbye if Redis answers, and lets go in any case within a second. */
+/** Closes the connection in order if Redis answers, and in any case within a second. */
 export async function closeConnection(redis: Redis): Promise<void> {
   if (redis.status === 'ready') {
     await withinDeadline(
@@ -119,7 +119,7 @@ export function shownAddress(url: string): string {
     throw new NeverStartError({
       code: 'usage-invalid',
       subject: "the engine's address",
-      todo: 'write it as redis://host:6379 or rediss://user:password@host:6379/0',
+      todo: 'use the form redis://host:6379 or rediss://user:password@host:6379/0',
     });
   }
   const path = parsed.pathname === '/' ? '' : parsed.pathname;

@@ -1,4 +1,4 @@
-/** What a Redis server reports, and whether it can be trusted with money and paid answers. */
+/** The report of a Redis server, and whether it is safe for the ledger and paid answers. */
 import type { Redis } from 'ioredis';
 import { FailFileError } from '../../core/errors.js';
 
@@ -30,7 +30,7 @@ export function freeShare(facts: Pick<ServerFacts, 'maxmemory' | 'usedMemory'>):
 }
 
 /**
- * Throws `FailFileError` `engine-unfit` with the line that mends it. `waitsForDisk`: `WAITAOF`
+ * Throws `FailFileError` `engine-unfit` with the line that fixes it. `waitsForDisk`: `WAITAOF`
  * makes a write durable here, nothing else does, and `mayWaitForDisk` allows it.
  */
 export function judgeServer(
@@ -45,8 +45,8 @@ export function judgeServer(
   if (facts.isReplica) throw unfit('this Redis is a read-only replica', 'use the address of the primary');
   if (facts.maxmemoryPolicy !== null && facts.maxmemoryPolicy !== 'noeviction') {
     throw unfit(
-      `Redis may throw away answers and money (maxmemory-policy ${facts.maxmemoryPolicy})`,
-      'run "redis-cli CONFIG SET maxmemory-policy noeviction", put the same line into redis.conf, and run again',
+      `Redis may evict stored answers and the ledger (maxmemory-policy ${facts.maxmemoryPolicy})`,
+      'run "redis-cli CONFIG SET maxmemory-policy noeviction", put the setting into redis.conf, and run again',
     );
   }
   const free = freeShare(facts);
@@ -55,23 +55,23 @@ export function judgeServer(
   const waitsForDisk = appendOnly === true && appendFsync === 'everysec' && hasWaitAof && mayWaitForDisk;
   const warnings = [
     facts.maxmemoryPolicy === null &&
-      'Redis does not tell its maxmemory-policy: make sure that it is noeviction, or answers and money can be thrown away.',
+      'Redis does not report its maxmemory-policy: make sure that it is noeviction, or stored answers and the ledger can be evicted.',
     free !== null && free < LITTLE_MEMORY && `Only ${Math.floor(free * 100)} % of Redis' memory is free.`,
     !waitsForDisk && lossOf(facts),
   ];
   return { waitsForDisk, warnings: warnings.filter((warning) => typeof warning === 'string') };
 }
 
-/** What a restart or a loss of power costs; null: nothing. */
+/** The loss after a restart or a power loss; null: nothing. */
 function lossOf({ appendOnly, appendFsync }: ServerFacts): string | null {
   if (appendOnly === null)
-    return 'Redis does not tell whether it keeps an append-only file: without one, a restart loses what was paid for since its last snapshot.';
+    return 'Redis does not report whether it has an append-only file: without one, a restart loses everything since the last snapshot.';
   if (!appendOnly)
-    return 'Redis keeps no append-only file: a restart loses what was paid for since its last snapshot. Set "appendonly yes".';
+    return 'Redis has no append-only file: a restart loses everything since the last snapshot. Set "appendonly yes".';
   if (appendFsync === 'always') return null;
   if (appendFsync === 'no')
-    return 'A loss of power costs what Redis has not yet been made to write to disk (appendfsync no), usually up to 30 s.';
-  return 'A loss of power costs up to 1 s of permits and answers (appendfsync everysec); "appendfsync always" costs none.';
+    return 'A power loss can cost everything that Redis has not synced to disk (appendfsync no), usually up to 30 s.';
+  return 'A power loss can cost up to 1 s of permits and answers (appendfsync everysec); "appendfsync always" prevents that.';
 }
 
 /** The fields of INFO by name. */

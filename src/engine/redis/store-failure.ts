@@ -5,26 +5,26 @@ import { systemWords } from '../../core/system-error.js';
 
 /** Replies of a server that starts or is being replaced: they pass, and nothing was done. */
 const PASSING: Readonly<Record<string, string>> = {
-  LOADING: 'it loads its data',
+  LOADING: 'it is loading its data',
   READONLY: 'it is a read-only replica at the moment',
   MASTERDOWN: 'it is a replica, and its primary is unavailable',
   CLUSTERDOWN: 'its cluster is down',
-  TRYAGAIN: 'its cluster moves keys',
+  TRYAGAIN: 'its cluster is moving keys',
   BUSY: "it is busy with another client's script",
 };
 
-/** Replies of a server that cannot work until somebody mends it, and how to mend it. */
+/** Replies of a server that needs a repair, and the repair. */
 const REFUSALS: Readonly<Record<string, string>> = {
   OOM: 'give Redis more memory (maxmemory), then run again',
-  MISCONF: 'make room on the disk of Redis, then run again',
-  MOVED: 'use the address of the node that holds the keys, then run again',
-  NOAUTH: 'put user and password into the address, then run again',
+  MISCONF: 'free space on the disk of Redis, then run again',
+  MOVED: 'use the address of the node that owns the keys, then run again',
+  NOAUTH: 'add user and password to the address, then run again',
   WRONGPASS: 'correct user and password in the address, then run again',
-  NOPERM: 'allow this user all commands on its keys, then run again',
+  NOPERM: 'allow this user all commands on the keys, then run again',
   ...Object.fromEntries(
     ['CROSSSLOT', 'NOREPLICAS', 'NOPROTO', 'DENIED'].map((word) => [
       word,
-      'see what Redis logs, then run again',
+      'see the log of Redis, then run again',
     ]),
   ),
 };
@@ -45,7 +45,7 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
   const unreachable = (why: string, todo: string) =>
     new FailFileError({ code: 'engine-unreachable', subject: `${address} (${why})`, todo, cause });
   if (!isReply(error)) {
-    const todo = 'check the address (--engine), and that Redis runs and can be reached; then run again';
+    const todo = 'check the address (--engine), and that Redis is running and reachable; then run again';
     return unreachable(systemWords(error), todo);
   }
   // An error within a script holds the word of the command that failed there.
@@ -54,7 +54,7 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
   const [word, meaning] = saidOf(PASSING) ?? [];
   if (word !== undefined) {
     const todo =
-      'it usually passes within seconds; see what Redis logs, or use the address of the primary; then run again';
+      'this usually passes within seconds; see the log of Redis, or use the address of the primary; then run again';
     return unreachable(`${meaning}: ${word}`, todo);
   }
   const [, todo] = saidOf(REFUSALS) ?? [];

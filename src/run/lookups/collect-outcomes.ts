@@ -3,7 +3,7 @@ import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource, Freshness } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
 import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
-import { COME_BACK_REASON } from '../../stores/outcome-store.js';
+import { RETRY_LATER_REASON } from '../../stores/outcome-store.js';
 import { unpackProfile } from '../../stores/profile-codec.js';
 import type { FetchedAnswer } from '../../worker/worker-listener.js';
 import { type AnswerView, NOTHING_ASKED, type Renderer } from '../output/output-plan.js';
@@ -17,7 +17,7 @@ export interface Unanswered {
 }
 
 /** An answer of the service, unpacked; for `not_found` profile and brand are null and empty. */
-type CollectedAnswer = Pick<FetchedAnswer, 'status' | 'comeBack' | 'fetchedAt'> &
+type CollectedAnswer = Pick<FetchedAnswer, 'status' | 'retryLater' | 'fetchedAt'> &
   Required<Pick<AnswerView, 'profile' | 'brand'>>;
 
 export interface CollectorOptions {
@@ -51,8 +51,8 @@ export class OutcomeCollector {
       (unanswered, { status, packed, freshUntil, fetchedAt }) => {
         const profile = packed === null ? null : unpackProfile(packed).toString('utf8');
         const brand = profile === null ? {} : (JSON.parse(profile) as Brand);
-        const comeBack = status === 'not_found' && freshUntil !== null;
-        this.#keepAnswer(unanswered, { status, comeBack, profile, brand, fetchedAt }, source);
+        const retryLater = status === 'not_found' && freshUntil !== null;
+        this.#keepAnswer(unanswered, { status, retryLater, profile, brand, fetchedAt }, source);
       },
     );
   }
@@ -120,9 +120,9 @@ export class OutcomeCollector {
   #keepAnswer({ index, text }: Unanswered, answer: CollectedAnswer, source: AnswerSource): void {
     const { scan, renderer } = this.options;
     if (scan.answers.status(index) !== null) return;
-    const { status, comeBack, brand } = answer;
+    const { status, retryLater, brand } = answer;
     const score = status === 'matched' ? qualityScoreOf(brand) : null;
-    const error = comeBack ? COME_BACK_REASON : null;
+    const error = retryLater ? RETRY_LATER_REASON : null;
     const view = { ...answer, identifier: parseIdentifierText(text), source, error };
     scan.answers.set(index, status, score, renderer.answer(view));
     this.summary.noteAnswer({ ...answer, index, identifier: text, score, source });

@@ -15,7 +15,7 @@ export interface DispatchOptions {
   readonly clock: Clock;
   readonly log: Log;
   readonly onProgress: (progress: RunProgress) => void;
-  /** Called once per dispatch when nobody has taken a chunk for a while. */
+  /** Called once per dispatch when no worker has taken a chunk for a while. */
   readonly onSilence: () => void;
 }
 
@@ -26,13 +26,13 @@ export type DispatchEnd = LookupsEnd | { readonly type: 'lost' };
 const WINDOW = 200;
 const ADD_AT_ONCE = 20;
 const POLL_MS = 300;
-/** Between two looks at the store, however often somebody wakes the wait. */
+/** Between two looks at the store, even if the wait is woken often. */
 const POLL_LEAST_MS = 15;
 const SILENCE_MS = 15_000;
 const LOST_AFTER_MS = 60_000;
 const WITHDRAW_EVERY_MS = 1_000;
 
-/** What ends a run, as one look at it shows; null: nothing does. */
+/** The reason to end a run, at this check; null: none. */
 function endingOf(
   { isCancelled, halt, tally }: RunProgress,
   { stop, maxFailures }: Pick<DispatchOptions, 'stop' | 'maxFailures'>,
@@ -60,7 +60,7 @@ export class ChunkDispatcher {
   /**
    * Hands out chunks of identifier texts until all are finished or something ends it.
    * `chunksAhead`: how many may be handed out before those are finished, asked anew each time;
-   * null: no limit. Throws engine trouble.
+   * null: no limit. Throws engine errors.
    */
   async dispatch(
     chunks: Iterable<readonly string[]>,
@@ -148,18 +148,18 @@ export class ChunkDispatcher {
     while ((await this.#look()).chunks < this.#next && clock.monotonic() < endsAt) {
       await this.#wait();
       if (clock.monotonic() < withdrawAt) continue;
-      // One that was parked meanwhile would come back only when its time has come.
+      // A chunk that was parked meanwhile would return only when it is due.
       await this.withdraw();
       withdrawAt = clock.monotonic() + WITHDRAW_EVERY_MS;
     }
   }
 
-  /** Takes back the chunks that nobody works on and counts them as finished. */
+  /** Takes back the chunks that no worker processes and counts them as finished. */
   async withdraw(): Promise<void> {
     const { engine, queue, runId: run, log } = this.options;
     for (const chunk of await queue.chunksOf(run)) {
       try {
-        // One that is being worked on comes to its end.
+        // A chunk in progress ends normally.
         if (await queue.withdraw({ run, chunk })) await engine.runs.finishChunk(run, chunk);
       } catch (error) {
         log.debug({ err: error, chunk }, 'a chunk could not be withdrawn');
@@ -184,7 +184,7 @@ export class ChunkDispatcher {
   }
 }
 
-/** Removes chunks of runs that nobody waits for; returns how many. `now` is the store's clock. */
+/** Removes chunks of dead runs; returns how many. `now` is the store's clock. */
 export async function removeDeadChunks(
   { runs }: Pick<Engine, 'runs'>,
   queue: ChunkQueue,

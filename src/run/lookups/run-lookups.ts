@@ -30,7 +30,7 @@ export interface LookupsContext extends BegunRun {
   readonly show: (phase: EnrichProgress['phase']) => void;
 }
 
-/** Asks for `missing` identifiers. Throws engine trouble, and `DeclinedError`. */
+/** Looks up `missing` identifiers. Throws engine errors, and `DeclinedError`. */
 export async function runLookups(context: LookupsContext, missing: number): Promise<LookupsEnd> {
   const { request, around, collector, scan, run, releasers } = context;
   const { engine, onNotice } = around;
@@ -80,9 +80,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   if (stranded !== null) onNotice(stranded, true);
   const onParked = (halt: RunHalt | null) => {
     onNotice(
-      halt
-        ? `parked: ${halt.sentence}; the run goes on when it can spend again`
-        : 'spending may be possible again',
+      halt ? `parked: ${halt.sentence}; the run continues when it can spend again` : 'trying to spend again',
       true,
     );
     context.show(halt ? 'parked' : 'asking');
@@ -99,7 +97,7 @@ async function assertEngineRoom(engine: Engine): Promise<void> {
   if (free === null || free >= LEAST_ENGINE_SHARE) return;
   throw new FailFileError({
     code: 'engine-unfit',
-    what: 'the engine has too little memory left to keep paid answers',
+    what: 'the engine has too little memory left to store paid answers',
     subject: `${engine.address}, ${Math.floor(free * 100)} % free`,
     todo: 'raise its maxmemory or purge old answers (`brand-enrich outcomes purge --older-than 7d`), then run again',
   });
@@ -118,13 +116,13 @@ async function agreeOrEnd(
   try {
     isAgreed = await around.confirm(estimateSpending(missing, state, { settings, overagePrice }));
   } finally {
-    if (!isAgreed) await around.engine.runs.end(run.id, 'stopped', 'the spending was not agreed to');
+    if (!isAgreed) await around.engine.runs.end(run.id, 'stopped', 'you declined the spending');
   }
   if (isAgreed) return;
   throw new DeclinedError({
     code: 'declined',
     subject: request.input === '-' ? 'stdin' : request.input,
-    todo: 'run again and answer y, or add --yes, to go on',
+    todo: 'to continue, run again and answer y, or add --yes',
   });
 }
 
@@ -186,7 +184,7 @@ function maxFailuresOf({ maxErrors }: EnrichRequest, identifiers: number): numbe
 /** So many answers and no brand among them are worth a word. */
 const MISSES_AT_LEAST = 20;
 
-/** The warning when the service knows nothing that was asked for; null: no reason for it. Pure. */
+/** The warning when the service found nothing; null: no reason for it. Pure. */
 export function noMatchWarning(
   asked: Pick<RunProgress['tally'], 'matched' | 'notFound'>,
   { identifiers }: Pick<RunFacts, 'identifiers'>,
@@ -196,12 +194,12 @@ export function noMatchWarning(
   const columns = choices.map(
     ({ column, name, kind }) => `${name === '' ? column + 1 : `"${name}"`} (${kind})`,
   );
-  return `warning: ${asked.notFound} identifiers were asked for and the service knows none of them; is column ${columns.join(', then ')} right? Ctrl-C stops, --column NAME:KIND names another`;
+  return `warning: ${asked.notFound} identifiers were looked up and none was found; is column ${columns.join(', then ')} right? Ctrl-C stops the run; --column NAME:KIND chooses another column`;
 }
 
-/** What is said of a silence, by where the workers are. */
+/** The notice after a silence, by the place of the workers. */
 const SILENCE = {
-  here: 'no chunk has finished for 15 seconds; the service may be slow, or may be making us wait',
+  here: 'no chunk has finished for 15 seconds; the service may be slow, or may limit the rate',
   elsewhere:
     'no worker has finished a chunk for 15 seconds; start one with `brand-enrich worker` on the same engine and with the same token',
 } as const;
@@ -231,5 +229,5 @@ export function strandedNotice(
   const isShort = limit === null || spentOf(state) >= limit;
   if (!isAlone || stranded <= 0 || !isShort || endsAt <= state.now) return null;
   const until = new Date(endsAt).toISOString().slice(11, 19);
-  return `waiting for ${countOf(stranded, 'permit')} of a killed run until ${until} UTC: what it had in flight may have been billed and counts as spent then`;
+  return `waiting for ${countOf(stranded, 'permit')} of a killed run until ${until} UTC: its requests in flight may have been billed and then count as spent`;
 }

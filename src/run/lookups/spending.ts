@@ -1,4 +1,4 @@
-/** What a run may cost and how far it may go, before it spends: by quota, overage and caps. */
+/** The possible cost of a run, and its limits by quota, overage and caps, before it spends. */
 import { costOf, requestsFor } from '../../core/decimal.js';
 import { countOf } from '../../core/figures.js';
 import type { Engine } from '../../engine/engine.js';
@@ -9,7 +9,7 @@ import { CHUNK_SIZE } from '../../worker/lookup-worker.js';
 
 export type SpendingEstimate = Readonly<ReturnType<typeof estimateSpending>>;
 
-/** What earlier starts of the same command sent counts too. */
+/** Includes the requests of earlier starts of the same command. */
 export function estimateSpending(
   requests: number,
   state: LedgerState,
@@ -83,13 +83,13 @@ export function foreignTerms(
   if (held.overage < own.overage) lower.push(`a budget of ${countOf(held.overage, 'overage request')}`);
   if (lower.length === 0) return [];
   return [
-    `another run of this account has ${lower.join(' and ')}: the lower holds until that run has ended, or has been dead for 30 s`,
+    `another run of this account has ${lower.join(' and ')}: the lower limit applies until that run has ended, or 30 s after it dies`,
   ];
 }
 
 /** Whether one amount is more than another; both as plain decimal text. */
 export function isMoreThan(amount: string, other: string): boolean {
-  // In millionths, because that is the most exact price anybody has.
+  // In millionths: no price is more exact.
   return requestsFor(amount, '0.000001') > requestsFor(other, '0.000001');
 }
 

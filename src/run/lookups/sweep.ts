@@ -16,7 +16,7 @@ export interface SweepContext extends BegunRun {
   readonly onParked: (halt: RunHalt | null) => void;
 }
 
-/** Empty sweeps before the rest is deferred: the queue has lost its chunks, or nobody works. */
+/** Empty sweeps before the rest is deferred: the queue lost its chunks, or there is no worker. */
 const EMPTY_SWEEPS = 3;
 const FREE_LOOK_MS = 30_000;
 const PAID_LOOK_MS = 60_000;
@@ -50,7 +50,7 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
     if ((await takeAll(context)) > 0) {
       emptySweeps = scan.answers.answered > before ? 0 : emptySweeps + 1;
       if (emptySweeps < EMPTY_SWEEPS) continue;
-      return { type: 'halted', halt: { why: 'lost', sentence: 'the queue lost what it was given' } };
+      return { type: 'halted', halt: { why: 'lost', sentence: 'the queue lost its chunks' } };
     }
     if (!waterfall || wantNextCandidates(scan) === 0) return finished(context);
     if ((await takeWaves(collector, scan, waterfall, around.stop)) === 0) return finished(context);
@@ -71,13 +71,13 @@ export async function takeWaves(
   }
 }
 
-/** Takes what came of chunks: answers and failures. How many identifiers are still without. */
+/** Takes answers and failures of chunks. Returns how many identifiers are still without. */
 async function takeAll({ collector, run }: SweepContext): Promise<number> {
   await collector.takeStored('api');
   return collector.takeFailed(run.id);
 }
 
-/** All was asked for; yet even one answer that is not credible, or lost twice, halts the run. */
+/** All lookups are done, but one answer that is not credible, or lost twice, halts the run. */
 function finished({ collector, run }: SweepContext): LookupsEnd {
   const { failures, identifiers } = collector.summary.facts;
   const hasGood = identifiers.matched + identifiers.notFound > 0;
@@ -95,7 +95,7 @@ function* chunksOf({ collector, scan }: SweepContext): Generator<string[]> {
   }
 }
 
-/** How long requests under way are waited for. */
+/** How long to wait for requests under way. */
 function graceOf({ request, around }: SweepContext): number {
   return around.stop.aborted ? around.graceMs() : request.settings.timeoutMs;
 }

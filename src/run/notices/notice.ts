@@ -64,11 +64,11 @@ export function noticeOfReport(
   };
 }
 
-/** What prevented a run; null when it was a person. */
+/** The error that prevented a run; null when a person stopped it. */
 export function noticeOfError(error: unknown, scene: NoticeScene): Notice | null {
   if (error instanceof InterruptedError) return null;
   // The words of a bug may hold anything.
-  const reason = error instanceof BrandEnrichError ? error.message : 'unexpected trouble; the log says more';
+  const reason = error instanceof BrandEnrichError ? error.message : 'unexpected error; see the log';
   return bareNotice('failure', scene, reason);
 }
 
@@ -127,7 +127,7 @@ function linesOf({ run, reason, rows, requests, account, files, report, at }: No
       requests.overage > 0 ? `, ${countText(requests.overage)} as overage for ${requests.overageCost}` : '';
     lines.push(`requests:  ${countText(sent)} sent, ${countText(billed)} billed${overage}`);
     if (unreported > 0)
-      lines.push(`           ${countText(unreported)} more may have been billed by workers that were killed`);
+      lines.push(`           ${countText(unreported)} more may have been billed: their workers were killed`);
   }
   if (account !== null) {
     const { used, limit, left } = account;
@@ -135,7 +135,7 @@ function linesOf({ run, reason, rows, requests, account, files, report, at }: No
     lines.push(`account:   ${countOf(used, 'request')} used${share}`);
   }
   if (files !== null) {
-    const errors = files.errors === null ? '' : `, rows to look at: ${files.errors}`;
+    const errors = files.errors === null ? '' : `, rows without an answer: ${files.errors}`;
     lines.push(`output:    ${files.output}${errors}`);
   }
   if (report !== null) lines.push(`report:    ${report}`);

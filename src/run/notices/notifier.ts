@@ -58,7 +58,7 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
           factsOf: ({ content }) => ({ event: (content as Notice).event, run: (content as Notice).run.id }),
         });
 
-  /** `id`: the same for whoever sends the same. */
+  /** `id`: the same for the same message, in every process. */
   function post(content: Notice, id: string, isOnce: boolean): void {
     const at = clock.now();
     const posted = (async () => {

@@ -30,9 +30,9 @@ export function createRunNotices(options: {
       const wasParked = isParked;
       isParked = phase === 'parked';
       if (!isParked || wasParked) return;
-      const sentence = run?.halt?.sentence ?? 'nothing may be spent';
+      const sentence = run?.halt?.sentence ?? 'spending is stopped';
       notifier.notify(
-        noticeOfAccount('parked', scene(), `${sentence}; the run goes on when it can spend again`, ledger),
+        noticeOfAccount('parked', scene(), `${sentence}; the run continues when it can spend again`, ledger),
       );
     },
     noteEnd(

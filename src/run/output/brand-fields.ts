@@ -124,7 +124,7 @@ function bestOfType(brand: Brand, type: string): string | null {
   return bestFile(objectsIn(brand.logos).filter((logo) => logo.type === type));
 }
 
-/** A logo proper, else a symbol; icons have a column of their own. */
+/** A logo proper, else a symbol; icons have their own column. */
 export function bestLogo(brand: Brand): string | null {
   return bestOfType(brand, 'logo') ?? bestOfType(brand, 'symbol');
 }

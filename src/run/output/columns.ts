@@ -77,7 +77,7 @@ export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
 
-/** Always first and last, whatever `--fields` says: a next run needs them to read the output. */
+/** Always first and last, independent of `--fields`: a next run needs them to read the output. */
 const FIRST = ['status', 'identifier'];
 const LAST = ['fetched_at', 'error'];
 

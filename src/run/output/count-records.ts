@@ -1,4 +1,4 @@
-/** Counts a file's records (UTF-8, quote `"`) from its bytes, whatever wrote them. */
+/** Counts a file's records (UTF-8, quote `"`) from its bytes, independent of the writer. */
 import { createReadStream } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';

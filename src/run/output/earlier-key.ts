@@ -1,4 +1,4 @@
-/** What an earlier run wrote under our key or columns is replaced; all else there stops the run. */
+/** Replaces the key or columns of an earlier run; anything else there stops the run. */
 import { NeverStartError } from '../../core/errors.js';
 import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
 import type { Row } from '../../core/table.js';
@@ -87,8 +87,8 @@ export function rawMember(json: string): string {
 export function refusal(subject: string): NeverStartError {
   return new NeverStartError({
     code: 'column-ours',
-    what: 'our key is taken',
+    what: 'the key for the results exists already',
     subject,
-    todo: 'choose another name for what we add with --prefix, for example --prefix enriched_',
+    todo: 'choose another key with --prefix, for example --prefix enriched_',
   });
 }

@@ -35,7 +35,7 @@ export function joinRow(record: RowRecord, answers: Answers) {
   return { record, status: answers.status(index) ?? ('deferred' as const), index, duplicateOf };
 }
 
-/** The first candidate that came to anything but `not_found`; when none did, the first. */
+/** The first candidate with a result other than `not_found`; without one, the first. */
 function usedCandidate(candidates: readonly number[], answers: Answers): number {
   const used = candidates.find((each) => (answers.status(each) ?? 'not_found') !== 'not_found');
   return used ?? candidates[0] ?? 0;
@@ -78,7 +78,7 @@ export class RowRanking {
   }
 }
 
-/** Renders joined rows. Rows that nobody was asked for share their reasons. */
+/** Renders joined rows. Rows without a lookup share their reasons. */
 export function createRowRenderer(renderer: Renderer, answers: Answers): (row: JoinedRow) => string {
   const unasked = new Map<string, RenderedAnswer>();
   return ({ record, status, index, duplicateOf }) => {

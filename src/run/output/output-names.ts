@@ -157,12 +157,11 @@ function isSameFile(one: Stats | null, other: Stats | null): boolean {
   return one?.isFile() === true && one.ino !== 0 && one.ino === other?.ino && one.dev === other.dev;
 }
 
-const KEPT = 'run again, answers that were paid for are kept';
-const NO_PERMISSION =
-  'permission is missing: choose another place with -o or ask for write access to its folder';
+const KEPT = 'run again; paid answers are stored';
+const NO_PERMISSION = 'permission denied: choose another place with -o, or get write access to its folder';
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: `the disk is full: free some space and ${KEPT}`,
-  EDQUOT: `the disk quota is used up: free some space and ${KEPT}`,
+  EDQUOT: `the disk quota is exceeded: free some space and ${KEPT}`,
   EFBIG: 'the file is larger than the system allows: write to another place with -o',
   ENOENT: 'its folder does not exist: create it or choose another place with -o',
   ENOTDIR: 'its folder is not a folder: choose another place with -o',
@@ -170,7 +169,7 @@ const ADVICE: Readonly<Record<string, string>> = {
   EACCES: NO_PERMISSION,
   EPERM: NO_PERMISSION,
   EROFS: 'the file system is read-only: choose another place with -o',
-  EPIPE: `whoever read the output has stopped reading: ${KEPT}`,
+  EPIPE: `the reader of the output has stopped reading: ${KEPT}`,
 };
 
 /** A {@link FailFileError} for an error while writing `path`; an error that is one stays. */

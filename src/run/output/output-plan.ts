@@ -1,13 +1,13 @@
-/** What an output is made of, and the shapes that a renderer takes and gives. */
+/** The parts of an output, and the types of a renderer's input and output. */
 import type { Identifier } from '../../core/identifier.js';
 import type { AnswerSource, OutcomeStatus } from '../../core/outcome.js';
 import type { TableFormat, TableShape } from '../../core/table.js';
 import type { Brand } from '../../lookup/brand.js';
 
-/** What one identifier came to: rendered once, used for all its rows. */
+/** The result of one identifier: rendered once, used for all its rows. */
 export interface AnswerView {
   readonly status: OutcomeStatus;
-  /** null for `invalid` and `skipped`: nothing was asked for. */
+  /** null for `invalid` and `skipped`: no lookup. */
   readonly identifier: Identifier | null;
   /** The service's JSON text, whole; null when there is none. */
   readonly profile: string | null;
@@ -20,7 +20,7 @@ export interface AnswerView {
   readonly error: string | null;
 }
 
-/** What an unreadable row came to, but for the reason. */
+/** The result of an unreadable row, without the reason. */
 export const NOTHING_ASKED: AnswerView = {
   status: 'invalid',
   identifier: null,
@@ -65,7 +65,7 @@ export interface OutputPlan {
 export interface Renderer {
   /** The header record with its line end; null when the output has none. */
   header(): string | null;
-  /** Renders what an identifier came to, for {@link Renderer.row}. */
+  /** Renders the result of an identifier, for {@link Renderer.row}. */
   answer(view: AnswerView): RenderedAnswer;
   /** A record with its line end. `duplicateOf`: first row of the identifier; null on that row. */
   row(raw: string, answer: RenderedAnswer, duplicateOf: number | null): string;

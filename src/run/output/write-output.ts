@@ -132,7 +132,7 @@ export async function createErrorsFile(
   };
 }
 
-/** How many rows came to anything. */
+/** Number of rows with a result. */
 export function sumOf(counts: StatusCounts): number {
   return OUTCOME_STATUSES.reduce((sum, status) => sum + counts[status], 0);
 }
@@ -150,6 +150,6 @@ export function assertAccounts(
   throw new FailFileError({
     code: 'output-miscounted',
     subject: `${path} (${counts})`,
-    todo: 'keep the input and report this, answers that were paid for are kept',
+    todo: 'keep the input and report this bug; paid answers are stored',
   });
 }

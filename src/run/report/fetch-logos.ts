@@ -1,4 +1,4 @@
-/** Logos for the report as `data:` addresses. Whatever goes wrong leaves the brand without one. */
+/** Logos for the report as `data:` addresses. After any error, the brand has no logo. */
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import pLimit from 'p-limit';
@@ -7,7 +7,7 @@ import { Agent, type Dispatcher, request } from 'undici';
 /** Longest picture that is embedded. */
 export const LOGO_BYTES_AT_MOST = 64 * 1024;
 const AT_ONCE = 5;
-/** Query parameters that name whoever asks; `c` is the client key of asset addresses. */
+/** Query parameters that identify the client; `c` is the client key of asset addresses. */
 const KEY_PARAMETER = /^(c|key|api[_-]?key|token|access[_-]?token|auth|sig|signature|secret)$/i;
 const IP_ADDRESS = /^(\d+\.\d+\.\d+\.\d+|\[.*\])$/;
 
@@ -25,7 +25,7 @@ export function logoAddress(url: string): string | null {
   return address.href;
 }
 
-/** A picture's type by its bytes, whatever its server calls it; null: a type not embedded. */
+/** A picture's type by its bytes, not by its server's word; null: a type not embedded. */
 export function pictureType(bytes: Buffer): string | null {
   const head = bytes.toString('latin1', 0, 12);
   if (head.startsWith('\x89PNG\r\n\x1a\n')) return 'image/png';
@@ -71,7 +71,7 @@ async function fetchLogo(address: string, dispatcher: Dispatcher, signal: AbortS
     signal,
     headers: { accept: 'image/svg+xml,image/png,image/webp,image/jpeg', 'user-agent': 'brand-enrich' },
   });
-  // A body that is given up reports it as an error of its own, which nobody else handles.
+  // An abandoned body emits its own error, which nothing else handles.
   body.on('error', () => undefined);
   const announced = Number(headers['content-length'] ?? 0);
   if (statusCode !== 200 || announced > LOGO_BYTES_AT_MOST) {

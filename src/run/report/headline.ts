@@ -1,4 +1,4 @@
-/** The first two sentences of the page: what came of the file, and what to do next. */
+/** The first two sentences of the page: the result, and what to do next. */
 import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch, type StatusCounts } from '../../core/outcome.js';
@@ -8,7 +8,7 @@ import type { RunReport } from './report.js';
 /** The run's mark beside its name: complete, complete with failures or no match, or partial. */
 export function verdictOf(report: RunReport): Mark {
   if (!report.run.isComplete) {
-    const bad: readonly ExitCode[] = [EXIT.credentials, EXIT.trouble, EXIT.tooManyErrors];
+    const bad: readonly ExitCode[] = [EXIT.credentials, EXIT.ioError, EXIT.tooManyErrors];
     return ['Partial', bad.includes(report.run.exitCode) ? 'bad' : 'warn'];
   }
   const { failed, matched, not_found: notFound } = report.rows;
@@ -26,7 +26,7 @@ export function noMatchText({ run, rows, input, identifiers }: RunReport): strin
     .join(', ');
   const only = input.columns.length === 1;
   if (identifiers.distinct === 0) return `Nothing matched: no row has an identifier in ${columns}.`;
-  return `Nothing matched: identifiers were read from ${columns}. Are ${only ? 'that column and its kind' : 'those columns and their kinds'} right? --column NAME:KIND says others.`;
+  return `Nothing matched: identifiers were read from ${columns}. Are ${only ? 'that column and its kind' : 'those columns and their kinds'} right? --column NAME:KIND chooses others.`;
 }
 
 /** `3 matched, 1 not found`; `none` where there are no rows. */
@@ -37,11 +37,11 @@ export function rowsText(rows: StatusCounts): string {
   );
 }
 
-/** What came of the rows, in one sentence. */
+/** The outcomes of the rows, in one sentence. */
 export function headlineOf({ input, rows, run, requests }: RunReport): string {
   const { records } = input;
-  if (records === 0) return 'The file holds no rows.';
-  const words = { not_found: 'not found', deferred: 'not asked yet' } as Readonly<Record<string, string>>;
+  if (records === 0) return 'The file has no rows.';
+  const words = { not_found: 'not found', deferred: 'not looked up yet' } as Readonly<Record<string, string>>;
   const others = (['not_found', 'failed', 'invalid', 'skipped', 'deferred'] as const)
     .filter((status) => rows[status] > 0)
     .map((status) => `${countText(rows[status])} ${words[status] ?? status}`)
@@ -51,7 +51,7 @@ export function headlineOf({ input, rows, run, requests }: RunReport): string {
       ? 'nothing was billed'
       : `${countOf(requests.billed, 'request was', 'requests were')} billed`;
   const brands = brandsText(rows.matched, records);
-  const opening = run.isComplete ? brands : `So far ${brands.charAt(0).toLowerCase()}${brands.slice(1)}`;
+  const opening = run.isComplete ? brands : `So far, ${brands.charAt(0).toLowerCase()}${brands.slice(1)}`;
   return `${opening}${others === '' ? '' : ` (${others})`}; ${money}.`;
 }
 
@@ -72,24 +72,24 @@ export function nextStepOf(report: RunReport): string | null {
     case EXIT.done:
       if (identifiers.beingFetched > 0) {
         const fetched = countOf(identifiers.beingFetched, 'identifier');
-        return `The service is still fetching ${fetched} (crawl_queued): run the same command again in 2 minutes, and only those are asked for.`;
+        return `The service is still fetching ${fetched} (crawl_queued): run the same command again in 2 minutes to look up only those.`;
       }
       if (nothing !== null || rows.invalid === 0) return nothing;
-      return 'Correct the invalid cells listed in the errors file if they matter, and run it: only those are asked for.';
+      return 'If the invalid rows matter, correct them in the errors file and run that file: only those rows are looked up.';
     case EXIT.someFailed:
-      if (rows.failed > 0) return 'Run the same command again: only the failed rows are asked for.';
+      if (rows.failed > 0) return 'Run the same command again: only the failed rows are looked up.';
       if (nothing !== null) return nothing;
-      return 'Correct the invalid cells listed in the errors file and run it: only those are asked for.';
+      return 'Correct the invalid rows in the errors file and run that file: only those rows are looked up.';
     case EXIT.tooManyErrors:
-      return 'Stopped because more lookups failed than --max-errors allows. The causes are below; run the same command again to go on.';
+      return 'Stopped because more lookups failed than --max-errors allows. The causes are below; run the same command again to continue.';
     case EXIT.credentials:
       return `The service refused the credentials${because}. Check the token, then run the same command again: nothing is lost.`;
-    case EXIT.trouble:
-      return `The service could not be reached, or what answered is not the service${because}. Check its address, then run the same command again: nothing is lost.`;
+    case EXIT.ioError:
+      return `The service could not be reached, or another server answered${because}. Check its address, then run the same command again: nothing is lost.`;
     case EXIT.limit:
-      return `Stopped at a limit${because}; ${left} left. Run the same command again when there is room: it goes on where it stopped.`;
+      return `Stopped at a limit${because}; ${left} left. Run the same command again when quota or budget allow it: the run continues where it stopped.`;
     case EXIT.interrupted:
-      return 'Interrupted. Every paid answer is kept: run the same command again to go on.';
+      return 'Interrupted. All paid answers are stored: run the same command again to continue.';
     default:
       return null;
   }

@@ -79,7 +79,7 @@ ${content}
 
 type Fact = readonly [term: Filling, value: Filling, className?: string] | false | null;
 
-/** Terms with what is said of each; a false one is left out. */
+/** Terms with their descriptions; false ones are omitted. */
 export function facts(rows: readonly Fact[], className?: string): Markup {
   const lines = rows.map(
     (row) =>

@@ -33,8 +33,8 @@ export function pageDataOf(
     lowest: lowestApart(brands).map(withLogo),
     files: [
       shownFile(run.isComplete ? 'Enriched rows' : 'Enriched rows (partial)', files.output),
-      ...(files.errors === null ? [] : [shownFile('Rows to look at', files.errors)]),
-      shownFile('The same for programs', names.report),
+      ...(files.errors === null ? [] : [shownFile('Rows without an answer', files.errors)]),
+      shownFile('Report as JSON', names.report),
     ],
   };
 }

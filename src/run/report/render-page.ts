@@ -65,7 +65,7 @@ function figuresOf({ rows, input, requests, account }: RunReport): Markup {
 }
 
 function limitUsed(account: RunReport['account']): [figure: string, below: string] {
-  if (account === null) return ['–', 'nothing was asked'];
+  if (account === null) return ['–', 'no lookups'];
   const { limit } = account;
   const used = account.sent + account.inFlight + account.others;
   if (limit === null) return [countText(used), 'no quota reported'];

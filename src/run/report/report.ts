@@ -58,7 +58,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     requests: {
       sent: tally?.requests ?? 0,
       billed: tally?.billed ?? 0,
-      /** May have been billed besides, by workers that were killed. */
+      /** May also have been billed: their workers were killed. */
       unreported: unreportedOf(run),
       overage: run.overageBilled,
       overageCost: costOf(run.overageBilled, request.overagePrice),

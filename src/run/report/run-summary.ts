@@ -1,12 +1,12 @@
-/** What a run adds up for its report. Memory does not grow with the number of answers. */
+/** The sums of a run for its report. Memory does not grow with the number of answers. */
 import type { AnswerSource } from '../../core/outcome.js';
 import { type Brand, type QualityTier, qualityTier } from '../../lookup/brand.js';
 import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
 
-/** An answer of the service, asked for in this run or stored. */
+/** An answer of the service, fetched in this run or stored. */
 export interface NotedAnswer {
   readonly status: 'matched' | 'not_found';
-  readonly comeBack: boolean;
+  readonly retryLater: boolean;
   /** The number of the identifier, and its text as `identifierText` writes it. */
   readonly index: number;
   readonly identifier: string;
@@ -52,9 +52,9 @@ export function createRunSummary() {
   };
   return {
     facts,
-    noteAnswer({ status, comeBack, score, fetchedAt, source, ...answer }: NotedAnswer): void {
+    noteAnswer({ status, retryLater, score, fetchedAt, source, ...answer }: NotedAnswer): void {
       facts.identifiers[status === 'matched' ? 'matched' : 'notFound'] += 1;
-      if (comeBack) facts.identifiers.beingFetched += 1;
+      if (retryLater) facts.identifiers.beingFetched += 1;
       if (source === 'stored') facts.identifiers.stored += 1;
       facts.oldestFetchedAt = Math.min(facts.oldestFetchedAt ?? fetchedAt, fetchedAt);
       facts.newestFetchedAt = Math.max(facts.newestFetchedAt ?? fetchedAt, fetchedAt);
@@ -120,7 +120,7 @@ export function lowestApart({ best, lowest }: RunFacts['brands']): RankedBrand[]
   return lowest.filter(({ key }) => !best.some((other) => other.key === key));
 }
 
-/** What is kept of a brand. All texts as the service sent them. */
+/** The kept data of a brand. All texts as the service sent them. */
 export type RankedBrand = Readonly<ReturnType<typeof rankedBrand>>;
 
 function rankedBrand({ index, identifier, score, brand }: ScoredAnswer) {
@@ -128,7 +128,7 @@ function rankedBrand({ index, identifier, score, brand }: ScoredAnswer) {
   return {
     /** The number of its identifier: brands of equal score stand in the order of the input. */
     index,
-    /** What makes two answers the same brand. */
+    /** The key by which two answers are the same brand. */
     key: textOf(brand.id) ?? domain ?? identifier,
     name: textOf(brand.name) ?? domain ?? identifier.slice(identifier.indexOf(':') + 1),
     domain,

@@ -7,12 +7,12 @@ import type { PageData } from './page-data.js';
 import type { RunReport } from './report.js';
 
 const MEANINGS: Readonly<Record<OutcomeStatus, readonly [name: string, meaning: string]>> = {
-  matched: ['Matched', 'The service knows the brand; its data stands in the row.'],
-  not_found: ['Not found', 'Asked; the service has no such brand, or withholds it.'],
-  failed: ['Failed', 'Asked, without a usable answer. Running again asks once more.'],
-  invalid: ['Invalid', 'Nothing that can be asked for. No request was spent.'],
-  skipped: ['Skipped', 'Blank, or an address at a free mail provider. No request was spent.'],
-  deferred: ['Deferred', 'Not asked, because the run stopped first. Running again goes on.'],
+  matched: ['Matched', 'The service knows the brand; its data is in the row.'],
+  not_found: ['Not found', 'The service has no such brand, or withholds it.'],
+  failed: ['Failed', 'There was no usable answer. Run again to retry.'],
+  invalid: ['Invalid', 'No usable identifier. No request was sent.'],
+  skipped: ['Skipped', 'Blank, or an address at a free e-mail provider. No request was sent.'],
+  deferred: ['Deferred', 'Not looked up, because the run stopped first. Run again to continue.'],
 };
 
 export function outcomesSection({ rows, input }: RunReport): Markup {
@@ -74,7 +74,7 @@ function binRow(bin: number, bins: number, count: number, highest: number): Mark
 /** Causes shown; what is beyond is summed up. */
 const CAUSES_AT_MOST = 12;
 
-/** Nothing where every row was asked for and answered. */
+/** Empty if every row has an answer. */
 export function causesSection({ failures, reasons, rows, reason, input }: RunReport): Markup | null {
   const failed = Object.entries(failures);
   const unasked = Object.entries(reasons).filter(([cause]) => cause !== '');
@@ -86,7 +86,7 @@ export function causesSection({ failures, reasons, rows, reason, input }: RunRep
   const cards = [
     failed.length > 0 &&
       card('failures', 'Failed lookups by cause', causeTable('Identifiers', failed, 'lookup')),
-    rows.deferred > 0 && card('deferred', 'Not asked yet', stopped),
+    rows.deferred > 0 && card('deferred', 'Not looked up yet', stopped),
     unasked.length > 0 && card('unasked', 'Invalid and skipped rows by cause', causes),
   ];
   return cards.some((each) => each) ? html`<div class="pair">${cards}</div>` : null;
@@ -119,19 +119,19 @@ function spent({ requests, identifiers }: RunReport): Markup {
   const { unreported } = requests;
   const rows = facts([
     ['Requests billed', countText(requests.billed)],
-    unreported > 0 && ['May have been billed besides, by workers that were killed', countText(unreported)],
+    unreported > 0 && ['May also have been billed: their workers were killed', countText(unreported)],
     free > 0 && ['Requests that cost nothing', countText(free)],
     ['Billed beyond the quota', countText(requests.overage)],
     ['Overage cost', requests.overageCost],
-    ['Saved: rows with an identifier seen before', countText(requests.savedByDuplicates), 'saved'],
-    ['Saved: answers that were stored', countText(requests.savedByStored), 'saved'],
+    ['Saved: duplicate rows', countText(requests.savedByDuplicates), 'saved'],
+    ['Saved: stored answers', countText(requests.savedByStored), 'saved'],
   ]);
   return html`${rows}
 <p class="note">${countOf(identifiers.distinct, 'distinct identifier')} in the file. The cost is in the currency of the plan.</p>`;
 }
 
 function account({ account }: RunReport): Markup {
-  if (account === null) return html`<p class="muted">No request was sent, so the account was not read.</p>`;
+  if (account === null) return html`<p class="muted">No request was sent: the account is unknown.</p>`;
   const { quota, limit, sent, inFlight, others, period } = account;
   const ours = sent + inFlight;
   const used = ours + others;
@@ -160,7 +160,7 @@ ${rows}
 function ages({ fetchedAt: { oldest, newest, scoresMayHaveDrifted } }: RunReport): Markup {
   const rows = [['Oldest', momentText(oldest ?? '')] as const, ['Newest', momentText(newest ?? '')] as const];
   return html`${oldest === null ? html`<p class="muted">No answers.</p>` : facts(rows)}
-${scoresMayHaveDrifted && html`<p class="warning" role="note">Oldest and newest are more than 7 days apart. Scores change over time, so ranks may compare scores of different days; <code>--refresh</code> buys them anew.</p>`}`;
+${scoresMayHaveDrifted && html`<p class="warning" role="note">Oldest and newest are more than 7 days apart. Scores change over time, so ranks may compare scores of different days; <code>--refresh</code> fetches all of them again.</p>`}`;
 }
 
 export function filesSection({ report, files }: PageData): Markup {

@@ -26,7 +26,7 @@ export class IdentifierSpool {
     const known = this.#texts.get(text);
     if (known !== undefined) return known;
     if (this.count >= TEXTS) return this.#addHashed(text);
-    // The copy lets go of the chunk of the file that the text may be a part of.
+    // The copy releases the chunk of the file that the text may be a part of.
     this.#texts.set(Buffer.from(text).toString(), this.count);
     return this.#write(text);
   }

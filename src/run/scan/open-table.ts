@@ -17,13 +17,13 @@ export interface ColumnOptions {
   readonly kind: IdentifierKind | null;
   readonly allowMismatch?: boolean;
   readonly prefix: string;
-  /** Absent or null: identifiers are asked for in the order of the file. */
+  /** Absent or null: identifiers are looked up in the order of the file. */
   readonly priority?: PriorityRequest | null;
 }
 
 /** `priorities`: what each identifier is worth; null without `--priority`. */
 export interface OpenedTable extends Readonly<ReturnType<typeof chooseFrom>> {
-  /** Whoever opened the table closes it. */
+  /** The opener closes the table. */
   readonly input: Input;
 }
 
@@ -67,7 +67,7 @@ export async function openTableEarly(
   return openTable({ ...request, stdin: null }, tmpdir(), stop);
 }
 
-/** What is read as identifiers and worth. Throws `NeverStartError` where that is in doubt. */
+/** Chooses the columns to read. Throws `NeverStartError` if they are unclear. */
 export function chooseFrom({ shape, sample }: Input, options: ColumnOptions) {
   const { columns, format } = shape;
   // JSON lines get one key, so none of their columns can be ours.
@@ -86,13 +86,13 @@ function namingDelimiter(shape: TableShape, choose: () => ChosenColumns): Chosen
     const isOne = shape.format === 'csv' && others.length === 0 && missed !== undefined;
     if (!(error instanceof NeverStartError) || !isOne) throw error;
     const { code, what, subject, todo } = error;
-    const read = `the file was read as one column, by delimiter ${showDelimiter(shape.delimiter)}`;
+    const read = `the file was read as one column, with delimiter ${showDelimiter(shape.delimiter)}`;
     const flag = missed === '\t' ? 'tab' : `'${missed}'`;
     throw new NeverStartError({
       code,
       what: `${what} (${read})`,
       subject,
-      todo: `say --delimiter ${flag} if that separates the cells; else ${todo}`,
+      todo: `use --delimiter ${flag} if that separates the cells; otherwise ${todo}`,
     });
   }
 }

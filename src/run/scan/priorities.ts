@@ -9,7 +9,7 @@ import { NeverStartError } from '../../core/errors.js';
 import { columnLabel, findColumn } from '../../identify/find-column.js';
 import { grown } from './spool-file.js';
 
-/** What an identifier is worth: nothing said, a word, or a number. */
+/** The priority of an identifier: none, a word, or a number. */
 const NONE = 0;
 const WORD = 1;
 const NUMBER = 2;
@@ -50,9 +50,9 @@ export class Priorities {
     if (said === null) return;
     if (said === 'unclear')
       throw doubtful(
-        'this value cannot be put in order without a guess',
+        'this value cannot be ordered without guessing',
         `"${cell.trim().slice(0, 40)}" in ${this.#label}, line ${line}`,
-        'write plain numbers such as 1200.50, dates such as 2026-01-31, or words into the column of --priority, or leave --priority out',
+        'write plain numbers such as 1200.50, dates such as 2026-01-31, or words in the column of --priority, or omit --priority',
       );
     const [group, value] =
       typeof said === 'number' ? [NUMBER, said] : [WORD, this.#numberOf(said.word, line)];
@@ -78,7 +78,7 @@ export class Priorities {
     );
   }
 
-  /** What the best row says, for people; null when no row says anything. */
+  /** The value of the best row, for display; null when no row has one. */
   valueOf(index: number): string | null {
     const value = this.#values[index] ?? 0;
     if ((this.#groups[index] ?? NONE) === NONE) return null;
@@ -107,7 +107,7 @@ export class Priorities {
       throw doubtful(
         `this column holds more than ${WORDS_AT_MOST.toLocaleString('en-US')} different words`,
         `${this.#label}, line ${line}`,
-        'give --priority a column of numbers, or of few words',
+        'use a column of numbers, or of few different words, for --priority',
       );
     this.#words.push(word);
     this.#wordNumbers.set(word, number);

@@ -78,7 +78,7 @@ function readWhole(file: SpoolFile, position: number): Buffer {
   return length <= chunk.length ? chunk : file.read(position, length);
 }
 
-/** What a record is, without its texts. */
+/** The header of a record, without its texts. */
 export function kindOf({ buffer, at }: RowRecord): RowKind {
   return ROW_KINDS[buffer[at + 4] ?? 0] ?? 'unreadable';
 }

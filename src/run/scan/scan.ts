@@ -43,7 +43,7 @@ export interface ScanOptions {
   readonly onRows: (rows: number) => void;
 }
 
-/** What is known of the input afterwards. */
+/** The facts about the input after the scan. */
 export type Scan = Readonly<Awaited<ReturnType<typeof scanInput>>>;
 
 /** Cells whose identifier is remembered. */
@@ -68,7 +68,7 @@ export async function scanInput(
   const rows = new RowSpool(openFile('rows'));
   const identifiers = new IdentifierSpool(openFile('identifiers'));
   const answers = new Answers(openFile('answers'));
-  /** Rows by what their cells came to. */
+  /** Rows by the result of their cells. */
   const counts = {
     asked: 0,
     invalid: 0,
@@ -157,7 +157,7 @@ export async function scanInput(
       if (answers.want(wanted)) byKind.set(first.kind, (byKind.get(first.kind) ?? 0) + 1);
       else counts.duplicates += 1;
       rows.add('asked', candidates, '', raw);
-      // The copy lets go of the chunk of the file that the text may be a part of.
+      // The copy releases the chunk of the file that the text may be a part of.
       if (cell !== undefined && knownCells.size < KNOWN_CELLS)
         knownCells.set(Buffer.from(cell).toString(), wanted);
     }

@@ -79,7 +79,7 @@ export class SpoolFile {
       throw new FailFileError({
         code: 'output-unwritable',
         subject: this.folder,
-        todo: 'make room on the disk of the state folder (--state DIR), then run again',
+        todo: 'free space on the disk of the state folder (--state DIR), then run again',
         cause: error,
       });
     }
@@ -112,7 +112,7 @@ export async function assertDiskRoom(folders: Iterable<string>): Promise<void> {
     throw new FailFileError({
       code: 'disk-low',
       subject: `${folder} has ${Math.floor(left / 1_048_576)} MB left`,
-      todo: 'make room for at least 200 MB (or move it: --state, -o), then run again',
+      todo: 'free at least 200 MB (or use another disk: --state, -o), then run again',
     });
   }
 }

@@ -87,7 +87,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       await page.getByLabel('Password of the dashboard').fill('not the password');
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('alert').waitFor();
-      expect(await page.getByRole('alert').textContent()).toBe('That is not the password.');
+      expect(await page.getByRole('alert').textContent()).toBe('Wrong password.');
       await page.getByLabel('Password of the dashboard').fill(PASSWORD);
       await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
@@ -102,7 +102,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
 
   it('says that the engine has not answered yet, and shows the data once it has', async () => {
     const { page, served, complaints } = await show(
-      dashboardView({ data: null, awayNoticedAt: NOW - 5_000 }),
+      dashboardView({ data: null, outageNoticedAt: NOW - 5_000 }),
     );
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
     await page.getByText('The engine has not answered yet.').waitFor();

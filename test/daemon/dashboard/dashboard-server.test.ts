@@ -18,10 +18,10 @@ it('names the flag to change when the port is taken', async () => {
     chartLibrary: '',
     look: async () => dashboardView(),
     openBoard: () => Promise.reject(new Error('there is no queue in this test')),
-    onTrouble: () => undefined,
+    onError: () => undefined,
   });
   await expect(second).rejects.toThrow(
-    `cannot listen on the address of the dashboard: 127.0.0.1:${port} (the port is taken by another program); choose another --dashboard-port`,
+    `cannot listen on the address of the dashboard: 127.0.0.1:${port} (another program uses the port); choose another --dashboard-port`,
   );
 });
 
@@ -30,7 +30,7 @@ it('writes the details of a bug to the log, not to the response', async () => {
   const authorization = `Basic ${Buffer.from(`me:${PASSWORD}`).toString('base64')}`;
   const answer = await fetch(new URL('/queue/', served.url), { headers: { authorization } });
   expect(answer.status).toBe(500);
-  expect(await answer.text()).toBe('something went wrong; see the log\n');
+  expect(await answer.text()).toBe('internal error; see the log\n');
   expect(served.errors.map(({ message }) => message)).toEqual(['there is no queue in this test']);
 });
 
@@ -60,6 +60,6 @@ it('does not open with --no-dashboard', async () => {
 
 it('refuses to listen for other hosts without a password', async () => {
   await expect(open({ dashboardHost: '0.0.0.0' })).rejects.toThrow(
-    'a dashboard that others can reach needs a password',
+    'a dashboard outside loopback needs a password',
   );
 });

@@ -105,7 +105,7 @@ it('signs in by link and removes the token from the address', async () => {
   const wrong = await ask(served, '/?token=something-else', { headers: PAGE });
   expect(wrong.status).toBe(401);
   expect(wrong.headers['set-cookie']).toBeUndefined();
-  expect(wrong.text).toContain('That is not the password.');
+  expect(wrong.text).toContain('Wrong password.');
 });
 
 it('clears the cookie on sign-out', async () => {

@@ -18,7 +18,7 @@ function scene() {
       return state.answer();
     },
     clock: { now: () => state.now },
-    onTrouble: (error) => state.errors.push(errorText(error)),
+    onError: (error) => state.errors.push(errorText(error)),
     deadlineMs: 20,
   });
   return { state, newest };
@@ -28,7 +28,7 @@ it('queries the engine once for all requests within a second', async () => {
   const { state, newest } = scene();
   await Promise.all([newest.look(), newest.look(), newest.look()]);
   state.now += 999;
-  expect(await newest.look()).toMatchObject({ data: { at: NOW }, awayNoticedAt: null });
+  expect(await newest.look()).toMatchObject({ data: { at: NOW }, outageNoticedAt: null });
   expect(state.asked).toBe(1);
   state.now += 1;
   expect(await newest.look()).toMatchObject({ data: { at: NOW + 1_000 } });
@@ -40,11 +40,11 @@ it('keeps the last data while the engine is unavailable, with the time of the fi
   await newest.look();
   state.answer = () => Promise.reject(new Error('away'));
   state.now += 5_000;
-  expect(await newest.look()).toMatchObject({ data: { at: NOW }, awayNoticedAt: NOW + 5_000 });
+  expect(await newest.look()).toMatchObject({ data: { at: NOW }, outageNoticedAt: NOW + 5_000 });
   state.now += 5_000;
-  expect(await newest.look()).toMatchObject({ data: { at: NOW }, awayNoticedAt: NOW + 5_000 });
+  expect(await newest.look()).toMatchObject({ data: { at: NOW }, outageNoticedAt: NOW + 5_000 });
   state.answer = async () => dashboardData({ at: state.now });
-  expect(await newest.look()).toMatchObject({ data: { at: NOW + 10_000 }, awayNoticedAt: null });
+  expect(await newest.look()).toMatchObject({ data: { at: NOW + 10_000 }, outageNoticedAt: null });
 });
 
 it('reports each outage once, with its reason', async () => {
@@ -65,11 +65,11 @@ it('reports each outage once, with its reason', async () => {
 it('dates an outage anew after a minute without requests', async () => {
   const { state, newest } = scene();
   state.answer = () => Promise.reject(new Error('away'));
-  expect(await newest.look()).toMatchObject({ awayNoticedAt: NOW });
+  expect(await newest.look()).toMatchObject({ outageNoticedAt: NOW });
   state.now += 59_999;
-  expect(await newest.look()).toMatchObject({ awayNoticedAt: NOW });
+  expect(await newest.look()).toMatchObject({ outageNoticedAt: NOW });
   state.now += 60_000;
-  expect(await newest.look()).toMatchObject({ awayNoticedAt: NOW + 119_999 });
+  expect(await newest.look()).toMatchObject({ outageNoticedAt: NOW + 119_999 });
 });
 
 it('does not wait for an engine that hangs, and has one query in flight at a time', async () => {
@@ -79,12 +79,12 @@ it('does not wait for an engine that hangs, and has one query in flight at a tim
     new Promise((resolve) => {
       answer = resolve;
     });
-  expect(await newest.look()).toEqual({ data: null, awayNoticedAt: NOW });
+  expect(await newest.look()).toEqual({ data: null, outageNoticedAt: NOW });
   state.now += 60_000;
-  expect(await newest.look()).toEqual({ data: null, awayNoticedAt: NOW });
+  expect(await newest.look()).toEqual({ data: null, outageNoticedAt: NOW });
   expect(state.asked).toBe(1);
   answer(dashboardData({ at: state.now }));
   await new Promise((resolve) => setImmediate(resolve));
   state.answer = async () => dashboardData({ at: state.now });
-  expect(await newest.look()).toMatchObject({ data: { at: NOW + 60_000 }, awayNoticedAt: null });
+  expect(await newest.look()).toMatchObject({ data: { at: NOW + 60_000 }, outageNoticedAt: null });
 });

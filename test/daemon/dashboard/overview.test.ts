@@ -9,13 +9,13 @@ const withData = (parts: Partial<DashboardData>) => dashboardView({ data: dashbo
 describe('the status word', () => {
   it.each([
     ['Working', dashboardView()],
-    ['Service unavailable', dashboardView({ serviceTrouble: 'status 503' })],
-    ['Paused', { ...withData(accountParts({ isPaused: true })), serviceTrouble: 'status 503' }],
+    ['Service unavailable', dashboardView({ serviceOutage: 'status 503' })],
+    ['Paused', { ...withData(accountParts({ isPaused: true })), serviceOutage: 'status 503' }],
     ['Idle', emptyView()],
     ['Idle', withData({ runs: [runRecord({ beatAt: NOW - 60_000 })] })],
-    ['Stopping', dashboardView({ isStopping: true, awayNoticedAt: NOW })],
-    ['Engine unavailable', dashboardView({ awayNoticedAt: NOW })],
-    ['Engine unavailable', dashboardView({ data: null, awayNoticedAt: NOW })],
+    ['Stopping', dashboardView({ isStopping: true, outageNoticedAt: NOW })],
+    ['Engine unavailable', dashboardView({ outageNoticedAt: NOW })],
+    ['Engine unavailable', dashboardView({ data: null, outageNoticedAt: NOW })],
     ['Starting', dashboardView({ data: null })],
     ['Paused', withData(accountParts({ quota: 10, sent: 10, isPaused: true, closedAt: 1 }))],
     ['Account closed', withData(accountParts({ quota: 10, closedAt: 1 }))],
@@ -27,14 +27,14 @@ describe('the status word', () => {
 
 describe('the status sentence', () => {
   it.each([
-    ['No run is going.', emptyView().data],
-    ['1 run is going, 1 run is gone, 1 file waits and 9,780 requests are left.', dashboardData()],
+    ['No run is active.', emptyView().data],
+    ['1 run is active, 1 run is dead, 1 file waits and 9,780 requests are left.', dashboardData()],
     [
-      'No run is going and no request is left.',
+      'No run is active and no request is left.',
       dashboardData({ runs: [], inboxes: [], ...accountParts({ quota: 5, others: 9 }, 'free') }),
     ],
     [
-      '2 runs are going and 1 request is left.',
+      '2 runs are active and 1 request is left.',
       dashboardData({
         runs: [runRecord(), runRecord()],
         inboxes: [{ folder: '/gone', closed: null, waiting: null }],

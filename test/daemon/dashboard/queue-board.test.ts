@@ -38,7 +38,7 @@ it('reports an unavailable engine in one line, and sends the driver’s message 
   const answer = await board.answer(new Request('http://127.0.0.1/queue/api/queues'));
   expect([answer.status, await answer.text()]).toEqual([
     503,
-    'the engine is unavailable; the queue is shown again when it answers\n',
+    'the engine is unavailable; reload this page later\n',
   ]);
   expect(reasons).toHaveLength(1);
   expect(reasons[0]).toContain('ECONNREFUSED');

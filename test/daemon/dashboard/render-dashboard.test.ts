@@ -19,7 +19,7 @@ it.each<[string, DashboardView]>([
   ['busy', dashboardView()],
   ['empty', emptyView()],
   ['troubled', troubledView()],
-  ['starting', dashboardView({ data: null, awayNoticedAt: NOW - 5_000, isSample: true, isStopping: true })],
+  ['starting', dashboardView({ data: null, outageNoticedAt: NOW - 5_000, isSample: true, isStopping: true })],
 ])('matches the golden page of a dashboard that is %s', async (name, view) => {
   const path = new URL(`golden/${name}.html`, import.meta.url);
   const page = renderDashboard(view, LIBRARY)

@@ -31,7 +31,7 @@ export async function startDashboard(
     chartLibrary: await chartLibrary(),
     look: async () => view,
     openBoard: () => Promise.reject(new Error('there is no queue in this test')),
-    onTrouble: (error) => errors.push(error),
+    onError: (error) => errors.push(error),
   });
   onTestFinished(() => server.close());
   return {

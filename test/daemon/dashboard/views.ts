@@ -186,7 +186,7 @@ const RUNS: readonly RunRecord[] = [
     label: 'etl-1: funds.csv',
     status: 'stopped',
     asOf: NOW - 26 * HOUR,
-    reason: 'not asked: --max-cost is reached for this run (9,800 sent by us, limit 21000)',
+    reason: 'not looked up: --max-cost is reached for this run (9,800 sent by us, limit 21000)',
     identifiers: 300,
     rows: 312,
     tally: { matched: 90, notFound: 10, requests: 100, billed: 100 },
@@ -198,8 +198,8 @@ export function dashboardView(parts: Partial<DashboardView> = {}): DashboardView
     host: 'etl-1',
     now: NOW,
     data: dashboardData(),
-    awayNoticedAt: null,
-    serviceTrouble: null,
+    outageNoticedAt: null,
+    serviceOutage: null,
     isSample: false,
     isStopping: false,
     ...parts,
@@ -228,8 +228,8 @@ export function troubledView(): DashboardView {
     'a-file-with-a-name-that-goes-on-and-on-without-any-place-to-break-it-anywhere-at-all-2026-11-20.csv';
   return dashboardView({
     now: NOW + 4 * MINUTE,
-    awayNoticedAt: NOW + MINUTE,
-    serviceTrouble: 'it cannot be reached (connection refused)',
+    outageNoticedAt: NOW + MINUTE,
+    serviceOutage: 'it cannot be reached (connection refused)',
     data: dashboardData({
       ...accountParts({
         quota: 5_000,

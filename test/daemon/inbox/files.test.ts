@@ -63,11 +63,11 @@ test('moves unreadable files to failed with a reason, refuses links, and leaves 
   const reasonOf = (start: string) =>
     readReason(failed.find((path) => basename(path).startsWith(start)) ?? '');
   expect(await reasonOf('photo-')).toMatch(/^The input is not text .*photo\.csv/);
-  expect(await reasonOf('empty-')).toMatch(/^The input holds no records: empty\.csv/);
+  expect(await reasonOf('empty-')).toMatch(/^The input has no records: empty\.csv/);
   expect(await reasonOf('colours-')).toMatch(
     /save this line as brand-enrich\.json .*\n\n\{"column":"NAME:KIND"\}\n/,
   );
-  expect(await reasonOf('link-')).toMatch(/link to another place/);
+  expect(await reasonOf('link-')).toMatch(/symbolic link/);
   expect(await readFile(scene.path('secret.csv'), 'utf8')).toBe(domainList(3));
   expect((await scene.list('inbox')).sort()).toEqual(
     ['.e.csv', 'a.csv.part', 'b.csv.tmp', 'c.csv.crdownload', 'folder.csv', '~$d.csv'].sort(),

@@ -91,7 +91,7 @@ describe('the settings of a folder', () => {
     'concurrency',
     'sample',
   ])('may not set %s', (key) => {
-    expect(refusal({ [key]: 'x' })).toContain(`an inbox cannot have this setting: ${key} in`);
+    expect(refusal({ [key]: 'x' })).toContain(`this setting is not allowed in an inbox: ${key} in`);
   });
 
   it('report all mistakes at once, with the nearest valid key', () => {

@@ -13,23 +13,23 @@ it.each<[string, string[]]>([
     ['{"column":"Client\'s site:domain"}', '{"column":"b:isin"}'],
   ],
   [
-    'say which: --column a:domain or --column b:domain; or both, a later one where those before it are blank: --column a:domain --column b:domain',
+    'say which: --column a:domain or --column b:domain; or both, with later columns as fallbacks: --column a:domain --column b:domain',
     ['{"column":"a:domain"}', '{"column":"b:domain"}', '{"column":["a:domain","b:domain"]}'],
   ],
   [
-    'say --no-header --kind ticker if it is one, or --column GTLB:ticker if it is the header',
+    'say --no-header --kind ticker if it is data, or --column GTLB:ticker if it is the header',
     ['{"header":false,"kind":"ticker"}', '{"column":"GTLB:ticker"}'],
   ],
-  ['say --no-header, or write a header above it', ['{"header":false}']],
+  ['use --no-header, or add a header line', ['{"header":false}']],
   [
-    'say --column website:domain, or --allow-mismatch to go on all the same',
+    'say --column website:domain, or use --allow-mismatch to continue anyway',
     ['{"column":"website:domain"}', '{"allowMismatch":true}'],
   ],
-  ['say --skip-lines 3 if line 4 is the header, or --delimiter, or correct the header', ['{"skipLines":3}']],
+  ['use --skip-lines 3 if line 4 is the header, or --delimiter, or correct the header', ['{"skipLines":3}']],
   ['such as --prefix enriched_', ['{"prefix":"enriched_"}']],
-  ['leave --kind isin out, or name the column with --column NAME:isin', ['{"column":"NAME:isin"}']],
+  ['omit --kind isin out, or name the column with --column NAME:isin', ['{"column":"NAME:isin"}']],
   ['use https, or allow plain http with --allow-http', []],
-  ['say --skip-lines N', []],
+  ['use --skip-lines N', []],
   ['put these right', []],
 ])('%s', (todo, lines) => {
   expect(settingsLines(todo)).toEqual(lines);

@@ -94,11 +94,11 @@ describe('an error', () => {
     });
     const end = verdictOfError(error, '/desk/job', 0);
     expect(end.type === 'failed' && end.reason).toBe(
-      'Lines above the header do not belong to the table: a.csv.\n\n' +
+      'Lines above the header are not part of the table: a.csv.\n\n' +
         'What to do: skip them with --skip-lines 3.\n\n' +
-        'For this inbox, save this line as brand-enrich.json beside the folder inbox (where there is such a file, add it to what is there), and put the file into the inbox again:\n\n' +
+        'For this inbox, save this line as brand-enrich.json next to the folder inbox (if that file exists, add the line to it), and put the file into the inbox again:\n\n' +
         '{"skipLines":3}\n\n' +
-        'Answers that were paid for are stored and are not bought again when the file is put into the inbox again.\n',
+        'Paid answers are stored. If you put the file into the inbox again, they are not bought again.\n',
     );
   });
 });

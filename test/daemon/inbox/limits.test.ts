@@ -111,7 +111,7 @@ test('an invalid key in brand-enrich.json is refused with the nearest valid one,
   await writeFile(scene.path('brand-enrich.json'), '{"column": "website"}');
   const watcher = await scene.watch();
   await writeFile(scene.path('brand-enrich.json'), '{"baseUrl": "https://elsewhere.example"}');
-  await watcher.untilSaid(/an inbox cannot have this setting: baseUrl in/);
+  await watcher.untilSaid(/this setting is not allowed in an inbox: baseUrl in/);
   await watcher.untilSaid(/the inbox is closed/);
   await scene.drop('list.csv', domainList(3));
   expect((await scene.run(['status'])).stdout).toMatch(/^inbox .* is closed: .*baseUrl/);
@@ -145,7 +145,7 @@ test('the watcher waits for a missing inbox folder, and continues when it is bac
   const watcher = scene.start(['watch', 'share', '--settle', '200ms']);
   await watcher.untilSaid(/watching the inbox/);
   await rename(scene.path('share'), scene.path('unplugged'));
-  await watcher.untilSaid(/the inbox is unavailable/);
+  await watcher.untilSaid(/the inbox folder is unavailable/);
   await rename(scene.path('unplugged'), scene.path('share'));
   await writeFile(join(scene.path('share'), 'inbox', 'list.csv'), domainList(4));
   await expect

@@ -28,7 +28,7 @@ async function untilWritten(scene: Scene, folder: string, name: RegExp): Promise
 
 async function serve(scene: Scene) {
   const runner = scene.start(['schedule', 'serve']);
-  await runner.untilSaid(/running the schedules/);
+  await runner.untilSaid(/running this machine's schedules/);
   return runner;
 }
 
@@ -46,7 +46,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     );
     expect(added.code, added.stderr).toBe(0);
     expect(added.stdout).toMatch(
-      /yearly is added; next run \d{4}-01-01 00:00:00 UTC; start .*schedule serve/,
+      /yearly is added; next run \d{4}-01-01 00:00:00 UTC; to run it, start .*schedule serve/,
     );
     expect(await states(scene)).toMatchObject([{ isHostAway: true, ended: null }]);
 
@@ -75,7 +75,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     const twice = await scene.run(['schedule', 'add', 'yearly', ...ONCE_A_YEAR, '--', 'run', 'list.csv']);
     expect([twice.code, twice.stderr]).toEqual([
       2,
-      expect.stringMatching(/there is a schedule of this name/),
+      expect.stringMatching(/a schedule with this name exists/),
     ]);
     expect((await scene.run(['schedule', 'remove', 'yearly'])).code).toBe(0);
     expect(await states(scene)).toEqual([]);
@@ -126,7 +126,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     const runner = scene.start(['schedule', 'serve', '--metrics-port', '0'], {
       BRAND_ENRICH_NOTIFY_URL: hook.url,
     });
-    await runner.untilSaid(/running the schedules/);
+    await runner.untilSaid(/running this machine's schedules/);
     await scene.run(['schedule', 'run-now', 'told']);
     await expect.poll(() => hook.received.length, PATIENCE).toBe(1);
     expect(JSON.parse(hook.received[0]?.body ?? '')).toMatchObject({

@@ -52,8 +52,8 @@ describe('a cron expression', () => {
     ['0 2 30 2 *', /./],
     ['nightly', /1 fields/],
     ['@noon', /./],
-    ['H 2 * * *', /another time on every machine/],
-    ['0 H(0-5) * * *', /another time on every machine/],
+    ['H 2 * * *', /a different time on every machine/],
+    ['0 H(0-5) * * *', /a different time on every machine/],
   ])('"%s" is refused', (cron, reason) => {
     expect(findCronProblem(cron, 'UTC', NOW)).toMatch(reason);
   });

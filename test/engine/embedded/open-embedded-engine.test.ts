@@ -132,7 +132,7 @@ describe('the embedded engine', () => {
     test('when its data were removed', async () => {
       await (await open()).close();
       await rm(dataOf(), { recursive: true });
-      await expectRefusal(/used before and is gone.*--start-empty/);
+      await expectRefusal(/although it was in use before.*--start-empty/);
     });
 
     test('when its data are damaged', async () => {
@@ -150,7 +150,9 @@ describe('the embedded engine', () => {
     test('when another major version of PostgreSQL made them', async () => {
       await (await open()).close();
       await writeFile(join(dataOf(), 'PG_VERSION'), '12\n');
-      await expectRefusal(/made by PostgreSQL 12, and this machine has .*engine export/);
+      await expectRefusal(
+        /PostgreSQL 12 wrote the stored answers and the ledger, but this machine has .*engine export/,
+      );
     });
 
     test('when an earlier release left its database', async () => {

@@ -176,7 +176,7 @@ describe('the private server', () => {
       releasers.push(() => clearInterval(beats));
       await expect(open()).rejects.toMatchObject({
         code: 'engine-held',
-        message: expect.stringMatching(/\(elsewhere\) works in this state folder/),
+        message: expect.stringMatching(/\(elsewhere\) is using this state folder/),
       });
     });
 

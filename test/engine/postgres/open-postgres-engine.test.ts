@@ -63,7 +63,9 @@ describe('the postgres engine', () => {
       await Promise.all(clocks.map((clock) => clock.advance(3_600_000)));
       for (const clock of clocks) await expect.poll(() => clock.dueInMs).toHaveLength(1);
     }
-    const done = (await readFile(file, 'utf8')).split('\n').filter((line) => line.includes('as every day'));
+    const done = (await readFile(file, 'utf8'))
+      .split('\n')
+      .filter((line) => line.includes('deleted stored answers'));
     expect(done).toHaveLength(3);
   });
 

@@ -27,7 +27,7 @@ test.each([
 });
 
 test.each([
-  [failed('could not extend file: No space left on device', '53100'), /room on the disk/],
+  [failed('could not extend file: No space left on device', '53100'), /space on the disk/],
   [failed('cannot execute UPDATE in a read-only transaction', '25006'), /primary/],
   [failed('password authentication failed', '28P01'), /password/],
   [failed('permission denied for schema bullmq', '42501'), /schemas/],

@@ -20,7 +20,7 @@ function answer(text: string, some: Partial<FetchedAnswer> = {}): FetchedAnswer 
   return {
     key: `service:${text}`,
     status: 'matched',
-    comeBack: false,
+    retryLater: false,
     profile,
     fetchedAt: FETCHED_AT,
     ...some,

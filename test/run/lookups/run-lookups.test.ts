@@ -11,7 +11,7 @@ describe('a run that waits for permits of a killed one', () => {
 
   it('says so, and until when', () => {
     expect(strandedNotice(ledgerState(state), alone)).toBe(
-      'waiting for 30 permits of a killed run until 01:30:05 UTC: what it had in flight may have been billed and counts as spent then',
+      'waiting for 30 permits of a killed run until 01:30:05 UTC: its requests in flight may have been billed and then count as spent',
     );
   });
 
@@ -43,7 +43,7 @@ it.each([
   [500, 0, 0, true],
   [500, 1, 0, false],
   [500, 0, 1, false],
-])('%i not found, %i matched, %i stored: %s', (notFound, matched, known, isWarned) => {
+])('%i not found, %i matched, %i already stored: %s', (notFound, matched, known, isWarned) => {
   expect(noMatchWarning({ matched, notFound }, stored(known), CHOICES) !== null).toBe(isWarned);
 });
 

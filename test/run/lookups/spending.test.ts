@@ -40,8 +40,8 @@ describe('the estimate', () => {
     ],
     ['a quota that is used up', 100, { quota: 250, sent: 250 }, {}, [0, 0, '0', 100]],
     ['a quota that is overdrawn', 100, { quota: 250, sent: 300 }, {}, [0, 0, '0', 100]],
-    ['no quota known', 100, {}, {}, [null, 0, '0', null]],
-    ['no quota known, with overage', 100, {}, { overage: 30 }, [null, 30, '3', null]],
+    ['quota unknown', 100, {}, {}, [null, 0, '0', null]],
+    ['quota unknown, with overage', 100, {}, { overage: 30 }, [null, 30, '3', null]],
     ['--quota below the header', 100, { quota: 250 }, { quotaCap: 20 }, [20, 0, '0', 80]],
     ['--quota above the header', 100, { quota: 50 }, { quotaCap: 80 }, [50, 0, '0', 50]],
     ['--quota alone', 100, {}, { quotaCap: 80 }, [80, 0, '0', 20]],
@@ -179,7 +179,7 @@ describe('limits of other runs of the account', () => {
   it('are mentioned where they are lower, up to and including their end', () => {
     const [notice] = foreignTerms({ overage: 3, quotaCap: 100 }, { overage: 30, quotaCap: null });
     expect(notice).toBe(
-      'another run of this account has --quota 100 and a budget of 3 overage requests: the lower holds until that run has ended, or has been dead for 30 s',
+      'another run of this account has --quota 100 and a budget of 3 overage requests: the lower limit applies until that run has ended, or 30 s after it dies',
     );
   });
 });

@@ -232,7 +232,7 @@ describe('a run is stopped by', () => {
     expect(await endWithin(world.clock, ending, 1_000)).toEqual(end);
     expect(world.seen).toEqual(['chunk 0', message]);
     expect(world.queued.size).toBe(0);
-    expect(whyDeferred(end)).toMatch(/^not asked: /);
+    expect(whyDeferred(end)).toMatch(/^not looked up: /);
   });
 
   it('nothing while failures stay within the allowed number', async () => {
@@ -362,7 +362,7 @@ describe('silence of the workers', () => {
     const end = await endWithin(world.clock, ending, 20_000);
     expect(end).toEqual({
       type: 'halted',
-      halt: { why: 'lost', sentence: 'the queue lost what it was given' },
+      halt: { why: 'lost', sentence: 'the queue lost its chunks' },
     });
     expect(world.seen.filter((each) => each !== 'silence')).toEqual(['chunk 0', 'chunk 1', 'chunk 2']);
   });

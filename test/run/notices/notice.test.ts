@@ -29,7 +29,7 @@ describe('the notice of the end of a run', () => {
     [EXIT.someFailed, 'finish'],
     [EXIT.tooManyErrors, 'failure'],
     [EXIT.credentials, 'failure'],
-    [EXIT.trouble, 'failure'],
+    [EXIT.ioError, 'failure'],
     [EXIT.limit, 'parked'],
     [EXIT.interrupted, null],
   ])('exit code %i: %s', (exitCode, event) => {
@@ -99,9 +99,7 @@ describe('a notice', () => {
       reason: refused.message,
       rows: null,
     });
-    expect(noticeOfError(new TypeError('row 7: Acme'), SCENE)?.reason).toBe(
-      'unexpected trouble; the log says more',
-    );
+    expect(noticeOfError(new TypeError('row 7: Acme'), SCENE)?.reason).toBe('unexpected error; see the log');
     expect(
       noticeOfError(new InterruptedError({ code: 'interrupted', subject: 'x', todo: 'y' }), SCENE),
     ).toBeNull();
@@ -135,7 +133,7 @@ describe('the e-mail', () => {
       text: [
         'rows:      1,200 matched, 2 failed',
         'requests:  9 sent, 8 billed, 12 as overage for 1.2',
-        '           2 more may have been billed by workers that were killed',
+        '           2 more may have been billed: their workers were killed',
         'account:   1,016 requests used of 1,050, 34 left',
         'output:    customers.enriched.csv',
         'report:    /data/customers.report.json',

@@ -26,7 +26,7 @@ function progressIn(phase: EnrichProgress['phase'], sentence: string | null = nu
     run: { chunks: 0, tally, halt, isCancelled: false, isPaused: false },
     ledger: ledgerState({ quota: 10, sent: 10 }),
     inFlight: 0,
-    trouble: null,
+    outage: null,
   };
 }
 
@@ -44,7 +44,7 @@ describe('a run', () => {
     expect(recorder.notices).toMatchObject([
       {
         event: 'parked',
-        reason: 'the quota is used up; the run goes on when it can spend again',
+        reason: 'the quota is used up; the run continues when it can spend again',
         account: { left: 0 },
       },
       { event: 'parked', run: { id: 'r-1', label: `${hostname()}: customers.csv` } },

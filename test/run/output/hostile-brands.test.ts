@@ -84,7 +84,7 @@ describe.each(Object.entries(VALUES))('%s in any field', (_, value) => {
 
     const summary = createRunSummary();
     const noted = { status: 'matched', index: 0, identifier: 'domain:acme.example', score: 0.5 } as const;
-    summary.noteAnswer({ ...noted, fetchedAt: 0, source: 'api', brand: view.brand, comeBack: false });
+    summary.noteAnswer({ ...noted, fetchedAt: 0, source: 'api', brand: view.brand, retryLater: false });
     expect(JSON.stringify(summary.facts.brands).length).toBeLessThan(3_000_000);
   });
 });

@@ -199,7 +199,7 @@ it.each(['csv', 'jsonl'] as const)(
         expect(again.result.counts.invalid).toBe(5);
         expect(again.counts).toMatchObject({ invalid: 5, unreadable: 0 });
         content = await again.text(`again.${kind === 'errors' ? 'errors' : 'enriched'}.${other}`);
-        expect(content).toContain('line 3: 5 cells where the table has 3 columns');
+        expect(content).toContain('line 3: 5 cells instead of 3');
         expect(content).toContain('line 8: a quoted cell is never closed');
         expect(content.includes('Berlin,,')).toBe(true);
         if (format !== other) break;

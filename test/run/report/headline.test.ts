@@ -7,7 +7,7 @@ import { type FigureParts, figures } from './pages.js';
 const billed = (count: number) => ({ ...figures().requests, billed: count });
 
 it.each<[FigureParts, string]>([
-  [{ rows: {} }, 'The file holds no rows.'],
+  [{ rows: {} }, 'The file has no rows.'],
   [{}, '52 of 60 rows have a brand (3 not found, 2 invalid, 3 skipped); 49 requests were billed.'],
   [{ rows: { matched: 2_000 }, requests: billed(1) }, 'All 2,000 rows have a brand; 1 request was billed.'],
   [{ rows: { matched: 1 }, requests: billed(0) }, 'The only row has a brand; nothing was billed.'],
@@ -19,11 +19,11 @@ it.each<[FigureParts, string]>([
   ],
   [
     { rows: { matched: 300, deferred: 1_700 }, run: { isComplete: false, exitCode: 7 } },
-    'So far 300 of 2,000 rows have a brand (1,700 not asked yet); 49 requests were billed.',
+    'So far, 300 of 2,000 rows have a brand (1,700 not looked up yet); 49 requests were billed.',
   ],
   [
     { rows: { deferred: 9 }, run: { isComplete: false, exitCode: 4 }, requests: billed(0) },
-    'So far none of the 9 rows has a brand (9 not asked yet); nothing was billed.',
+    'So far, none of the 9 rows has a brand (9 not looked up yet); nothing was billed.',
   ],
 ])('%j: %s', (parts, sentence) => {
   expect(headlineOf(figures(parts))).toBe(sentence);
@@ -48,7 +48,7 @@ it.each<[FigureParts, string, string]>([
 
 describe('the next step', () => {
   it.each<[ExitCode, FigureParts, RegExp]>([
-    [0, {}, /^Correct the invalid cells/],
+    [0, {}, /^If the invalid rows matter/],
     [
       0,
       { identifiers: { distinct: 53, duplicateRows: 2, stored: 4, deferred: 0, beingFetched: 3 } },
@@ -67,10 +67,10 @@ describe('the next step', () => {
       /^Nothing matched: no row has an identifier in "/,
     ],
     [1, { rows: { failed: 2 } }, /^Run the same command again: only the failed rows/],
-    [1, { rows: { matched: 1, invalid: 2 } }, /^Correct the invalid cells/],
+    [1, { rows: { matched: 1, invalid: 2 } }, /^Correct the invalid rows/],
     [3, {}, /--max-errors/],
     [4, { reason: 'status 401' }, /refused the credentials \(status 401\)/],
-    [5, { reason: null }, /^The service could not be reached, or what answered is not the service\./],
+    [5, { reason: null }, /^The service could not be reached, or another server answered\./],
     [
       7,
       { rows: { deferred: 1_680 }, reason: 'the quota is used up' },

@@ -138,7 +138,7 @@ export function pageData(parts: Partial<PageData> = {}): PageData {
     ),
     files: [
       { label: 'Enriched rows', path: 'out/customers.enriched.csv', href: './customers.enriched.csv' },
-      { label: 'Rows to look at', path: 'elsewhere/customers.errors.csv', href: null },
+      { label: 'Rows without an answer', path: 'elsewhere/customers.errors.csv', href: null },
     ],
     ...parts,
   };

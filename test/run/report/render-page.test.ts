@@ -59,9 +59,13 @@ describe('a page shows', () => {
       ['Failed lookups by cause', 'the service answered 503 five times 1,200'],
     ],
     ['why rows were not asked for', {}, ['the cell is blank 3', 'line 54: not a domain name']],
-    ['what was not asked yet', partialPage(), ['Not asked yet', '1,680 rows', 'the quota of 250 is used up']],
-    ['that there are no scores', emptyPage(), ['No brand was found', 'The file holds no rows']],
-    ['that nothing was asked', emptyPage(), ['the account was not read', 'No answers']],
+    [
+      'what was not looked up yet',
+      partialPage(),
+      ['Not looked up yet', '1,680 rows', 'the quota of 250 is used up'],
+    ],
+    ['that there are no scores', emptyPage(), ['No brand was found', 'The file has no rows']],
+    ['that nothing was asked', emptyPage(), ['the account is unknown', 'No answers']],
     ['that the brands are made up', { isSample: true }, ['Sample data']],
     ['where the files are', {}, ['out/customers.enriched.csv', 'elsewhere/customers.errors.csv']],
   ])('%s', (_, parts, words) => {

@@ -65,7 +65,7 @@ describe('the content of the page', () => {
     const report = makeReport(requestFor(), result, 0);
     const files = { output, errors: null };
     const data = pageDataOf(result, { ...report, files }, false, new Map());
-    expect(data.files.map(({ label }) => label)).toEqual(['Enriched rows', 'The same for programs']);
+    expect(data.files.map(({ label }) => label)).toEqual(['Enriched rows', 'Report as JSON']);
     expect(data.files[0]).toMatchObject({ href, path: output === '-' ? 'standard output' : output });
   });
 
@@ -73,8 +73,8 @@ describe('the content of the page', () => {
     const data = dataOf(resultOf({ isComplete: false, errors: 'customers.errors.csv' }));
     expect(data.files.map(({ label }) => label)).toEqual([
       'Enriched rows (partial)',
-      'Rows to look at',
-      'The same for programs',
+      'Rows without an answer',
+      'Report as JSON',
     ]);
   });
 });

@@ -7,7 +7,7 @@ function answer(parts: Partial<NotedAnswer> = {}): NotedAnswer {
   const { index = 0 } = parts;
   return {
     status: 'matched',
-    comeBack: false,
+    retryLater: false,
     index,
     identifier: `domain:brand-${index}.example`,
     score: 0.9,

@@ -77,12 +77,12 @@ describe('one column', () => {
     expect(scan.counts).toMatchObject({ asked: 22, unreadable: 2, misfits: 1, short: 12, long: 0 });
     expect(input.warnings.join('; ')).toContain('12 rows (first line 3) are shorter than the table');
     expect(input.warnings.join('; ')).toContain(
-      '1 row (line 25) is invalid, for not fitting the table (1 cell',
+      '1 row (line 25) is invalid, because the cells do not fit the columns (1 cell',
     );
     await expect(scanText(text, { requested: [WEBSITE], ragged: null })).rejects.toMatchObject({
       code: 'input-ragged',
       subject: expect.stringMatching(
-        /3 of 26 rows by delimiter ',' \(detected\), first line 25 \(1 cell where/,
+        /3 of 26 rows with delimiter ',' \(detected\), first in line 25 \(1 cell instead of/,
       ),
       todo: expect.stringMatching(/--delimiter.*--ragged invalid.*--ragged take/),
     });
@@ -269,7 +269,7 @@ it('names delimiter and flag for a table that was read as one column', async () 
   await expect(scanText('name;site\nacme\nbeta\n')).rejects.toMatchObject({
     code: 'column-doubtful',
     message: expect.stringMatching(
-      /read as one column, by delimiter ','.*say --delimiter ';' if that separates/,
+      /read as one column, with delimiter ','.*use --delimiter ';' if that separates/,
     ),
   });
   await expect(scanText('name:site\nacme:acme.com\n', { requested: [WEBSITE] })).rejects.toMatchObject({

@@ -69,6 +69,6 @@ it('fails to read beyond its end', async () => {
 it('names the folder and the remedy when it cannot be created', async () => {
   const folder = join(await temporaryFolder(), 'missing');
   expect(() => new SpoolFile(folder, 'rows')).toThrow(
-    `an output cannot be written: ${folder}; make room on the disk`,
+    `an output cannot be written: ${folder}; free space on the disk`,
   );
 });
