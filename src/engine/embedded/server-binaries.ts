@@ -5,10 +5,11 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { chmod, cp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText, FailFileError } from '../../core/errors.js';
+import { makeFolder } from '../../core/make-folder.js';
 import { OLDEST_MAJOR } from '../postgres/postgres-server.js';
 import { OR_A_SERVER, type ServerUser, unfit } from './server-user.js';
 
@@ -121,7 +122,7 @@ async function makeLinks(native: string, libraries: string): Promise<boolean> {
     const links: { source: string; target: string }[] = await readJson(join(native, 'pg-symlinks.json'));
     if (links.length === 0) return false;
     const isElsewhere = libraries !== join(native, 'lib');
-    if (isElsewhere) await mkdir(libraries, { recursive: true, mode: 0o755 });
+    if (isElsewhere) makeFolder(libraries, 0o755);
     for (const { source, target } of links) {
       const to = isElsewhere ? join(native, 'lib', basename(source)) : basename(source);
       await symlink(to, join(libraries, basename(target))).catch((error: NodeJS.ErrnoException) => {
@@ -134,10 +135,12 @@ async function makeLinks(native: string, libraries: string): Promise<boolean> {
   }
 }
 
+const COPY = 'server-';
+
 /** A copy for every user, of a package that the server's user cannot reach. Once per version. */
 async function copied(native: string, folder: string): Promise<string> {
   const { version }: { version: string } = await readJson(join(native, '..', 'package.json'));
-  const copy = join(folder, `server-${version}`);
+  const copy = join(folder, COPY + version);
   if (existsSync(copy)) return copy;
   const draft = `${copy}.${process.pid}`;
   await rm(draft, { recursive: true, force: true });
@@ -152,6 +155,15 @@ async function copied(native: string, folder: string): Promise<string> {
   }
   await rename(draft, copy);
   return copy;
+}
+
+/** Removes copies that the server, which runs from `binaries`, does not use. Never rejects. */
+export async function removeOtherCopies(folder: string, binaries: ServerBinaries): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const copy = join(folder, name);
+    if (!name.startsWith(COPY) || copy === dirname(dirname(binaries.postgres))) continue;
+    await rm(copy, { recursive: true, force: true }).catch(() => undefined);
+  }
 }
 
 async function readJson(path: string) {

@@ -6,7 +6,7 @@
 import { constants, type Stats } from 'node:fs';
 import { access, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
-import { FailFileError, NeverStartError } from '../../core/errors.js';
+import { BrandEnrichError, FailFileError, NeverStartError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 import type { TableFormat } from '../../core/table.js';
 
@@ -126,7 +126,7 @@ export async function assertPlaces(input: string, names: OutputNames): Promise<v
     const path = names[key];
     if (path === '-') continue;
     const place = await placeOf(path);
-    const existing = await stat(place).catch(() => null);
+    const existing = await stat(path).catch(() => null);
     const other = taken.get(place);
     const refuse = (what: string, flags: readonly string[]) =>
       new NeverStartError({
@@ -157,7 +157,8 @@ function isSameFile(one: Stats | null, other: Stats | null): boolean {
   return one?.isFile() === true && one.ino !== 0 && one.ino === other?.ino && one.dev === other.dev;
 }
 
-const KEPT = 'run again, answers that were paid for are kept';
+/** For errors after which nothing is lost. */
+export const KEPT = 'run again, answers that were paid for are kept';
 const NO_PERMISSION =
   'permission is missing: choose another place with -o or ask for write access to its folder';
 const ADVICE: Readonly<Record<string, string>> = {
@@ -173,9 +174,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   EPIPE: `whoever read the output has stopped reading: ${KEPT}`,
 };
 
-/** A {@link FailFileError} for an error while writing `path`; an error that is one stays. */
-export function writeFailure(path: string, error: unknown): FailFileError {
-  if (error instanceof FailFileError) return error;
+/** A {@link FailFileError} for an error while writing `path`; one of ours stays. */
+export function writeFailure(path: string, error: unknown): BrandEnrichError {
+  if (error instanceof BrandEnrichError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return new FailFileError({
     code: 'output-unwritable',
