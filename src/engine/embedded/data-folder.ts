@@ -12,7 +12,7 @@ import { promisify } from 'node:util';
 import { errorText } from '../../core/errors.js';
 import { makeFolder } from '../../core/make-folder.js';
 import { systemWords } from '../../core/system-error.js';
-import type { ServerBinaries } from './server-binaries.js';
+import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
 import {
   admitServerUser,
   giveAway,
@@ -180,7 +180,7 @@ export async function makeData(
     if (maker !== null) await giveAway(draft, maker);
     await run(binaries.initdb, args, {
       ...maker,
-      env: binaries.env,
+      env: SERVER_ENV,
       cwd: draft,
       timeout: INITDB_DEADLINE_MS,
     });

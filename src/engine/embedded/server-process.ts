@@ -10,7 +10,7 @@ import { isRunning } from '../../core/lifecycle.js';
 import { machineIdentity } from '../../core/process-identity.js';
 import { OWNER_FILE, type ServerFolders } from './data-folder.js';
 import { LONGEST_PATH } from './folder-lock.js';
-import type { ServerBinaries } from './server-binaries.js';
+import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
 import { type ServerUser, unfit } from './server-user.js';
 
 /** The name of the socket's file ends in the port's number, though nothing listens on a port. */
@@ -93,12 +93,9 @@ const UNWATCHED_MS = 45_000;
  * A shell that leaves a guard behind and becomes the server: who starts a server may be killed
  * before it has a session to watch it from. The guard touches the heartbeat from the first moment
  * on, and ends a server whose watch writes no new text there. A text that is empty is that of a
- * full disk. The guard is no child of the server, which would take its end for a crash. The
- * environment is set in the shell, because macOS keeps some of it from a shell.
+ * full disk. The guard is no child of the server, which would take its end for a crash.
  */
 const GUARDED_START = `
-until [ "$1" = -- ]; do export "$1"; shift; done
-shift
 echo unwatched >../${HEARTBEAT_FILE}
 ( (
   seen=unwatched looks=0
@@ -137,14 +134,12 @@ export async function startServer(
     if (user !== null) await chown(ownerFile, user.uid, user.gid);
     const settings = { ...serverSettings(binaries.major), unix_socket_directories: sockets };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const environment = Object.entries(binaries.env).map(([name, value]) => `${name}=${value}`);
-    const command = [...environment, '--', binaries.postgres, '-D', data, ...args];
     // Its output goes to a file and never to ours: whoever waits for the end of our output would
     // wait for the server.
-    const child = spawn('/bin/sh', ['-c', GUARDED_START, 'sh', ...command], {
+    const child = spawn('/bin/sh', ['-c', GUARDED_START, 'sh', binaries.postgres, '-D', data, ...args], {
       ...user,
       cwd: data,
-      env: binaries.env,
+      env: SERVER_ENV,
       detached: true,
       stdio: ['ignore', handle.fd, handle.fd],
     });
