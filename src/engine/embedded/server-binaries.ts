@@ -132,7 +132,6 @@ async function copied(native: string, folder: string): Promise<string> {
   const draft = `${copy}.${process.pid}`;
   await rm(draft, { recursive: true, force: true });
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
-  await makeLinks(draft);
   await chmod(draft, 0o755);
   for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
@@ -140,6 +139,7 @@ async function copied(native: string, folder: string): Promise<string> {
     const isRun = entry.isDirectory() || ((await stat(path)).mode & 0o100) !== 0;
     await chmod(path, isRun ? 0o755 : 0o644);
   }
+  await makeLinks(draft);
   await rename(draft, copy);
   return copy;
 }

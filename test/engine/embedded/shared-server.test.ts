@@ -128,6 +128,15 @@ describe('the private server', () => {
     expect(await starts()).toBe(1);
   });
 
+  test('removes copies of its programs by earlier versions when it starts, and nothing while it runs', async () => {
+    await mkdir(home('server-0.1', 'bin'), { recursive: true });
+    await open();
+    await expect(stat(home('server-0.1'))).rejects.toThrow('ENOENT');
+    await mkdir(home('server-0.2'));
+    await open();
+    expect((await stat(home('server-0.2'))).isDirectory()).toBe(true);
+  });
+
   test('is made although the initdb of a killed start still writes', async () => {
     await mkdir(home('new-killed'), { recursive: true });
     const child = startChild(`
