@@ -65,7 +65,12 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
   }
   const engine = await openStores(settings, call, releasers);
   const { ledger, outcomes: store } = engine;
-  const output = await createOutput(target, { gzip: target.endsWith('.gz'), bom: false, stdout });
+  const output = await createOutput(target, {
+    gzip: target.endsWith('.gz'),
+    bom: false,
+    stdout,
+    waiting: { stop, onNotice: (sentence) => printText(stderr, `${sentence}\n`) },
+  });
   releasers.push(() => output.discard());
   const counter = openCounter(call, releasers);
   await output.write(headerLine({ engine: engine.kind, exportedAt: Date.now() }));

@@ -2,10 +2,13 @@
  * The log: pino, to standard error or a file, with the token and every `Authorization` value cut
  * out at the source. What is worth a line is decided where it happens.
  */
+import { dirname } from 'node:path';
 import pino from 'pino';
-import { NeverStartError } from './errors.js';
+import { FailFileError } from './errors.js';
+import { makeFolder } from './make-folder.js';
 import { isNamedPipe } from './plain-file.js';
 import { jsonWithoutSecrets } from './secrets.js';
+import { systemWords } from './system-error.js';
 import { visibleJson } from './terminal-text.js';
 
 export type Log = pino.Logger;
@@ -30,22 +33,10 @@ export function createLog(options: LogOptions): Log {
 
 /**
  * Opens the log. Lines are written synchronously: what was logged before a kill is on disk.
- * `reopen` opens the file again under its name, after a rotation. Throws NeverStartError for a
- * named pipe.
+ * `reopen` opens the file again under its name, after a rotation. Throws FailFileError `output-unwritable`.
  */
 export function openLog({ level, file }: LogOptions): { readonly log: Log; reopen(): void } {
-  if (file !== undefined && isNamedPipe(file)) {
-    const what = 'the log cannot be written to a named pipe';
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      what,
-      subject: file,
-      todo: 'give a file with --log-file',
-    });
-  }
-  const destination = pino.destination(
-    file === undefined ? { fd: 2, sync: true } : { dest: file, append: true, mkdir: true, sync: true },
-  );
+  const destination = openDestination(file);
   // A log that cannot be written is no reason to stop the work that it reports.
   destination.on('error', () => undefined);
   const log = pino(
@@ -70,6 +61,25 @@ export function openLog({ level, file }: LogOptions): { readonly log: Log; reope
       }
     },
   };
+}
+
+function openDestination(file: string | undefined) {
+  if (file === undefined) return pino.destination({ fd: 2, sync: true });
+  try {
+    makeFolder(dirname(file));
+    if (isNamedPipe(file)) throw new Error('it is a named pipe');
+    return pino.destination({ dest: file, append: true, sync: true });
+  } catch (cause) {
+    const what = 'the log cannot be written';
+    const subject = `${file} (${systemWords(cause)})`;
+    throw new FailFileError({
+      code: 'output-unwritable',
+      what,
+      subject,
+      todo: 'name another file with --log-file',
+      cause,
+    });
+  }
 }
 
 /** A log that writes nothing. */

@@ -3,11 +3,12 @@
  * decompressed when they are gzip. Read as often as asked, always the file that was opened.
  */
 import { type BigIntStats, constants, openSync } from 'node:fs';
-import { type FileHandle, mkdir, open, stat } from 'node:fs/promises';
+import { type FileHandle, open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { errorText, FailFileError, InterruptedError, NeverStartError } from '../core/errors.js';
+import { makeFolder } from '../core/make-folder.js';
 import { openPlainFile, ownDescriptor } from '../core/plain-file.js';
 import { openPrivateFile, type PrivateFile } from '../core/private-file.js';
 import { systemWords } from '../core/system-error.js';
@@ -189,12 +190,13 @@ async function spoolStream(
 ): Promise<PrivateFile> {
   const what = 'standard input cannot be stored while it is processed';
   const openSpool = async () => {
-    await mkdir(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder, 0o700);
     return openPrivateFile(folder, 'input');
   };
   const file = await openSpool().catch((cause: unknown) => {
     const todo = 'make the folder writable or use another one with --state';
-    throw new FailFileError({ code: 'output-unwritable', what, subject: folder, todo, cause });
+    const subject = `${folder} (${systemWords(cause)})`;
+    throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause });
   });
   try {
     for await (const chunk of chunks) {

@@ -4,11 +4,12 @@
  * whoever touched it within the last minute. A message that was delivered in the moment of a kill
  * may go twice, under the same id. Receivers are known by a hash: an address may hold a secret.
  */
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.js';
 import { readJson } from '../core/json-text.js';
+import { makeFolder } from '../core/make-folder.js';
 import { type Deliveries, KEPT_MS } from './deliveries.js';
 
 interface OutboxOptions {
@@ -99,7 +100,7 @@ export function openOutbox(options: OutboxOptions) {
       const mark = join(folder, `${message.id}.told`);
       try {
         if (isOnce && (await stat(mark).catch(() => null))) return;
-        await mkdir(folder, { recursive: true, mode: 0o700 });
+        makeFolder(folder, 0o700);
         if (!(await createFile(path, JSON.stringify(message)))) return;
         await touch(path);
         // Marked before it is sent: when the file is gone, the mark is there.

@@ -107,6 +107,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
       isComplete,
       reasons: collector.reasons,
       stdout: request.stdout,
+      waiting: around,
       onRows: (rows) => show('writing', rows),
     });
     const { ledger, ended } = await endRun(begun, isComplete ? null : why);

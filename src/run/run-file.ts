@@ -68,7 +68,7 @@ export async function runFile(run: FileRun, context: RunContext) {
   const exitCode = exitCodeOf(result, settings.strict);
   const made = makeReport(request, result, exitCode);
   const report = run.namesAreBare === true ? withBareNames(made) : made;
-  await writeReport(result.names.report, report);
+  await writeReport(result.names.report, report, around);
   const { sample: isSample, embedLogos: embedsLogos } = settings;
   const page = await writeReportPage(result, report, { isSample, embedsLogos, stop });
   notices.noteEnd(result, report, exitCode, service.account);

@@ -5,8 +5,9 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { makeFolder } from '../core/make-folder.js';
 import { RULES } from '../ledger/rules.js';
 import type { NewOutcome } from '../stores/outcome-store.js';
 
@@ -25,7 +26,7 @@ export function spoolFolderOf(spool: string, engineId: string): string {
 
 /** Writes the answers to a new file in `folder` that only the owner can read. Returns its path. */
 export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome[]): Promise<string> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder, 0o700);
   const stem = join(folder, `${Date.now()}-${randomBytes(6).toString('hex')}`);
   const lines = outcomes.map((outcome) =>
     JSON.stringify({ ...outcome, packed: outcome.packed?.toString('base64') ?? null } satisfies SpoolLine),

@@ -9,7 +9,7 @@ import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { findServerBinaries } from '../../src/engine/embedded/server-binaries.js';
+import { findServerBinaries, SERVER_ENV } from '../../src/engine/embedded/server-binaries.js';
 import { namedUser, SERVER_ID } from '../../src/engine/embedded/server-user.js';
 
 export interface PostgresServer {
@@ -62,7 +62,7 @@ export async function startPostgres(
       'C',
       '--no-sync',
     ],
-    { ...user, cwd: folder, env: { ...binaries.env }, encoding: 'utf8' },
+    { ...user, cwd: folder, env: { ...SERVER_ENV }, encoding: 'utf8' },
   );
   if (made.status !== 0) throw new Error(`initdb failed: ${made.stderr}`);
   const port = await freePort();
@@ -73,7 +73,7 @@ export async function startPostgres(
     const child = spawn(binaries.postgres, args, {
       ...user,
       cwd: folder,
-      env: { ...binaries.env, ...env },
+      env: { ...SERVER_ENV, ...env },
       stdio: ['ignore', 'ignore', 'pipe'],
     });
     let words = '';

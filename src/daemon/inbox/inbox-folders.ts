@@ -7,9 +7,10 @@
  *   waiting/<name>-<time>/          stopped by quota or budget, with the results so far
  *   failed/<name>-<time>/           cannot be processed; reason.txt says why
  */
-import { lstat, mkdir, realpath } from 'node:fs/promises';
+import { lstat, realpath } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FailFileError } from '../../core/errors.js';
+import { makeFolder } from '../../core/make-folder.js';
 import { systemWords } from '../../core/system-error.js';
 
 export const PLACES = ['inbox', 'processing', 'done', 'failed', 'waiting'] as const;
@@ -38,9 +39,11 @@ export async function openFolders(folder: string): Promise<InboxFolders> {
   for (const place of PLACES) {
     const path = join(root, place);
     folders[place] = path;
-    await mkdir(path, { recursive: true }).catch((error: unknown) => {
+    try {
+      makeFolder(path);
+    } catch (error) {
       throw unfit(path, systemWords(error), 'allow this user to write to the folder', error);
-    });
+    }
     const stat = await lstat(path);
     if (!stat.isDirectory()) throw unfit(path, 'it is a file or a symbolic link', 'replace it with a folder');
     if (stat.dev !== dev)

@@ -12,6 +12,7 @@ import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
 import { z } from 'zod';
 import { readJson } from '../../core/json-text.js';
+import { makeFolder } from '../../core/make-folder.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import { isErrorCode, isSameFile, jobName, lookAt, type SeenFile, withFreeName } from './inbox-file.js';
 import type { InboxFolders, WatcherFolders } from './inbox-folders.js';
@@ -117,7 +118,7 @@ export async function arrive(
     await writeRecord(job.folder, { ...job.record, adoptions: 0, parked: { at: now, memo: parkState } });
   // A file that was parked before keeps its name among the waiting ones.
   const name = isWaiting && job.record.parked !== null ? basename(job.folder) : jobName(job.file, now);
-  await mkdir(folders[place], { recursive: true });
+  makeFolder(folders[place]);
   const folder = await moveTo(folders[place], job.folder, name).catch((error) => nullIfGone(error, isGone));
   if (folder !== null && !isWaiting) await rm(join(folder, NOTE), { force: true });
   return folder;

@@ -1,5 +1,4 @@
 /** The runner of schedules with what it runs; `schedule serve` hosts it, and so does `up`. */
-import { mkdir } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { Settings } from '../../config/settings.js';
@@ -13,6 +12,7 @@ import {
 import { openService } from '../../context/open-service.js';
 import { countOf } from '../../core/figures.js';
 import { withReleasers } from '../../core/lifecycle.js';
+import { makeFolder } from '../../core/make-folder.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import type { EnrichResult } from '../../run/enrich-file.js';
 import { type Notifier, openNotifier } from '../../run/notices/notifier.js';
@@ -87,7 +87,7 @@ async function settingsOf(
     if (typeof path !== 'string') continue;
     const stamped = stampPath(path, stampedAt, schedule.tz);
     flags[key] = stamped;
-    await mkdir(dirname(stamped), { recursive: true });
+    makeFolder(dirname(stamped));
   }
   return load('run', flags).settings;
 }

@@ -7,11 +7,12 @@ import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { chmod, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
 import { homedir } from 'node:os';
-import { dirname, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText } from '../../core/errors.js';
+import { makeFolder } from '../../core/make-folder.js';
 import { systemWords } from '../../core/system-error.js';
-import type { ServerBinaries } from './server-binaries.js';
+import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
 import {
   admitServerUser,
   changeOwner,
@@ -55,30 +56,18 @@ export async function prepareServerFolders(
     // Root's server has no account, and its database is made by a user that has: both pass through.
     // What is inside stays closed.
     const mode = user !== null && user.uid === SERVER_ID ? 0o711 : 0o700;
-    const isNew = (await mkdir(state, { recursive: true, mode })) !== undefined;
+    const isNew = makeFolder(state, mode);
     const names = await readdir(state);
     const isOurs = isNew || names.length === 0 || names.includes('postgres');
     if (isOurs) await chmod(state, mode);
-    await mkdir(home, { recursive: true, mode });
+    makeFolder(home, mode);
     await chmod(home, mode);
-  } catch (thrown) {
-    const error = await mkdirFailure(state, thrown);
+  } catch (error) {
     const what = `the state folder cannot be used (${systemWords(error)})`;
     throw unfit(what, state, 'make it writable for this user, or use another with --state', error);
   }
   await refuseNetwork(home);
   if (user !== null) await admitServerUser(home, user, ROOT_STATE_FOLDER);
-}
-
-/** Recursive `mkdir` gives ENOENT for any cause: making the first missing folder finds it. */
-async function mkdirFailure(folder: string, thrown: unknown): Promise<unknown> {
-  if ((thrown as NodeJS.ErrnoException).code !== 'ENOENT') return thrown;
-  const parent = dirname(folder);
-  if (!existsSync(parent) && parent !== folder) return mkdirFailure(parent, thrown);
-  return mkdir(folder).then(
-    () => thrown,
-    (error: unknown) => error,
-  );
 }
 
 /** By `f_type` of statfs(2): file systems that other machines share, where local locks are void. */
@@ -192,7 +181,7 @@ export async function makeData(
     if (maker !== null) await changeOwner(draft, maker);
     await run(binaries.initdb, args, {
       ...maker,
-      env: binaries.env,
+      env: SERVER_ENV,
       cwd: draft,
       timeout: INITDB_DEADLINE_MS,
     });

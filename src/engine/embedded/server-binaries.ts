@@ -5,7 +5,7 @@
  */
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { chmod, cp, mkdir, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
+import { chmod, cp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText, FailFileError } from '../../core/errors.js';
@@ -26,18 +26,19 @@ export interface ServerBinaries {
   readonly postgres: string;
   readonly initdb: string;
   readonly major: number;
-  /** Their environment: nothing of the user's environment reaches the server. */
-  readonly env: Readonly<Record<string, string>>;
 }
 
 type Candidate = Omit<ServerBinaries, 'major'>;
 
-/** PostgreSQL takes language, time zone and many defaults from its environment, so we fix it. */
-const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' } as const;
+/**
+ * PostgreSQL takes language, time zone and many defaults from its environment: nothing of the
+ * user's reaches it.
+ */
+export const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' } as const;
 
 /**
  * `wanted`: the major version that the data were made by; null: there are none, any will do.
- * `folder`: where copies and links are kept when the package cannot be used in its place. Throws
+ * `folder`: where a copy is kept when the package cannot be used in its place. Throws
  * {@link unfit} with the ways out when nothing on this machine runs.
  */
 export async function findServerBinaries(
@@ -76,28 +77,20 @@ const INSTALL =
 async function* candidates(folder: string): AsyncGenerator<Candidate> {
   const packaged = await findPackage();
   if (packaged !== null) yield* packagedCandidates(packaged, folder);
-  for (const found of await machineFolders()) yield candidateIn(found, SERVER_ENV);
+  for (const found of await machineFolders()) yield candidateIn(found);
 }
 
-/**
- * The package in place, with its links mended, with links elsewhere, and as a copy. Each is tried
- * before the next is made.
- */
+/** The package in place, with its links mended, and as a copy, each tried before the next is made. */
 async function* packagedCandidates(native: string, folder: string): AsyncGenerator<Candidate> {
-  const candidate = candidateIn(join(native, 'bin'), SERVER_ENV);
+  const candidate = candidateIn(join(native, 'bin'));
   yield candidate;
   // An installation without scripts lacks the links that the libraries are loaded by.
-  if (await makeLinks(native, join(native, 'lib'))) yield candidate;
-  const libraries = join(folder, 'lib');
-  if (await makeLinks(native, libraries)) {
-    const name = process.platform === 'darwin' ? 'DYLD_LIBRARY_PATH' : 'LD_LIBRARY_PATH';
-    yield { ...candidate, env: { ...SERVER_ENV, [name]: `${libraries}:${join(native, 'lib')}` } };
-  }
-  yield candidateIn(join(await copied(native, folder), 'bin'), SERVER_ENV);
+  if (await makeLinks(native)) yield candidate;
+  yield candidateIn(join(await copied(native, folder), 'bin'));
 }
 
-function candidateIn(folder: string, env: Candidate['env']): Candidate {
-  return { postgres: join(folder, 'postgres'), initdb: join(folder, 'initdb'), env };
+function candidateIn(folder: string): Candidate {
+  return { postgres: join(folder, 'postgres'), initdb: join(folder, 'initdb') };
 }
 
 /** The folder `native` of the package for this platform; null when none was installed. */
@@ -111,20 +104,15 @@ async function findPackage(): Promise<string | null> {
   }
 }
 
-/**
- * Makes the symbolic links that the package lists, in `libraries`, where they are missing. False:
- * there are none, or they cannot be made there.
- */
-async function makeLinks(native: string, libraries: string): Promise<boolean> {
+/** Makes missing links that the package lists. False: there are none, or they cannot be made. */
+async function makeLinks(native: string): Promise<boolean> {
   try {
     // Paths from the folder of the package.
     const links: { source: string; target: string }[] = await readJson(join(native, 'pg-symlinks.json'));
     if (links.length === 0) return false;
-    const isElsewhere = libraries !== join(native, 'lib');
-    if (isElsewhere) await mkdir(libraries, { recursive: true, mode: 0o755 });
     for (const { source, target } of links) {
-      const to = isElsewhere ? join(native, 'lib', basename(source)) : basename(source);
-      await symlink(to, join(libraries, basename(target))).catch((error: NodeJS.ErrnoException) => {
+      const made = symlink(basename(source), join(native, 'lib', basename(target)));
+      await made.catch((error: NodeJS.ErrnoException) => {
         if (error.code !== 'EEXIST') throw error;
       });
     }
@@ -134,15 +122,16 @@ async function makeLinks(native: string, libraries: string): Promise<boolean> {
   }
 }
 
+const COPY = 'server-';
+
 /** A copy for every user, of a package that the server's user cannot reach. Once per version. */
 async function copied(native: string, folder: string): Promise<string> {
   const { version }: { version: string } = await readJson(join(native, '..', 'package.json'));
-  const copy = join(folder, `server-${version}`);
+  const copy = join(folder, COPY + version);
   if (existsSync(copy)) return copy;
   const draft = `${copy}.${process.pid}`;
   await rm(draft, { recursive: true, force: true });
   await cp(native, draft, { recursive: true, verbatimSymlinks: true });
-  await makeLinks(draft, join(draft, 'lib'));
   await chmod(draft, 0o755);
   for (const entry of await readdir(draft, { recursive: true, withFileTypes: true })) {
     const path = join(entry.parentPath, entry.name);
@@ -150,8 +139,18 @@ async function copied(native: string, folder: string): Promise<string> {
     const isRun = entry.isDirectory() || ((await stat(path)).mode & 0o100) !== 0;
     await chmod(path, isRun ? 0o755 : 0o644);
   }
+  await makeLinks(draft);
   await rename(draft, copy);
   return copy;
+}
+
+/** Removes copies that the server, which runs from `binaries`, does not use. Never rejects. */
+export async function removeOtherCopies(folder: string, binaries: ServerBinaries): Promise<void> {
+  for (const name of await readdir(folder).catch(() => [])) {
+    const copy = join(folder, name);
+    if (!name.startsWith(COPY) || copy === dirname(dirname(binaries.postgres))) continue;
+    await rm(copy, { recursive: true, force: true }).catch(() => undefined);
+  }
 }
 
 async function readJson(path: string) {
@@ -183,11 +182,11 @@ async function machineFolders(): Promise<string[]> {
 
 /** Runs the programs: `initdb` only where it is needed. Throws when one does not run. */
 async function provenMajor(
-  { postgres, initdb, env }: Candidate,
+  { postgres, initdb }: Candidate,
   user: ServerUser | null,
   makesData: boolean,
 ): Promise<number> {
-  const options = { ...user, env, cwd: '/', timeout: RUN_DEADLINE_MS };
+  const options = { ...user, env: SERVER_ENV, cwd: '/', timeout: RUN_DEADLINE_MS };
   if (makesData) await run(initdb, ['--version'], options);
   const { stdout } = await run(postgres, ['--version'], options);
   const major = /\(PostgreSQL\) (\d+)/.exec(stdout)?.[1];

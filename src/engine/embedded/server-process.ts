@@ -10,7 +10,7 @@ import { isRunning } from '../../core/lifecycle.js';
 import { machineIdentity } from '../../core/process-identity.js';
 import { OWNER_FILE, type ServerFolders } from './data-folder.js';
 import { LONGEST_PATH } from './folder-lock.js';
-import type { ServerBinaries } from './server-binaries.js';
+import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
 import { type ServerUser, unfit } from './server-user.js';
 
 /** The name of the socket's file ends in the port's number, though nothing listens on a port. */
@@ -78,10 +78,40 @@ export async function socketFolder({ data }: ServerFolders, user: ServerUser | n
   return folder;
 }
 
-/** `running`: the process lives on. `taken`: another server has the data at this moment. */
+/** `running`: the process lives on. `taken`: it had to end, and may start at another try. */
 export type StartResult =
   | { readonly type: 'running' | 'taken' }
   | { readonly type: 'failed'; readonly reason: string };
+
+/** Written to every {@link HEARTBEAT_MS} as long as the server lives. */
+export const HEARTBEAT_FILE = 'heartbeat';
+export const HEARTBEAT_MS = 5_000;
+/** A server that is ready and that nothing watches is ended after this time. */
+const UNWATCHED_MS = 45_000;
+
+/**
+ * A shell that leaves a guard behind and becomes the server: who starts a server may be killed
+ * before it has a session to watch it from. The guard touches the heartbeat from the first moment
+ * on, and ends a server whose watch writes no new text there. A text that is empty is that of a
+ * full disk. The guard is no child of the server, which would take its end for a crash.
+ */
+const GUARDED_START = `
+echo unwatched >../${HEARTBEAT_FILE}
+( (
+  seen=unwatched looks=0
+  while sleep ${HEARTBEAT_MS / 1000} && kill -0 $$; do
+    touch ../${HEARTBEAT_FILE}
+    text=$(cat ../${HEARTBEAT_FILE})
+    [ "$text" = "$seen" ] || looks=0
+    seen=$text
+    [ "$text" ] || { looks=0; echo unwatched >../${HEARTBEAT_FILE}; }
+    case $(cat postmaster.pid) in "$$
+"*"
+ready"*) looks=$((looks + 1)) ;; esac
+    [ $looks -le ${UNWATCHED_MS / HEARTBEAT_MS} ] || kill -INT $$
+  done
+) >/dev/null 2>&1 & )
+exec "$@"`;
 
 /** Starts the server and waits until `answers` is true, or until it has ended. */
 export async function startServer(
@@ -106,10 +136,10 @@ export async function startServer(
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     // Its output goes to a file and never to ours: whoever waits for the end of our output would
     // wait for the server.
-    const child = spawn(binaries.postgres, ['-D', data, ...args], {
+    const child = spawn('/bin/sh', ['-c', GUARDED_START, 'sh', binaries.postgres, '-D', data, ...args], {
       ...user,
       cwd: data,
-      env: binaries.env,
+      env: SERVER_ENV,
       detached: true,
       stdio: ['ignore', handle.fd, handle.fd],
     });
@@ -134,15 +164,15 @@ export async function startServer(
 export function judgeStart(log: string, end: string): StartResult {
   if (/lock file "[^"]*" already exists|pre-existing shared memory block|is in use by/.test(log))
     return { type: 'taken' };
-  const reason = /(?:FATAL|PANIC|ERROR): {2}(.+)/g;
+  // Somebody killed a part of it: it starts at another try.
+  if (/terminated by signal 9\b/.test(log)) return { type: 'taken' };
+  // Not what it says to clients that came too early.
+  const reason = /(?:FATAL|PANIC|ERROR): {2}(?!the database system is )(.+)/g;
   const words = [...log.matchAll(reason)].map(([, text]) => text ?? '');
   const lastLine = log.trim().split('\n').at(-1) ?? '';
   return { type: 'failed', reason: words.at(-1) ?? (lastLine === '' ? end : lastLine) };
 }
 
-/** Written by the server every {@link HEARTBEAT_MS} as long as it lives. */
-export const HEARTBEAT_FILE = 'heartbeat';
-export const HEARTBEAT_MS = 5_000;
 const FOREIGN_LOOK_MS = 3 * HEARTBEAT_MS;
 
 /**

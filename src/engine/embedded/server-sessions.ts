@@ -1,7 +1,8 @@
 /**
  * Sessions on the private server, and its end. Each process holds a session with a shared advisory
  * lock as long as it uses the server; who can have that lock alone is the last one, and stops it. A
- * loop inside it does the same a minute after the last one was killed.
+ * loop inside it does the same a minute after the last one was killed, and a guard beside it when
+ * there is no such loop.
  */
 import { existsSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -27,6 +28,7 @@ const WATCH_NAME = 'brand-enrich watch';
 const CONNECT_TIMEOUT_MS = 5_000;
 const STOP_DEADLINE_MS = 10_000;
 const LOOK_AGAIN_MS = 25;
+const WATCH_AGAIN_MS = 1_000;
 /** The server ends this long after its last process was killed, give or take one look. */
 const UNUSED_MS = 60_000;
 
@@ -65,7 +67,7 @@ export async function openSession(connection: ClientConfig, { home }: ServerFold
   try {
     await session.connect();
     if (await tryLock(session, 'pg_try_advisory_lock_shared')) {
-      beginWatch(connection, join(home, HEARTBEAT_FILE));
+      void beginWatch(connection, join(home, HEARTBEAT_FILE), session);
       return { type: 'open', session };
     }
     await session.end();
@@ -187,20 +189,31 @@ SELECT current_setting('server_version') AS version,
          ORDER BY 1) AS users`;
 
 /**
- * Begins the loop unless it runs. Its session outlives this process: while a statement runs, the
- * server does not check whether the client is still there.
+ * Begins the loop unless it runs, and again when it is ended, until `user` ends. Its session
+ * outlives this process: while a statement runs, the server does not check whether the client is
+ * still there.
  */
-function beginWatch(connection: ClientConfig, heartbeat: string): void {
-  const socket = new Socket();
-  const unhurried = { ...connection, connectionTimeoutMillis: 0, stream: () => socket };
-  const session = newSession(unhurried, WATCH_NAME);
-  void session
-    .connect()
-    // The loop alone does not keep this process running.
-    .then(() => void socket.unref())
-    .then(() => session.query(watchLoop(heartbeat)))
-    .catch(() => undefined)
-    .finally(() => void session.end().catch(() => undefined));
+async function beginWatch(connection: ClientConfig, heartbeat: string, user: Client): Promise<void> {
+  let isUsed = true;
+  user.once('end', () => {
+    isUsed = false;
+  });
+  while (isUsed) {
+    const socket = new Socket();
+    const session = newSession({ ...connection, stream: () => socket }, WATCH_NAME);
+    try {
+      await session.connect();
+      // The loop alone does not keep this process running.
+      socket.unref();
+      await session.query(watchLoop(heartbeat));
+      return;
+    } catch {
+      // No session was free, or somebody ended this one.
+      await wait(WATCH_AGAIN_MS, undefined, { ref: false });
+    } finally {
+      void session.end().catch(() => undefined);
+    }
+  }
 }
 
 /** Ends the server from within, where its process number and user are known, unlike here. */

@@ -19,7 +19,7 @@ import {
   setAside,
 } from './data-folder.js';
 import { lockFolder } from './folder-lock.js';
-import { findServerBinaries, UnusableDataError } from './server-binaries.js';
+import { findServerBinaries, removeOtherCopies, UnusableDataError } from './server-binaries.js';
 import { assertNoForeignServer, clearTheWay, socketFolder, startServer } from './server-process.js';
 import { connectionTo, isAnswering, leaveServer, openSession, unreachable } from './server-sessions.js';
 import { serverUser, unfit } from './server-user.js';
@@ -150,7 +150,7 @@ async function startLocked(place: Place, giveUpAt: number): Promise<void> {
   const answers = () => isAnswering(connection);
   while (performance.now() < giveUpAt) {
     const result = await startServer(folders, sockets, binaries, user, answers);
-    if (result.type === 'running') return;
+    if (result.type === 'running') return removeOtherCopies(folders.home, binaries);
     if (result.type === 'failed') throw startFailure(folders, result.reason);
     if (await answers()) return;
     if (performance.now() > stuckAt) await clearTheWay(folders, sockets);

@@ -4,17 +4,27 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
+import { constants, createWriteStream, openSync } from 'node:fs';
 import { chmod, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { finished, pipeline } from 'node:stream/promises';
+import { setTimeout as wait } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
+import { InterruptedError } from '../../core/errors.js';
 import { isRunning } from '../../core/lifecycle.js';
-import { placeOf, writeFailure } from './output-names.js';
+import { KEPT, placeOf, writeFailure } from './output-names.js';
 
 /** Small writes are gathered up to this many characters or bytes. */
 const GATHER = 128 * 1024;
+
+/** How a named pipe is waited for until somebody reads from it. */
+export interface ReaderWait {
+  readonly stop: AbortSignal;
+  /** A sentence that says what is waited for. */
+  readonly onNotice: (sentence: string, isWarning: true) => void;
+}
 
 export interface OutputOptions {
   readonly gzip: boolean;
@@ -22,16 +32,21 @@ export interface OutputOptions {
   readonly bom: boolean;
   /** Where `-` goes; null: `-` is a file of that name. It is not closed. */
   readonly stdout: NodeJS.WritableStream | null;
+  /** Absent: a named pipe that nobody reads from is an error at once. */
+  readonly waiting?: ReaderWait | undefined;
 }
 
 /** Checks a finished file before it gets its name. Not called without one (a pipe, a device). */
 type Verify = (path: string) => Promise<void>;
 
-/** Clears what killed local processes left near it. Throws FailFileError `output-unwritable`. */
-export async function createOutput(target: string, { gzip, bom, stdout }: OutputOptions) {
+/**
+ * Clears what killed local processes left near it. Throws FailFileError `output-unwritable`, and
+ * InterruptedError when stopped while nobody reads from a named pipe.
+ */
+export async function createOutput(target: string, { gzip, bom, stdout, waiting }: OutputOptions) {
   const fail = (error: unknown) => Promise.reject(writeFailure(target, error));
   const isShared = target === '-' && stdout !== null;
-  const sink = isShared ? shareStream(stdout) : await openFile(target).catch(fail);
+  const sink = isShared ? shareStream(stdout) : await openFile(target, waiting).catch(fail);
   const zipper = gzip ? createGzip() : null;
   const source = zipper ?? sink.stream;
   const zipped = zipper && pipeline(zipper, sink.stream, { end: !isShared });
@@ -93,8 +108,8 @@ export async function createOutput(target: string, { gzip, bom, stdout }: Output
 }
 
 /** Writes a text file in one step. Throws FailFileError `output-unwritable`. */
-export async function writeText(path: string, text: string): Promise<void> {
-  const output = await createOutput(path, { gzip: false, bom: false, stdout: null });
+export async function writeText(path: string, text: string, waiting?: ReaderWait): Promise<void> {
+  const output = await createOutput(path, { gzip: false, bom: false, stdout: null, waiting });
   try {
     await output.write(text);
     await output.commit();
@@ -133,18 +148,21 @@ function shareStream(stream: NodeJS.WritableStream): Sink {
 }
 
 /** Opens a place in the file system. A symbolic link is followed, so that it stays one. */
-async function openFile(target: string): Promise<Sink> {
+async function openFile(target: string, waiting: ReaderWait | undefined): Promise<Sink> {
   const place = await placeOf(target);
-  const existing = await stat(place).catch(() => null);
+  // A pipe of this process has a place that cannot be opened.
+  const existing = await stat(target).catch(() => null);
   const isReplaced = existing === null || existing.isFile();
   const folder = dirname(place);
   if (isReplaced) await removeStaleTemporaries(folder);
-  const path = isReplaced ? join(folder, temporaryName(basename(place))) : place;
+  const path = isReplaced ? join(folder, temporaryName(basename(place))) : target;
   // Never open to more people than the file that it replaces, from its first byte on.
   const mode = existing === null ? 0o666 : existing.mode & 0o777;
   const flags = isReplaced ? 'wx' : 'w';
-  const stream = createWriteStream(path, { flags, mode, flush: isReplaced, highWaterMark: 1 << 20 });
-  await once(stream, 'open');
+  const stream = existing?.isFIFO()
+    ? await openPipe(target, waiting)
+    : createWriteStream(path, { flags, mode, flush: isReplaced, highWaterMark: 1 << 20 });
+  if (!(stream instanceof Socket)) await once(stream, 'open');
   stream.on('error', () => undefined);
   if (isReplaced && existing !== null) await chmod(path, mode).catch(() => undefined);
   return {
@@ -162,6 +180,26 @@ async function openFile(target: string): Promise<Sink> {
       if (isReplaced) await rm(path, { force: true });
     },
   };
+}
+
+const LOOK_FOR_READER_MS = 100;
+
+/** Waits in the event loop: a thread of Node's that waits is deaf to signals. */
+async function openPipe(path: string, waiting: ReaderWait | undefined): Promise<Socket> {
+  for (let looks = 0; ; looks += 1) {
+    try {
+      const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
+      return new Socket({ fd, readable: false, writable: true });
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENXIO' || waiting === undefined) throw error;
+    }
+    if (waiting.stop.aborted) {
+      const what = 'stopped while nobody read from a named pipe';
+      throw new InterruptedError({ code: 'interrupted', what, subject: path, todo: KEPT });
+    }
+    if (looks === 1) waiting.onNotice(`waiting until somebody reads from the named pipe ${path}`, true);
+    await wait(LOOK_FOR_READER_MS, undefined, { signal: waiting.stop }).catch(() => undefined);
+  }
 }
 
 /** Makes the rename durable; systems that cannot open or sync a folder do without. */

@@ -6,7 +6,7 @@
 import { constants, type Stats } from 'node:fs';
 import { access, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
-import { FailFileError, NeverStartError } from '../../core/errors.js';
+import { BrandEnrichError, FailFileError, NeverStartError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
 import type { TableFormat } from '../../core/table.js';
 
@@ -126,7 +126,7 @@ export async function assertPlaces(input: string, names: OutputNames): Promise<v
     const path = names[key];
     if (path === '-') continue;
     const place = await placeOf(path);
-    const existing = await stat(place).catch(() => null);
+    const existing = await stat(path).catch(() => null);
     const other = taken.get(place);
     const refuse = (what: string, flags: readonly string[]) =>
       new NeverStartError({
@@ -157,7 +157,8 @@ function isSameFile(one: Stats | null, other: Stats | null): boolean {
   return one?.isFile() === true && one.ino !== 0 && one.ino === other?.ino && one.dev === other.dev;
 }
 
-const KEPT = 'run again; paid answers are stored';
+/** For errors after which nothing is lost. */
+export const KEPT = 'run again; paid answers are stored';
 const NO_PERMISSION = 'permission denied: choose another place with -o, or get write access to its folder';
 const ADVICE: Readonly<Record<string, string>> = {
   ENOSPC: `the disk is full: free some space and ${KEPT}`,
@@ -172,9 +173,9 @@ const ADVICE: Readonly<Record<string, string>> = {
   EPIPE: `the reader of the output has stopped reading: ${KEPT}`,
 };
 
-/** A {@link FailFileError} for an error while writing `path`; an error that is one stays. */
-export function writeFailure(path: string, error: unknown): FailFileError {
-  if (error instanceof FailFileError) return error;
+/** A {@link FailFileError} for an error while writing `path`; one of ours stays. */
+export function writeFailure(path: string, error: unknown): BrandEnrichError {
+  if (error instanceof BrandEnrichError) return error;
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   return new FailFileError({
     code: 'output-unwritable',

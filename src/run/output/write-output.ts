@@ -1,5 +1,5 @@
 /** Joins rows and answers, ranks, writes output and errors file; three counts must agree. */
-import { rm } from 'node:fs/promises';
+import { rm, stat } from 'node:fs/promises';
 import { FailFileError } from '../../core/errors.js';
 import { parseIdentifierText } from '../../core/identifier.js';
 import { withReleasers } from '../../core/lifecycle.js';
@@ -8,7 +8,7 @@ import { readRow } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
 import { countRecords } from './count-records.js';
 import { createRowRenderer, type JoinedRow, joinRow, RowRanking } from './join-rows.js';
-import { createOutput } from './output-file.js';
+import { createOutput, type OutputOptions, type ReaderWait } from './output-file.js';
 import { type OutputNames, writeFailure } from './output-names.js';
 import { type AnswerView, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
 import { createRenderer } from './render.js';
@@ -25,6 +25,7 @@ export interface WriteRequest {
   /** Where `-` goes. */
   readonly stdout: NodeJS.WritableStream | null;
   readonly onRows: (rows: number) => void;
+  readonly waiting?: ReaderWait;
 }
 
 /**
@@ -33,10 +34,11 @@ export interface WriteRequest {
  */
 export function writeOutput(request: WriteRequest) {
   return withReleasers(async (releasers) => {
-    const { scan, renderer, plan, names, isSorted, isComplete } = request;
+    const { scan, renderer, plan, names, isSorted, isComplete, waiting } = request;
     const target = isComplete ? names.complete : names.partial;
     const isStdout = target === '-';
-    const shape = { gzip: names.gzip, bom: plan.input.hasBom && plan.format === plan.input.format };
+    const bom = plan.input.hasBom && plan.format === plan.input.format;
+    const shape = { gzip: names.gzip, bom, waiting };
     const output = await createOutput(target, { ...shape, stdout: isStdout ? request.stdout : null });
     releasers.push(() => output.discard());
     const errors = await createErrorsFile(names.errors, plan, shape);
@@ -97,7 +99,7 @@ async function addError(
 export async function createErrorsFile(
   target: string,
   plan: OutputPlan,
-  options: { readonly gzip: boolean; readonly bom: boolean },
+  options: Omit<OutputOptions, 'stdout'>,
 ) {
   const renderer = createRenderer({ ...plan, fields: [] });
   const output = await createOutput(target, { ...options, stdout: null });
@@ -123,6 +125,9 @@ export async function createErrorsFile(
     async commit(): Promise<void> {
       if (count > 0) return output.commit();
       await output.discard();
+      // A pipe or a device is not an earlier run's: root would remove even /dev/null.
+      const earlier = await stat(target).catch(() => null);
+      if (earlier?.isFile() !== true) return;
       await rm(target, { force: true }).catch((error: unknown) => {
         throw writeFailure(target, error);
       });

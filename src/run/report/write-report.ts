@@ -1,7 +1,7 @@
 /** Writes the report of a run as JSON and as a page beside it, with logos if requested. */
 import { stat } from 'node:fs/promises';
 import type { EnrichResult } from '../enrich-file.js';
-import { writeText } from '../output/output-file.js';
+import { type ReaderWait, writeText } from '../output/output-file.js';
 import { fetchLogos, openLogoAgent } from './fetch-logos.js';
 import { pageDataOf } from './page-data.js';
 import { readChartLibrary } from './page-script.js';
@@ -13,8 +13,8 @@ import { lowestApart, type RankedBrand } from './run-summary.js';
 const LOGOS_TOTAL_MS = 10_000;
 
 /** Writes the report as JSON. Throws FailFileError `output-unwritable`. */
-export function writeReport(path: string, report: RunReport): Promise<void> {
-  return writeText(path, `${JSON.stringify(report, null, 2)}\n`);
+export function writeReport(path: string, report: RunReport, waiting?: ReaderWait): Promise<void> {
+  return writeText(path, `${JSON.stringify(report, null, 2)}\n`, waiting);
 }
 
 /**

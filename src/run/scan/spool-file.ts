@@ -1,9 +1,11 @@
 /** A private file as large as the input, written once and read by position; growing arrays. */
 import { closeSync, readSync, rmSync, writeSync } from 'node:fs';
-import { mkdir, statfs } from 'node:fs/promises';
+import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FailFileError } from '../../core/errors.js';
+import { makeFolder } from '../../core/make-folder.js';
 import { openPrivateFileSync, removePrivateLeftovers } from '../../core/private-file.js';
+import { systemWords } from '../../core/system-error.js';
 
 const BUFFER_BYTES = 1_048_576;
 const LEAST_DISK_BYTES = 200 * 1_048_576;
@@ -98,7 +100,14 @@ export function grown<T extends Uint8Array | Uint32Array | Float64Array>(array: 
 /** The folder for runs' private files, in the state folder; removes what dead processes left. */
 export async function openSpoolFolder(stateFolder: string): Promise<string> {
   const folder = join(stateFolder, 'runs');
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  try {
+    makeFolder(folder, 0o700);
+  } catch (cause) {
+    const what = 'rows cannot be kept while they are processed';
+    const todo = 'make the folder writable or name another one with --state';
+    const subject = `${folder} (${systemWords(cause)})`;
+    throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause });
+  }
   await removePrivateLeftovers(folder);
   return folder;
 }

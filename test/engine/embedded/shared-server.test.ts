@@ -2,6 +2,7 @@
  * The private server while its environment changes: killed, orphaned, moved, without its links.
  * Real servers and real processes.
  */
+import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -93,19 +94,30 @@ describe('the private server', () => {
     expect(serverPid()).toBe(pid);
   });
 
-  test('ends some time after its last client was killed', { tags: ['long'], timeout: 150_000 }, async () => {
-    const child = startChild(`
-      const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
-      const { silentLog } = await load('src/core/log.js');
-      await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
-      say('open');
-      setInterval(() => {}, 1000);
-    `);
-    await child.nextLine();
-    const pid = serverPid();
-    await child.kill('SIGKILL');
-    await vi.waitUntil(() => !isRunning(pid), { timeout: 120_000, interval: 500 });
-    await expect(stat(home('data', 'postmaster.pid'))).rejects.toThrow();
+  describe('ends', { tags: ['long'], timeout: 150_000 }, () => {
+    async function endsAfter(kill: string): Promise<void> {
+      const child = startChild(`
+        const { existsSync } = await import('node:fs');
+        const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
+        const { silentLog } = await load('src/core/log.js');
+        const opening = openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
+        const die = () => process.kill(process.pid, 'SIGKILL');
+        ${kill}
+      `);
+      releasers.push(() => child.kill('SIGKILL'));
+      await once(child.process, 'exit');
+      const pid = serverPid();
+      expect(isRunning(pid)).toBe(true);
+      await vi.waitUntil(() => !isRunning(pid), { timeout: 120_000, interval: 500 });
+      await expect(stat(home('data', 'postmaster.pid'))).rejects.toThrow();
+    }
+
+    test('some time after its last client was killed', () => endsAfter('await opening; die();'));
+
+    test('when its starter was killed before it had a session', () =>
+      endsAfter(
+        `setInterval(() => existsSync(${JSON.stringify(home('data', 'postmaster.pid'))}) && die(), 1);`,
+      ));
   });
 
   test('ends with its last clients, though they leave at the same moment', async () => {
@@ -115,6 +127,15 @@ describe('the private server', () => {
     // Its data are free a moment before its process is gone.
     await vi.waitUntil(() => !isRunning(pid), SOON);
     expect(await starts()).toBe(1);
+  });
+
+  test('removes copies of its programs by earlier versions when it starts, and nothing while it runs', async () => {
+    await mkdir(home('server-0.1', 'bin'), { recursive: true });
+    await open();
+    await expect(stat(home('server-0.1'))).rejects.toThrow('ENOENT');
+    await mkdir(home('server-0.2'));
+    await open();
+    expect((await stat(home('server-0.2'))).isDirectory()).toBe(true);
   });
 
   test('is created although the initdb of a killed start is still writing', async () => {
@@ -266,6 +287,16 @@ test.each([
 test.each([
   ['FATAL:  lock file "postmaster.pid" already exists\nHINT:  Is another postmaster running?', 'taken', null],
   ['FATAL:  pre-existing shared memory block (key 1, ID 2) is still in use', 'taken', null],
+  [
+    'FATAL:  the database system is starting up\nLOG:  startup process (PID 7) was terminated by signal 9: Killed',
+    'taken',
+    null,
+  ],
+  [
+    'FATAL:  could not locate a valid checkpoint\nFATAL:  the database system is starting up\n',
+    'failed',
+    /^could not locate/,
+  ],
   ['FATAL:  could not write lock file "postmaster.pid": No space left on device', 'failed', /No space left/],
   [
     'LOG:  starting\nFATAL:  data directory "x" has invalid permissions\nDETAIL:  0700',

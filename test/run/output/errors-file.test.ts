@@ -1,4 +1,6 @@
-import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { constants } from 'node:fs';
+import { mkdtemp, open, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -67,6 +69,15 @@ describe('the errors file', () => {
     expect(await readFile(target, 'utf8')).toBe('old');
     await file.commit();
     expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('leaves a pipe or a device where it is when no row belongs in it', async () => {
+    execFileSync('mkfifo', [target]);
+    const reader = await open(target, constants.O_RDONLY | constants.O_NONBLOCK);
+    const file = await createErrorsFile(target, planFor(), PLAIN);
+    await file.commit();
+    await reader.close();
+    expect(await readdir(folder)).toEqual(['a.errors.csv']);
   });
 
   it('keeps that of an earlier run when it is discarded', async () => {

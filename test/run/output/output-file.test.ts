@@ -17,7 +17,7 @@ import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import { gunzipSync } from 'node:zlib';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { FailFileError } from '../../../src/core/errors.js';
+import { FailFileError, InterruptedError } from '../../../src/core/errors.js';
 import { createOutput, temporaryName } from '../../../src/run/output/output-file.js';
 
 const PLAIN = { gzip: false, bom: false, stdout: null };
@@ -163,6 +163,29 @@ describe('an output', () => {
     await output.write('x');
     await output.commit();
     expect((await stat('/dev/null')).isCharacterDevice()).toBe(true);
+  });
+
+  it('waits for the reader of a named pipe, and says so', async () => {
+    spawnSync('mkfifo', [target]);
+    let opening: ReturnType<typeof createOutput> | undefined;
+    const said = new Promise<string>((onNotice) => {
+      const waiting = { stop: new AbortController().signal, onNotice };
+      opening = createOutput(target, { ...PLAIN, waiting });
+    });
+    expect(await said).toContain(target);
+    const text = readFile(target, 'utf8');
+    const output = await opening;
+    await output?.write('x'.repeat(300_000));
+    await output?.commit();
+    expect(await text).toBe('x'.repeat(300_000));
+    expect((await stat(target)).isFIFO()).toBe(true);
+  });
+
+  it('is stopped while nobody reads from a named pipe', async () => {
+    spawnSync('mkfifo', [target]);
+    const stopping = new AbortController();
+    const waiting = { stop: stopping.signal, onNotice: () => stopping.abort() };
+    await expect(createOutput(target, { ...PLAIN, waiting })).rejects.toThrow(InterruptedError);
   });
 
   it.each([

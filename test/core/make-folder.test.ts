@@ -1,0 +1,34 @@
+import { readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { expect, it } from 'vitest';
+import { makeFolder } from '../../src/core/make-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+it('makes a folder and those above it, and says whether it did', async () => {
+  const path = join(await temporaryFolder(), 'a', 'b');
+  expect(makeFolder(path, 0o700)).toBe(true);
+  expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
+  expect(makeFolder(path)).toBe(false);
+});
+
+it('says why there can be none', async () => {
+  const file = join(await temporaryFolder(), 'file');
+  writeFileSync(file, '');
+  expect(() => makeFolder(file)).toThrow('EEXIST');
+  expect(() => makeFolder(join(file, 'a', 'b'))).toThrow('ENOTDIR');
+});
+
+it.runIf(process.platform === 'linux')('does not try for ever where folders cannot be made', () => {
+  expect(() => makeFolder('/proc/none/a')).toThrow('ENOENT');
+});
+
+it('is the only way that folders are made with those above them', () => {
+  const source = new URL('../../src/', import.meta.url).pathname;
+  const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((name) =>
+    name.endsWith('.ts'),
+  );
+  const others = files.filter((name) =>
+    /mkdir(?:Sync)?\([^;]*recursive|mkdir: true/.test(readFileSync(join(source, name), 'utf8')),
+  );
+  expect(others).toEqual([]);
+});
