@@ -13,7 +13,7 @@ import type { TableFormat } from '../../core/table.js';
 export interface OutputNames {
   /** For complete results only; `-` is the standard output. */
   readonly complete: string;
-  /** For what a stopped run has; `-` when `complete` is. */
+  /** For what a stopped run has; the same as `complete` for an open stream. */
   readonly partial: string;
   readonly errors: string;
   readonly report: string;
@@ -36,8 +36,11 @@ export interface NamingOptions {
   readonly report: string | null;
 }
 
-/** Names of open streams, not of files: nothing is written beside them. */
-const STREAMS = /^\/(dev|proc)\//;
+/** The name of an open stream, not of a file: nothing is written beside it. */
+function isStream(path: string): boolean {
+  return path === '-' || /^\/(dev|proc)\//.test(path);
+}
+
 const GZIP = /\.gz$/i;
 /** Its dot included: what is longer is part of the name. */
 const LONGEST_EXTENSION = 11;
@@ -52,12 +55,10 @@ export function formatOfName(path: string): TableFormat | null {
 /** The names of a run's files; {@link assertPlaces} says whether they can be written. */
 export function outputNames(options: NamingOptions): OutputNames {
   const { input, output } = options;
-  const isStream = input === '-' || STREAMS.test(input);
-  const own = partsOf(isStream ? 'stdin' : input);
+  const own = partsOf(isStream(input) ? 'stdin' : input);
   const extension =
     options.format === options.inputFormat && own.extension !== '' ? own.extension : `.${options.format}`;
-  const beside = output === null || output === '-';
-  const given = beside ? null : partsOf(output);
+  const given = output === null || isStream(output) ? null : partsOf(output);
   const gzip = given?.isGzip ?? (output === null && options.isGzip);
   const suffix = (given?.extension ?? extension) + (gzip ? '.gz' : '');
   const stem = given?.stem ?? own.stem;
@@ -65,7 +66,7 @@ export function outputNames(options: NamingOptions): OutputNames {
   const report = options.report ?? `${stem}.report.json`;
   return {
     complete: output ?? resultStem + suffix,
-    partial: output === '-' ? '-' : `${resultStem}.partial${suffix}`,
+    partial: output !== null && isStream(output) ? output : `${resultStem}.partial${suffix}`,
     errors: options.errors ?? `${stem}.errors${suffix}`,
     report,
     reportHtml: `${report.replace(/\.json$/i, '')}.html`,
@@ -124,7 +125,7 @@ export async function assertPlaces(input: string, names: OutputNames): Promise<v
   const taken = new Map<string, typeof OUTPUT>();
   for (const [key, file] of OUTPUT_FILES) {
     const path = names[key];
-    if (path === '-') continue;
+    if (path === '-' || (key === 'partial' && path === names.complete)) continue;
     const place = await placeOf(path);
     const existing = await stat(path).catch(() => null);
     const other = taken.get(place);

@@ -76,7 +76,7 @@ export function writeOutput(request: WriteRequest) {
     });
     assertCounts();
     await errors.commit();
-    if (isComplete && !isStdout) await rm(names.partial, { force: true });
+    if (isComplete && names.partial !== target) await rm(names.partial, { force: true });
     return { output: target, errors: errors.count > 0 ? names.errors : null, counts, readBack };
   });
 }

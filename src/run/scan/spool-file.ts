@@ -116,7 +116,8 @@ export async function openSpoolFolder(stateFolder: string): Promise<string> {
 export async function assertDiskRoom(folders: Iterable<string>): Promise<void> {
   for (const folder of new Set(folders)) {
     const facts = await statfs(folder).catch(() => null);
-    const left = facts === null ? Number.POSITIVE_INFINITY : facts.bavail * facts.bsize;
+    // /proc, and with it /dev/fd, has no blocks at all.
+    const left = facts === null || facts.blocks === 0 ? Number.POSITIVE_INFINITY : facts.bavail * facts.bsize;
     if (left >= LEAST_DISK_BYTES) continue;
     throw new FailFileError({
       code: 'disk-low',

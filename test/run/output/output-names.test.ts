@@ -87,6 +87,7 @@ describe('outputNames', () => {
     ],
     [{ output: '-' }, ['-', '-', 'customers.errors.csv', 'customers.report.json']],
     [{ input: '-', output: '-' }, ['-', '-', 'stdin.errors.csv', 'stdin.report.json']],
+    [{ output: '/dev/fd/63' }, ['/dev/fd/63', '/dev/fd/63', 'customers.errors.csv', 'customers.report.json']],
     [
       { errors: 'bad.csv', report: 'r.json' },
       ['customers.enriched.csv', 'customers.enriched.partial.csv', 'bad.csv', 'r.json'],
