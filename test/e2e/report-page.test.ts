@@ -15,11 +15,11 @@ test('a run that stops at its limit says so in its page; the next run replaces t
 
   const first = await scene.run(['run', 'list.csv']);
   expect(first.code, first.stderr).toBe(7);
-  expect(first.stderr).toContain('report: list.report.html, for programs list.report.json');
+  expect(first.stderr).toContain('report: list.report.html and list.report.json');
   const partial = await page();
   expect(partial).toContain('>Partial</span>');
   expect(partial).toMatch(
-    /So far \d+ of 30 rows have a brand \([^)]*10 not looked up yet\); 20 requests were billed\./,
+    /So far, \d+ of 30 rows have a brand \([^)]*10 not looked up yet\); 20 requests were billed\./,
   );
   expect(partial).toContain('href="./list.enriched.partial.csv"');
   expect(partial).not.toContain(scene.token);
