@@ -3,7 +3,7 @@ import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { withinDeadline } from '../core/lifecycle.js';
+import { succeeds, withinDeadline } from '../core/lifecycle.js';
 import { type HttpListener, listenHttp } from '../core/listen-http.js';
 import type { ChunkCounts } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
@@ -143,14 +143,9 @@ export function createReadiness(
   let asking: Promise<boolean> | null = null;
   return async () => {
     if (stop.aborted) return 'stopping';
-    asking ??= askEngine()
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => {
-        asking = null;
-      });
+    asking ??= succeeds(askEngine()).finally(() => {
+      asking = null;
+    });
     return (await withinDeadline(asking, PROBE_MS)) === true ? null : 'the engine does not answer';
   };
 }

@@ -1,4 +1,4 @@
-/** How things end: releases of what was acquired, waits with an end, and whether a process runs. */
+/** How things end: releases, failures that have an answer, waits, and whether a process runs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Release = () => unknown | Promise<unknown>;
@@ -37,6 +37,23 @@ export async function withReleasers<T>(action: (releasers: Releasers) => Promise
   }
   await releasers.releaseAll();
   return result;
+}
+
+/** The result of `read`, or `otherwise` when it throws. */
+export function attempt<T, U>(read: () => T, otherwise: U): T | U {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}
+
+/** Whether it resolves. Never rejects. */
+export function succeeds(promise: Promise<unknown>): Promise<boolean> {
+  return promise.then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The promise, or `undefined` after `ms` milliseconds. For closes that may hang. */

@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { openSync, rmSync } from 'node:fs';
 import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRunning } from './lifecycle.js';
+import { isRunning, succeeds } from './lifecycle.js';
 
 export type PrivateFile = Awaited<ReturnType<typeof openPrivateFile>>;
 
@@ -15,10 +15,7 @@ export type PrivateFile = Awaited<ReturnType<typeof openPrivateFile>>;
 export async function openPrivateFile(folder: string, label: string) {
   const path = privatePath(folder, label);
   const handle = await open(path, 'wx+', 0o600);
-  const isNamed = await rm(path).then(
-    () => false,
-    () => true,
-  );
+  const isNamed = !(await succeeds(rm(path)));
   return {
     handle,
     /** Closes it and frees its disk space. Safe to call twice. */

@@ -4,6 +4,7 @@
  */
 import type { ClientBase, ClientConfig } from 'pg';
 import { FailFileError } from '../../core/errors.js';
+import { attempt } from '../../core/lifecycle.js';
 
 /** A server as an engine sees it. */
 export interface PostgresServer {
@@ -41,30 +42,17 @@ export function sessionAddress(url: string): string {
 export function withoutPassword(text: string, url: string): string {
   const { password } = parseUrl(url);
   if (password === '') return text;
-  return text.replaceAll(password, '[removed]').replaceAll(decoded(password), '[removed]');
-}
-
-/** A text with a stray `%` is as it stands. */
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  // A text with a stray `%` is as it stands.
+  const decoded = attempt(() => decodeURIComponent(password), password);
+  return text.replaceAll(password, '[removed]').replaceAll(decoded, '[removed]');
 }
 
 function parseUrl(url: string): URL {
-  try {
-    return new URL(url);
-  } catch {
-    // The text is not quoted: it may hold a password.
-    throw new FailFileError({
-      code: 'engine-unreachable',
-      what: 'the address of the engine cannot be read',
-      subject: 'postgres://…',
-      todo: 'use the form postgres://user:password@host:port/database',
-    });
-  }
+  if (URL.canParse(url)) return new URL(url);
+  const what = 'the address of the engine cannot be read';
+  const todo = 'use the form postgres://user:password@host:port/database';
+  // The text is not quoted: it may hold a password.
+  throw new FailFileError({ code: 'engine-unreachable', what, subject: 'postgres://…', todo });
 }
 
 /** The oldest server for BullMQ's Postgres backend (`MINIMUM_POSTGRES_VERSION` of bullmq 6.7). */
@@ -91,12 +79,9 @@ export async function readServerFacts(session: ClientBase): Promise<ServerFacts>
 export function requireVersion({ version }: ServerFacts, address: string): void {
   const major = Math.floor(version / 10_000);
   if (major >= OLDEST_MAJOR) return;
-  throw new FailFileError({
-    code: 'engine-unfit',
-    what: `the server is PostgreSQL ${major}`,
-    subject: address,
-    todo: `use PostgreSQL ${OLDEST_MAJOR} or later`,
-  });
+  const what = `the server is PostgreSQL ${major}`;
+  const todo = `use PostgreSQL ${OLDEST_MAJOR} or later`;
+  throw new FailFileError({ code: 'engine-unfit', what, subject: address, todo });
 }
 
 /** One sentence for each setting that lets acknowledged answers and permits be lost. */
