@@ -5,7 +5,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { parseDecimal } from '../core/decimal.js';
-import { NeverStartError } from '../core/errors.js';
+import { NeverStartError, usageProblem } from '../core/errors.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
 
@@ -106,12 +106,8 @@ export function loadAccounts(path: string): Accounts {
   try {
     text = readPlainFileSync(path);
   } catch (error) {
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      what: `the accounts file cannot be read: ${systemWords(error)}`,
-      subject: path,
-      todo: 'give a readable file with --accounts',
-    });
+    const what = `the accounts file cannot be read: ${systemWords(error)}`;
+    throw new NeverStartError(usageProblem(what, path, 'give a readable file with --accounts'));
   }
   return parseAccounts(text, path);
 }
@@ -121,12 +117,8 @@ function repeated(texts: readonly string[]): string[] {
 }
 
 function unusable(source: string, problems: readonly string[]): NeverStartError {
-  return new NeverStartError({
-    code: 'usage-invalid',
-    what: 'the accounts file cannot be used',
-    subject: source,
-    todo: `correct: ${problems.join(' · ')}`,
-  });
+  const what = 'the accounts file cannot be used';
+  return new NeverStartError(usageProblem(what, source, `correct: ${problems.join(' · ')}`));
 }
 
 /** SHA-256 of a token: the only form in which the service keeps one. */

@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { errorText } from '../../core/errors.js';
 import { makeFolder } from '../../core/make-folder.js';
 import { systemWords } from '../../core/system-error.js';
+import { unfit } from '../store-calls.js';
 import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
 import {
   admitServerUser,
@@ -20,7 +21,6 @@ import {
   OR_A_SERVER,
   SERVER_ID,
   type ServerUser,
-  unfit,
 } from './server-user.js';
 
 const run = promisify(execFile);

@@ -10,7 +10,8 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText, FailFileError } from '../../core/errors.js';
 import { OLDEST_MAJOR } from '../postgres/postgres-server.js';
-import { OR_A_SERVER, type ServerUser, unfit } from './server-user.js';
+import { unfit } from '../store-calls.js';
+import { OR_A_SERVER, type ServerUser } from './server-user.js';
 
 const run = promisify(execFile);
 const RUN_DEADLINE_MS = 10_000;

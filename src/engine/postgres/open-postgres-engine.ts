@@ -1,6 +1,4 @@
-/**
- * The engine on a PostgreSQL server: BullMQ's Postgres backend and our SQL on one `pg` pool.
- */
+/** The engine on a PostgreSQL server: BullMQ's Postgres backend and our SQL on one `pg` pool. */
 import {
   createPostgresBackend,
   type PgPool,
@@ -19,7 +17,7 @@ import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, giveEngineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
-import { type StoreCalls, translated } from '../store-calls.js';
+import { type StoreCalls, translated, unfit } from '../store-calls.js';
 import { migrate } from './migrations.js';
 import {
   durabilityWarnings,
@@ -180,11 +178,7 @@ async function prepare(client: PoolClient, server: PostgresServer): Promise<stri
     if (error instanceof BrandEnrichError) throw error;
     const known = storeFailure(server, error);
     if (known instanceof FailFileError && known.code === 'engine-unreachable') throw known;
-    throw new FailFileError({
-      code: 'engine-unfit',
-      what: `the schemas bullmq and brand_enrich could not be created (${redact(errorText(error))})`,
-      subject: address,
-      todo: 'allow the user to create schemas in this database',
-    });
+    const what = `the schemas bullmq and brand_enrich could not be created (${redact(errorText(error))})`;
+    throw unfit(what, address, 'allow the user to create schemas in this database');
   }
 }

@@ -5,6 +5,7 @@
 import type { ClientBase, ClientConfig } from 'pg';
 import { FailFileError } from '../../core/errors.js';
 import { attempt } from '../../core/lifecycle.js';
+import { unfit } from '../store-calls.js';
 
 /** A server as an engine sees it. */
 export interface PostgresServer {
@@ -79,9 +80,7 @@ export async function readServerFacts(session: ClientBase): Promise<ServerFacts>
 export function requireVersion({ version }: ServerFacts, address: string): void {
   const major = Math.floor(version / 10_000);
   if (major >= OLDEST_MAJOR) return;
-  const what = `the server is PostgreSQL ${major}`;
-  const todo = `use PostgreSQL ${OLDEST_MAJOR} or later`;
-  throw new FailFileError({ code: 'engine-unfit', what, subject: address, todo });
+  throw unfit(`the server is PostgreSQL ${major}`, address, `use PostgreSQL ${OLDEST_MAJOR} or later`);
 }
 
 /** One sentence for each setting that lets acknowledged answers and permits be lost. */

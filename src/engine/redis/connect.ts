@@ -116,11 +116,8 @@ export async function closeConnection(redis: Redis): Promise<void> {
 export function shownAddress(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null || !/^rediss?:$/.test(parsed.protocol) || parsed.hostname === '') {
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      subject: "the engine's address",
-      todo: 'use the form redis://host:6379 or rediss://user:password@host:6379/0',
-    });
+    const todo = 'use the form redis://host:6379 or rediss://user:password@host:6379/0';
+    throw new NeverStartError({ code: 'usage-invalid', subject: "the engine's address", todo });
   }
   const path = parsed.pathname === '/' ? '' : parsed.pathname;
   return `${parsed.protocol}//${parsed.hostname}:${parsed.port || '6379'}${path}`;

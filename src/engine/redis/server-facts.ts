@@ -1,6 +1,6 @@
 /** The report of a Redis server, and whether it is safe for the ledger and paid answers. */
 import type { Redis } from 'ioredis';
-import { FailFileError } from '../../core/errors.js';
+import { unfit } from '../store-calls.js';
 
 export interface ServerFacts {
   /** `major.minor.patch` of the Redis protocol (Valkey reports 7.2.4); null when unreported. */
@@ -38,14 +38,14 @@ export function judgeServer(
   address: string,
   mayWaitForDisk: boolean,
 ): { waitsForDisk: boolean; warnings: string[] } {
-  const unfit = (what: string, todo: string) =>
-    new FailFileError({ code: 'engine-unfit', what, subject: address, todo });
   if (facts.version !== null && !isAtLeast(facts.version, OLDEST_VERSION))
-    throw unfit(`Redis ${facts.version} is too old`, 'use Redis 6.2 or later, or Valkey');
-  if (facts.isReplica) throw unfit('this Redis is a read-only replica', 'use the address of the primary');
+    throw unfit(`Redis ${facts.version} is too old`, address, 'use Redis 6.2 or later, or Valkey');
+  if (facts.isReplica)
+    throw unfit('this Redis is a read-only replica', address, 'use the address of the primary');
   if (facts.maxmemoryPolicy !== null && facts.maxmemoryPolicy !== 'noeviction') {
     throw unfit(
       `Redis may evict stored answers and the ledger (maxmemory-policy ${facts.maxmemoryPolicy})`,
+      address,
       'run "redis-cli CONFIG SET maxmemory-policy noeviction", put the setting into redis.conf, and run again',
     );
   }

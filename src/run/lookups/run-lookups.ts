@@ -1,8 +1,9 @@
 /** The stage that may spend: estimate, consent, then queue, ledger and worker, and the lookups. */
-import { DeclinedError, FailFileError } from '../../core/errors.js';
+import { DeclinedError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import type { Releasers } from '../../core/lifecycle.js';
 import type { Engine } from '../../engine/engine.js';
+import { unfit } from '../../engine/store-calls.js';
 import { permitMsOf } from '../../ledger/governor.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, spentOf } from '../../ledger/policy.js';
@@ -95,12 +96,11 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
 async function assertEngineRoom(engine: Engine): Promise<void> {
   const free = await engine.freeMemory();
   if (free === null || free >= LEAST_ENGINE_SHARE) return;
-  throw new FailFileError({
-    code: 'engine-unfit',
-    what: 'the engine has too little memory left to store paid answers',
-    subject: `${engine.address}, ${Math.floor(free * 100)} % free`,
-    todo: 'raise its maxmemory or purge old answers (`brand-enrich outcomes purge --older-than 7d`), then run again',
-  });
+  throw unfit(
+    'the engine has too little memory left to store paid answers',
+    `${engine.address}, ${Math.floor(free * 100)} % free`,
+    'raise its maxmemory or purge old answers (`brand-enrich outcomes purge --older-than 7d`), then run again',
+  );
 }
 
 /** Asks to spend by the ledger's limits. If refused, ends the run and throws `DeclinedError`. */
@@ -119,11 +119,9 @@ async function agreeOrEnd(
     if (!isAgreed) await around.engine.runs.end(run.id, 'stopped', 'you declined the spending');
   }
   if (isAgreed) return;
-  throw new DeclinedError({
-    code: 'declined',
-    subject: request.input === '-' ? 'stdin' : request.input,
-    todo: 'to continue, run again and answer y, or add --yes',
-  });
+  const subject = request.input === '-' ? 'stdin' : request.input;
+  const todo = 'to continue, run again and answer y, or add --yes';
+  throw new DeclinedError({ code: 'declined', subject, todo });
 }
 
 /** Starts the run's own worker, which the signal stops; only listens to a shared one. */
