@@ -75,13 +75,13 @@ test('not-found answers, accounts, end and header survive a round trip', () => {
 
 test.each([
   ['{"type":"answer"}', /key/],
-  [answerLine(answer(null)).replace('"not_found"', '"matched"'), /do not fit/],
+  [answerLine(answer(null)).replace('"not_found"', '"matched"'), /do not match/],
   [answerLine(answer(null)).replace('"billed":true', '"billed":1'), /billed/],
   [answerLine(answer(null)).replace(/"fetchedAt":"[^"]+"/, '"fetchedAt":"soon"'), /date/],
   [answerLine(answer(null)).replace('domain:', 'domain:\\u0000'), /key/],
   ['{"type":"account","account":"a","period":"2026-13-77","sent":1,"others":0,"quota":null}', /period/],
   ['{"type":"account","account":"a","period":null,"sent":-1,"others":0,"quota":null}', /count/],
-  ['[]', /no JSON object/],
+  ['[]', /not a JSON object/],
   ['{"type":"answer","key":"01234', /cut off/],
 ])('%s is refused as damaged', (line, reason) => {
   expect(readLine(Buffer.from(line))).toEqual({ type: 'broken', reason: expect.stringMatching(reason) });
@@ -89,5 +89,5 @@ test.each([
 
 test('a header of a later release is refused, and so is a missing one', () => {
   expect(readHeader(Buffer.from('{"type":"brand-enrich export","version":2}'))).toMatch(/version 2/);
-  expect(readHeader(Buffer.from('domain\n'))).toMatch(/does not begin/);
+  expect(readHeader(Buffer.from('domain\n'))).toMatch(/does not start/);
 });
