@@ -165,21 +165,11 @@ export interface WorkerContext {
 
 /** The worker of one token. The caller starts and stops it; `listener` gets chunks and answers. */
 export function openLookupWorker(
-  { engine, service, settings, stateFolder, log }: WorkerContext,
+  { service, settings, stateFolder, ...rest }: WorkerContext,
   listener?: WorkerListener,
 ): LookupWorker {
   const { concurrency, timeoutMs, usageLagMs, compression: compress } = settings;
-  return createLookupWorker({
-    engine,
-    clientFor: service.clientFor,
-    queueName: service.queueName,
-    concurrency,
-    timeoutMs,
-    usageLagMs,
-    compress,
-    spoolFolder: spoolOf(stateFolder),
-    clock: systemClock,
-    log,
-    ...(listener === undefined ? {} : { listener }),
-  });
+  const terms = { concurrency, timeoutMs, usageLagMs, compress, spoolFolder: spoolOf(stateFolder) };
+  const { clientFor, queueName } = service;
+  return createLookupWorker({ ...rest, ...terms, clientFor, queueName, clock: systemClock, listener });
 }
