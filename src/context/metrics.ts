@@ -4,7 +4,7 @@ import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { succeeds, withinDeadline } from '../core/lifecycle.js';
-import { type HttpListener, listenHttp } from '../core/listen-http.js';
+import { type HttpListener, type ListenAddress, listenHttp } from '../core/listen-http.js';
 import type { ChunkCounts } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf, roomOf } from '../ledger/policy.js';
@@ -135,10 +135,7 @@ export function createReadiness(
   };
 }
 
-export interface MetricsServerOptions {
-  readonly host: string;
-  /** 0 takes a free one. */
-  readonly port: number;
+export interface MetricsServerOptions extends Pick<ListenAddress, 'host' | 'port'> {
   readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
   /** See `createReadiness`. */
   readonly whyNotReady: () => Promise<string | null>;

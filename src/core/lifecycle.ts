@@ -27,16 +27,22 @@ export function createReleasers() {
 
 /** Runs `action` and then what it pushed. Its own error wins over an error of a release. */
 export async function withReleasers<T>(action: (releasers: Releasers) => Promise<T>): Promise<T> {
+  return orRelease(async (releasers) => {
+    const result = await action(releasers);
+    await releasers.releaseAll();
+    return result;
+  });
+}
+
+/** Runs `action`, and what it pushed only when it fails; its own error wins. */
+export async function orRelease<T>(action: (releasers: Releasers) => Promise<T>): Promise<T> {
   const releasers = createReleasers();
-  let result: T;
   try {
-    result = await action(releasers);
+    return await action(releasers);
   } catch (error) {
     await releasers.releaseAll().catch(() => undefined);
     throw error;
   }
-  await releasers.releaseAll();
-  return result;
 }
 
 /** The result of `read`, or `otherwise` when it throws. */

@@ -6,6 +6,7 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { parseDecimal } from '../core/decimal.js';
 import { NeverStartError, usageProblem } from '../core/errors.js';
+import { attempt } from '../core/lifecycle.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
 
@@ -52,10 +53,7 @@ const mailSchema = z.strictObject({ url: z.url({ protocol: /^smtps?$/ }), from: 
 /** The mail server that notices go through. */
 export type MailSettings = Readonly<z.output<typeof mailSchema>>;
 
-const fileSchema = z.strictObject({
-  smtp: mailSchema.optional(),
-  accounts: z.array(accountSchema).min(1),
-});
+const fileSchema = z.strictObject({ smtp: mailSchema.optional(), accounts: z.array(accountSchema).min(1) });
 
 export class Accounts {
   constructor(
@@ -74,12 +72,8 @@ export class Accounts {
 
 /** Throws `NeverStartError` with every problem at once, but no values: they may be secrets. */
 export function parseAccounts(text: string, source: string): Accounts {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw unusable(source, ['it is not JSON']);
-  }
+  const json: unknown = attempt(() => JSON.parse(text), undefined);
+  if (json === undefined) throw unusable(source, ['it is not JSON']);
   const parsed = fileSchema.safeParse(json);
   if (!parsed.success) {
     throw unusable(

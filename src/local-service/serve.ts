@@ -5,7 +5,7 @@ import type { Settings } from '../config/settings.js';
 import { type Clock, systemClock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
-import { createReleasers } from '../core/lifecycle.js';
+import { orRelease } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { type Accounts, hashToken, loadAccounts, parseAccounts } from './accounts.js';
 import { parseFaults, withFaults } from './faults.js';
@@ -49,8 +49,7 @@ export async function serve(options: ServeOptions) {
     log.warn({ account }, 'the accounts file holds this token in clear; write its SHA-256 as tokenSha256');
   const catalogue = await loadCatalogue(options.catalogue ?? sampleCatalogue());
   const { size } = catalogue;
-  const releasers = createReleasers();
-  try {
+  return orRelease(async (releasers) => {
     if (options.accounts) releasers.push(await lockUsage(options.accounts));
     const service = new LocalService({
       catalogue,
@@ -78,10 +77,7 @@ export async function serve(options: ServeOptions) {
       /** Finishes answers under way and keeps what was counted. Safe to call twice. */
       close: () => releasers.releaseAll(),
     };
-  } catch (error) {
-    await releasers.releaseAll().catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
 /**

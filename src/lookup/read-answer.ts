@@ -1,7 +1,4 @@
-/**
- * Interprets answers. Pure: a result of `send` becomes a meaning, a cost and usage headers. The
- * worker decides what follows (repeat, wait, halt).
- */
+/** Interprets answers: a result of `send` becomes a meaning, a cost and usage headers. Pure. */
 import { isUtf8 } from 'node:buffer';
 import { attempt } from '../core/lifecycle.js';
 import { type Brand, whyNoBrand } from './brand.js';

@@ -179,12 +179,7 @@ export async function makeData(
   try {
     await mkdir(draft, { mode: 0o700 });
     if (maker !== null) await changeOwner(draft, maker);
-    await run(binaries.initdb, args, {
-      ...maker,
-      env: SERVER_ENV,
-      cwd: draft,
-      timeout: INITDB_DEADLINE_MS,
-    });
+    await run(binaries.initdb, args, { ...maker, env: SERVER_ENV, cwd: draft, timeout: INITDB_DEADLINE_MS });
     if (user !== null) await changeOwner(draft, user);
     await rename(draft, folders.data);
     // A name that was given in a folder stays after a loss of power.

