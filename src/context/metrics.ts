@@ -121,10 +121,7 @@ export function createMetrics() {
 }
 
 /** Why this process cannot work; null: it can. Asks the engine once at a time, for all probes. */
-export function createReadiness(
-  askEngine: () => Promise<unknown>,
-  stop: AbortSignal,
-): () => Promise<string | null> {
+export function createReadiness(askEngine: () => Promise<unknown>, stop: AbortSignal) {
   let asking: Promise<boolean> | null = null;
   return async () => {
     if (stop.aborted) return 'stopping';

@@ -62,11 +62,8 @@ export function openClients(settings: Settings, token: string, releasers: Releas
         ? service.startsWith('https://') || isLoopbackUrl(service) || settings.allowHttp
         : service === settings.baseUrl;
     if (!isAllowed || !URL.canParse(service)) return null;
-    const http = createHttpSend({
-      baseUrl: service,
-      connections: settings.concurrency,
-      timeoutMs: settings.timeoutMs,
-    });
+    const { concurrency: connections, timeoutMs } = settings;
+    const http = createHttpSend({ baseUrl: service, connections, timeoutMs });
     opened.push(http);
     const client = createClient(http.send, token);
     clients.set(service, client);

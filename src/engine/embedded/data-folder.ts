@@ -48,10 +48,7 @@ const ROOT_STATE_FOLDER = '/var/lib/brand-enrich';
  * Makes the folders, readable by the server's user alone. Throws {@link unfit} for a folder that
  * cannot be made, is on a network file system, or that the server's user cannot enter.
  */
-export async function prepareServerFolders(
-  { state, home }: ServerFolders,
-  user: ServerUser | null,
-): Promise<void> {
+export async function prepareServerFolders({ state, home }: ServerFolders, user: ServerUser | null) {
   try {
     // Root's server has no account, and its database is made by a user that has: both pass through.
     // What is inside stays closed.
@@ -161,11 +158,7 @@ export function initdbFailure(stderr: string): string {
 }
 
 /** Makes an empty database, whole or not at all. Throws {@link unfit} with words of `initdb`. */
-export async function makeData(
-  folders: ServerFolders,
-  binaries: ServerBinaries,
-  user: ServerUser | null,
-): Promise<void> {
+export async function makeData(folders: ServerFolders, binaries: ServerBinaries, user: ServerUser | null) {
   // Left by an earlier start that was killed.
   for (const name of await readdir(folders.home)) {
     // Its `initdb` may still be writing there; what cannot be removed yet is removed by a later

@@ -39,11 +39,7 @@ export const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/b
  * `folder`: where a copy is kept when the package cannot be used in its place. Throws
  * {@link unfit} with the ways out when nothing on this machine runs.
  */
-export async function findServerBinaries(
-  user: ServerUser | null,
-  wanted: number | null,
-  folder: string,
-): Promise<ServerBinaries> {
+export async function findServerBinaries(user: ServerUser | null, wanted: number | null, folder: string) {
   const failures: string[] = [];
   const majors = new Set<number>();
   for await (const candidate of candidates(folder)) {
@@ -176,11 +172,7 @@ async function machineFolders(): Promise<string[]> {
 }
 
 /** Runs the programs: `initdb` only where it is needed. Throws when one does not run. */
-async function provenMajor(
-  { postgres, initdb }: Candidate,
-  user: ServerUser | null,
-  makesData: boolean,
-): Promise<number> {
+async function provenMajor({ postgres, initdb }: Candidate, user: ServerUser | null, makesData: boolean) {
   const options = { ...user, env: SERVER_ENV, cwd: '/', timeout: RUN_DEADLINE_MS };
   if (makesData) await run(initdb, ['--version'], options);
   const { stdout } = await run(postgres, ['--version'], options);

@@ -22,11 +22,7 @@ export function freeShare(facts: Pick<ServerFacts, 'maxmemory' | 'usedMemory'>):
  * Throws `FailFileError` `engine-unfit` with the line that fixes it. `waitsForDisk`: `WAITAOF`
  * makes a write durable here, nothing else does, and `mayWaitForDisk` allows it.
  */
-export function judgeServer(
-  facts: ServerFacts,
-  address: string,
-  mayWaitForDisk: boolean,
-): { waitsForDisk: boolean; warnings: string[] } {
+export function judgeServer(facts: ServerFacts, address: string, mayWaitForDisk: boolean) {
   if (facts.version !== null && !isAtLeast(facts.version, OLDEST_VERSION))
     throw unfit(`Redis ${facts.version} is too old`, address, 'use Redis 6.2 or later, or Valkey');
   if (facts.isReplica)

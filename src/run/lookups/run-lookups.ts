@@ -101,11 +101,7 @@ async function assertEngineRoom(engine: Engine): Promise<void> {
 }
 
 /** Asks to spend by the ledger's limits. If refused, ends the run and throws `DeclinedError`. */
-async function agreeOrEnd(
-  { request, around, run }: LookupsContext,
-  missing: number,
-  state: LedgerState,
-): Promise<void> {
+async function agreeOrEnd({ request, around, run }: LookupsContext, missing: number, state: LedgerState) {
   const { overage, quotaCap } = state;
   const { overagePrice } = request;
   const settings = { ...request.settings, overage, quotaCap };
@@ -200,10 +196,7 @@ const SILENCE = {
 } as const;
 
 /** A notice if the run waits for a killed run's permits; null: it waits for something else. */
-async function whoIsWaitedFor(
-  { request, around, run }: LookupsContext,
-  inFlight: number,
-): Promise<string | null> {
+async function whoIsWaitedFor({ request, around, run }: LookupsContext, inFlight: number) {
   const { engine } = around;
   const { account, timeoutMs } = request.settings;
   const [state, runs] = await Promise.all([engine.ledger.show(account), engine.runs.list(RUNS_LOOKED_AT)]);
