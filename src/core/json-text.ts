@@ -52,11 +52,7 @@ export function cellOfJson(value: string): string {
 }
 
 /** The text without these of its members; `members` must be all of {@link membersOf}. */
-export function cutMembers(
-  text: string,
-  members: readonly Member[],
-  isCut: (member: Member) => boolean,
-): string {
+export function cutMembers(text: string, members: readonly Member[], isCut: (member: Member) => boolean) {
   let kept = '';
   let from = 0;
   let hasKept = false;
