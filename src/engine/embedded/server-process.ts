@@ -8,10 +8,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { FailFileError } from '../../core/errors.js';
 import { isRunning } from '../../core/lifecycle.js';
 import { machineIdentity } from '../../core/process-identity.js';
+import { unfit } from '../store-calls.js';
 import { OWNER_FILE, type ServerFolders } from './data-folder.js';
 import { LONGEST_PATH } from './folder-lock.js';
 import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
-import { type ServerUser, unfit } from './server-user.js';
+import type { ServerUser } from './server-user.js';
 
 /** The name of the socket's file ends in the port's number, though nothing listens on a port. */
 export const SOCKET_PORT = 5432;

@@ -10,6 +10,7 @@ import type { Client } from 'pg';
 import { errorText, type FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
+import { unfit } from '../store-calls.js';
 import {
   findData,
   makeData,
@@ -22,7 +23,7 @@ import { lockFolder } from './folder-lock.js';
 import { findServerBinaries, removeOtherCopies, UnusableDataError } from './server-binaries.js';
 import { assertNoForeignServer, clearTheWay, socketFolder, startServer } from './server-process.js';
 import { connectionTo, isAnswering, leaveServer, openSession, unreachable } from './server-sessions.js';
-import { serverUser, unfit } from './server-user.js';
+import { serverUser } from './server-user.js';
 
 /** A server that recovers from a crash or waits for its last session to end takes seconds. */
 const JOIN_DEADLINE_MS = 60_000;
