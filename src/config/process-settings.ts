@@ -87,7 +87,7 @@ export const PROCESS_SETTINGS = {
     { note: "this machine's" },
   ),
   catchUp: schedule('--catch-up', yesOrNo).describe(
-    'if the machine was off at the time, run once when it is back on on',
+    'if the machine was off at the time, run once when it is on again',
   ),
 
   notifyUrl: notifying('--notify-url', webhookValue).describe('webhook to notify of events, as JSON', {

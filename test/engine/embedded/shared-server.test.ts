@@ -4,7 +4,18 @@
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -58,6 +69,25 @@ describe('the private server', () => {
     for (const child of children) releasers.push(() => child.kill('SIGKILL'));
     const ids = await Promise.all(children.map((child) => child.nextLine()));
     expect(new Set(ids).size).toBe(1);
+    expect(await starts()).toBe(1);
+  });
+
+  test.each(['a,b', `$$ '"$w$`])('is watched in a folder called %s', async (name) => {
+    folder = join(folder, name);
+    await open();
+    await vi.waitUntil(() => /^\d{4}-/.test(readFileSync(home('heartbeat'), 'utf8')), SOON);
+  });
+
+  test('is one server under every name of its folder, a long one with a socket elsewhere', async () => {
+    const link = join(folder, 'link');
+    folder = join(folder, 'long-'.repeat(20));
+    await mkdir(folder);
+    await symlink(folder, link);
+    await open();
+    const pid = serverPid();
+    const other = await openEmbeddedEngine({ folder: link, log: silentLog() });
+    await other.close();
+    expect(serverPid()).toBe(pid);
     expect(await starts()).toBe(1);
   });
 
