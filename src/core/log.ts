@@ -33,7 +33,8 @@ export function createLog(options: LogOptions): Log {
 
 /**
  * Opens the log. Lines are written synchronously: what was logged before a kill is on disk.
- * `reopen` opens the file again under its name, after a rotation. Throws FailFileError `output-unwritable`.
+ * `reopen` opens the file again under its name, after a rotation. Throws FailFileError
+ * `output-unwritable`.
  */
 export function openLog({ level, file }: LogOptions): { readonly log: Log; reopen(): void } {
   const destination = openDestination(file);

@@ -24,7 +24,7 @@ export const DEMO_TOKEN = 'demo-token';
 /** How often an idle service looks whether a month is over. */
 const MONTH_CHECK_MS = 60_000;
 
-/** The settings of `serve`. What is null or absent has its default; of accounts the demo account. */
+/** The settings of `serve`; null or absent: the default, of accounts the demo account. */
 export interface ServeOptions
   extends Partial<Pick<Settings, 'host' | 'catalogue' | 'accounts' | 'ownDomain' | 'journal' | 'faults'>> {
   /** 0: any free port. */

@@ -76,7 +76,7 @@ async function* candidates(folder: string): AsyncGenerator<Candidate> {
   for (const found of await machineFolders()) yield candidateIn(found);
 }
 
-/** The package in place, with its links mended, and as a copy, each tried before the next is made. */
+/** The package in place, with its links mended, then as a copy: each is tried before the next. */
 async function* packagedCandidates(native: string, folder: string): AsyncGenerator<Candidate> {
   const candidate = candidateIn(join(native, 'bin'));
   yield candidate;
