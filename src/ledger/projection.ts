@@ -3,7 +3,7 @@
 import { costOf, requestsFor } from '../core/decimal.js';
 import type { LedgerState } from './ledger.js';
 import { nextPeriodAt, periodStart } from './period.js';
-import { spentOf } from './policy.js';
+import { capOf, spentOf } from './policy.js';
 
 const DAY_MS = 86_400_000;
 
@@ -54,21 +54,27 @@ export type BudgetState = Readonly<NonNullable<ReturnType<typeof budgetStateOf>>
 
 /** Of the whole account: overage is use beyond the quota. null: not paid, or quota unknown. */
 export function budgetStateOf(
-  state: Pick<LedgerState, 'quota' | 'sent' | 'held' | 'others'>,
+  state: Pick<LedgerState, 'quota' | 'quotaCap' | 'sent' | 'held' | 'others'>,
   { plan, budget, price }: BudgetTerms,
 ) {
   if (plan !== 'paid' || state.quota === null) return null;
-  const overageRequests = Math.max(0, spentOf(state) - state.quota);
-  const requestsLeft = Math.max(0, requestsFor(budget, price) - overageRequests);
+  const cap = capOf(state);
+  const spent = spentOf(state);
+  const overageRequests = Math.max(0, spent - state.quota);
+  const requestsAllowed = requestsFor(budget, price);
   return {
     budget,
     price,
     /** Requests beyond the quota, ours and others', and their cost. */
     overageRequests,
     used: costOf(overageRequests, price),
-    /** The number of requests that the rest of the budget buys, and their cost. */
-    requestsLeft,
-    left: costOf(requestsLeft, price),
+    /** `--quota` if below the quota: the budget's requests begin there, billed only beyond it. */
+    quotaCap: cap,
+    /** The number of requests that the whole budget allows beyond the quota or `quotaCap`. */
+    requestsAllowed,
+    requestsLeft: Math.max(0, requestsAllowed - Math.max(0, spent - (cap ?? state.quota))),
+    /** What is not spent, in whole requests. */
+    left: costOf(Math.max(0, requestsAllowed - overageRequests), price),
   };
 }
 
