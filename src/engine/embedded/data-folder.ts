@@ -165,6 +165,11 @@ export async function makeData(folders: ServerFolders, binaries: ServerBinaries,
     // start.
     if (name.startsWith(DRAFT)) await rm(join(folders.home, name), REMOVAL).catch(() => undefined);
   }
+  // It runs its own programs through a shell, in double quotes.
+  if (/["$`\\]/.test(binaries.initdb)) {
+    const what = 'PostgreSQL makes no database from a folder with one of " $ ` \\ in its path';
+    throw unfit(what, binaries.initdb, 'use a folder without them with --state');
+  }
   const draft = join(folders.home, `${DRAFT}${randomBytes(6).toString('hex')}`);
   const maker = user === null ? null : namedUser(user);
   const access = ['-U', SERVER_ROLE, '--auth-local=trust', '--auth-host=reject'];

@@ -10,6 +10,7 @@ import {
   mkdir,
   mkdtemp,
   readFile,
+  rename,
   rm,
   stat,
   symlink,
@@ -72,8 +73,13 @@ describe('the private server', () => {
     expect(await starts()).toBe(1);
   });
 
-  test.each(['a,b', `$$ '"$w$`])('is watched in a folder called %s', async (name) => {
-    folder = join(folder, name);
+  test.each(['a,b', `$$ '"$w$`])('is watched in a folder that was moved to %s', async (name) => {
+    await (await open()).close();
+    const place = folder;
+    folder = join(place, name);
+    await mkdir(folder);
+    await rename(join(place, 'postgres'), home());
+    await rm(home('heartbeat'));
     await open();
     await vi.waitUntil(() => /^\d{4}-/.test(readFileSync(home('heartbeat'), 'utf8')), SOON);
   });
