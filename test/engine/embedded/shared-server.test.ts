@@ -57,24 +57,9 @@ describe('the private server', () => {
   const starts = async () =>
     (await readFile(home('server.log'), 'utf8')).match(/starting PostgreSQL/g)?.length ?? 0;
 
-  test('is started once by five processes that begin at the same moment', async () => {
-    const children = Array.from({ length: 5 }, () =>
-      startChild(`
-        const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
-        const { silentLog } = await load('src/core/log.js');
-        const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
-        say(engine.id);
-        setInterval(() => {}, 1000);
-      `),
-    );
-    for (const child of children) releasers.push(() => child.kill('SIGKILL'));
-    const ids = await Promise.all(children.map((child) => child.nextLine()));
-    expect(new Set(ids).size).toBe(1);
-    expect(await starts()).toBe(1);
-  });
-
-  test('is shared by thirty processes at once', { tags: ['long'], timeout: 150_000 }, async () => {
-    const children = Array.from({ length: 30 }, () =>
+  /** The engine ids that as many processes see, which begin at the same moment and stay. */
+  const openTogether = async (count: number) => {
+    const children = Array.from({ length: count }, () =>
       startChild(`
         const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
         const { silentLog } = await load('src/core/log.js');
@@ -85,8 +70,16 @@ describe('the private server', () => {
       `),
     );
     for (const child of children) releasers.push(() => child.kill('SIGKILL'));
-    const ids = await Promise.all(children.map((child) => child.nextLine()));
-    expect(new Set(ids).size).toBe(1);
+    return new Set(await Promise.all(children.map((child) => child.nextLine())));
+  };
+
+  test('is started once by five processes that begin at the same moment', async () => {
+    expect((await openTogether(5)).size).toBe(1);
+    expect(await starts()).toBe(1);
+  });
+
+  test('is shared by thirty processes at once', { tags: ['long'], timeout: 150_000 }, async () => {
+    expect((await openTogether(30)).size).toBe(1);
     expect(await starts()).toBe(1);
   });
 
