@@ -17,6 +17,13 @@ const SECRETS = ['token', 'authorization', 'Authorization'].flatMap((name) => [
   `*.*.${name}`,
 ]);
 
+const LINES = {
+  base: null,
+  redact: { paths: SECRETS, censor: '[removed]' },
+  // pino escapes the control characters of ASCII alone; and a secret may be in anybody's words.
+  hooks: { streamWrite: (line: string) => visibleJson(jsonWithoutSecrets(line)) },
+};
+
 interface LogOptions {
   /** One of pino's levels, or `silent`. */
   readonly level: string;
@@ -48,17 +55,7 @@ export function openLog({ level, file }: LogOptions): { readonly log: Log; reope
   );
   // A log that cannot be written is no reason to stop the work that it reports.
   destination.on('error', () => undefined);
-  const log = pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      redact: { paths: SECRETS, censor: '[removed]' },
-      // pino escapes the control characters of ASCII alone; and a secret may be in anybody's words.
-      hooks: { streamWrite: (line) => visibleJson(jsonWithoutSecrets(line)) },
-    },
-    destination,
-  );
+  const log = pino({ ...LINES, level, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   return {
     log,
     reopen() {
@@ -70,6 +67,26 @@ export function openLog({ level, file }: LogOptions): { readonly log: Log; reope
       }
     },
   };
+}
+
+/** Another logger's methods, as pino and `console` have them. */
+export type LogTarget = Readonly<
+  Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>
+>;
+
+/** A log that hands its lines, without secrets, to another logger, whose level decides. */
+export function forwardingLog(target: LogTarget): Log {
+  const write = (line: string) => {
+    const { level, msg = '', ...facts } = JSON.parse(line) as { level: number; msg?: string };
+    const { values } = pino.levels;
+    const name = (['error', 'warn', 'info'] as const).find((each) => level >= (values[each] ?? 0));
+    try {
+      target[name ?? 'debug'](facts, msg);
+    } catch {
+      // A log that cannot be written is no reason to stop the work that it reports.
+    }
+  };
+  return pino({ ...LINES, level: 'debug', timestamp: false }, { write });
 }
 
 /** A log that writes nothing. */

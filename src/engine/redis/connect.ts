@@ -56,6 +56,8 @@ export function createConnection({ url, address, use, log }: ConnectOptions): Re
     connectionName: `brand-enrich-${use}`,
     retryStrategy: (times) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),
   });
+  // Whoever waits for an answer keeps the process running, not the connection.
+  redis.on('connect', () => redis.stream.unref());
   let isAway = false;
   // Whoever opens a store's connection reports that it cannot be opened.
   let isKnown = use !== 'store';
