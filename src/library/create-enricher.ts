@@ -79,12 +79,12 @@ async function openEnricher(
   const parts = { engine, worker, runs, keyPrefix, waits, clock, log, closing: closing.signal };
   const lookups = createLookups(parts, board);
   const files = new Set<Promise<unknown>>();
-  const askOpenly = lookups.open(null);
+  const askOpenly = lookups.open(closing.signal);
   const askers = new WeakMap<AbortSignal, Ask>();
 
   function askUntil(signal: AbortSignal | undefined): Ask {
     if (signal === undefined) return askOpenly;
-    const ask = askers.get(signal) ?? lookups.open(signal);
+    const ask = askers.get(signal) ?? lookups.open(follow(signal, closing.signal).stop);
     askers.set(signal, ask);
     return ask;
   }
@@ -101,15 +101,14 @@ async function openEnricher(
     if (!Number.isInteger(lookAhead) || lookAhead < 1)
       throw unusable('lookAhead', 'a whole number of 1 or more');
     const judged = judgedAs(kind);
-    const leaving = new AbortController();
-    const stop = AbortSignal.any([leaving.signal, closing.signal, ...(signal ? [signal] : [])]);
+    const { stop, leave } = follow(signal, closing.signal);
     const ask = lookups.open(stop);
     const candidatesOf = identifier ?? ((row: Row) => row as Candidates);
     const find = async (row: Row) => findBrand(row, candidatesOf(row), judged, ask);
     try {
       yield* enrichRows(rows, find, lookAhead, stop);
     } finally {
-      leaving.abort();
+      leave();
     }
   }
 
@@ -132,17 +131,19 @@ async function openEnricher(
       return findBrand(identifier, identifier, judged, askUntil(signal));
     },
     enrich,
-    runFile(path, file = {}) {
-      const { signal } = file;
-      const stop = signal === undefined ? closing.signal : AbortSignal.any([signal, closing.signal]);
+    async runFile(path, file = {}) {
+      closing.signal.throwIfAborted();
       const token = isSample ? null : readToken(settings);
+      const { stop, leave } = follow(file.signal, closing.signal);
       const context = { engine, service, token, stateFolder, log, stop };
-      if (closing.signal.aborted) return Promise.reject(closing.signal.reason);
       const run = runOneFile(path, { ...said, ...file }, context);
       files.add(run);
-      const forget = () => files.delete(run);
-      keepRunning(run).then(forget, forget);
-      return run;
+      try {
+        return await keepRunning(run);
+      } finally {
+        leave();
+        files.delete(run);
+      }
     },
     close,
     [Symbol.asyncDispose]: close,
@@ -155,6 +156,23 @@ const CLOSED = {
   subject: 'close()',
   todo: 'create another one to go on: every paid answer is kept',
 } as const;
+
+/**
+ * A signal that ends with the caller's, with ours, or by `leave`. The caller's is listened to
+ * itself: a time-out on which only other signals depend may be collected before it rings.
+ */
+function follow(signal: AbortSignal | undefined, closing: AbortSignal) {
+  const leaving = new AbortController();
+  const onAbort = () => leaving.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const leave = () => {
+    signal?.removeEventListener('abort', onAbort);
+    leaving.abort();
+  };
+  return { stop: AbortSignal.any([leaving.signal, closing]), leave };
+}
+
 function unusable(option: string, write: string): NeverStartError {
   const what = 'this option has no such value';
   return new NeverStartError({ code: 'usage-invalid', what, subject: option, todo: `write ${write}` });

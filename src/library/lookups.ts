@@ -41,6 +41,7 @@ export interface LookupsOptions {
   readonly waits: boolean;
   readonly clock: Clock;
   readonly log: Log;
+  /** The program closes. */
   readonly closing: AbortSignal;
 }
 
@@ -120,9 +121,8 @@ export function createLookups(options: LookupsOptions, board: ReturnType<typeof 
     }
   }
 
-  /** For those who leave together: all whose wait ends with this signal. */
-  function open(stop: AbortSignal | null): Ask {
-    const signal = stop === null ? closing : AbortSignal.any([stop, closing]);
+  /** For those who leave together, with this signal, which ends when the program closes too. */
+  function open(signal: AbortSignal): Ask {
     /** Those who wait, and equal ones once: they are also asked for once. */
     const pending = new Map<string, Waiter>();
     const isWaiting = (waiter: Waiter) => pending.get(waiter.text) === waiter;

@@ -16,6 +16,7 @@ import { assertEngineRoom, readOwnBrand } from '../run/lookups/run-lookups.js';
 import { foreignTerms } from '../run/lookups/spending.js';
 import { type LookupsEnd, whyDeferred } from '../run/run-end.js';
 import { startRun } from '../run/run-record.js';
+import { createStanding } from '../run/run-view.js';
 import { assertDiskRoom } from '../run/scan/spool-file.js';
 import {
   freshnessOf,
@@ -84,6 +85,7 @@ export function createProgramRuns(options: ProgramRunsOptions) {
   let stopped: { readonly end: LookupsEnd; readonly until: number } | null = null;
   let idle: NodeJS.Timeout | undefined;
   const ending = new Set<Promise<void>>();
+  const standing = createStanding(log, worker);
 
   async function begin(): Promise<OpenRun> {
     await assertEngineRoom(engine);
@@ -172,11 +174,16 @@ export function createProgramRuns(options: ProgramRunsOptions) {
     leave(run: ProgramRun): void {
       const open = run as OpenRun;
       open.users -= 1;
+      standing({ ledger: worker.ledgerState(settings.account), trouble: worker.trouble });
       finishUnused(open);
     },
     /** Looks whether something stopped a run from outside; true: it did. Throws engine trouble. */
     async isStopped(run: ProgramRun): Promise<boolean> {
-      const { halt, isCancelled } = await engine.runs.heartbeat(run.record.id);
+      const { halt, isCancelled } = await engine.runs.heartbeat(run.record.id).catch((error) => {
+        // An engine that was flushed does not know it: the next lookup begins another one.
+        if (current === run) current = null;
+        throw error;
+      });
       if (isCancelled) stop(run as OpenRun, { type: 'cancelled' });
       else if (halt) stop(run as OpenRun, { type: 'halted', halt });
       return isCancelled || halt !== null;
