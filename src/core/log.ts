@@ -31,10 +31,6 @@ interface LogOptions {
   readonly file?: string | undefined;
 }
 
-export function createLog(options: LogOptions): Log {
-  return openLog(options).log;
-}
-
 /**
  * Opens the log. Lines are written synchronously: what was logged before a kill is on disk.
  * `reopen` opens the file again under its name, after a rotation. Throws NeverStartError for a

@@ -81,8 +81,6 @@ export function createAnswerBoard() {
   };
 }
 
-export type Lookups = ReturnType<typeof createLookups>;
-
 export function createLookups(options: LookupsOptions, board: ReturnType<typeof createAnswerBoard>) {
   const { engine, worker, runs, keyPrefix, clock, log, closing } = options;
   const patience = createPatience({ log, stop: closing });
