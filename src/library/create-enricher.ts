@@ -98,6 +98,8 @@ async function openEnricher(
     rows: Iterable<Row> | AsyncIterable<Row>,
     { identifier, kind, signal, lookAhead = settings.concurrency * 2 }: EnrichOptions<Row> = {},
   ): AsyncGenerator<Enriched<Row>, void, undefined> {
+    // Its characters would be looked up, and paid for.
+    if (typeof rows === 'string') throw unusable('rows', 'a list of texts, not one');
     if (!Number.isInteger(lookAhead) || lookAhead < 1)
       throw unusable('lookAhead', 'a whole number of 1 or more');
     const judged = judgedAs(kind);

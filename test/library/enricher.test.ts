@@ -98,6 +98,30 @@ describe('a program', () => {
     expect(meter.mostBilledOnce()).toBe(1);
   });
 
+  test('and a run of the command line at the same time buy each identifier once between them', async () => {
+    const scene = await createScene(engine, { latencyMs: 10 });
+    await scene.write('list.csv', domainList(150));
+    const enricher = await enricherOf(scene, { concurrency: 4 });
+    const [found, run] = await Promise.all([
+      all(enricher.enrich(domains(150))),
+      scene.run(['run', 'list.csv']),
+    ]);
+    expect(run.code, run.stderr).toBe(0);
+    expect(found.map(({ identifier }) => identifier)).toEqual(domains(150));
+    expect(scene.service.meter.billed).toBe(150);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+  });
+
+  test('a text in place of rows is refused, and so are options that cannot be', async () => {
+    const scene = await createScene(engine);
+    const enricher = await enricherOf(scene);
+    await expect(all(enricher.enrich('acme.com'))).rejects.toThrow(/a list of texts/);
+    await expect(all(enricher.enrich(['a.com'], { lookAhead: 0 }))).rejects.toThrow(/lookAhead/);
+    await expect(enricher.lookup('a.com', { kind: 'website' as 'domain' })).rejects.toThrow(/kind/);
+    await expect(createEnricher({ env: scene.env, rate: -1 })).rejects.toThrow(/rate in the options/);
+    expect(scene.service.meter.requests).toHaveLength(0);
+  });
+
   test('a budget beyond the quota is spent to its end and no further, by all enrichers together', async () => {
     const scene = await createScene(engine, { plan: 'paid', quota: 10, overageTenths: 1_000 });
     const options = { plan: 'paid', overageBudget: 0.7 } as const;
@@ -269,6 +293,34 @@ describe('a program', () => {
       runs: { status: string }[];
     };
     expect(runs.slice(0, 2).map(({ status }) => status)).toEqual(['running', 'stopped']);
+  });
+
+  test('that waits at the limit goes on when it is raised; when it asks for nothing more its run ends, and another begins with the next lookup', {
+    tags: ['long'],
+    timeout: 240_000,
+  }, async () => {
+    const scene = await createScene(engine, { quota: 5 });
+    const { meter, options } = scene.service;
+    const enricher = await enricherOf(scene, { onLimit: 'wait' });
+    const enriching = all(enricher.enrich(domains(8)));
+    await scene.service.until(({ billed }) => billed === 5);
+    options.quota = 100;
+    expect(Object.keys(statusesOf(await enriching)).sort()).toEqual(['matched', 'not_found']);
+    expect(meter.billed).toBe(8);
+    const newest = async () => {
+      const { stdout } = await scene.run(['status', '--json']);
+      return (JSON.parse(stdout) as { runs: { id: string; status: string }[] }).runs[0];
+    };
+    const first = await newest();
+    await expect
+      .poll(newest, { timeout: 60_000, interval: 2_000 })
+      .toEqual(expect.objectContaining({ id: first?.id, status: 'completed' }));
+    await enricher.lookup('late.com');
+    expect(await newest()).toMatchObject({
+      id: expect.not.stringContaining(first?.id ?? ''),
+      status: 'running',
+    });
+    expect(meter.billed).toBe(9);
   });
 
   test('an outage of the service shorter than its retries fails nothing', async () => {
