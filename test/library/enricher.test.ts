@@ -157,15 +157,17 @@ describe('a program', () => {
     const stop = new AbortController();
     const found: Enriched[] = [];
     const taking = (async () => {
-      for await (const row of enricher.enrich(domains(500), { signal: stop.signal })) {
+      for await (const row of enricher.enrich(domains(500), { signal: stop.signal, lookAhead: 200 })) {
         if (found.push(row) === 10) stop.abort(new Error('enough'));
       }
     })();
     await expect(taking).rejects.toThrow('enough');
     const sent = meter.requests.length;
+    // It would be the last of all: requests go out in order.
+    await enricher.lookup('after.com');
     await enricher.close();
     // Those that had their permit when it came.
-    expect(meter.requests.length - sent).toBeLessThanOrEqual(8);
+    expect(meter.requests.length - sent).toBeLessThanOrEqual(9);
     const second = await enricherOf(scene);
     await all(second.enrich(domains(60)));
     expect(meter.mostBilledOnce()).toBe(1);
@@ -176,9 +178,12 @@ describe('a program', () => {
     const { meter } = scene.service;
     const enricher = await enricherOf(scene, { concurrency: 4 });
     const found: Enriched[] = [];
-    for await (const row of enricher.enrich(domains(500))) if (found.push(row) === 5) break;
+    for await (const row of enricher.enrich(domains(500), { lookAhead: 200 })) {
+      if (found.push(row) === 5) break;
+    }
+    const sent = meter.requests.length;
     expect(await enricher.lookup('after.com')).toMatchObject({ identifier: 'after.com', source: 'api' });
-    expect(meter.billed).toBeLessThan(40);
+    expect(meter.requests.length - sent).toBeLessThanOrEqual(9);
     expect(meter.mostBilledOnce()).toBe(1);
   });
 
@@ -305,7 +310,7 @@ describe('a program', () => {
     const enriching = all(enricher.enrich(domains(8)));
     await scene.service.until(({ billed }) => billed === 5);
     options.quota = 100;
-    expect(Object.keys(statusesOf(await enriching)).sort()).toEqual(['matched', 'not_found']);
+    expect(Object.keys(statusesOf(await enriching))).not.toContain('deferred');
     expect(meter.billed).toBe(8);
     const newest = async () => {
       const { stdout } = await scene.run(['status', '--json']);
@@ -332,7 +337,7 @@ describe('a program', () => {
     await scene.service.until((meter) => meter.count({ status: 503 }) >= 3);
     scene.service.options.faults.unavailable = 0;
     const statuses = Object.keys(statusesOf(await Promise.all(lookups)));
-    expect(statuses.sort()).toEqual(['matched', 'not_found']);
+    expect(statuses).not.toContain('failed');
     expect(scene.service.meter.billed).toBe(21);
   });
 });
