@@ -46,6 +46,8 @@ interface OpenRun extends ProgramRun {
   readonly beganAt: number;
   readonly releasers: Releasers;
   users: number;
+  /** Ends it when nobody has used it for a while. */
+  idle?: NodeJS.Timeout;
   /** Why it takes no more lookups; null: it does. */
   end: LookupsEnd | null;
 }
@@ -83,7 +85,6 @@ export function createProgramRuns(options: ProgramRunsOptions) {
   let beginning: Promise<OpenRun> | null = null;
   let hasOpenedAccount = false;
   let stopped: { readonly end: LookupsEnd; readonly until: number } | null = null;
-  let idle: NodeJS.Timeout | undefined;
   const ending = new Set<Promise<void>>();
   const standing = createStanding(log, worker);
 
@@ -133,7 +134,7 @@ export function createProgramRuns(options: ProgramRunsOptions) {
 
   function finish(run: OpenRun, status: 'completed' | 'stopped', reason: string | null): Promise<void> {
     if (current === run) current = null;
-    clearTimeout(idle);
+    clearTimeout(run.idle);
     const finished = run.releasers
       .releaseAll()
       .then(() => engine.runs.end(run.record.id, status, reason))
@@ -149,7 +150,7 @@ export function createProgramRuns(options: ProgramRunsOptions) {
     if (run.end !== null) void finish(run, 'stopped', whyDeferred(run.end));
     else if (run !== current)
       void finish(run, keepsKey ? 'stopped' : 'completed', keepsKey ? 'renewed' : null);
-    else if (!keepsKey) idle = setTimeout(() => void finish(run, 'completed', null), IDLE_MS).unref();
+    else if (!keepsKey) run.idle = setTimeout(() => void finish(run, 'completed', null), IDLE_MS).unref();
   }
 
   return {
@@ -167,7 +168,7 @@ export function createProgramRuns(options: ProgramRunsOptions) {
         });
         run = await beginning;
       }
-      clearTimeout(idle);
+      clearTimeout(run.idle);
       run.users += 1;
       return run;
     },
