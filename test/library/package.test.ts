@@ -16,8 +16,8 @@ import { createScene, domainAt, domainList, type Scene } from '../support/scene.
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
-/** Every example of these documents is a program. */
-const DOCUMENTS = ['src/library/README.md'];
+/** Every example of the library in these documents is a program. */
+const DOCUMENTS = ['README.md', 'src/library/README.md'];
 
 /** Takes its domains and stops only when it is killed, or forgets to close. */
 const PROGRAMS = {
@@ -62,7 +62,8 @@ function examples(): Promise<[string, string][]> {
     DOCUMENTS.map(async (document) => {
       const blocks = (await readFile(join(ROOT, document), 'utf8')).matchAll(/^```ts\n([\s\S]*?)^```$/gm);
       const name = document.replaceAll(/[^a-z]+/gi, '-').toLowerCase();
-      return [...blocks].map(([, code], at): [string, string] => [`${name}-${at + 1}.ts`, code ?? '']);
+      const programs = [...blocks].filter(([, code]) => code?.includes('createEnricher'));
+      return programs.map(([, code], at): [string, string] => [`${name}-${at + 1}.ts`, code ?? '']);
     }),
   ).then((all) => all.flat());
 }
@@ -131,7 +132,7 @@ describe('a program', () => {
   test('of the documents runs, and its file is whole', async () => {
     const scene = await createScene(engine, { plan: 'paid' });
     await scene.write('customers.csv', domainList(20));
-    const programs = (await readdir(join(project, 'out'))).filter((name) => name.startsWith('src-'));
+    const programs = (await readdir(join(project, 'out'))).filter((name) => /-md-\d+\.js$/.test(name));
     expect(programs).toHaveLength((await examples()).length);
     await Promise.all(
       programs.map(async (file) => {
