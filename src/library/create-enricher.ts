@@ -78,6 +78,9 @@ async function openEnricher(
   const waits = settings.onLimit === 'wait';
   const parts = { engine, worker, runs, keyPrefix, waits, clock, log, closing: closing.signal };
   const lookups = createLookups(parts, board);
+  // Of one account, whatever else a file is given.
+  const { baseUrl, token, tokenFile, account, sample, env } = said;
+  const own = { baseUrl, token, tokenFile, account, sample, env };
   const files = new Set<Promise<unknown>>();
   const askOpenly = lookups.open(closing.signal);
   const askers = new WeakMap<AbortSignal, Ask>();
@@ -135,10 +138,17 @@ async function openEnricher(
     enrich,
     async runFile(path, file = {}) {
       closing.signal.throwIfAborted();
-      const token = isSample ? null : readToken(settings);
       const { stop, leave } = follow(file.signal, closing.signal);
-      const context = { engine, service, token, stateFolder, log, stop };
-      const run = runOneFile(path, { ...said, ...file }, context);
+      const context = {
+        engine,
+        service,
+        token: isSample ? null : readToken(settings),
+        stateFolder,
+        log,
+        stop,
+      };
+      // One enricher is of one account, whatever a file is said to have.
+      const run = runOneFile(path, { ...said, ...file, ...own }, context);
       files.add(run);
       try {
         return await keepRunning(run);

@@ -261,7 +261,13 @@ describe('a program', () => {
       isComplete: false,
       output: scene.path('out.partial.csv'),
     });
-    const whole = await enricher.runFile(scene.path('list.csv'), { output, column: ['website:domain'] });
+    // The types allow no other account for a file; who gives one all the same gets none.
+    const other = { baseUrl: 'http://127.0.0.1:9', token: 'of-somebody-else' };
+    const whole = await enricher.runFile(scene.path('list.csv'), {
+      output,
+      column: ['website:domain'],
+      ...other,
+    });
     expect(whole).toMatchObject({ exitCode: 0, isComplete: true, reason: null, output });
     expect([...phases]).toEqual(expect.arrayContaining(['reading', 'asking']));
     expect(await readRows(output)).toHaveLength(60);
