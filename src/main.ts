@@ -13,6 +13,7 @@ import { inheritedFlags, type Settings } from './config/settings.js';
 import { showConfig, shownSettings } from './config/show-config.js';
 import type { CommandContext } from './context/open-context.js';
 import { BrandEnrichError, EXIT, type ExitCode, errorText } from './core/errors.js';
+import { keepRunning } from './core/lifecycle.js';
 import { openLog } from './core/log.js';
 import { createRedact, keepSecret } from './core/secrets.js';
 import { printJson, printText } from './core/terminal-text.js';
@@ -39,7 +40,7 @@ interface Known {
 export async function main(argv: readonly string[]): Promise<void> {
   const known: Known = { file: null, settings: null };
   try {
-    process.exitCode = await runArguments(argv, known);
+    process.exitCode = await keepRunning(runArguments(argv, known));
   } catch (error) {
     const { env } = process;
     const token = known.settings?.token ?? env.BRAND_API_TOKEN ?? '';

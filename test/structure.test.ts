@@ -25,6 +25,7 @@ const MODULES: readonly string[] = [
   'run',
   'local-service',
   'context',
+  'library',
   'daemon',
   'commands',
 ];

@@ -161,11 +161,13 @@ export interface WorkerContext {
   readonly settings: Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs' | 'compression'>;
   readonly stateFolder: string;
   readonly log: Log;
+  /** False: it resolves what it is given, and takes nothing from the queue. Default true. */
+  readonly takesChunks?: boolean;
 }
 
 /** The worker of one token. The caller starts and stops it; `listener` gets chunks and answers. */
 export function openLookupWorker(
-  { engine, service, settings, stateFolder, log }: WorkerContext,
+  { engine, service, settings, stateFolder, log, takesChunks = true }: WorkerContext,
   listener?: WorkerListener,
 ): LookupWorker {
   const { concurrency, timeoutMs, usageLagMs, compression: compress } = settings;
@@ -180,6 +182,7 @@ export function openLookupWorker(
     spoolFolder: spoolOf(stateFolder),
     clock: systemClock,
     log,
+    takesChunks,
     ...(listener === undefined ? {} : { listener }),
   });
 }

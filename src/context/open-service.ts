@@ -7,7 +7,7 @@ import { NeverStartError } from '../core/errors.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { type Client, createClient } from '../lookup/client.js';
-import { createHttpSend } from '../lookup/send.js';
+import { createHttpSend, type HttpSend } from '../lookup/send.js';
 import type { AccountNames, RunService } from '../run/enrich-request.js';
 
 /** A client for the service of a run; null for one that the token must not go to. */
@@ -51,7 +51,7 @@ export async function openService(
  */
 export function openClients(settings: Settings, token: string, releasers: Releasers): ClientFor {
   const clients = new Map<string, Client>();
-  const opened: ReturnType<typeof createHttpSend>[] = [];
+  const opened: HttpSend[] = [];
   // Pushed here and not where one is opened, so that they are released after their users.
   releasers.push(() => Promise.all(opened.map((http) => http.close())));
   return (service) => {

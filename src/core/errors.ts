@@ -49,6 +49,7 @@ export const ERROR_CATALOGUE = {
   'engine-unfit': 'the engine cannot be used: its version, settings or data are unsuitable',
   'engine-held': 'another process or machine is using the state folder',
   'service-unreachable': 'an address cannot be reached or listened on',
+  'credentials-refused': 'the service refused the credentials',
   interrupted: 'stopped by a signal',
   declined: 'nothing was done: you declined',
 } as const;
@@ -116,6 +117,11 @@ export function throwProblems(problems: readonly Problem[]): void {
 /** This file cannot be processed: input, output or engine failed. Paid answers are stored. */
 export class FailFileError extends BrandEnrichError {
   readonly exitCode = EXIT.ioError;
+}
+
+/** The service refuses the token: nothing is sent until that is changed. Nothing is lost. */
+export class RefusedError extends BrandEnrichError {
+  readonly exitCode = EXIT.credentials;
 }
 
 /** Somebody asked the run to stop: run again to go on. */

@@ -21,7 +21,7 @@ export interface EngineOptions {
   readonly upkeepClock?: Clock;
 }
 
-export type EngineKind = 'embedded' | 'redis' | 'postgres';
+type EngineKind = 'embedded' | 'redis' | 'postgres';
 
 /** The payload of one BullMQ job: identifiers and bookkeeping, never rows, brands or tokens. */
 export interface ChunkData {

@@ -1,10 +1,15 @@
 /** From a file to the same file enriched and ranked: every stage in its order. */
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Input } from '../intake/input.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunProgress } from '../stores/run-store.js';
-import type { EnrichProgress, EnrichRequest, EnrichSurroundings } from './enrich-request.js';
+import {
+  type EnrichProgress,
+  type EnrichRequest,
+  type EnrichSurroundings,
+  runKey,
+} from './enrich-request.js';
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { type LookupsContext, runLookups } from './lookups/run-lookups.js';
 import { takeWaves } from './lookups/sweep.js';
@@ -48,7 +53,9 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
     await assertPlaces(request.input, names);
     await assertDiskRoom([folder, names.complete === '-' ? folder : dirname(resolve(names.complete))]);
 
-    const run = await startRun(request, around, scan, input.name, releasers);
+    const key = runKey(scan.contentHash, request);
+    const run = await startRun({ key, name: basename(input.name), settings }, around, releasers);
+    await engine.runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
     const keyPrefix = outcomeKeyPrefix(settings.service, settings.allowNsfw);
     const freshness = freshnessOf(run);
     const collector = new OutcomeCollector({ engine, scan, renderer, keyPrefix, freshness });

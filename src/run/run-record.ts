@@ -1,16 +1,14 @@
 /** A run's record in the engine, for workers and other runs: its start, heartbeat and end. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { basename } from 'node:path';
 import { FailFileError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
 import { isProcessGone, processIdentity } from '../core/process-identity.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { NO_TALLY, type RunRecord, unreportedOf } from '../stores/run-store.js';
-import { type BegunRun, type EnrichRequest, type EnrichSurroundings, runKey } from './enrich-request.js';
+import type { BegunRun, EnrichSurroundings } from './enrich-request.js';
 import { accountOfRun } from './lookups/spending.js';
-import type { Scan } from './scan/scan.js';
 
 const HEARTBEAT_MS = 5_000;
 /** Runs checked for a killed process: the kill may be the last thing that happened, or long ago. */
@@ -19,12 +17,13 @@ const RUNS_LOOKED_AT = 100;
 const SETTLE_LOOKS = 4;
 const SETTLE_LOOK_MS = 100;
 
-/** Starts a scanned input's run; `releasers` end its heartbeat. Throws what the engine throws. */
+/**
+ * Starts a run; `releasers` end its heartbeat. `name`: of its input or program, for people. Throws
+ * what the engine throws.
+ */
 export async function startRun(
-  request: EnrichRequest,
-  { engine, clock, log }: EnrichSurroundings,
-  scan: Scan,
-  inputName: string,
+  { key, name, settings: said }: Pick<RunRecord, 'key' | 'settings'> & { readonly name: string },
+  { engine, clock, log }: Pick<EnrichSurroundings, 'engine' | 'clock' | 'log'>,
   releasers: Releasers,
 ): Promise<RunRecord> {
   const { runs } = engine;
@@ -36,9 +35,9 @@ export async function startRun(
   }
   const run = await runs.start({
     id: newRunId(clock.now()),
-    key: runKey(scan.contentHash, request),
-    label: `${hostname()}: ${basename(inputName)}`,
-    settings: { ...request.settings, process: processIdentity() },
+    key,
+    label: `${hostname()}: ${name}`,
+    settings: { ...said, process: processIdentity() },
   });
   // Alive even while a stage takes long: a run without a heartbeat is dead for its workers.
   let isUnderWay = false;
@@ -51,9 +50,8 @@ export async function startRun(
       .finally(() => {
         isUnderWay = false;
       });
-  }, HEARTBEAT_MS);
+  }, HEARTBEAT_MS).unref();
   releasers.push(() => clearInterval(timer));
-  await runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
   return run;
 }
 

@@ -23,7 +23,9 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     for (const _start of ['fetched', 'stored']) {
       const result = await scene.run(['run', 'list.csv', '--sort', 'none'], { BRAND_API_URL: web.url });
       expect(result.code, result.stderr).toBe(0);
-      expect(result.stderr).toMatch(/2 identifiers that were not found are still being fetched .* again in 2 minutes/);
+      expect(result.stderr).toMatch(
+        /2 identifiers that were not found are still being fetched .* again in 2 minutes/,
+      );
       const rows = await readRows(scene.path('list.enriched.csv'));
       expect(rows.map((row) => [row.brand_status, row.brand_error])).toEqual(
         [0, 1, 2, 3, 4, 5].map((at) =>

@@ -10,7 +10,7 @@ import {
   withBackend,
 } from 'bullmq';
 import type { Pool, PoolClient } from 'pg';
-import { type Clock, systemClock } from '../../core/clock.js';
+import { type Clock, idleClock } from '../../core/clock.js';
 import { BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
 import { createReleasers } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
@@ -87,7 +87,7 @@ export async function openEngineOn(
       }
     });
     await patience(() => calls.call('tidy'));
-    releasers.push(keepTidy(calls, options.upkeepClock ?? systemClock, log));
+    releasers.push(keepTidy(calls, options.upkeepClock ?? idleClock, log));
     const stores = createStores(calls);
     const id = await patience(() => giveEngineId(stores.keyValues));
     const queues = createQueues(backendOn(pool), { failure, log, telemetry });

@@ -56,6 +56,8 @@ export function createConnection({ url, address, use, log }: ConnectOptions): Re
     connectionName: `brand-enrich-${use}`,
     retryStrategy: (times) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),
   });
+  // A pending answer keeps the process running, not the connection.
+  redis.on('connect', () => redis.stream.unref());
   let isDown = false;
   // The code that opens a store's connection reports the failure.
   let isKnown = use !== 'store';

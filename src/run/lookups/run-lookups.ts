@@ -92,7 +92,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
  * Throws FailFileError `engine-unfit` when the engine has less than a tenth of its memory left:
  * nothing is bought that could not be kept.
  */
-async function assertEngineRoom(engine: Engine): Promise<void> {
+export async function assertEngineRoom(engine: Engine): Promise<void> {
   const free = await engine.freeMemory();
   if (free === null || free >= LEAST_ENGINE_SHARE) return;
   throw new FailFileError({
@@ -164,9 +164,9 @@ export function stopAtSignal(
 }
 
 /** Reads quota and usage before spending; refused credentials or a wrong address end the run. */
-async function readOwnBrand(
+export async function readOwnBrand(
   worker: LookupWorker,
-  { ownDomain }: EnrichRequest,
+  { ownDomain }: Pick<EnrichRequest, 'ownDomain'>,
   run: RunRecord,
 ): Promise<RunHalt | null> {
   const look = ownDomain === null ? null : await worker.readUsage(ownDomain, run);

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createReleasers, withinDeadline } from '../../../src/core/lifecycle.js';
-import { createLog, silentLog } from '../../../src/core/log.js';
+import { openLog, silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
 import { createHandClock } from '../../model/hand-clock.js';
@@ -54,7 +54,7 @@ describe('the postgres engine', () => {
     let offsetMs = 0;
     const clocks = Array.from({ length: 3 }, () => createHandClock());
     for (const upkeepClock of clocks) {
-      const log = createLog({ level: 'debug', file });
+      const { log } = openLog({ level: 'debug', file });
       const engine = await openPostgresEngine({ url, log, clockOffsetMs: () => offsetMs, upkeepClock });
       releasers.push(() => engine.close());
     }
