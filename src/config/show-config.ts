@@ -1,6 +1,7 @@
 /** What `brand-enrich config` prints: each setting, its value and where it came from. */
 import { maskAddress, maskOrigin, maskTokenPath } from './address-values.js';
 import type { ConfigFile } from './load-settings.js';
+import { proxyFor } from './network.js';
 import { formatDuration } from './parse-value.js';
 import { type LoadedSettings, SETTINGS, type SettingName, type Settings, settingsOf } from './settings.js';
 
@@ -24,7 +25,16 @@ export function showConfig(loaded: LoadedSettings, file: Pick<ConfigFile, 'path'
   const lines = shown.map(
     ({ name, value, origin }) => `${name.padEnd(nameWidth)}  ${value.padEnd(valueWidth)}  ${origin}`,
   );
-  return `config file: ${file === null ? 'none' : file.path}\n\n${lines.join('\n')}\n`;
+  const way = wayToService(loaded.settings);
+  return `config file: ${file === null ? 'none' : file.path}\n\n${lines.join('\n')}\n${way}`;
+}
+
+/** Whether through a proxy, and which; nothing while no service is named. */
+function wayToService(settings: Settings): string {
+  if (settings.baseUrl === null) return '';
+  const proxy = proxyFor(settings.baseUrl, settings);
+  const way = proxy === null ? 'directly' : `through ${maskAddress(proxy.address)} (${proxy.source})`;
+  return `\nthe service is reached ${way}\n`;
 }
 
 const MASKS = {

@@ -17,6 +17,16 @@ interface SystemFault {
  */
 export type FaultKind = 'lasting' | 'no_http' | 'refused' | 'passing';
 
+/** A connection that did not come about, for a reason that is known in words. */
+export class ConnectionFault extends Error implements SystemFault {
+  constructor(
+    readonly words: string,
+    readonly kind: FaultKind,
+  ) {
+    super(words);
+  }
+}
+
 /** What Node adds to an error of the system; nodemailer keeps the code under another name. */
 type SystemDetail = Readonly<
   Partial<Record<'code' | 'originalCode' | 'hostname' | 'address' | 'port' | 'path', unknown>>
@@ -52,8 +62,8 @@ const CONNECTIONS: Readonly<Record<string, string>> = {
 };
 
 const UNTRUSTED =
-  'is from an authority that this machine does not trust; name its certificate in NODE_EXTRA_CA_CERTS';
-const SELF_SIGNED = 'is self-signed; name it, or the authority behind it, in NODE_EXTRA_CA_CERTS';
+  "is from an authority that this machine does not trust; name that authority's certificate with --ca-file";
+const SELF_SIGNED = 'is self-signed; name it, or that of the authority behind it, with --ca-file';
 
 const CERTIFICATES: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: SELF_SIGNED,
@@ -82,6 +92,7 @@ export function systemFault(error: unknown): SystemFault {
     const [kind = 'passing'] = kinds;
     return { words, kind: kinds.size === 1 ? kind : 'passing' };
   }
+  if (error instanceof ConnectionFault) return error;
   if (!(error instanceof Error)) return { words: errorText(error), kind: 'passing' };
   const detail = error as SystemDetail;
   const code = String(detail.originalCode ?? detail.code ?? '');

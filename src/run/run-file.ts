@@ -1,5 +1,6 @@
 /** From a file to enriched file, reports, notices and exit code. All commands call `runFile`. */
 import { basename } from 'node:path';
+import { networkOf } from '../config/network.js';
 import type { Settings } from '../config/settings.js';
 import type { Streams } from '../core/terminal-text.js';
 import { openingPace } from '../ledger/pace.js';
@@ -70,7 +71,8 @@ export async function runFile(run: FileRun, context: RunContext) {
   const report = run.namesAreBare === true ? withBareNames(made) : made;
   await writeReport(result.names.report, report);
   const { sample: isSample, embedLogos: embedsLogos } = settings;
-  const page = await writeReportPage(result, report, { isSample, embedsLogos, stop });
+  const network = embedsLogos ? networkOf(settings) : null;
+  const page = await writeReportPage(result, report, { isSample, network, stop });
   notices.noteEnd(result, report, exitCode, service.account);
   return { request, result, report, exitCode, page };
 }

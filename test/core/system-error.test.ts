@@ -56,7 +56,7 @@ describe('a system error in words', () => {
     'a certificate that is not trusted (%s) says what to set',
     (code) => {
       const { words, kind } = systemFault(systemError(code));
-      expect(words).toMatch(/^the certificate is .*NODE_EXTRA_CA_CERTS$/);
+      expect(words).toMatch(/^the certificate is .*--ca-file$/);
       expect(kind).toBe('lasting');
     },
   );

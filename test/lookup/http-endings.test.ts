@@ -106,7 +106,7 @@ describe('an address that is wrong', () => {
   test('with a certificate that nobody vouches for says how to trust it', async () => {
     const port = await listening(createTlsServer(SELF_SIGNED));
     expect(await sendTo(`https://127.0.0.1:${port}`)).toEqual(
-      wrong(expect.stringMatching(/^the certificate is self-signed.*NODE_EXTRA_CA_CERTS$/)),
+      wrong(expect.stringMatching(/^the certificate is self-signed.*--ca-file$/)),
     );
   });
 });
