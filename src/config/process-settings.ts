@@ -36,7 +36,7 @@ const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
 /** What a schedule runs follows `--` and has the flags of `run`. */
 const schedule = linesOf('Schedules', ['schedule add'], { isFlagOnly: true });
 const notifying = linesOf('Notifications', RUNNING);
-const reaching = linesOf('Service', ['run', 'watch', 'worker', 'schedule serve', 'up', 'config']);
+const network = linesOf('Network', ['run', 'watch', 'worker', 'schedule serve', 'up', 'config']);
 const engine = linesOf('Engine', WITH_ENGINE);
 const always = linesOf('Behaviour', COMMAND_NAMES);
 const watched = linesOf('Behaviour', ['run', 'watch', 'up', 'worker', 'schedule serve', 'config']);
@@ -120,22 +120,23 @@ export const PROCESS_SETTINGS = {
   ),
 
   // Variables of all programs: a lower-case name wins, as it does for curl.
-  httpsProxy: reaching(null, proxyValue).describe(
+  httpsProxy: network(null, proxyValue).describe(
     'proxy through which https addresses are reached: service, logos, webhooks',
     { env: 'https_proxy', envAlias: { name: 'HTTPS_PROXY' }, secrecy: 'address', note: 'none' },
   ),
-  httpProxy: reaching(null, proxyValue).describe('the same for http addresses', {
+  httpProxy: network(null, proxyValue).describe('the same for http addresses', {
     env: 'http_proxy',
     envAlias: { name: 'HTTP_PROXY' },
     secrecy: 'address',
     note: 'none',
   }),
-  noProxy: reaching(null, text('HOSTS')).describe(
+  noProxy: network(null, text('HOSTS')).describe(
     'hosts, domains and networks reached without a proxy, as this machine always is',
     { env: 'no_proxy', envAlias: { name: 'NO_PROXY' }, note: 'none' },
   ),
-  caFile: linesOf('Service', WITH_ENGINE)('--ca-file', path('FILE')).describe(
+  caFile: network('--ca-file', path('FILE')).describe(
     "certificates (PEM) to trust besides Node's own: of a company's authority, a proxy, a server",
+    { commands: WITH_ENGINE },
   ),
 
   engine: engine('--engine', engineValue, 'embedded').describe(

@@ -45,6 +45,7 @@ it.each([
     'where requests go and what they may cost',
     { baseUrl: 'https://a.example', overageBudget: '5', rate: '10' },
   ],
+  ['how hosts are reached', { caFile: 'ca.pem' }],
   ['who is told', { notifyUrl: 'https://hooks.example', notifyOn: 'finish' }],
 ])('a hosted run takes over %s', (_, flags) => {
   expect(inheritedFlags(flags)).toEqual(flags);
