@@ -62,6 +62,7 @@ export async function runFile(run: FileRun, context: RunContext) {
     },
     onNotice: (notice, isWarning) => (isWarning ? view.warn(notice) : view.notice(notice)),
     confirm: view.confirm,
+    asksPerson: view.asksPerson,
   };
   const enrich = () => enrichFile(request, around);
   const result = await traces.traceRun(context.engine.kind, settings.strict, enrich);
@@ -94,6 +95,7 @@ function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext)
     overagePrice,
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),
     onLimit,
+    trial: settings.trial,
     ownDomain: service.ownDomain,
     maxErrors,
     stateFolder,

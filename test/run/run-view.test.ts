@@ -44,11 +44,37 @@ it('a log names the run, keeps warnings apart, and has the cost before it is spe
   const view = createLogView(log, { file: 'a.csv' }, createStanding(log, null));
   view.notice('detected: CSV');
   view.warn('parked');
-  const estimate = { requests: 5, withinQuota: 3, overageRequests: 2, maxCost: '0.2', deferred: 0 };
+  const estimate = {
+    requests: 5,
+    withinQuota: 3,
+    overageRequests: 2,
+    maxCost: '0.2',
+    deferred: 0,
+    quotaLeft: 9,
+    trial: null,
+  };
   expect(await view.confirm(estimate)).toBe(true);
   expect(lines).toEqual([
     ['info', 'a.csv', 'detected: CSV'],
     ['warn', 'a.csv', 'parked'],
     ['info', 'a.csv', 5, 2, '0.2', 'asking the service'],
   ]);
+});
+
+it('a log says when a run may use most of what is left of the quota, and goes no further than a trial', async () => {
+  const { log, lines } = keptLog();
+  const view = createLogView(log, { file: 'a.csv' }, createStanding(log, null));
+  const question = {
+    requests: 5,
+    withinQuota: 5,
+    overageRequests: 0,
+    maxCost: '0',
+    deferred: 0,
+    quotaLeft: 9,
+  };
+  expect(await view.confirm({ ...question, trial: null })).toBe(true);
+  expect(lines).toEqual([
+    ['info', 'a.csv', 5, 0, '0', 9, 'asking the service for more than half of what is left of the quota'],
+  ]);
+  expect(await view.confirm({ ...question, trial: { isAsked: true, counts: {}, brands: [] } })).toBe(false);
 });

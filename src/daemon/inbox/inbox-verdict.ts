@@ -59,6 +59,7 @@ export function verdictOfResult(
   switch (end.type) {
     case 'finished':
     case 'stopped':
+    case 'declined':
       return { type: 'put_back' };
     case 'cancelled':
       return failed('Somebody cancelled its run', 'put it into the inbox again to go on');

@@ -15,8 +15,9 @@ import type { RunFacts } from '../report/run-summary.js';
 import type { LookupsEnd } from '../run-end.js';
 import type { Scan } from '../scan/scan.js';
 import { ChunkDispatcher, removeDeadChunks } from './dispatch-chunks.js';
-import { estimateSpending, foreignTerms } from './spending.js';
-import { sweep } from './sweep.js';
+import { foreignTerms, spendingQuestion } from './spending.js';
+import { type SweepContext, sweep } from './sweep.js';
+import { spreadOver, trialResult } from './trial.js';
 
 /** A killed worker's permits count as sent 15 s after its last sign of life, once anyone waits. */
 const STRANDED_MS = 20_000;
@@ -38,7 +39,8 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   await assertEngineRoom(engine);
   const state = await engine.ledger.show(account, run.id);
   for (const notice of foreignTerms(state, request.settings)) onNotice(notice);
-  await agreeOrEnd(context, missing, state);
+  const asked = request.trial === null || request.trial >= missing ? null : request.trial;
+  await agreeOrEnd(context, asked ?? missing, state);
   const queue = engine.openChunkQueue(around.queueName);
   releasers.push(() => queue.close());
   const removed = await removeDeadChunks(engine, queue, run.asOf);
@@ -87,7 +89,40 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
     );
     context.show(halt ? 'parked' : 'asking');
   };
-  return sweep({ ...context, dispatcher, onParked }).finally(() => collector.close());
+  const count = asked ?? (await findOutQuota(context, missing, state));
+  const trial = count === null ? null : trialOf(context, missing, count);
+  return sweep({ ...context, dispatcher, onParked, trial }).finally(() => collector.close());
+}
+
+/**
+ * Where the quota was unknown when it was asked whether to spend: asks once more if it is known by
+ * now, for free. Else says how many to ask for first where a person can be asked; null: all.
+ */
+async function findOutQuota(
+  context: LookupsContext,
+  missing: number,
+  before: LedgerState,
+): Promise<number | null> {
+  const { request, around, run } = context;
+  if (limitOf(before) !== null) return null;
+  const state = await around.engine.ledger.show(request.settings.account, run.id);
+  if (limitOf(state) === null) return around.asksPerson === true && missing > 1 ? 1 : null;
+  await agreeOrEnd(context, missing, state);
+  return null;
+}
+
+function trialOf(context: LookupsContext, missing: number, count: number): SweepContext['trial'] {
+  const { request, around, run, scan } = context;
+  const { engine, confirm } = around;
+  const indexes = spreadOver(scan, missing, count);
+  return {
+    indexes,
+    async goesOn() {
+      const state = await engine.ledger.show(request.settings.account, run.id);
+      const result = await trialResult(indexes, request.trial !== null, { scan, run, engine });
+      return confirm(spendingQuestion(missing - indexes.length, state, request, result));
+    },
+  };
 }
 
 /**
@@ -111,12 +146,9 @@ async function agreeOrEnd(
   missing: number,
   state: LedgerState,
 ): Promise<void> {
-  const { overage, quotaCap } = state;
-  const { overagePrice } = request;
-  const settings = { ...request.settings, overage, quotaCap };
   let isAgreed = false;
   try {
-    isAgreed = await around.confirm(estimateSpending(missing, state, { settings, overagePrice }));
+    isAgreed = await around.confirm(spendingQuestion(missing, state, request));
   } finally {
     if (!isAgreed) await around.engine.runs.end(run.id, 'stopped', 'the spending was not agreed to');
   }
