@@ -14,13 +14,19 @@ interface ProxySettings {
   readonly noProxy: string | null;
 }
 
+interface NetworkSettings extends ProxySettings {
+  readonly caFile: string | null;
+  readonly nodeCaFile: string | null;
+}
+
 /** Throws `NeverStartError` (`usage-invalid`) when the file holds no certificates. */
-export function networkOf(settings: ProxySettings & { readonly caFile: string | null }): Network {
+export function networkOf(settings: NetworkSettings): Network {
+  const { caFile, nodeCaFile } = settings;
   for (const address of [settings.httpsProxy, settings.httpProxy])
     if (address !== null) keepSecret(decodedPart(new URL(address).password));
   return {
     proxyFor: (address) => proxyFor(address, settings),
-    extraCa: settings.caFile === null ? null : readCertificates(settings.caFile),
+    extraCa: caFile === null ? null : readCertificates(caFile) + readNodeCertificates(nodeCaFile),
   };
 }
 
@@ -89,6 +95,15 @@ function readCertificates(path: string): string {
   const todo =
     'name a text file with a part from BEGIN CERTIFICATE to END CERTIFICATE for each; `openssl x509 -inform der` makes one of a binary file';
   throw refuse(what, subject, todo);
+}
+
+/** What Node has read of NODE_EXTRA_CA_CERTS; where that fails it has warned, and goes on. */
+function readNodeCertificates(path: string | null): string {
+  try {
+    return path === null ? '' : readCertificates(path);
+  } catch {
+    return '';
+  }
 }
 
 function isCertificate(pem: string): boolean {

@@ -138,6 +138,10 @@ export const PROCESS_SETTINGS = {
     "certificates (PEM) to trust besides Node's own: of a company's authority, a proxy, a server",
     { commands: WITH_ENGINE },
   ),
+  nodeCaFile: network(null, path('FILE')).describe(
+    'the same for all programs of Node; it stays trusted beside --ca-file',
+    { commands: WITH_ENGINE, env: 'NODE_EXTRA_CA_CERTS' },
+  ),
 
   engine: engine('--engine', engineValue, 'embedded').describe(
     'embedded, or a redis://, rediss://, postgres:// or postgresql:// address',

@@ -33,8 +33,8 @@ export const PLAIN_NETWORK: Network = { proxyFor: () => null, extraCa: null };
 const load = createRequire(import.meta.url);
 
 /**
- * Options for `tls.connect`: `pem` is trusted besides Node's roots, which are those that it was
- * built with and those of NODE_EXTRA_CA_CERTS and its switches.
+ * Options for `tls.connect`: `pem` is trusted besides Node's own roots. Those of
+ * NODE_EXTRA_CA_CERTS are not among these once something is added (Node 20), so `pem` holds them.
  */
 export function trusting(pem: string | null): { readonly secureContext?: SecureContext } {
   if (pem === null) return {};

@@ -64,12 +64,12 @@ describe('the proxy', () => {
 });
 
 describe('the file of --ca-file', () => {
-  const read = async (content: string | Buffer | null) => {
+  const read = async (content: string | Buffer | null, nodeCaFile: string | null = null) => {
     const path = join(await temporaryFolder(), 'ca.pem');
     if (content !== null) await writeFile(path, content);
     if (content === '') await chmod(path, 0o600);
     try {
-      return networkOf({ ...PROXIES, noProxy: null, caFile: path }).extraCa;
+      return networkOf({ ...PROXIES, noProxy: null, caFile: path, nodeCaFile }).extraCa;
     } catch (error) {
       expect(error).toBeInstanceOf(NeverStartError);
       return (error as NeverStartError).message.replace(path, 'PATH');
@@ -79,6 +79,16 @@ describe('the file of --ca-file', () => {
   it('gives all its certificates and nothing else', async () => {
     const text = await read(`# ours\n${COMPANY_CA}\n${COMPANY_TLS.key}\r\n${COMPANY_TLS.cert}`);
     expect(text?.match(/BEGIN [A-Z ]+/g)).toEqual(['BEGIN CERTIFICATE', 'BEGIN CERTIFICATE']);
+  });
+
+  it.each([
+    [COMPANY_CA, 2],
+    ['nothing of use', 1],
+    [null, 1],
+  ])('comes with what Node was given, where that is of use: %#', async (content, count) => {
+    const nodeCaFile = join(await temporaryFolder(), 'node.pem');
+    if (content !== null) await writeFile(nodeCaFile, content);
+    expect((await read(COMPANY_TLS.cert, nodeCaFile))?.match(/BEGIN CERTIFICATE/g)).toHaveLength(count);
   });
 
   it.each([

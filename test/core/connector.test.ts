@@ -13,7 +13,7 @@ import { COMPANY_CA, COMPANY_TLS } from '../support/company-ca.js';
 import { type ConnectProxy, startConnectProxy } from '../support/connect-proxy.js';
 
 const TOKEN = 'Bearer tok_Zx81-secret';
-const NO_PROXIES = { httpsProxy: null, httpProxy: null, noProxy: null, caFile: null };
+const NO_PROXIES = { httpsProxy: null, httpProxy: null, noProxy: null, caFile: null, nodeCaFile: null };
 
 /** `arrived`: the paths asked for. */
 async function startService({ isTls = true, answer }: { isTls?: boolean; answer?: RequestListener } = {}) {

@@ -3,25 +3,14 @@
  * counted at the service, bytes at the proxy.
  */
 import { connect, createServer } from 'node:net';
-import { createServer as createTlsServer, TLSSocket } from 'node:tls';
+import { TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { COMPANY_CA, COMPANY_TLS } from '../support/company-ca.js';
+import { COMPANY_CA, COMPANY_TLS, inTls } from '../support/company-ca.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
 import { type EngineUnderTest, postgresEngine, redisEngine } from '../support/engines.js';
 import { listenAnew } from '../support/listen-anew.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
-
-/** The port's service in TLS, as api.test. */
-async function inTls(port: number): Promise<number> {
-  const server = createTlsServer(COMPANY_TLS, (socket) => {
-    const service = connect(port, '127.0.0.1');
-    for (const each of [socket, service]) each.on('error', () => undefined);
-    socket.pipe(service).pipe(socket);
-  });
-  server.on('tlsClientError', () => undefined);
-  onTestFinished(() => void server.close());
-  return listenAnew(server);
-}
+import { SELF_SIGNED } from '../support/self-signed.js';
 
 async function companyScene(engine: EngineUnderTest, behaviour: 'tunnel' | number = 'tunnel') {
   const scene = await createScene(engine);
@@ -39,7 +28,7 @@ async function companyScene(engine: EngineUnderTest, behaviour: 'tunnel' | numbe
     said.push(result.stdout, result.stderr);
     return result;
   };
-  return { ...scene, proxy, run, said };
+  return { ...scene, proxy, run, said, env };
 }
 
 describeOn([redisEngine()], (engine) => {
@@ -83,6 +72,17 @@ describeOn([redisEngine()], (engine) => {
     const ledger = JSON.parse((await run('ledger', 'show', '--json')).stdout);
     expect(JSON.stringify(ledger)).toMatch(/"sent":0/);
     expect(said.join('')).not.toContain('open-sesame');
+  });
+
+  test('NODE_EXTRA_CA_CERTS counts, alone and beside --ca-file', async () => {
+    const { start, write, service, env } = await companyScene(engine);
+    await write('other.pem', SELF_SIGNED.cert);
+    for (const flags of [[], ['--ca-file', 'other.pem', '--refresh']]) {
+      const more = { ...env, NODE_EXTRA_CA_CERTS: 'ca.pem' };
+      const result = await start(['run', 'list.csv', ...flags], more).done;
+      expect(result.code, result.stderr).toBe(0);
+    }
+    expect(service.meter.billed).toBe(140);
   });
 
   test.each([

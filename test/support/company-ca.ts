@@ -1,3 +1,8 @@
+import { connect } from 'node:net';
+import { createServer } from 'node:tls';
+import { onTestFinished } from 'vitest';
+import { listenAnew } from './listen-anew.js';
+
 /**
  * A company's own authority, and a server's certificate that it signed: for api.test, hooks.test, logos.test,
  * proxy.test, localhost and 127.0.0.1, until 2123. No machine trusts it unless it is told to.
@@ -36,3 +41,15 @@ zJAYWOSh/kZw4vD/JHtFGwrWeg==
 -----END CERTIFICATE-----
 `,
 };
+
+/** What listens at the port, in TLS at another one until the test ends. */
+export async function inTls(port: number): Promise<number> {
+  const server = createServer(COMPANY_TLS, (socket) => {
+    const service = connect(port, '127.0.0.1');
+    for (const each of [socket, service]) each.on('error', () => undefined);
+    socket.pipe(service).pipe(socket);
+  });
+  server.on('tlsClientError', () => undefined);
+  onTestFinished(() => void server.close());
+  return listenAnew(server);
+}
