@@ -117,12 +117,12 @@ function openTunnel(
 function refusalOf(status: number, proxy: string, target: string): ConnectionFault {
   if (status === 407) {
     const words = `${proxy} wants another user and password (407); write them as http://user:password@HOST:PORT`;
-    return new ConnectionFault(words, 'lasting');
+    return new ConnectionFault(words, 'barred');
   }
   if (status >= 500 || status === 408 || status === 429)
     return new ConnectionFault(`${proxy} cannot connect to ${target} just now (${status})`, 'passing');
   const words = `${proxy} refuses to connect to ${target} (${status}); it has to allow it, or NO_PROXY to name it`;
-  return new ConnectionFault(words, 'lasting');
+  return new ConnectionFault(words, 'barred');
 }
 
 /** Part of an address as it is meant; with a stray `%` as it stands. */

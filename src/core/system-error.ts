@@ -11,11 +11,12 @@ interface SystemFault {
  * How long a fault lasts.
  *
  *   lasting   it will not pass with time: an address or a certificate that is wrong
+ *   barred    nor will it: a proxy on the way refuses to let us through
  *   no_http   nor will it: something else than a web server listens at that port
  *   refused   nothing listens at that port
  *   passing   any other
  */
-export type FaultKind = 'lasting' | 'no_http' | 'refused' | 'passing';
+export type FaultKind = 'lasting' | 'barred' | 'no_http' | 'refused' | 'passing';
 
 /** A connection that did not come about, for a reason that is known in words. */
 export class ConnectionFault extends Error implements SystemFault {

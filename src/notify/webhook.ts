@@ -86,7 +86,7 @@ async function postOnce(
   } catch (error) {
     if (signal.aborted) return { what: 'no answer in time', isPassing: true };
     const { words, kind } = systemFault(error);
-    return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' };
+    return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' && kind !== 'barred' };
   } finally {
     await agent.destroy();
   }

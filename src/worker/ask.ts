@@ -190,7 +190,9 @@ async function askInTurn(
     const isGood = meaning.type !== 'unavailable' && (meaning.type !== 'refused' || isQuota);
     breaker.note(admission, isGood, clock.monotonic());
     const isWrong =
-      meaning.type === 'unavailable' && meaning.isLasting === true && !hasEverAnswered(context, run);
+      meaning.type === 'unavailable' &&
+      meaning.isLasting === true &&
+      !(meaning.isBarred ? hasAnswered(context, run) : hasEverAnswered(context, run));
     // A wrong address is no outage to be waited out: it is said when it ends the run.
     const trouble =
       meaning.type === 'unavailable' ? meaning.reason : 'the service refuses requests as too many';
@@ -328,8 +330,13 @@ function withoutPermit(
  * Whether the service ever gave an answer: here, to this run elsewhere, or to this account before.
  * Where it did, a host that is not found is an outage, of its name server or of this machine's.
  */
-function hasEverAnswered({ breaker, governor }: AskContext, { tally }: RunRecord): boolean {
-  return breaker.hasBeenGood || tally.matched + tally.notFound > 0 || governor.state?.usage != null;
+function hasEverAnswered(context: AskContext, run: RunRecord): boolean {
+  return hasAnswered(context, run) || context.governor.state?.usage != null;
+}
+
+/** The same without earlier runs: whoever gives a proxy a new password stops the next run. */
+function hasAnswered({ breaker }: AskContext, { tally }: RunRecord): boolean {
+  return breaker.hasBeenGood || tally.matched + tally.notFound > 0;
 }
 
 /** What the ledger counts of the quota; null while none is known. */

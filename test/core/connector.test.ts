@@ -88,12 +88,8 @@ test('what NO_PROXY names, and this machine, are reached directly', async () => 
 });
 
 test.each([
-  [
-    407,
-    'lasting',
-    /wants another user and password \(407\); write them as http:\/\/user:password@HOST:PORT$/,
-  ],
-  [403, 'lasting', /refuses to connect to api.test:443 \(403\)/],
+  [407, 'barred', /wants another user and password \(407\); write them as http:\/\/user:password@HOST:PORT$/],
+  [403, 'barred', /refuses to connect to api.test:443 \(403\)/],
   [502, 'passing', /cannot connect to api.test:443 just now \(502\)$/],
   ['close', 'passing', /the connection was closed by the other side$/],
   ['hang', 'passing', /did not answer in time$|no complete answer/],

@@ -457,7 +457,13 @@ describe('a service that is down for a moment', () => {
     ['with a misspelt host or a certificate that is not trusted ends the run within seconds', {}, 'halted'],
     ['that this run has had answers from may come back', { run: true }, 'again'],
     ['that this account has had answers from may come back', { account: true }, 'again'],
-  ])('%s', async (_what, known: { run?: boolean; account?: boolean }, type) => {
+    [
+      'behind a proxy that bars the way ends it too, though earlier runs had answers',
+      { account: true, isBarred: true },
+      'halted',
+    ],
+    ['behind such a proxy may come back for a run that has answers', { run: true, isBarred: true }, 'again'],
+  ])('%s', async (_what, known: { run?: boolean; account?: boolean; isBarred?: boolean }, type) => {
     const asking = createAsking({
       answers: [
         answerOf({
@@ -466,6 +472,7 @@ describe('a service that is down for a moment', () => {
           retryAfterMs: null,
           isUnsent: true,
           isLasting: true,
+          ...(known.isBarred ? { isBarred: true } : {}),
         }),
       ],
       state: known.account ? ledgerState({ usage: 3 }) : null,
