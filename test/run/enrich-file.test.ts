@@ -332,6 +332,23 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     },
   );
 
+  it('finds out the quota with the most valuable identifier, not with any', async () => {
+    const order: string[] = [];
+    const client = place.client();
+    const noting: Client = {
+      async lookup(identifier, options) {
+        order.push(identifier.value);
+        return client.lookup(identifier, options);
+      },
+    };
+    const priority = { name: 'worth', direction: 'desc' } as const;
+    const input = `website,worth\nb1.com,1\nb2.com,2\nb3.com,9\n`;
+    const { scan } = requestOf({ input });
+    const request = { scan: { ...scan, priority }, ownDomain: null };
+    await run({ input, client: noting, request, around: { asksPerson: true } });
+    expect([order[0], order.length]).toEqual(['b3.com', 3]);
+  });
+
   it('ends with trouble when the queue loses what it was given', async () => {
     const { engine, queue } = place;
     const worker = engine.openWorker(

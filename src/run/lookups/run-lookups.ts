@@ -14,6 +14,7 @@ import type { BegunRun, EnrichProgress, EnrichRequest, EnrichSurroundings } from
 import type { RunFacts } from '../report/run-summary.js';
 import type { LookupsEnd } from '../run-end.js';
 import type { Scan } from '../scan/scan.js';
+import { unansweredIn } from './collect-outcomes.js';
 import { ChunkDispatcher, removeDeadChunks } from './dispatch-chunks.js';
 import { foreignTerms, spendingQuestion } from './spending.js';
 import { type SweepContext, sweep } from './sweep.js';
@@ -89,37 +90,39 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
     );
     context.show(halt ? 'parked' : 'asking');
   };
-  const count = asked ?? (await findOutQuota(context, missing, state));
-  const trial = count === null ? null : trialOf(context, missing, count);
+  const findsOut = asked === null && (await findsOutQuota(context, missing, state));
+  const trial = asked !== null || findsOut ? trialOf(context, missing, asked) : null;
   return sweep({ ...context, dispatcher, onParked, trial }).finally(() => collector.close());
 }
 
 /**
  * Where the quota was unknown when it was asked whether to spend: asks once more if it is known by
- * now, for free. Else says how many to ask for first where a person can be asked; null: all.
+ * now, for free. Else, where a person can be asked, true: one lookup is to find it out.
  */
-async function findOutQuota(
+async function findsOutQuota(
   context: LookupsContext,
   missing: number,
   before: LedgerState,
-): Promise<number | null> {
+): Promise<boolean> {
   const { request, around, run } = context;
-  if (limitOf(before) !== null) return null;
+  if (limitOf(before) !== null) return false;
   const state = await around.engine.ledger.show(request.settings.account, run.id);
-  if (limitOf(state) === null) return around.asksPerson === true && missing > 1 ? 1 : null;
+  if (limitOf(state) === null) return around.asksPerson === true && missing > 1;
   await agreeOrEnd(context, missing, state);
-  return null;
+  return false;
 }
 
-function trialOf(context: LookupsContext, missing: number, count: number): SweepContext['trial'] {
+/** `count` null: the one that would come first anyway, which finds out the quota. */
+function trialOf(context: LookupsContext, missing: number, count: number | null): SweepContext['trial'] {
   const { request, around, run, scan } = context;
   const { engine, confirm } = around;
-  const indexes = spreadOver(scan, missing, count);
+  const [first = []] = count === null ? unansweredIn(scan, 1, 'worth') : [];
+  const indexes = count === null ? first.map(({ index }) => index) : spreadOver(scan, missing, count);
   return {
     indexes,
     async goesOn() {
       const state = await engine.ledger.show(request.settings.account, run.id);
-      const result = await trialResult(indexes, request.trial !== null, { scan, run, engine });
+      const result = await trialResult(indexes, count !== null, { scan, run, engine });
       return confirm(spendingQuestion(missing - indexes.length, state, request, result));
     },
   };
