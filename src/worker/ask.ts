@@ -334,7 +334,7 @@ function hasEverAnswered(context: AskContext, run: RunRecord): boolean {
   return hasAnswered(context, run) || context.governor.state?.usage != null;
 }
 
-/** The same without earlier runs: whoever gives a proxy a new password stops the next run. */
+/** The same without earlier runs: a proxy's password may be another one since. */
 function hasAnswered({ breaker }: AskContext, { tally }: RunRecord): boolean {
   return breaker.hasBeenGood || tally.matched + tally.notFound > 0;
 }
