@@ -21,7 +21,8 @@ const OPERATING = 'src/daemon/README.md';
 const LOCAL_SERVICE = 'src/local-service/README.md';
 
 const operating = SETTING_ENTRIES.filter(
-  ([name, { group }]) => group === 'Notifications' || /^(metrics|otel|dashboard)/.test(name),
+  ([name, { group }]) =>
+    group === 'Notifications' || group === 'Network' || /^(metrics|otel|dashboard)/.test(name),
 ).map(([name]) => name);
 const localService = SETTING_ENTRIES.filter(([, { group }]) => group === 'Local service').map(
   ([name]) => name,

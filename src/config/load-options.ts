@@ -16,11 +16,12 @@ const GROUPS: readonly SettingGroup[] = [
 ];
 /** A program asks nobody, and does its lookups itself. */
 const NOT_OF_PROGRAMS: readonly SettingName[] = ['confirmAbove', 'yes', 'worker'];
+const OTHERS: readonly SettingName[] = ['strict', 'caFile'];
 
 /** Settings that an option of a program can set, by the option's name. */
 const OPTIONS = new Map(
   settingsOf('run').flatMap(([name, line]) => {
-    const isOption = GROUPS.includes(line.group) ? !NOT_OF_PROGRAMS.includes(name) : name === 'strict';
+    const isOption = GROUPS.includes(line.group) ? !NOT_OF_PROGRAMS.includes(name) : OTHERS.includes(name);
     return isOption && line.isInFile && line.key !== null ? [[line.key, line] as const] : [];
   }),
 );
@@ -32,8 +33,8 @@ export interface ProgramOptions extends Readonly<Record<string, unknown>> {
 
 /**
  * Options win over `env`, that over defaults. Without `env` nothing of the environment counts but
- * where the command line keeps its state. `flags`: where the results of a file go. Throws
- * `NeverStartError` like `loadSettings`.
+ * where the command line keeps its state, and the certificates that Node itself trusts. `flags`:
+ * where the results of a file go. Throws `NeverStartError` like `loadSettings`.
  */
 export function loadOptions(
   { token, env, ...options }: ProgramOptions,
@@ -47,7 +48,9 @@ export function loadOptions(
       return usageProblem('no such option', key, todo);
     }),
   );
-  const surroundings = { ...(env ?? { XDG_STATE_HOME: process.env.XDG_STATE_HOME }) };
+  const { XDG_STATE_HOME, NODE_EXTRA_CA_CERTS } = process.env;
+  // Node itself reads the second: `caFile` adds to it.
+  const surroundings = { ...(env ?? { XDG_STATE_HOME, NODE_EXTRA_CA_CERTS }) };
   const outdone = Object.keys(values).flatMap((key) => {
     const line = OPTIONS.get(key);
     return [line?.env, line?.envAlias?.name];

@@ -6,6 +6,7 @@ import {
   hostValue,
   mailAddress,
   mailAddresses,
+  proxyValue,
   smtpValue,
   webhookValue,
 } from './address-values.js';
@@ -35,6 +36,7 @@ const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
 /** What a schedule runs follows `--` and has the flags of `run`. */
 const schedule = linesOf('Schedules', ['schedule add'], { isFlagOnly: true });
 const notifying = linesOf('Notifications', RUNNING);
+const network = linesOf('Network', ['run', 'watch', 'worker', 'schedule serve', 'up', 'config']);
 const engine = linesOf('Engine', WITH_ENGINE);
 const always = linesOf('Behaviour', COMMAND_NAMES);
 const watched = linesOf('Behaviour', ['run', 'watch', 'up', 'worker', 'schedule serve', 'config']);
@@ -115,6 +117,32 @@ export const PROCESS_SETTINGS = {
   ),
   notifyOn: notifying('--notify-on', someOf(NOTIFY_EVENTS), NOTIFY_EVENTS.join(',')).describe(
     'events to notify of: finished, failed, 80 % of the limit used, parked for quota or budget',
+  ),
+
+  // Variables of all programs: a lower-case name wins, as it does for curl.
+  httpsProxy: network(null, proxyValue).describe('proxy for https addresses: service, logos, webhooks', {
+    env: 'https_proxy',
+    envAlias: { name: 'HTTPS_PROXY' },
+    secrecy: 'address',
+    note: 'none',
+  }),
+  httpProxy: network(null, proxyValue).describe('the same for http addresses', {
+    env: 'http_proxy',
+    envAlias: { name: 'HTTP_PROXY' },
+    secrecy: 'address',
+    note: 'none',
+  }),
+  noProxy: network(null, text('HOSTS')).describe(
+    'hosts, domains and networks to reach without a proxy; this machine always is',
+    { env: 'no_proxy', envAlias: { name: 'NO_PROXY' }, note: 'none' },
+  ),
+  caFile: network('--ca-file', path('FILE')).describe(
+    "certificates (PEM) to trust besides Node's own: a company's authority, a proxy or a server",
+    { commands: WITH_ENGINE },
+  ),
+  nodeCaFile: network(null, path('FILE')).describe(
+    'the same for all Node programs; also trusted if --ca-file is set',
+    { commands: WITH_ENGINE, env: 'NODE_EXTRA_CA_CERTS' },
   ),
 
   engine: engine('--engine', engineValue, 'embedded').describe(

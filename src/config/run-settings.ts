@@ -163,7 +163,11 @@ export const RUN_SETTINGS = {
     { note: 'the order of the file' },
   ),
   confirmAbove: asking('--confirm-above', decimal('20', 'not negative'), '20').describe(
-    'on a terminal, ask before starting a run that may cost more than this',
+    'on a terminal, ask before starting a run that may cost more than this, or use most of the quota left',
+  ),
+  trial: asking('--try', count(1, 10_000)).describe(
+    'look up N identifiers first, spread over the file, show the results, and ask whether to continue',
+    { isFlagOnly: true, note: 'all at once' },
   ),
   yes: asking('--yes', yesOrNo).describe('do not ask'),
   maxErrors: spending('--max-errors', errorLimit).describe('stop when more lookups than this have failed', {

@@ -16,6 +16,7 @@ export const SETTING_GROUPS = [
   'Inbox',
   'Schedules',
   'Notifications',
+  'Network',
   'Engine',
   'Account and answers',
   'Behaviour',

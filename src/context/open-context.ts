@@ -1,6 +1,7 @@
 /** Opens everything that a command needs, in order; the releasers close it in reverse order. */
 import { join } from 'node:path';
 import type { ConfigFile } from '../config/load-settings.js';
+import { networkOf } from '../config/network.js';
 import type { CommandName } from '../config/setting.js';
 import type { LoadedSettings, Settings } from '../config/settings.js';
 import { systemClock } from '../core/clock.js';
@@ -37,12 +38,15 @@ export interface CommandContext extends Streams {
 
 /** A command's engine, by its settings and `other` options. Throws as opening an engine does. */
 export async function openStores(
-  { engine: address, state: stateFolder, startEmpty: startsEmpty }: Settings,
+  settings: Settings,
   { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
   releasers: Releasers,
   other: Partial<OpenEngineOptions> = {},
 ): Promise<Engine> {
-  const engine = await openEngine({ engine: address, stateFolder, startsEmpty, log, stop, ...other });
+  const { engine: address, state: stateFolder, startEmpty: startsEmpty } = settings;
+  const { extraCa } = networkOf(settings);
+  const opening = { engine: address, stateFolder, startsEmpty, extraCa, log, stop, ...other };
+  const engine = await openEngine(opening);
   releasers.push(() => engine.close());
   return engine;
 }

@@ -1,6 +1,7 @@
 /** A command's service: the one at `--base-url`, or with `--sample` a local one in this process. */
 import { createHash } from 'node:crypto';
 import { isLoopbackUrl } from '../config/address-values.js';
+import { networkOf } from '../config/network.js';
 import { readToken } from '../config/secrets.js';
 import type { Settings } from '../config/settings.js';
 import { NeverStartError } from '../core/errors.js';
@@ -52,6 +53,7 @@ export async function openService(
 export function openClients(settings: Settings, token: string, releasers: Releasers): ClientFor {
   const clients = new Map<string, Client>();
   const opened: HttpSend[] = [];
+  const network = networkOf(settings);
   // Pushed here and not where one is opened, so that they are released after their users.
   releasers.push(() => Promise.all(opened.map((http) => http.close())));
   return (service) => {
@@ -66,6 +68,7 @@ export function openClients(settings: Settings, token: string, releasers: Releas
       baseUrl: service,
       connections: settings.concurrency,
       timeoutMs: settings.timeoutMs,
+      network,
     });
     opened.push(http);
     const client = createClient(http.send, token);

@@ -12,6 +12,8 @@ export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'telemetr
   readonly startsEmpty?: boolean | undefined;
   /** Redis 7.2 and later: permits and answers are on disk before a call ends. Default false. */
   readonly waitsForDisk?: boolean;
+  /** Certificates in PEM that `rediss://` and `sslmode` trust besides Node's own. Default: none. */
+  readonly extraCa?: string | null;
 }
 
 /**
@@ -25,7 +27,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
 }
 
 async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Promise<Engine> {
-  const { engine, stateFolder, startsEmpty, waitsForDisk = false, log, telemetry } = options;
+  const { engine, stateFolder, startsEmpty, waitsForDisk = false, extraCa = null, log, telemetry } = options;
   const rest = { log, telemetry, stop };
   if (engine === 'embedded') {
     const { openEmbeddedEngine } = await import('./embedded/open-embedded-engine.js');
@@ -33,11 +35,11 @@ async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Pro
   }
   if (/^rediss?:\/\//.test(engine)) {
     const { openRedisEngine } = await import('./redis/open-redis-engine.js');
-    return openRedisEngine({ url: engine, waitsForDisk, ...rest });
+    return openRedisEngine({ url: engine, waitsForDisk, extraCa, ...rest });
   }
   if (/^postgres(ql)?:\/\//.test(engine)) {
     const { openPostgresEngine } = await import('./postgres/open-postgres-engine.js');
-    return openPostgresEngine({ url: engine, ...rest });
+    return openPostgresEngine({ url: engine, extraCa, ...rest });
   }
   throw new NeverStartError({
     code: 'usage-invalid',

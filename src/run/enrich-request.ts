@@ -12,7 +12,7 @@ import type { RunProgress, RunRecord, RunSettings } from '../stores/run-store.js
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
 import type { OutcomeCollector } from './lookups/collect-outcomes.js';
-import type { SpendingEstimate } from './lookups/spending.js';
+import type { SpendingQuestion } from './lookups/spending.js';
 import type { OutputPlan } from './output/output-plan.js';
 import type { OpenedTable } from './scan/open-table.js';
 import type { Scan, ScanRequest } from './scan/scan.js';
@@ -34,6 +34,8 @@ export interface EnrichRequest extends ScanRequest {
   /** Pace to begin with; see `openingPace`. */
   readonly pace: { readonly rate: number | null | undefined; readonly burst: number };
   readonly onLimit: 'stop' | 'wait';
+  /** How many identifiers to look up before the rest; null: no trial. */
+  readonly trial: number | null;
   readonly ownDomain: string | null;
   /** Failed lookups that are allowed, as a number or a share of identifiers; null: no limit. */
   readonly maxErrors: { readonly count: number } | { readonly percent: number } | null;
@@ -72,7 +74,9 @@ export interface EnrichSurroundings {
   /** How long to wait for requests in flight after `stop`. */
   readonly graceMs: () => number;
   /** Asked before money is spent; false ends the run before it. */
-  readonly confirm: (estimate: SpendingEstimate) => Promise<boolean>;
+  readonly confirm: (question: SpendingQuestion) => Promise<boolean>;
+  /** Whether `confirm` asks a person, which is repeated once the quota is known. Default false. */
+  readonly asksPerson?: boolean;
 }
 
 export interface EnrichProgress {

@@ -1,5 +1,6 @@
 /** From a file to enriched file, reports, notices and exit code. All commands call `runFile`. */
 import { basename } from 'node:path';
+import { networkOf } from '../config/network.js';
 import type { Settings } from '../config/settings.js';
 import type { Streams } from '../core/terminal-text.js';
 import { openingPace } from '../ledger/pace.js';
@@ -61,6 +62,7 @@ export async function runFile(run: FileRun, context: RunContext) {
     },
     onNotice: (notice, isWarning) => (isWarning ? view.warn(notice) : view.notice(notice)),
     confirm: view.confirm,
+    asksPerson: view.asksPerson,
   };
   const enrich = () => enrichFile(request, around);
   const result = await traces.traceRun(context.engine.kind, settings.strict, enrich);
@@ -70,7 +72,8 @@ export async function runFile(run: FileRun, context: RunContext) {
   const report = run.namesAreBare === true ? withBareNames(made) : made;
   await writeReport(result.names.report, report, around);
   const { sample: isSample, embedLogos: embedsLogos } = settings;
-  const page = await writeReportPage(result, report, { isSample, embedsLogos, stop });
+  const network = embedsLogos ? networkOf(settings) : null;
+  const page = await writeReportPage(result, report, { isSample, network, stop });
   notices.noteEnd(result, report, exitCode, service.account);
   return { request, result, report, exitCode, page };
 }
@@ -92,6 +95,7 @@ function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext)
     overagePrice,
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),
     onLimit,
+    trial: settings.trial,
     ownDomain: service.ownDomain,
     maxErrors,
     stateFolder,

@@ -74,6 +74,7 @@ function whatNext(run: FinishedRun): string {
   const { result, report, exitCode } = run;
   const { end } = result;
   const sentence = end.type === 'halted' ? end.halt.sentence : '';
+  if (end.type === 'declined') return AFTER_TRIAL;
   switch (exitCode) {
     case EXIT.someFailed:
       if (report.rows.failed > 0) return 'some rows failed: run the same command again to retry only those';
@@ -85,7 +86,7 @@ function whatNext(run: FinishedRun): string {
     case EXIT.ioError:
       return end.type === 'halted' && end.halt.why === 'lost'
         ? `stopped: ${sentence}; check the engine, then run the same command again`
-        : `stopped: ${sentence}; check --base-url, the network (HTTPS_PROXY is not used) and the service, then run the same command again`;
+        : `stopped: ${sentence}; check --base-url, the network, its proxy and the service, then run the same command again`;
     case EXIT.limit:
       return `stopped: ${sentence}; ${limitAdvice(run)}`;
     case EXIT.interrupted:
@@ -94,6 +95,9 @@ function whatNext(run: FinishedRun): string {
       return '';
   }
 }
+
+const AFTER_TRIAL =
+  'that was the trial: every paid answer is stored; to continue, run the same command without --try, or answer y';
 
 /** The reasons why `--strict` fails a run without failed rows. */
 function strictReasons({ run, rows }: RunReport): string[] {

@@ -32,6 +32,7 @@ export function requestFor(settings: Partial<RunSettings> = {}): EnrichRequest {
     settings: runSettings(settings),
     overagePrice: '0.1',
     pace: { rate: null, burst: 1 },
+    trial: null,
     onLimit: 'stop',
     ownDomain: null,
     maxErrors: null,

@@ -218,6 +218,7 @@ describe('help', () => {
       'Limits and money',
       'Output',
       'Notifications',
+      'Network',
       'Engine',
       'Behaviour',
       'Examples',

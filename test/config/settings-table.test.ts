@@ -45,6 +45,7 @@ it.each([
     'where requests go and what they may cost',
     { baseUrl: 'https://a.example', overageBudget: '5', rate: '10' },
   ],
+  ['how hosts are reached', { caFile: 'ca.pem' }],
   ['recipients of notifications', { notifyUrl: 'https://hooks.example', notifyOn: 'finish' }],
 ])('an inbox or schedule run inherits %s', (_, flags) => {
   expect(inheritedFlags(flags)).toEqual(flags);

@@ -56,7 +56,7 @@ describeOn([embeddedEngine(), redisEngine(), postgresEngine()], (engine) => {
     for (const row of found) {
       expect(row.brand === null).toBe(row.status !== 'matched');
       if (row.status === 'matched') expect(row).toMatchObject({ kind: 'domain', source: 'api', error: null });
-      if (row.status === 'deferred') expect(row.error).toMatch(/^not asked: /);
+      if (row.status === 'deferred') expect(row.error).toMatch(/^not looked up: /);
     }
 
     // The command line finds the same answers, and the same account.
@@ -140,7 +140,7 @@ describe('a program', () => {
     expect(scene.service.meter.billed).toBe(5);
     const deferred = found.filter(({ status }) => status === 'deferred');
     expect(deferred).toHaveLength(7);
-    for (const { error } of deferred) expect(error).toMatch(/^not asked: --max-requests 5 is reached/);
+    for (const { error } of deferred) expect(error).toMatch(/^not looked up: --max-requests 5 is reached/);
     await first.close();
     const second = await enricherOf(scene, options);
     expect(await second.lookup('another.com')).toMatchObject({ status: 'deferred' });

@@ -59,6 +59,7 @@ export function verdictOfResult(
   switch (end.type) {
     case 'finished':
     case 'stopped':
+    case 'declined':
       return { type: 'put_back' };
     case 'cancelled':
       return failed('The run was cancelled', 'to continue, put the file into the inbox again');

@@ -22,11 +22,11 @@ import { createQueues, type QueueBackend } from '../queues.js';
 import { type StoreCalls, translated } from '../store-calls.js';
 import { migrate } from './migrations.js';
 import {
+  connectionOf,
   durabilityWarnings,
   type PostgresServer,
   readServerFacts,
   requireVersion,
-  sessionAddress,
   shownAddress,
   withoutPassword,
 } from './postgres-server.js';
@@ -34,7 +34,11 @@ import { createSqlCalls, openPool } from './sql-calls.js';
 import { storeFailure } from './store-failure.js';
 
 /** `url`: `postgres://user:password@host:port/database`, with `pg` parameters (`sslmode` ...). */
-export type PostgresEngineOptions = EngineOptions & { readonly url: string };
+export type PostgresEngineOptions = EngineOptions & {
+  readonly url: string;
+  /** As in `OpenEngineOptions`. */
+  readonly extraCa?: string | null;
+};
 
 /** Exchanges wait for each other: more sessions only use up `max_connections` (default 100). */
 const SESSIONS = 8;
@@ -44,9 +48,13 @@ const SERVER_FACTS = `SELECT current_setting('server_version') AS version,
   (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS sessions`;
 
 /** Throws what {@link openEngineOn} throws. */
-export async function openPostgresEngine({ url, ...options }: PostgresEngineOptions): Promise<Engine> {
+export async function openPostgresEngine({
+  url,
+  extraCa = null,
+  ...options
+}: PostgresEngineOptions): Promise<Engine> {
   const server: PostgresServer = {
-    connection: { connectionString: sessionAddress(url) },
+    connection: connectionOf(url, extraCa),
     address: shownAddress(url),
     todo: 'check that PostgreSQL is running and reachable, then run again',
     sessions: SESSIONS,

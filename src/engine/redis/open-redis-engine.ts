@@ -25,6 +25,8 @@ export interface RedisEngineOptions extends EngineOptions {
    * of them, and `warnings` says so.
    */
   readonly waitsForDisk?: boolean;
+  /** As in `OpenEngineOptions`. */
+  readonly extraCa?: string | null;
   /** Tests only: what all keys begin with, in braces. Default `brand-enrich`. */
   readonly namespace?: string;
 }
@@ -37,7 +39,7 @@ export interface RedisEngineOptions extends EngineOptions {
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
   const { url, log, telemetry, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;
   const address = shownAddress(url);
-  const connect = { url, address, log };
+  const connect = { url, address, log, extraCa: options.extraCa ?? null };
   const failure = (error: unknown) => storeFailure(address, error);
   const asked = <T>(answer: Promise<T>) => translated(answer, failure);
   const redis = await openConnection({ ...connect, use: 'store' });

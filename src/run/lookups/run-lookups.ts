@@ -14,9 +14,11 @@ import type { BegunRun, EnrichProgress, EnrichRequest, EnrichSurroundings } from
 import type { RunFacts } from '../report/run-summary.js';
 import type { LookupsEnd } from '../run-end.js';
 import type { Scan } from '../scan/scan.js';
+import { unansweredIn } from './collect-outcomes.js';
 import { ChunkDispatcher, removeDeadChunks } from './dispatch-chunks.js';
-import { estimateSpending, foreignTerms } from './spending.js';
-import { sweep } from './sweep.js';
+import { foreignTerms, spendingQuestion } from './spending.js';
+import { type SweepContext, sweep } from './sweep.js';
+import { spreadOver, trialResult } from './trial.js';
 
 /** A killed worker's permits count as sent 15 s after its last sign of life, once anyone waits. */
 const STRANDED_MS = 20_000;
@@ -38,7 +40,8 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   await assertEngineRoom(engine);
   const state = await engine.ledger.show(account, run.id);
   for (const notice of foreignTerms(state, request.settings)) onNotice(notice);
-  await agreeOrEnd(context, missing, state);
+  const tried = request.trial === null || request.trial >= missing ? null : request.trial;
+  await agreeOrEnd(context, tried ?? missing, state);
   const queue = engine.openChunkQueue(around.queueName);
   releasers.push(() => queue.close());
   const removed = await removeDeadChunks(engine, queue, run.asOf);
@@ -85,7 +88,42 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
     );
     context.show(halt ? 'parked' : 'asking');
   };
-  return sweep({ ...context, dispatcher, onParked }).finally(() => collector.close());
+  const findsQuota = tried === null && (await findsQuotaByLookup(context, missing, state));
+  const trial = tried !== null || findsQuota ? trialOf(context, missing, tried) : null;
+  return sweep({ ...context, dispatcher, onParked, trial }).finally(() => collector.close());
+}
+
+/**
+ * If the quota was unknown at the first question: asks again if it is known by now, at no cost.
+ * Otherwise true if a person can be asked: one lookup is to show the quota.
+ */
+async function findsQuotaByLookup(
+  context: LookupsContext,
+  missing: number,
+  before: LedgerState,
+): Promise<boolean> {
+  const { request, around, run } = context;
+  if (limitOf(before) !== null) return false;
+  const state = await around.engine.ledger.show(request.settings.account, run.id);
+  if (limitOf(state) === null) return around.asksPerson === true && missing > 1;
+  await agreeOrEnd(context, missing, state);
+  return false;
+}
+
+/** `count` null: one lookup, the one that comes first anyway, to show the quota. */
+function trialOf(context: LookupsContext, missing: number, count: number | null): SweepContext['trial'] {
+  const { request, around, run, scan } = context;
+  const { engine, confirm } = around;
+  const [first = []] = count === null ? unansweredIn(scan, 1, 'worth') : [];
+  const indexes = count === null ? first.map(({ index }) => index) : spreadOver(scan, missing, count);
+  return {
+    indexes,
+    async continues() {
+      const state = await engine.ledger.show(request.settings.account, run.id);
+      const result = await trialResult(indexes, count !== null, { scan, run, engine });
+      return confirm(spendingQuestion(missing - indexes.length, state, request, result));
+    },
+  };
 }
 
 /**
@@ -109,12 +147,9 @@ async function agreeOrEnd(
   missing: number,
   state: LedgerState,
 ): Promise<void> {
-  const { overage, quotaCap } = state;
-  const { overagePrice } = request;
-  const settings = { ...request.settings, overage, quotaCap };
   let isAgreed = false;
   try {
-    isAgreed = await around.confirm(estimateSpending(missing, state, { settings, overagePrice }));
+    isAgreed = await around.confirm(spendingQuestion(missing, state, request));
   } finally {
     if (!isAgreed) await around.engine.runs.end(run.id, 'stopped', 'you declined the spending');
   }

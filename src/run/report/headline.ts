@@ -68,6 +68,8 @@ export function nextStepOf(report: RunReport): string | null {
   const because = reason === null ? '' : ` (${reason})`;
   const left = countOf(identifiers.deferred, 'identifier is', 'identifiers are');
   const nothing = noMatchText(report);
+  if (run.status === 'declined')
+    return 'That was the trial. Every paid answer is stored: to continue, run the same command without --try.';
   switch (run.exitCode) {
     case EXIT.done:
       if (identifiers.beingFetched > 0) {

@@ -1,5 +1,6 @@
 /** Every way in which the lookups of a run end, on a clock that the test turns. */
 import { describe, expect, it } from 'vitest';
+import { InterruptedError } from '../../../src/core/errors.js';
 import { silentLog } from '../../../src/core/log.js';
 import type { ChunkData, ChunkQueue, Engine } from '../../../src/engine/engine.js';
 import type { LedgerState } from '../../../src/ledger/ledger.js';
@@ -134,6 +135,7 @@ async function begin(options: SweepOptions = {}) {
     run: { id: 'run', settings } as Partial<RunRecord> as RunRecord,
     progress: null,
     worker,
+    trial: null,
     collector: new OutcomeCollector({
       engine,
       scan,
@@ -201,6 +203,42 @@ describe('all identifiers asked for', () => {
     world.failure = { ...failure, reason: failure.reason || refusal };
     const end = await endWithin(world.clock, sweep(context), 62_000);
     expect(end).toMatchObject({ type: 'halted', halt: { why } });
+  });
+});
+
+describe('a trial', () => {
+  const trying = async (continues: () => Promise<boolean>) => {
+    const { world, context, answers } = await begin();
+    const asked: number[] = [];
+    const trial = {
+      indexes: [1],
+      continues: () => {
+        asked.push(answers.answered);
+        return continues();
+      },
+    };
+    const end = await endWithin(world.clock, sweep({ ...context, trial }), 2_000);
+    return { end, asked, answers, world };
+  };
+
+  it('is looked up alone, and the rest if it continues', async () => {
+    const { end, asked, answers, world } = await trying(async () => true);
+    expect([end, asked]).toEqual([{ type: 'finished' }, [1]]);
+    expect([0, 1, 2].map((index) => answers.status(index))).toEqual(Array(3).fill('not_found'));
+    expect(world.seen).toEqual(['chunk 0', 'chunk 1']);
+  });
+
+  it('is all that is looked up if it does not', async () => {
+    const { end, answers, world } = await trying(async () => false);
+    expect(end).toEqual({ type: 'declined' });
+    expect([0, 1, 2].map((index) => answers.status(index))).toEqual([null, 'not_found', null]);
+    expect(world.seen).toEqual(['chunk 0', 'stopped: declined']);
+  });
+
+  it('may be interrupted at its question, which is no error', async () => {
+    const interrupted = new InterruptedError({ code: 'interrupted', subject: 'x', todo: 'y' });
+    const { end, world } = await trying(() => Promise.reject(interrupted));
+    expect([end, world.seen]).toEqual([{ type: 'stopped' }, ['chunk 0', 'stopped: stopped']]);
   });
 });
 

@@ -2,6 +2,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PLAIN_NETWORK } from '../../../src/core/connector.js';
 import type { EnrichResult } from '../../../src/run/enrich-file.js';
 import { pageDataOf } from '../../../src/run/report/page-data.js';
 import { makeReport } from '../../../src/run/report/report.js';
@@ -10,7 +11,7 @@ import { writeReportPage } from '../../../src/run/report/write-report.js';
 import { requestFor, resultOf } from '../../commands/results.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
-const OPTIONS = { isSample: false, embedsLogos: false, stop: new AbortController().signal };
+const OPTIONS = { isSample: false, network: null, stop: new AbortController().signal };
 
 function ranked(index: number, parts: Partial<RankedBrand> = {}): RankedBrand {
   return {
@@ -110,7 +111,7 @@ describe('the page', () => {
     const facts = { brands: { best: [ranked(1)], lowest: [] } };
     const result = resultIn(folder, { facts });
     const report = makeReport(requestFor(), result, 0);
-    await writeReportPage(result, report, { ...OPTIONS, isSample: true, embedsLogos: true });
+    await writeReportPage(result, report, { ...OPTIONS, isSample: true, network: PLAIN_NETWORK });
     const page = await readFile(result.names.reportHtml, 'utf8');
     expect(page).toContain('Sample data');
     expect(page).toContain('>B1</text>');
