@@ -2,11 +2,12 @@
 import { isLoopbackUrl } from '../config/address-values.js';
 import { openStores } from '../context/open-context.js';
 import { knownNames } from '../context/open-service.js';
-import type { ExitCode } from '../core/errors.js';
+import { type ExitCode, FailFileError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
-import { withReleasers } from '../core/lifecycle.js';
+import { type Releasers, withReleasers } from '../core/lifecycle.js';
 import { visibleLines } from '../core/terminal-text.js';
-import { intakeOf, runSettingsOf, scanOf } from '../run/enrich-request.js';
+import type { Engine } from '../engine/engine.js';
+import { intakeOf, outputOf, runSettingsOf, scanOf } from '../run/enrich-request.js';
 import { type Plan, planFile } from '../run/plan-file.js';
 import { openTableEarly } from '../run/scan/open-table.js';
 import { type CommandCall, show } from './answer.js';
@@ -19,21 +20,41 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
     const asked = { input, intake: intakeOf(settings), scan: scanOf(settings) };
     const table = await openTableEarly(asked, stop);
     releasers.push(() => table?.input.close());
-    const stores = names === null ? null : await openStores(settings, call, releasers);
+    const { stores, unknown } = names === null ? NO_SERVICE : await openUnchanged(call, releasers);
     const request = {
       ...asked,
       stdin: input === '-' ? stdin : null,
       table,
+      output: outputOf(settings),
       stateFolder: settings.state,
       overagePrice: settings.overagePrice,
       settings: names && runSettingsOf(settings, { ...names, isLoopback: isLoopbackUrl(names.service) }),
     };
     const plan = await planFile(request, stores, stop);
-    return show({ data: plan, text: planText(plan) }, call);
+    // With `-o -` the standard output is for the result alone.
+    const stdout = settings.output === '-' && !settings.json ? call.stderr : call.stdout;
+    return show({ data: plan, text: planText(plan, unknown) }, { ...call, stdout });
   });
 }
 
-export function planText(plan: Plan): string {
+const NO_SERVICE = { stores: null, unknown: 'unknown: no service and token are named' };
+
+/** The engine, whose data `--start-empty` leaves where they are; `unknown`: why there is none. */
+async function openUnchanged(
+  call: CommandCall,
+  releasers: Releasers,
+): Promise<{ stores: Engine | null; unknown?: string }> {
+  const { startEmpty } = call.settings;
+  try {
+    return { stores: await openStores({ ...call.settings, startEmpty: false }, call, releasers) };
+  } catch (error) {
+    if (!startEmpty || !(error instanceof FailFileError && error.code === 'engine-unfit')) throw error;
+    return { stores: null, unknown: 'none: a run would set aside the state folder and start empty' };
+  }
+}
+
+/** `unknown`: what is said where nobody was asked for stored answers. */
+export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
   const { rows, identifiers, requests, spending, account } = plan;
   const reasonLines = (counts: readonly (readonly [string, number])[]) =>
     counts.filter(([, count]) => count > 0).map(([reason, count]) => `    ${countText(count)} x ${reason}`);
@@ -54,7 +75,7 @@ export function planText(plan: Plan): string {
     ...reasonLines(ofInvalid),
     `identifiers         ${countText(identifiers.distinct)} distinct: ${kinds.join(', ') || 'none'}`,
     plan.stored === null
-      ? 'stored answers      unknown: no service and token are named'
+      ? `stored answers      ${unknown}`
       : `stored answers      ${countOf(plan.stored, 'fresh one costs', 'fresh ones cost')} nothing`,
     `requests needed     ${least}${countText(requests.most)}`,
   ];
@@ -73,6 +94,8 @@ export function planText(plan: Plan): string {
     if (deferred !== null) lines.push(`would be deferred   ${countText(deferred)}`);
   }
   if (plan.priority) lines.push(...priorityLines(plan.priority));
+  const { output, errors } = plan.files;
+  if (output !== '-') lines.push(`a run would write   ${output}, ${errors}`);
   lines.push('', 'nothing was sent or spent');
   return visibleLines(lines);
 }

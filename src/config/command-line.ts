@@ -11,6 +11,7 @@ import { COMMAND_NAMES, type CommandName, oppositeFlag, type Setting } from './s
 import { SETTING_ENTRIES, settingsOf } from './settings.js';
 
 interface CommandLine {
+  /** `plan` for `run --dry-run`. */
   readonly command: CommandName;
   /** The values of INPUT, RUN or IDENTIFIER…; as many as the command takes. */
   readonly args: readonly string[];
@@ -116,7 +117,8 @@ function readWords(command: CommandName, words: readonly string[]): ParsedComman
     refuse(usageProblem('flags of the run are taken for flags of schedule add', command, todo));
   }
   throwProblems(problems.length === 0 ? findArgumentProblems(command, args.length) : problems);
-  return { command, args, flags };
+  const isDry = command === 'run' && flags.dryRun === true;
+  return { command: isDry ? 'plan' : command, args, flags };
 }
 
 function unknownFlag(command: CommandName, lines: readonly Setting<unknown>[], flag: string): Problem {

@@ -43,6 +43,7 @@ const TABLE = {
   plan: {
     argument: INPUT,
     summary: 'read the file and estimate what a run would request and cost; spends nothing',
+    notes: ['It takes every flag of run; run --dry-run is the same.'],
     examples: { 'plan customers.csv --column website:domain': 'requests needed, cost, what is left' },
   },
   watch: {

@@ -145,7 +145,7 @@ export const PROCESS_SETTINGS = {
   }),
   quiet: always('--quiet', yesOrNo).describe(
     'no progress and no summary; only warnings, errors and why a run stopped',
-    { commands: ['run', 'plan', 'watch', 'worker', ...WITHOUT_ENGINE, ...TRANSFER, 'up', 'config'] },
+    { commands: ['run', 'watch', 'worker', ...WITHOUT_ENGINE, ...TRANSFER, 'up', 'config'] },
   ),
   json: always('--json', yesOrNo).describe('print the result on standard output as JSON'),
   logLevel: always('--log-level', choice(LOG_LEVELS, 'LEVEL'), 'info').describe(

@@ -21,31 +21,20 @@ import {
 import { tokenValue } from './secrets.js';
 import { type CommandName, linesOf } from './setting.js';
 
-const READING: readonly CommandName[] = ['run', 'plan', 'watch', 'up', 'config'];
 const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 const WORKING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'config'];
 const LEDGER: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
-const ACCOUNT: readonly CommandName[] = [
-  'run',
-  'plan',
-  'watch',
-  'worker',
-  'up',
-  'status',
-  ...LEDGER,
-  'config',
-];
+const ACCOUNT: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'status', ...LEDGER, 'config'];
 
-const input = linesOf('Input', READING);
-const column = linesOf('Columns', READING);
+const input = linesOf('Input', RUNNING);
+const column = linesOf('Columns', RUNNING);
 const service = linesOf('Service', ACCOUNT);
 const sending = linesOf('Service', WORKING);
 /** `run` alone: a watcher has nobody to ask and parks what it cannot finish. */
 const asking = linesOf('Limits and money', ['run', 'config']);
 const spending = linesOf('Limits and money', RUNNING);
 const working = linesOf('Limits and money', WORKING);
-const estimating = linesOf('Limits and money', READING);
-const money = linesOf('Limits and money', ['run', 'plan', 'watch', 'up', 'status', 'config']);
+const money = linesOf('Limits and money', ['run', 'watch', 'up', 'status', 'config']);
 const output = linesOf('Output', RUNNING);
 
 export const RUN_SETTINGS = {
@@ -73,7 +62,7 @@ export const RUN_SETTINGS = {
   ),
   kind: column('--kind', choice(IDENTIFIER_KINDS, 'KIND')).describe(
     `the kind of identifiers in columns named without one: ${IDENTIFIER_KINDS.join(', ')}`,
-    { commands: [...READING, 'outcomes forget'], note: 'judged from the values' },
+    { commands: [...RUNNING, 'outcomes forget'], note: 'judged from the values' },
   ),
   allowMismatch: column('--allow-mismatch', yesOrNo).describe(
     'go on although most values cannot be of the kind given for their column',
@@ -109,7 +98,7 @@ export const RUN_SETTINGS = {
   ),
   allowNsfw: service('--allow-nsfw', choice(['true', 'false']), () => 'unset' as const).describe(
     'return brands with adult content always (true) or never (false)',
-    { commands: READING, note: 'the service decides' },
+    { commands: RUNNING, note: 'the service decides' },
   ),
   ownDomain: service('--own-domain', domainValue).describe(
     "the service's own brand: asking for it is free and shows quota and usage",
@@ -133,11 +122,11 @@ export const RUN_SETTINGS = {
     'the plan of the account; only a paid one has overage',
     { note: 'no overage' },
   ),
-  quota: estimating('--quota', count(0, 1_000_000_000_000)).describe(
+  quota: spending('--quota', count(0, 1_000_000_000_000)).describe(
     'requests per period; the lower of this and the quota that the service reports applies',
     { note: 'what the service reports' },
   ),
-  period: estimating('--period', billingPeriod, 'month').describe(
+  period: spending('--period', billingPeriod, 'month').describe(
     'when the quota renews: each month, never, or on a day of the month (1 to 28)',
   ),
   freeStatuses: spending('--free-statuses', statuses, '204,400,402,5xx').describe(
@@ -150,15 +139,15 @@ export const RUN_SETTINGS = {
   overagePrice: money('--overage-price', decimal('0.1', 'positive'), '0.1').describe(
     'price of one request beyond the quota',
   ),
-  maxRequests: estimating('--max-requests', count(0, 1_000_000_000_000)).describe(
+  maxRequests: spending('--max-requests', count(0, 1_000_000_000_000)).describe(
     'billable requests that this run may send, over restarts',
     { note: 'no cap' },
   ),
-  maxCost: estimating('--max-cost', decimal('5', 'not negative')).describe(
+  maxCost: spending('--max-cost', decimal('5', 'not negative')).describe(
     'overage money that this run may spend, over restarts',
     { note: 'no cap' },
   ),
-  priority: estimating('--priority', priorityValue).describe(
+  priority: spending('--priority', priorityValue).describe(
     'when the limit does not cover the file, look up the highest (or lowest) values of this column first',
     { note: 'the order of the file' },
   ),
@@ -166,6 +155,10 @@ export const RUN_SETTINGS = {
     'on a terminal, ask before a run that may cost more than this',
   ),
   yes: asking('--yes', yesOrNo).describe('do not ask'),
+  dryRun: asking('--dry-run', yesOrNo).describe('the same as plan: nothing is spent or written', {
+    commands: ['run'],
+    isFlagOnly: true,
+  }),
   maxErrors: spending('--max-errors', errorLimit).describe('stop when more lookups than this have failed', {
     note: 'off',
   }),
@@ -176,13 +169,13 @@ export const RUN_SETTINGS = {
     "how far the service's usage header may lag behind",
   ),
   // Services of this kind allow answers to be stored for 30 days at most; so long they are kept.
-  maxAgeMs: estimating('--max-age', duration('0s', '30d'), '7d').describe(
+  maxAgeMs: spending('--max-age', duration('0s', '30d'), '7d').describe(
     'stored brands younger than this are not bought again',
   ),
-  maxAgeMissingMs: estimating('--max-age-missing', duration('0s', '30d'), '1d').describe(
+  maxAgeMissingMs: spending('--max-age-missing', duration('0s', '30d'), '1d').describe(
     'the same for identifiers that were not found',
   ),
-  refresh: estimating('--refresh', yesOrNo).describe(
+  refresh: spending('--refresh', yesOrNo).describe(
     'buy every answer again, but only once however often the run is restarted',
   ),
 
@@ -203,9 +196,7 @@ export const RUN_SETTINGS = {
   escapeFormulas: output('--escape-formulas', choice(['all', 'ours', 'none']), 'ours').describe(
     'cells to escape where a spreadsheet would see a formula: all, only ours, or none',
   ),
-  prefix: output('--prefix', prefixValue, 'brand_').describe('prefix of the columns that are added', {
-    commands: READING,
-  }),
+  prefix: output('--prefix', prefixValue, 'brand_').describe('prefix of the columns that are added'),
   errors: output('--errors', path('FILE')).describe('where rows without an answer go, with the reason', {
     commands: ['run'],
     isFlagOnly: true,

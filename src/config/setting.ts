@@ -112,7 +112,7 @@ export function linesOf(group: SettingGroup, commands: readonly CommandName[], a
         isInFile: !isFlagOnly && name !== null && isInFile,
         kind,
         group,
-        commands: details.commands ?? commands,
+        commands: withPlan(details.commands ?? commands),
         description,
         secrecy: details.secrecy ?? 'open',
         fallback: typeof fallback === 'function' ? fallback : () => value as T,
@@ -122,6 +122,12 @@ export function linesOf(group: SettingGroup, commands: readonly CommandName[], a
       };
     },
   });
+}
+
+/** `plan` takes every flag of `run`, so that people can swap the word. */
+function withPlan(commands: readonly CommandName[]): readonly CommandName[] {
+  if (!commands.includes('run') || commands.includes('plan')) return commands;
+  return commands.flatMap((name): CommandName[] => (name === 'run' ? ['run', 'plan'] : [name]));
 }
 
 /** One text as the texts that its kind reads: cut at commas where it takes several. */

@@ -136,6 +136,12 @@ export function scanOf(settings: Settings): EnrichRequest['scan'] {
   return { requested, kind, allowMismatch, waterfall, prefix, priority };
 }
 
+/** `path`: where the result goes; default: where the settings say. */
+export function outputOf(settings: Settings, path = settings.output): EnrichRequest['output'] {
+  const { format, fields, sort, escapeFormulas, errors, report } = settings;
+  return { path, format, fields, isSorted: sort === 'quality', escapeFormulas, errors, report };
+}
+
 /** What workers know of the run. */
 export function runSettingsOf(
   settings: Settings,

@@ -1,16 +1,22 @@
 /** What a run of this file would do, without spending: rows, identifiers, requests and cost. */
+import { BrandEnrichError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Engine } from '../engine/engine.js';
 import { limitOf, spentOf } from '../ledger/policy.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunSettings } from '../stores/run-store.js';
+import { planOutput } from './enrich-file.js';
 import { type EnrichRequest, type EnrichSurroundings, runKey } from './enrich-request.js';
 import { type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
 import { estimateSpending } from './lookups/spending.js';
+import { assertPlaces, type OutputNames } from './output/output-names.js';
 import { openAndScan, type Scan } from './scan/scan.js';
 
 export interface PlanRequest
-  extends Pick<EnrichRequest, 'input' | 'stdin' | 'intake' | 'scan' | 'stateFolder' | 'overagePrice'>,
+  extends Pick<
+      EnrichRequest,
+      'input' | 'stdin' | 'intake' | 'scan' | 'output' | 'stateFolder' | 'overagePrice'
+    >,
     Pick<EnrichSurroundings, 'table'> {
   /** null: no service is named, so nothing is known of stored answers and of the account. */
   readonly settings: RunSettings | null;
@@ -30,6 +36,8 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
   return withReleasers(async (releasers) => {
     const quiet = { stop, onRows: () => undefined };
     const { input, scan } = await openAndScan(request, request.table, quiet, releasers);
+    const { names } = planOutput(request, input, scan);
+    const unwritable = await whyUnwritable(request.input, names);
     const { wanted } = scan.answers;
     const known = await openAccount(request, stores, scan.contentHash);
     const least = await countAll(missingIn(scan, known));
@@ -41,7 +49,7 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
     }
     return {
       input: input.name,
-      warnings: input.warnings,
+      warnings: [...input.warnings, ...unwritable],
       columns: scan.chosen.sentence,
       rows: { total: scan.rows.count, ...scan.counts },
       /** The 20 commonest reasons of invalid, unreadable and skipped rows; then of skipped only. */
@@ -62,8 +70,21 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
         limit: limitOf({ ...known.settings, quota: known.state.quota }),
         used: spentOf(known.state),
       },
+      /** Where a run would write; `-` is the standard output. */
+      files: { output: names.complete, errors: names.errors, report: names.report },
     };
   });
+}
+
+/** A sentence when a run could not write its files; none else. */
+async function whyUnwritable(input: string, names: OutputNames): Promise<string[]> {
+  try {
+    await assertPlaces(input, names);
+    return [];
+  } catch (error) {
+    if (!(error instanceof BrandEnrichError)) throw error;
+    return [`a run would stop at once: ${error.message}`];
+  }
 }
 
 type KnownAccount = NonNullable<Awaited<ReturnType<typeof openAccount>>>;

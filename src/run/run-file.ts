@@ -8,6 +8,7 @@ import {
   type EnrichRequest,
   type EnrichSurroundings,
   intakeOf,
+  outputOf,
   type RunService,
   runSettingsOf,
   scanOf,
@@ -77,9 +78,7 @@ export async function runFile(run: FileRun, context: RunContext) {
 
 function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext): EnrichRequest {
   const { input, settings, only } = run;
-  const { format, fields, escapeFormulas, errors, report, overagePrice, onLimit, maxErrors } = settings;
-  const path = run.output ?? settings.output;
-  const isSorted = settings.sort === 'quality';
+  const { overagePrice, onLimit, maxErrors } = settings;
   return {
     input,
     stdin: input === '-' ? streams.stdin : null,
@@ -87,7 +86,7 @@ function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext)
     intake: intakeOf(settings),
     ...(only === undefined ? {} : { only }),
     scan: scanOf(settings),
-    output: { path, format, fields, isSorted, escapeFormulas, errors, report },
+    output: outputOf(settings, run.output),
     settings: runSettingsOf(settings, service),
     overagePrice,
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),

@@ -27,6 +27,11 @@ const PLAN: Plan = {
   spending: null,
   priority: null,
   account: null,
+  files: {
+    output: 'customers.enriched.csv',
+    errors: 'customers.errors.csv',
+    report: 'customers.report.json',
+  },
 };
 
 it('reasons stand under the rows that they are of', () => {

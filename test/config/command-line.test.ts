@@ -74,6 +74,16 @@ describe('a command line', () => {
     });
   });
 
+  it('of plan may have every flag of run, and run --dry-run is plan', () => {
+    const flags = settingsOf('plan');
+    expect(settingsOf('run').filter((entry) => !flags.some(([name]) => name === entry[0]))).toEqual([]);
+    expect(parse('run', 'in.csv', '--dry-run', '-o', 'x.csv')).toMatchObject({
+      command: 'plan',
+      flags: { output: 'x.csv' },
+    });
+    expect(parse('run', 'in.csv', '--dry-run', '--no-dry-run')).toMatchObject({ command: 'run' });
+  });
+
   it('asks for the version', () => {
     expect(parse('--version')).toEqual({ version: '1.2.3' });
     expect(parse('-V')).toEqual({ version: '1.2.3' });

@@ -43,6 +43,7 @@ it('columns stay a list, and a token file becomes absolute', () => {
 it.each([
   [[], /only runs can be scheduled/],
   [['plan', 'a.csv'], /only runs can be scheduled: plan/],
+  [['run', 'a.csv', '--dry-run'], /only runs can be scheduled: --dry-run/],
   [['run'], /INPUT is missing/],
   [['run', '--help'], /no run/],
   [['run', 'a.csv', '--no-such'], /no such flag: --no-such/],
