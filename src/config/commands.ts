@@ -1,4 +1,5 @@
 /** The commands: what each takes besides flags (`settings.ts`), what it does, and examples. */
+import { EXIT } from '../core/errors.js';
 
 interface CommandArgument {
   /** As usage lines show it, in capitals. */
@@ -15,9 +16,19 @@ export interface Command {
   readonly notes?: readonly string[];
   /** What each does, by what follows `brand-enrich`. */
   readonly examples: Readonly<Record<string, string>>;
-  /** Whether it can end with other exit codes than 0, 2 and 5. */
-  readonly showsExitCodes?: boolean;
+  /** What its exit codes mean, where they are others than 0, 2 and 5 or mean something else. */
+  readonly exits?: 'of a run' | Readonly<Record<number, string>>;
 }
+
+const STAYING = {
+  [EXIT.done]: 'stopped by Ctrl-C or SIGTERM',
+  [EXIT.interrupted]: 'stopped at once by a second signal',
+};
+const INBOXES = { ...STAYING, [EXIT.credentials]: 'the service refused the credentials' };
+const TRANSFER = {
+  [EXIT.someFailed]: 'done, what was damaged is left out',
+  [EXIT.interrupted]: 'interrupted',
+};
 
 const SCHEDULE: CommandArgument = { name: 'NAME', description: 'the name of a schedule' };
 
@@ -31,7 +42,7 @@ const TABLE = {
   run: {
     argument: INPUT,
     summary: 'enrich one file; the same command again goes on where it stopped',
-    showsExitCodes: true,
+    exits: 'of a run',
     examples: {
       'run customers.csv --sample': 'try it out: no token, no cost',
       'run customers.csv --column website:domain': 'name the column, write customers.enriched.csv',
@@ -43,6 +54,7 @@ const TABLE = {
   plan: {
     argument: INPUT,
     summary: 'read the file and estimate what a run would request and cost; spends nothing',
+    exits: { [EXIT.interrupted]: 'interrupted' },
     notes: ['It takes every flag of run; run --dry-run is the same.'],
     examples: { 'plan customers.csv --column website:domain': 'requests needed, cost, what is left' },
   },
@@ -52,6 +64,7 @@ const TABLE = {
       description: 'the folder that holds, or will hold, inbox/, done/ and the others',
     },
     summary: 'an inbox: enrich each file that is dropped into DIR/inbox, until stopped',
+    exits: INBOXES,
     examples: {
       'watch /data/brands': 'take files from /data/brands/inbox, put results into done',
       'watch . --sample': 'try it out in this folder: no token, no cost',
@@ -61,6 +74,7 @@ const TABLE = {
   },
   up: {
     summary: 'worker, inboxes, schedules, dashboard, metrics and health in one process, until stopped',
+    exits: INBOXES,
     examples: {
       up: 'what brand-enrich.config.json says',
       'up --inbox /data/brands --inbox /data/funds': 'two inboxes and everything else',
@@ -69,10 +83,12 @@ const TABLE = {
   },
   worker: {
     summary: 'do lookups for runs of other processes and machines',
+    exits: STAYING,
     examples: { 'worker --engine redis://queue.example:6379': 'with the token from BRAND_API_TOKEN' },
   },
   serve: {
     summary: 'the local service: every rule of the real one, to try things out and to test against',
+    exits: STAYING,
     notes: [
       'Without --accounts the token is demo-token.',
       'Keys of --fault:',
@@ -158,6 +174,7 @@ const TABLE = {
   },
   'engine export': {
     summary: "write all stored answers and the period's spending as JSONL",
+    exits: TRANSFER,
     examples: {
       'engine export -o answers.jsonl.gz': 'of the embedded engine',
       'engine export --engine redis://queue.example:6379 -o answers.jsonl.gz': 'of a Redis server',
@@ -166,6 +183,7 @@ const TABLE = {
   'engine import': {
     argument: { name: 'FILE', description: 'what engine export wrote, plain or .gz; - is standard input' },
     summary: 'take over the answers and the spending of another engine',
+    exits: TRANSFER,
     notes: [
       'Answers keep their dates and replace none that is as late; those older than 30 days are left out.',
       'Of two accounts of one period the larger spending holds. Importing twice changes nothing.',
@@ -205,6 +223,7 @@ const TABLE = {
   },
   'schedule serve': {
     summary: "run this machine's schedules when they are due, until stopped",
+    exits: STAYING,
     examples: { 'schedule serve': 'with the token from BRAND_API_TOKEN' },
   },
   config: {

@@ -36,9 +36,16 @@ const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
 const schedule = linesOf('Schedules', ['schedule add'], { isFlagOnly: true });
 const notifying = linesOf('Notifications', RUNNING);
 const engine = linesOf('Engine', WITH_ENGINE);
-const always = linesOf('Behaviour', COMMAND_NAMES);
-const watched = linesOf('Behaviour', ['run', 'watch', 'up', 'worker', 'schedule serve', 'config']);
-const dashboard = linesOf('Behaviour', ['up', 'config']);
+const always = linesOf('Logging and monitoring', COMMAND_NAMES);
+const watched = linesOf('Logging and monitoring', [
+  'run',
+  'watch',
+  'up',
+  'worker',
+  'schedule serve',
+  'config',
+]);
+const dashboard = linesOf('Dashboard', ['up', 'config']);
 const serving = linesOf('Local service', ['serve', 'config']);
 const inventing = linesOf('Local service', ['generate-catalogue'], { isFlagOnly: true });
 const admin = linesOf('Account and answers', ['ledger observe'], { isFlagOnly: true });
@@ -119,7 +126,7 @@ export const PROCESS_SETTINGS = {
 
   engine: engine('--engine', engineValue, 'embedded').describe(
     'embedded, or a redis://, rediss://, postgres:// or postgresql:// address',
-    { envAlias: { name: 'REDIS_URL' }, secrecy: 'address' },
+    { isMain: true, envAlias: { name: 'REDIS_URL' }, secrecy: 'address' },
   ),
   state: engine('--state', path('DIR'), stateFolder).describe(
     'folder of the embedded engine and of what must survive a crash',
@@ -140,9 +147,6 @@ export const PROCESS_SETTINGS = {
     commands: RUNNING,
   }),
 
-  strict: always('--strict', yesOrNo).describe('exit with 1 if there are invalid rows or nothing matched', {
-    commands: RUNNING,
-  }),
   quiet: always('--quiet', yesOrNo).describe(
     'no progress and no summary; only warnings, errors and why a run stopped',
     { commands: ['run', 'watch', 'worker', ...WITHOUT_ENGINE, ...TRANSFER, 'up', 'config'] },

@@ -31,10 +31,11 @@ const column = linesOf('Columns', RUNNING);
 const service = linesOf('Service', ACCOUNT);
 const sending = linesOf('Service', WORKING);
 /** `run` alone: a watcher has nobody to ask and parks what it cannot finish. */
-const asking = linesOf('Limits and money', ['run', 'config']);
-const spending = linesOf('Limits and money', RUNNING);
-const working = linesOf('Limits and money', WORKING);
-const money = linesOf('Limits and money', ['run', 'watch', 'up', 'status', 'config']);
+const asking = linesOf('Money', ['run', 'config']);
+const spending = linesOf('Money', RUNNING);
+const limiting = linesOf('Limits', RUNNING);
+const working = linesOf('Limits', WORKING);
+const money = linesOf('Money', ['run', 'watch', 'up', 'status', 'config']);
 const output = linesOf('Output', RUNNING);
 
 export const RUN_SETTINGS = {
@@ -55,10 +56,11 @@ export const RUN_SETTINGS = {
   ),
   sample: input('--sample', yesOrNo).describe(
     'try it out against the built-in service with sample brands: no token, no cost',
+    { isMain: true },
   ),
   columns: column('--column', columnChoices, '').describe(
     'the column with the identifiers, by name or as position:N; repeat it for columns to fall back on',
-    { note: 'chosen by header and values' },
+    { isMain: true, note: 'chosen by header and values' },
   ),
   kind: column('--kind', choice(IDENTIFIER_KINDS, 'KIND')).describe(
     `the kind of identifiers in columns named without one: ${IDENTIFIER_KINDS.join(', ')}`,
@@ -72,6 +74,7 @@ export const RUN_SETTINGS = {
   ),
 
   baseUrl: service('--base-url', baseUrlValue).describe('address of the service; a trailing /v2 is ignored', {
+    isMain: true,
     commands: [...ACCOUNT, 'outcomes forget'],
     env: 'BRAND_API_URL',
     secrecy: 'address',
@@ -81,6 +84,7 @@ export const RUN_SETTINGS = {
     { env: 'BRAND_API_TOKEN', secrecy: 'secret' },
   ),
   tokenFile: service('--token-file', path('FILE')).describe('file that holds the token and nothing else', {
+    isMain: true,
     env: 'BRAND_API_TOKEN_FILE',
     secrecy: 'token path',
   }),
@@ -112,15 +116,15 @@ export const RUN_SETTINGS = {
   concurrency: working('--concurrency', count(1, 1_000), '64').describe(
     'requests in flight at once, per process',
   ),
-  rate: spending('--rate', ratePerSecond).describe('requests per second, over all workers; 0 is unpaced', {
+  rate: limiting('--rate', ratePerSecond).describe('requests per second, over all workers; 0 is unpaced', {
     note: '90, and unpaced on this machine until the service objects',
   }),
-  burst: spending('--burst', count(1, 1_000)).describe('requests that may be sent at the same moment', {
+  burst: limiting('--burst', count(1, 1_000)).describe('requests that may be sent at the same moment', {
     note: '10, and 1 with --rate',
   }),
   plan: money('--plan', choice(['free', 'paid'])).describe(
     'the plan of the account; only a paid one has overage',
-    { note: 'no overage' },
+    { isMain: true, note: 'no overage' },
   ),
   quota: spending('--quota', count(0, 1_000_000_000_000)).describe(
     'requests per period; the lower of this and the quota that the service reports applies',
@@ -134,14 +138,14 @@ export const RUN_SETTINGS = {
   ),
   overageBudget: money('--overage-budget', decimal('50', 'not negative'), '0').describe(
     'what may be spent per period beyond the quota; above 0 implies --plan paid',
-    { note: '0, and 100 with --plan paid' },
+    { isMain: true, note: '0, and 100 with --plan paid' },
   ),
   overagePrice: money('--overage-price', decimal('0.1', 'positive'), '0.1').describe(
     'price of one request beyond the quota',
   ),
   maxRequests: spending('--max-requests', count(0, 1_000_000_000_000)).describe(
     'billable requests that this run may send, over restarts',
-    { note: 'no cap' },
+    { isMain: true, note: 'no cap' },
   ),
   maxCost: spending('--max-cost', decimal('5', 'not negative')).describe(
     'overage money that this run may spend, over restarts',
@@ -156,14 +160,16 @@ export const RUN_SETTINGS = {
   ),
   yes: asking('--yes', yesOrNo).describe('do not ask'),
   dryRun: asking('--dry-run', yesOrNo).describe('the same as plan: nothing is spent or written', {
+    isMain: true,
     commands: ['run'],
     isFlagOnly: true,
   }),
-  maxErrors: spending('--max-errors', errorLimit).describe('stop when more lookups than this have failed', {
+  maxErrors: limiting('--max-errors', errorLimit).describe('stop when more lookups than this have failed', {
     note: 'off',
   }),
-  onLimit: asking('--on-limit', choice(['stop', 'wait']), 'stop').describe(
+  onLimit: limiting('--on-limit', choice(['stop', 'wait']), 'stop').describe(
     'at the limit: finish the file with the rest deferred, or wait until it is raised',
+    { isMain: true, commands: ['run', 'config'] },
   ),
   usageLagMs: working('--usage-lag', duration('0s', '1h'), '60s').describe(
     "how far the service's usage header may lag behind",
@@ -181,14 +187,20 @@ export const RUN_SETTINGS = {
 
   output: output('--output', path('FILE')).describe(
     'where the result goes; - is standard output, where an export goes by default',
-    { commands: ['run', 'engine export'], isFlagOnly: true, short: '-o', note: '<name>.enriched.<ext>' },
+    {
+      isMain: true,
+      commands: ['run', 'engine export'],
+      isFlagOnly: true,
+      short: '-o',
+      note: '<name>.enriched.<ext>',
+    },
   ),
   format: output('--format', choice(['csv', 'jsonl'])).describe('format of the enriched file', {
     note: 'that of the input',
   }),
   fields: output('--fields', listOf('LIST', 'name,company.location.region,links.twitter')).describe(
     'other fields of the brand as columns, by path, separated by commas; +path for one that is not known',
-    { note: 'the standard columns' },
+    { isMain: true, note: 'the standard columns' },
   ),
   sort: output('--sort', choice(['quality', 'none']), 'quality').describe(
     'rank by quality score, best first, or keep the order of the input',
@@ -209,4 +221,5 @@ export const RUN_SETTINGS = {
   embedLogos: output('--embed-logos', yesOrNo).describe(
     'fetch the logos shown on the report page and embed them in it',
   ),
+  strict: output('--strict', yesOrNo).describe('exit with 1 if there are invalid rows or nothing matched'),
 } as const;

@@ -9,16 +9,18 @@ export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 export const SETTING_GROUPS = [
   'Input',
   'Columns',
+  'Output',
+  'Money',
+  'Limits',
   'Service',
   'Local service',
-  'Limits and money',
-  'Output',
   'Inbox',
   'Schedules',
-  'Notifications',
-  'Engine',
   'Account and answers',
-  'Behaviour',
+  'Engine',
+  'Dashboard',
+  'Notifications',
+  'Logging and monitoring',
 ] as const;
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
@@ -45,6 +47,8 @@ export interface Setting<T> {
   readonly isInFile: boolean;
   readonly kind: ValueKind<T>;
   readonly group: SettingGroup;
+  /** Whether the help of a command with many flags shows it before the groups. */
+  readonly isMain: boolean;
   readonly commands: readonly CommandName[];
   /** One line for `--help` and the README, without a full stop. */
   readonly description: string;
@@ -68,6 +72,7 @@ interface Details
   > {
   /** Neither environment nor file can set it. */
   readonly isFlagOnly?: boolean;
+  readonly isMain?: boolean;
   /** In place of the default's text, where the default is not a value: `detected`. */
   readonly note?: string;
 }
@@ -112,6 +117,7 @@ export function linesOf(group: SettingGroup, commands: readonly CommandName[], a
         isInFile: !isFlagOnly && name !== null && isInFile,
         kind,
         group,
+        isMain: details.isMain ?? false,
         commands: withPlan(details.commands ?? commands),
         description,
         secrecy: details.secrecy ?? 'open',

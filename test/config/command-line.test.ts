@@ -210,30 +210,46 @@ describe('help', () => {
   it('of serve names its token and every fault', () => {
     const help = helpOf('serve', '--help');
     expect(help).toContain(`the token is ${DEMO_TOKEN}`);
-    const notes = help.slice(help.indexOf('Keys of --fault:'), help.indexOf('Examples:'));
+    const notes = help.slice(help.indexOf('Keys of --fault:'), help.indexOf('Exit codes:'));
     const shown = [...notes.matchAll(/([\w-]+)=(\S+)/g)];
     expect(shown.map(([, key]) => key).sort()).toEqual(Object.keys(FAULTS).sort());
     const meant = shown.map(([text]) => text.replace(/=(N|SECONDS)$/, '=3'));
     expect(() => parseFaults(meant)).not.toThrow();
   });
 
-  it('of run has its flags in groups and says how it ends', () => {
+  it('of run begins with examples and the twelve flags that matter, then has the others in groups', () => {
     const help = helpOf('run', '--help');
     const headings = [...help.matchAll(/^(\w[\w ]*):$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual([
+      'Examples',
       'Arguments',
+      'Main flags',
       'Input',
       'Columns',
-      'Service',
-      'Limits and money',
       'Output',
-      'Notifications',
+      'Money',
+      'Limits',
+      'Service',
       'Engine',
-      'Behaviour',
-      'Examples',
+      'Notifications',
+      'Logging and monitoring',
       'Exit codes',
     ]);
-    for (const code of Object.values(EXIT)) expect(help).toMatch(new RegExp(`^  ${code} +\\S`, 'm'));
+    const main = help.slice(help.indexOf('Main flags:'), help.indexOf('\nInput:'));
+    expect(main.match(/^ {2}-/gm)).toHaveLength(12);
+  });
+
+  it('of every command says how it ends', () => {
+    const codesIn = (help: string) =>
+      [...help.slice(help.indexOf('Exit codes:')).matchAll(/^ {2}(\d+) +\S/gm)].map(([, code]) =>
+        Number(code),
+      );
+    for (const command of COMMAND_NAMES)
+      expect(codesIn(helpOf(...command.split(' '), '--help'))).toEqual(
+        expect.arrayContaining([EXIT.done, EXIT.usage, EXIT.trouble]),
+      );
+    expect(codesIn(helpOf('run', '--help'))).toEqual(Object.values(EXIT));
+    expect(codesIn(helpOf('watch', '--help'))).toContain(EXIT.credentials);
   });
 
   it('of config stays short, though it takes the flags of the others', () => {
