@@ -60,6 +60,10 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
     return EXIT.done;
   }
   const { command, args, flags } = parsed;
+  if (command === 'completion') {
+    printText(process.stdout, (await import('./commands/completion.js')).completionScript(args[0] ?? ''));
+    return EXIT.done;
+  }
   const { env, stdin, stdout, stderr } = process;
   const folder = process.cwd();
   const file = readConfigFile({ flags, env, folder });

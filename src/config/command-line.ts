@@ -116,7 +116,7 @@ function readWords(command: CommandName, words: readonly string[]): ParsedComman
     const todo = 'put -- before run: schedule add NAME --cron CRON -- run INPUT';
     refuse(usageProblem('flags of the run are taken for flags of schedule add', command, todo));
   }
-  throwProblems(problems.length === 0 ? findArgumentProblems(command, args.length) : problems);
+  throwProblems(problems.length === 0 ? findArgumentProblems(command, args) : problems);
   const isDry = command === 'run' && flags.dryRun === true;
   return { command: isDry ? 'plan' : command, args, flags };
 }
@@ -143,8 +143,17 @@ function tokenOnCommandLine(flag: string): Problem | null {
   return usageProblem('everybody on the machine can see a token on the command line', flag, todo);
 }
 
-function findArgumentProblems(command: CommandName, given: number): Problem[] {
+function findArgumentProblems(command: CommandName, args: readonly string[]): Problem[] {
   const { argument } = COMMANDS[command];
+  const given = args.length;
+  if (given === 0 && argument?.isOptional) return [];
+  if (given === 1 && argument?.choices?.includes(args[0] ?? '') === false) {
+    const todo = didYouMean(
+      nearest(args[0] ?? '', argument.choices),
+      `write one of ${argument.choices.join(', ')}`,
+    );
+    return [usageProblem(`no such ${argument.name}`, command, todo)];
+  }
   if (given === (argument === undefined ? 0 : 1) || (given > 1 && argument?.isRepeated)) return [];
   if (argument === undefined) {
     const todo = `see brand-enrich ${command} --help`;

@@ -6,6 +6,9 @@ interface CommandArgument {
   readonly name: string;
   readonly description: string;
   readonly isRepeated?: boolean;
+  readonly isOptional?: boolean;
+  /** The only words that it may be. */
+  readonly choices?: readonly string[];
 }
 
 export interface Command {
@@ -225,6 +228,15 @@ const TABLE = {
     summary: "run this machine's schedules when they are due, until stopped",
     exits: STAYING,
     examples: { 'schedule serve': 'with the token from BRAND_API_TOKEN' },
+  },
+  completion: {
+    argument: { name: 'SHELL', description: 'bash, zsh or fish', choices: ['bash', 'zsh', 'fish'] },
+    summary: 'print a script that lets a shell complete commands, flags and their values',
+    examples: {
+      'completion bash': 'in ~/.bashrc: eval "$(brand-enrich completion bash)"',
+      'completion zsh': 'in ~/.zshrc, after compinit: eval "$(brand-enrich completion zsh)"',
+      'completion fish': 'in ~/.config/fish/config.fish: brand-enrich completion fish | source',
+    },
   },
   config: {
     summary: 'each setting, its value and where it came from; secrets are masked',

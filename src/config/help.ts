@@ -77,7 +77,9 @@ function listOfCommands(family: string | null): string[][] {
 
 function argumentOf(command: CommandName): string {
   const { argument } = COMMANDS[command];
-  return argument === undefined ? '' : `${argument.name}${argument.isRepeated ? '...' : ''}`;
+  if (argument === undefined) return '';
+  const word = argument.isRepeated ? `${argument.name}...` : argument.name;
+  return argument.isOptional ? `[${word}]` : word;
 }
 
 function helpOfCommand(command: CommandName): string[][] {

@@ -22,11 +22,13 @@ import {
   yesOrNo,
 } from './parse-value.js';
 import { dashboardPasswordValue, notifySecretValue } from './secrets.js';
-import { COMMAND_NAMES, type CommandName, linesOf, type Surroundings } from './setting.js';
+import { COMMANDS_WITH_SETTINGS, type CommandName, linesOf, type Surroundings } from './setting.js';
 
 const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 const WITHOUT_ENGINE: readonly CommandName[] = ['serve', 'generate-catalogue'];
-const WITH_ENGINE: readonly CommandName[] = COMMAND_NAMES.filter((name) => !WITHOUT_ENGINE.includes(name));
+const WITH_ENGINE: readonly CommandName[] = COMMANDS_WITH_SETTINGS.filter(
+  (name) => !WITHOUT_ENGINE.includes(name),
+);
 /** Those that only look at what is there. */
 const KEEPS_DATA: readonly CommandName[] = ['config', 'engine status', 'engine stop', 'engine export'];
 const TRANSFER: readonly CommandName[] = ['engine export', 'engine import'];
@@ -36,7 +38,7 @@ const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
 const schedule = linesOf('Schedules', ['schedule add'], { isFlagOnly: true });
 const notifying = linesOf('Notifications', RUNNING);
 const engine = linesOf('Engine', WITH_ENGINE);
-const always = linesOf('Logging and monitoring', COMMAND_NAMES);
+const always = linesOf('Logging and monitoring', COMMANDS_WITH_SETTINGS);
 const watched = linesOf('Logging and monitoring', [
   'run',
   'watch',
@@ -131,7 +133,7 @@ export const PROCESS_SETTINGS = {
   state: engine('--state', path('DIR'), stateFolder).describe(
     'folder of the embedded engine and of what must survive a crash',
     {
-      commands: COMMAND_NAMES,
+      commands: COMMANDS_WITH_SETTINGS,
       note: '$XDG_STATE_HOME/brand-enrich, else ~/.local/state/brand-enrich (root: /var/lib/brand-enrich)',
     },
   ),

@@ -5,6 +5,10 @@ import { Refusal, type ValueKind } from './parse-value.js';
 export type CommandName = keyof typeof COMMANDS;
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
+/** They print something of the program itself, and read no settings. */
+const PLAIN: readonly CommandName[] = ['completion'];
+export const COMMANDS_WITH_SETTINGS = COMMAND_NAMES.filter((name) => !PLAIN.includes(name));
+
 /** Headings of `--help`, in the order in which they are shown. */
 export const SETTING_GROUPS = [
   'Input',

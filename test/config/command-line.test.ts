@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCommandLine } from '../../src/config/command-line.js';
 import { COMMANDS } from '../../src/config/commands.js';
 import { loadSettings } from '../../src/config/load-settings.js';
-import { COMMAND_NAMES, flagUsage, oppositeFlag } from '../../src/config/setting.js';
+import { COMMAND_NAMES, type CommandName, flagUsage, oppositeFlag } from '../../src/config/setting.js';
 import { SETTING_ENTRIES, settingsOf } from '../../src/config/settings.js';
 import { EXIT } from '../../src/core/errors.js';
 import { FAULTS, parseFaults } from '../../src/local-service/faults.js';
@@ -15,6 +15,11 @@ function helpOf(...argv: string[]): string {
   const parsed = parse(...argv);
   if (!('help' in parsed)) throw new Error('no help was given');
   return parsed.help;
+}
+
+function argumentsOf(command: CommandName): string[] {
+  const { argument } = COMMANDS[command];
+  return argument === undefined ? [] : [argument.choices?.[0] ?? 'x'];
 }
 
 const refused = (...argv: string[]) => refusal(() => parse(...argv));
@@ -42,9 +47,8 @@ describe('a command line', () => {
 
   it('carries no default of a flag', () => {
     for (const command of COMMAND_NAMES) {
-      const { argument } = COMMANDS[command];
-      const parsed = parse(...command.split(' '), ...(argument === undefined ? [] : ['x']));
-      expect(parsed).toEqual({ command, args: argument === undefined ? [] : ['x'], flags: {} });
+      const args = argumentsOf(command);
+      expect(parse(...command.split(' '), ...args)).toEqual({ command, args, flags: {} });
     }
   });
 
@@ -100,6 +104,7 @@ describe('a wrong command line', () => {
     [['outcomes', 'prge'], 'no such command: outcomes prge; did you mean outcomes purge?'],
     [['--json', 'run', 'x'], 'the command comes first: --json; write for example'],
     [['run'], 'INPUT is missing: run; name a CSV'],
+    [['completion', 'fisch'], 'no such SHELL: completion; did you mean fish?'],
     [['run', 'a', 'b'], 'run takes one INPUT: 2 were given; call it once for each'],
     [['help', 'rnu'], 'no such command: rnu; did you mean run?'],
     [['pause', 'now'], 'pause takes flags only'],
@@ -312,7 +317,7 @@ describe('the table', () => {
 
   it('has each flag read by its command', () => {
     for (const command of COMMAND_NAMES) {
-      const argument = COMMANDS[command].argument === undefined ? [] : ['x'];
+      const argument = argumentsOf(command);
       for (const [, line] of settingsOf(command)) {
         if (line.flag === null || line.key === null) continue;
         const isSwitch = line.kind.arity === 'switch';
