@@ -5,7 +5,7 @@
  */
 import { dirname, resolve } from 'node:path';
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
-import { findJsonFault } from '../core/json-text.js';
+import { findJsonFault, withoutComments } from '../core/json-text.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
@@ -54,16 +54,16 @@ export function readConfigFile({
   }
 }
 
-/** The same for its text. Throws `NeverStartError` (`usage-invalid`) if it is not a JSON object. */
+/** The same for its text, which may hold comments. Throws `NeverStartError` (`usage-invalid`) if it is not a JSON object. */
 export function parseConfigFile(path: string, text: string): ConfigFile {
-  const json = text.replace(/^\uFEFF/, '');
+  const json = withoutComments(text.replace(/^\uFEFF/, ''));
   let values: unknown;
   try {
     values = JSON.parse(json);
   } catch {
     const { line, column } = findJsonFault(json) ?? { line: 1, column: 1 };
     throw unusable(`the config file is not JSON from line ${line}, column ${column} on`, path, {
-      todo: 'look there for a missing or extra comma, quote or bracket, or for a comment',
+      todo: 'look there for a missing or extra comma, quote or bracket',
     });
   }
   if (typeof values === 'object' && values !== null && !Array.isArray(values))
