@@ -66,7 +66,8 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   }
   const { env, stdin, stdout, stderr } = process;
   const folder = process.cwd();
-  const file = readConfigFile({ flags, env, folder });
+  // `init` is about to write it.
+  const file = command === 'init' ? null : readConfigFile({ flags, env, folder });
   known.file = file;
   const surroundings = { file, home: homedir(), isRoot: process.getuid?.() === 0 };
   const loaded = loadSettings({ ...surroundings, flags, env, command });
@@ -142,6 +143,7 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
     (await import('./commands/local-service.js')).runGenerateCatalogue(call),
   engine: async (call) => (await import('./commands/engine.js')).runEngineCommand(call),
   schedule: async (call) => (await import('./commands/schedule.js')).runSchedule(call),
+  init: async (call) => (await import('./commands/init.js')).runInit(call),
   async config(call) {
     if (call.settings.json) printJson(call.stdout, shownSettings(call));
     else printText(call.stdout, `${showConfig(call, call.configFile)}\n`);

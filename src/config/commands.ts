@@ -229,6 +229,22 @@ const TABLE = {
     exits: STAYING,
     examples: { 'schedule serve': 'with the token from BRAND_API_TOKEN' },
   },
+  init: {
+    summary: 'ask for address, token file, plan and engine, try them for free, and write a config file',
+    exits: {
+      [EXIT.credentials]: 'the service refused the credentials: nothing was written',
+      [EXIT.interrupted]: 'interrupted: nothing was written',
+    },
+    notes: [
+      'The token is not shown and goes into a file of its own, which only you can read. Nothing is spent: the service is',
+      'asked for its own brand alone, which is free, and only when you name its domain. A file that is there is replaced',
+      'only when you agree.',
+    ],
+    examples: {
+      init: 'asks, and writes brand-enrich.config.json',
+      'init --base-url https://api.example.com --token-file token.txt --plan free --yes': 'asks nothing',
+    },
+  },
   completion: {
     argument: { name: 'SHELL', description: 'bash, zsh or fish', choices: ['bash', 'zsh', 'fish'] },
     summary: 'print a script that lets a shell complete commands, flags and their values',

@@ -23,6 +23,9 @@ import {
   type Settings,
 } from './settings.js';
 
+/** In the working folder, unless another one is named. */
+export const CONFIG_FILE = 'brand-enrich.config.json';
+
 export interface ConfigFile {
   /** Absolute: relative paths among the values count from its folder. */
   readonly path: string;
@@ -40,7 +43,7 @@ export function readConfigFile({
   folder,
 }: Pick<SettingSources, 'flags' | 'env'> & { readonly folder: string }): ConfigFile | null {
   const named = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
-  const path = resolve(folder, typeof named === 'string' ? named : 'brand-enrich.config.json');
+  const path = resolve(folder, typeof named === 'string' ? named : CONFIG_FILE);
   try {
     return parseConfigFile(path, readPlainFileSync(path));
   } catch (error) {

@@ -30,7 +30,13 @@ const WITH_ENGINE: readonly CommandName[] = COMMANDS_WITH_SETTINGS.filter(
   (name) => !WITHOUT_ENGINE.includes(name),
 );
 /** Those that only look at what is there. */
-const KEEPS_DATA: readonly CommandName[] = ['config', 'engine status', 'engine stop', 'engine export'];
+const KEEPS_DATA: readonly CommandName[] = [
+  'config',
+  'init',
+  'engine status',
+  'engine stop',
+  'engine export',
+];
 const TRANSFER: readonly CommandName[] = ['engine export', 'engine import'];
 
 const inbox = linesOf('Inbox', ['watch', 'up', 'config']);

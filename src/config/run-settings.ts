@@ -24,7 +24,16 @@ import { type CommandName, linesOf } from './setting.js';
 const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 const WORKING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'config'];
 const LEDGER: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
-const ACCOUNT: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'status', ...LEDGER, 'config'];
+const ACCOUNT: readonly CommandName[] = [
+  'run',
+  'watch',
+  'worker',
+  'up',
+  'status',
+  ...LEDGER,
+  'init',
+  'config',
+];
 
 const input = linesOf('Input', RUNNING);
 const column = linesOf('Columns', RUNNING);
@@ -35,7 +44,7 @@ const asking = linesOf('Money', ['run', 'config']);
 const spending = linesOf('Money', RUNNING);
 const limiting = linesOf('Limits', RUNNING);
 const working = linesOf('Limits', WORKING);
-const money = linesOf('Money', ['run', 'watch', 'up', 'status', 'config']);
+const money = linesOf('Money', ['run', 'watch', 'up', 'status', 'init', 'config']);
 const output = linesOf('Output', RUNNING);
 
 export const RUN_SETTINGS = {
@@ -106,7 +115,7 @@ export const RUN_SETTINGS = {
   ),
   ownDomain: service('--own-domain', domainValue).describe(
     "the service's own brand: asking for it is free and shows quota and usage",
-    { commands: ['run', 'watch', 'serve', 'up', 'config'] },
+    { commands: ['run', 'watch', 'serve', 'up', 'init', 'config'] },
   ),
   timeoutMs: sending('--timeout', duration('1ms', '1h'), '40s').describe(
     'how long one request may take in total',
@@ -158,7 +167,7 @@ export const RUN_SETTINGS = {
   confirmAbove: asking('--confirm-above', decimal('20', 'not negative'), '20').describe(
     'on a terminal, ask before a run that may cost more than this',
   ),
-  yes: asking('--yes', yesOrNo).describe('do not ask'),
+  yes: asking('--yes', yesOrNo).describe('do not ask', { commands: ['run', 'init', 'config'] }),
   dryRun: asking('--dry-run', yesOrNo).describe('the same as plan: nothing is spent or written', {
     isMain: true,
     commands: ['run'],

@@ -49,6 +49,7 @@ export const ERROR_CATALOGUE = {
   'engine-unfit': 'the engine answers but is not set up so that nothing can be lost',
   'engine-held': 'another process owns the state folder',
   'service-unreachable': 'an address cannot be reached, or cannot be listened on',
+  'service-refused': 'the service refused the credentials',
   interrupted: 'stopped by a signal',
   declined: 'nothing was done: you declined',
 } as const;
