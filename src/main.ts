@@ -60,8 +60,16 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
     return EXIT.done;
   }
   const { command, args, flags } = parsed;
-  if (command === 'completion') {
-    printText(process.stdout, (await import('./commands/completion.js')).completionScript(args[0] ?? ''));
+  const [word = ''] = args;
+  // Neither reads settings: a config file that is wrong is not in their way.
+  const plain =
+    command === 'completion'
+      ? (await import('./commands/completion.js')).completionScript(word)
+      : command === 'schema'
+        ? (await import('./commands/schema.js')).schemaText(word)
+        : null;
+  if (plain !== null) {
+    printText(process.stdout, plain);
     return EXIT.done;
   }
   const { env, stdin, stdout, stderr } = process;
@@ -145,7 +153,8 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
   schedule: async (call) => (await import('./commands/schedule.js')).runSchedule(call),
   init: async (call) => (await import('./commands/init.js')).runInit(call),
   async config(call) {
-    if (call.settings.json) printJson(call.stdout, shownSettings(call));
+    const file = call.configFile?.path ?? null;
+    if (call.settings.json) printJson(call.stdout, { file, settings: shownSettings(call) });
     else printText(call.stdout, `${showConfig(call, call.configFile)}\n`);
     return EXIT.done;
   },

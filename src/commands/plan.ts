@@ -2,6 +2,7 @@
 import { isLoopbackUrl } from '../config/address-values.js';
 import { openStores } from '../context/open-context.js';
 import { knownNames } from '../context/open-service.js';
+import type { Document } from '../core/documents.js';
 import { type ExitCode, FailFileError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { type Releasers, withReleasers } from '../core/lifecycle.js';
@@ -28,13 +29,26 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
       output: outputOf(settings),
       stateFolder: settings.state,
       overagePrice: settings.overagePrice,
+      currency: settings.currency,
       settings: names && runSettingsOf(settings, { ...names, isLoopback: isLoopbackUrl(names.service) }),
     };
     const plan = await planFile(request, stores, stop);
     // With `-o -` the standard output is for the result alone.
     const stdout = settings.output === '-' && !settings.json ? call.stderr : call.stdout;
-    return show({ data: plan, text: planText(plan, unknown) }, { ...call, stdout });
+    return show({ data: planDocument(plan), text: planText(plan, unknown) }, { ...call, stdout });
   });
+}
+
+/** With the names of an earlier release, for one more. */
+function planDocument({ columns, ...plan }: Plan): Document<'plan'> {
+  const { spending: estimate } = plan;
+  const spending = estimate && {
+    ...estimate,
+    overage: estimate.overageRequests,
+    overageCost: estimate.maxCost,
+  };
+  const { warnings, examples } = plan.input;
+  return { ...plan, spending, warnings, examples, columns, stored: plan.identifiers.stored };
 }
 
 const NO_SERVICE = { stores: null, unknown: 'unknown: no service and token are named' };
@@ -64,24 +78,24 @@ export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
   const kinds = Object.entries(identifiers.byKind).map(([kind, count]) => `${countText(count)} ${kind}`);
   const least = requests.least === requests.most ? '' : `${countText(requests.least)} to `;
   const lines = [
-    ...plan.warnings,
+    ...plan.input.warnings,
     plan.columns,
     '',
     `rows                ${countText(rows.total)}`,
     `  with identifier   ${countText(rows.asked)}, ${countOf(rows.duplicates, 'of them a duplicate', 'of them duplicates')}`,
     `  blank or skipped  ${countText(rows.skipped)}`,
     ...reasonLines(Object.entries(plan.skipReasons)),
-    `  invalid           ${countText(rows.invalid + rows.unreadable)}, ${countText(rows.unreadable)} of them unreadable`,
+    `  invalid           ${countText(rows.invalid + plan.input.unreadable)}, ${countText(plan.input.unreadable)} of them unreadable`,
     ...reasonLines(ofInvalid),
     `identifiers         ${countText(identifiers.distinct)} distinct: ${kinds.join(', ') || 'none'}`,
-    plan.stored === null
+    identifiers.stored === null
       ? `stored answers      ${unknown}`
-      : `stored answers      ${countOf(plan.stored, 'fresh one costs', 'fresh ones cost')} nothing`,
+      : `stored answers      ${countOf(identifiers.stored, 'fresh one costs', 'fresh ones cost')} nothing`,
     `requests needed     ${least}${countText(requests.most)}`,
   ];
   if (account) {
     const { limit, used } = account;
-    const left = limit === null ? '' : `, ${countText(Math.max(0, limit - used))} left`;
+    const left = account.left === null ? '' : `, ${countText(account.left)} left`;
     const rest =
       limit === null
         ? ' used; no quota is known before the first request'

@@ -11,6 +11,7 @@ import {
   duration,
   errorLimit,
   listOf,
+  matching,
   onOrOff,
   path,
   ratePerSecond,
@@ -152,6 +153,10 @@ export const RUN_SETTINGS = {
   overagePrice: money('--overage-price', decimal('0.1', 'positive'), '0.1').describe(
     'price of one request beyond the quota',
   ),
+  currency: money(
+    '--currency',
+    matching('CODE', /^[A-Z]{3}$/, 'a currency', 'its three capital letters, for example EUR'),
+  ).describe('the currency of all amounts, as a label in JSON; nothing is converted'),
   maxRequests: spending('--max-requests', count(0, 1_000_000_000_000)).describe(
     'billable requests that this run may send, over restarts',
     { isMain: true, note: 'no cap' },

@@ -6,7 +6,7 @@ export type CommandName = keyof typeof COMMANDS;
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
 /** They print something of the program itself, and read no settings. */
-const PLAIN: readonly CommandName[] = ['completion'];
+const PLAIN: readonly CommandName[] = ['completion', 'schema'];
 export const COMMANDS_WITH_SETTINGS = COMMAND_NAMES.filter((name) => !PLAIN.includes(name));
 
 /** Headings of `--help`, in the order in which they are shown. */

@@ -42,9 +42,13 @@ export function printText(stream: NodeJS.WritableStream, text: string): void {
   stream.write(visible(withoutSecrets(text)));
 }
 
-/** Shows a value as one line of JSON, for programs and for whoever looks at them. */
-export function printJson(stream: NodeJS.WritableStream, value: unknown): void {
-  stream.write(`${visibleJson(jsonWithoutSecrets(JSON.stringify(value)))}\n`);
+/** Of all documents (`documents.ts`). Fields are added without a new one. */
+export const DOCUMENT_VERSION = 1;
+
+/** Shows a document as one line of JSON, for programs and for whoever looks at them. */
+export function printJson(stream: NodeJS.WritableStream, document: object): void {
+  const json = JSON.stringify({ version: DOCUMENT_VERSION, ...document });
+  stream.write(`${visibleJson(jsonWithoutSecrets(json))}\n`);
 }
 
 /** Sends our own control sequences. What else is in it was made {@link visible}. */

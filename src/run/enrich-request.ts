@@ -31,6 +31,8 @@ export interface EnrichRequest extends ScanRequest {
   };
   readonly settings: RunSettings;
   readonly overagePrice: string;
+  /** A label of amounts; default: none. */
+  readonly currency?: string | null;
   /** Pace to begin with; see `openingPace`. */
   readonly pace: { readonly rate: number | null | undefined; readonly burst: number };
   readonly onLimit: 'stop' | 'wait';

@@ -2,7 +2,7 @@
 import { BrandEnrichError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Engine } from '../engine/engine.js';
-import { limitOf, spentOf } from '../ledger/policy.js';
+import { useOf } from '../ledger/policy.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunSettings } from '../stores/run-store.js';
 import { planOutput } from './enrich-file.js';
@@ -10,12 +10,12 @@ import { type EnrichRequest, type EnrichSurroundings, runKey } from './enrich-re
 import { type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
 import { estimateSpending } from './lookups/spending.js';
 import { assertPlaces, type OutputNames } from './output/output-names.js';
-import { openAndScan, type Scan } from './scan/scan.js';
+import { inputFacts, openAndScan, type Scan } from './scan/scan.js';
 
 export interface PlanRequest
   extends Pick<
       EnrichRequest,
-      'input' | 'stdin' | 'intake' | 'scan' | 'output' | 'stateFolder' | 'overagePrice'
+      'input' | 'stdin' | 'intake' | 'scan' | 'output' | 'stateFolder' | 'overagePrice' | 'currency'
     >,
     Pick<EnrichSurroundings, 'table'> {
   /** null: no service is named, so nothing is known of stored answers and of the account. */
@@ -48,28 +48,27 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
       most = await countAll(missingIn(scan, known));
     }
     return {
-      input: input.name,
-      warnings: [...input.warnings, ...unwritable],
+      input: inputFacts(input.name, [...input.warnings, ...unwritable], scan),
       columns: scan.chosen.sentence,
       rows: { total: scan.rows.count, ...scan.counts },
       /** The 20 commonest reasons of invalid, unreadable and skipped rows; then of skipped only. */
       reasons: mostFrequent(scan.reasons),
       skipReasons: mostFrequent(scan.skipReasons),
-      examples: scan.examples,
-      identifiers: { distinct: wanted, byKind: Object.fromEntries(scan.byKind) },
-      /** Identifiers with a fresh answer. */
-      stored: known && wanted - least,
+      identifiers: {
+        distinct: wanted,
+        duplicateRows: scan.counts.duplicates,
+        byKind: Object.fromEntries(scan.byKind),
+        /** Those with a fresh answer. */
+        stored: known && wanted - least,
+      },
       /** Requests needed at least, and with `--waterfall` at most. */
       requests: { least, most },
       spending:
         known && estimateSpending(most, known.state, { ...known, overagePrice: request.overagePrice }),
       /** What would be bought first; null without `--priority`. */
       priority,
-      account: known && {
-        quota: known.state.quota,
-        limit: limitOf({ ...known.settings, quota: known.state.quota }),
-        used: spentOf(known.state),
-      },
+      account: known && useOf({ ...known.state, ...termsOf(known.settings) }),
+      currency: request.currency ?? null,
       /** Where a run would write; `-` is the standard output. */
       files: { output: names.complete, errors: names.errors, report: names.report },
     };
@@ -86,6 +85,8 @@ async function whyUnwritable(input: string, names: OutputNames): Promise<string[
     return [`a run would stop at once: ${error.message}`];
   }
 }
+
+const termsOf = ({ overage, quotaCap }: RunSettings) => ({ overage, quotaCap });
 
 type KnownAccount = NonNullable<Awaited<ReturnType<typeof openAccount>>>;
 

@@ -78,7 +78,7 @@ export async function runFile(run: FileRun, context: RunContext) {
 
 function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext): EnrichRequest {
   const { input, settings, only } = run;
-  const { overagePrice, onLimit, maxErrors } = settings;
+  const { overagePrice, currency, onLimit, maxErrors } = settings;
   return {
     input,
     stdin: input === '-' ? streams.stdin : null,
@@ -89,6 +89,7 @@ function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext)
     output: outputOf(settings, run.output),
     settings: runSettingsOf(settings, service),
     overagePrice,
+    currency,
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),
     onLimit,
     ownDomain: service.ownDomain,

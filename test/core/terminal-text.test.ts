@@ -39,5 +39,5 @@ it('texts and JSON are written so', () => {
   const stream = { write: (text: string) => (written += text) } as unknown as NodeJS.WritableStream;
   printText(stream, 'a\u001b[2J\n');
   printJson(stream, { a: '\u009b\u202e' });
-  expect(written).toBe('a\\x1b[2J\n{"a":"\\u009b\\u202e"}\n');
+  expect(written).toBe('a\\x1b[2J\n{"version":1,"a":"\\u009b\\u202e"}\n');
 });
