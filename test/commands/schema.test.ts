@@ -11,6 +11,14 @@ it('knows the same documents as the command line, and lists them', () => {
   expect(schemaText('').match(/^\S+ {2,}\S.*$/gm)).toHaveLength(names.length);
 });
 
+it('finds what does not belong into a document', () => {
+  expect(faultsOf('cancel', { version: 1, cancelled: 'r-1' })).toEqual([]);
+  expect(faultsOf('cancel', { version: 1, cancelled: 'r-1', epoch: 'x' })).toEqual([
+    expect.stringMatching(/epoch/),
+  ]);
+  expect(faultsOf('cancel', { version: 2, cancelled: 7 })).toHaveLength(2);
+});
+
 it.each(names)(
   'the schema of %s is one, which asks for a version and takes fields of later versions',
   (name) => {
