@@ -61,9 +61,22 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
     return EXIT.done;
   }
   const { command, args, flags } = parsed;
+  const [word = ''] = args;
+  // Neither reads settings, so a wrong config file does not stop them.
+  const plain =
+    command === 'completion'
+      ? (await import('./commands/completion.js')).completionScript(word)
+      : command === 'schema'
+        ? (await import('./commands/schema.js')).schemaText(word)
+        : null;
+  if (plain !== null) {
+    printText(process.stdout, plain);
+    return EXIT.done;
+  }
   const { env, stdin, stdout, stderr } = process;
   const folder = process.cwd();
-  const file = readConfigFile({ flags, env, folder });
+  // `init` writes it.
+  const file = command === 'init' ? null : readConfigFile({ flags, env, folder });
   known.file = file;
   const surroundings = { file, home: homedir(), isRoot: process.getuid?.() === 0 };
   const loaded = loadSettings({ ...surroundings, flags, env, command });
@@ -139,8 +152,10 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
     (await import('./commands/local-service.js')).runGenerateCatalogue(call),
   engine: async (call) => (await import('./commands/engine.js')).runEngineCommand(call),
   schedule: async (call) => (await import('./commands/schedule.js')).runSchedule(call),
+  init: async (call) => (await import('./commands/init.js')).runInit(call),
   async config(call) {
-    if (call.settings.json) printJson(call.stdout, shownSettings(call));
+    const file = call.configFile?.path ?? null;
+    if (call.settings.json) printJson(call.stdout, { file, settings: shownSettings(call) });
     else printText(call.stdout, `${showConfig(call, call.configFile)}\n`);
     return EXIT.done;
   },

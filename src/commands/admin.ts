@@ -9,6 +9,8 @@ import {
 } from '../context/account-status.js';
 import { spoolOf } from '../context/open-context.js';
 import { accountOf, knownNames } from '../context/open-service.js';
+import { accountDocument, answersDocument, runDocument, statusDocument } from '../context/status-document.js';
+import type { Document } from '../core/documents.js';
 import { type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { IDENTIFIER_KINDS, type Identifier } from '../core/identifier.js';
@@ -41,10 +43,13 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
       return status(settings, stores);
     case 'pause':
       await ledger.setPaused(true);
-      return answerLine({ paused: true }, 'spending is paused; `brand-enrich resume` allows it again');
+      return answerLine(
+        { isPaused: true, paused: true },
+        'spending is paused; `brand-enrich resume` allows it again',
+      );
     case 'resume':
       await ledger.setPaused(false);
-      return answerLine({ paused: false }, 'spending is allowed again');
+      return answerLine({ isPaused: false, paused: false }, 'spending is allowed again');
     case 'cancel': {
       const [id = ''] = args;
       if (await runs.cancel(id))
@@ -70,7 +75,7 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
     }
     case 'outcomes stats': {
       const stats = await outcomes.stats();
-      return { data: stats, text: outcomesText(stats) };
+      return { data: answersDocument(stats), text: outcomesText(stats) };
     }
     case 'outcomes forget': {
       const forgotten = await outcomes.forget(keysOf(args, settings));
@@ -94,7 +99,9 @@ async function showLedger(
 ): Promise<Answer> {
   const { overage, quotaCap } = termsOf(account, seen, await stores.runs.list(RUNS_SHOWN), settings);
   const state = { ...seen, overage, quotaCap };
-  return { data: state, text: ledgerText(account, state) };
+  const { period, sent, held, others, quota, usage } = state;
+  const old = { period, sent, held, others, quota, usage };
+  return { data: { account: accountDocument(account, state), ...old }, text: ledgerText(account, state) };
 }
 
 async function status(settings: Settings, stores: Engine): Promise<Answer> {
@@ -113,11 +120,25 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
   const spools = spooled.map((each) => ({ ...each, isOwn: isOwn(each) }));
   // The store's clock dates heartbeats; this machine's clock may differ a lot.
   const storeNow = account.ledger?.now ?? now;
-  const runs = account.runs.map((run) => ({ ...run, status: shownStatus(run, storeNow) }));
+  const runs = account.runs.map((run) => {
+    const status = shownStatus(run, storeNow);
+    return { ...runDocument(run, status === 'completed' ? 'finished' : status), tally: run.tally };
+  });
   const closed = closedInboxes.map(
     ({ host, folder, why }) => `inbox       ${folder} on ${host} is closed: ${why}\n`,
   );
-  const data = { ...account, runs, closedInboxes, spools };
+  const { ledger, limit } = account;
+  const document = statusDocument(account, settings.currency);
+  const data: Document<'status'> = {
+    ...document,
+    runs,
+    closedInboxes: closedInboxes.map((each) => ({ ...each, reason: each.why })),
+    spools: spools.map((each) => ({ ...each, since: new Date(each.since).toISOString() })),
+    // The names of an earlier release, for one more.
+    ledger: ledger && { ...document.account, held: ledger.held },
+    limit,
+    outcomes: document.answers,
+  };
   return { data, text: closed.join('') + statusText(account, spools, storeNow) };
 }
 

@@ -15,12 +15,12 @@ export interface CommandCall extends CommandContext, LoadedSettings {
 
 /** Text for people, with `--json` data for programs. */
 export interface Answer {
-  readonly data: unknown;
+  readonly data: object;
   readonly text: string;
 }
 
 /** An answer of one line. */
-export function answerLine(data: unknown, line: string): Answer {
+export function answerLine(data: object, line: string): Answer {
   return { data, text: `${line}\n` };
 }
 

@@ -4,6 +4,7 @@ import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { logOpened, openEngineContext } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';
+import type { Document } from '../core/documents.js';
 import {
   EXIT,
   type ExitCode,
@@ -21,6 +22,7 @@ import {
   type ScheduleBook,
   type ScheduleState,
 } from '../daemon/schedules/schedule-book.js';
+import { addedDocument, scheduleDocument } from '../daemon/schedules/schedule-document.js';
 import { findCronProblem, isTimeZone, localTime, nextTickAt } from '../daemon/schedules/schedule-times.js';
 import { readScheduledCommand } from '../daemon/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
@@ -71,14 +73,16 @@ async function add(schedule: Schedule, book: ScheduleBook, { stderr }: CommandCa
   const state = await stateOf(name, book);
   const start = state?.isHostAway ? `; to run it, start ${HOSTS} on ${host}` : '';
   const nextAt = nextTickAt(cron, tz, Date.now());
-  return answerLine({ schedule, nextAt }, `${name} is added; next run ${zonedTime(nextAt, tz)}${start}`);
+  const data = { schedule: addedDocument(schedule), nextAt: new Date(nextAt).toISOString() };
+  return answerLine(data, `${name} is added; next run ${zonedTime(nextAt, tz)}${start}`);
 }
 
 async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Promise<Answer> {
   const [name = ''] = args;
   if (command === 'schedule list') {
     const states = await book.list();
-    return { data: states, text: schedulesText(states, { host: hostname(), now: Date.now() }) };
+    const data: Document<'schedules'> = { schedules: states.map(scheduleDocument) };
+    return { data, text: schedulesText(states, { host: hostname(), now: Date.now() }) };
   }
   if (command === 'schedule remove') {
     if (!(await book.remove(name))) throw unknownSchedule(name);
@@ -92,7 +96,7 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
   const when = isHostAway
     ? `as soon as ${HOSTS} is started on ${host}`
     : `on ${host}; \`brand-enrich schedule list\` shows the result`;
-  return answerLine({ asked: name, isHostAway }, `${name} runs ${when}`);
+  return answerLine({ asked: name, isHostUp: !isHostAway, isHostAway }, `${name} runs ${when}`);
 }
 
 async function stateOf(name: string, book: ScheduleBook): Promise<ScheduleState | undefined> {

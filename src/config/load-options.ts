@@ -10,18 +10,18 @@ const GROUPS: readonly SettingGroup[] = [
   'Input',
   'Columns',
   'Service',
-  'Limits and money',
+  'Money',
+  'Limits',
   'Output',
   'Engine',
 ];
 /** A program asks nobody, and does its lookups itself. */
 const NOT_OF_PROGRAMS: readonly SettingName[] = ['confirmAbove', 'yes', 'worker'];
-const OTHERS: readonly SettingName[] = ['strict', 'caFile'];
 
 /** Settings that an option of a program can set, by the option's name. */
 const OPTIONS = new Map(
   settingsOf('run').flatMap(([name, line]) => {
-    const isOption = GROUPS.includes(line.group) ? !NOT_OF_PROGRAMS.includes(name) : OTHERS.includes(name);
+    const isOption = GROUPS.includes(line.group) ? !NOT_OF_PROGRAMS.includes(name) : name === 'caFile';
     return isOption && line.isInFile && line.key !== null ? [[line.key, line] as const] : [];
   }),
 );

@@ -23,24 +23,39 @@ import {
   yesOrNo,
 } from './parse-value.js';
 import { dashboardPasswordValue, notifySecretValue } from './secrets.js';
-import { COMMAND_NAMES, type CommandName, linesOf, type Surroundings } from './setting.js';
+import { COMMANDS_WITH_SETTINGS, type CommandName, linesOf, type Surroundings } from './setting.js';
 
 const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 const WITHOUT_ENGINE: readonly CommandName[] = ['serve', 'generate-catalogue'];
-const WITH_ENGINE: readonly CommandName[] = COMMAND_NAMES.filter((name) => !WITHOUT_ENGINE.includes(name));
+const WITH_ENGINE: readonly CommandName[] = COMMANDS_WITH_SETTINGS.filter(
+  (name) => !WITHOUT_ENGINE.includes(name),
+);
 /** Those that only look at what is there. */
-const KEEPS_DATA: readonly CommandName[] = ['config', 'engine status', 'engine stop', 'engine export'];
+const KEEPS_DATA: readonly CommandName[] = [
+  'config',
+  'init',
+  'engine status',
+  'engine stop',
+  'engine export',
+];
 const TRANSFER: readonly CommandName[] = ['engine export', 'engine import'];
 
 const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
 /** What a schedule runs follows `--` and has the flags of `run`. */
 const schedule = linesOf('Schedules', ['schedule add'], { isFlagOnly: true });
 const notifying = linesOf('Notifications', RUNNING);
-const network = linesOf('Network', ['run', 'watch', 'worker', 'schedule serve', 'up', 'config']);
+const network = linesOf('Network', ['run', 'watch', 'worker', 'schedule serve', 'up', 'init', 'config']);
 const engine = linesOf('Engine', WITH_ENGINE);
-const always = linesOf('Behaviour', COMMAND_NAMES);
-const watched = linesOf('Behaviour', ['run', 'watch', 'up', 'worker', 'schedule serve', 'config']);
-const dashboard = linesOf('Behaviour', ['up', 'config']);
+const always = linesOf('Logging and monitoring', COMMANDS_WITH_SETTINGS);
+const watched = linesOf('Logging and monitoring', [
+  'run',
+  'watch',
+  'up',
+  'worker',
+  'schedule serve',
+  'config',
+]);
+const dashboard = linesOf('Dashboard', ['up', 'config']);
 const serving = linesOf('Local service', ['serve', 'config']);
 const inventing = linesOf('Local service', ['generate-catalogue'], { isFlagOnly: true });
 const admin = linesOf('Account and answers', ['ledger observe'], { isFlagOnly: true });
@@ -89,7 +104,7 @@ export const PROCESS_SETTINGS = {
     { note: "this machine's" },
   ),
   catchUp: schedule('--catch-up', yesOrNo).describe(
-    'if the machine was off at the time, run once when it is back on on',
+    'if the machine was off at the time, run once when it is back on',
   ),
 
   notifyUrl: notifying('--notify-url', webhookValue).describe('webhook to notify of events, as JSON', {
@@ -147,12 +162,12 @@ export const PROCESS_SETTINGS = {
 
   engine: engine('--engine', engineValue, 'embedded').describe(
     'embedded, or a redis://, rediss://, postgres:// or postgresql:// address',
-    { envAlias: { name: 'REDIS_URL' }, secrecy: 'address' },
+    { isMain: true, envAlias: { name: 'REDIS_URL' }, secrecy: 'address' },
   ),
   state: engine('--state', path('DIR'), stateFolder).describe(
     'folder for the embedded engine and everything that must survive a crash',
     {
-      commands: COMMAND_NAMES,
+      commands: COMMANDS_WITH_SETTINGS,
       note: '$XDG_STATE_HOME/brand-enrich, else ~/.local/state/brand-enrich (root: /var/lib/brand-enrich)',
     },
   ),
@@ -168,12 +183,9 @@ export const PROCESS_SETTINGS = {
     commands: RUNNING,
   }),
 
-  strict: always('--strict', yesOrNo).describe('exit with 1 if rows are invalid or nothing matched', {
-    commands: RUNNING,
-  }),
   quiet: always('--quiet', yesOrNo).describe(
     'no progress and no summary; only warnings, errors and the reason why a run stopped',
-    { commands: ['run', 'plan', 'watch', 'worker', ...WITHOUT_ENGINE, ...TRANSFER, 'up', 'config'] },
+    { commands: ['run', 'watch', 'worker', ...WITHOUT_ENGINE, ...TRANSFER, 'up', 'config'] },
   ),
   json: always('--json', yesOrNo).describe('print the result on standard output as JSON'),
   logLevel: always('--log-level', choice(LOG_LEVELS, 'LEVEL'), 'info').describe(

@@ -46,10 +46,19 @@ export function spentOf(state: Pick<LedgerState, 'sent' | 'held' | 'others'>): n
   return state.sent + state.held + state.others;
 }
 
+type Account = Pick<LedgerState, 'quota' | 'quotaCap' | 'overage' | 'sent' | 'held' | 'others'>;
+
 /** Requests that may still be taken; null while no quota is known. */
-export function roomOf(state: LedgerState): number | null {
+export function roomOf(state: Account): number | null {
   const limit = limitOf(state);
   return limit === null ? null : Math.max(0, limit - spentOf(state));
+}
+
+/** The account's requests of the period, for documents. */
+export function useOf(state: Account & Pick<LedgerState, 'period'>) {
+  const { period, quota, sent, held: inFlight, others } = state;
+  const [limit, used, left] = [limitOf(state), spentOf(state), roomOf(state)];
+  return { period, quota, limit, used, left, sent, inFlight, others };
 }
 
 /** Whether the account has used `WARN_AT` of its limit. */

@@ -140,8 +140,8 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
 }
 
 /** How rows are written, and where. */
-function planOutput(
-  { input: path, output: asked, scan: { prefix } }: EnrichRequest,
+export function planOutput(
+  { input: path, output: asked, scan: { prefix } }: Pick<EnrichRequest, 'input' | 'output' | 'scan'>,
   input: Input,
   scan: Scan,
 ) {

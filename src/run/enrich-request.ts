@@ -31,6 +31,8 @@ export interface EnrichRequest extends ScanRequest {
   };
   readonly settings: RunSettings;
   readonly overagePrice: string;
+  /** A label of amounts; default: none. */
+  readonly currency?: string | null;
   /** Pace to begin with; see `openingPace`. */
   readonly pace: { readonly rate: number | null | undefined; readonly burst: number };
   readonly onLimit: 'stop' | 'wait';
@@ -138,6 +140,12 @@ export function intakeOf(settings: Settings): EnrichRequest['intake'] {
 export function scanOf(settings: Settings): EnrichRequest['scan'] {
   const { columns: requested, kind, allowMismatch, waterfall, prefix, priority } = settings;
   return { requested, kind, allowMismatch, waterfall, prefix, priority };
+}
+
+/** `path`: the output file; default: the one in the settings. */
+export function outputOf(settings: Settings, path = settings.output): EnrichRequest['output'] {
+  const { format, fields, sort, escapeFormulas, errors, report } = settings;
+  return { path, format, fields, isSorted: sort === 'quality', escapeFormulas, errors, report };
 }
 
 /** The run as workers see it. */

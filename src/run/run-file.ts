@@ -9,6 +9,7 @@ import {
   type EnrichRequest,
   type EnrichSurroundings,
   intakeOf,
+  outputOf,
   type RunService,
   runSettingsOf,
   scanOf,
@@ -80,9 +81,7 @@ export async function runFile(run: FileRun, context: RunContext) {
 
 function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext): EnrichRequest {
   const { input, settings, only } = run;
-  const { format, fields, escapeFormulas, errors, report, overagePrice, onLimit, maxErrors } = settings;
-  const path = run.output ?? settings.output;
-  const isSorted = settings.sort === 'quality';
+  const { overagePrice, currency, onLimit, maxErrors } = settings;
   return {
     input,
     stdin: input === '-' ? streams.stdin : null,
@@ -90,9 +89,10 @@ function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext)
     intake: intakeOf(settings),
     ...(only === undefined ? {} : { only }),
     scan: scanOf(settings),
-    output: { path, format, fields, isSorted, escapeFormulas, errors, report },
+    output: outputOf(settings, run.output),
     settings: runSettingsOf(settings, service),
     overagePrice,
+    currency,
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),
     onLimit,
     trial: settings.trial,

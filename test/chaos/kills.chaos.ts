@@ -17,16 +17,14 @@ interface RunInStatus {
   readonly id: string;
   readonly status: string;
   readonly reason: string | null;
-  readonly settings: { readonly service: string };
-  /** By the ledger's count: what the run settled as billed, and what a kill left of it. */
-  readonly spent: number;
-  readonly overageBilled: number;
-  readonly tally: { readonly billed: number };
+  readonly service: string;
+  /** `billed`: counted by workers. `unreported`: only by the ledger, after a kill. */
+  readonly requests: { readonly billed: number; readonly unreported: number; readonly overage: number };
 }
 
 interface Status {
   readonly runs: readonly RunInStatus[];
-  readonly ledger: { readonly sent: number; readonly held: number; readonly others: number };
+  readonly account: { readonly sent: number; readonly inFlight: number; readonly others: number };
 }
 
 /**
@@ -82,7 +80,7 @@ async function readStatus(scene: Scene): Promise<Status> {
   expect(code, stderr).toBe(0);
   const status = JSON.parse(stdout) as Status;
   // The tests of a file share their engine.
-  return { ...status, runs: status.runs.filter(({ settings }) => settings.service === scene.service.url) };
+  return { ...status, runs: status.runs.filter(({ service }) => service === scene.service.url) };
 }
 
 function sum<T>(list: readonly T[], numberIn: (each: T) => number): number {
@@ -101,15 +99,13 @@ function expectBill(reported: number, bill: number, unseen: number): void {
 async function expectSums(scene: Scene, unseen: number): Promise<Status> {
   const status = await readStatus(scene);
   const { billed } = scene.service.meter;
-  for (const { spent, tally } of status.runs) expect(spent).toBeGreaterThanOrEqual(tally.billed);
-  // The tally and what `status` calls unreported.
   expectBill(
-    sum(status.runs, ({ spent }) => spent),
+    sum(status.runs, ({ requests }) => requests.billed + requests.unreported),
     billed,
     unseen,
   );
-  const { sent, held, others } = status.ledger;
-  expectBill(sent + held, billed, unseen);
+  const { sent, inFlight, others } = status.account;
+  expectBill(sent + inFlight, billed, unseen);
   // Nobody else uses the token, so no spending by others may appear.
   expect(others).toBe(0);
   return status;
@@ -185,7 +181,7 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
     // and only by an exchange with the ledger.
     const showHeld = async () => {
       const { stdout } = await scene.run(['ledger', 'show', '--json']);
-      return (JSON.parse(stdout) as Status['ledger']).held;
+      return (JSON.parse(stdout) as Pick<Status, 'account'>).account.inFlight;
     };
     await expect.poll(showHeld, { timeout: 30_000, interval: 1_000 }).toBe(0);
     await scene.write('late.csv', 'website\nlate.com\n');
@@ -194,7 +190,7 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
     expect(runs).toHaveLength(KILLS + 2);
     expect(before.runs).toHaveLength(KILLS);
     expectBill(
-      sum(runs, ({ overageBilled }) => overageBilled),
+      sum(runs, ({ requests }) => requests.overage),
       meter.billed - quota,
       killer.unseen,
     );

@@ -20,7 +20,7 @@ describe('the table of settings in the README', () => {
 
   it.each([
     ['`--max-age <DURATION>`', '`BRAND_ENRICH_MAX_AGE`', '`maxAge`', '`7d`', 'run, plan, watch, up'],
-    ['`-o, --output <FILE>`', '', '', '`<name>.enriched.<ext>`', 'run, engine export'],
+    ['`-o, --output <FILE>`', '', '', '`<name>.enriched.<ext>`', 'run, plan, engine export'],
     ['', '`BRAND_API_TOKEN`', '', '', /run, plan, watch, worker/],
     ['`--engine <ENGINE>`', '`BRAND_ENRICH_ENGINE`, `REDIS_URL`', '`engine`', '`embedded`', 'all'],
     ['`--no-header`', '`BRAND_ENRICH_HEADER`', '`header`', '', 'run, plan, watch, up'],

@@ -140,7 +140,7 @@ describeOn([redis], (engine) => {
     const { runs } = JSON.parse((await scene.run(['status', '--json'])).stdout) as {
       runs: { status: string; reason: string | null }[];
     };
-    expect(runs.map(({ status }) => status)).toEqual(['completed', 'stopped']);
+    expect(runs.map(({ status }) => status)).toEqual(['finished', 'stopped']);
     expect(runs[1]?.reason).toBe('its process was killed');
   });
 

@@ -82,6 +82,7 @@ export async function openDashboard(context: DashboardContext) {
     password,
     clock: systemClock,
     chartLibrary: await readChartLibrary(),
+    currency: settings.currency,
     look: async () => ({
       ...(await newest.look()),
       host: hostname(),
@@ -112,6 +113,8 @@ export interface DashboardServerOptions extends GateOptions {
   /** 0 takes a free one. */
   readonly port: number;
   readonly look: () => Promise<DashboardView>;
+  /** A label of amounts; default: none. */
+  readonly currency?: string | null;
   /** The browser build of Chart.js, as text. */
   readonly chartLibrary: string;
   /** Opened at the first view of the queue. */
@@ -122,14 +125,14 @@ export interface DashboardServerOptions extends GateOptions {
 
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
-  const { host, port, look, chartLibrary, openBoard, onError } = options;
+  const { host, port, look, currency = null, chartLibrary, openBoard, onError } = options;
   const app = createGate(options);
   const policy = "default-src 'none'";
   app.get('/', async (context) => sendPage(context, renderDashboard(await look(), chartLibrary)));
   app.get('/parts', async (context) => sendPage(context, { html: renderParts(await look()), policy }));
   app.get('/status.json', async (context) => {
     context.header('content-security-policy', policy);
-    return context.json(statusOf(await look()));
+    return context.json(statusOf(await look(), currency));
   });
   app.get(QUEUE_PATH, (context) => context.redirect(`${QUEUE_PATH}/`, 301));
   app.all(`${QUEUE_PATH}/*`, async (context) => (await openBoard()).answer(context.req.raw));

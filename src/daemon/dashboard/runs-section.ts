@@ -1,4 +1,5 @@
 /** Runs: the standing of each, by record, heartbeat and account, and its identifiers by outcome. */
+import { partsOf } from '../../context/status-document.js';
 import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { bar, card, html, type Mark, type Markup } from '../../run/report/markup.js';
@@ -131,26 +132,6 @@ export function standingOf(run: RunRecord, storeNow: number, hold: RunHold | nul
   if (run.status !== 'running') return run.status;
   if (!isAlive(run, storeNow)) return 'dead';
   return hold === null ? 'running' : 'held';
-}
-
-/**
- * Identifiers by what became of them; `whole`: the sum, 0 while unknown. No count goes below 0: a
- * chunk that was done twice is counted twice. What a finished run did not have to ask for was
- * stored.
- */
-export function partsOf({ tally, identifiers, status }: RunRecord) {
-  const { matched, notFound, failed, stored } = tally;
-  const answered = matched + notFound + failed + stored;
-  const rest = Math.max(0, (identifiers ?? 0) - answered);
-  const isFinished = status === 'completed';
-  return {
-    matched,
-    notFound,
-    failed,
-    stored: stored + (isFinished ? rest : 0),
-    left: isFinished ? 0 : rest,
-    whole: identifiers === null ? 0 : answered + rest,
-  };
 }
 
 /** Those that are alive first, all of them, then the newest; at most `count`. */

@@ -30,7 +30,7 @@ export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output'];
 const CAPS: readonly SettingName[] = ['maxRequests', 'maxCost', 'maxErrors'];
 const AGES: readonly SettingName[] = ['maxAgeMs', 'maxAgeMissingMs', 'refresh'];
-const OTHERS: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'priority', 'strict', ...CAPS, ...AGES];
+const OTHERS: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'priority', ...CAPS, ...AGES];
 
 /** What `brand-enrich.json` of an inbox may have; not which service is asked. */
 export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(

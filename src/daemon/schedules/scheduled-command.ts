@@ -29,6 +29,8 @@ export function readScheduledCommand(
   const [input] = 'command' in parsed ? parsed.args : [];
   if (!('command' in parsed) || input === undefined)
     throw new NeverStartError(usageProblem('no command', 'the words after --', todo));
+  if (parsed.command !== 'run')
+    throwProblems([usageProblem('only runs can be scheduled', '--dry-run', 'leave it out')]);
   throwProblems(findProblems(input, parsed.flags));
   const given = Object.entries(parsed.flags).map(([key, value]) => [key, flagValue(key, value, folder)]);
   const flags: Schedule['flags'] = Object.fromEntries(given);

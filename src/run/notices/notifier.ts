@@ -60,7 +60,8 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
         });
 
   /** `id`: the same for the same message, in every process. */
-  function post(content: Notice, id: string, isOnce: boolean): void {
+  function post(notice: Notice, id: string, isOnce: boolean): void {
+    const content: Notice = { ...notice, currency: settings.currency };
     const at = clock.now();
     const posted = (async () => {
       for (const { channel, to, suffix } of receivers)

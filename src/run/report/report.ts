@@ -1,26 +1,29 @@
 /** The report of a run as JSON, for programs: numbers and names, and no token, no brand, no row. */
 
 import { costOf } from '../../core/decimal.js';
+import type { Document } from '../../core/documents.js';
 import type { ExitCode } from '../../core/errors.js';
 import { hasNoMatch } from '../../core/outcome.js';
-import { limitOf } from '../../ledger/policy.js';
+import { DOCUMENT_VERSION } from '../../core/terminal-text.js';
+import { useOf } from '../../ledger/policy.js';
 import { unreportedOf } from '../../stores/run-store.js';
 import type { EnrichResult } from '../enrich-file.js';
 import type { EnrichRequest } from '../enrich-request.js';
 import { isoTime } from '../output/columns.js';
 import { sumOf } from '../output/write-output.js';
+import { inputFacts } from '../scan/scan.js';
 
 /** Stored and fetched answers further apart than this had scores from different times. */
 const DRIFT_MS = 7 * 86_400_000;
 
-export type RunReport = ReturnType<typeof makeReport>;
+export type RunReport = Document<'report'> & { readonly version: typeof DOCUMENT_VERSION };
 
 /** `exitCode`: what the process will end with. Pure. */
-export function makeReport(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode) {
+export function makeReport(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode): RunReport {
   const { run, scan, facts, written, progress, ledger, end } = result;
   const tally = progress?.tally;
   return {
-    version: 1,
+    version: DOCUMENT_VERSION,
     run: {
       id: run.id,
       key: run.key,
@@ -31,20 +34,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       exitCode,
     },
     reason: end.type === 'halted' ? end.halt.sentence : null,
-    input: {
-      name: result.inputName,
-      sha256: scan.contentHash,
-      records: scan.rows.count,
-      columns: scan.chosen.choices.map(({ name, kind }) => ({ name, kind })),
-      warnings: result.inputWarnings,
-      unreadable: scan.counts.unreadable,
-      /** Of the unreadable ones: rows that do not fit the table. */
-      misfits: scan.counts.misfits,
-      /** Rows read despite missing last cells (`short`) or surplus cells (`long`). */
-      short: scan.counts.short,
-      long: scan.counts.long,
-      examples: scan.examples,
-    },
+    input: inputFacts(result.inputName, result.inputWarnings, scan),
     rows: written.counts,
     reasons: Object.fromEntries([...scan.reasons].sort((a, b) => b[1] - a[1]).slice(0, 50)),
     identifiers: {
@@ -58,7 +48,6 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     requests: {
       sent: tally?.requests ?? 0,
       billed: tally?.billed ?? 0,
-      /** May also have been billed: their workers were killed. */
       unreported: unreportedOf(run),
       overage: run.overageBilled,
       overageCost: costOf(run.overageBilled, request.overagePrice),
@@ -67,14 +56,8 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       savedByOthers: boughtMeanwhile(result),
       savedByDuplicates: scan.counts.duplicates,
     },
-    account: ledger && {
-      period: ledger.period,
-      quota: ledger.quota,
-      limit: limitOf(ledger),
-      sent: ledger.sent,
-      inFlight: ledger.held,
-      others: ledger.others,
-    },
+    currency: request.currency ?? null,
+    account: ledger && useOf(ledger),
     fetchedAt: {
       oldest: isoTime(facts.oldestFetchedAt),
       newest: isoTime(facts.newestFetchedAt),

@@ -179,6 +179,14 @@ export async function scanInput(
   };
 }
 
+/** The input as documents have it. */
+export function inputFacts(name: string, warnings: readonly string[], scan: Scan) {
+  const { counts, contentHash: sha256, rows, chosen, examples } = scan;
+  const { unreadable, misfits, short, long } = counts;
+  const columns = chosen.choices.map(({ name, kind }) => ({ name, kind }));
+  return { name, sha256, records: rows.count, columns, warnings, unreadable, misfits, short, long, examples };
+}
+
 /** Wants the next candidates of rows whose last was not found; returns how many are new. */
 export function wantNextCandidates({ answers, rows }: Pick<Scan, 'answers' | 'rows'>): number {
   const before = answers.wanted;

@@ -19,6 +19,7 @@ import { openEngine } from '../../../src/engine/open-engine.js';
 import { hasChromium, launchChromium, openWatchedPage } from '../../support/chromium.js';
 import { type EngineUnderTest, embeddedEngine, postgresEngine, redisEngine } from '../../support/engines.js';
 import { describeOn } from '../../support/scene.js';
+import { faultsOf } from '../../support/schemas.js';
 import { newToken } from '../../support/service-options.js';
 import { runRecord, scheduleState } from './views.js';
 
@@ -26,13 +27,13 @@ const engines = [embeddedEngine(), redisEngine(), postgresEngine()];
 const SERVICE = 'https://api.example';
 
 interface Status {
-  readonly engineAwayNoticedAt: string | null;
+  readonly engineUnavailableSince: string | null;
   readonly data: {
     readonly queue: Record<string, number>;
-    readonly quota: Record<string, unknown>;
-    readonly runs: readonly { id: string; standing: string; counts: Record<string, number> }[];
+    readonly account: Record<string, unknown>;
+    readonly runs: readonly { id: string; status: string; identifiers: Record<string, number> }[];
     readonly inboxes: readonly { folder: string; waiting: readonly Record<string, string>[] | null }[];
-    readonly schedules: readonly { name: string; isHostAway: boolean }[];
+    readonly schedules: readonly { name: string; isHostUp: boolean }[];
   } | null;
 }
 interface ShownQueues {
@@ -85,7 +86,11 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
   const authorization = `Basic ${Buffer.from(`me:${password}`).toString('base64')}`;
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(new URL(path, url), { ...init, headers: { authorization, accept: '*/*', ...init.headers } });
-  const status = async () => (await (await ask('/status.json')).json()) as Status;
+  const status = async () => {
+    const document = await (await ask('/status.json')).json();
+    expect(faultsOf('dashboard', document)).toEqual([]);
+    return document as Status;
+  };
   return { token, names, engine, inbox, printed, url, signInUrl, ask, status };
 }
 
@@ -142,20 +147,20 @@ describeOn(engines, (under) => {
 
   it('shows an empty engine and one with runs, files and schedules', async () => {
     expect(empty).toMatchObject({
-      engineAwayNoticedAt: null,
+      engineUnavailableSince: null,
       serviceTrouble: null,
       data: { queue: { waiting: 0 }, inboxes: [{ folder: scene.inbox, waiting: null }] },
     });
     const { runId } = furniture;
     await expect.poll(async () => (await scene.status()).data?.queue.waiting, { timeout: 10_000 }).toBe(1);
     const { data } = await scene.status();
-    expect(data?.quota).toMatchObject({ quota: 250, limit: 1_250, others: 40, left: 1_210 });
+    expect(data?.account).toMatchObject({ quota: 250, limit: 1_250, others: 40, left: 1_210 });
     expect(data?.runs.find(({ id }) => id === runId)).toMatchObject({
-      standing: 'running',
-      counts: { matched: 7, notFound: 2, failed: 1, stored: 0, left: 90 },
+      status: 'running',
+      identifiers: { matched: 7, notFound: 2, failed: 1, stored: 0, left: 90 },
     });
     expect(data?.inboxes[0]?.waiting).toMatchObject([{ file: 'list.csv', reason: 'The quota is used up.' }]);
-    expect(data?.schedules).toMatchObject([{ name: 'nightly', isHostAway: true }]);
+    expect(data?.schedules).toMatchObject([{ name: 'nightly', isHostUp: false }]);
     const page = await (await scene.ask('/')).text();
     expect(page).toContain('10 of 100 identifiers');
   });

@@ -1,13 +1,8 @@
 /** The state of runs and accounts as the dashboard shows it. */
 import { describe, expect, it } from 'vitest';
+import { partsOf } from '../../../src/context/status-document.js';
 import { renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
-import {
-  holdOf,
-  partsOf,
-  runHoldOf,
-  runsToShow,
-  standingOf,
-} from '../../../src/daemon/dashboard/runs-section.js';
+import { holdOf, runHoldOf, runsToShow, standingOf } from '../../../src/daemon/dashboard/runs-section.js';
 import { foundNothing } from '../../../src/stores/run-store.js';
 import { ledgerState } from '../../run/ledger-state.js';
 import { dashboardData, dashboardView, NOW, runRecord } from './views.js';

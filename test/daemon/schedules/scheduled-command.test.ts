@@ -43,6 +43,7 @@ it('keeps columns a list, and resolves the path of the token file', () => {
 it.each([
   [[], /only runs can be scheduled/],
   [['plan', 'a.csv'], /only runs can be scheduled: plan/],
+  [['run', 'a.csv', '--dry-run'], /only runs can be scheduled: --dry-run/],
   [['run'], /INPUT is missing/],
   [['run', '--help'], /no command/],
   [['run', 'a.csv', '--no-such'], /no such flag: --no-such/],

@@ -31,6 +31,7 @@ export function figures(parts: FigureParts = {}): RunReport {
   const records = Object.values(rows).reduce((sum, count) => sum + count, 0);
   return {
     version: 1,
+    currency: null,
     files: { output: 'customers.enriched.csv', errors: null },
     reason: null,
     reasons: { 'not a domain name': 1, 'an IP address, not a domain name': 1, 'the cell is blank': 3 },
@@ -42,7 +43,16 @@ export function figures(parts: FigureParts = {}): RunReport {
       unscored: 1,
       histogram: [1, 2, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 2, 13, 22],
     },
-    account: { period: '2026-03-01', quota: 50, limit: 53, sent: 49, inFlight: 1, others: 2 },
+    account: {
+      period: '2026-03-01',
+      quota: 50,
+      limit: 53,
+      used: 52,
+      left: 1,
+      sent: 49,
+      inFlight: 1,
+      others: 2,
+    },
     fetchedAt: {
       oldest: '2026-03-14T08:05:00.000Z',
       newest: '2026-03-15T12:00:10.000Z',

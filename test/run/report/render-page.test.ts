@@ -74,7 +74,16 @@ describe('a page shows', () => {
   });
 
   it('an unknown quota, and brands without any score', () => {
-    const account = { period: null, quota: null, limit: null, sent: 7, inFlight: 0, others: 0 };
+    const account = {
+      period: null,
+      quota: null,
+      limit: null,
+      used: 7,
+      left: null,
+      sent: 7,
+      inFlight: 0,
+      others: 0,
+    };
     const quality = { poor: 0, acceptable: 0, high: 0, unscored: 3, histogram: NO_BINS };
     const text = textOf(renderPage(pageData({ report: figures({ account, quality }) }), LIBRARY));
     expect(text).toContain('The service reports no quota');

@@ -81,7 +81,17 @@ it('has one shape', () => {
       savedByOthers: 0,
       savedByDuplicates: 1,
     },
-    account: { period: '2026-03-01', quota: 50, limit: 53, sent: 52, inFlight: 1, others: 7 },
+    account: {
+      period: '2026-03-01',
+      quota: 50,
+      limit: 53,
+      used: 60,
+      left: 0,
+      sent: 52,
+      inFlight: 1,
+      others: 7,
+    },
+    currency: null,
     fetchedAt: {
       oldest: '2026-03-15T12:00:00.000Z',
       newest: '2026-03-15T12:00:00.000Z',
