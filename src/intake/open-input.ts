@@ -1,11 +1,10 @@
-/** A path or standard input becomes an `Input`, in stages: bytes, encoding, layout, sample. */
+/** A path or standard input becomes an `Input`. */
 import { NeverStartError } from '../core/errors.js';
-import { assertNotBinary } from './binary-signature.js';
-import { type ByteSource, type OpeningOptions, openByteSource, readingStopped } from './byte-source.js';
-import { checkEncodingName, chooseEncoding, lookAhead } from './choose-encoding.js';
-import { decode, Input } from './input.js';
-import { sniffTable, type TableOptions } from './sniff-table.js';
-import { createStrictDecoder } from './strict-decoder.js';
+import { type OpeningOptions, openByteSource } from './byte-source.js';
+import { checkEncodingName } from './choose-encoding.js';
+import { Input } from './input.js';
+import type { TableOptions } from './sniff-table.js';
+import { openTextTable } from './text-table.js';
 
 export interface IntakeOptions extends OpeningOptions, TableOptions {
   /** A name that iconv-lite knows; detected when absent. */
@@ -29,27 +28,13 @@ export async function openInput(
   const delimiter = options.delimiter === undefined ? undefined : checkDelimiter(options.delimiter);
   const source = await openByteSource(path, stdin, options);
   try {
-    const { name } = source;
-    const chunks = readUntilStopped(source, options.stop);
-    const seen = await lookAhead(chunks, asked === undefined || !asked.startsWith('utf'));
-    assertNotBinary(name, seen.head);
-    const chosen = chooseEncoding(name, asked, seen);
-    const bytes = seen.head.subarray(chosen.bomBytes);
-    const start = { name, chosen, line: 1, rest: '' };
-    const text = decode(createStrictDecoder(chosen.encoding), bytes, seen.isWhole, start);
-    const layout = sniffTable({ name, text, isWhole: seen.isWhole }, { ...options, delimiter });
-    return await Input.of({ source, chosen, layout, limit: options.limit });
+    const { limit, stop } = options;
+    return await Input.of(
+      await openTextTable(source, { ...options, delimiter, encoding: asked, limit, stop }),
+    );
   } catch (error) {
     await source.close();
     throw error;
-  }
-}
-
-/** A file of ASCII alone is looked through to its end, which takes long where it is large. */
-async function* readUntilStopped(source: ByteSource, stop: AbortSignal | undefined): AsyncGenerator<Buffer> {
-  for await (const chunk of source.read()) {
-    if (stop?.aborted) throw readingStopped(source.name);
-    yield chunk;
   }
 }
 
