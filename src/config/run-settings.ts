@@ -1,6 +1,6 @@
 /** The settings of a run: input, columns, service, limits and money, output. */
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
-import { RAGGED_CHOICES } from '../core/table.js';
+import { RAGGED_CHOICES, TABLE_FORMATS } from '../core/table.js';
 import { baseUrlValue, domainValue } from './address-values.js';
 import { columnChoices, delimiterValue, encodingValue, prefixValue, priorityValue } from './column-value.js';
 import {
@@ -59,6 +59,9 @@ export const RUN_SETTINGS = {
   skipLines: input('--skip-lines', count(0, 1_000_000), '0').describe(
     'lines above the header that do not belong to the table',
   ),
+  sheet: input('--sheet', text('NAME')).describe('sheet of a workbook, by name or as number from 1', {
+    note: 'the first that is not hidden',
+  }),
   limit: input('--limit', count(1)).describe('read at most this many records', { note: 'all' }),
   ragged: input('--ragged', choice(RAGGED_CHOICES)).describe(
     'rows that do not fit the table: take their cells by position, or mark all of them invalid',
@@ -190,8 +193,8 @@ export const RUN_SETTINGS = {
     'where the result goes; - is standard output, where an export goes by default',
     { commands: ['run', 'engine export'], isFlagOnly: true, short: '-o', note: '<name>.enriched.<ext>' },
   ),
-  format: output('--format', choice(['csv', 'jsonl'])).describe('format of the enriched file', {
-    note: 'that of the input',
+  format: output('--format', choice(TABLE_FORMATS)).describe('format of the enriched file', {
+    note: 'that of the output name, else of the input',
   }),
   fields: output('--fields', listOf('LIST', 'name,company.location.region,links.twitter')).describe(
     'other fields of the brand as columns, by path, separated by commas; +path for one that is not known',

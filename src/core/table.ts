@@ -1,6 +1,20 @@
 /** The shape of an input, and one record of it, which is carried as raw text and never rebuilt. */
 
-export type TableFormat = 'csv' | 'jsonl';
+import type { CellFormats } from './typed-cell.js';
+
+/** Formats of tables, in and out. */
+export const TABLE_FORMATS = ['csv', 'jsonl', 'xlsx'] as const;
+export type TableFormat = (typeof TABLE_FORMATS)[number];
+
+/** Whether rows are JSON objects as text. */
+export function isJson(format: TableFormat): boolean {
+  return format === 'jsonl';
+}
+
+/** Whether rows are arrays of `TypedCell`, and the file is no text. */
+export function isTyped(format: TableFormat): boolean {
+  return format === 'xlsx';
+}
 
 /** `--ragged`: rows that do not fit the table are read by position or are invalid, however many. */
 export const RAGGED_CHOICES = ['take', 'invalid'] as const;
@@ -28,6 +42,11 @@ export interface TableShape {
    * that the rows have and it has not; null with `--no-header` and for JSONL.
    */
   readonly rawHeader: string | null;
+  /** What the typed cells of `Row.raw` and `rawHeader` refer to; absent for text. */
+  readonly typed?: CellFormats & {
+    /** Name of the sheet. */
+    readonly sheet: string;
+  };
 }
 
 /** One record of the input. */
@@ -36,7 +55,10 @@ export interface Row {
   readonly number: number;
   /** Line of the input on which the record begins, from 1. */
   readonly line: number;
-  /** The record as it stood, decoded, without the line end that closes it. */
+  /**
+   * The record as it stood, decoded, without the line end that closes it; of a workbook the cells as
+   * a JSON array of `TypedCell`.
+   */
   readonly raw: string;
   /** Cell texts by position of `TableShape.columns`; empty when the record could not be read. */
   readonly cells: readonly string[];

@@ -8,14 +8,14 @@ interface BinaryKind {
 }
 
 const EXPORT = 'open it in its program and save it as CSV (UTF-8)';
+const SAVE_XLSX = 'open it in its program and save it as Excel workbook (.xlsx), or as CSV (UTF-8)';
 const UNPACK = 'unpack it and name the file inside; only gzip is read as it is';
-const OTHER = 'name a CSV or JSONL file';
+const OTHER = 'name a CSV, JSONL or Excel file';
 
 /** First bytes (latin-1) and what they mean; sources: the formats' own specifications. */
 const SIGNATURES: readonly (readonly [start: string, kind: BinaryKind])[] = [
   ['%PDF-', { name: 'a PDF document', todo: 'ask for the table as CSV' }],
-  ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', { name: 'an old Office file (.xls, .doc)', todo: EXPORT }],
-  ['PK\x03\x04', { name: 'a ZIP archive', todo: UNPACK }],
+  ['PK\x03\x04', { name: 'a ZIP archive inside gzip data', todo: 'unpack it once' }],
   ['PK\x05\x06', { name: 'an empty ZIP archive', todo: UNPACK }],
   ['\x1f\x8b', { name: 'gzip data inside gzip data', todo: 'unpack it once' }],
   ['BZh', { name: 'bzip2 data', todo: UNPACK }],
@@ -33,25 +33,46 @@ const SIGNATURES: readonly (readonly [start: string, kind: BinaryKind])[] = [
   ['{\\rtf', { name: 'an RTF document', todo: EXPORT }],
 ];
 
-/** Names found near the start of a ZIP archive that is really an office document. */
-const ZIP_KINDS: readonly (readonly [inside: string, name: string])[] = [
-  ['xl/', 'an Excel workbook (.xlsx)'],
-  ['opendocument.spreadsheet', 'an OpenDocument spreadsheet (.ods)'],
-  ['word/', 'a Word document (.docx)'],
-  ['[Content_Types].xml', 'an Office document'],
-  ['Index/Document.iwa', 'a Numbers document'],
+/** What an archive is, by the part that only it has; a workbook is none of these. */
+const ZIP_KINDS: readonly (readonly [part: RegExp, kind: BinaryKind])[] = [
+  [/^xl\/workbook\.bin$/, { name: 'a binary Excel workbook (.xlsb)', todo: SAVE_XLSX }],
+  [/^content\.xml$/, { name: 'an OpenDocument file (.ods)', todo: SAVE_XLSX }],
+  [/^(Index\/Document\.iwa|Index\.zip)$/, { name: 'a Numbers document', todo: SAVE_XLSX }],
+  [/^word\//, { name: 'a Word document (.docx)', todo: EXPORT }],
+  [/^ppt\//, { name: 'a presentation (.pptx)', todo: EXPORT }],
 ];
+
+/** Throws `input-binary` for an archive that is no Excel workbook. */
+export function assertWorkbook(archive: { readonly name: string; readonly names: readonly string[] }): void {
+  const { name, names } = archive;
+  const kind = ZIP_KINDS.find(([part]) => names.some((each) => part.test(each)))?.[1];
+  if (kind !== undefined) throw refusal(name, kind);
+  if (names.includes('[Content_Types].xml')) return;
+  const what = names.length === 0 ? 'an empty ZIP archive' : 'a ZIP archive';
+  throw refusal(name, { name: what, todo: UNPACK });
+}
+
+/** MS-CFB, 2.2, and MS-OFFCRYPTO, 2.3.4: a stream of this name holds a workbook with a password. */
+const OLE_START = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
+const ENCRYPTED = Buffer.from('EncryptedPackage', 'utf16le').toString('latin1');
+const LOCKED: BinaryKind = {
+  name: 'an Excel workbook with a password',
+  todo: 'open it, take the password away (File > Info > Protect Workbook), save it',
+};
+const OLD: BinaryKind = { name: 'an old Office file (.xls, .doc)', todo: SAVE_XLSX };
 
 /** Throws `input-binary` for bytes that are certainly no text. */
 export function assertNotBinary(name: string, head: Buffer): void {
   const start = head.subarray(0, 32 * 1024).toString('latin1');
+  if (start.startsWith(OLE_START)) {
+    throw refusal(name, start.includes(ENCRYPTED) || /\.xlsx$/i.test(name) ? LOCKED : OLD);
+  }
   const kind = SIGNATURES.find(([signature]) => start.startsWith(signature))?.[1];
   // Short ASCII marks could be the first word of a header; the formats behind them are never plain
   // text.
   if (/^[\t\r\n\x20-\x7e]*$/.test(start) && !/^(%PDF-|\{\\rtf)/.test(start)) return;
   if (kind === undefined) return;
-  const office = start.startsWith('PK') ? ZIP_KINDS.find(([part]) => start.includes(part)) : undefined;
-  throw refusal(name, office === undefined ? kind : { name: office[1], todo: EXPORT });
+  throw refusal(name, kind);
 }
 
 const perLine = (filter: string) => `write one object per line (jq -c "${filter}" does that)`;

@@ -108,6 +108,17 @@ export class ByteSource {
     return this.isGzip ? readGzip(this.handle, this.name) : readPlain(this.handle, this.name);
   }
 
+  /** For readers that go to and fro in the file; open until `close`. */
+  get descriptor(): number {
+    return this.handle.fd;
+  }
+
+  /** The first bytes of the file as it is, compressed or not. */
+  async head(bytes: number): Promise<Buffer> {
+    const { buffer, bytesRead } = await this.handle.read(Buffer.alloc(bytes), 0, bytes, 0);
+    return buffer.subarray(0, bytesRead);
+  }
+
   /** Throws `input-changed` when the file is not what it was at opening. */
   async assertUnchanged(): Promise<void> {
     const options = { bigint: true } as const;

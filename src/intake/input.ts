@@ -8,7 +8,7 @@ import { MisfitTally, type TableGuess } from './row-fit.js';
 const MAX_SAMPLE_ROWS = 1000;
 
 /** One reading of the rows, from the first to the last. */
-export interface RowPass {
+interface RowPass {
   /** Records in batches of at most a few thousand, in order. */
   readonly batches: AsyncIterable<readonly Row[]>;
   /** Columns seen until now; null where those of the shape are all. */

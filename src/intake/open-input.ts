@@ -1,14 +1,19 @@
 /** A path or standard input becomes an `Input`. */
 import { NeverStartError } from '../core/errors.js';
-import { type OpeningOptions, openByteSource } from './byte-source.js';
+import { assertWorkbook } from './binary-signature.js';
+import { type ByteSource, type OpeningOptions, openByteSource } from './byte-source.js';
 import { checkEncodingName } from './choose-encoding.js';
 import { Input } from './input.js';
 import type { TableOptions } from './sniff-table.js';
 import { openTextTable } from './text-table.js';
+import { openXlsxTable } from './xlsx-table.js';
+import { ZipArchive } from './zip-archive.js';
 
 export interface IntakeOptions extends OpeningOptions, TableOptions {
   /** A name that iconv-lite knows; detected when absent. */
   readonly encoding?: string;
+  /** Sheet of a workbook, by name or position from 1; absent: the first that is not hidden. */
+  readonly sheet?: string;
   /** The most records to read; null: all. */
   readonly limit: number | null;
 }
@@ -28,14 +33,26 @@ export async function openInput(
   const delimiter = options.delimiter === undefined ? undefined : checkDelimiter(options.delimiter);
   const source = await openByteSource(path, stdin, options);
   try {
-    const { limit, stop } = options;
-    return await Input.of(
-      await openTextTable(source, { ...options, delimiter, encoding: asked, limit, stop }),
-    );
+    const { sheet, limit, stop } = options;
+    const archive = await openArchive(source);
+    const parts =
+      archive === null
+        ? await openTextTable(source, { ...options, delimiter, encoding: asked, limit, stop })
+        : await openXlsxTable(source, archive, { ...options, sheet, limit, stop });
+    return await Input.of(parts);
   } catch (error) {
     await source.close();
     throw error;
   }
+}
+
+/** The archive that a workbook is; null for what is no ZIP file. */
+async function openArchive(source: ByteSource): Promise<ZipArchive | null> {
+  const head = await source.head(4);
+  if (head.toString('latin1') !== 'PK\x03\x04') return null;
+  const archive = await ZipArchive.of(source.name, source.descriptor);
+  assertWorkbook(archive);
+  return archive;
 }
 
 function checkDelimiter(text: string): string {

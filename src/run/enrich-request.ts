@@ -127,6 +127,7 @@ export function intakeOf(settings: Settings): EnrichRequest['intake'] {
     hasHeader: settings.header,
     skipLines: settings.skipLines,
     limit: settings.limit,
+    ...(settings.sheet === null ? {} : { sheet: settings.sheet }),
     ...(settings.ragged === null ? {} : { ragged: settings.ragged }),
   };
 }

@@ -1,4 +1,5 @@
 /** Our columns of a CSV output: the default ones in order, and those that `--fields` picks. */
+import type { TypedCell } from '../../core/typed-cell.js';
 import { type Brand, qualityScoreOf, qualityTier } from '../../lookup/brand.js';
 import { type ColumnName, uncheckedPath } from '../../lookup/known-fields.js';
 import {
@@ -10,13 +11,16 @@ import {
   isScalar,
   mainColor,
   mainIndustry,
+  valueAt,
 } from './brand-fields.js';
-import type { AnswerView } from './output-plan.js';
+import type { AnswerView, OutputPlan } from './output-plan.js';
 
 export interface Column {
   /** Without prefix: `name` for `brand_name`. */
   readonly name: string;
   cell(view: AnswerView, brand: Brand): string;
+  /** The same with its type: numbers, booleans, moments and addresses are no text. */
+  typed(view: AnswerView, brand: Brand): TypedCell;
 }
 
 /** The column whose cell differs between rows of an identifier; the renderer fills it in. */
@@ -27,11 +31,23 @@ export const RAW_COLUMN = 'raw';
 /** The text of a scalar; empty for null, absent and anything else. */
 function fromBrand(name: ColumnName, read: (brand: Brand) => unknown): Column {
   const text = (value: unknown) => (isScalar(value) ? String(value) : '');
-  return { name, cell: (_view, brand) => text(read(brand)) };
+  return {
+    name,
+    cell: (_view, brand) => text(read(brand)),
+    typed: (_view, brand) => typedValue(read(brand), text),
+  };
 }
 
 function fromView(name: ColumnName, read: (view: AnswerView) => string | null): Column {
-  return { name, cell: (view) => read(view) ?? '' };
+  return { name, cell: (view) => read(view) ?? '', typed: (view) => read(view) };
+}
+
+/** `textOf` is asked for what is neither number nor boolean. */
+function typedValue<T>(value: T, textOf: (value: T) => string): TypedCell {
+  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
+  const text = textOf(value);
+  if (text === '') return null;
+  return /^https?:\/\/\S+$/i.test(text) ? { u: text } : text;
 }
 
 function location(brand: Brand) {
@@ -68,7 +84,10 @@ export const DEFAULT_COLUMNS: readonly Column[] = [
   fromBrand('urn', (brand) => brand.urn),
   fromView('source', (view) => view.source),
   fromView(DUPLICATE_COLUMN, () => null),
-  fromView('fetched_at', (view) => isoTime(view.fetchedAt)),
+  {
+    ...fromView('fetched_at', (view) => isoTime(view.fetchedAt)),
+    typed: ({ fetchedAt }) => (fetchedAt === null ? null : { t: new Date(fetchedAt).toISOString() }),
+  },
   fromView('error', (view) => view.error),
 ];
 
@@ -94,6 +113,8 @@ export function columnsFor(fields: readonly string[] | null, prefix: string): re
     const column = defaultColumn(field, prefix) ?? {
       name: columnOfPath(path),
       cell: (_view: AnswerView, brand: Brand) => fieldAt(brand, path),
+      typed: (_view: AnswerView, brand: Brand) =>
+        typedValue(valueAt(brand, path), () => fieldAt(brand, path)),
     };
     if (!LAST.includes(column.name) && !chosen.has(column.name)) chosen.set(column.name, column);
   }
@@ -103,4 +124,9 @@ export function columnsFor(fields: readonly string[] | null, prefix: string): re
 function defaultColumn(field: string, prefix: string): Column | undefined {
   const name = prefix !== '' && field.startsWith(prefix) ? field.slice(prefix.length) : field;
   return DEFAULT_COLUMNS.find((column) => column.name === name);
+}
+
+/** Where an earlier run kept the text of a row that it could not read; -1: nowhere. */
+export function rawPositionIn({ input, replacedColumns, prefix }: OutputPlan): number {
+  return replacedColumns.find((at) => input.columns[at] === prefix + RAW_COLUMN) ?? -1;
 }

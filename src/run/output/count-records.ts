@@ -1,8 +1,11 @@
 /** Counts a file's records (UTF-8, quote `"`) from its bytes, whatever wrote them. */
 import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { TableShape } from '../../core/table.js';
+import { ZipArchive } from '../../intake/zip-archive.js';
+import { SHEET_PART } from './xlsx-file.js';
 
 /** CR alone is data where `lineEnd` is another one. */
 export interface CountShape extends Pick<TableShape, 'format' | 'delimiter' | 'lineEnd'> {
@@ -18,8 +21,29 @@ const SPACE = 32;
 const QUOTE = 34;
 const BOM = [0xef, 0xbb, 0xbf];
 
+/** Counts the rows of the sheet that `xlsx-file.ts` writes. */
+async function countSheetRows(path: string): Promise<number> {
+  const file = await open(path, 'r');
+  try {
+    const archive = await ZipArchive.of(path, file.fd);
+    let rows = 0;
+    // In the texts of cells `<` is escaped, so that this is always a row.
+    const mark = '<row ';
+    let rest = '';
+    for await (const chunk of archive.read(SHEET_PART)) {
+      const text = rest + chunk.toString('latin1');
+      rows += text.split(mark).length - 1;
+      rest = text.endsWith(mark) ? '' : text.slice(1 - mark.length);
+    }
+    return rows;
+  } finally {
+    await file.close();
+  }
+}
+
 /** Throws the system's error if unreadable, zlib's if the compression is damaged or truncated. */
 export async function countRecords(path: string, shape: CountShape): Promise<number> {
+  if (shape.format === 'xlsx') return (await countSheetRows(path)) - (shape.hasHeader ? 1 : 0);
   const counter = createCounter(shape);
   const file = createReadStream(path, { highWaterMark: READ_BYTES });
   const drain = async (chunks: AsyncIterable<Uint8Array>) => {

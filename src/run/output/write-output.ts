@@ -8,10 +8,12 @@ import { readRow } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
 import { countRecords } from './count-records.js';
 import { createRowRenderer, type JoinedRow, joinRow, RowRanking } from './join-rows.js';
-import { createOutput } from './output-file.js';
+import { createOutput, type OutputOptions } from './output-file.js';
 import { type OutputNames, writeFailure } from './output-names.js';
 import { type AnswerView, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
 import { createRenderer } from './render.js';
+import { formatsOf } from './render-typed.js';
+import { createXlsxFile } from './xlsx-file.js';
 
 export interface WriteRequest {
   readonly scan: Scan;
@@ -37,12 +39,13 @@ export function writeOutput(request: WriteRequest) {
     const target = isComplete ? names.complete : names.partial;
     const isStdout = target === '-';
     const shape = { gzip: names.gzip, bom: plan.input.hasBom && plan.format === plan.input.format };
-    const output = await createOutput(target, { ...shape, stdout: isStdout ? request.stdout : null });
+    const header = renderer.header();
+    const stdout = isStdout ? request.stdout : null;
+    const output = await openTable(target, plan, header !== null, { ...shape, stdout });
     releasers.push(() => output.discard());
     const errors = await createErrorsFile(names.errors, plan, shape);
     releasers.push(() => errors.discard());
 
-    const header = renderer.header();
     if (header !== null) await output.write(header);
     const counts = emptyCounts();
     const answers = scan.answers;
@@ -79,6 +82,19 @@ export function writeOutput(request: WriteRequest) {
   });
 }
 
+/** An output that takes the records of the plan's renderer. */
+async function openTable(
+  target: string,
+  { format, input }: OutputPlan,
+  hasHeader: boolean,
+  options: OutputOptions,
+): ReturnType<typeof createOutput> {
+  const output = await createOutput(target, options);
+  if (format !== 'xlsx') return output;
+  const sheetName = input.typed?.sheet ?? 'Enriched';
+  return createXlsxFile(output, { formats: formatsOf(input), sheetName, hasHeader });
+}
+
 const IN_ERRORS_FILE: readonly OutcomeStatus[] = ['failed', 'invalid', 'deferred'];
 
 async function addError(
@@ -100,12 +116,13 @@ export async function createErrorsFile(
   options: { readonly gzip: boolean; readonly bom: boolean },
 ) {
   const renderer = createRenderer({ ...plan, fields: [] });
-  const output = await createOutput(target, { ...options, stdout: null });
+  const header = renderer.header();
+  const output = await openTable(target, plan, header !== null, { ...options, stdout: null });
   let count = 0;
 
   async function add(line: string): Promise<void> {
-    const header = count++ === 0 ? renderer.header() : null;
-    await output.write(header === null ? line : header + line);
+    if (count++ === 0 && header !== null) await output.write(header);
+    await output.write(line);
   }
 
   return {
