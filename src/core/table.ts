@@ -3,12 +3,12 @@
 import type { CellFormats } from './typed-cell.js';
 
 /** Formats of tables, in and out. */
-export const TABLE_FORMATS = ['csv', 'jsonl', 'xlsx'] as const;
+export const TABLE_FORMATS = ['csv', 'jsonl', 'json', 'xlsx'] as const;
 export type TableFormat = (typeof TABLE_FORMATS)[number];
 
-/** Whether rows are JSON objects as text. */
+/** Whether rows are JSON objects as text: one on each line, or the elements of one array. */
 export function isJson(format: TableFormat): boolean {
-  return format === 'jsonl';
+  return format === 'jsonl' || format === 'json';
 }
 
 /** Whether rows are arrays of `TypedCell`, and the file is no text. */

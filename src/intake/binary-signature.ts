@@ -16,7 +16,6 @@ const OTHER = 'name a CSV, JSONL or Excel file';
 const SIGNATURES: readonly (readonly [start: string, kind: BinaryKind])[] = [
   ['%PDF-', { name: 'a PDF document', todo: 'ask for the table as CSV' }],
   ['PK\x03\x04', { name: 'a ZIP archive inside gzip data', todo: 'unpack it once' }],
-  ['PK\x05\x06', { name: 'an empty ZIP archive', todo: UNPACK }],
   ['\x1f\x8b', { name: 'gzip data inside gzip data', todo: 'unpack it once' }],
   ['BZh', { name: 'bzip2 data', todo: UNPACK }],
   ['\xfd7zXZ\x00', { name: 'xz data', todo: UNPACK }],
@@ -42,14 +41,29 @@ const ZIP_KINDS: readonly (readonly [part: RegExp, kind: BinaryKind])[] = [
   [/^ppt\//, { name: 'a presentation (.pptx)', todo: EXPORT }],
 ];
 
-/** Throws `input-binary` for an archive that is no Excel workbook. */
-export function assertWorkbook(archive: { readonly name: string; readonly names: readonly string[] }): void {
+const TABLE_NAME = /\.(csv|tsv|tab|txt|jsonl|ndjson|json|xlsx)(\.gz)?$/i;
+/** What macOS adds to each file, and hidden files. */
+const NOT_MEANT = /(^|\/)(__MACOSX\/|\.)/;
+const NAMES_SHOWN = 10;
+
+/**
+ * The only table in an archive, by name; null for a workbook, which is one itself. Throws
+ * `input-binary` for other documents, and where there is no table or more than one.
+ */
+export function tableInside(archive: { readonly name: string; readonly names: readonly string[] }) {
   const { name, names } = archive;
   const kind = ZIP_KINDS.find(([part]) => names.some((each) => part.test(each)))?.[1];
   if (kind !== undefined) throw refusal(name, kind);
-  if (names.includes('[Content_Types].xml')) return;
-  const what = names.length === 0 ? 'an empty ZIP archive' : 'a ZIP archive';
-  throw refusal(name, { name: what, todo: UNPACK });
+  if (names.includes('[Content_Types].xml')) return null;
+  const meant = names.filter((each) => !NOT_MEANT.test(each));
+  const tables = meant.filter((each) => TABLE_NAME.test(each));
+  const [only, ...others] = tables;
+  if (only !== undefined && others.length === 0) return only;
+  const listed = (tables.length > 0 ? tables : meant).slice(0, NAMES_SHOWN);
+  const more = Math.max(tables.length, meant.length) > listed.length && listed.length === NAMES_SHOWN;
+  const content = listed.length === 0 ? 'nothing' : `${listed.join(', ')}${more ? ' and others' : ''}`;
+  const count = tables.length === 0 ? 'without a table' : `with ${tables.length} tables`;
+  throw refusal(name, { name: `a ZIP archive ${count} (${content})`, todo: 'unpack it and name one file' });
 }
 
 /** MS-CFB, 2.2, and MS-OFFCRYPTO, 2.3.4: a stream of this name holds a workbook with a password. */
@@ -75,13 +89,12 @@ export function assertNotBinary(name: string, head: Buffer): void {
   throw refusal(name, kind);
 }
 
-const perLine = (filter: string) => `write one object per line (jq -c "${filter}" does that)`;
+const PER_LINE = 'write an array of objects, or one object per line (jq -c "." does that)';
 const SAVE = 'open it in a browser or spreadsheet and save the table as CSV';
 const DOCUMENTS: readonly (readonly [start: RegExp, kind: BinaryKind])[] = [
   [/^<(!doctype html|html|head|body|table)\b/i, { name: 'a web page (HTML)', todo: SAVE }],
   [/^<\?xml\b/i, { name: 'an XML document', todo: EXPORT }],
-  [/^\[\s*(\{|$)/, { name: 'one JSON array', todo: perLine('.[]') }],
-  [/^\{\s*[\r\n]/, { name: 'JSON over several lines', todo: perLine('.') }],
+  [/^\{\s*[\r\n]/, { name: 'JSON over several lines', todo: PER_LINE }],
 ];
 
 /** Throws `input-binary` for a text that is a document and no table. */

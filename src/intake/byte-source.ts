@@ -47,6 +47,19 @@ export async function openByteSource(
   }
 }
 
+/**
+ * The bytes of a stream, kept in `folder` until they are closed. Throws `disk-low`,
+ * `output-unwritable`, and what the stream throws.
+ */
+export async function keepBytes(
+  chunks: AsyncIterable<Buffer>,
+  name: string,
+  folder: string,
+): Promise<ByteSource> {
+  const { handle, drop } = await spoolStream(chunks, name, folder);
+  return ByteSource.of(name, handle, null, drop);
+}
+
 /** A regular file, or a stream of what is none. */
 async function openPath(path: string, only: OpeningOptions['only']): Promise<FileHandle | Readable> {
   try {

@@ -1,7 +1,7 @@
 /** A path or standard input becomes an `Input`. */
 import { NeverStartError } from '../core/errors.js';
-import { assertWorkbook } from './binary-signature.js';
-import { type ByteSource, type OpeningOptions, openByteSource } from './byte-source.js';
+import { tableInside } from './binary-signature.js';
+import { type ByteSource, keepBytes, type OpeningOptions, openByteSource } from './byte-source.js';
 import { checkEncodingName } from './choose-encoding.js';
 import { Input } from './input.js';
 import type { TableOptions } from './sniff-table.js';
@@ -31,9 +31,10 @@ export async function openInput(
 ): Promise<Input> {
   const asked = options.encoding === undefined ? undefined : checkEncodingName(options.encoding);
   const delimiter = options.delimiter === undefined ? undefined : checkDelimiter(options.delimiter);
-  const source = await openByteSource(path, stdin, options);
+  let source = await openByteSource(path, stdin, options);
   try {
     const { sheet, limit, stop } = options;
+    source = await unpacked(source, options.spoolFolder);
     const archive = await openArchive(source);
     const parts =
       archive === null
@@ -46,13 +47,22 @@ export async function openInput(
   }
 }
 
-/** The archive that a workbook is; null for what is no ZIP file. */
+/** The table in an archive, as a copy; the source itself where it is none. */
+async function unpacked(source: ByteSource, spoolFolder: string): Promise<ByteSource> {
+  const archive = await openArchive(source);
+  const table = archive && tableInside(archive);
+  if (archive === null || table === null) return source;
+  const copy = await keepBytes(archive.read(table), `${source.name}/${table}`, spoolFolder);
+  await source.close();
+  return copy;
+}
+
+/** null for what is no ZIP file. */
 async function openArchive(source: ByteSource): Promise<ZipArchive | null> {
   const head = await source.head(4);
-  if (head.toString('latin1') !== 'PK\x03\x04') return null;
-  const archive = await ZipArchive.of(source.name, source.descriptor);
-  assertWorkbook(archive);
-  return archive;
+  // `PK`, the second of an empty one (APPNOTE, 4.3.7 and 4.3.16).
+  if (!['504b0304', '504b0506'].includes(head.toString('hex'))) return null;
+  return ZipArchive.of(source.name, source.descriptor);
 }
 
 function checkDelimiter(text: string): string {

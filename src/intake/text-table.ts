@@ -1,6 +1,6 @@
 /** A table of text, in stages: bytes, encoding, layout; then passes over its rows. */
 import { FailFileError } from '../core/errors.js';
-import type { Row } from '../core/table.js';
+import { isJson, type Row } from '../core/table.js';
 import { assertNotBinary } from './binary-signature.js';
 import { type ByteSource, readingStopped } from './byte-source.js';
 import { type ChosenEncoding, chooseEncoding, lookAhead } from './choose-encoding.js';
@@ -36,7 +36,8 @@ export async function openTextTable(source: ByteSource, options: TextOptions): P
   const layout = sniffTable({ name, text, isWhole: seen.isWhole }, options);
   const { format, delimiter, lineEnd, rawHeader, columns, warnings, guess } = layout;
   const { encoding, bomBytes } = chosen;
-  const how = format === 'jsonl' ? 'JSONL' : `CSV, delimiter ${showDelimiter(delimiter)}`;
+  const json = format === 'json' ? 'JSON array' : 'JSONL';
+  const how = isJson(format) ? json : `CSV, delimiter ${showDelimiter(delimiter)}`;
   return {
     source,
     shape: { format, delimiter, lineEnd, rawHeader, hasBom: bomBytes > 0, isGzip, encoding, columns },
@@ -53,12 +54,12 @@ export async function openTextTable(source: ByteSource, options: TextOptions): P
       };
     },
     assertSample(sample) {
-      if (format !== 'jsonl' || sample.length > 0) return;
+      if (!isJson(format) || sample.length > 0) return;
       throw new FailFileError({
         code: 'input-empty',
-        what: 'no line of the input is a JSON object',
+        what: `no ${format === 'json' ? 'element' : 'line'} of the input is a JSON object`,
         subject: name,
-        todo: 'write one object per line, or say --format csv if it is a table',
+        todo: 'write one object per line, or an array of objects',
       });
     },
   };

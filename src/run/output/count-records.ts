@@ -44,7 +44,7 @@ async function countSheetRows(path: string): Promise<number> {
 /** Throws the system's error if unreadable, zlib's if the compression is damaged or truncated. */
 export async function countRecords(path: string, shape: CountShape): Promise<number> {
   if (shape.format === 'xlsx') return (await countSheetRows(path)) - (shape.hasHeader ? 1 : 0);
-  const counter = createCounter(shape);
+  const counter = shape.format === 'json' ? createElementCounter() : createCounter(shape);
   const file = createReadStream(path, { highWaterMark: READ_BYTES });
   const drain = async (chunks: AsyncIterable<Uint8Array>) => {
     for await (const chunk of chunks) counter.push(chunk);
@@ -110,5 +110,29 @@ export function createCounter({ format, delimiter, hasHeader, lineEnd }: Omit<Co
       endRecord();
       return hasHeader ? Math.max(0, records - 1) : records;
     },
+  };
+}
+
+/** Objects in the outermost array. */
+function createElementCounter(): Pick<ReturnType<typeof createCounter>, 'push' | 'end'> {
+  let depth = 0;
+  let isText = false;
+  let isEscaped = false;
+  let records = 0;
+  return {
+    push(bytes) {
+      for (const byte of bytes) {
+        if (isEscaped) isEscaped = false;
+        else if (isText) {
+          if (byte === 0x5c) isEscaped = true;
+          else if (byte === QUOTE) isText = false;
+        } else if (byte === QUOTE) isText = true;
+        else if (byte === 0x7b || byte === 0x5b) {
+          if (byte === 0x7b && depth === 1) records += 1;
+          depth += 1;
+        } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
+      }
+    },
+    end: () => records,
   };
 }

@@ -45,6 +45,7 @@ const LONGEST_EXTENSION = 11;
 const ENDINGS: Readonly<Record<TableFormat, RegExp>> = {
   csv: /\.(?:csv|tsv|tab)(?:\.gz)?$/i,
   jsonl: /\.(?:jsonl|ndjson)(?:\.gz)?$/i,
+  json: /\.json(?:\.gz)?$/i,
   xlsx: /\.xlsx$/i,
 };
 
@@ -62,8 +63,9 @@ export function outputNames(options: NamingOptions): OutputNames {
   const { input, output } = options;
   const isStream = input === '-' || STREAMS.test(input);
   const own = partsOf(isStream ? 'stdin' : input);
-  const extension =
-    options.format === options.inputFormat && own.extension !== '' ? own.extension : `.${options.format}`;
+  // What came in an archive leaves without one.
+  const isOwn = options.format === options.inputFormat && !/^(\.zip)?$/i.test(own.extension);
+  const extension = isOwn ? own.extension : `.${options.format}`;
   const beside = output === null || output === '-';
   const given = beside ? null : partsOf(output);
   if (given?.isGzip && isTyped(options.format)) {

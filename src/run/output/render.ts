@@ -209,16 +209,20 @@ function createJsonRenderer(plan: OutputPlan): Renderer {
 }
 
 /** Only parses lines that contain the key's name, or an escape that could spell it. */
-function objectAsItStood(key: string): (raw: string) => Base {
+function objectAsItStood(key: string, isOneLine: boolean): (raw: string) => Base {
   const quoted = JSON.stringify(key);
-  return (raw) =>
-    raw.includes(quoted) || raw.includes('\\u') ? withoutOurs(raw, key) : { line: raw, carried: null };
+  return (raw) => {
+    // Valid JSON has line breaks only between its tokens.
+    const text = isOneLine && /[\r\n]/.test(raw) ? raw.replace(/\s*[\r\n]\s*/g, '') : raw;
+    const mayBeOurs = text.includes(quoted) || text.includes('\\u');
+    return mayBeOurs ? withoutOurs(text, key) : { line: text, carried: null };
+  };
 }
 
 function baseReader(plan: OutputPlan, key: string): (raw: string) => Base {
   const { format } = plan.input;
   if (isTyped(format)) return objectFromTyped(plan, key);
-  return format === 'csv' ? objectFromCsv(plan, key) : objectAsItStood(key);
+  return format === 'csv' ? objectFromCsv(plan, key) : objectAsItStood(key, plan.format === 'jsonl');
 }
 
 /** Where each kept column goes: `"name":`. Throws `column-ours` where one of them has our key. */

@@ -90,9 +90,26 @@ async function openTable(
   options: OutputOptions,
 ): ReturnType<typeof createOutput> {
   const output = await createOutput(target, options);
+  if (format === 'json') return inArray(output);
   if (format !== 'xlsx') return output;
   const sheetName = input.typed?.sheet ?? 'Enriched';
   return createXlsxFile(output, { formats: formatsOf(input), sheetName, hasHeader });
+}
+
+/** Records, which end in a line break, as the elements of one JSON array. */
+function inArray(output: Awaited<ReturnType<typeof createOutput>>): typeof output {
+  let before = '[\n';
+  return {
+    ...output,
+    async write(record) {
+      await output.write(before + String(record).trimEnd());
+      before = ',\n';
+    },
+    async commit(verify) {
+      await output.write(before === ',\n' ? '\n]\n' : '[]\n');
+      await output.commit(verify);
+    },
+  };
 }
 
 const IN_ERRORS_FILE: readonly OutcomeStatus[] = ['failed', 'invalid', 'deferred'];

@@ -21,6 +21,20 @@ function namesOf(changes: Partial<NamingOptions>) {
 }
 
 describe('outputNames', () => {
+  it.each<[Partial<NamingOptions>, string]>([
+    [{ input: 'c.xlsx', inputFormat: 'xlsx', format: 'xlsx' }, 'c.enriched.xlsx'],
+    [{ input: 'c.xlsx', inputFormat: 'xlsx' }, 'c.enriched.csv'],
+    [{ input: 'c.csv.gz', isGzip: true, format: 'xlsx' }, 'c.enriched.xlsx'],
+    [{ input: 'c.zip' }, 'c.enriched.csv'],
+    [{ input: 'c.zip', inputFormat: 'json', format: 'json' }, 'c.enriched.json'],
+  ])('of another format: %j gives %s', (options, complete) => {
+    expect(namesOf(options)).toMatchObject({ complete, gzip: complete.endsWith('.gz') });
+  });
+
+  it('compresses no file that is compressed already', () => {
+    expect(() => namesOf({ format: 'xlsx', output: 'o.xlsx.gz' })).toThrow('leave .gz out');
+  });
+
   it.each<[Partial<NamingOptions>, string[]]>([
     [
       {},
