@@ -1,9 +1,10 @@
 /** The shape of an input, and one record of it, which is carried as raw text and never rebuilt. */
 
+import type { SchemaElement as ParquetElement } from 'hyparquet';
 import type { CellFormats } from './typed-cell.js';
 
 /** Formats of tables, in and out. */
-export const TABLE_FORMATS = ['csv', 'jsonl', 'json', 'xlsx'] as const;
+export const TABLE_FORMATS = ['csv', 'jsonl', 'json', 'xlsx', 'parquet'] as const;
 export type TableFormat = (typeof TABLE_FORMATS)[number];
 
 /** Whether rows are JSON objects as text: one on each line, or the elements of one array. */
@@ -13,7 +14,7 @@ export function isJson(format: TableFormat): boolean {
 
 /** Whether rows are arrays of `TypedCell`, and the file is no text. */
 export function isTyped(format: TableFormat): boolean {
-  return format === 'xlsx';
+  return format === 'xlsx' || format === 'parquet';
 }
 
 /** `--ragged`: rows that do not fit the table are read by position or are invalid, however many. */
@@ -47,6 +48,8 @@ export interface TableShape {
     /** Name of the sheet. */
     readonly sheet: string;
   };
+  /** The columns of a Parquet file, its root first; absent for other formats. */
+  readonly parquet?: { readonly schema: readonly ParquetElement[] };
 }
 
 /** One record of the input. */

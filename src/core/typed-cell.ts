@@ -1,5 +1,5 @@
 /**
- * Cells of formats with types (workbooks), as a row carries them in `raw`: one JSON array of
+ * Cells of formats with types (workbooks, Parquet), as a row carries them in `raw`: one JSON array of
  * {@link TypedCell}. Numbers keep their digits and their number format, so that what comes in can
  * go out as it was; `textOfCell` says what a cell reads as text.
  */
@@ -19,7 +19,11 @@ export type TypedCell =
   /** A moment or a day, ISO 8601. */
   | { readonly t: string }
   /** The address of a web page. */
-  | { readonly u: string };
+  | { readonly u: string }
+  /** JSON text: a list or an object. */
+  | { readonly j: string }
+  /** A value as a Parquet file stores it (`parquet-value.ts`), and the cell that it means. */
+  | { readonly p: unknown; readonly c: TypedCell };
 
 /** What the cells of one table refer to. */
 export interface CellFormats {
@@ -75,12 +79,16 @@ export function textOfCell(cell: TypedCell, formats: CellFormats): string {
   if ('e' in cell) return cell.e;
   if ('t' in cell) return cell.t;
   if ('u' in cell) return cell.u;
+  if ('j' in cell) return cell.j;
+  if ('c' in cell) return textOfCell(cell.c, formats);
   return momentOf(cell, formats) ?? String(cell.n);
 }
 
 /** The cell as JSON: numbers and booleans keep their type, anything else is text. */
 export function jsonOfCell(cell: TypedCell, formats: CellFormats): string {
   if (cell === null) return 'null';
+  if (typeof cell === 'object' && 'j' in cell) return cell.j;
+  if (typeof cell === 'object' && 'c' in cell) return jsonOfCell(cell.c, formats);
   if (typeof cell === 'object' && 'n' in cell && momentOf(cell, formats) === null) {
     return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(String(cell.n))
       ? String(cell.n)

@@ -10,7 +10,7 @@ interface BinaryKind {
 const EXPORT = 'open it in its program and save it as CSV (UTF-8)';
 const SAVE_XLSX = 'open it in its program and save it as Excel workbook (.xlsx), or as CSV (UTF-8)';
 const UNPACK = 'unpack it and name the file inside; only gzip is read as it is';
-const OTHER = 'name a CSV, JSONL or Excel file';
+const OTHER = 'name a CSV, JSON, Excel or Parquet file';
 
 /** First bytes (latin-1) and what they mean; sources: the formats' own specifications. */
 const SIGNATURES: readonly (readonly [start: string, kind: BinaryKind])[] = [
@@ -22,7 +22,8 @@ const SIGNATURES: readonly (readonly [start: string, kind: BinaryKind])[] = [
   ['\x28\xb5\x2f\xfd', { name: 'Zstandard data', todo: UNPACK }],
   ['7z\xbc\xaf\x27\x1c', { name: 'a 7z archive', todo: UNPACK }],
   ['Rar!\x1a\x07', { name: 'a RAR archive', todo: UNPACK }],
-  ['PAR1', { name: 'a Parquet file', todo: 'export it as CSV or JSONL' }],
+  ['PAR1', { name: 'a Parquet file inside gzip data', todo: 'unpack it once' }],
+  ['PARE', { name: 'an encrypted Parquet file', todo: 'write it without encryption' }],
   ['Obj\x01', { name: 'an Avro file', todo: 'export it as CSV or JSONL' }],
   ['SQLite format 3\x00', { name: 'an SQLite database', todo: 'export the table as CSV' }],
   ['\x89PNG\r\n', { name: 'a PNG image', todo: OTHER }],
@@ -41,7 +42,7 @@ const ZIP_KINDS: readonly (readonly [part: RegExp, kind: BinaryKind])[] = [
   [/^ppt\//, { name: 'a presentation (.pptx)', todo: EXPORT }],
 ];
 
-const TABLE_NAME = /\.(csv|tsv|tab|txt|jsonl|ndjson|json|xlsx)(\.gz)?$/i;
+const TABLE_NAME = /\.(csv|tsv|tab|txt|jsonl|ndjson|json|xlsx|parquet)(\.gz)?$/i;
 /** What macOS adds to each file, and hidden files. */
 const NOT_MEANT = /(^|\/)(__MACOSX\/|\.)/;
 const NAMES_SHOWN = 10;

@@ -126,10 +126,24 @@ export class ByteSource {
     return this.handle.fd;
   }
 
-  /** The first bytes of the file as it is, compressed or not. */
-  async head(bytes: number): Promise<Buffer> {
-    const { buffer, bytesRead } = await this.handle.read(Buffer.alloc(bytes), 0, bytes, 0);
-    return buffer.subarray(0, bytesRead);
+  /** Bytes of the file as it is, compressed or not. */
+  get size(): number {
+    return Number(this.atOpening.size);
+  }
+
+  /** Fewer bytes at the end of the file. Throws `input-missing`. */
+  async readAt(position: number, bytes: number): Promise<Buffer> {
+    const target = Buffer.allocUnsafe(bytes);
+    let read = 0;
+    while (read < bytes) {
+      const reading = this.handle.read(target, read, bytes - read, position + read);
+      const { bytesRead } = await reading.catch((error: unknown) => {
+        throw unreadable(this.name, error, 'check its disk');
+      });
+      if (bytesRead === 0) break;
+      read += bytesRead;
+    }
+    return target.subarray(0, read);
   }
 
   /** Throws `input-changed` when the file is not what it was at opening. */

@@ -3,10 +3,11 @@ import { NeverStartError } from '../core/errors.js';
 import { tableInside } from './binary-signature.js';
 import { type ByteSource, keepBytes, type OpeningOptions, openByteSource } from './byte-source.js';
 import { checkEncodingName } from './choose-encoding.js';
-import { Input } from './input.js';
+import { Input, type InputParts } from './input.js';
+import { openParquetTable } from './parquet-table.js';
 import type { TableOptions } from './sniff-table.js';
-import { openTextTable } from './text-table.js';
-import { openXlsxTable } from './xlsx-table.js';
+import { openTextTable, type TextOptions } from './text-table.js';
+import { openXlsxTable, type SheetOptions } from './xlsx-table.js';
 import { ZipArchive } from './zip-archive.js';
 
 export interface IntakeOptions extends OpeningOptions, TableOptions {
@@ -35,16 +36,20 @@ export async function openInput(
   try {
     const { sheet, limit, stop } = options;
     source = await unpacked(source, options.spoolFolder);
-    const archive = await openArchive(source);
-    const parts =
-      archive === null
-        ? await openTextTable(source, { ...options, delimiter, encoding: asked, limit, stop })
-        : await openXlsxTable(source, archive, { ...options, sheet, limit, stop });
-    return await Input.of(parts);
+    return await Input.of(
+      await openTable(source, { ...options, delimiter, encoding: asked, sheet, limit, stop }),
+    );
   } catch (error) {
     await source.close();
     throw error;
   }
+}
+
+async function openTable(source: ByteSource, options: TextOptions & SheetOptions): Promise<InputParts> {
+  const start = (await source.readAt(0, 4)).toString('latin1');
+  if (start === 'PAR1') return openParquetTable(source, options);
+  const archive = await openArchive(source);
+  return archive === null ? openTextTable(source, options) : openXlsxTable(source, archive, options);
 }
 
 /** The table in an archive, as a copy; the source itself where it is none. */
@@ -59,7 +64,7 @@ async function unpacked(source: ByteSource, spoolFolder: string): Promise<ByteSo
 
 /** null for what is no ZIP file. */
 async function openArchive(source: ByteSource): Promise<ZipArchive | null> {
-  const head = await source.head(4);
+  const head = await source.readAt(0, 4);
   // `PK`, the second of an empty one (APPNOTE, 4.3.7 and 4.3.16).
   if (!['504b0304', '504b0506'].includes(head.toString('hex'))) return null;
   return ZipArchive.of(source.name, source.descriptor);

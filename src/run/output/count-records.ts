@@ -3,6 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
+import { parquetMetadataAsync, parquetRead, parquetSchema } from 'hyparquet';
 import type { TableShape } from '../../core/table.js';
 import { ZipArchive } from '../../intake/zip-archive.js';
 import { SHEET_PART } from './xlsx-file.js';
@@ -15,6 +16,7 @@ export interface CountShape extends Pick<TableShape, 'format' | 'delimiter' | 'l
 }
 
 const READ_BYTES = 256 * 1024;
+const ROWS_AT_ONCE = 20_000;
 const LF = 10;
 const CR = 13;
 const SPACE = 32;
@@ -41,9 +43,37 @@ async function countSheetRows(path: string): Promise<number> {
   }
 }
 
+/** Counts the values of the last column, row group by row group. */
+async function countParquetRows(path: string): Promise<number> {
+  const handle = await open(path, 'r');
+  try {
+    const { size: byteLength } = await handle.stat();
+    const slice = async (start: number, end = byteLength) => {
+      const bytes = Buffer.alloc(end - start);
+      await handle.read(bytes, 0, bytes.length, start);
+      return bytes.buffer;
+    };
+    const file = { byteLength, slice };
+    const metadata = await parquetMetadataAsync(file);
+    const last = parquetSchema(metadata).children.at(-1)?.element.name ?? '';
+    let rows = 0;
+    for (let rowStart = 0; rowStart < metadata.num_rows; rowStart += ROWS_AT_ONCE) {
+      const rowEnd = rowStart + ROWS_AT_ONCE;
+      const onComplete = (values: readonly unknown[]) => {
+        rows += values.length;
+      };
+      await parquetRead({ file, metadata, columns: [last], rowStart, rowEnd, onComplete });
+    }
+    return rows;
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Throws the system's error if unreadable, zlib's if the compression is damaged or truncated. */
 export async function countRecords(path: string, shape: CountShape): Promise<number> {
   if (shape.format === 'xlsx') return (await countSheetRows(path)) - (shape.hasHeader ? 1 : 0);
+  if (shape.format === 'parquet') return countParquetRows(path);
   const counter = shape.format === 'json' ? createElementCounter() : createCounter(shape);
   const file = createReadStream(path, { highWaterMark: READ_BYTES });
   const drain = async (chunks: AsyncIterable<Uint8Array>) => {

@@ -47,6 +47,7 @@ const ENDINGS: Readonly<Record<TableFormat, RegExp>> = {
   jsonl: /\.(?:jsonl|ndjson)(?:\.gz)?$/i,
   json: /\.json(?:\.gz)?$/i,
   xlsx: /\.xlsx$/i,
+  parquet: /\.(?:parquet|pq)$/i,
 };
 
 /** The format that a file name implies; null: none. CSV has several, each with its separator. */

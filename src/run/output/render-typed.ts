@@ -1,6 +1,6 @@
 /**
- * Output records with types: one JSON array of `TypedCell` for each row, which `xlsx-file.ts` turns
- * into cells. The user's cells keep value, type and place.
+ * Output records with types: one JSON array of `TypedCell` for each row, which `xlsx-file.ts` and
+ * `parquet-file.ts` write. The user's cells keep value, type and place.
  */
 import { cellOfJson } from '../../core/json-text.js';
 import { isTyped, type TableShape } from '../../core/table.js';
@@ -33,7 +33,7 @@ export function formatsOf({ typed }: TableShape): CellFormats {
 }
 
 export function createTypedRenderer(plan: OutputPlan): Renderer {
-  const user = createPart(plan);
+  const user = createTypedPartOf(plan);
   const columns = columnsFor(plan.fields, plan.prefix);
   const duplicateAt = columns.findIndex((column) => column.name === DUPLICATE_COLUMN);
   const hasRaw = plan.hasUnreadable || user.carriesRaw;
@@ -45,9 +45,12 @@ export function createTypedRenderer(plan: OutputPlan): Renderer {
 
   const renderer: Renderer = {
     header() {
-      if (user.header === null) return null;
+      // The columns of a Parquet file always have names.
+      const named = plan.format === 'parquet' ? user.kept.map((at) => plan.allColumns[at] ?? null) : null;
+      const header = user.header ?? named;
+      if (header === null) return null;
       const names = columns.map((column) => plan.prefix + column.name);
-      return record(user.header, JSON.stringify(names).slice(1, -1), plan.prefix + RAW_COLUMN);
+      return record(header, JSON.stringify(names).slice(1, -1), plan.prefix + RAW_COLUMN);
     },
     answer(view) {
       const parsed: unknown = view.brand ?? JSON.parse(view.profile ?? 'null');
@@ -74,7 +77,8 @@ export function createTypedRenderer(plan: OutputPlan): Renderer {
   return renderer;
 }
 
-function createPart(plan: OutputPlan): TypedPart {
+/** The user's part of rows of any format. */
+export function createTypedPartOf(plan: OutputPlan): TypedPart {
   if (isTyped(plan.input.format)) return createTypedPart(plan);
   return plan.input.format === 'csv' ? partOfCsv(plan) : partOfJson(plan);
 }

@@ -4,7 +4,7 @@ import { isTyped } from '../../core/table.js';
 import { jsonOfCell, type TypedCell, textOfCell } from '../../core/typed-cell.js';
 import type { Brand } from '../../lookup/brand.js';
 import { isObject } from './brand-fields.js';
-import { columnsFor, DUPLICATE_COLUMN, isoTime, RAW_COLUMN, rawPositionIn } from './columns.js';
+import { columnsFor, DUPLICATE_COLUMN, isoTime, RAW_COLUMN, rawPositionIn, uniqueNames } from './columns.js';
 import {
   cellText,
   escapeFormula,
@@ -154,20 +154,6 @@ function fromJsonLines(plan: OutputPlan, delimiter: string): UserPart {
   };
 }
 
-/** JSON keys of CSV columns: blank becomes `column_3` (from 1), a taken name gets a number. */
-function jsonKeysOf(columns: readonly string[], positions: readonly number[]): string[] {
-  const names = new Set(positions.map((at) => columns[at] ?? ''));
-  const used = new Set<string>();
-  return positions.map((at) => {
-    const column = columns[at] ?? '';
-    const name = column === '' ? `column_${at + 1}` : column;
-    let key = name;
-    for (let n = 2; used.has(key) || (key !== column && names.has(key)); n++) key = `${name}_${n}`;
-    used.add(key);
-    return key;
-  });
-}
-
 /** The user's part: an object, and as JSON the unreadable text that an earlier run kept. */
 type Base = Pick<ReturnType<typeof withoutOurs>, 'line' | 'carried'>;
 
@@ -227,7 +213,7 @@ function baseReader(plan: OutputPlan, key: string): (raw: string) => Base {
 
 /** Where each kept column goes: `"name":`. Throws `column-ours` where one of them has our key. */
 function jsonHeads(columns: readonly string[], kept: readonly number[], key: string): string[] {
-  const keys = jsonKeysOf(columns, kept);
+  const keys = uniqueNames(columns, kept);
   if (keys.includes(key)) throw refusal(`the column "${key}"`);
   return keys.map((name) => `${JSON.stringify(name)}:`);
 }

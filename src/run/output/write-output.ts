@@ -6,11 +6,13 @@ import { withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
 import { readRow } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
+import type { ColumnType } from './columns.js';
 import { countRecords } from './count-records.js';
 import { createRowRenderer, type JoinedRow, joinRow, RowRanking } from './join-rows.js';
 import { createOutput, type OutputOptions } from './output-file.js';
 import { type OutputNames, writeFailure } from './output-names.js';
 import { type AnswerView, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
+import { createParquetFile, needsTypes, typesOfRows } from './parquet-file.js';
 import { createRenderer } from './render.js';
 import { formatsOf } from './render-typed.js';
 import { createXlsxFile } from './xlsx-file.js';
@@ -41,9 +43,10 @@ export function writeOutput(request: WriteRequest) {
     const shape = { gzip: names.gzip, bom: plan.input.hasBom && plan.format === plan.input.format };
     const header = renderer.header();
     const stdout = isStdout ? request.stdout : null;
-    const output = await openTable(target, plan, header !== null, { ...shape, stdout });
+    const types = needsTypes(plan) ? typesOfRows(plan, scan.rows) : [];
+    const output = await openTable(target, plan, header !== null, { ...shape, stdout }, types);
     releasers.push(() => output.discard());
-    const errors = await createErrorsFile(names.errors, plan, shape);
+    const errors = await createErrorsFile(names.errors, plan, shape, types);
     releasers.push(() => errors.discard());
 
     if (header !== null) await output.write(header);
@@ -85,11 +88,14 @@ export function writeOutput(request: WriteRequest) {
 /** An output that takes the records of the plan's renderer. */
 async function openTable(
   target: string,
-  { format, input }: OutputPlan,
+  plan: OutputPlan,
   hasHeader: boolean,
   options: OutputOptions,
+  types: readonly ColumnType[],
 ): ReturnType<typeof createOutput> {
+  const { format, input } = plan;
   const output = await createOutput(target, options);
+  if (format === 'parquet') return createParquetFile(output, plan, types);
   if (format === 'json') return inArray(output);
   if (format !== 'xlsx') return output;
   const sheetName = input.typed?.sheet ?? 'Enriched';
@@ -131,10 +137,17 @@ export async function createErrorsFile(
   target: string,
   plan: OutputPlan,
   options: { readonly gzip: boolean; readonly bom: boolean },
+  types: readonly ColumnType[] = [],
 ) {
   const renderer = createRenderer({ ...plan, fields: [] });
   const header = renderer.header();
-  const output = await openTable(target, plan, header !== null, { ...options, stdout: null });
+  const output = await openTable(
+    target,
+    { ...plan, fields: [] },
+    header !== null,
+    { ...options, stdout: null },
+    types,
+  );
   let count = 0;
 
   async function add(line: string): Promise<void> {

@@ -235,6 +235,8 @@ function createStyles({ codes, is1904 }: CellFormats) {
         const formula = `HYPERLINK("${cell.u.replaceAll('"', '""')}")`;
         return `<c r="${ref}"${styled(link)} t="str"><f>${escapeXml(formula)}</f><v>${escapeText(cell.u)}</v></c>`;
       }
+      if ('j' in cell) return text(ref, cell.j, 0);
+      if ('c' in cell) return this.cell(ref, cell.c, isHeader);
       const serial = serialOfIso(cell.t, is1904);
       if (serial === null) return text(ref, cell.t, 0);
       return `<c r="${ref}"${styled(cell.t.includes('T') ? moment : day)}><v>${serial}</v></c>`;
