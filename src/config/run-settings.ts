@@ -14,6 +14,8 @@ import {
   onOrOff,
   path,
   ratePerSecond,
+  scoreValue,
+  someOf,
   statuses,
   text,
   yesOrNo,
@@ -217,6 +219,13 @@ export const RUN_SETTINGS = {
   report: output('--report', path('FILE')).describe(
     'where the report goes; the page for people is written beside it, ending in .html',
     { commands: ['run'], isFlagOnly: true, note: '<name>.report.json' },
+  ),
+  errorsInclude: output('--errors-include', someOf(['not_found']), '').describe(
+    'other rows that go where rows without an answer go: not_found, those that the service does not know',
+  ),
+  minQuality: output('--min-quality', scoreValue).describe(
+    'mark brands with a lower quality score: brand_error says so, and the errors file has their rows too',
+    { note: 'off' },
   ),
   embedLogos: output('--embed-logos', yesOrNo).describe(
     'fetch the logos shown on the report page and embed them in it',

@@ -18,8 +18,9 @@ import { parquetCell, textOrBytes } from './parquet-value.js';
 import { isLongerThan, MAX_RECORD_BYTES, OVER_RECORD } from './record-splitter.js';
 import { damaged } from './zip-archive.js';
 
-/** Rows in one batch. */
+/** Rows in one batch, and decoded at once. */
 const BATCH_ROWS = 4096;
+const ROWS_AT_ONCE = BATCH_ROWS * 5;
 /** A row group is read as a whole; writers make them 128 MiB or a million rows. */
 const MOST_GROUP_BYTES = 1024 * 1024 * 1024;
 const MOST_GROUP_ROWS = 8_000_000;
@@ -41,9 +42,7 @@ export async function openParquetTable(
 ): Promise<InputParts> {
   const { name } = source;
   const file = bufferOf(source);
-  const metadata = await readFooter(name, file);
-  const stored = { ...metadata, schema: metadata.schema.map((element) => withoutMeaning(element, 'read')) };
-  const elements = parquetSchema(metadata).children.map(({ element }) => element);
+  const { metadata, stored, elements } = await readFooter(name, file);
   const columns = elements.map((element) => element.name);
   if (columns.length === 0 || metadata.num_rows === 0n) {
     throw new FailFileError({
@@ -55,21 +54,23 @@ export async function openParquetTable(
 
   async function* readRows({ limit: most, onBytes }: PassOptions): AsyncGenerator<readonly Row[]> {
     if (onBytes !== null) for await (const chunk of source.read()) onBytes(chunk);
-    let number = 0;
     let groupStart = 0;
     for (const group of metadata.row_groups) {
       const groupEnd = groupStart + Number(group.num_rows);
-      const rowEnd = most === null ? groupEnd : Math.min(groupEnd, most);
-      if (rowEnd <= groupStart) return;
-      if (stop?.aborted) throw readingStopped(name);
-      const values = await readGroup(name, file, stored, columns, groupStart, rowEnd);
-      for (let at = 0; at < values.length; at += BATCH_ROWS) {
-        yield values.slice(at, at + BATCH_ROWS).map((cells) => {
-          number += 1;
-          return rowOf(number, cells, elements);
-        });
+      const last = Math.min(groupEnd, most ?? groupEnd);
+      for (let from = groupStart; from < last; from += ROWS_AT_ONCE) {
+        if (stop?.aborted) throw readingStopped(name);
+        const to = Math.min(last, from + ROWS_AT_ONCE);
+        yield* inBatches(await readSlice(name, { file, metadata: stored, columns }, from, to), from);
       }
       groupStart = groupEnd;
+    }
+  }
+
+  function* inBatches(values: readonly unknown[][], before: number): Generator<readonly Row[]> {
+    for (let at = 0; at < values.length; at += BATCH_ROWS) {
+      const batch = values.slice(at, at + BATCH_ROWS);
+      yield batch.map((cells, i) => rowOf(before + at + i + 1, cells, elements));
     }
   }
 
@@ -115,7 +116,7 @@ function bufferOf(source: ByteSource): AsyncBuffer {
   };
 }
 
-async function readFooter(name: string, file: AsyncBuffer): Promise<FileMetaData> {
+async function readFooter(name: string, file: AsyncBuffer) {
   try {
     const metadata = await parquetMetadataAsync(file, { geoparquet: false });
     if (metadata.schema.length > MOST_COLUMNS) throw new Error(`it has more than ${MOST_COLUMNS} columns`);
@@ -123,7 +124,9 @@ async function readFooter(name: string, file: AsyncBuffer): Promise<FileMetaData
       if (total_byte_size <= MOST_GROUP_BYTES && num_rows <= MOST_GROUP_ROWS) continue;
       throw new Error('it has a row group of more than 1 GiB or 8,000,000 rows: write smaller ones');
     }
-    return metadata;
+    const schema = metadata.schema.map((element) => withoutMeaning(element, 'read'));
+    const elements = parquetSchema(metadata).children.map(({ element }) => element);
+    return { metadata, stored: { ...metadata, schema }, elements };
   } catch (error) {
     throw damaged(name, error);
   }
@@ -148,11 +151,16 @@ export function isMap({ converted_type, logical_type }: SchemaElement): boolean 
   return converted_type === 'MAP' || converted_type === 'MAP_KEY_VALUE' || logical_type?.type === 'MAP';
 }
 
-async function readGroup(
+interface StoredTable {
+  readonly file: AsyncBuffer;
+  readonly metadata: FileMetaData;
+  readonly columns: readonly string[];
+}
+
+/** Rows of one row group, as many as were asked for. */
+async function readSlice(
   name: string,
-  file: AsyncBuffer,
-  metadata: FileMetaData,
-  columns: readonly string[],
+  { file, metadata, columns }: StoredTable,
   rowStart: number,
   rowEnd: number,
 ): Promise<unknown[][]> {
@@ -180,10 +188,11 @@ async function readGroup(
         rows = all;
       },
     });
+    if (rows.length !== rowEnd - rowStart) throw new Error('it holds fewer rows than it says');
+    return rows;
   } catch (error) {
     throw damaged(name, error);
   }
-  return rows;
 }
 
 type Unpack = (bytes: Uint8Array, length: number) => Uint8Array;

@@ -2,7 +2,7 @@
 import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { type Entry, fromFd, type ZipFile } from 'yauzl';
-import { errorText, FailFileError } from '../core/errors.js';
+import { BrandEnrichError, errorText, FailFileError } from '../core/errors.js';
 
 const MOST_PARTS = 10_000;
 /** Deflate reaches 1,032:1 with one repeated byte; sheets of empty cells stay below 300:1. */
@@ -72,8 +72,8 @@ function assertBounds({ fileName, compressedSize, uncompressedSize, ...entry }: 
 }
 
 /** `input-binary` with the cause in the message; an error of ours stays. */
-export function damaged(name: string, cause: unknown): FailFileError {
-  if (cause instanceof FailFileError) return cause;
+export function damaged(name: string, cause: unknown): BrandEnrichError {
+  if (cause instanceof BrandEnrichError) return cause;
   return new FailFileError({
     code: 'input-binary',
     what: 'the file is damaged, or not what it seems',

@@ -149,7 +149,7 @@ function planOutput(
 ) {
   const { shape } = input;
   const { isGzip, format: inputFormat } = shape;
-  const { path: output, fields, escapeFormulas, errors, report } = asked;
+  const { path: output, fields, escapeFormulas, errorsInclude, minQuality, errors, report } = asked;
   const format = asked.format ?? formatOfName(output ?? '') ?? inputFormat;
   const plan: OutputPlan = {
     input: shape,
@@ -157,6 +157,8 @@ function planOutput(
     prefix,
     fields,
     escapeFormulas,
+    errorsInclude,
+    minQuality,
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,

@@ -27,6 +27,8 @@ export interface EnrichRequest extends ScanRequest {
     readonly isSorted: boolean;
     readonly escapeFormulas: OutputPlan['escapeFormulas'];
     readonly errors: string | null;
+    readonly errorsInclude: readonly 'not_found'[];
+    readonly minQuality: number | null;
     readonly report: string | null;
   };
   readonly settings: RunSettings;

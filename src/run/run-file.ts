@@ -77,7 +77,8 @@ export async function runFile(run: FileRun, context: RunContext) {
 
 function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext): EnrichRequest {
   const { input, settings, only } = run;
-  const { format, fields, escapeFormulas, errors, report, overagePrice, onLimit, maxErrors } = settings;
+  const { format, fields, escapeFormulas, errors, errorsInclude, minQuality, report } = settings;
+  const { overagePrice, onLimit, maxErrors } = settings;
   const path = run.output ?? settings.output;
   const isSorted = settings.sort === 'quality';
   return {
@@ -87,7 +88,7 @@ function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext)
     intake: intakeOf(settings),
     ...(only === undefined ? {} : { only }),
     scan: scanOf(settings),
-    output: { path, format, fields, isSorted, escapeFormulas, errors, report },
+    output: { path, format, fields, isSorted, escapeFormulas, errors, errorsInclude, minQuality, report },
     settings: runSettingsOf(settings, service),
     overagePrice,
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),

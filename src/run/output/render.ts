@@ -2,7 +2,7 @@
 import { addMember, cellOfJson } from '../../core/json-text.js';
 import { isTyped } from '../../core/table.js';
 import { jsonOfCell, type TypedCell, textOfCell } from '../../core/typed-cell.js';
-import type { Brand } from '../../lookup/brand.js';
+import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
 import { isObject } from './brand-fields.js';
 import { columnsFor, DUPLICATE_COLUMN, isoTime, RAW_COLUMN, rawPositionIn, uniqueNames } from './columns.js';
 import {
@@ -14,13 +14,33 @@ import {
   writeCells,
 } from './csv-record.js';
 import { jsonKey, rawMember, refusal, withoutOurs } from './earlier-key.js';
-import { type AnswerView, inOnePiece, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
+import {
+  type AnswerView,
+  doubtOf,
+  inOnePiece,
+  NOTHING_ASKED,
+  type OutputPlan,
+  type Renderer,
+} from './output-plan.js';
 import { createTypedPart, createTypedRenderer, formatsOf } from './render-typed.js';
 
 /** Throws NeverStartError `column-ours` when our key would overwrite a CSV column in JSON lines. */
 export function createRenderer(plan: OutputPlan): Renderer {
-  if (isTyped(plan.format)) return createTypedRenderer(plan);
-  return plan.format === 'csv' ? createCsvRenderer(plan) : createJsonRenderer(plan);
+  const renderer = isTyped(plan.format)
+    ? createTypedRenderer(plan)
+    : plan.format === 'csv'
+      ? createCsvRenderer(plan)
+      : createJsonRenderer(plan);
+  if (typeof plan.minQuality !== 'number') return renderer;
+  return { ...renderer, answer: (view) => renderer.answer(withDoubt(view, plan)) };
+}
+
+/** A brand of low quality keeps its status: its row came to an answer, which may be of use. */
+function withDoubt(view: AnswerView, plan: OutputPlan): AnswerView {
+  if (view.status !== 'matched' || view.error !== null) return view;
+  const brand: unknown = view.brand ?? JSON.parse(view.profile ?? 'null');
+  const error = isObject(brand) ? doubtOf(qualityScoreOf(brand), plan) : null;
+  return error === null ? view : { ...view, error };
 }
 
 function createCsvRenderer(plan: OutputPlan): Renderer {

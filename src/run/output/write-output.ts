@@ -11,7 +11,7 @@ import { countRecords } from './count-records.js';
 import { createRowRenderer, type JoinedRow, joinRow, RowRanking } from './join-rows.js';
 import { createOutput, type OutputOptions } from './output-file.js';
 import { type OutputNames, writeFailure } from './output-names.js';
-import { type AnswerView, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
+import { type AnswerView, doubtOf, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
 import { createParquetFile, needsTypes, typesOfRows } from './parquet-file.js';
 import { createRenderer } from './render.js';
 import { formatsOf } from './render-typed.js';
@@ -62,7 +62,8 @@ export function writeOutput(request: WriteRequest) {
         counts[joined.status] += 1;
         if (ranking) ranking.add(joined);
         else await output.write(render(joined));
-        if (IN_ERRORS_FILE.includes(joined.status)) await addError(errors, joined, request);
+        const doubt = joined.status === 'matched' ? doubtOf(answers.score(joined.index), plan) : null;
+        if (doubt !== null || isListed(joined.status, plan)) await addError(errors, joined, request, doubt);
       }
       rows += batch.length;
       request.onRows(rows);
@@ -120,14 +121,20 @@ function inArray(output: Awaited<ReturnType<typeof createOutput>>): typeof outpu
 
 const IN_ERRORS_FILE: readonly OutcomeStatus[] = ['failed', 'invalid', 'deferred'];
 
+/** Whether all rows with this status go to the errors file. */
+function isListed(status: OutcomeStatus, { errorsInclude = [] }: OutputPlan): boolean {
+  return IN_ERRORS_FILE.includes(status) || errorsInclude.some((each) => each === status);
+}
+
 async function addError(
   errors: Awaited<ReturnType<typeof createErrorsFile>>,
   { record, status, index }: JoinedRow,
   { scan, reasons }: WriteRequest,
+  doubt: string | null,
 ): Promise<void> {
   const row = readRow(record);
   if (row.kind === 'unreadable') return errors.unreadable(row.raw, row.reason);
-  const error = index < 0 ? row.reason : (reasons.get(index) ?? null);
+  const error = doubt ?? (index < 0 ? row.reason : (reasons.get(index) ?? null));
   const identifier = index < 0 ? null : parseIdentifierText(scan.identifiers.at(index));
   return errors.row(row.raw, { ...NOTHING_ASKED, status, identifier, error });
 }
@@ -160,9 +167,10 @@ export async function createErrorsFile(
     get count() {
       return count;
     },
-    /** Adds a row; one whose status does not belong here is passed over. */
+    /** Adds a row; one whose status does not belong here, and has no error, is passed over. */
     async row(raw: string, view: AnswerView): Promise<void> {
-      if (IN_ERRORS_FILE.includes(view.status)) await add(renderer.row(raw, renderer.answer(view), null));
+      if (view.error !== null || isListed(view.status, plan))
+        await add(renderer.row(raw, renderer.answer(view), null));
     },
     /** Adds a row that could not be read. */
     unreadable: (raw: string, reason: string) => add(renderer.unreadable(raw, reason)),

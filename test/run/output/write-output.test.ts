@@ -400,3 +400,37 @@ describe('formats that are no lines', () => {
     expect(sheets).toEqual((await readXlsx(enriched)).sheets);
   });
 });
+
+describe('rows to look at besides those without an answer', () => {
+  const rows = 'website\nacme.com\nnobody.org\nbest.com\nunscored.com\nlocalhost\n';
+
+  it('are those not found, where they are asked for', async () => {
+    const { text, result } = await write(rows, ANSWERED, { plan: { errorsInclude: ['not_found'] } });
+    const listed = parse(await text('customers.errors.csv'), { columns: true });
+    expect(listed).toMatchObject([
+      { website: 'nobody.org', brand_status: 'not_found', brand_identifier: 'nobody.org', brand_error: '' },
+      { website: 'localhost', brand_status: 'invalid' },
+    ]);
+    expect(result.counts).toMatchObject({ not_found: 1, matched: 3 });
+  });
+
+  it('are brands of low quality: marked, never left out, and listed', async () => {
+    const { text, result } = await write(rows, ANSWERED, { plan: { minQuality: 0.6 } });
+    const reason = 'quality score 0.5 is below 0.6: probably not a real brand';
+    const all = parse(await text('customers.enriched.csv'), { columns: true });
+    expect(
+      all.map((row: Record<string, string>) => [row.website, row.brand_status, row.brand_error]),
+    ).toEqual([
+      ['best.com', 'matched', ''],
+      ['acme.com', 'matched', reason],
+      ['unscored.com', 'matched', ''],
+      ['nobody.org', 'not_found', ''],
+      ['localhost', 'invalid', expect.any(String)],
+    ]);
+    expect(parse(await text('customers.errors.csv'), { columns: true })).toMatchObject([
+      { website: 'acme.com', brand_status: 'matched', brand_error: reason },
+      { website: 'localhost' },
+    ]);
+    expect(result.readBack).toBe(5);
+  });
+});
