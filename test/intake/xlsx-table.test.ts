@@ -185,6 +185,14 @@ describe('what only the file itself shows', () => {
 });
 
 describe('other archives and documents are named with the way out', () => {
+  it('a workbook that other software has encrypted', async () => {
+    const sheets = [{ name: 'S', rows: [['website'], ['a.com']] }];
+    const book = (await writeXlsx({ sheets, encryption: { password: 'x', spinCount: 10 } })) as Uint8Array;
+    await expect(readContent(folder, Buffer.from(book), { name: 'a.dat' })).rejects.toThrow(
+      'with a password',
+    );
+  });
+
   const ole = (text: string) =>
     Buffer.concat([Buffer.from('d0cf11e0a1b11ae1', 'hex'), Buffer.alloc(512), Buffer.from(text, 'utf16le')]);
 

@@ -64,8 +64,11 @@ export function outputNames(options: NamingOptions): OutputNames {
   const { input, output } = options;
   const isStream = input === '-' || STREAMS.test(input);
   const own = partsOf(isStream ? 'stdin' : input);
-  // What came in an archive leaves without one.
-  const isOwn = options.format === options.inputFormat && !/^(\.zip)?$/i.test(own.extension);
+  // What came in an archive leaves without one, and programs go by the endings of binary files.
+  const isFit = isTyped(options.format)
+    ? ENDINGS[options.format].test(own.extension)
+    : !/^(\.zip)?$/i.test(own.extension);
+  const isOwn = options.format === options.inputFormat && isFit;
   const extension = isOwn ? own.extension : `.${options.format}`;
   const beside = output === null || output === '-';
   const given = beside ? null : partsOf(output);

@@ -25,6 +25,8 @@ describe('outputNames', () => {
     [{ input: 'c.xlsx', inputFormat: 'xlsx', format: 'xlsx' }, 'c.enriched.xlsx'],
     [{ input: 'c.xlsx', inputFormat: 'xlsx' }, 'c.enriched.csv'],
     [{ input: 'c.csv.gz', isGzip: true, format: 'xlsx' }, 'c.enriched.xlsx'],
+    [{ input: 'c.xlsm', inputFormat: 'xlsx', format: 'xlsx' }, 'c.enriched.xlsx'],
+    [{ input: 'c.csv', inputFormat: 'parquet', format: 'parquet' }, 'c.enriched.parquet'],
     [{ input: 'c.zip' }, 'c.enriched.csv'],
     [{ input: 'c.zip', inputFormat: 'json', format: 'json' }, 'c.enriched.json'],
   ])('of another format: %j gives %s', (options, complete) => {

@@ -417,10 +417,8 @@ describe('rows to look at besides those without an answer', () => {
   it('are brands of low quality: marked, never left out, and listed', async () => {
     const { text, result } = await write(rows, ANSWERED, { plan: { minQuality: 0.6 } });
     const reason = 'quality score 0.5 is below 0.6: probably not a real brand';
-    const all = parse(await text('customers.enriched.csv'), { columns: true });
-    expect(
-      all.map((row: Record<string, string>) => [row.website, row.brand_status, row.brand_error]),
-    ).toEqual([
+    const all: Record<string, string>[] = parse(await text('customers.enriched.csv'), { columns: true });
+    expect(all.map((row) => [row.website, row.brand_status, row.brand_error])).toEqual([
       ['best.com', 'matched', ''],
       ['acme.com', 'matched', reason],
       ['unscored.com', 'matched', ''],
