@@ -36,7 +36,7 @@ export const ERROR_CATALOGUE = {
   'column-ours': 'some columns look like ours (brand_*) but not all of them',
   'input-missing': 'the input cannot be opened',
   'input-empty': 'the input holds no records',
-  'input-binary': 'the input is not text (a spreadsheet, archive or document)',
+  'input-binary': 'the input is in a format that is not read',
   'input-encoding': 'the input is not in the encoding it was read with',
   'input-preamble': 'lines above the header do not belong to the table',
   'input-ragged': 'too many rows do not fit the table',

@@ -3,10 +3,13 @@
  */
 import { appendFile, mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { writeXlsx } from 'hucre/xlsx';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../../support/engines.js';
 import { countStatuses, readReport, readRows } from '../../support/output-files.js';
-import { domainList } from '../../support/scene.js';
+import { domainAt, domainList } from '../../support/scene.js';
+import { zipOf } from '../../support/workbooks.js';
 import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
 
 // The one that starts faster, where it is installed.
@@ -47,6 +50,35 @@ test('a dropped file arrives in done with its results, in one folder; Unicode an
   expect(await scene.list('processing')).toEqual([]);
 });
 
+test('workbooks, Parquet files, JSON arrays and archives are taken, and leave as what they are', async () => {
+  const scene = await createInboxScene(engine);
+  const watcher = await scene.watch();
+  const sites = Array.from({ length: 5 }, (_, at) => domainAt(at));
+  const rows = [['website'], ...sites.map((site) => [site])];
+  await scene.drop(
+    'book.xlsx',
+    Buffer.from((await writeXlsx({ sheets: [{ name: 'S', rows }] })) as Uint8Array),
+  );
+  await scene.drop(
+    'table.parquet',
+    Buffer.from(parquetWriteBuffer({ columnData: [{ name: 'website', data: sites }] })),
+  );
+  await scene.drop('array.json', JSON.stringify(sites.map((website) => ({ website }))));
+  await scene.drop('archive.zip', await zipOf({ 'list.csv': domainList(5) }));
+  const done = await scene.until('done', 4);
+  const results = await Promise.all(
+    done.map(async (folder) => (await readdir(folder)).filter((name) => name.includes('.enriched.'))),
+  );
+  expect(results.flat()).toEqual([
+    'archive.enriched.csv',
+    'array.enriched.json',
+    'book.enriched.xlsx',
+    'table.enriched.parquet',
+  ]);
+  expect(scene.service.meter.billed).toBe(5);
+  await stopWatcher(watcher);
+});
+
 test('what cannot be read goes to failed with a reason, what leads elsewhere is refused, what is unfinished is left alone', async () => {
   const scene = await createInboxScene(engine);
   const watcher = await scene.watch();
@@ -64,7 +96,7 @@ test('what cannot be read goes to failed with a reason, what leads elsewhere is 
   const failed = await scene.until('failed', 4);
   const reasonOf = (start: string) =>
     readReason(failed.find((path) => basename(path).startsWith(start)) ?? '');
-  expect(await reasonOf('photo-')).toMatch(/^The input is not text .*photo\.csv/);
+  expect(await reasonOf('photo-')).toMatch(/^The input is in a format that is not read: photo\.csv/);
   expect(await reasonOf('empty-')).toMatch(/^The input holds no records: empty\.csv/);
   expect(await reasonOf('colours-')).toMatch(
     /save this line as brand-enrich\.json .*\n\n\{"column":"NAME:KIND"\}\n/,
