@@ -36,9 +36,8 @@ export async function openInput(
   try {
     const { sheet, limit, stop } = options;
     source = await unpacked(source, options.spoolFolder);
-    return await Input.of(
-      await openTable(source, { ...options, delimiter, encoding: asked, sheet, limit, stop }),
-    );
+    const parts = await openTable(source, { ...options, delimiter, encoding: asked, sheet, limit, stop });
+    return await Input.of({ ...parts, warnings: [...parts.warnings, ...unusedOptions(parts, options)] });
   } catch (error) {
     await source.close();
     throw error;
@@ -68,6 +67,27 @@ async function openArchive(source: ByteSource): Promise<ZipArchive | null> {
   // `PK`, the second of an empty one (APPNOTE, 4.3.7 and 4.3.16).
   if (!['504b0304', '504b0506'].includes(head.toString('hex'))) return null;
   return ZipArchive.of(source.name, source.descriptor);
+}
+
+/** Flags that mean nothing for this format, as sentences. */
+function unusedOptions({ shape: { format } }: InputParts, options: IntakeOptions): string[] {
+  const text = ['--delimiter', '--encoding'];
+  const ignored =
+    format === 'parquet'
+      ? ['--sheet', ...text, '--no-header', '--skip-lines']
+      : format === 'xlsx'
+        ? text
+        : ['--sheet'];
+  const given: Readonly<Record<string, boolean>> = {
+    '--sheet': options.sheet !== undefined,
+    '--delimiter': options.delimiter !== undefined,
+    '--encoding': options.encoding !== undefined,
+    '--no-header': !options.hasHeader,
+    '--skip-lines': options.skipLines > 0,
+  };
+  return ignored
+    .filter((flag) => given[flag])
+    .map((flag) => `${flag} means nothing for this format: ignored`);
 }
 
 function checkDelimiter(text: string): string {

@@ -102,6 +102,15 @@ describe('a workbook of other software', () => {
     expect(whole.input.contentHash()).toBe(bare.input.contentHash());
   });
 
+  it('says which flags mean nothing here, and elsewhere', async () => {
+    const book = await bookOf({ name: 'S', rows: [['website'], ['a.com']] });
+    const { input } = await readBook(book, { delimiter: ';', sheet: 'S' });
+    expect(input.warnings).toContain('--delimiter means nothing for this format: ignored');
+    const csv = await readContent(folder, 'website\na.com\n', { sheet: 'S', delimiter: ',' });
+    expect(csv.input.warnings).toContain('--sheet means nothing for this format: ignored');
+    expect(csv.input.warnings.join()).not.toContain('--delimiter means');
+  });
+
   it('refuses data where a header should be, and reads a bare list', async () => {
     const table = await bookOf({
       name: 'S',

@@ -1,4 +1,6 @@
 /** Workbooks as they are written: what our reader and other software read back, and conversions. */
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
@@ -130,6 +132,17 @@ it('discarded before or after rows, nothing is left', async () => {
   for (let at = 0; at < 1_000; at += 1) await book.write(JSON.stringify([at, 'x'.repeat(500)]));
   await book.discard();
   await expect(readFile(path)).rejects.toThrow('ENOENT');
+});
+
+it.runIf(existsSync('/dev/full'))('a full disk ends the writing with its reason', async () => {
+  const output = await createOutput('/dev/full', { gzip: false, bom: false, stdout: null });
+  const book = createXlsxFile(output, { formats: { codes, is1904: false }, sheetName: 'S', hasHeader: true });
+  const writing = async () => {
+    for (let at = 0; at < 20_000; at += 1) await book.write(JSON.stringify([randomUUID(), randomUUID()]));
+    await book.commit();
+  };
+  await expect(writing()).rejects.toMatchObject({ code: 'output-unwritable' });
+  await book.discard();
 });
 
 it('more rows than a sheet has are refused before anything is spent', () => {
