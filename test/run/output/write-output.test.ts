@@ -368,6 +368,8 @@ describe('formats that are no lines', () => {
     );
     expect(JSON.parse(await array.text('customers.enriched.json'))).toHaveLength(1);
     expect(array.result.readBack).toBe(1);
+    const empty = await write('website\n', {}, { plan: { format: 'json' } });
+    expect(await empty.text('customers.enriched.json')).toBe('[]\n');
   });
 
   it('a workbook comes back ranked, with its errors; what it lacks is not made up', async () => {
