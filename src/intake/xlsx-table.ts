@@ -30,19 +30,9 @@ export async function openXlsxTable(
 ): Promise<InputParts> {
   const { name } = source;
   const { hasHeader: mayHaveHeader, skipLines, limit, stop } = options;
-  const book = await readWorkbook(archive).catch((error: unknown) => {
-    throw damaged(name, error);
-  });
+  const { book, strings } = await openBook(name, archive, stop);
   const sheet = chooseSheet(name, book.sheets, options.sheet);
   const { formats } = book;
-  const strings =
-    book.sharedStrings === null
-      ? null
-      : await SharedStrings.read(untilStopped(archive.read(book.sharedStrings), name, stop)).catch(
-          (error: unknown) => {
-            throw damaged(name, error);
-          },
-        );
   const textsOf = ({ cells }: SheetRow) => cells.map((cell) => textOfCell(cell, formats));
 
   /** Filled rows below those passed over, in batches. */
@@ -80,26 +70,9 @@ export async function openXlsxTable(
   if (book.sheets.length > 1 && options.sheet === undefined) {
     warnings.push(`${shownSheet} is read, of ${listSheets(book.sheets)}: --sheet names another`);
   }
-  const at = mayHaveHeader ? findSheetHeader(head, texts) : 0;
-  const first = head[at] ?? { line: 1, cells: [] };
-  const below = texts.slice(at);
-  const isBare = isBareList(below);
-  const hasHeader = mayHaveHeader && !isBare;
-  if (at > 0) warnings.push(`rows above the table, which begins in row ${first.line}: passed over`);
-  if (mayHaveHeader && isBare) {
-    warnings.push('no header: the first row is data like the others, the column is called column_1');
-  }
-  const header = below[0] ?? [];
-  if (hasHeader) {
-    const [top, ...others] = head.slice(at).map(({ line }, index) => {
-      const cells = below[index] ?? [];
-      return { line, raw: cells.join(' '), cells, problem: null };
-    });
-    const settled = { name: `${name}, ${shownSheet}`, shown: 'column', isWidthSettled: true };
-    if (top) checkHeader({ ...settled, lineOf: ({ line }) => line, records: [top, ...others] });
-    warnings.push(...headerWarnings(header));
-  }
-  const columns = hasHeader ? header : header.map((_cell, index) => `column_${index + 1}`);
+  const found = judgeTable(head, texts, mayHaveHeader, `${name}, ${shownSheet}`);
+  const { first, columns, hasHeader } = found;
+  warnings.push(...found.warnings);
   const typed = { ...formats, sheet: sheet.name };
   return {
     source,
@@ -125,7 +98,7 @@ export async function openXlsxTable(
       const from = next - 1;
       const rowOf = (row: SheetRow, number: number): Row => {
         widest = Math.max(widest, row.cells.length);
-        blank += row.line - next;
+        blank += Math.max(0, row.line - next);
         next = row.line + 1;
         const raw = JSON.stringify(row.cells);
         const place = { number, line: row.line };
@@ -141,6 +114,52 @@ export async function openXlsxTable(
       };
     },
   };
+}
+
+async function openBook(name: string, archive: ZipArchive, stop: AbortSignal | undefined) {
+  try {
+    const book = await readWorkbook(archive);
+    const part = book.sharedStrings;
+    const strings =
+      part === null ? null : await SharedStrings.read(untilStopped(archive.read(part), name, stop));
+    return { book, strings };
+  } catch (error) {
+    throw damaged(name, error);
+  }
+}
+
+/**
+ * Where the table begins on a sheet, and its columns. `texts`: those of the cells of `head`, all
+ * rows equally wide. Throws `column-doubtful`.
+ */
+function judgeTable(
+  head: readonly SheetRow[],
+  texts: readonly (readonly string[])[],
+  mayHaveHeader: boolean,
+  name: string,
+) {
+  const warnings: string[] = [];
+  const at = mayHaveHeader ? findSheetHeader(head, texts) : 0;
+  const first = head[at] ?? { line: 1, cells: [] };
+  const [header = [], ...others] = texts.slice(at);
+  const isBare = isBareList([header, ...others]);
+  const hasHeader = mayHaveHeader && !isBare;
+  if (at > 0) warnings.push(`rows above the table, which begins in row ${first.line}: passed over`);
+  if (mayHaveHeader && isBare) {
+    warnings.push('no header: the first row is data like the others, the column is called column_1');
+  }
+  if (!hasHeader) {
+    return { first, hasHeader, warnings, columns: header.map((_cell, index) => `column_${index + 1}`) };
+  }
+  const recordOf = (cells: readonly string[], index: number) => {
+    return { line: head[at + index]?.line ?? 1, raw: cells.join(' '), cells, problem: null };
+  };
+  const records = others.map((cells, index) => recordOf(cells, index + 1));
+  const lineOf = ({ line }: { readonly line: number }) => line;
+  const settled = { name, shown: 'column', lineOf, isWidthSettled: true };
+  checkHeader({ ...settled, records: [recordOf(header, 0), ...records] });
+  warnings.push(...headerWarnings(header));
+  return { first, hasHeader, warnings, columns: header };
 }
 
 async function* untilStopped(chunks: AsyncIterable<Buffer>, name: string, stop: AbortSignal | undefined) {

@@ -182,7 +182,7 @@ describe('what only the file itself shows', () => {
 
   it('a billion cells that are only declared', { tags: ['long'] }, async () => {
     const row = '<row><c><v>1</v></c><c r="DZZ1"><v>1</v></c></row>';
-    const reading = readBook(await workbookOf(row.repeat(100_000)));
+    const reading = readBook(await workbookOf(row.repeat(10_000)));
     await expect(reading).rejects.toThrow('stand too far apart');
   });
 

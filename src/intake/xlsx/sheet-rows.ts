@@ -8,8 +8,10 @@ import { createXmlFeed, unescapeXstring } from './xml-feed.js';
 export const LAST_SHEET_ROW = 1_048_576;
 /** Columns that are read, as for the keys of JSON lines. */
 const MOST_COLUMNS = 4096;
-/** Empty cells between filled ones, in all rows together: what a sheet may only pretend to hold. */
-const MOST_GAPS = 200_000_000;
+/** Empty cells in a row between two filled ones: more are what a sheet only pretends to hold. */
+const WIDE_GAP = 256;
+/** Of cells in such gaps, in all rows together. */
+const MOST_GAPS = 20_000_000;
 
 export interface SheetRow {
   /** In the sheet, from 1. */
@@ -39,7 +41,8 @@ export async function* readSheetRows(
 
   const place = (cell: TypedCell) => {
     if (cell === null) return;
-    gaps += Math.max(0, column - cells.length);
+    const gap = column - cells.length;
+    if (gap > WIDE_GAP) gaps += gap;
     if (gaps > MOST_GAPS) throw new Error('its filled cells stand too far apart');
     while (cells.length < column) cells.push(null);
     cells[column] = cell;

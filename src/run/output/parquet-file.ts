@@ -4,7 +4,6 @@
  */
 import { parquetSchema, type SchemaElement, type SchemaTree } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
-import { isTyped } from '../../core/table.js';
 import { readTyped, type TypedCell, textOfCell } from '../../core/typed-cell.js';
 import { isMap, withoutMeaning } from '../../intake/parquet-table.js';
 import { unpackStored } from '../../intake/parquet-value.js';
@@ -247,5 +246,5 @@ function valueIn(cell: TypedCell, type: ColumnType, plan: OutputPlan): unknown {
 
 /** Whether the user's columns need types of their own. */
 export function needsTypes({ format, input }: OutputPlan): boolean {
-  return format === 'parquet' && !(isTyped(input.format) && input.parquet !== undefined);
+  return format === 'parquet' && input.parquet === undefined;
 }
