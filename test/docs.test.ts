@@ -24,6 +24,7 @@ const LOCAL_SERVICE = 'src/local-service/README.md';
 const OPERATING_GROUPS: readonly SettingGroup[] = [
   'Inbox',
   'Schedules',
+  'Account and answers',
   'Network',
   'Dashboard',
   'Notifications',

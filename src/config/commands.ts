@@ -37,7 +37,7 @@ const SCHEDULE: CommandArgument = { name: 'NAME', description: 'the name of a sc
 
 const INPUT: CommandArgument = {
   name: 'INPUT',
-  description: 'a CSV, TSV or JSONL file, plain or .gz; - is standard input',
+  description: 'a CSV, JSON, JSONL, Excel or Parquet file, also .gz or .zip; - is standard input',
 };
 
 /** In the order of `--help`. */

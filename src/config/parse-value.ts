@@ -99,6 +99,13 @@ export function choice<const T extends string>(
   return { ...oneText(placeholder, (seen) => oneOf(choices, seen, write)), choices };
 }
 
+/** A quality score, from 0 to 1. */
+export const scoreValue = oneText('SCORE', (seen) =>
+  /^(?:0|1|[01]?\.\d+)$/.test(seen) && Number(seen) <= 1
+    ? Number(seen)
+    : new Refusal('a quality score', 'a number from 0 to 1', undefined, '0.33'),
+);
+
 /** Some of a few words, separated by commas. */
 export function someOf<const T extends string>(choices: readonly T[]): ValueKind<readonly T[]> {
   const all = choices.join(',');

@@ -1,6 +1,6 @@
 /** The settings of a run: input, columns, service, limits and money, output. */
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
-import { RAGGED_CHOICES } from '../core/table.js';
+import { RAGGED_CHOICES, TABLE_FORMATS } from '../core/table.js';
 import { baseUrlValue, domainValue } from './address-values.js';
 import { columnChoices, delimiterValue, encodingValue, prefixValue, priorityValue } from './column-value.js';
 import {
@@ -15,6 +15,8 @@ import {
   onOrOff,
   path,
   ratePerSecond,
+  scoreValue,
+  someOf,
   statuses,
   text,
   yesOrNo,
@@ -59,6 +61,9 @@ export const RUN_SETTINGS = {
   skipLines: input('--skip-lines', count(0, 1_000_000), '0').describe(
     'lines above the header that are not part of the table',
   ),
+  sheet: input('--sheet', text('NAME')).describe('sheet of a workbook, by name or by number from 1', {
+    note: 'the first visible one',
+  }),
   limit: input('--limit', count(1)).describe('read at most this many records', { note: 'all' }),
   ragged: input('--ragged', choice(RAGGED_CHOICES)).describe(
     'rows with too many or too few cells: read them by position, or mark all of them invalid',
@@ -213,8 +218,8 @@ export const RUN_SETTINGS = {
       note: '<name>.enriched.<ext>',
     },
   ),
-  format: output('--format', choice(['csv', 'jsonl'])).describe('format of the enriched file', {
-    note: 'same as the input',
+  format: output('--format', choice(TABLE_FORMATS)).describe('format of the enriched file', {
+    note: 'by the name of the output, otherwise same as the input',
   }),
   fields: output('--fields', listOf('LIST', 'name,company.location.region,links.twitter')).describe(
     'fields of the brand to use as columns, by path, separated by commas; +path for an unknown field',
@@ -237,6 +242,13 @@ export const RUN_SETTINGS = {
     isFlagOnly: true,
     note: '<name>.report.json',
   }),
+  errorsInclude: output('--errors-include', someOf(['not_found']), '').describe(
+    'also write these rows to the errors file: not_found, which the service does not know',
+  ),
+  minQuality: output('--min-quality', scoreValue).describe(
+    'mark brands with a lower quality score in brand_error, and write their rows to the errors file too',
+    { note: 'off' },
+  ),
   embedLogos: output('--embed-logos', yesOrNo).describe(
     'fetch the logos shown on the report page and embed them in it',
   ),

@@ -36,7 +36,7 @@ export const ERROR_CATALOGUE = {
   'column-ours': 'the input has some of the brand_* columns, but not all that a run adds',
   'input-missing': 'the input cannot be opened',
   'input-empty': 'the input has no records',
-  'input-binary': 'the input is not text (a spreadsheet, archive or document)',
+  'input-binary': 'the input has a format that is not supported',
   'input-encoding': 'the input does not match its encoding',
   'input-preamble': 'lines above the header are not part of the table',
   'input-ragged': 'too many rows do not fit the table',

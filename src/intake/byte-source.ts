@@ -48,6 +48,19 @@ export async function openByteSource(
   }
 }
 
+/**
+ * The bytes of a stream, kept in `folder` until they are closed. Throws `disk-low`,
+ * `output-unwritable`, and what the stream throws.
+ */
+export async function keepBytes(
+  chunks: AsyncIterable<Buffer>,
+  name: string,
+  folder: string,
+): Promise<ByteSource> {
+  const { handle, drop } = await spoolStream(chunks, name, folder);
+  return ByteSource.of(name, handle, null, drop);
+}
+
 /** A regular file, or a stream of what is none. */
 async function openPath(path: string, only: OpeningOptions['only']): Promise<FileHandle | Readable> {
   try {
@@ -107,6 +120,31 @@ export class ByteSource {
   /** Decompressed bytes from the start. A chunk is valid until the next one is asked for. */
   read(): AsyncIterable<Buffer> {
     return this.isGzip ? readGzip(this.handle, this.name) : readPlain(this.handle, this.name);
+  }
+
+  /** For readers with random access; open until `close`. */
+  get descriptor(): number {
+    return this.handle.fd;
+  }
+
+  /** Bytes of the file, compressed or not. */
+  get size(): number {
+    return Number(this.atOpening.size);
+  }
+
+  /** Fewer bytes at the end of the file. Throws `input-missing`. */
+  async readAt(position: number, bytes: number): Promise<Buffer> {
+    const target = Buffer.allocUnsafe(bytes);
+    let read = 0;
+    while (read < bytes) {
+      const reading = this.handle.read(target, read, bytes - read, position + read);
+      const { bytesRead } = await reading.catch((error: unknown) => {
+        throw unreadable(this.name, error, 'check its disk');
+      });
+      if (bytesRead === 0) break;
+      read += bytesRead;
+    }
+    return target.subarray(0, read);
   }
 
   /** Throws `input-changed` when the file is not what it was at opening. */

@@ -13,10 +13,12 @@ import {
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { type LookupsContext, runLookups } from './lookups/run-lookups.js';
 import { takeWaves } from './lookups/sweep.js';
+import { columnsFor } from './output/columns.js';
 import { assertPlaces, formatOfName, outputNames } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
 import { createRenderer } from './output/render.js';
 import { writeOutput } from './output/write-output.js';
+import { assertFitsSheet } from './output/xlsx-file.js';
 import { type LookupsEnd, whyDeferred } from './run-end.js';
 import { endRun, recordStored, startRun } from './run-record.js';
 import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
@@ -50,6 +52,14 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
     const renderer = createRenderer(plan);
     for (const notice of [...input.warnings, scan.chosen.sentence]) onNotice(notice);
     if (scan.priorities) onNotice(scan.priorities.sentence);
+    if (plan.format === 'xlsx') {
+      const rows = scan.rows.count + (renderer.header() === null ? 0 : 1);
+      assertFitsSheet(
+        names.complete,
+        rows,
+        plan.allColumns.length + columnsFor(plan.fields, plan.prefix).length,
+      );
+    }
     await assertPlaces(request.input, names);
     await assertDiskRoom([folder, names.complete === '-' ? folder : dirname(resolve(names.complete))]);
 
@@ -147,7 +157,7 @@ export function planOutput(
 ) {
   const { shape } = input;
   const { isGzip, format: inputFormat } = shape;
-  const { path: output, fields, escapeFormulas, errors, report } = asked;
+  const { path: output, fields, escapeFormulas, errorsInclude, minQuality, errors, report } = asked;
   const format = asked.format ?? formatOfName(output ?? '') ?? inputFormat;
   const plan: OutputPlan = {
     input: shape,
@@ -155,6 +165,8 @@ export function planOutput(
     prefix,
     fields,
     escapeFormulas,
+    errorsInclude,
+    minQuality,
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,

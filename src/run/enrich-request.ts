@@ -27,6 +27,8 @@ export interface EnrichRequest extends ScanRequest {
     readonly isSorted: boolean;
     readonly escapeFormulas: OutputPlan['escapeFormulas'];
     readonly errors: string | null;
+    readonly errorsInclude: readonly 'not_found'[];
+    readonly minQuality: number | null;
     readonly report: string | null;
   };
   readonly settings: RunSettings;
@@ -133,6 +135,7 @@ export function intakeOf(settings: Settings): EnrichRequest['intake'] {
     hasHeader: settings.header,
     skipLines: settings.skipLines,
     limit: settings.limit,
+    ...(settings.sheet === null ? {} : { sheet: settings.sheet }),
     ...(settings.ragged === null ? {} : { ragged: settings.ragged }),
   };
 }
@@ -144,8 +147,9 @@ export function scanOf(settings: Settings): EnrichRequest['scan'] {
 
 /** `path`: the output file; default: the one in the settings. */
 export function outputOf(settings: Settings, path = settings.output): EnrichRequest['output'] {
-  const { format, fields, sort, escapeFormulas, errors, report } = settings;
-  return { path, format, fields, isSorted: sort === 'quality', escapeFormulas, errors, report };
+  const { format, fields, sort, escapeFormulas, errors, errorsInclude, minQuality, report } = settings;
+  const isSorted = sort === 'quality';
+  return { path, format, fields, isSorted, escapeFormulas, errors, errorsInclude, minQuality, report };
 }
 
 /** The run as workers see it. */

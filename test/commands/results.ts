@@ -27,6 +27,8 @@ export function requestFor(settings: Partial<RunSettings> = {}): EnrichRequest {
       isSorted: true,
       escapeFormulas: 'ours',
       errors: null,
+      errorsInclude: [],
+      minQuality: null,
       report: null,
     },
     settings: runSettings(settings),

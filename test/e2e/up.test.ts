@@ -242,7 +242,7 @@ describeOn([redis], () => {
     await configure(scene, { inbox: [], dashboardPort: Number(new URL(scene.service.url).port) });
     await scene.write('list.csv', domainList(20));
     const waiting = scene.start(['run', 'list.csv', '--no-worker']);
-    await waiting.untilSaid(/20 identifiers to ask for/);
+    await waiting.untilSaid(/20 identifiers to look up/);
     const { code, stderr } = await scene.run(['up']);
     expect(code).toBe(5);
     expect(stderr).toContain('choose another --dashboard-port');

@@ -56,6 +56,8 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
         isSorted: false,
         escapeFormulas: 'ours',
         errors: null,
+        errorsInclude: [],
+        minQuality: null,
         report: null,
       },
       settings: runSettings({ service: SERVICE, ...options.settings }),

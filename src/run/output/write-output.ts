@@ -6,12 +6,16 @@ import { withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
 import { readRow } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
+import type { ColumnType } from './columns.js';
 import { countRecords } from './count-records.js';
 import { createRowRenderer, type JoinedRow, joinRow, RowRanking } from './join-rows.js';
 import { createOutput, type OutputOptions, type ReaderWait } from './output-file.js';
 import { type OutputNames, writeFailure } from './output-names.js';
-import { type AnswerView, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
+import { type AnswerView, doubtOf, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
+import { createParquetFile, needsTypes, typesOfRows } from './parquet-file.js';
 import { createRenderer } from './render.js';
+import { formatsOf } from './render-typed.js';
+import { createXlsxFile } from './xlsx-file.js';
 
 export interface WriteRequest {
   readonly scan: Scan;
@@ -39,12 +43,14 @@ export function writeOutput(request: WriteRequest) {
     const isStdout = target === '-';
     const bom = plan.input.hasBom && plan.format === plan.input.format;
     const shape = { gzip: names.gzip, bom, waiting };
-    const output = await createOutput(target, { ...shape, stdout: isStdout ? request.stdout : null });
+    const header = renderer.header();
+    const stdout = isStdout ? request.stdout : null;
+    const types = needsTypes(plan) ? typesOfRows(plan, scan.rows) : [];
+    const output = await openTable(target, plan, header !== null, { ...shape, stdout }, types);
     releasers.push(() => output.discard());
-    const errors = await createErrorsFile(names.errors, plan, shape);
+    const errors = await createErrorsFile(names.errors, plan, shape, types);
     releasers.push(() => errors.discard());
 
-    const header = renderer.header();
     if (header !== null) await output.write(header);
     const counts = emptyCounts();
     const answers = scan.answers;
@@ -58,7 +64,8 @@ export function writeOutput(request: WriteRequest) {
         counts[joined.status] += 1;
         if (ranking) ranking.add(joined);
         else await output.write(render(joined));
-        if (IN_ERRORS_FILE.includes(joined.status)) await addError(errors, joined, request);
+        const doubt = joined.status === 'matched' ? doubtOf(answers.score(joined.index), plan) : null;
+        if (doubt !== null || isListed(joined.status, plan)) await addError(errors, joined, request, doubt);
       }
       rows += batch.length;
       request.onRows(rows);
@@ -81,16 +88,55 @@ export function writeOutput(request: WriteRequest) {
   });
 }
 
+/** An output for the records of the plan's renderer. */
+async function openTable(
+  target: string,
+  plan: OutputPlan,
+  hasHeader: boolean,
+  options: OutputOptions,
+  types: readonly ColumnType[],
+): ReturnType<typeof createOutput> {
+  const { format, input } = plan;
+  const output = await createOutput(target, options);
+  if (format === 'parquet') return createParquetFile(output, plan, types);
+  if (format === 'json') return inArray(output);
+  if (format !== 'xlsx') return output;
+  const sheetName = input.typed?.sheet ?? 'Enriched';
+  return createXlsxFile(output, { formats: formatsOf(input), sheetName, hasHeader });
+}
+
+/** Writes records, which end in a line break, as elements of one JSON array. */
+function inArray(output: Awaited<ReturnType<typeof createOutput>>): typeof output {
+  let before = '[\n';
+  return {
+    ...output,
+    async write(record) {
+      await output.write(before + String(record).trimEnd());
+      before = ',\n';
+    },
+    async commit(verify) {
+      await output.write(before === ',\n' ? '\n]\n' : '[]\n');
+      await output.commit(verify);
+    },
+  };
+}
+
 const IN_ERRORS_FILE: readonly OutcomeStatus[] = ['failed', 'invalid', 'deferred'];
+
+/** Whether all rows with this status go to the errors file. */
+function isListed(status: OutcomeStatus, { errorsInclude = [] }: OutputPlan): boolean {
+  return IN_ERRORS_FILE.includes(status) || errorsInclude.some((each) => each === status);
+}
 
 async function addError(
   errors: Awaited<ReturnType<typeof createErrorsFile>>,
   { record, status, index }: JoinedRow,
   { scan, reasons }: WriteRequest,
+  doubt: string | null,
 ): Promise<void> {
   const row = readRow(record);
   if (row.kind === 'unreadable') return errors.unreadable(row.raw, row.reason);
-  const error = index < 0 ? row.reason : (reasons.get(index) ?? null);
+  const error = doubt ?? (index < 0 ? row.reason : (reasons.get(index) ?? null));
   const identifier = index < 0 ? null : parseIdentifierText(scan.identifiers.at(index));
   return errors.row(row.raw, { ...NOTHING_ASKED, status, identifier, error });
 }
@@ -100,14 +146,22 @@ export async function createErrorsFile(
   target: string,
   plan: OutputPlan,
   options: Omit<OutputOptions, 'stdout'>,
+  types: readonly ColumnType[] = [],
 ) {
   const renderer = createRenderer({ ...plan, fields: [] });
-  const output = await createOutput(target, { ...options, stdout: null });
+  const header = renderer.header();
+  const output = await openTable(
+    target,
+    { ...plan, fields: [] },
+    header !== null,
+    { ...options, stdout: null },
+    types,
+  );
   let count = 0;
 
   async function add(line: string): Promise<void> {
-    const header = count++ === 0 ? renderer.header() : null;
-    await output.write(header === null ? line : header + line);
+    if (count++ === 0 && header !== null) await output.write(header);
+    await output.write(line);
   }
 
   return {
@@ -115,9 +169,10 @@ export async function createErrorsFile(
     get count() {
       return count;
     },
-    /** Adds a row; one whose status does not belong here is passed over. */
+    /** Adds a row, unless its status does not belong here and it has no error. */
     async row(raw: string, view: AnswerView): Promise<void> {
-      if (IN_ERRORS_FILE.includes(view.status)) await add(renderer.row(raw, renderer.answer(view), null));
+      if (view.error !== null || isListed(view.status, plan))
+        await add(renderer.row(raw, renderer.answer(view), null));
     },
     /** Adds a row that could not be read. */
     unreadable: (raw: string, reason: string) => add(renderer.unreadable(raw, reason)),

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import type { ColumnRequest } from '../../config/column-value.js';
 import { NeverStartError } from '../../core/errors.js';
 import type { IdentifierKind } from '../../core/identifier.js';
-import type { TableShape } from '../../core/table.js';
+import { isJson, type TableShape } from '../../core/table.js';
 import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns.js';
 import type { Input } from '../../intake/input.js';
 import { type IntakeOptions, openInput } from '../../intake/open-input.js';
@@ -71,7 +71,7 @@ export async function openTableEarly(
 export function chooseFrom({ shape, sample }: Input, options: ColumnOptions) {
   const { columns, format } = shape;
   // JSON lines get one key, so none of their columns can be ours.
-  const prefix = format === 'jsonl' ? '' : options.prefix;
+  const prefix = isJson(format) ? '' : options.prefix;
   const chosen = namingDelimiter(shape, () => chooseColumns({ ...options, columns, sample, prefix }));
   return { chosen, priorities: options.priority ? new Priorities(columns, options.priority) : null };
 }

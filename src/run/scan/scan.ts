@@ -1,6 +1,7 @@
 /** The first pass reads all input before any spending. Rows go to disk, identifiers get numbers. */
 import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import type { Releasers } from '../../core/lifecycle.js';
+import { isJson } from '../../core/table.js';
 import { identifyRow } from '../../identify/identify-cell.js';
 import { readingStopped } from '../../intake/byte-source.js';
 import type { Input } from '../../intake/input.js';
@@ -58,8 +59,9 @@ export async function scanInput(
   releasers: Releasers,
 ) {
   const { shape } = input;
-  const earlierProblem =
-    shape.format === 'jsonl' ? earlierKey(jsonKey(prefix)) : earlierCells(shape.columns, chosen.ours, prefix);
+  const earlierProblem = isJson(shape.format)
+    ? earlierKey(jsonKey(prefix))
+    : earlierCells(shape.columns, chosen.ours, prefix);
   const openFile = (name: string) => {
     const file = new SpoolFile(folder, name);
     releasers.push(() => file.close());
