@@ -5,6 +5,7 @@ import { readAccountStatus, type SaidTerms } from '../../context/account-status.
 import type { Clock } from '../../core/clock.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
+import { countChunks } from '../../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { listClosedInboxes, whyClosedHere } from '../inbox/inbox-folder-settings.js';
@@ -48,7 +49,7 @@ export async function gatherDashboard(
   terms: SaidTerms,
   inboxes: readonly string[],
 ) {
-  const queueCounts = async () => (await queue?.getJobCounts('waiting', 'active', 'delayed')) ?? null;
+  const queueCounts = async () => queue && countChunks(queue);
   const [account, schedules, shownInboxes, closed] = await Promise.all([
     readAccountStatus(engine, queueCounts, names, terms, RUNS_READ),
     createScheduleBook(engine).list(),

@@ -1,0 +1,34 @@
+/** Small files do not wait behind big ones: counted at the service, by the order of requests. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { embeddedEngine, redisEngine } from '../../support/engines.js';
+import { describeOn, domainList } from '../../support/scene.js';
+import { createInboxScene } from './inbox-scene.js';
+
+const BIG = 5_000;
+const SMALL = 20;
+/** The file of 20 is dropped after so many requests for the big one. */
+const HEAD_START = 300;
+
+describeOn([embeddedEngine(), redisEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a file of 20 dropped behind one of 5,000 is done while the big one is under way', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 20 });
+    const { meter } = scene.service;
+    await scene.watch('--concurrency', '8');
+    await scene.drop('big.csv', domainList(BIG, 'big'));
+    await scene.service.until(() => meter.billed >= HEAD_START);
+    await scene.drop('small.csv', domainList(SMALL, 'small'));
+    const [done = ''] = await scene.until('done', 1);
+    expect(done).toMatch(/small-2/);
+    const order = meter.requests.map(({ identifier }) => identifier);
+    const first = order.findIndex((identifier) => identifier.includes('small-'));
+    const last = order.findLastIndex((identifier) => identifier.includes('small-'));
+    // One turn is a chunk of each run: of the big one no more than what was in work is between.
+    expect(last - first).toBeLessThan(SMALL + 200);
+    expect(last).toBeLessThan(BIG / 2);
+    expect(meter.mostBilledOnce()).toBe(1);
+    expect(new Set(order.filter((identifier) => identifier.includes('small-'))).size).toBe(SMALL);
+  });
+});
