@@ -211,6 +211,11 @@ function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunS
   return isGone || Math.abs(now - beatAt) >= 2 * RULES.runDeadAfterMs ? 'dead' : status;
 }
 
+function earlierParts({ earlier }: RunRecord): string[] {
+  if (earlier === undefined || earlier.starts === 0) return [];
+  return [`${countText(earlier.billed)} billed in ${countOf(earlier.starts, 'earlier start')} that stopped`];
+}
+
 function runLine(run: RunRecord, now: number): string {
   const { id, label, asOf, rows, tally } = run;
   const status = shownStatus(run, now);
@@ -225,6 +230,7 @@ function runLine(run: RunRecord, now: number): string {
     ...(tally.failed === 0 ? [] : [`${countText(tally.failed)} failed`]),
     countOf(tally.requests, 'request'),
     `${countText(tally.billed)} billed`,
+    ...earlierParts(run),
     ...(lost === 0 ? [] : [`${countText(lost)} more may have been billed by workers that were killed`]),
   ];
   return visibleLines([`${parts.join(', ')}${why}`]);

@@ -67,6 +67,11 @@ export interface RunRecord extends NewRun {
   readonly overageBilled: number;
   /** Earlier starts of the command left failures that still hold (`LookupFailure.isFinal`). */
   readonly hasEarlierFailures: boolean;
+  /**
+   * Earlier starts of the same file that stopped, which this one continues, and what was billed for
+   * them. Given by `list`, which leaves them out.
+   */
+  readonly earlier?: { readonly starts: number; readonly billed: number };
 }
 
 /** `running` while the process is at it; a `running` run with an old heartbeat is dead. */
@@ -125,7 +130,7 @@ export interface RunProgress {
 export interface RunStore {
   start(run: NewRun): Promise<RunRecord>;
   get(id: string): Promise<RunRecord | null>;
-  /** Newest first, at most `limit`. */
+  /** Newest first, at most `limit`; a file that was started again after it stopped is one entry. */
   list(limit: number): Promise<RunRecord[]>;
   /** Renews the heartbeat and gives the workers' progress: the one call a waiting run repeats. */
   heartbeat(id: string): Promise<RunProgress>;

@@ -77,7 +77,7 @@ function runItem({ run, standing, hold }: ShownRun, now: number): Markup {
 <p class="run-head"><strong class="run-name"><bdi>${file}</bdi></strong><span class="state ${tone}">${label}</span><span class="run-when">${when}</span></p>
 ${
   whole > 0 &&
-  html`<p class="run-far"><span class="run-share">${shareText(answered, whole)}</span> ${countText(answered)} of ${countOf(whole, 'identifier')}, ${countText(run.tally.billed)} billed</p>
+  html`<p class="run-far"><span class="run-share">${shareText(answered, whole)}</span> ${countText(answered)} of ${countOf(whole, 'identifier')}, ${countText(run.tally.billed)} billed${earlierText(run)}</p>
 ${bar(tones.map(([tone, count]) => [tone, count / whole]))}
 <ul class="counts">${counts}</ul>`
 }
@@ -85,6 +85,11 @@ ${why !== null && html`<p class="why">${why}</p>`}
 <p class="note run-id">${run.rows === null ? 'reading the file' : countOf(run.rows, 'row')}${host !== '' && html` · on ${host}`} · <code>${run.id}</code></p>
 </li>
 `;
+}
+
+function earlierText({ earlier }: RunRecord): string {
+  if (earlier === undefined || earlier.starts === 0) return '';
+  return `, ${countText(earlier.billed)} in ${countOf(earlier.starts, 'earlier start')}`;
 }
 
 function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: number): string | null {

@@ -60,6 +60,7 @@ function dataOf(data: DashboardData) {
         counts: { matched, notFound, failed, stored, left },
         requests: run.tally.requests,
         billed: run.tally.billed,
+        earlier: run.earlier ?? { starts: 0, billed: 0 },
         nothingMatched: foundNothing(run),
         reason: run.reason,
       };
