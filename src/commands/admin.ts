@@ -23,7 +23,14 @@ import { limitOf, spentOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
-import { foundNothing, type RunRecord, type RunStatus, unreportedOf } from '../stores/run-store.js';
+import {
+  foundNothing,
+  queuedText,
+  type RunRecord,
+  type RunStatus,
+  runsBefore,
+  unreportedOf,
+} from '../stores/run-store.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
 import { type Answer, answerFrom, type CommandCall, said } from './answer.js';
 
@@ -197,7 +204,7 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
   if (status.queue) parts.push(`queue       ${countOf(waiting, 'chunk')} waiting, ${others}\n`);
   parts.push(outcomesText(status.outcomes), ...spools.map(spoolText), '\n');
   if (status.runs.length === 0) parts.push('no runs yet\n');
-  for (const run of status.runs) parts.push(runLine(run, now));
+  for (const run of status.runs) parts.push(runLine(run, now, queuedText(runsBefore(run, status.runs, now))));
   return parts.join('');
 }
 
@@ -216,13 +223,14 @@ function earlierParts({ earlier }: RunRecord): string[] {
   return [`${countText(earlier.billed)} billed in ${countOf(earlier.starts, 'earlier start')} that stopped`];
 }
 
-function runLine(run: RunRecord, now: number): string {
+function runLine(run: RunRecord, now: number, queued: string | null): string {
   const { id, label, asOf, rows, tally } = run;
   const status = shownStatus(run, now);
   // A running run has some in flight.
   const lost = status === 'running' ? 0 : unreportedOf(run);
   const reason = status === 'dead' ? 'its process is gone; run the same command again to go on' : run.reason;
-  const why = reason ? `: ${reason}` : foundNothing(run) ? ': nothing matched' : '';
+  const why =
+    queued !== null ? `: ${queued}` : reason ? `: ${reason}` : foundNothing(run) ? ': nothing matched' : '';
   const parts = [
     `${id}  ${status.padEnd(9)}  ${time(asOf)}  ${label}`,
     ...(rows === null ? [] : [countOf(rows, 'row'), countOf(run.identifiers ?? 0, 'identifier')]),

@@ -66,6 +66,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
         ledger: worker?.ledgerState(settings.account) ?? null,
         inFlight: worker?.inFlight ?? 0,
         trouble: worker?.trouble ?? null,
+        queued: progress !== null && progress.tally.requests > 0 ? null : begun.queued,
       });
     };
     const begun: LookupsContext = {
@@ -73,6 +74,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
       around,
       run,
       progress: null,
+      queued: null,
       worker: null,
       collector,
       scan,

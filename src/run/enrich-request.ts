@@ -88,6 +88,8 @@ export interface EnrichProgress {
   readonly inFlight: number;
   /** What the service does instead of answering; null while it answers. */
   readonly trouble: string | null;
+  /** `queued behind customers.csv`, until the first request is sent; else null or absent. */
+  readonly queued?: string | null;
 }
 
 /** A run that has begun. */
@@ -99,6 +101,8 @@ export interface BegunRun {
   readonly collector: OutcomeCollector;
   /** How far its workers were at the last look; null before the first. */
   progress: RunProgress | null;
+  /** See `EnrichProgress`. */
+  queued: string | null;
   /** This process's worker; null before it is opened, and when workers are elsewhere. */
   worker: LookupWorker | null;
 }

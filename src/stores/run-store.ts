@@ -162,6 +162,40 @@ export function isAlive({ status, beatAt }: Pick<RunRecord, 'status' | 'beatAt'>
   return status === 'running' && now - beatAt < RULES.runDeadAfterMs && beatAt - now <= RULES.runBeatAheadMs;
 }
 
+/** Answered or failed lookups of a run, by its workers' reports. */
+export function answeredOf({ tally }: Pick<RunRecord, 'tally'>): number {
+  return tally.matched + tally.notFound + tally.failed + tally.stored;
+}
+
+/**
+ * The live runs that a live one is queued behind: it has sent nothing yet, and they began before it
+ * on the same account and have lookups left. Empty: it is not waiting for others. `now` is the
+ * store's clock. Pure.
+ */
+export function runsBefore(run: RunRecord, runs: readonly RunRecord[], now: number): RunRecord[] {
+  const hasLeft = (each: RunRecord) => each.identifiers === null || answeredOf(each) < each.identifiers;
+  if (run.tally.requests > 0 || !hasLeft(run) || !isAlive(run, now)) return [];
+  const { account, service } = run.settings;
+  return runs.filter(
+    (each) =>
+      each.id !== run.id &&
+      each.asOf <= run.asOf &&
+      each.settings.account === account &&
+      each.settings.service === service &&
+      isAlive(each, now) &&
+      hasLeft(each),
+  );
+}
+
+/** `queued behind customers.csv and 2 others`, for people; null where there is none. */
+export function queuedText(before: readonly Pick<RunRecord, 'label'>[]): string | null {
+  const [first, ...others] = before;
+  if (first === undefined) return null;
+  const name = first.label.replace(/^.*?: /s, '');
+  const more = others.length === 0 ? '' : ` and ${others.length} other${others.length === 1 ? '' : 's'}`;
+  return `queued behind ${name}${more}`;
+}
+
 /** How a run judges the age of stored answers: at its start, in every pass. */
 export function freshnessOf(run: Pick<RunRecord, 'asOf' | 'keyStartedAt' | 'settings'>): Freshness {
   return {

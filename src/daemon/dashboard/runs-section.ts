@@ -2,7 +2,7 @@
 import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { bar, card, html, type Mark, type Markup } from '../../run/report/markup.js';
-import { foundNothing, isAlive, type RunRecord } from '../../stores/run-store.js';
+import { foundNothing, isAlive, queuedText, type RunRecord, runsBefore } from '../../stores/run-store.js';
 import type { DashboardData } from './gather-dashboard.js';
 
 const SHOWN = 8;
@@ -31,7 +31,8 @@ export function judgeRuns({ runs, storeNow, ledger, limit, account }: DashboardD
   return runs.map((run) => {
     // A pause holds every account of the engine.
     const hold = runHoldOf(run, run.settings.account === account || own === 'paused' ? own : null);
-    return { run, standing: standingOf(run, storeNow, hold), hold };
+    const queued = hold === null ? queuedText(runsBefore(run, runs, storeNow)) : null;
+    return { run, standing: standingOf(run, storeNow, hold), hold, queued };
   });
 }
 
@@ -54,13 +55,14 @@ ${older > 0 && html`<p class="note">${countOf(older, 'older run')} left out.</p>
   return card('runs', 'Runs', content, { isPart: true });
 }
 
-function runItem({ run, standing, hold }: ShownRun, now: number): Markup {
+function runItem({ run, standing, hold, queued }: ShownRun, now: number): Markup {
   const { whole, left, ...parts } = partsOf(run);
   const [label, tone]: Mark = foundNothing(run) ? ['Finished, nothing matched', 'warn'] : MARKS[standing];
   // Labels read `host: file`.
   const [, host = '', file = run.label] = /^(.*?): (.*)$/s.exec(run.label) ?? [];
   const answered = whole - left;
-  const why = whyText(run, standing, hold, now);
+  const isQueued = standing === 'running' && queued !== null;
+  const why = isQueued ? `Waiting: ${queued}; runs are served in turn.` : whyText(run, standing, hold, now);
   const isGoing = isAtWork({ standing });
   const when = isGoing ? `for ${spanText(now - run.asOf)}` : `started ${agoText(run.asOf, now)}`;
   const tones = [

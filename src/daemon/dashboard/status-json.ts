@@ -47,12 +47,13 @@ function dataOf(data: DashboardData) {
       oldestFetchedAt: isoTime(answers.oldestFetchedAt),
       newestFetchedAt: isoTime(answers.newestFetchedAt),
     },
-    runs: judgeRuns(data).map(({ run, standing }) => {
+    runs: judgeRuns(data).map(({ run, standing, queued }) => {
       const { matched, notFound, failed, stored, left } = partsOf(run);
       return {
         id: run.id,
         label: run.label,
         standing,
+        queued,
         startedAt: isoTime(run.asOf),
         heardAt: isoTime(run.beatAt),
         rows: run.rows,
@@ -65,9 +66,11 @@ function dataOf(data: DashboardData) {
         reason: run.reason,
       };
     }),
-    inboxes: data.inboxes.map(({ folder, closed, waiting }) => ({
+    inboxes: data.inboxes.map(({ folder, closed, waiting, queued, inProgress }) => ({
       folder,
       closed,
+      queued,
+      inProgress,
       waiting:
         waiting?.map(({ file, folder, since, reason }) => {
           return { file, folder, since: isoTime(since || null), reason };

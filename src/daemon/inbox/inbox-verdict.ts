@@ -15,8 +15,8 @@ import { visible } from '../../core/terminal-text.js';
 import type { EnrichResult } from '../../run/enrich-file.js';
 import type { RunHalt } from '../../stores/run-store.js';
 import { HOPELESS_REASON } from '../../worker/retry-policy.js';
-import { isPassingFault } from './inbox-file.js';
-import { FOLDER_ENTRIES, FOLDER_SETTINGS_FILE } from './inbox-folder-settings.js';
+import { FOLDER_SETTINGS_FILE, isPassingFault } from './inbox-file.js';
+import { FOLDER_ENTRIES } from './inbox-folder-settings.js';
 
 /** What became of a file. Sentences are for the people who dropped it; `reason` is `reason.txt`. */
 export type JobEnd =

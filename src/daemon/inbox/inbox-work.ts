@@ -14,8 +14,8 @@ import { bareNotice, type Notice, noticeOfReport } from '../../run/notices/notic
 import type { RunReport } from '../../run/report/report.js';
 import { runFile } from '../../run/run-file.js';
 import { createLogView, createStanding } from '../../run/run-view.js';
-import { isLongName, lookAt, stemOf } from './inbox-file.js';
-import { createClosedNote, FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
+import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
+import { createClosedNote, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
 import { chooseRetries, parkStateOf } from './inbox-retries.js';
 import { type JobEnd, verdictOfError, verdictOfResult } from './inbox-verdict.js';
 import type { Job, ParkedJob } from './job-folder.js';
@@ -76,31 +76,36 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     await clock.sleep(READING_TRAVELS_MS, stop);
   }
 
+  async function hasJustChanged(paths: readonly string[]): Promise<boolean> {
+    const seen = await Promise.all(paths.map(lookAt));
+    return seen.some((file) => file !== null && Math.abs(clock.now() - file.mtimeMs) < SETTINGS_SETTLE_MS);
+  }
+
   /** Wrong settings close the inbox at the next look; the file goes on when it is open again. */
   const untilSettled = { type: 'again', inMs: SETTINGS_SETTLE_MS, holds: true } as const;
 
   return {
     /** Why no file of this inbox can be processed, for its owner; null: they can be. */
     async whyClosed(): Promise<string | null> {
-      const why = await readFolderSettings(folder, loaded).then(() => null, errorText);
+      const why = await readFolderSettings(settingsFilesOf(folder), loaded).then(() => null, errorText);
       // Not waited for: the engine may be unavailable, and the inbox is closed all the same.
       void noteClosed(why);
       return why;
     },
     /** Results go beside the file. `tries`: how often this watcher got `again` for it before. */
     async process(job: Job, tries: number): Promise<JobEnd> {
-      let settings: Settings;
+      const shared = settingsFilesOf(folder);
+      const own = [...settingsFilesOf(folder, job.record.under), sideFileOf(job.path)];
       try {
-        settings = await readFolderSettings(folder, loaded);
+        await readFolderSettings(shared, loaded);
       } catch (error) {
         return { ...untilSettled, why: errorText(error) };
       }
       try {
-        return await enrich(job, settings);
+        return await enrich(job, await readFolderSettings(own, loaded));
       } catch (error) {
-        const seen = await lookAt(join(folder, FOLDER_SETTINGS_FILE));
-        if (seen !== null && Math.abs(clock.now() - seen.mtimeMs) < SETTINGS_SETTLE_MS)
-          return { ...untilSettled, why: errorText(error) };
+        if (await hasJustChanged(own))
+          return { ...untilSettled, holds: await hasJustChanged(shared), why: errorText(error) };
         log.debug({ err: error, file: job.file }, 'a file ended with an error');
         return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job.folder, tries);
       }
@@ -110,7 +115,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     async chooseRetries(parked: readonly ParkedJob[]): Promise<readonly ParkedJob[]> {
       if (stop.aborted) return [];
       try {
-        const settings = await readFolderSettings(folder, loaded);
+        const settings = await readFolderSettings(settingsFilesOf(folder), loaded);
         const runSettings = runSettingsOf(settings, service);
         await lookFreely(settings);
         const state = await engine.ledger.show(service.account);

@@ -1,5 +1,6 @@
 /** Small files do not wait behind big ones: counted at the service, by the order of requests. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listQueued } from '../../../src/daemon/inbox/job-folder.js';
 import { embeddedEngine, redisEngine } from '../../support/engines.js';
 import { describeOn, domainList } from '../../support/scene.js';
 import { createInboxScene } from './inbox-scene.js';
@@ -16,10 +17,16 @@ describeOn([embeddedEngine(), redisEngine()], (engine) => {
   test('a file of 20 dropped behind one of 5,000 is done while the big one is under way', async () => {
     const scene = await createInboxScene(engine, { latencyMs: 20 });
     const { meter } = scene.service;
-    await scene.watch('--concurrency', '8');
+    const watcher = await scene.watch('--concurrency', '8', '--files-at-once', '2');
     await scene.drop('big.csv', domainList(BIG, 'big'));
     await scene.service.until(() => meter.billed >= HEAD_START);
+    // One of two places is kept for small files, so this one is not begun.
+    await scene.drop('next.csv', domainList(BIG, 'next'));
+    await expect
+      .poll(() => listQueued(scene.folder))
+      .toEqual({ queued: ['next.csv'], inProgress: ['big.csv'] });
     await scene.drop('small.csv', domainList(SMALL, 'small'));
+    await watcher.untilSaid(/small\.csv.*queued behind big\.csv: runs are served in turn/);
     const [done = ''] = await scene.until('done', 1);
     expect(done).toMatch(/small-2/);
     const order = meter.requests.map(({ identifier }) => identifier);
@@ -28,6 +35,7 @@ describeOn([embeddedEngine(), redisEngine()], (engine) => {
     // One turn is a chunk of each run: of the big one no more than what was in work is between.
     expect(last - first).toBeLessThan(SMALL + 200);
     expect(last).toBeLessThan(BIG / 2);
+    expect(order.some((identifier) => identifier.includes('next-'))).toBe(false);
     expect(meter.mostBilledOnce()).toBe(1);
     expect(new Set(order.filter((identifier) => identifier.includes('small-'))).size).toBe(SMALL);
   });
