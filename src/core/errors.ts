@@ -2,6 +2,7 @@
  * The error catalogue: each class is named by what happens next, each code is permanent, and every
  * message reads `what: subject; what to do`. Anything that is not one of these is a bug.
  */
+import type { IdentifierKind } from './identifier.js';
 import { visibleLine } from './terminal-text.js';
 
 /** Exit codes of the command line; several at once are settled by {@link worstExit}. */
@@ -63,6 +64,16 @@ interface ErrorDetail {
   /** Replaces the catalogue's sentence when a more exact one is known. */
   readonly what?: string;
   readonly cause?: unknown;
+  /** How the file is to be read, where its content leaves no doubt; absent: it leaves one. */
+  readonly clear?: ClearMeaning | null;
+}
+
+/** Settings by their names. A command says them; an inbox, where nobody can be asked, takes them. */
+export interface ClearMeaning {
+  readonly header?: false;
+  readonly skipLines?: number;
+  /** To be asked for one after the other, while the one before is not found. */
+  readonly columns?: readonly { readonly name: string; readonly kind: IdentifierKind }[];
 }
 
 /** The shape that every interruption shares; use the classes below. */
@@ -72,14 +83,16 @@ export abstract class BrandEnrichError extends Error {
   readonly what: string;
   readonly subject: string;
   readonly todo: string;
+  readonly clear: ClearMeaning | null;
 
-  constructor({ code, subject, todo, cause, what = ERROR_CATALOGUE[code] }: ErrorDetail) {
+  constructor({ code, subject, todo, cause, clear = null, what = ERROR_CATALOGUE[code] }: ErrorDetail) {
     super(`${what}: ${visibleLine(subject)}; ${todo}`, cause === undefined ? undefined : { cause });
     this.name = new.target.name;
     this.code = code;
     this.what = what;
     this.subject = subject;
     this.todo = todo;
+    this.clear = clear;
   }
 }
 

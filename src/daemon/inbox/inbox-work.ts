@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Settings } from '../../config/settings.js';
 import type { DaemonContext } from '../../context/daemon-context.js';
-import { errorText } from '../../core/errors.js';
+import { BrandEnrichError, type ClearMeaning, errorText } from '../../core/errors.js';
 import type { EnrichResult } from '../../run/enrich-file.js';
 import type { EnrichProgress } from '../../run/enrich-request.js';
 import { runSettingsOf } from '../../run/enrich-request.js';
@@ -39,7 +39,19 @@ export function createInboxWork(folder: string, context: DaemonContext) {
   let lookedFreelyAt = Number.NEGATIVE_INFINITY;
   let isQuotaTold = false;
 
+  /** Nobody can be asked: what the content of a file leaves no doubt of is taken. */
   async function enrich(job: Job, settings: Settings): Promise<JobEnd> {
+    try {
+      return await enrichAs(job, settings);
+    } catch (error) {
+      const clear = error instanceof BrandEnrichError ? clearSettings(error.clear, settings) : null;
+      if (clear === null) throw error;
+      log.info({ file: job.file, ...clear }, 'read as its content says');
+      return enrich(job, { ...settings, ...clear });
+    }
+  }
+
+  async function enrichAs(job: Job, settings: Settings): Promise<JobEnd> {
     const { request, result, report } = await runFile(
       {
         input: job.path,
@@ -107,7 +119,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         if (await hasJustChanged(own))
           return { ...untilSettled, holds: await hasJustChanged(shared), why: errorText(error) };
         log.debug({ err: error, file: job.file }, 'a file ended with an error');
-        return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job.folder, tries);
+        return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job, tries);
       }
     },
     ended: notices.noteEnd,
@@ -132,6 +144,15 @@ export function createInboxWork(folder: string, context: DaemonContext) {
       }
     },
   };
+}
+
+/** What is clear and was not said before, so that each is taken once; null: nothing. Pure. */
+export function clearSettings(clear: ClearMeaning | null, settings: Settings): Partial<Settings> | null {
+  if (clear === null) return null;
+  const { header, skipLines, columns } = clear;
+  if (header === false) return settings.header ? { header } : null;
+  if (skipLines !== undefined) return settings.skipLines === 0 ? { skipLines } : null;
+  return columns !== undefined && settings.columns.length === 0 ? { columns, waterfall: true } : null;
 }
 
 /** For a result beside an original whose name is so long that no file system takes a longer one. */

@@ -36,7 +36,17 @@ it.each<[string, string[]]>([
 });
 
 it('says nothing when there is nothing to save', () => {
-  expect(settingsAdvice('correct the line')).toBe('');
+  expect(settingsAdvice('correct the line', 'list.csv')).toBe('');
+});
+
+it('names a place for one file where there is one, and the place for all', () => {
+  const advice = (file: string) => settingsAdvice('say --no-header', file);
+  expect(advice('list.csv.gz')).toMatch(
+    /as list\.csv\.gz\.json in the inbox for this file alone, or as brand-enrich/,
+  );
+  expect(advice('list.dat')).toMatch(
+    /save this line as brand-enrich\.json beside the folder inbox for all files/,
+  );
 });
 
 const BASE: LoadedSettings = loadSettings({

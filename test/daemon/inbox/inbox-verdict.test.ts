@@ -83,7 +83,7 @@ describe('an error', () => {
       { type: 'put_back' },
     ],
   ] as const)('%s', (_, error, tries, expected) => {
-    expect(verdictOfError(error, '/desk/job', tries)).toMatchObject(expected);
+    expect(verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, tries)).toMatchObject(expected);
   });
 
   it('is explained to the person who dropped the file', () => {
@@ -92,11 +92,11 @@ describe('an error', () => {
       subject: '/desk/job/a.csv',
       todo: 'skip them with --skip-lines 3',
     });
-    const end = verdictOfError(error, '/desk/job', 0);
+    const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
     expect(end.type === 'failed' && end.reason).toBe(
       'Lines above the header do not belong to the table: a.csv.\n\n' +
         'What to do: skip them with --skip-lines 3.\n\n' +
-        'For this inbox, save this line as brand-enrich.json beside the folder inbox (where there is such a file, add it to what is there), and put the file into the inbox again:\n\n' +
+        'For this inbox, save this line as list.csv.json in the inbox for this file alone, or as brand-enrich.json beside the folder inbox for all files (where there is such a file, add it to what is there), and put the file into the inbox again:\n\n' +
         '{"skipLines":3}\n\n' +
         'Answers that were paid for are stored and are not bought again when the file is put into the inbox again.\n',
     );
