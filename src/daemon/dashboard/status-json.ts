@@ -2,6 +2,7 @@
 import { roomOf } from '../../ledger/policy.js';
 import { isoTime } from '../../run/output/columns.js';
 import { foundNothing } from '../../stores/run-store.js';
+import type { EndedRun } from '../schedules/schedule-book.js';
 import type { DashboardData, DashboardView } from './gather-dashboard.js';
 import { holdOf, judgeRuns, partsOf } from './runs-section.js';
 
@@ -76,16 +77,14 @@ function dataOf(data: DashboardData) {
           return { file, folder, since: isoTime(since || null), reason };
         }) ?? null,
     })),
-    schedules: data.schedules.map(({ schedule, nextAt, isRunning, isHostAway, ended }) => {
-      const { name, line, cron, tz, host } = schedule;
-      const last = ended && {
-        startedAt: isoTime(ended.startedAt),
-        endedAt: isoTime(ended.endedAt),
-        exitCode: ended.exitCode,
-        sentence: ended.sentence,
-        output: ended.output,
-      };
-      return { name, line, cron, tz, host, isHostAway, isRunning, nextAt: isoTime(nextAt), last };
+    schedules: data.schedules.map(({ schedule, nextAt, isRunning, isHostAway, ended, runs }) => {
+      const { name, line, cron, tz, host, source = null } = schedule;
+      const shown = { name, line, cron, tz, host, source, isHostAway, isRunning, nextAt: isoTime(nextAt) };
+      return { ...shown, last: ended && endedOf(ended), runs: runs.map(endedOf) };
     }),
   };
+}
+
+function endedOf({ startedAt, endedAt, exitCode, sentence, output }: EndedRun) {
+  return { startedAt: isoTime(startedAt), endedAt: isoTime(endedAt), exitCode, sentence, output };
 }

@@ -1,11 +1,13 @@
-/** The command of a schedule, read when it is added: paths become absolute, secrets are refused. */
+/** A schedule and its command, read when it is added: paths become absolute, secrets are refused. */
+import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { maskTokenPath } from '../../config/address-values.js';
 import { parseCommandLine } from '../../config/command-line.js';
 import { SETTING_ENTRIES } from '../../config/settings.js';
+import type { CommandContext } from '../../context/open-context.js';
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
-import type { Schedule } from './schedule-book.js';
-import { unknownStamps } from './schedule-times.js';
+import { isScheduleName, type Schedule } from './schedule-book.js';
+import { findCronProblem, isTimeZone, unknownStamps } from './schedule-times.js';
 
 /** Flags that belong to the process which runs the schedules. */
 const ENGINE_FLAGS = ['engine', 'state', 'waitForDisk', 'sample', 'metricsPort', 'metricsHost'];
@@ -15,6 +17,41 @@ export const STAMPED: readonly string[] = ['output', 'errors', 'report'];
 
 const LINES = SETTING_ENTRIES.flatMap(([, line]) => (line.key === null ? [] : [{ ...line, key: line.key }]));
 const PATHS = new Set(LINES.filter(({ kind }) => kind.isPath).map(({ key }) => key));
+
+/** The runner has address and token: where a schedule is read, they need not be known. */
+const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
+
+interface NewSchedule extends Pick<Schedule, 'name' | 'catchesUp'> {
+  readonly cron: string | null;
+  /** null: the machine's own. */
+  readonly tz: string | null;
+  /** `run INPUT` with its flags. */
+  readonly argv: readonly string[];
+}
+
+/** Throws a NeverStartError for all problems, or what `load` throws. Paths count from `folder`. */
+export function readSchedule(
+  { name, cron, tz: zone, catchesUp, argv }: NewSchedule,
+  folder: string,
+  load: CommandContext['load'],
+): Omit<Schedule, 'id'> {
+  const tz = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
+  const now = Date.now();
+  const problems: Problem[] = [];
+  const add = (what: string, subject: string, todo: string) =>
+    problems.push(usageProblem(what, subject, todo));
+  if (!isScheduleName(name))
+    add('not a name for a schedule', name, 'write up to 64 letters, digits, ".", "_" and "-"');
+  if (!isTimeZone(tz))
+    add('not a time zone of the IANA database', `--tz ${tz}`, 'write one such as Europe/Berlin');
+  if (cron === null) add('--cron is missing', name, "give the time, for example --cron '0 2 * * *'");
+  const wrong = cron === null || !isTimeZone(tz) ? null : findCronProblem(cron, tz, now);
+  if (wrong !== null)
+    add(`not a cron expression (${wrong})`, `--cron ${cron}`, "write one such as '0 2 * * *'");
+  throwProblems(problems);
+  const read = readScheduledCommand(argv, folder, (of, flags) => load(of, flags, KNOWN_LATER));
+  return { name, cron: cron ?? '', tz, host: hostname(), ...read, catchesUp, addedAt: now };
+}
 
 /** `argv`: what follows `--`. Throws a NeverStartError for all problems, or what `load` throws. */
 export function readScheduledCommand(

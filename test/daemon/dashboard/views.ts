@@ -75,6 +75,7 @@ export function scheduleState(
       sentence: '1,200 rows, 1,150 matched, 48 not found, 2 invalid, 61 billed',
       output: '/data/out/2026-11-20.csv',
     },
+    runs: [],
     passed: null,
     ...parts,
     schedule: {
