@@ -2,7 +2,14 @@
 import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { bar, card, html, type Mark, type Markup } from '../../run/report/markup.js';
-import { foundNothing, isAlive, queuedText, type RunRecord, runsBefore } from '../../stores/run-store.js';
+import {
+  answeredOf,
+  foundNothing,
+  isAlive,
+  queuedText,
+  type RunRecord,
+  runsBefore,
+} from '../../stores/run-store.js';
 import type { DashboardData } from './gather-dashboard.js';
 
 const SHOWN = 8;
@@ -146,7 +153,7 @@ export function standingOf(run: RunRecord, storeNow: number, hold: RunHold | nul
  */
 export function partsOf({ tally, identifiers, status }: RunRecord) {
   const { matched, notFound, failed, stored } = tally;
-  const answered = matched + notFound + failed + stored;
+  const answered = answeredOf({ tally });
   const rest = Math.max(0, (identifiers ?? 0) - answered);
   const isFinished = status === 'completed';
   return {

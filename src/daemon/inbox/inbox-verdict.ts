@@ -186,7 +186,7 @@ export function settingsAdvice(todo: string, file: string): string {
   if (lines.length === 0) return '';
   const which = lines.length === 1 ? 'save this line' : 'save the one of these lines that is meant';
   const isOpen = OPEN_VALUE.test(todo.slice(todo.indexOf('--column ') + '--column '.length));
-  const open = isOpen ? ', with name and kind of the column' : '';
+  const open = isOpen ? ', with name and kind of the column,' : '';
   const side = sideFileOf(file);
   const alone = isSideFile(side) ? `as ${side} in the inbox for this file alone, or ` : '';
   return `For this inbox, ${which}${open} ${alone}as ${FOLDER_SETTINGS_FILE} beside the folder inbox for all files (where there is such a file, add it to what is there), and put the file into the inbox again:\n\n${lines.join('\n')}`;

@@ -65,7 +65,7 @@ test('moves unreadable files to failed with a reason, refuses links, and leaves 
   expect(await reasonOf('photo-')).toMatch(/^The input is not text .*photo\.csv/);
   expect(await reasonOf('empty-')).toMatch(/^The input holds no records: empty\.csv/);
   expect(await reasonOf('colours-')).toMatch(
-    /save this line as brand-enrich\.json .*\n\n\{"column":"NAME:KIND"\}\n/,
+    /save this line, with name and kind of the column, as colours\.csv\.json .*\n\n\{"column":"NAME:KIND"\}\n/,
   );
   expect(await reasonOf('link-')).toMatch(/link to another place/);
   expect(await readFile(scene.path('secret.csv'), 'utf8')).toBe(domainList(3));
