@@ -166,6 +166,16 @@ export function doubtful(judge: JudgeInput, rivals: readonly ColumnReading[]): N
   );
 }
 
+/** The column, and of the others those that are variants of it, as many as are read together. */
+export function variantsOf(
+  judge: JudgeInput,
+  surest: ColumnReading,
+  others: readonly ColumnReading[],
+): readonly ColumnReading[] {
+  const variants = others.filter((other) => areVariants(judge, [surest, other]));
+  return [surest, ...variants].slice(0, MOST_TOGETHER);
+}
+
 /**
  * Whether the names of all rivals say the same and nothing else (`Website URL`, `Company Domain
  * Name`; `E-mail 1`, `E-mail 2`), so that each is another way to write the one thing.

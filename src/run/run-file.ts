@@ -33,6 +33,8 @@ export interface RunContext
 export interface FileRun extends Pick<EnrichSurroundings, 'worker' | 'opensAccount' | 'table'> {
   readonly input: string;
   readonly settings: Settings;
+  /** See `chooseColumns`. Default false. */
+  readonly asksForVariants?: boolean;
   /** See `EnrichRequest.only`. */
   readonly only?: EnrichRequest['only'];
   /** Where the result goes; absent: where the settings say. */
@@ -86,7 +88,7 @@ function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext)
     stdout: settings.output === '-' ? streams.stdout : null,
     intake: intakeOf(settings),
     ...(only === undefined ? {} : { only }),
-    scan: scanOf(settings),
+    scan: { ...scanOf(settings), asksForVariants: run.asksForVariants === true },
     output: { path, format, fields, isSorted, escapeFormulas, errors, report },
     settings: runSettingsOf(settings, service),
     overagePrice,

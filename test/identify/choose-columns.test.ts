@@ -336,6 +336,25 @@ describe('columns that are variants of one thing', () => {
     expect(clearOf(header, '|b.com', ...full)).toEqual([...columns].reverse());
   });
 
+  it('that hold much less are asked for where somebody takes what is clear, and left out elsewhere', () => {
+    const table = ['Website URL|Domain|isin', 'a.com||', 'b.com|b.com|', 'c.com||', 'd.com||', 'e.com||'];
+    expect(chosen(table)).toBe('Website URL:domain');
+    expect(refusal(table, { asksForVariants: true }).clear?.columns?.map(({ name }) => name)).toEqual([
+      'Website URL',
+      'Domain',
+    ]);
+    expect(chosen(['Website|Partner Website', 'a.com|', 'b.com|x.com'], { asksForVariants: true })).toBe(
+      'Website:domain',
+    );
+    const four = [
+      'Website 1|Website 2|Website 3|Website 4',
+      'a.com|b.com||',
+      'b.com|||c.com',
+      'c.com||d.com|',
+    ];
+    expect(refusal(four, { asksForVariants: true }).clear?.columns).toHaveLength(3);
+  });
+
   it('of e-mail addresses too', () => {
     expect(clearOf('E-mail 1|E-mail 2', 'jo@a.com|x@b.com')).toHaveLength(2);
   });

@@ -58,6 +58,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         settings,
         // Others may write to where it is.
         only: 'own file',
+        asksForVariants: true,
         ...(isLongName(job.file) ? { output: shortOutput(job) } : {}),
         namesAreBare: true,
         worker: worker && { type: 'shared', ...worker },
