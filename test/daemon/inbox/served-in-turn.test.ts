@@ -1,7 +1,7 @@
 /** Small files do not wait behind big ones: counted at the service, by the order of requests. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listQueued } from '../../../src/daemon/inbox/job-folder.js';
-import { embeddedEngine, redisEngine } from '../../support/engines.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.js';
 import { describeOn, domainList } from '../../support/scene.js';
 import { createInboxScene } from './inbox-scene.js';
 
@@ -10,7 +10,7 @@ const SMALL = 20;
 /** The file of 20 is dropped after so many requests for the big one. */
 const HEAD_START = 300;
 
-describeOn([embeddedEngine(), redisEngine()], (engine) => {
+describeOn([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
