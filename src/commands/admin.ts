@@ -25,7 +25,14 @@ import { limitOf, spentOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
-import { foundNothing, type RunRecord, type RunStatus, unreportedOf } from '../stores/run-store.js';
+import {
+  foundNothing,
+  queuedText,
+  type RunRecord,
+  type RunStatus,
+  runsBefore,
+  unreportedOf,
+} from '../stores/run-store.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 
@@ -122,7 +129,9 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
   const storeNow = account.ledger?.now ?? now;
   const runs = account.runs.map((run) => {
     const status = shownStatus(run, storeNow);
-    return { ...runDocument(run, status === 'completed' ? 'finished' : status), tally: run.tally };
+    const queued = queuedText(runsBefore(run, account.runs, storeNow));
+    const shown = status === 'completed' ? 'finished' : status;
+    return { ...runDocument(run, shown, queued), tally: run.tally };
   });
   const closed = closedInboxes.map(
     ({ host, folder, why }) => `inbox       ${folder} on ${host} is closed: ${why}\n`,
@@ -218,7 +227,7 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
   if (status.queue) parts.push(`queue       ${countOf(waiting, 'chunk')} waiting, ${others}\n`);
   parts.push(outcomesText(status.outcomes), ...spools.map(spoolText), '\n');
   if (status.runs.length === 0) parts.push('no runs yet\n');
-  for (const run of status.runs) parts.push(runLine(run, now));
+  for (const run of status.runs) parts.push(runLine(run, now, queuedText(runsBefore(run, status.runs, now))));
   return parts.join('');
 }
 
@@ -232,14 +241,20 @@ function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunS
   return isGone || Math.abs(now - beatAt) >= 2 * RULES.runDeadAfterMs ? 'dead' : status;
 }
 
-function runLine(run: RunRecord, now: number): string {
+function earlierParts({ earlier }: RunRecord): string[] {
+  if (earlier === undefined || earlier.starts === 0) return [];
+  return [`${countText(earlier.billed)} billed in ${countOf(earlier.starts, 'earlier start')} that stopped`];
+}
+
+function runLine(run: RunRecord, now: number, queued: string | null): string {
   const { id, label, asOf, rows, tally } = run;
   const status = shownStatus(run, now);
   // A running run has some in flight.
   const lost = status === 'running' ? 0 : unreportedOf(run);
   const reason =
     status === 'dead' ? 'its process is gone; run the same command again to continue' : run.reason;
-  const why = reason ? `: ${reason}` : foundNothing(run) ? ': nothing matched' : '';
+  const why =
+    queued !== null ? `: ${queued}` : reason ? `: ${reason}` : foundNothing(run) ? ': nothing matched' : '';
   const parts = [
     `${id}  ${status.padEnd(9)}  ${time(asOf)}  ${label}`,
     ...(rows === null ? [] : [countOf(rows, 'row'), countOf(run.identifiers ?? 0, 'identifier')]),
@@ -247,6 +262,7 @@ function runLine(run: RunRecord, now: number): string {
     ...(tally.failed === 0 ? [] : [`${countText(tally.failed)} failed`]),
     countOf(tally.requests, 'request'),
     `${countText(tally.billed)} billed`,
+    ...earlierParts(run),
     ...(lost === 0 ? [] : [`${countText(lost)} more may have been billed: their workers were killed`]),
   ];
   return visibleLines([`${parts.join(', ')}${why}`]);

@@ -40,7 +40,7 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
     await openDashboard({ ...shown, log, stderr, stop, releasers });
 
     await context.begin();
-    const host = { ...context, settings, load, daemon: context };
+    const host = { ...context, settings, load, configFile: call.configFile, daemon: context };
     const schedules = settings.sample ? null : createHostedScheduleRunner(host);
     let stopped: Promise<void> | undefined;
     const stopSchedules = () => {

@@ -80,9 +80,13 @@ function unusable(what: string, subject: string, rest: { todo: string; cause?: u
   return new NeverStartError({ code: 'usage-invalid', what, subject, ...rest });
 }
 
+/** The only key that is not a setting, for `src/daemon/schedules/file-schedules.ts`. */
+export const SCHEDULES_KEY = 'schedules';
+
 /** One for each key that the table does not know or allow in a file. Values are never shown. */
 function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
-  const allowed = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
+  const settings = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
+  const allowed = [...settings, SCHEDULES_KEY];
   const unknown = Object.keys(values).filter((key) => !allowed.includes(key));
   return unknown.map((key) => {
     const subject = `${key} in ${path}`;

@@ -103,6 +103,9 @@ export const PROCESS_SETTINGS = {
     'time zone of --cron, {date} and {time}, for example Europe/Berlin',
     { note: "this machine's" },
   ),
+  replace: schedule('--replace', yesOrNo).describe(
+    'replace the schedule with this name; its last runs stay listed',
+  ),
   catchUp: schedule('--catch-up', yesOrNo).describe(
     'if the machine was off at the time, run once when it is back on',
   ),

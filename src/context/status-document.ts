@@ -4,7 +4,7 @@ import type { LedgerState } from '../ledger/ledger.js';
 import { useOf } from '../ledger/policy.js';
 import { isoTime } from '../run/output/columns.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
-import { foundNothing, type RunRecord, unreportedOf } from '../stores/run-store.js';
+import { answeredOf, foundNothing, type RunRecord, unreportedOf } from '../stores/run-store.js';
 import type { AccountStatus } from './account-status.js';
 
 type StatusDocument = Document<'status'>;
@@ -41,8 +41,12 @@ export function statusDocument(
   };
 }
 
-/** `status`: as judged now. */
-export function runDocument(run: RunRecord, status: RunDocument['status']): RunDocument {
+/** `status`, `queued`: as judged now. */
+export function runDocument(
+  run: RunRecord,
+  status: RunDocument['status'],
+  queued: string | null,
+): RunDocument {
   const { id, label, rows, identifiers: distinct, tally, reason, overageBilled: overage } = run;
   const { matched, notFound, failed, stored, left } = partsOf(run);
   // A running run has requests in flight.
@@ -59,6 +63,8 @@ export function runDocument(run: RunRecord, status: RunDocument['status']): RunD
     identifiers: { distinct, matched, notFound, failed, stored, left },
     requests: { sent: tally.requests, billed: tally.billed, unreported, overage },
     nothingMatched: foundNothing(run),
+    queued,
+    earlier: run.earlier ?? { starts: 0, billed: 0 },
     reason,
   };
 }
@@ -69,7 +75,7 @@ export function runDocument(run: RunRecord, status: RunDocument['status']): RunD
  */
 export function partsOf({ tally, identifiers, status }: Pick<RunRecord, 'tally' | 'identifiers' | 'status'>) {
   const { matched, notFound, failed, stored } = tally;
-  const answered = matched + notFound + failed + stored;
+  const answered = answeredOf({ tally });
   const rest = Math.max(0, (identifiers ?? 0) - answered);
   const isFinished = status === 'completed';
   return {

@@ -95,6 +95,10 @@ const run = z.object({
     overage: count,
   }),
   nothingMatched: z.boolean(),
+  queued: z.string().nullable().describe('the runs that it waits for, in words'),
+  earlier: z
+    .object({ starts: count, billed: count })
+    .describe('earlier starts of the same file that stopped, which are not listed'),
   reason: z.string().nullable(),
   tally: old,
   standing: old,
@@ -141,8 +145,18 @@ const schedule = {
   host: z.string(),
   input: z.string(),
   catchesUp: z.boolean(),
+  source: z.string().nullable().describe('its config file; null: schedule add'),
   addedAt: time,
 };
+
+const ended = z.object({
+  dueAt: time.nullable().describe('null: run by hand'),
+  startedAt: time,
+  endedAt: time,
+  exitCode: z.int(),
+  sentence: z.string(),
+  output: z.string().nullable(),
+});
 
 const scheduleState = z.object({
   ...schedule,
@@ -150,16 +164,8 @@ const scheduleState = z.object({
   isRunning: z.boolean(),
   isHostUp: z.boolean(),
   isHostAway: old,
-  last: z
-    .object({
-      dueAt: time.nullable().describe('null: run by hand'),
-      startedAt: time,
-      endedAt: time,
-      exitCode: z.int(),
-      sentence: z.string(),
-      output: z.string().nullable(),
-    })
-    .nullable(),
+  last: ended.nullable(),
+  runs: z.array(ended).describe('the last ten, newest first'),
   passed: z
     .object({ why: z.enum(['skipped', 'missed']), dueAt: time.nullable(), at: time })
     .nullable()
@@ -320,6 +326,8 @@ export const DOCUMENTS = {
             z.object({
               folder: z.string(),
               closed: z.string().nullable(),
+              queued: z.array(z.string()).describe('files not taken yet'),
+              inProgress: z.array(z.string()),
               waiting: z
                 .array(
                   z.object({

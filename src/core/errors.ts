@@ -2,6 +2,7 @@
  * The error catalogue: each class is named by what happens next, each code is permanent, and every
  * message reads `what: subject; what to do`. Anything that is not one of these is a bug.
  */
+import type { IdentifierKind } from './identifier.js';
 import { visibleLine } from './terminal-text.js';
 
 /** Exit codes of the command line; several at once are settled by {@link worstExit}. */
@@ -64,6 +65,16 @@ interface ErrorDetail {
   /** Replaces the catalogue's sentence when a more exact one is known. */
   readonly what?: string;
   readonly cause?: unknown;
+  /** How to read the file, if its content is unambiguous; absent: it is not. */
+  readonly clear?: ClearMeaning | null;
+}
+
+/** Settings by their names. A command suggests them; an inbox uses them. */
+export interface ClearMeaning {
+  readonly header?: false;
+  readonly skipLines?: number;
+  /** To be tried in turn until one is found. */
+  readonly columns?: readonly { readonly name: string; readonly kind: IdentifierKind }[];
 }
 
 /** The base of all expected errors; use the classes below. */
@@ -73,14 +84,16 @@ export abstract class BrandEnrichError extends Error {
   readonly what: string;
   readonly subject: string;
   readonly todo: string;
+  readonly clear: ClearMeaning | null;
 
-  constructor({ code, subject, todo, cause, what = ERROR_CATALOGUE[code] }: ErrorDetail) {
+  constructor({ code, subject, todo, cause, clear = null, what = ERROR_CATALOGUE[code] }: ErrorDetail) {
     super(`${what}: ${visibleLine(subject)}; ${todo}`, cause === undefined ? undefined : { cause });
     this.name = new.target.name;
     this.code = code;
     this.what = what;
     this.subject = subject;
     this.todo = todo;
+    this.clear = clear;
   }
 }
 

@@ -49,8 +49,11 @@ export type ChunkPlace = Pick<ChunkData, 'run' | 'chunk'>;
 
 /** A queue for a run: adds chunks, lists them, takes them back. Workers process them. */
 export interface ChunkQueue {
-  /** Adds chunks; keeps those that exist. After an error some may exist: adding again is safe. */
-  add(chunks: readonly ChunkData[]): Promise<void>;
+  /**
+   * Adds chunks of one run, which has `ahead` unfinished chunks in the queue. Runs take turns, one
+   * chunk each. Keeps those that exist. After an error some may exist: adding again is safe.
+   */
+  add(chunks: readonly ChunkData[], ahead: number): Promise<void>;
   /** Numbers of a run's chunks that wait, are parked or are being worked on. */
   chunksOf(run: string): Promise<number[]>;
   /** Chunks of all runs that wait or are parked; the first 20,000 of each. */

@@ -83,6 +83,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
         ledger: worker?.ledgerState(settings.account) ?? null,
         inFlight: worker?.inFlight ?? 0,
         outage: worker?.outage ?? null,
+        queued: progress !== null && progress.tally.requests > 0 ? null : begun.queued,
       });
     };
     const begun: LookupsContext = {
@@ -90,6 +91,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
       around,
       run,
       progress: null,
+      queued: null,
       worker: null,
       collector,
       scan,

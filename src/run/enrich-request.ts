@@ -96,6 +96,8 @@ export interface EnrichProgress {
   readonly inFlight: number;
   /** Why the service is unavailable; null while it answers. */
   readonly outage: string | null;
+  /** `queued behind customers.csv`, until the first request is sent; otherwise null or absent. */
+  readonly queued?: string | null;
 }
 
 /** A run that has begun. */
@@ -107,6 +109,8 @@ export interface BegunRun {
   readonly collector: OutcomeCollector;
   /** How far its workers were at the last look; null before the first. */
   progress: RunProgress | null;
+  /** See `EnrichProgress`. */
+  queued: string | null;
   /** This process's worker; null before it is opened, and when workers are elsewhere. */
   worker: LookupWorker | null;
 }

@@ -35,6 +35,8 @@ export interface RunContext
 export interface FileRun extends Pick<EnrichSurroundings, 'worker' | 'opensAccount' | 'table'> {
   readonly input: string;
   readonly settings: Settings;
+  /** See `chooseColumns`. Default false. */
+  readonly takesVariants?: boolean;
   /** See `EnrichRequest.only`. */
   readonly only?: EnrichRequest['only'];
   /** Where the result goes; absent: where the settings say. */
@@ -88,7 +90,7 @@ function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext)
     stdout: settings.output === '-' ? streams.stdout : null,
     intake: intakeOf(settings),
     ...(only === undefined ? {} : { only }),
-    scan: scanOf(settings),
+    scan: { ...scanOf(settings), takesVariants: run.takesVariants === true },
     output: outputOf(settings, run.output),
     settings: runSettingsOf(settings, service),
     overagePrice,

@@ -178,6 +178,7 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
   if (phase === 'reading' || phase === 'writing') return `${phase}: ${countOf(rows, 'row')}`;
   const parts = [`${countText(answered)}/${countOf(wanted, 'lookup')}`];
   if (phase === 'parked') parts.push('parked');
+  else if (progress.queued) parts.push(progress.queued);
   if (rate !== null && rate > 0)
     parts.push(`${countText(Math.round(rate))}/s`, `${durationText((wanted - answered) / rate)} left`);
   if (progress.inFlight > 0) parts.push(`${countText(progress.inFlight)} in flight`);

@@ -5,10 +5,11 @@ import { type GivenTerms, readAccountStatus } from '../../context/account-status
 import type { Clock } from '../../core/clock.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
+import { countChunks } from '../../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { listClosedInboxes, whyClosedHere } from '../inbox/inbox-folder-settings.js';
-import { listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js';
+import { listQueued, listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js';
 import { createScheduleBook } from '../schedules/schedule-book.js';
 
 /** Times are milliseconds since 1970. */
@@ -50,7 +51,7 @@ export async function gatherDashboard(
   terms: GivenTerms,
   inboxes: readonly string[],
 ) {
-  const queueCounts = async () => (await queue?.getJobCounts('waiting', 'active', 'delayed')) ?? null;
+  const queueCounts = async () => queue && countChunks(queue);
   const [account, schedules, shownInboxes, closed] = await Promise.all([
     readAccountStatus(engine, queueCounts, names, terms, RUNS_READ),
     createScheduleBook(engine).list(),
@@ -72,11 +73,13 @@ export async function gatherDashboard(
 /** A watched folder, absolute, and what waits in it, longest first; null when it is unreadable. */
 async function readInbox(folder: string) {
   const place = join(folder, 'waiting');
-  const waiting = existsSync(place) ? await Promise.all((await listWaiting(place)).map(readWaiting)) : null;
-  return { folder, waiting };
+  const parked = existsSync(place) ? await listWaiting(place) : null;
+  parked?.sort((a, b) => a.waitingSince - b.waitingSince);
+  const waiting = parked && (await Promise.all(parked.map(readWaiting)));
+  return { folder, waiting, ...(await listQueued(folder)) };
 }
 
-async function readWaiting({ file, folder, parkedAt: since }: ParkedJob, position: number) {
+async function readWaiting({ file, folder, waitingSince: since }: ParkedJob, position: number) {
   const isRead = position < REASONS_READ && file !== REASON_FILE;
   const text = isRead ? await readPlainFile(join(folder, REASON_FILE)).catch(() => '') : '';
   return { file, folder: basename(folder), since, reason: reasonOf(text) };

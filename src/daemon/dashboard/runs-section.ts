@@ -3,7 +3,7 @@ import { partsOf } from '../../context/status-document.js';
 import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { bar, card, html, type Mark, type Markup } from '../../run/report/markup.js';
-import { foundNothing, isAlive, type RunRecord } from '../../stores/run-store.js';
+import { foundNothing, isAlive, queuedText, type RunRecord, runsBefore } from '../../stores/run-store.js';
 import type { DashboardData } from './gather-dashboard.js';
 
 const SHOWN = 8;
@@ -33,7 +33,8 @@ export function judgeRuns({ runs, storeNow, ledger, limit, account }: DashboardD
   return runs.map((run) => {
     // A pause holds every account of the engine.
     const hold = runHoldOf(run, run.settings.account === account || own === 'paused' ? own : null);
-    return { run, standing: standingOf(run, storeNow, hold), hold };
+    const queued = hold === null ? queuedText(runsBefore(run, runs, storeNow)) : null;
+    return { run, standing: standingOf(run, storeNow, hold), hold, queued };
   });
 }
 
@@ -56,13 +57,14 @@ ${older > 0 && html`<p class="note">${countOf(older, 'older run')} not shown.</p
   return card('runs', 'Runs', content, { isPart: true });
 }
 
-function runItem({ run, standing, hold }: ShownRun, now: number): Markup {
+function runItem({ run, standing, hold, queued }: ShownRun, now: number): Markup {
   const { whole, left, ...parts } = partsOf(run);
   const [label, tone]: Mark = foundNothing(run) ? ['Finished, nothing matched', 'warn'] : MARKS[standing];
   // Labels read `host: file`.
   const [, host = '', file = run.label] = /^(.*?): (.*)$/s.exec(run.label) ?? [];
   const answered = whole - left;
-  const why = whyText(run, standing, hold, now);
+  const isQueued = standing === 'running' && queued !== null;
+  const why = isQueued ? `Waiting: ${queued}; runs take turns.` : whyText(run, standing, hold, now);
   const isGoing = isAtWork({ standing });
   const when = isGoing ? `for ${spanText(now - run.asOf)}` : `started ${agoText(run.asOf, now)}`;
   const tones = [
@@ -79,7 +81,7 @@ function runItem({ run, standing, hold }: ShownRun, now: number): Markup {
 <p class="run-head"><strong class="run-name"><bdi>${file}</bdi></strong><span class="state ${tone}">${label}</span><span class="run-when">${when}</span></p>
 ${
   whole > 0 &&
-  html`<p class="run-far"><span class="run-share">${shareText(answered, whole)}</span> ${countText(answered)} of ${countOf(whole, 'identifier')}, ${countText(run.tally.billed)} billed</p>
+  html`<p class="run-far"><span class="run-share">${shareText(answered, whole)}</span> ${countText(answered)} of ${countOf(whole, 'identifier')}, ${countText(run.tally.billed)} billed${earlierText(run)}</p>
 ${bar(tones.map(([tone, count]) => [tone, count / whole]))}
 <ul class="counts">${counts}</ul>`
 }
@@ -87,6 +89,11 @@ ${why !== null && html`<p class="why">${why}</p>`}
 <p class="note run-id">${run.rows === null ? 'reading the file' : countOf(run.rows, 'row')}${host !== '' && html` · on ${host}`} · <code>${run.id}</code></p>
 </li>
 `;
+}
+
+function earlierText({ earlier }: RunRecord): string {
+  if (earlier === undefined || earlier.starts === 0) return '';
+  return `, ${countText(earlier.billed)} in ${countOf(earlier.starts, 'earlier start')}`;
 }
 
 function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: number): string | null {

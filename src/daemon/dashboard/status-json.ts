@@ -34,10 +34,15 @@ function dataOf(data: DashboardData, currency: string | null): DashboardDocument
     at: new Date(data.at).toISOString(),
     hold: holdOf(data.ledger, data.limit),
     ...status,
-    runs: judgeRuns(data).map(({ run, standing }) => ({ ...runDocument(run, standing), standing })),
-    inboxes: data.inboxes.map(({ folder, closed, waiting }) => ({
+    runs: judgeRuns(data).map(({ run, standing, queued }) => ({
+      ...runDocument(run, standing, queued),
+      standing,
+    })),
+    inboxes: data.inboxes.map(({ folder, closed, waiting, queued, inProgress }) => ({
       folder,
       closed,
+      queued,
+      inProgress,
       waiting:
         waiting?.map(({ file, folder, since, reason }) => {
           return { file, folder, since: isoTime(since || null), reason };

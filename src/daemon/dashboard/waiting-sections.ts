@@ -13,8 +13,15 @@ export function waitingSection({ inboxes, at }: DashboardData): Markup {
   return card('waiting', 'Waiting files', shown, { isPart: true });
 }
 
-function inboxPart({ folder, closed, waiting }: ShownInbox, now: number): Markup {
-  return html`${closed !== null && html`<p class="why"><strong>${folder} is closed: it takes no files.</strong> ${closed}</p>`}${waitingPart(folder, waiting, now)}`;
+function inboxPart({ folder, closed, waiting, queued, inProgress }: ShownInbox, now: number): Markup {
+  return html`${closed !== null && html`<p class="why"><strong>${folder} is closed: it takes no files.</strong> ${closed}</p>`}${closed === null && queued.length > 0 && queuedPart(queued, inProgress)}${waitingPart(folder, waiting, now)}`;
+}
+
+function queuedPart(queued: readonly string[], inProgress: readonly string[]): Markup {
+  const shown = (names: readonly string[]) =>
+    names.slice(0, 3).join(', ') + (names.length > 3 ? ` and ${countOf(names.length - 3, 'other')}` : '');
+  const behind = inProgress.length === 0 ? 'Not taken yet' : `Queued behind ${shown(inProgress)}`;
+  return html`<p class="why">${behind}: ${shown(queued)}.</p>`;
 }
 
 function waitingPart(folder: string, waiting: ShownInbox['waiting'], now: number): Markup {

@@ -1,10 +1,11 @@
 /**
- * The settings of one inbox: `brand-enrich.json` in the watched folder, for people who drop files
- * and have no command line. Read again for each file, with the keys of the config file. An inbox
- * whose settings cannot be used is closed, which `status` and the dashboard of any process show.
+ * The settings of one inbox, for people who drop files and have no command line: `brand-enrich.json`
+ * in the watched folder, in `inbox` and in a folder below it, and `customers.csv.json` for one file.
+ * Read again for each file, with the keys of the config file. An inbox whose settings cannot be used
+ * is closed, which `status` and the dashboard of any process show.
  *
- * Precedence: flag, `brand-enrich.json`, environment, config file, default. Of two caps the lower
- * applies.
+ * Precedence: flag, the file's own, its folder's, the watched folder's, environment, config file,
+ * default. Of two caps the lower applies.
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -23,9 +24,7 @@ import { didYouMean, nearest } from '../../core/nearest.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import { isMoreThan } from '../../run/lookups/spending.js';
 import type { KeyValueStore } from '../../stores/key-value-store.js';
-import { isErrorCode } from './inbox-file.js';
-
-export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
+import { FOLDER_SETTINGS_FILE, isErrorCode } from './inbox-file.js';
 
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output'];
 const CAPS: readonly SettingName[] = ['maxRequests', 'maxCost', 'maxErrors'];
@@ -41,12 +40,24 @@ export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
     name !== 'sample',
 );
 
+/** The settings files of the watched folder `root`, or of its folder `under` below `inbox`. */
+export function settingsFilesOf(root: string, under = ''): string[] {
+  const folders = [root, join(root, 'inbox'), ...(under === '' ? [] : [join(root, 'inbox', under)])];
+  return folders.map((folder) => join(folder, FOLDER_SETTINGS_FILE));
+}
+
 /**
- * The settings for files of `folder`. Throws one NeverStartError (`usage-invalid`) that lists every
- * key and value of `brand-enrich.json` that is wrong, with the nearest right one.
+ * The settings with those of the existing files among `paths`; a later file wins. Throws one
+ * NeverStartError (`usage-invalid`) with every wrong key and value of a file, and the nearest valid
+ * one.
  */
-export async function readFolderSettings(folder: string, base: LoadedSettings): Promise<Settings> {
-  const path = join(folder, FOLDER_SETTINGS_FILE);
+export async function readFolderSettings(paths: readonly string[], base: LoadedSettings): Promise<Settings> {
+  let { settings } = base;
+  for (const path of paths) settings = await readSettingsFile(path, { ...base, settings });
+  return settings;
+}
+
+async function readSettingsFile(path: string, base: LoadedSettings): Promise<Settings> {
   let text: string;
   try {
     text = await readPlainFile(path);

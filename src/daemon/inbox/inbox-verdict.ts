@@ -15,8 +15,9 @@ import { visible } from '../../core/terminal-text.js';
 import type { EnrichResult } from '../../run/enrich-file.js';
 import type { RunHalt } from '../../stores/run-store.js';
 import { HOPELESS_REASON } from '../../worker/retry-policy.js';
-import { isPassingFault } from './inbox-file.js';
-import { FOLDER_ENTRIES, FOLDER_SETTINGS_FILE } from './inbox-folder-settings.js';
+import { FOLDER_SETTINGS_FILE, isPassingFault, isSideFile, sideFileOf } from './inbox-file.js';
+import { FOLDER_ENTRIES } from './inbox-folder-settings.js';
+import type { Job } from './job-folder.js';
 
 /** The verdict on a file. Sentences are for the people who dropped it; `reason` is `reason.txt`. */
 export type JobEnd =
@@ -89,8 +90,12 @@ const PASSING: readonly ErrorCode[] = [
   'service-unreachable',
 ];
 
-/** Removes `jobFolder` from messages: people know the file by its name. `tries`: failed before. */
-export function verdictOfError(error: unknown, jobFolder: string, tries: number): JobEnd {
+/** Removes the job's folder from messages: people know the file by its name. `tries`: earlier ones. */
+export function verdictOfError(
+  error: unknown,
+  { folder, file }: Pick<Job, 'folder' | 'file'>,
+  tries: number,
+): JobEnd {
   if (error instanceof InterruptedError) return { type: 'put_back' };
   const isOurs = error instanceof BrandEnrichError;
   const why = errorText(error);
@@ -100,7 +105,7 @@ export function verdictOfError(error: unknown, jobFolder: string, tries: number)
     return { type: 'again', why: ERROR_CATALOGUE[error.code], inMs: CHANGED_MS, holds: false };
   if (isOurs) {
     const what = error.message.slice(0, -`; ${error.todo}`.length);
-    return failed(what.replaceAll(`${jobFolder}/`, ''), error.todo);
+    return failed(what.replaceAll(`${folder}/`, ''), error.todo, file);
   }
   if (tries < BUG_TRIES) return { type: 'again', why, inMs: BUG_RETRY_MS, holds: false };
   return failed(
@@ -119,9 +124,9 @@ const DROP_AGAIN =
   'Paid answers are stored. If you put the file into the inbox again, they are not bought again.';
 
 /** The first line of the reason says what happened; it is also what the log shows. */
-function failed(what: string, todo: string): JobEnd & { readonly type: 'failed' } {
+function failed(what: string, todo: string, file = ''): JobEnd & { readonly type: 'failed' } {
   const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}.`;
-  const paragraphs = [sentence, `What to do: ${todo}.`, settingsAdvice(todo), DROP_AGAIN];
+  const paragraphs = [sentence, `What to do: ${todo}.`, settingsAdvice(todo, file), DROP_AGAIN];
   const text = `${paragraphs.filter((each) => each !== '').join('\n\n')}\n`;
   return { type: 'failed', reason: visible(text) };
 }
@@ -176,12 +181,14 @@ function readFlag(flag: string, shown: string | undefined) {
   return { key, value: /^\d{1,9}$/.test(value) ? Number(value) : value, isSwitch: false };
 }
 
-/** The paragraph of `reason.txt` that holds the lines; empty when there is none. */
-export function settingsAdvice(todo: string): string {
+/** The paragraph of `reason.txt` with the lines; empty without lines. `file`: its name. */
+export function settingsAdvice(todo: string, file: string): string {
   const lines = settingsLines(todo);
   if (lines.length === 0) return '';
   const which = lines.length === 1 ? 'save this line' : 'choose one of these lines and save it';
   const isOpen = OPEN_VALUE.test(todo.slice(todo.indexOf('--column ') + '--column '.length));
-  const open = isOpen ? ', with the name and kind of your column' : '';
-  return `For this inbox, ${which} as ${FOLDER_SETTINGS_FILE} next to the folder inbox${open} (if that file exists, add the line to it), and put the file into the inbox again:\n\n${lines.join('\n')}`;
+  const open = isOpen ? ', with the name and kind of your column,' : '';
+  const side = sideFileOf(file);
+  const alone = isSideFile(side) ? `as ${side} in the inbox for this file only, or ` : '';
+  return `For this inbox, ${which}${open} ${alone}as ${FOLDER_SETTINGS_FILE} next to the folder inbox for all files (if that file exists, add the line to it), and put the file into the inbox again:\n\n${lines.join('\n')}`;
 }

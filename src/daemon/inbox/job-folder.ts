@@ -14,7 +14,18 @@ import { z } from 'zod';
 import { readJson } from '../../core/json-text.js';
 import { makeFolder } from '../../core/make-folder.js';
 import { readPlainFile } from '../../core/plain-file.js';
-import { isErrorCode, isSameFile, jobName, lookAt, type SeenFile, withFreeName } from './inbox-file.js';
+import {
+  isErrorCode,
+  isLeftAlone,
+  isSameFile,
+  isSideFile,
+  jobName,
+  lookAt,
+  placeOf,
+  type SeenFile,
+  sideFileOf,
+  withFreeName,
+} from './inbox-file.js';
 import type { InboxFolders, WatcherFolders } from './inbox-folders.js';
 
 export const REASON_FILE = 'reason.txt';
@@ -22,10 +33,18 @@ const NOTE = '.brand-enrich-job.json';
 
 const recordShape = z.object({
   file: z.string().min(1),
+  /** Its original folder below `inbox`; absent: the inbox itself. */
+  under: z
+    .string()
+    .regex(/^(?!\.{1,2}$)[^/\\]+$/)
+    .optional(),
   /** How often a watcher died while it processed it. */
   adoptions: z.number().int().nonnegative(),
-  /** `at`: milliseconds since 1970; `memo`: the parked state, for decisions on retries. */
-  parked: z.object({ at: z.number(), memo: z.string() }).nullable(),
+  /**
+   * `at`: the last try, milliseconds since 1970; `since`: when it was first parked, absent in notes
+   * of earlier releases; `memo`: the parked state, for decisions on retries.
+   */
+  parked: z.object({ at: z.number(), since: z.number().optional(), memo: z.string() }).nullable(),
 });
 type JobRecord = z.infer<typeof recordShape>;
 
@@ -50,14 +69,18 @@ export async function claim(
   from = folders.inbox,
 ): Promise<Job | null> {
   const name = await withFreeName(jobName(seen.name, now), (free) => mkdir(join(folders.own, free)));
-  const job = jobOf(join(folders.own, name), { file: seen.name, adoptions: 0, parked: null });
+  const { name: file, under } = seen;
+  const record = { file, under, adoptions: 0, parked: null };
+  const job = jobOf(join(folders.own, name), record);
   try {
     await writeRecord(job.folder, job.record);
-    await rename(join(from, seen.name), job.path);
+    await rename(placeOf(from, seen), job.path);
   } catch (error) {
     await rm(job.folder, { recursive: true, force: true });
     return await nullIfGone(error, async () => (await lookAt(from)) !== null);
   }
+  // Its own settings, if there are any, move with it.
+  await rename(sideFileOf(placeOf(from, seen)), sideFileOf(job.path)).catch(() => undefined);
   const taken = await lookAt(job.path);
   if (taken !== null && isSameFile(taken, seen)) return job;
   await putBack(folders, job);
@@ -114,8 +137,15 @@ export async function arrive(
   if (await isGone()) return null;
   if (job.file !== REASON_FILE) await writeAnew(join(job.folder, REASON_FILE), reason);
   const isWaiting = place === 'waiting';
-  if (isWaiting)
-    await writeRecord(job.folder, { ...job.record, adoptions: 0, parked: { at: now, memo: parkState } });
+  if (isWaiting) {
+    const { parked } = job.record;
+    const since = parked?.since ?? parked?.at ?? now;
+    await writeRecord(job.folder, {
+      ...job.record,
+      adoptions: 0,
+      parked: { at: now, since, memo: parkState },
+    });
+  }
   // A file that was parked before keeps its name among the waiting ones.
   const name = isWaiting && job.record.parked !== null ? basename(job.folder) : jobName(job.file, now);
   makeFolder(folders[place]);
@@ -134,12 +164,14 @@ export async function putBack(folders: InboxFolders, job: Job): Promise<boolean>
     await moveTo(folders.waiting, job.folder);
     return true;
   }
+  const place = placeOf(folders.inbox, { ...job.record, name: job.file });
   // Unlike a move this never replaces what is there.
-  const isBack = await link(job.path, join(folders.inbox, job.file)).then(
+  const isBack = await link(job.path, place).then(
     () => true,
     () => false,
   );
   if (!isBack) return false;
+  await link(sideFileOf(job.path), sideFileOf(place)).catch(() => undefined);
   await unlink(job.path);
   await rm(job.folder, { recursive: true, force: true });
   return true;
@@ -170,7 +202,9 @@ async function readRecord(folder: string): Promise<JobRecord | null> {
   const names = await readdir(folder);
   const noted = readJson(await readPlainFile(join(folder, NOTE)).catch(() => ''), recordShape);
   if (noted !== null) return names.includes(noted.file) ? noted : null;
-  const [file, ...others] = names.filter((name) => !isOurs(name));
+  const [file, ...others] = names.filter(
+    (name) => !isOurs(name) && !names.some((each) => sideFileOf(each) === name),
+  );
   return file === undefined || others.length > 0 ? null : { file, adoptions: 0, parked: null };
 }
 
@@ -181,21 +215,39 @@ function isOurs(name: string): boolean {
   return name.startsWith('.') || name === REASON_FILE || isResult;
 }
 
+/**
+ * The names of the files in `inbox/` that are not taken yet, and of those in progress, which they
+ * are queued behind. Empty if the folder cannot be read.
+ */
+export async function listQueued(root: string) {
+  const inbox = await readdir(join(root, 'inbox'), { withFileTypes: true }).catch(() => []);
+  const names = inbox.flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+  const watchers = await jobFoldersIn(join(root, 'processing'));
+  const jobs = (await Promise.all(watchers.map(jobFoldersIn))).flat();
+  const records = await Promise.all(jobs.map((folder) => readRecord(folder).catch(() => null)));
+  return {
+    queued: names.filter((name) => !isLeftAlone(name) && !isSideFile(name)).sort(),
+    inProgress: records.flatMap((record) => record?.file ?? []).sort(),
+  };
+}
+
 /** A file in `waiting/`. */
 export interface ParkedJob extends Pick<Job, 'folder' | 'file'> {
   readonly parkedAt: number;
+  /** When it was first parked. */
+  readonly waitingSince: number;
   readonly parkState: string;
 }
 
 const AT_ONCE = 16;
 
-/** All files in `waiting/`, the longest waiting first; without folders of no clear original. */
+/** All files in `waiting/`, the oldest try first; without folders of unclear origin. */
 export async function listWaiting(waiting: string): Promise<ParkedJob[]> {
   const limit = pLimit(AT_ONCE);
   const readParked = async (folder: string) => {
     const record = await readRecord(folder).catch(() => null);
-    const { at, memo: parkState } = record?.parked ?? { at: 0, memo: '' };
-    return record && { folder, file: record.file, parkedAt: at, parkState };
+    const { at, since: waitingSince = at, memo: parkState } = record?.parked ?? { at: 0, memo: '' };
+    return record && { folder, file: record.file, parkedAt: at, waitingSince, parkState };
   };
   const parked = await Promise.all((await jobFoldersIn(waiting)).map((folder) => limit(readParked, folder)));
   return parked.filter((job) => job !== null).sort((a, b) => a.parkedAt - b.parkedAt);

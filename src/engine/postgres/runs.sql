@@ -35,9 +35,16 @@ CREATE FUNCTION brand_enrich.get_run(p_offset bigint, p_id text) RETURNS jsonb L
   SELECT brand_enrich.run_record(r) FROM brand_enrich.run r WHERE r.id = p_id
 $$;
 
+-- A later start of the same file continues one that stopped, and represents both.
 CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jsonb LANGUAGE sql AS $$
-  SELECT coalesce(jsonb_agg(brand_enrich.run_record(r) ORDER BY r.as_of DESC, r.seq DESC), '[]')
-    FROM (SELECT * FROM brand_enrich.run ORDER BY as_of DESC, seq DESC LIMIT p_limit) r
+  SELECT coalesce(jsonb_agg(brand_enrich.run_record(r) || jsonb_build_object('earlier',
+      (SELECT jsonb_build_object('starts', count(*), 'billed', coalesce(sum(e.billed), 0)) FROM brand_enrich.run e
+        WHERE e.key = r.key AND e.key_started_at = r.key_started_at AND e.label = r.label
+          AND e.seq < r.seq AND e.status = 'stopped')) ORDER BY r.as_of DESC, r.seq DESC), '[]')
+    FROM (SELECT * FROM brand_enrich.run s
+           WHERE s.status <> 'stopped' OR NOT EXISTS (SELECT FROM brand_enrich.run n
+             WHERE n.key = s.key AND n.key_started_at = s.key_started_at AND n.label = s.label AND n.seq > s.seq)
+           ORDER BY as_of DESC, seq DESC LIMIT p_limit) r
 $$;
 
 -- How far the workers are; null when there is no such run.

@@ -208,3 +208,4 @@ CREATE TABLE brand_enrich.run_tally (
 ALTER TABLE brand_enrich.failure ADD COLUMN is_final boolean NOT NULL DEFAULT false;
 ALTER TABLE brand_enrich.run ADD COLUMN has_earlier_failures boolean NOT NULL DEFAULT false;
 CREATE INDEX run_of_key ON brand_enrich.run (key, key_started_at);
+-- step 20: stopped starts of one command are one entry of the list

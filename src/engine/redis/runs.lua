@@ -39,6 +39,7 @@ local function recordOf(run)
     rows = someNumber(fields.rows), identifiers = someNumber(fields.identifiers), tally = tallyOf(fields),
     spent = count(fields.spent), overageBilled = count(fields.overageBilled),
     hasEarlierFailures = fields.hasEarlierFailures == '1',
+    earlier = { starts = count(fields.earlierStarts), billed = count(fields.earlierBilled) },
   }
 end
 
@@ -51,6 +52,15 @@ function operations.start_run()
     local chosen, started = object(settings), root .. 'key:' .. key
     if redis.call('HSETNX', started, 'startedAt', shown(now)) == 1 then redis.call('HSETNX', started, 'generation', id) end
     redis.call('PEXPIRE', started, rules.runKeyKeptMs)
+    -- This run continues a start that stopped, and represents both in the list.
+    local before = redis.call('HGET', started, 'last')
+    local last = before and fieldsOf(root .. 'run:' .. before)
+    if last and last.status == 'stopped' and last.label == label then
+      redis.call('ZREM', root .. 'runs', before)
+      redis.call('HSET', run, 'earlierStarts', shown(count(last.earlierStarts) + 1),
+        'earlierBilled', shown(count(last.earlierBilled) + count(last.billed)))
+    end
+    redis.call('HSET', started, 'last', id)
     redis.call('HSET', run, 'id', id, 'key', key, 'label', label, 'settings', settings, 'status', 'running',
       'asOf', shown(now), 'beatAt', shown(now), 'keyStartedAt', redis.call('HGET', started, 'startedAt'),
       'hasEarlierFailures', shown(redis.call('EXISTS', root .. 'final:' .. key) == 1))

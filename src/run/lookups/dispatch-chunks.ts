@@ -105,7 +105,7 @@ export class ChunkDispatcher {
     const flush = async () => {
       const added = batch;
       batch = [];
-      if (added.length > 0) await queue.add(added);
+      if (added.length > 0) await queue.add(added, this.#next - added.length - done);
     };
 
     let pauseAt = first;

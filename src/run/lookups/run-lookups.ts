@@ -6,7 +6,14 @@ import type { Engine } from '../../engine/engine.js';
 import { permitMsOf } from '../../ledger/governor.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, spentOf } from '../../ledger/policy.js';
-import { isAlive, type RunHalt, type RunProgress, type RunRecord } from '../../stores/run-store.js';
+import {
+  isAlive,
+  queuedText,
+  type RunHalt,
+  type RunProgress,
+  type RunRecord,
+  runsBefore,
+} from '../../stores/run-store.js';
 import { foreign } from '../../worker/halt-reasons.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import type { WorkerListener } from '../../worker/worker-listener.js';
@@ -47,6 +54,8 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   const removed = await removeDeadChunks(engine, queue, run.asOf);
   if (removed > 0)
     onNotice(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
+  context.queued = await queuedBehind(context, state.now);
+  if (context.queued !== null) onNotice(`${context.queued}: runs take turns`);
   const opensAccount = around.opensAccount?.() ?? true;
   if (opensAccount) await engine.ledger.open(account, request.pace);
 
@@ -124,6 +133,12 @@ function trialOf(context: LookupsContext, missing: number, count: number | null)
       return confirm(spendingQuestion(missing - indexes.length, state, request, result));
     },
   };
+}
+
+/** `now` is the store's clock. */
+async function queuedBehind({ around, run, scan }: LookupsContext, now: number): Promise<string | null> {
+  const sized = { ...run, identifiers: scan.answers.wanted };
+  return queuedText(runsBefore(sized, await around.engine.runs.list(RUNS_LOOKED_AT), now));
 }
 
 /**

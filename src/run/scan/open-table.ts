@@ -16,6 +16,8 @@ export interface ColumnOptions {
   readonly requested: readonly ColumnRequest[];
   readonly kind: IdentifierKind | null;
   readonly allowMismatch?: boolean;
+  /** See `chooseColumns`. */
+  readonly takesVariants?: boolean;
   readonly prefix: string;
   /** Absent or null: identifiers are looked up in the order of the file. */
   readonly priority?: PriorityRequest | null;

@@ -202,6 +202,8 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
             {
               folder: attack,
               closed: null,
+              queued: [],
+              inProgress: [],
               waiting: [{ file: attack, folder: attack, since: 1, reason: attack }],
             },
           ],

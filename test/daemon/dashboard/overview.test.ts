@@ -37,7 +37,7 @@ describe('the status sentence', () => {
       '2 runs are active and 1 request is left.',
       dashboardData({
         runs: [runRecord(), runRecord()],
-        inboxes: [{ folder: '/gone', closed: null, waiting: null }],
+        inboxes: [{ folder: '/gone', closed: null, queued: [], inProgress: [], waiting: null }],
         ...accountParts({ quota: 5, sent: 4 }, 'free'),
       }),
     ],

@@ -98,10 +98,12 @@ it('escapes all data', () => {
         {
           folder: attack,
           closed: null,
+          queued: [],
+          inProgress: [],
           waiting: [{ file: attack, folder: attack, since: 1, reason: attack }],
         },
-        { folder: attack, closed: null, waiting: [] },
-        { folder: attack, closed: null, waiting: null },
+        { folder: attack, closed: null, queued: [], inProgress: [], waiting: [] },
+        { folder: attack, closed: null, queued: [], inProgress: [], waiting: null },
       ],
     },
   });

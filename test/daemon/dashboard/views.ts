@@ -75,6 +75,7 @@ export function scheduleState(
       sentence: '1,200 rows, 1,150 matched, 48 not found, 2 invalid, 61 billed',
       output: '/data/out/2026-11-20.csv',
     },
+    runs: [],
     passed: null,
     ...parts,
     schedule: {
@@ -144,6 +145,8 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
       {
         folder: '/data/brands',
         closed: null,
+        queued: [],
+        inProgress: [],
         waiting: [
           {
             file: 'Kunden März.csv',
@@ -217,7 +220,7 @@ export function emptyView(): DashboardView {
       outcomes: { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null },
       runs: [],
       schedules: [],
-      inboxes: [{ folder: '/data/brands', closed: null, waiting: [] }],
+      inboxes: [{ folder: '/data/brands', closed: null, queued: [], inProgress: [], waiting: [] }],
     }),
   });
 }
@@ -255,6 +258,8 @@ export function troubledView(): DashboardView {
         {
           folder: '/mnt/share/marketing/brands',
           closed: null,
+          queued: [],
+          inProgress: [],
           waiting: [
             {
               file: long,
@@ -266,7 +271,7 @@ export function troubledView(): DashboardView {
             { file: 'b.csv', folder: 'b-2026-11-18T09-00-00Z', since: 0, reason: 'The service is away.' },
           ],
         },
-        { folder: '/mnt/gone', closed: null, waiting: null },
+        { folder: '/mnt/gone', closed: null, queued: [], inProgress: [], waiting: null },
       ],
     }),
   });

@@ -97,7 +97,7 @@ test('moves unreadable files to failed with a reason, refuses links, and leaves 
   expect(await reasonOf('photo-')).toMatch(/^The input has a format that is not supported: photo\.csv/);
   expect(await reasonOf('empty-')).toMatch(/^The input has no records: empty\.csv/);
   expect(await reasonOf('colours-')).toMatch(
-    /save this line as brand-enrich\.json .*\n\n\{"column":"NAME:KIND"\}\n/,
+    /save this line, with the name and kind of your column, as colours\.csv\.json .*\n\n\{"column":"NAME:KIND"\}\n/,
   );
   expect(await reasonOf('link-')).toMatch(/symbolic link/);
   expect(await readFile(scene.path('secret.csv'), 'utf8')).toBe(domainList(3));

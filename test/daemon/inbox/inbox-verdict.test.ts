@@ -83,7 +83,7 @@ describe('an error', () => {
       { type: 'put_back' },
     ],
   ] as const)('%s', (_, error, tries, expected) => {
-    expect(verdictOfError(error, '/desk/job', tries)).toMatchObject(expected);
+    expect(verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, tries)).toMatchObject(expected);
   });
 
   it('is explained to the person who dropped the file', () => {
@@ -92,11 +92,11 @@ describe('an error', () => {
       subject: '/desk/job/a.csv',
       todo: 'skip them with --skip-lines 3',
     });
-    const end = verdictOfError(error, '/desk/job', 0);
+    const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
     expect(end.type === 'failed' && end.reason).toBe(
       'Lines above the header are not part of the table: a.csv.\n\n' +
         'What to do: skip them with --skip-lines 3.\n\n' +
-        'For this inbox, save this line as brand-enrich.json next to the folder inbox (if that file exists, add the line to it), and put the file into the inbox again:\n\n' +
+        'For this inbox, save this line as list.csv.json in the inbox for this file only, or as brand-enrich.json next to the folder inbox for all files (if that file exists, add the line to it), and put the file into the inbox again:\n\n' +
         '{"skipLines":3}\n\n' +
         'Paid answers are stored. If you put the file into the inbox again, they are not bought again.\n',
     );

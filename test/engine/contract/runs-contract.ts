@@ -59,6 +59,32 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().start(run)).toEqual(first);
     });
 
+    test('a file that is started again after it stopped is one entry of the list, with the requests billed before', async () => {
+      const { key, label } = newRun();
+      const begin = (more: object = {}) => store().start({ ...newRun(key), label, ...more });
+      const other = await begin({ label: 'a copy under another name' });
+      await store().end(other.id, 'stopped', 'quota');
+      const ended: string[] = [];
+      for (const billed of [20, 0, 1]) {
+        const { id } = await begin();
+        await store().addTally(id, 'one', { ...NOTHING, billed });
+        await store().end(id, 'stopped', 'quota');
+        ended.push(id);
+      }
+      const listed = async () => {
+        const found = (await store().list(100)).filter((run) => run.key === key);
+        return found.map(({ id, status, tally, earlier }) => [id, status, tally.billed, earlier]);
+      };
+      const copy = [other.id, 'stopped', 0, { starts: 0, billed: 0 }];
+      expect(await listed()).toEqual([[ended[2], 'stopped', 1, { starts: 2, billed: 20 }], copy]);
+      const last = await begin();
+      expect(await listed()).toEqual([[last.id, 'running', 0, { starts: 3, billed: 21 }], copy]);
+      await store().end(last.id, 'completed', null);
+      expect(await store().get(ended[0] ?? '')).toMatchObject({ status: 'stopped' });
+      const anew = await begin();
+      expect((await listed())[0]).toEqual([anew.id, 'running', 0, { starts: 0, billed: 0 }]);
+    });
+
     test('its size is stored and the tallies of workers are added up', async () => {
       const { id } = await store().start(newRun());
       await store().setSize(id, { rows: 10, identifiers: 7 });

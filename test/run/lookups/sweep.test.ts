@@ -124,6 +124,7 @@ async function begin(options: SweepOptions = {}) {
   const settings = runSettings({ timeoutMs: 5_000 });
   const stop = stopping.signal;
   const context: SweepContext = {
+    queued: null,
     request: { scan: { waterfall: false }, settings, onLimit, ownDomain } as EnrichRequest,
     around: {
       engine,
