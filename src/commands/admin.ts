@@ -243,7 +243,9 @@ function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunS
 
 function earlierParts({ earlier }: RunRecord): string[] {
   if (earlier === undefined || earlier.starts === 0) return [];
-  return [`${countText(earlier.billed)} billed in ${countOf(earlier.starts, 'earlier start')} that stopped`];
+  const { starts, billed, unreported } = earlier;
+  const doubt = unreported === 0 ? '' : ` and ${countText(unreported)} perhaps billed`;
+  return [`${countText(billed)} billed${doubt} in ${countOf(starts, 'earlier start')} that stopped`];
 }
 
 function runLine(run: RunRecord, now: number, queued: string | null): string {

@@ -42,7 +42,9 @@ class RefusedError extends BrandEnrichError {
   readonly exitCode = EXIT.credentials;
 }
 
-/** Throws `NeverStartError` if the file exists or a setting is missing, and the error of a trial. */
+/**
+ * Throws `NeverStartError` if the file exists or a setting is missing, and the error of a trial.
+ */
 export function runInit(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { settings, folder, stdin, stderr } = call;

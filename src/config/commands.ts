@@ -51,7 +51,8 @@ const TABLE = {
       'run customers.csv --column website:domain': 'name the column, write customers.enriched.csv',
       'run customers.csv --plan paid --overage-budget 5 --overage-price 0.1':
         'at most 50 requests beyond the quota',
-      'run funds.jsonl.gz --kind isin -o ranked.csv --format csv': 'another format in and out',
+      'run customers.csv --try 20': 'look up 20 first, then decide',
+      'run funds.jsonl.gz --kind isin -o ranked.xlsx': 'another format in and out',
     },
   },
   plan: {

@@ -57,7 +57,10 @@ export function readConfigFile({
   }
 }
 
-/** The same for its text, which may hold comments. Throws `NeverStartError` (`usage-invalid`) if it is not a JSON object. */
+/**
+ * The same for its text, which may hold comments. Throws `NeverStartError` (`usage-invalid`) if it
+ * is not a JSON object.
+ */
 export function parseConfigFile(path: string, text: string): ConfigFile {
   const json = withoutComments(text.replace(/^\uFEFF/, ''));
   let values: unknown;

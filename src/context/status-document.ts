@@ -64,7 +64,7 @@ export function runDocument(
     requests: { sent: tally.requests, billed: tally.billed, unreported, overage },
     nothingMatched: foundNothing(run),
     queued,
-    earlier: run.earlier ?? { starts: 0, billed: 0 },
+    earlier: run.earlier ?? { starts: 0, billed: 0, unreported: 0, overage: 0 },
     reason,
   };
 }

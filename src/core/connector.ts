@@ -3,7 +3,8 @@
  *
  * Through a proxy everything uses a tunnel (CONNECT), http addresses too: a proxy that sees no
  * request cannot log, cache or repeat it. Undici's `ProxyAgent` is not used: it has no time limit
- * for CONNECT, and retries a proxy that hangs up without a pause (7.30: about 4,000 times a second).
+ * for CONNECT, and retries a proxy that hangs up without a pause (7.30: about 4,000 times a
+ * second).
  */
 import { createRequire } from 'node:module';
 import type { LookupFunction, Socket } from 'node:net';

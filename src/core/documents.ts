@@ -1,7 +1,7 @@
 /**
- * The JSON for programs: the output of `--json`, `/status.json`, reports and webhooks. Types and the
- * schemas of `brand-enrich schema` come from these shapes. Times are ISO 8601 in UTC, money is exact
- * decimal text, null means unknown or none. New fields do not change the version.
+ * The JSON for programs: the output of `--json`, `/status.json`, reports and webhooks. Types and
+ * the schemas of `brand-enrich schema` come from these shapes. Times are ISO 8601 in UTC, money is
+ * exact decimal text, null means unknown or none. New fields do not change the version.
  *
  * Import types only: zod takes time to load.
  */
@@ -97,7 +97,7 @@ const run = z.object({
   nothingMatched: z.boolean(),
   queued: z.string().nullable().describe('the runs that it waits for, in words'),
   earlier: z
-    .object({ starts: count, billed: count })
+    .object({ starts: count, billed: count, unreported: count, overage: count })
     .describe('earlier starts of the same file that stopped, which are not listed'),
   reason: z.string().nullable(),
   tally: old,

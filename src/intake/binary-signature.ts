@@ -67,7 +67,9 @@ export function tableInside(archive: { readonly name: string; readonly names: re
   throw refusal(name, { name: `a ZIP archive ${count} (${content})`, todo: 'unpack it and give one file' });
 }
 
-/** MS-CFB, 2.2, and MS-OFFCRYPTO, 2.3.4: a stream of this name contains a workbook with a password. */
+/**
+ * MS-CFB, 2.2, and MS-OFFCRYPTO, 2.3.4: a stream of this name contains a workbook with a password.
+ */
 const OLE_START = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
 const ENCRYPTED = Buffer.from('EncryptedPackage', 'utf16le').toString('latin1');
 const LOCKED: BinaryKind = {

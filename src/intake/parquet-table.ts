@@ -97,7 +97,9 @@ export async function openParquetTable(
   };
 }
 
-/** Refuses the ranges of a damaged footer at once, because the reader does not await all of them. */
+/**
+ * Refuses the ranges of a damaged footer at once, because the reader does not await all of them.
+ */
 function bufferOf(source: ByteSource): AsyncBuffer {
   const { size } = source;
   const read = async (start: number, end: number) => {

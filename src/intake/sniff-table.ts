@@ -1,7 +1,7 @@
 /**
  * Detects the table format from the head of a text: CSV, JSONL or a JSON array, how its lines end,
- * the delimiter, the header. Stops with a message that names the flag where a guess would shift rows
- * or lose one.
+ * the delimiter, the header. Stops with a message that names the flag where a guess would shift
+ * rows or lose one.
  */
 import { FailFileError } from '../core/errors.js';
 import { isJson, type Ragged, type TableFormat, type TableShape } from '../core/table.js';

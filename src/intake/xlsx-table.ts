@@ -201,7 +201,8 @@ const MOST_TITLE_ROWS = 30;
 /**
  * Index of the header among filled rows: the first, unless that is a title: one filled cell, then
  * rows of at most two cells, then a row with a name for (nearly) every column that is used below.
- * With two columns only a blank row below it marks a title, because a header may name just one. Pure.
+ * With two columns only a blank row below it marks a title, because a header may name just one.
+ * Pure.
  */
 export function findSheetHeader(
   rows: readonly { readonly line: number }[],

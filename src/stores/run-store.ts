@@ -68,10 +68,18 @@ export interface RunRecord extends NewRun {
   /** Earlier starts of the command left failures that still hold (`LookupFailure.isFinal`). */
   readonly hasEarlierFailures: boolean;
   /**
-   * Earlier starts of the same file that stopped and that this one continues, and the requests billed
-   * for them. Set by `list`, which does not list them.
+   * Earlier starts of the same file that stopped and that this one continues. Set by `list`, which
+   * does not list them.
    */
-  readonly earlier?: { readonly starts: number; readonly billed: number };
+  readonly earlier?: EarlierStarts;
+}
+
+interface EarlierStarts {
+  readonly starts: number;
+  readonly billed: number;
+  /** Sum of `unreportedOf`. */
+  readonly unreported: number;
+  readonly overage: number;
 }
 
 /** `running` while the process is at it; a `running` run with an old heartbeat is dead. */
@@ -168,9 +176,9 @@ export function answeredOf({ tally }: Pick<RunRecord, 'tally'>): number {
 }
 
 /**
- * The live runs that a live run is queued behind: it has sent nothing yet, and they began earlier on
- * the same account and have lookups left. Empty: it does not wait for others. `now`: by the store's
- * clock. Pure.
+ * The live runs that a live run is queued behind: it has sent nothing yet, and they began earlier
+ * on the same account and have lookups left. Empty: it does not wait for others. `now`: by the
+ * store's clock. Pure.
  */
 export function runsBefore(run: RunRecord, runs: readonly RunRecord[], now: number): RunRecord[] {
   const hasLeft = (each: RunRecord) => each.identifiers === null || answeredOf(each) < each.identifiers;

@@ -1,4 +1,7 @@
-/** `plan` and `run --dry-run` are the same: they take the flags of `run`, and spend and write nothing. */
+/**
+ * `plan` and `run --dry-run` are the same: they take the flags of `run`, and spend and write
+ * nothing.
+ */
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../support/engines.js';

@@ -1,6 +1,6 @@
 /**
- * The library as a program uses it, on real engines, against a service that counts what it bills. The program and the
- * command line share token and engine: neither pays for what the other has.
+ * The library as a program uses it, on real engines, against a service that counts what it bills.
+ * The program and the command line share token and engine: neither pays for what the other has.
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createEnricher, type Enriched, type Enricher, type EnricherOptions } from '../../src/index.js';

@@ -1,8 +1,9 @@
 /**
- * The settings of one inbox, for people who drop files and have no command line: `brand-enrich.json`
- * in the watched folder, in `inbox` and in a folder below it, and `customers.csv.json` for one file.
- * Read again for each file, with the keys of the config file. An inbox whose settings cannot be used
- * is closed, which `status` and the dashboard of any process show.
+ * The settings of one inbox, for people who drop files and have no command line:
+ * `brand-enrich.json` in the watched folder, in `inbox` and in a folder below it, and
+ * `customers.csv.json` for one file. Read again for each file, with the keys of the config file. An
+ * inbox whose settings cannot be used is closed, which `status` and the dashboard of any process
+ * show.
  *
  * Precedence: flag, the file's own, its folder's, the watched folder's, environment, config file,
  * default. Of two caps the lower applies.

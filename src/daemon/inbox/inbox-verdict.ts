@@ -90,7 +90,9 @@ const PASSING: readonly ErrorCode[] = [
   'service-unreachable',
 ];
 
-/** Removes the job's folder from messages: people know the file by its name. `tries`: earlier ones. */
+/**
+ * Removes the job's folder from messages: people know the file by its name. `tries`: earlier ones.
+ */
 export function verdictOfError(
   error: unknown,
   { folder, file }: Pick<Job, 'folder' | 'file'>,

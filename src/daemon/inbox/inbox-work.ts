@@ -39,7 +39,9 @@ export function createInboxWork(folder: string, context: DaemonContext) {
   let lookedFreelyAt = Number.NEGATIVE_INFINITY;
   let isQuotaTold = false;
 
-  /** Uses the settings that the content of a file makes unambiguous, because nobody can be asked. */
+  /**
+   * Uses the settings that the content of a file makes unambiguous, because nobody can be asked.
+   */
   async function enrich(job: Job, settings: Settings): Promise<JobEnd> {
     try {
       return await enrichAs(job, settings);

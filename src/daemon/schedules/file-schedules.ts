@@ -1,8 +1,8 @@
 /**
  * Schedules in the config file: `"schedules": [{ "name", "cron", "tz", "catchUp", "run" }]`. At its
- * start, the process that runs the schedules of a machine updates those of its file. It changes only
- * schedules that came from this machine and file: those of `schedule add`, or of another machine or
- * file, stay, even with the same name.
+ * start, the process that runs the schedules of a machine updates those of its file. It changes
+ * only schedules that came from this machine and file: those of `schedule add`, or of another
+ * machine or file, stay, even with the same name.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';

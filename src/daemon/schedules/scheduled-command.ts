@@ -1,4 +1,6 @@
-/** A schedule and its command, read when it is added: paths become absolute, secrets are refused. */
+/**
+ * A schedule and its command, read when it is added: paths become absolute, secrets are refused.
+ */
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
 import { maskTokenPath } from '../../config/address-values.js';
@@ -29,7 +31,9 @@ interface NewSchedule extends Pick<Schedule, 'name' | 'catchesUp'> {
   readonly argv: readonly string[];
 }
 
-/** Throws a NeverStartError for all problems, or what `load` throws. Paths are relative to `folder`. */
+/**
+ * Throws a NeverStartError for all problems, or what `load` throws. Paths are relative to `folder`.
+ */
 export function readSchedule(
   { name, cron, tz: zone, catchesUp, argv }: NewSchedule,
   folder: string,

@@ -38,7 +38,9 @@ $$;
 -- A later start of the same file continues one that stopped, and represents both.
 CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jsonb LANGUAGE sql AS $$
   SELECT coalesce(jsonb_agg(brand_enrich.run_record(r) || jsonb_build_object('earlier',
-      (SELECT jsonb_build_object('starts', count(*), 'billed', coalesce(sum(e.billed), 0)) FROM brand_enrich.run e
+      (SELECT jsonb_build_object('starts', count(*), 'billed', coalesce(sum(e.billed), 0),
+          'unreported', coalesce(sum(greatest(0, e.spent - e.billed)), 0), 'overage', coalesce(sum(e.overage_billed), 0))
+         FROM brand_enrich.run e
         WHERE e.key = r.key AND e.key_started_at = r.key_started_at AND e.label = r.label
           AND e.seq < r.seq AND e.status = 'stopped')) ORDER BY r.as_of DESC, r.seq DESC), '[]')
     FROM (SELECT * FROM brand_enrich.run s

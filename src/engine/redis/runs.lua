@@ -39,7 +39,29 @@ local function recordOf(run)
     rows = someNumber(fields.rows), identifiers = someNumber(fields.identifiers), tally = tallyOf(fields),
     spent = count(fields.spent), overageBilled = count(fields.overageBilled),
     hasEarlierFailures = fields.hasEarlierFailures == '1',
-    earlier = { starts = count(fields.earlierStarts), billed = count(fields.earlierBilled) },
+  }
+end
+
+-- Permits of a killed start are settled after the next one has begun, so the last starts before a
+-- run are added up when it is listed; sums of those before them are stored with each start.
+local STARTS_ADDED = 20
+local function earlierOf(run)
+  local names = { 'previous', 'earlierStarts', 'earlierBilled', 'earlierUnreported', 'earlierOverage',
+    'billed', 'spent', 'overageBilled' }
+  local at = redis.call('HMGET', run, unpack(names))
+  local starts, billed, unreported, overage = count(at[2]), 0, 0, 0
+  for _ = 1, STARTS_ADDED do
+    local previous = at[1] and root .. 'run:' .. at[1]
+    if not previous or redis.call('EXISTS', previous) == 0 then break end
+    local before = redis.call('HMGET', previous, unpack(names))
+    billed = billed + count(before[6])
+    unreported = unreported + math.max(0, count(before[7]) - count(before[6]))
+    overage = overage + count(before[8])
+    at = before
+  end
+  return {
+    starts = starts, billed = billed + count(at[3]), unreported = unreported + count(at[4]),
+    overage = overage + count(at[5]),
   }
 end
 
@@ -57,8 +79,11 @@ function operations.start_run()
     local last = before and fieldsOf(root .. 'run:' .. before)
     if last and last.status == 'stopped' and last.label == label then
       redis.call('ZREM', root .. 'runs', before)
-      redis.call('HSET', run, 'earlierStarts', shown(count(last.earlierStarts) + 1),
-        'earlierBilled', shown(count(last.earlierBilled) + count(last.billed)))
+      local earlier = earlierOf(root .. 'run:' .. before)
+      redis.call('HSET', run, 'previous', before, 'earlierStarts', shown(earlier.starts + 1),
+        'earlierBilled', shown(earlier.billed + count(last.billed)),
+        'earlierUnreported', shown(earlier.unreported + math.max(0, count(last.spent) - count(last.billed))),
+        'earlierOverage', shown(earlier.overage + count(last.overageBilled)))
     end
     redis.call('HSET', started, 'last', id)
     redis.call('HSET', run, 'id', id, 'key', key, 'label', label, 'settings', settings, 'status', 'running',
@@ -88,7 +113,12 @@ function operations.list_runs()
     if #ids == 0 then break end
     for _, id in ipairs(ids) do
       local record = recordOf(root .. 'run:' .. id)
-      if record then found[#found + 1] = record else redis.call('ZREM', root .. 'runs', id) end
+      if record then
+        record.earlier = earlierOf(root .. 'run:' .. id)
+        found[#found + 1] = record
+      else
+        redis.call('ZREM', root .. 'runs', id)
+      end
     end
   end
   return listed(found)

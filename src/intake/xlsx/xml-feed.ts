@@ -66,7 +66,10 @@ export async function readXml(chunks: AsyncIterable<Buffer>, handler: XmlHandler
   feed.end();
 }
 
-/** `_x000D_` is a carriage return: the escape for characters that XML does not allow (ECMA-376, 22.9.2). */
+/**
+ * `_x000D_` is a carriage return: the escape for characters that XML does not allow (ECMA-376,
+ * 22.9.2).
+ */
 export function unescapeXstring(text: string): string {
   if (!text.includes('_x')) return text;
   return text.replace(/_x([0-9a-fA-F]{4})_/g, (_whole, hex) => String.fromCharCode(Number.parseInt(hex, 16)));

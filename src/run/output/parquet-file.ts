@@ -61,8 +61,8 @@ function commonType(seen: ReadonlySet<ColumnType>): ColumnType {
 }
 
 /**
- * Like `output`, to which it writes, but takes records of `TypedCell`s, the first a header. `types`:
- * of the user's columns, if the input is not Parquet.
+ * Like `output`, to which it writes, but takes records of `TypedCell`s, the first a header.
+ * `types`: of the user's columns, if the input is not Parquet.
  */
 export function createParquetFile(output: Output, plan: OutputPlan, types: readonly ColumnType[]): Output {
   const bytes = new ByteWriter();

@@ -40,9 +40,9 @@ export function pictureType(bytes: Buffer): string | null {
 }
 
 /**
- * Connections for logos: public addresses only, no redirects. The caller closes it. A proxy resolves
- * names again, so this machine resolves them first; a name that it cannot find (some companies
- * resolve only their own names) is left to the rules of the proxy.
+ * Connections for logos: public addresses only, no redirects. The caller closes it. A proxy
+ * resolves names again, so this machine resolves them first; a name that it cannot find (some
+ * companies resolve only their own names) is left to the rules of the proxy.
  */
 export function openLogoAgent(network: Network = PLAIN_NETWORK, resolve?: Resolve): Agent {
   const lookup = publicLookup(resolve);

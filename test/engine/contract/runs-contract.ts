@@ -75,14 +75,33 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         const found = (await store().list(100)).filter((run) => run.key === key);
         return found.map(({ id, status, tally, earlier }) => [id, status, tally.billed, earlier]);
       };
-      const copy = [other.id, 'stopped', 0, { starts: 0, billed: 0 }];
-      expect(await listed()).toEqual([[ended[2], 'stopped', 1, { starts: 2, billed: 20 }], copy]);
+      const copy = [other.id, 'stopped', 0, { starts: 0, billed: 0, unreported: 0, overage: 0 }];
+      expect(await listed()).toEqual([
+        [ended[2], 'stopped', 1, { starts: 2, billed: 20, unreported: 0, overage: 0 }],
+        copy,
+      ]);
       const last = await begin();
-      expect(await listed()).toEqual([[last.id, 'running', 0, { starts: 3, billed: 21 }], copy]);
+      expect(await listed()).toEqual([
+        [last.id, 'running', 0, { starts: 3, billed: 21, unreported: 0, overage: 0 }],
+        copy,
+      ]);
       await store().end(last.id, 'completed', null);
       expect(await store().get(ended[0] ?? '')).toMatchObject({ status: 'stopped' });
+      // A late report of an earlier start.
+      await store().addTally(ended[1] ?? '', 'late', { ...NOTHING, billed: 4 });
+      expect((await listed())[0]).toEqual([
+        last.id,
+        'completed',
+        0,
+        { starts: 3, billed: 25, unreported: 0, overage: 0 },
+      ]);
       const anew = await begin();
-      expect((await listed())[0]).toEqual([anew.id, 'running', 0, { starts: 0, billed: 0 }]);
+      expect((await listed())[0]).toEqual([
+        anew.id,
+        'running',
+        0,
+        { starts: 0, billed: 0, unreported: 0, overage: 0 },
+      ]);
     });
 
     test('its size is stored and the tallies of workers are added up', async () => {

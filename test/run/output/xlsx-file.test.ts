@@ -86,7 +86,9 @@ it('every cell comes back unchanged, with its type and position', async () => {
   );
 });
 
-/** `{n: 1}` without a format is 1; a number format by position is the same only where it is used. */
+/**
+ * `{n: 1}` without a format is 1; a number format by position is the same only where it is used.
+ */
 function plain(cell: TypedCell): TypedCell {
   return typeof cell === 'object' && cell !== null && 'n' in cell && typeof cell.n === 'number' && !cell.f
     ? cell.n
