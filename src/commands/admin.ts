@@ -3,6 +3,7 @@ import type { Settings } from '../config/settings.js';
 import {
   type AccountStatus,
   budgetText,
+  limitText,
   projectionText,
   readAccountStatus,
   termsOf,
@@ -179,7 +180,7 @@ export function ledgerText(account: string, state: LedgerState): string {
     `account     ${account}`,
     `period      ${state.period ?? 'unknown until the first answer'}`,
     `quota       ${state.quota === null ? 'unknown until the first answer' : countText(state.quota)}`,
-    `limit       ${limit === null ? 'unknown' : countText(limit)} (quota${state.overage > 0 ? ` and ${countOf(state.overage, 'overage request')}` : ''})`,
+    `limit       ${limit === null ? 'unknown' : countText(limit)} (${limitText(state)})`,
     `used        ${countText(used)}: ${countText(state.sent)} sent by us, ${countText(state.held)} in flight, ${countText(state.others)} by others`,
     `service     last reported ${state.usage === null ? 'no usage' : `${countText(state.usage)} used`}`,
   ];

@@ -160,7 +160,7 @@ function findArgumentProblems(command: CommandName, args: readonly string[]): Pr
     return [usageProblem(`${command} takes flags only`, `${given} other words`, todo)];
   }
   if (given === 0)
-    return [usageProblem(`${argument.name} is missing`, command, `name ${argument.description}`)];
+    return [usageProblem(`${argument.name} is missing`, command, `give ${argument.description}`)];
   const todo = 'run it once for each, and quote names that contain blanks';
   return [usageProblem(`${command} takes one ${argument.name}`, `${given} were given`, todo)];
 }

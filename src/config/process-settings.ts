@@ -107,7 +107,7 @@ export const PROCESS_SETTINGS = {
     'replace the schedule with this name; its last runs stay listed',
   ),
   catchUp: schedule('--catch-up', yesOrNo).describe(
-    'if the machine was off at the time, run once when it is back on',
+    'if the machine was off at the time, run once when it is on again',
   ),
 
   notifyUrl: notifying('--notify-url', webhookValue).describe('webhook to notify of events, as JSON', {

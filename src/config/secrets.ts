@@ -95,7 +95,7 @@ export function readDashboardPassword(settings: {
     variable: 'BRAND_ENRICH_DASHBOARD_PASSWORD',
     flag: '--dashboard-password-file',
     file: 'file of the password',
-    wrong: 'its content (not shown) is not a password',
+    wrong: 'its content (not shown) cannot be used as a password',
   });
   if (password !== null || isLoopbackHost(settings.dashboardHost)) return password;
   throw new NeverStartError({

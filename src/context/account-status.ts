@@ -4,7 +4,7 @@ import { costOf, requestsFor } from '../core/decimal.js';
 import { countOf, countText } from '../core/figures.js';
 import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
-import { limitOf } from '../ledger/policy.js';
+import { capOf, limitOf } from '../ledger/policy.js';
 import { type BudgetState, budgetStateOf, type Projection, projectPeriodEnd } from '../ledger/projection.js';
 import type { AccountNames } from '../run/enrich-request.js';
 import { isAlive, type RunRecord } from '../stores/run-store.js';
@@ -83,17 +83,27 @@ export function projectionText(projection: Projection, limit: number | null): st
   const beyond =
     limitReachedOn === null || over <= 0
       ? ''
-      : `; ${countText(over)} more than quota and budget allow; they are used up on ${limitReachedOn}`;
+      : `; ${countText(over)} more than the limit, which is reached on ${limitReachedOn}`;
   return (
     `projected   ${countOf(projected.total, 'request')} by ${endsOn} at the current rate ` +
     `(${countText(projected.byUs)} by us, ${countText(projected.byOthers)} by others; ${days(daysGone)} gone, ${days(daysLeft)} left)${beyond}\n`
   );
 }
 
+/** What the limit consists of. */
+export function limitText(state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>): string {
+  const { overage } = state;
+  const cap = capOf(state);
+  if (cap === null) return overage > 0 ? `quota and ${countOf(overage, 'overage request')}` : 'quota';
+  return overage > 0 ? `--quota ${cap} and ${countOf(overage, 'request')} beyond it` : `--quota ${cap}`;
+}
+
+/** The line of `status` about the overage budget. */
 export function budgetText(budget: BudgetState): string {
-  const { used, left, overageRequests, price, requestsLeft } = budget;
-  return (
-    `budget      ${used} of ${budget.budget} used: ${countOf(overageRequests, 'request')} beyond the quota at ${price}; ` +
-    `${left} left for ${countText(requestsLeft)}\n`
-  );
+  const { used, left, overageRequests, price, quotaCap, requestsAllowed, requestsLeft } = budget;
+  const rest =
+    quotaCap === null
+      ? `${left} left for ${countText(requestsLeft)}`
+      : `it allows ${countOf(requestsAllowed, 'request')} beyond --quota ${quotaCap}, ${countText(requestsLeft)} left`;
+  return `budget      ${used} of ${budget.budget} used: ${countOf(overageRequests, 'request')} beyond the quota at ${price}; ${rest}\n`;
 }

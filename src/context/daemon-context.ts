@@ -1,7 +1,7 @@
 /** The context that `watch` and `up` open once for all their runs, with one lookup worker. */
 import type { LoadedSettings } from '../config/settings.js';
 import { systemClock } from '../core/clock.js';
-import { type Releasers, withReleasers } from '../core/lifecycle.js';
+import { type Releasers, untilAborted, withReleasers } from '../core/lifecycle.js';
 import type { SharedWorker } from '../run/enrich-request.js';
 import { stopAtSignal } from '../run/lookups/run-lookups.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
@@ -67,10 +67,8 @@ function shareWorker(open: (listener: WorkerListener) => LookupWorker): SharedWo
 /** One deadline for all endings together. */
 function graceFromSignal(stop: AbortSignal, graceMs: () => number): () => number {
   let endsAt: number | null = null;
-  const begin = () => {
+  void untilAborted(stop).then(() => {
     endsAt = systemClock.monotonic() + graceMs();
-  };
-  if (stop.aborted) begin();
-  else stop.addEventListener('abort', begin, { once: true });
+  });
   return () => (endsAt === null ? graceMs() : Math.max(0, endsAt - systemClock.monotonic()));
 }

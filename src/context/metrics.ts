@@ -3,8 +3,8 @@ import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
-import { withinDeadline } from '../core/lifecycle.js';
-import { type HttpListener, listenHttp } from '../core/listen-http.js';
+import { succeeds, withinDeadline } from '../core/lifecycle.js';
+import { type HttpListener, type ListenAddress, listenHttp } from '../core/listen-http.js';
 import type { ChunkCounts } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf, roomOf } from '../ledger/policy.js';
@@ -55,57 +55,42 @@ export function createMetrics() {
     buckets: BUCKETS,
     registers,
   });
-  const gauge = (name: string, help: string, read: () => number) =>
+  /** `fill` sets all its values anew at each scrape. */
+  const gauge = (name: string, help: string, labelNames: string[], fill: (gauge: Gauge) => unknown) =>
     new Gauge({
       name: `brand_enrich_${name}`,
       help,
+      labelNames,
       registers,
-      collect() {
-        this.set(read());
+      async collect() {
+        this.reset();
+        await fill(this);
       },
     });
   const gaugeOfAccounts = (name: string, help: string, read: (state: LedgerState) => number | null) =>
-    new Gauge({
-      name: `brand_enrich_${name}`,
-      help,
-      labelNames: ['account'] as const,
-      registers,
-      collect() {
-        this.reset();
-        for (const account of accounts()) {
-          const state = worker?.ledgerState(account) ?? null;
-          const value = state && read(state);
-          if (value !== null) this.set({ account }, value);
-        }
-      },
+    gauge(name, help, ['account'], (each) => {
+      for (const account of accounts()) {
+        const state = worker?.ledgerState(account) ?? null;
+        const value = state && read(state);
+        if (value !== null) each.set({ account }, value);
+      }
     });
-  gauge('in_flight', 'Requests under way in this process', () => worker?.inFlight ?? 0);
-  gauge('service_away', '1 while the service gives no good answers and is asked one request at a time', () =>
-    worker?.outage ? 1 : 0,
-  );
+  gauge('in_flight', 'Requests under way in this process', [], (each) => each.set(worker?.inFlight ?? 0));
+  const away = '1 while the service gives no good answers and is asked one request at a time';
+  gauge('service_away', away, [], (each) => each.set(worker?.outage ? 1 : 0));
   gaugeOfAccounts('limit', 'Requests that the account may send in this period: quota and overage', limitOf);
-  gaugeOfAccounts(
-    'limit_left',
-    'Requests of the limit that are left, as this process last saw the account',
-    roomOf,
-  );
+  const left = 'Requests of the limit that are left, as this process last saw the account';
+  gaugeOfAccounts('limit_left', left, roomOf);
   gaugeOfAccounts(
     'pace_per_second',
     'Requests per second that all workers of the account share; +Inf is unpaced',
     ({ pace }) => pace.rate ?? Number.POSITIVE_INFINITY,
   );
-  new Gauge({
-    name: 'brand_enrich_queue_chunks',
-    help: 'Chunks of up to 50 identifiers in the queue',
-    labelNames: ['state'] as const,
-    registers,
-    async collect() {
-      this.reset();
-      const read = readDepth?.().catch(() => undefined);
-      const depth = read && (await withinDeadline(read, QUEUE_DEADLINE_MS));
-      // An unknown depth is not 0.
-      for (const [state, chunks] of Object.entries(depth ?? {})) this.set({ state }, chunks);
-    },
+  gauge('queue_chunks', 'Chunks of up to 50 identifiers in the queue', ['state'], async (each) => {
+    const read = readDepth?.().catch(() => undefined);
+    const depth = read && (await withinDeadline(read, QUEUE_DEADLINE_MS));
+    // An unknown depth is not 0.
+    for (const [state, chunks] of Object.entries(depth ?? {})) each.set({ state }, chunks);
   });
 
   return {
@@ -136,29 +121,18 @@ export function createMetrics() {
 }
 
 /** Why this process cannot work; null: it can. Asks the engine once at a time, for all probes. */
-export function createReadiness(
-  askEngine: () => Promise<unknown>,
-  stop: AbortSignal,
-): () => Promise<string | null> {
+export function createReadiness(askEngine: () => Promise<unknown>, stop: AbortSignal) {
   let asking: Promise<boolean> | null = null;
   return async () => {
     if (stop.aborted) return 'stopping';
-    asking ??= askEngine()
-      .then(
-        () => true,
-        () => false,
-      )
-      .finally(() => {
-        asking = null;
-      });
+    asking ??= succeeds(askEngine()).finally(() => {
+      asking = null;
+    });
     return (await withinDeadline(asking, PROBE_MS)) === true ? null : 'the engine does not answer';
   };
 }
 
-export interface MetricsServerOptions {
-  readonly host: string;
-  /** 0 takes a free one. */
-  readonly port: number;
+export interface MetricsServerOptions extends Pick<ListenAddress, 'host' | 'port'> {
   readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
   /** See `createReadiness`. */
   readonly whyNotReady: () => Promise<string | null>;

@@ -11,7 +11,6 @@ import type { Log } from '../core/log.js';
 import type { Streams } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { type OpenEngineOptions, openEngine } from '../engine/open-engine.js';
-import type { Client } from '../lookup/client.js';
 import { openNotifier } from '../run/notices/notifier.js';
 import { createLookupWorker, type LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
@@ -143,13 +142,9 @@ export function watched(
   clientFor: ClientFor,
   { metrics, traces }: Pick<EngineContext, 'metrics' | 'traces'>,
 ): ClientFor {
-  const watched = new WeakMap<Client, Client>();
   return (service) => {
     const client = clientFor(service);
-    if (client === null) return null;
-    const known = watched.get(client) ?? traces.watchClient(metrics.watchClient(client));
-    watched.set(client, known);
-    return known;
+    return client && traces.watchClient(metrics.watchClient(client));
   };
 }
 
@@ -171,22 +166,11 @@ export interface WorkerContext {
 
 /** The worker of one token. The caller starts and stops it; `listener` gets chunks and answers. */
 export function openLookupWorker(
-  { engine, service, settings, stateFolder, log, takesChunks = true }: WorkerContext,
+  { service, settings, stateFolder, ...rest }: WorkerContext,
   listener?: WorkerListener,
 ): LookupWorker {
   const { concurrency, timeoutMs, usageLagMs, compression: compress } = settings;
-  return createLookupWorker({
-    engine,
-    clientFor: service.clientFor,
-    queueName: service.queueName,
-    concurrency,
-    timeoutMs,
-    usageLagMs,
-    compress,
-    spoolFolder: spoolOf(stateFolder),
-    clock: systemClock,
-    log,
-    takesChunks,
-    ...(listener === undefined ? {} : { listener }),
-  });
+  const terms = { concurrency, timeoutMs, usageLagMs, compress, spoolFolder: spoolOf(stateFolder) };
+  const { clientFor, queueName } = service;
+  return createLookupWorker({ ...rest, ...terms, clientFor, queueName, clock: systemClock, listener });
 }

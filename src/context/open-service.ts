@@ -64,12 +64,8 @@ export function openClients(settings: Settings, token: string, releasers: Releas
         ? service.startsWith('https://') || isLoopbackUrl(service) || settings.allowHttp
         : service === settings.baseUrl;
     if (!isAllowed || !URL.canParse(service)) return null;
-    const http = createHttpSend({
-      baseUrl: service,
-      connections: settings.concurrency,
-      timeoutMs: settings.timeoutMs,
-      network,
-    });
+    const { concurrency: connections, timeoutMs } = settings;
+    const http = createHttpSend({ baseUrl: service, connections, timeoutMs, network });
     opened.push(http);
     const client = createClient(http.send, token);
     clients.set(service, client);
@@ -95,19 +91,13 @@ export function knownNames(settings: Settings): AccountNames | null {
 function addressAndToken(settings: Settings): { readonly baseUrl: string; readonly token: string } {
   const { baseUrl } = settings;
   const token = readToken(settings);
-  if (baseUrl === null)
-    throw new NeverStartError({
-      code: 'usage-service-missing',
-      subject: '--base-url',
-      todo: 'name the service with --base-url or BRAND_API_URL, or try --sample',
-    });
-  if (token === null)
-    throw new NeverStartError({
-      code: 'usage-token-missing',
-      subject: 'BRAND_API_TOKEN',
-      todo: 'set it, or name a file with --token-file',
-    });
-  return { baseUrl, token };
+  if (baseUrl === null) {
+    const todo = 'name the service with --base-url or BRAND_API_URL, or try --sample';
+    throw new NeverStartError({ code: 'usage-service-missing', subject: '--base-url', todo });
+  }
+  if (token !== null) return { baseUrl, token };
+  const todo = 'set it, or name a file with --token-file';
+  throw new NeverStartError({ code: 'usage-token-missing', subject: 'BRAND_API_TOKEN', todo });
 }
 
 /** The account's name: as given, or made of service and token. */

@@ -75,10 +75,8 @@ export function createTraces({ url, log }: { readonly url: string; readonly log:
     },
     /** Sends what is left, for 2 s at most. Never rejects. */
     async close() {
-      await withinDeadline(
-        provider.shutdown().catch(() => undefined),
-        CLOSE_MS,
-      );
+      const sent = provider.shutdown().catch(() => undefined);
+      await withinDeadline(sent, CLOSE_MS);
       trace.disable();
       context.disable();
       propagation.disable();

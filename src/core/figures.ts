@@ -1,4 +1,5 @@
 /** Figures as people read them: in English, and in UTC unless a zone is named, on every machine. */
+import { attempt } from './lifecycle.js';
 
 /** `12,345`. */
 export function countText(count: number): string {
@@ -48,11 +49,8 @@ export function clockText(at: number): string {
 /** `Sat 21 Nov, 02:00`, in a zone of the IANA database; marked as UTC where it is not known. */
 export function weekdayText(at: number, zone: string): string {
   const options = { weekday: 'short', ...TO_THE_MINUTE } as const;
-  try {
-    return inUtc({ ...options, timeZone: zone }).format(at);
-  } catch {
-    return `${inUtc(options).format(at)} UTC`;
-  }
+  const inZone = attempt(() => inUtc({ ...options, timeZone: zone }).format(at), null);
+  return inZone ?? `${inUtc(options).format(at)} UTC`;
 }
 
 /** `0.4 s`, `12 s`, `3 min 5 s`, `2 h 10 min`. */

@@ -3,6 +3,9 @@
  * other character stays. Numbers keep their digits: `12345678901234567890` and `1.10` would not
  * survive `JSON.parse`. For valid JSON only, but for {@link readJson} and {@link findJsonFault}.
  */
+import { createRequire } from 'node:module';
+import type { ParseError } from 'jsonc-parser';
+import { attempt } from './lifecycle.js';
 
 /** One member of the outermost object. Positions are in the object's text. */
 export interface Member {
@@ -49,11 +52,7 @@ export function cellOfJson(value: string): string {
 }
 
 /** The text without these of its members; `members` must be all of {@link membersOf}. */
-export function cutMembers(
-  text: string,
-  members: readonly Member[],
-  isCut: (member: Member) => boolean,
-): string {
+export function cutMembers(text: string, members: readonly Member[], isCut: (member: Member) => boolean) {
   let kept = '';
   let from = 0;
   let hasKept = false;
@@ -82,11 +81,7 @@ export function addMember(text: string, member: string): string | null {
 
 /** What a JSON text holds, in this shape; null when it is none, or of another shape. */
 export function readJson<T>(text: string, shape: { parse(value: unknown): T }): T | null {
-  try {
-    return shape.parse(JSON.parse(text));
-  } catch {
-    return null;
-  }
+  return attempt(() => shape.parse(JSON.parse(text)), null);
 }
 
 // Unterminated strings and comments are scanned only once.
@@ -165,39 +160,17 @@ function endOfValue(text: string, start: number): number {
   return at;
 }
 
-const BLANKS = /[ \t\r\n]*/y;
-const STRING = /"(?:[^"\\\p{Cc}]|[\x7f-\x9f]|\\(?:["\\/bfnrt]|u[\da-fA-F]{4}))*"/uy;
-const OTHER_SCALAR = /-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?|true|false|null/y;
-/** What is nested deeper is reported as if it were wrong there: no config file is. */
-const DEEPEST = 500;
-
 /**
  * The first place at which the text cannot go on as it does; its end when something is missing
- * there. From 1, the column in UTF-16 units. null: it is JSON.
+ * there. From 1, the column in UTF-16 units. null: it is JSON, or nested too deep to be read.
  */
 export function findJsonFault(text: string): { line: number; column: number } | null {
-  let at = 0;
-  const take = (pattern: RegExp): boolean => {
-    pattern.lastIndex = at;
-    if (!pattern.test(text)) return false;
-    at = pattern.lastIndex;
-    return true;
-  };
-  const takeToken = (pattern: RegExp) => take(BLANKS) && take(pattern);
-  const takeItems = (close: RegExp, takeItem: () => boolean): boolean => {
-    if (takeToken(close)) return true;
-    do if (!takeItem()) return false;
-    while (takeToken(/,/y));
-    return takeToken(close);
-  };
-  const takeValue = (depth: number): boolean => {
-    if (depth > DEEPEST) return false;
-    const takeMember = () => takeToken(STRING) && takeToken(/:/y) && takeValue(depth + 1);
-    if (takeToken(/\{/y)) return takeItems(/\}/y, takeMember);
-    if (takeToken(/\[/y)) return takeItems(/\]/y, () => takeValue(depth + 1));
-    return takeToken(STRING) || takeToken(OTHER_SCALAR);
-  };
-  if (takeValue(0) && takeToken(/$/y)) return null;
-  const before = text.slice(0, at).split(/\r\n|\r|\n/);
+  // Loaded for a wrong text only.
+  const { parse } = createRequire(import.meta.url)('jsonc-parser') as typeof import('jsonc-parser');
+  const errors: ParseError[] = [];
+  attempt(() => parse(text, errors, { disallowComments: true }), null);
+  const [first] = errors;
+  if (first === undefined) return null;
+  const before = text.slice(0, first.offset).split(/\r\n|\r|\n/);
   return { line: before.length, column: (before.at(-1) ?? '').length + 1 };
 }

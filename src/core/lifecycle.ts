@@ -1,4 +1,4 @@
-/** How things end: releases of what was acquired, waits with an end, and whether a process runs. */
+/** How things end: releases, failures that have an answer, waits, and whether a process runs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 export type Release = () => unknown | Promise<unknown>;
@@ -27,16 +27,39 @@ export function createReleasers() {
 
 /** Runs `action` and then what it pushed. Its own error wins over an error of a release. */
 export async function withReleasers<T>(action: (releasers: Releasers) => Promise<T>): Promise<T> {
+  return orRelease(async (releasers) => {
+    const result = await action(releasers);
+    await releasers.releaseAll();
+    return result;
+  });
+}
+
+/** Runs `action`, and what it pushed only when it fails; its own error wins. */
+export async function orRelease<T>(action: (releasers: Releasers) => Promise<T>): Promise<T> {
   const releasers = createReleasers();
-  let result: T;
   try {
-    result = await action(releasers);
+    return await action(releasers);
   } catch (error) {
     await releasers.releaseAll().catch(() => undefined);
     throw error;
   }
-  await releasers.releaseAll();
-  return result;
+}
+
+/** The result of `read`, or `otherwise` when it throws. */
+export function attempt<T, U>(read: () => T, otherwise: U): T | U {
+  try {
+    return read();
+  } catch {
+    return otherwise;
+  }
+}
+
+/** Whether it resolves. Never rejects. */
+export function succeeds(promise: Promise<unknown>): Promise<boolean> {
+  return promise.then(
+    () => true,
+    () => false,
+  );
 }
 
 /** The promise, or `undefined` after `ms` milliseconds. For closes that may hang. */

@@ -7,7 +7,7 @@ import { systemWords } from './system-error.js';
 
 export type HttpListener = Awaited<ReturnType<typeof listenHttp>>;
 
-interface ListenAddress {
+export interface ListenAddress {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;

@@ -36,7 +36,8 @@ interface LogOptions {
 
 /**
  * Opens the log. Lines are written synchronously: what was logged before a kill is on disk.
- * `reopen` opens the file again under its name, after a rotation. Throws FailFileError `output-unwritable`.
+ * `reopen` opens the file again under its name, after a rotation. Throws FailFileError
+ * `output-unwritable`.
  */
 export function openLog({ level, file }: LogOptions): { readonly log: Log; reopen(): void } {
   const destination = openDestination(file);
@@ -65,13 +66,8 @@ function openDestination(file: string | undefined) {
   } catch (cause) {
     const what = 'the log cannot be written';
     const subject = `${file} (${systemWords(cause)})`;
-    throw new FailFileError({
-      code: 'output-unwritable',
-      what,
-      subject,
-      todo: 'name another file with --log-file',
-      cause,
-    });
+    const todo = 'name another file with --log-file';
+    throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause });
   }
 }
 

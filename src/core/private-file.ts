@@ -7,7 +7,7 @@ import { randomBytes } from 'node:crypto';
 import { openSync, rmSync } from 'node:fs';
 import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isRunning } from './lifecycle.js';
+import { attempt, isRunning, succeeds } from './lifecycle.js';
 
 export type PrivateFile = Awaited<ReturnType<typeof openPrivateFile>>;
 
@@ -15,10 +15,7 @@ export type PrivateFile = Awaited<ReturnType<typeof openPrivateFile>>;
 export async function openPrivateFile(folder: string, label: string) {
   const path = privatePath(folder, label);
   const handle = await open(path, 'wx+', 0o600);
-  const isNamed = await rm(path).then(
-    () => false,
-    () => true,
-  );
+  const isNamed = !(await succeeds(rm(path)));
   return {
     handle,
     /** Closes it and frees its disk space. Safe to call twice. */
@@ -34,12 +31,8 @@ export async function openPrivateFile(folder: string, label: string) {
 export function openPrivateFileSync(folder: string, label: string): { fd: number; name: string | null } {
   const path = privatePath(folder, label);
   const fd = openSync(path, 'wx+', 0o600);
-  try {
-    rmSync(path);
-    return { fd, name: null };
-  } catch {
-    return { fd, name: path };
-  }
+  const isNamed = attempt(() => [rmSync(path)], null) === null;
+  return { fd, name: isNamed ? path : null };
 }
 
 function privatePath(folder: string, label: string): string {

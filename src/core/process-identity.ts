@@ -4,7 +4,7 @@
  */
 import { readFileSync, readlinkSync } from 'node:fs';
 import { hostname } from 'node:os';
-import { isRunning } from './lifecycle.js';
+import { attempt, isRunning } from './lifecycle.js';
 
 /** Host, boot, PID namespace, PID, start; empty where a platform does not give it. */
 export function processIdentity(): string {
@@ -24,22 +24,15 @@ export function isProcessGone(identity: string): boolean {
 
 /** Host, boot and namespace of process identifiers: equal for processes that can see each other. */
 export function machineIdentity(): string {
-  const boot = orEmpty(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim());
-  return [hostname().replaceAll(' ', ''), boot, orEmpty(() => readlinkSync('/proc/self/ns/pid'))].join(' ');
+  const boot = attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(), '');
+  const namespace = attempt(() => readlinkSync('/proc/self/ns/pid'), '');
+  return [hostname().replaceAll(' ', ''), boot, namespace].join(' ');
 }
 
 /** When a process started, in ticks since the boot. */
 function startOf(pid: number): string {
-  const stat = orEmpty(() => readFileSync(`/proc/${pid}/stat`, 'utf8'));
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, 'utf8'), '');
   // The name in parentheses may hold blanks and parentheses; the start is the 20th field after it
   // (proc(5)).
   return stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19] ?? '';
-}
-
-function orEmpty(read: () => string): string {
-  try {
-    return read();
-  } catch {
-    return '';
-  }
 }

@@ -2,6 +2,7 @@
  * Secrets are removed from texts by their value, in any case: a list of field names is not enough,
  * because a service may send the token as its error code.
  */
+import { attempt } from './lifecycle.js';
 
 /** A shorter one occurs in words by chance, and cannot be kept secret. */
 const SHORTEST = 4;
@@ -59,10 +60,5 @@ export function jsonWithoutSecrets(json: string): string {
 }
 
 function isJson(text: string): boolean {
-  try {
-    JSON.parse(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return attempt(() => [JSON.parse(text)], null) !== null;
 }

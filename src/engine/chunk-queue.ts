@@ -1,7 +1,6 @@
-/**
- * The chunk queue over a BullMQ queue, the same for every engine.
- */
+/** The chunk queue over a BullMQ queue, the same for every engine. */
 import { PRIORITY_LIMIT } from 'bullmq';
+import { succeeds } from '../core/lifecycle.js';
 import type { BullChunkQueue, ChunkCounts, ChunkJob, ChunkPlace, ChunkQueue } from './engine.js';
 import { translated } from './store-calls.js';
 
@@ -87,11 +86,7 @@ export async function promoteParked(queue: Pick<BullChunkQueue, 'getJobs'>, now:
   for (const job of await queue.getJobs(['delayed'], 0, LOOKED_AT, false)) {
     // One that was taken meanwhile is not there any more.
     if (job?.data === undefined || (job.processedOn ?? now) - now <= AHEAD_AT_MOST_MS) continue;
-    const isDone = await job.promote().then(
-      () => true,
-      () => false,
-    );
-    if (isDone) promoted += 1;
+    if (await succeeds(job.promote())) promoted += 1;
   }
   return promoted;
 }

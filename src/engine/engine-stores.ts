@@ -1,7 +1,4 @@
-/**
- * The stores of an engine over its operations, the same on Redis and PostgreSQL, and the id of the
- * engine that they keep.
- */
+/** The stores of an engine over its operations, the same on Redis and PostgreSQL, and its id. */
 import { randomBytes } from 'node:crypto';
 import type { Entry, KeyValueStore } from '../stores/key-value-store.js';
 import type { Engine } from './engine.js';

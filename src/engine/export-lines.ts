@@ -3,7 +3,9 @@
  * that counts them. What the service sent stays as it came, so that numbers that JavaScript cannot
  * hold survive; what cannot stand on a line goes as base64.
  */
+import { z } from 'zod';
 import { membersOf } from '../core/json-text.js';
+import { attempt } from '../core/lifecycle.js';
 import type { Spending } from '../ledger/ledger.js';
 import type { StoredOutcome } from '../stores/outcome-store.js';
 import { packProfile, unpackProfile } from '../stores/profile-codec.js';
@@ -56,14 +58,9 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 /** A JSON object as text on one line, with `{` and `}` at its ends; null: it is none. */
 function textOnOneLine(body: Buffer): string | null {
-  try {
-    const text = UTF8.decode(body);
-    if (!/^\{[^\r\n]*\}$/.test(text)) return null;
-    JSON.parse(text);
-    return text;
-  } catch {
-    return null;
-  }
+  const text = attempt(() => UTF8.decode(body), '');
+  const isObject = /^\{[^\r\n]*\}$/.test(text) && attempt(() => [JSON.parse(text)], null) !== null;
+  return isObject ? text : null;
 }
 
 /** The header; a sentence about what the line is when it is none. */
@@ -76,80 +73,72 @@ export function readHeader(bytes: Buffer): ExportHeader | string {
   return { engine: String(given.engine), exportedAt: Date.parse(String(given.exportedAt)) };
 }
 
-export function readLine(bytes: Buffer): ExportLine {
-  const given = readObject(bytes);
-  try {
-    if (typeof given === 'string') throw new Broken(given);
-    if (given.type === 'account') return readAccount(given);
-    if (given.type === 'answer') return readAnswer(given, bytes);
-    check(given.type === 'end', `its type is ${JSON.stringify(given.type)}`);
-    check(isCount(given.answers), 'the count is missing');
-    return { type: 'end', answers: given.answers };
-  } catch (error) {
-    if (error instanceof Broken) return { type: 'broken', reason: error.message };
-    throw error;
-  }
+function readObject(bytes: Buffer): Readonly<Record<string, unknown>> | string {
+  const value: unknown = attempt(() => JSON.parse(UTF8.decode(bytes)), undefined);
+  if (value === undefined) return 'it is not JSON, or it is cut off';
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? { ...value } : 'it is not a JSON object';
 }
-
-type Given = Readonly<Record<string, unknown>>;
-
-class Broken extends Error {}
-
-function check(holds: boolean, reason: string): asserts holds {
-  if (!holds) throw new Broken(reason);
-}
-
-function readObject(bytes: Buffer): Given | string {
-  try {
-    const value: unknown = JSON.parse(UTF8.decode(bytes));
-    const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? (value as Given) : 'it is not a JSON object';
-  } catch {
-    return 'it is not JSON, or it is cut off';
-  }
-}
-
-const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && Number(value) >= 0;
-const isPeriod = (value: unknown): value is string | null =>
-  value === null ||
-  value === 'none' ||
-  (typeof value === 'string' && /^\d{4}-\d\d-\d\d$/.test(value) && !Number.isNaN(Date.parse(value)));
 
 /** Neither store takes NUL; our names contain no other control characters either. */
-const isName = (value: unknown): value is string =>
-  typeof value === 'string' && /^[^\p{Cc}\p{Cs}]{1,4000}$/u.test(value);
-
-function readAccount({ account, period, sent, others, quota }: Given): ExportLine {
-  check(isName(account), 'the name of the account is missing');
-  check(isPeriod(period), 'the period is not a date');
-  const areCounts = isCount(sent) && isCount(others) && (quota === null || isCount(quota));
-  check(areCounts, 'a count is not a whole number');
-  return { type: 'account', account, spending: { period, sent, others, quota } };
-}
-
+const NAME = /^[^\p{Cc}\p{Cs}]{1,4000}$/u;
 /** Service, allowNsfw, kind and value, as `outcome-key.ts` makes them. */
 const KEY = /^[0-9a-f]{10}:[utf]:[a-z]+:./;
+const NO_NAME = 'the name of the account is missing';
+const NO_PERIOD = 'the period is not a date';
+const NO_KEY = 'the key has an unknown form';
 
-function readAnswer(given: Given, bytes: Buffer): ExportLine {
-  const { key, status, billed } = given;
-  const fetchedAt = Date.parse(String(given.fetchedAt));
-  const freshUntil = given.freshUntil === null ? null : Date.parse(String(given.freshUntil));
-  check(isName(key) && KEY.test(key), 'the key has an unknown form');
-  const isStatus = status === 'matched' || status === 'not_found';
-  check(isStatus, 'the status is neither matched nor not_found');
-  check(typeof billed === 'boolean', 'billed is neither true nor false');
-  check(!Number.isNaN(fetchedAt) && !Number.isNaN(freshUntil), 'a date cannot be read');
+const countOr = (fault: string) => z.int(fault).min(0, fault);
+const count = countOr('a count is not a whole number');
+const date = z.unknown().transform((text, context) => {
+  const time = Date.parse(String(text));
+  if (Number.isNaN(time)) context.addIssue({ code: 'custom', message: 'a date cannot be read' });
+  return time;
+});
+
+const accountSchema = z.object({
+  type: z.literal('account'),
+  account: z.string(NO_NAME).regex(NAME, NO_NAME),
+  period: z.union([z.null(), z.literal('none'), z.iso.date(NO_PERIOD)], NO_PERIOD),
+  sent: count,
+  others: count,
+  quota: count.nullable(),
+});
+const answerSchema = z.object({
+  type: z.literal('answer'),
+  key: z.string(NO_KEY).regex(NAME, NO_KEY).regex(KEY, NO_KEY),
+  status: z.enum(['matched', 'not_found'], 'the status is neither matched nor not_found'),
+  billed: z.boolean('billed is neither true nor false'),
+  fetchedAt: date,
+  freshUntil: date.nullable(),
+});
+const endSchema = z.object({ type: z.literal('end'), answers: countOr('the count is missing') });
+const lineSchema = z.discriminatedUnion('type', [accountSchema, answerSchema, endSchema], {
+  error: ({ input }) => `its type is ${JSON.stringify((input as { type?: unknown }).type)}`,
+});
+
+export function readLine(bytes: Buffer): ExportLine {
+  const given = readObject(bytes);
+  if (typeof given === 'string') return { type: 'broken', reason: given };
+  const { data, error } = lineSchema.safeParse(given);
+  if (data === undefined) return { type: 'broken', reason: error.issues[0]?.message ?? 'it is damaged' };
+  if (data.type === 'end') return data;
+  if (data.type === 'account') {
+    const { type, account, ...spending } = data;
+    return { type, account, spending };
+  }
+  const { type, ...known } = data;
   const body = bodyOf(given, bytes);
-  check((body === null) === (status === 'not_found'), 'answer and status do not match');
-  const packed = body === null ? null : packProfile(body, true);
-  return { type: 'answer', outcome: { key, status, packed, fetchedAt, billed, freshUntil } };
+  if ((body === null) !== (data.status === 'not_found'))
+    return { type: 'broken', reason: 'answer and status do not match' };
+  return { type, outcome: { ...known, packed: body && packProfile(body, true) } };
 }
 
-function bodyOf({ answer, base64 }: Given, bytes: Buffer): Buffer | null {
+/** The body as the service sent it; null: the line has none. */
+function bodyOf({ answer, base64 }: Readonly<Record<string, unknown>>, bytes: Buffer): Buffer | null {
   if (typeof base64 === 'string') return Buffer.from(base64, 'base64');
   if (typeof answer !== 'object' || answer === null) return null;
   const line = UTF8.decode(bytes);
   const member = membersOf(line)?.findLast(({ key }) => key === 'answer');
-  const text = member && line.slice(member.valueStart, member.valueEnd);
-  return text === undefined ? null : Buffer.from(text);
+  return member === undefined ? null : Buffer.from(line.slice(member.valueStart, member.valueEnd));
 }

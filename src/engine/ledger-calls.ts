@@ -1,7 +1,4 @@
-/**
- * The `Ledger` as operations of an engine. All judgement is in `redis/ledger.lua`,
- * `postgres/ledger.sql` and the files beside them.
- */
+/** The `Ledger` as operations of an engine; the Lua and SQL files beside it judge. */
 import type { Ledger, LedgerState, PermitAnswer } from '../ledger/ledger.js';
 import type { StoreCalls, StoreParam } from './store-calls.js';
 

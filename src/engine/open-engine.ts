@@ -1,5 +1,5 @@
 /** Opens the engine that an address names, and loads no other. */
-import { NeverStartError } from '../core/errors.js';
+import { NeverStartError, usageProblem } from '../core/errors.js';
 import type { Engine, EngineOptions } from './engine.js';
 import { createPatience, withPatience } from './patience.js';
 
@@ -41,11 +41,8 @@ async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Pro
     const { openPostgresEngine } = await import('./postgres/open-postgres-engine.js');
     return openPostgresEngine({ url: engine, extraCa, ...rest });
   }
-  throw new NeverStartError({
-    code: 'usage-invalid',
-    what: 'unknown engine',
-    // An address may hold a password: only what stands before it is shown.
-    subject: engine.split(/[:/@]/, 1)[0] ?? '',
-    todo: 'use embedded, redis://..., rediss://..., postgres://... or postgresql://...',
-  });
+  // An address may hold a password: only what stands before it is shown.
+  const [scheme = ''] = engine.split(/[:/@]/, 1);
+  const todo = 'use embedded, redis://..., rediss://..., postgres://... or postgresql://...';
+  throw new NeverStartError(usageProblem('unknown engine', scheme, todo));
 }

@@ -1,7 +1,4 @@
-/**
- * The `OutcomeStore` as operations of an engine. The bodies of many answers travel as one value,
- * with their places beside it.
- */
+/** The `OutcomeStore` as operations of an engine; bodies travel as one value with their places. */
 import type { Freshness } from '../core/outcome.js';
 import type {
   ClaimAnswer,

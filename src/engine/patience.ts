@@ -5,6 +5,7 @@
  */
 import { setTimeout } from 'node:timers/promises';
 import { errorText, FailFileError } from '../core/errors.js';
+import { untilAborted } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { ChunkQueue, Engine } from './engine.js';
 
@@ -21,11 +22,9 @@ export function createPatience({ log, stop }: { readonly log: Log; readonly stop
   const now = () => performance.now();
   let awaySince: number | null = null;
   let stoppedAt: number | null = null;
-  const onStop = () => {
+  void untilAborted(stop).then(() => {
     stoppedAt = now();
-  };
-  if (stop.aborted) onStop();
-  else stop.addEventListener('abort', onStop, { once: true });
+  });
 
   function isOver(since: number): boolean {
     if (now() - since >= PATIENCE_MS) return true;

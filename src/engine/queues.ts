@@ -141,8 +141,6 @@ export function createQueues(
 }
 
 async function inTime(closing: Promise<unknown>): Promise<void> {
-  await withinDeadline(
-    closing.catch(() => undefined),
-    CLOSE_DEADLINE_MS,
-  );
+  const closed = closing.catch(() => undefined);
+  await withinDeadline(closed, CLOSE_DEADLINE_MS);
 }

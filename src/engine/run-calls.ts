@@ -1,9 +1,6 @@
-/**
- * The `RunStore` as operations of an engine.
- */
-import { FailFileError } from '../core/errors.js';
+/** The `RunStore` as operations of an engine. */
 import type { LookupFailure, RunProgress, RunRecord, RunSettings, RunStore } from '../stores/run-store.js';
-import { type StoreCalls, storableText } from './store-calls.js';
+import { type StoreCalls, storableText, unfit } from './store-calls.js';
 
 type Answered = Omit<RunRecord, 'settings'> & { readonly settings: string };
 
@@ -37,12 +34,8 @@ export function createRuns({ call, address }: StoreCalls): RunStore {
     async heartbeat(id) {
       const progress = (await call('beat_run', id)) as RunProgress | null;
       if (progress !== null) return progress;
-      throw new FailFileError({
-        code: 'engine-unfit',
-        what: 'the engine no longer knows this run (was it flushed, or restored from a backup?)',
-        subject: address,
-        todo: 'run the same command again',
-      });
+      const what = 'the engine no longer knows this run (was it flushed, or restored from a backup?)';
+      throw unfit(what, address, 'run the same command again');
     },
     setSize: (id, { rows, identifiers }) => change('set_run_size', id, rows, identifiers),
     addTally: (id, part, sum) => change('add_tally', id, part, JSON.stringify(sum)),

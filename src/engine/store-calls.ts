@@ -1,4 +1,5 @@
 /** The basis of an engine's stores: named operations, as Lua scripts or SQL functions. */
+import { FailFileError } from '../core/errors.js';
 
 /** Objects and lists travel as JSON text, the bodies of answers as bytes. */
 export type StoreParam = string | number | boolean | null | Buffer;
@@ -20,6 +21,11 @@ export interface StoreCalls {
 /** For sentences and names: U+FFFD for NUL and lone surrogates, which not every store can keep. */
 export function storableText(text: string): string {
   return text.replace(/\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
+}
+
+/** `engine-unfit`: what the server, the machine or the folder lacks, and the way out. */
+export function unfit(what: string, subject: string, todo: string, cause?: unknown): FailFileError {
+  return new FailFileError({ code: 'engine-unfit', what, subject, todo, cause });
 }
 
 /** The answer; `failure` translates errors of a client to ours. */

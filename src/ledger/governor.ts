@@ -26,9 +26,6 @@ import { type Denial, judgeDenial } from './policy.js';
 import { RULES } from './rules.js';
 import { createSlots, type Slots } from './slots.js';
 
-export type { Observation } from './outbox.js';
-export type { Grant } from './permit-waiters.js';
-
 export interface GovernorOptions {
   readonly ledger: Ledger;
   readonly account: string;

@@ -16,6 +16,7 @@
  *   paused    a person stopped all spending. Left by `resume`.
  */
 
+import { countOf } from '../core/figures.js';
 import type { LedgerState, RunSpending } from './ledger.js';
 import { nextPeriodAt, type PeriodSetting } from './period.js';
 import { RULES } from './rules.js';
@@ -29,10 +30,15 @@ export type Denial =
 /** Share of the limit at which a warning is due (specification: usage notice at 80 %). */
 const WARN_AT = 0.8;
 
+/** `--quota`, if it is what counts: below the service's quota, or that is unknown. Else null. */
+export function capOf({ quota, quotaCap }: Pick<LedgerState, 'quota' | 'quotaCap'>): number | null {
+  return quotaCap !== null && quotaCap < (quota ?? Infinity) ? quotaCap : null;
+}
+
 /** Requests that fit: min(header, --quota) + overage; null while the quota is unknown. */
 export function limitOf(state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>): number | null {
-  if (state.quota === null && state.quotaCap === null) return null;
-  return Math.min(state.quota ?? Infinity, state.quotaCap ?? Infinity) + state.overage;
+  const quota = capOf(state) ?? state.quota;
+  return quota === null ? null : quota + state.overage;
 }
 
 /** Requests that `--max-cost` still allows, or Infinity. Possible overage counts as overage. */
@@ -145,9 +151,12 @@ function capped(out: number, what: string): Denial {
     : { type: 'exhausted', why: `${what} by this run and earlier starts of it` };
 }
 
-function exhaustedWords({ quota, quotaCap, overage }: LedgerState): string {
-  if (quotaCap !== null && quotaCap < (quota ?? Infinity))
-    return overage > 0 ? '--quota and the overage budget are used up' : '--quota is used up';
+function exhaustedWords(state: LedgerState): string {
+  const { overage } = state;
+  const cap = capOf(state);
+  if (cap !== null && overage > 0)
+    return `--quota ${cap} and the ${countOf(overage, 'request')} beyond it that the overage budget allows are used up`;
+  if (cap !== null) return `--quota ${cap} is used up`;
   return overage > 0 ? 'the quota and the overage budget are used up' : 'the quota is used up';
 }
 

@@ -3,29 +3,11 @@
 import { costOf, requestsFor } from '../core/decimal.js';
 import type { LedgerState } from './ledger.js';
 import { nextPeriodAt, periodStart } from './period.js';
-import { spentOf } from './policy.js';
+import { capOf, spentOf } from './policy.js';
 
 const DAY_MS = 86_400_000;
 
-/** Requests of the account, in flight included. */
-interface Spending {
-  readonly byUs: number;
-  readonly byOthers: number;
-  readonly total: number;
-}
-
-export interface Projection {
-  /** First day of the period that comes next, `YYYY-MM-DD`, UTC. */
-  readonly endsOn: string;
-  /** Days of the period, with their fractions. */
-  readonly daysGone: number;
-  readonly daysLeft: number;
-  readonly used: Spending;
-  /** At the end of the period, rounded up. */
-  readonly projected: Spending;
-  /** Day on which `limit` is reached at this rate; null when it is not, or is not known. */
-  readonly limitReachedOn: string | null;
-}
+export type Projection = Readonly<NonNullable<ReturnType<typeof projectPeriodEnd>>>;
 
 /**
  * Goes on from the whole period so far in a straight line. null when there is too little to go on:
@@ -35,7 +17,7 @@ export interface Projection {
 export function projectPeriodEnd(
   state: Pick<LedgerState, 'now' | 'period' | 'sent' | 'held' | 'others'>,
   limit: number | null,
-): Projection | null {
+) {
   const { now, period } = state;
   const endsAt = nextPeriodAt(period, 'month');
   if (period === null || endsAt === null) return null;
@@ -47,11 +29,15 @@ export function projectPeriodEnd(
   const projected = spendingOf(Math.ceil(used.byUs * growth), Math.ceil(used.byOthers * growth));
   const reachedAt = limit === null ? endsAt : Math.max(now, startedAt + (goneMs * limit) / used.total);
   return {
+    /** First day of the period that comes next, `YYYY-MM-DD`, UTC. */
     endsOn: dayOf(endsAt),
+    /** Days of the period, with their fractions. */
     daysGone: goneMs / DAY_MS,
     daysLeft: (endsAt - now) / DAY_MS,
     used,
+    /** At the end of the period, rounded up. */
     projected,
+    /** Day on which `limit` is reached at this rate; null when it is not, or is not known. */
     limitReachedOn: reachedAt < endsAt ? dayOf(reachedAt) : null,
   };
 }
@@ -64,34 +50,36 @@ export interface BudgetTerms {
 }
 
 /** Money as exact decimal text. */
-export interface BudgetState extends Omit<BudgetTerms, 'plan'> {
-  /** Requests beyond the quota, ours and others', and their cost. */
-  readonly overageRequests: number;
-  readonly used: string;
-  /** The number of requests that the rest of the budget buys, and their cost. */
-  readonly requestsLeft: number;
-  readonly left: string;
-}
+export type BudgetState = Readonly<NonNullable<ReturnType<typeof budgetStateOf>>>;
 
 /** Of the whole account: overage is use beyond the quota. null: not paid, or quota unknown. */
 export function budgetStateOf(
-  state: Pick<LedgerState, 'quota' | 'sent' | 'held' | 'others'>,
+  state: Pick<LedgerState, 'quota' | 'quotaCap' | 'sent' | 'held' | 'others'>,
   { plan, budget, price }: BudgetTerms,
-): BudgetState | null {
+) {
   if (plan !== 'paid' || state.quota === null) return null;
-  const overageRequests = Math.max(0, spentOf(state) - state.quota);
-  const requestsLeft = Math.max(0, requestsFor(budget, price) - overageRequests);
+  const cap = capOf(state);
+  const spent = spentOf(state);
+  const overageRequests = Math.max(0, spent - state.quota);
+  const requestsAllowed = requestsFor(budget, price);
   return {
     budget,
     price,
+    /** Requests beyond the quota, ours and others', and their cost. */
     overageRequests,
     used: costOf(overageRequests, price),
-    requestsLeft,
-    left: costOf(requestsLeft, price),
+    /** `--quota` if below the quota: the budget's requests begin there, billed only beyond it. */
+    quotaCap: cap,
+    /** The number of requests that the whole budget allows beyond the quota or `quotaCap`. */
+    requestsAllowed,
+    requestsLeft: Math.max(0, requestsAllowed - Math.max(0, spent - (cap ?? state.quota))),
+    /** What is not spent, in whole requests. */
+    left: costOf(Math.max(0, requestsAllowed - overageRequests), price),
   };
 }
 
-function spendingOf(byUs: number, byOthers: number): Spending {
+/** Requests of the account, in flight included. */
+function spendingOf(byUs: number, byOthers: number) {
   return { byUs, byOthers, total: byUs + byOthers };
 }
 

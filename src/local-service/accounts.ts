@@ -5,7 +5,8 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { z } from 'zod';
 import { parseDecimal } from '../core/decimal.js';
-import { NeverStartError } from '../core/errors.js';
+import { NeverStartError, usageProblem } from '../core/errors.js';
+import { attempt } from '../core/lifecycle.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
 
@@ -52,10 +53,7 @@ const mailSchema = z.strictObject({ url: z.url({ protocol: /^smtps?$/ }), from: 
 /** The mail server that notices go through. */
 export type MailSettings = Readonly<z.output<typeof mailSchema>>;
 
-const fileSchema = z.strictObject({
-  smtp: mailSchema.optional(),
-  accounts: z.array(accountSchema).min(1),
-});
+const fileSchema = z.strictObject({ smtp: mailSchema.optional(), accounts: z.array(accountSchema).min(1) });
 
 export class Accounts {
   constructor(
@@ -74,12 +72,8 @@ export class Accounts {
 
 /** Throws `NeverStartError` with every problem at once, but no values: they may be secrets. */
 export function parseAccounts(text: string, source: string): Accounts {
-  let json: unknown;
-  try {
-    json = JSON.parse(text);
-  } catch {
-    throw unusable(source, ['it is not JSON']);
-  }
+  const json: unknown = attempt(() => JSON.parse(text), undefined);
+  if (json === undefined) throw unusable(source, ['it is not JSON']);
   const parsed = fileSchema.safeParse(json);
   if (!parsed.success) {
     throw unusable(
@@ -106,12 +100,8 @@ export function loadAccounts(path: string): Accounts {
   try {
     text = readPlainFileSync(path);
   } catch (error) {
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      what: `the accounts file cannot be read: ${systemWords(error)}`,
-      subject: path,
-      todo: 'give a readable file with --accounts',
-    });
+    const what = `the accounts file cannot be read: ${systemWords(error)}`;
+    throw new NeverStartError(usageProblem(what, path, 'give a readable file with --accounts'));
   }
   return parseAccounts(text, path);
 }
@@ -121,12 +111,8 @@ function repeated(texts: readonly string[]): string[] {
 }
 
 function unusable(source: string, problems: readonly string[]): NeverStartError {
-  return new NeverStartError({
-    code: 'usage-invalid',
-    what: 'the accounts file cannot be used',
-    subject: source,
-    todo: `correct: ${problems.join(' · ')}`,
-  });
+  const what = 'the accounts file cannot be used';
+  return new NeverStartError(usageProblem(what, source, `correct: ${problems.join(' · ')}`));
 }
 
 /** SHA-256 of a token: the only form in which the service keeps one. */

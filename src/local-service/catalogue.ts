@@ -96,11 +96,7 @@ const DETECTED: readonly KeyKind[] = ['id', 'domain', 'ticker', 'isin', 'crypto'
  * The brand of a route that may be shown. On the auto-detecting route the first kind that is known
  * wins, also when its brand is withheld: it is never answered with a coin of that name.
  */
-export function findBrand(
-  catalogue: Catalogue,
-  { route, value }: LookupRoute,
-  allowNsfw: AllowNsfw,
-): CatalogueEntry | undefined {
+export function findBrand(catalogue: Catalogue, { route, value }: LookupRoute, allowNsfw: AllowNsfw) {
   for (const kind of route === null ? DETECTED : [route]) {
     const entry = catalogue.find(kind, value);
     if (entry !== undefined) return isShown(entry.adult, allowNsfw) ? entry : undefined;

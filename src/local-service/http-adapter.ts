@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.js';
-import { type HttpListener, listenHttp } from '../core/listen-http.js';
+import { type HttpListener, type ListenAddress, listenHttp } from '../core/listen-http.js';
 import { type HeaderFields, jsonAnswer, type Service, type ServiceResponse } from './service-request.js';
 
 /** Longer than the pools of clients keep one, so that none is closed under a request just sent. */
@@ -15,10 +15,7 @@ const STATUSES: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-export interface ListenOptions {
-  readonly host: string;
-  /** 0 takes a free one. */
-  readonly port: number;
+export interface ListenOptions extends Pick<ListenAddress, 'host' | 'port'> {
   readonly clock?: Clock | undefined;
   /** How long a request may take to arrive, and a new connection to begin one. Default 30 s. */
   readonly arrivalMs?: number | undefined;

@@ -1,10 +1,11 @@
 /** Runs the local service: files in, a listening address out; and states what accounts owe. */
 import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
+import type { Settings } from '../config/settings.js';
 import { type Clock, systemClock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
-import { createReleasers } from '../core/lifecycle.js';
+import { orRelease } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { type Accounts, hashToken, loadAccounts, parseAccounts } from './accounts.js';
 import { parseFaults, withFaults } from './faults.js';
@@ -23,43 +24,24 @@ export const DEMO_TOKEN = 'demo-token';
 /** How often an idle service looks whether a month is over. */
 const MONTH_CHECK_MS = 60_000;
 
-/** What is null or absent has its default. */
-export interface ServeOptions {
+/** The settings of `serve`; null or absent: the default, of accounts the demo account. */
+export interface ServeOptions
+  extends Partial<Pick<Settings, 'host' | 'catalogue' | 'accounts' | 'ownDomain' | 'journal' | 'faults'>> {
   /** 0: any free port. */
   readonly port: number;
-  /** Default: loopback only. */
-  readonly host?: string | undefined;
-  /** JSONL file of brands; default: the sample catalogue. */
-  readonly catalogue?: string | null | undefined;
-  /** Accounts file (`accounts.ts`); default: one demo account whose usage is kept in memory. */
-  readonly accounts?: string | null | undefined;
-  readonly ownDomain?: string | null | undefined;
-  /** A line per billed request is appended here. */
-  readonly journal?: string | null | undefined;
-  /** `KEY=VALUE` texts (`faults.ts`). */
-  readonly faults?: readonly string[] | undefined;
   /** Counts billed requests per identifier. */
-  readonly trace?: boolean | undefined;
+  readonly trace?: boolean;
   readonly log: Log;
-  readonly clock?: Clock | undefined;
+  readonly clock?: Clock;
 }
 
-export interface Serving {
-  /** Base URL, without a slash at its end. */
-  readonly url: string;
-  /** The first line for people: address, brands, account. */
-  readonly message: string;
-  /** The service behind the faults, for statements and traced counts. */
-  readonly service: LocalService;
-  /** Finishes answers under way and keeps what was counted. Safe to call twice. */
-  close(): Promise<void>;
-}
+export type Serving = Awaited<ReturnType<typeof serve>>;
 
 /**
  * Serves a catalogue over HTTP until it is closed. Throws `NeverStartError` for wrong settings or
  * accounts, `FailFileError` for a bad catalogue, a port or a file that cannot be had.
  */
-export async function serve(options: ServeOptions): Promise<Serving> {
+export async function serve(options: ServeOptions) {
   const { log, clock = systemClock, host = '127.0.0.1' } = options;
   const faults = parseFaults(options.faults ?? []);
   const accounts = options.accounts ? loadAccounts(options.accounts) : demoAccounts();
@@ -67,8 +49,7 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     log.warn({ account }, 'the accounts file holds this token in clear; write its SHA-256 as tokenSha256');
   const catalogue = await loadCatalogue(options.catalogue ?? sampleCatalogue());
   const { size } = catalogue;
-  const releasers = createReleasers();
-  try {
+  return orRelease(async (releasers) => {
     if (options.accounts) releasers.push(await lockUsage(options.accounts));
     const service = new LocalService({
       catalogue,
@@ -87,15 +68,16 @@ export async function serve(options: ServeOptions): Promise<Serving> {
     const listener = await listen(served, { host, port: options.port, clock });
     releasers.push(() => listener.close());
     return {
+      /** Base URL, without a slash at its end. */
       url: listener.url,
+      /** The first line for people: address, brands, account. */
       message: firstLine(listener.url, size, accounts, options),
+      /** The service behind the faults, for statements and traced counts. */
       service,
+      /** Finishes answers under way and keeps what was counted. Safe to call twice. */
       close: () => releasers.releaseAll(),
     };
-  } catch (error) {
-    await releasers.releaseAll().catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Requests and responses of the local service, independent of sockets, and their routes. */
 import type { Identifier } from '../core/identifier.js';
+import { attempt } from '../core/lifecycle.js';
 import { type AllowNsfw, BRANDS_PATH, type LookupRoute, parseLookupPath } from '../lookup/protocol.js';
 import type { Send } from '../lookup/send.js';
 
@@ -74,7 +75,7 @@ export function readRequest(request: Pick<ServiceRequest, 'method' | 'path'>): A
   if (!path.startsWith(BRANDS_PATH)) return refused(404, true);
   if (request.method !== 'GET' && request.method !== 'HEAD') return refused(405, true);
   const route = parseLookupPath(path);
-  if (route === null) return refused(isDecodable(path) ? 404 : 400);
+  if (route === null) return refused(attempt(() => decodeURIComponent(path), null) === null ? 400 : 404);
   const allowNsfw = readAllowNsfw(query.join('?'));
   return allowNsfw === null ? refused(400) : { type: 'lookup', route, allowNsfw };
 }
@@ -85,15 +86,6 @@ function readAllowNsfw(query: string): AllowNsfw | null {
   const [value] = values;
   if (value === undefined) return 'unset';
   return values.length === 1 && (value === 'true' || value === 'false') ? value : null;
-}
-
-function isDecodable(path: string): boolean {
-  try {
-    decodeURIComponent(path);
-    return true;
-  } catch {
-    return false;
-  }
 }
 
 /** The requested identifier: on the generic route `id` by its prefix, else `auto`. */

@@ -77,12 +77,7 @@ export class Notifier {
   }
 
   /** null: the account no longer wants notices there. */
-  #sendOf(
-    { name, notices }: Account,
-    period: string,
-    channel: Channel,
-    { requests, quota }: NoticeState,
-  ): (() => Promise<void>) | null {
+  #sendOf({ name, notices }: Account, period: string, channel: Channel, { requests, quota }: NoticeState) {
     const { clock, accounts } = this.service;
     const id = createHash('sha256').update(`${name}\n${period}`).digest('hex').slice(0, 32);
     if (channel === 'webhook') {

@@ -1,5 +1,6 @@
 /** Shared by client and local service: the five routes, and the headers of answers. */
 import type { Identifier } from '../core/identifier.js';
+import { attempt } from '../core/lifecycle.js';
 
 /** The `allowNsfw` query parameter: left out, or one of its two values (Endpoints rules 4 to 6). */
 export type AllowNsfw = 'unset' | 'true' | 'false';
@@ -38,11 +39,8 @@ export function parseLookupPath(path: string): LookupRoute | null {
   if (first === '' || second === '' || segments.length > 2) return null;
   const route = second === undefined ? null : EXPLICIT_ROUTES.find((explicit) => explicit === first);
   if (route === undefined) return null;
-  try {
-    return { route, value: decodeURIComponent(second ?? first) };
-  } catch {
-    return null;
-  }
+  const value = attempt(() => decodeURIComponent(second ?? first), null);
+  return value === null ? null : { route, value };
 }
 
 /** The usage headers of the specification ("Limits"). */

@@ -1,8 +1,6 @@
-/**
- * Interprets answers. Pure: a result of `send` becomes a meaning, a cost and usage headers. The
- * worker decides what follows (repeat, wait, halt).
- */
+/** Interprets answers: a result of `send` becomes a meaning, a cost and usage headers. Pure. */
 import { isUtf8 } from 'node:buffer';
+import { attempt } from '../core/lifecycle.js';
 import { type Brand, whyNoBrand } from './brand.js';
 import {
   BRANDS_PATH,
@@ -221,12 +219,8 @@ function refusalCode(code: string | null): 'quota' | 'throughput' | null {
 
 /** The object of a JSON text; null when it is none. */
 export function parseObject(body: Buffer): Brand | null {
-  try {
-    const parsed: unknown = JSON.parse(body.toString('utf8'));
-    return typeof parsed === 'object' && !Array.isArray(parsed) ? (parsed as Brand | null) : null;
-  } catch {
-    return null;
-  }
+  const parsed: unknown = attempt(() => JSON.parse(body.toString('utf8')), null);
+  return typeof parsed === 'object' && !Array.isArray(parsed) ? (parsed as Brand | null) : null;
 }
 
 /** RFC 8259, 8.1: a byte order mark may be ignored. Stored, it would break what follows. */

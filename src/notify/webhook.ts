@@ -1,6 +1,6 @@
 /** One message to one webhook: signed, tried again after a passing failure, given up in time. */
 import { createHmac, randomUUID } from 'node:crypto';
-import { type Clock, systemClock } from '../core/clock.js';
+import { systemClock } from '../core/clock.js';
 import { createConnector, type Network, PLAIN_NETWORK } from '../core/connector.js';
 import { systemFault } from '../core/system-error.js';
 
@@ -14,21 +14,13 @@ interface WebhookMessage {
   readonly id?: string;
 }
 
-interface WebhookTerms {
-  readonly clock: Clock;
-  /** Waits before the second and the third try. */
-  readonly waitsMs: readonly number[];
-  /** All tries and waits together. */
-  readonly totalMs: number;
-  /** One try: a receiver that hangs leaves time for the next one. */
-  readonly tryMs: number;
-  readonly network: Network;
-}
-
-export const WEBHOOK_TERMS: WebhookTerms = {
+export const WEBHOOK_TERMS = {
   clock: systemClock,
+  /** Waits before the second and the third try. */
   waitsMs: [500, 1_500],
+  /** All tries and waits together. */
   totalMs: 10_000,
+  /** One try: a receiver that hangs leaves time for the next one. */
   tryMs: 4_000,
   network: PLAIN_NETWORK,
 };
@@ -45,7 +37,7 @@ const PASSING_STATUS = /^(408|429|5\d\d)$/;
  */
 export async function postWebhook(
   { url, content, secret, id: given = randomUUID() }: WebhookMessage,
-  { clock, waitsMs, totalMs, tryMs, network }: WebhookTerms = WEBHOOK_TERMS,
+  { clock, waitsMs, totalMs, tryMs, network }: Readonly<typeof WEBHOOK_TERMS> = WEBHOOK_TERMS,
 ): Promise<void> {
   const deadline = AbortSignal.timeout(totalMs);
   const id = `msg_${given}`;

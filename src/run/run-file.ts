@@ -41,7 +41,7 @@ export interface FileRun extends Pick<EnrichSurroundings, 'worker' | 'opensAccou
   readonly only?: EnrichRequest['only'];
   /** Where the result goes; absent: where the settings say. */
   readonly output?: string;
-  /** The folder of the results will move: the report names files by base name. Default false. */
+  /** The folder of the results will move: report and page name files by base name. Default false. */
   readonly namesAreBare?: boolean;
   readonly view: RunView;
   readonly notices: Pick<RunNotices, 'noteProgress' | 'noteEnd'>;
@@ -52,7 +52,7 @@ export type FinishedRun = Readonly<Awaited<ReturnType<typeof runFile>>>;
 
 /** Enriches one file. Throws what prevents a run; an exit code says what stopped a begun one. */
 export async function runFile(run: FileRun, context: RunContext) {
-  const { settings, view, notices } = run;
+  const { settings, view, notices, namesAreBare = false } = run;
   const { service, stop, traces } = context;
   const request = requestFor(run, context);
   const around: EnrichSurroundings = {
@@ -72,11 +72,11 @@ export async function runFile(run: FileRun, context: RunContext) {
   view.end();
   const exitCode = exitCodeOf(result, settings.strict);
   const made = makeReport(request, result, exitCode);
-  const report = run.namesAreBare === true ? withBareNames(made) : made;
+  const report = namesAreBare ? withBareNames(made) : made;
   await writeReport(result.names.report, report, around);
   const { sample: isSample, embedLogos: embedsLogos } = settings;
   const network = embedsLogos ? networkOf(settings) : null;
-  const page = await writeReportPage(result, report, { isSample, network, stop });
+  const page = await writeReportPage(result, report, { isSample, network, namesAreBare, stop });
   notices.noteEnd(result, report, exitCode, service.account);
   return { request, result, report, exitCode, page };
 }

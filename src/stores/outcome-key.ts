@@ -1,7 +1,4 @@
-/**
- * The key of an outcome: service, allowNsfw, kind and value. Two lookups with an equal key are one
- * purchase.
- */
+/** The key of an outcome: service, allowNsfw, kind and value. Equal keys are one purchase. */
 import { createHash } from 'node:crypto';
 import { type Identifier, identifierText } from '../core/identifier.js';
 import type { AllowNsfw } from '../lookup/protocol.js';

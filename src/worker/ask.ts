@@ -3,8 +3,8 @@
  * the answer in `handle-answer.ts`. `resolve-chunk.ts` decides what follows for chunk and run.
  */
 import type { Identifier } from '../core/identifier.js';
-import type { Grant } from '../ledger/governor.js';
 import { NO_OBSERVATION } from '../ledger/outbox.js';
+import type { Grant } from '../ledger/permit-waiters.js';
 import type { RunRecord } from '../stores/run-store.js';
 import {
   type AskContext,

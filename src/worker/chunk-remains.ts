@@ -1,7 +1,4 @@
-/**
- * The rest of a chunk after a round: failed lookups, and identifiers to retry, each with its own
- * time. Pure.
- */
+/** The rest of a chunk after a round: failures, and identifiers, each with its own time. Pure. */
 import type { ChunkData } from '../engine/engine.js';
 import { RETRY_AFTER_AT_MOST_MS } from '../lookup/protocol.js';
 import type { LookupFailure } from '../stores/run-store.js';

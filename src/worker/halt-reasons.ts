@@ -1,4 +1,4 @@
-/** Why a run stops asking, in the words of its rows and its report. `handle-answer.ts` decides when. */
+/** Why a run stops, in the words of its rows and its report. `handle-answer.ts` decides when. */
 import { countOf } from '../core/figures.js';
 import type { Answer } from '../lookup/read-answer.js';
 import type { RunHalt } from '../stores/run-store.js';

@@ -106,7 +106,7 @@ function isWrongAddress(context: AskContext, { tally }: LookupUnderWay['run'], m
   return !(meaning.isBarred ? hasAnswered(context, tally) : hasEverAnswered(context, tally));
 }
 
-/** An answer that may not come from the service is kept as a failure until the address is proven. */
+/** An answer perhaps not from the service is kept as a failure until the address is proven. */
 async function keepUntrusted(
   { lookup, answer, settle }: Judged,
   worth: 'unproven' | 'foreign',
@@ -154,7 +154,7 @@ function repeatRefused(lookup: LookupUnderWay): NextStep {
   return REPEAT;
 }
 
-/** `usedUp`: the usage at which the service refuses for quota without saying so; null: it does not. */
+/** `usedUp`: the usage at which the service refuses for quota without a word; null: it does not. */
 function afterThrottling(
   { lookup, answer }: Judged,
   meaning: Means<'refused'>,

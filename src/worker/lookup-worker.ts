@@ -54,7 +54,7 @@ export interface LookupWorkerOptions {
   readonly clock: Clock;
   readonly log: Log;
   /** Notified of chunks and answers, so that a run in this process need not ask the engine. */
-  readonly listener?: WorkerListener;
+  readonly listener?: WorkerListener | undefined;
   /** False: it resolves what it is given with `resolve`, and takes nothing from the queue. */
   readonly takesChunks?: boolean;
 }

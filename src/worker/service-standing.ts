@@ -105,10 +105,7 @@ export function createServiceStanding(options: ServiceStandingOptions) {
     service,
     isProven,
 
-    /**
-     * Waits for a turn while the address is unproven. Calling what it resolves with ends the turn.
-     * Rejects when stopped.
-     */
+    /** Waits for a turn while unproven; the result ends it. Rejects when stopped. */
     async enter(signal: AbortSignal): Promise<() => Promise<unknown>> {
       if (isKnownProven) return NO_TURN;
       const before = turn;

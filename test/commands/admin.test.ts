@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { ledgerText, outcomesText, statusText } from '../../src/commands/admin.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
+import { budgetStateOf } from '../../src/ledger/projection.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { NOON, runRecord } from '../worker/asking.js';
 import { STARTED_AT } from './results.js';
@@ -55,8 +56,10 @@ describe('the account text', () => {
 
   it.each<[Partial<LedgerState>, string]>([
     [{ quota: 10, sent: 12 }, 'left        0'],
-    [{ quotaCap: 7 }, 'limit       7 (quota)'],
-    [{ quota: 10, quotaCap: 7 }, 'limit       7 (quota)'],
+    [{ quotaCap: 7 }, 'limit       7 (--quota 7)'],
+    [{ quota: 10, quotaCap: 7 }, 'limit       7 (--quota 7)'],
+    [{ quota: 10, quotaCap: 70, overage: 1 }, 'limit       11 (quota and 1 overage request)'],
+    [{ quota: 100_000, quotaCap: 50, overage: 3 }, 'limit       53 (--quota 50 and 3 requests beyond it)'],
   ])('%j', (some, line) => {
     expect(ledgerText('key-1', ledgerState(some)).split('\n')).toContain(line);
   });
@@ -158,7 +161,7 @@ describe('the status text', () => {
     it('warns when the limit would not last', () => {
       const short = { ...projection, daysGone: 10, limitReachedOn: '2026-03-28' };
       expect(line('projected', statusText({ ...status, limit: 4_500, projection: short }, [], NOON))).toBe(
-        'projected   5,000 requests by 2026-04-01 at the current rate (4,000 by us, 1,000 by others; 10 days gone, 15.5 days left); 500 more than quota and budget allow; they are used up on 2026-03-28',
+        'projected   5,000 requests by 2026-04-01 at the current rate (4,000 by us, 1,000 by others; 10 days gone, 15.5 days left); 500 more than the limit, which is reached on 2026-03-28',
       );
     });
 
@@ -168,12 +171,29 @@ describe('the status text', () => {
         price: '0.1',
         overageRequests: 12,
         used: '1.2',
+        quotaCap: null,
+        requestsAllowed: 1_000,
         requestsLeft: 988,
         left: '98.8',
       };
       expect(line('budget', statusText({ ...status, budget }, [], NOON))).toBe(
         'budget      1.2 of 100 used: 12 requests beyond the quota at 0.1; 98.8 left for 988',
       );
+    });
+
+    it.each([
+      [
+        40,
+        '0 of 0.3 used: 0 requests beyond the quota at 0.1; it allows 3 requests beyond --quota 50, 3 left',
+      ],
+      [
+        53,
+        '0 of 0.3 used: 0 requests beyond the quota at 0.1; it allows 3 requests beyond --quota 50, 0 left',
+      ],
+    ])('shows what the budget allows beyond --quota, after %i requests', (sent, text) => {
+      const ledger = ledgerState({ quota: 100_000, quotaCap: 50, overage: 3, sent });
+      const budget = budgetStateOf(ledger, { plan: 'paid', budget: '0.3', price: '0.1' });
+      expect(line('budget', statusText({ ...status, ledger, budget }, [], NOON))).toBe(`budget      ${text}`);
     });
   });
 

@@ -103,7 +103,7 @@ describe('a wrong command line', () => {
     [['ledger', '--json'], 'the command is incomplete: ledger; add one of show, observe, reset'],
     [['outcomes', 'prge'], 'no such command: outcomes prge; did you mean outcomes purge?'],
     [['--json', 'run', 'x'], 'the command comes first: --json; write brand-enrich'],
-    [['run'], 'INPUT is missing: run; name a CSV'],
+    [['run'], 'INPUT is missing: run; give a CSV'],
     [['completion', 'fisch'], 'no such SHELL: completion; did you mean fish?'],
     [['run', 'a', 'b'], 'run takes one INPUT: 2 were given; run it once for each'],
     [['help', 'rnu'], 'no such command: rnu; did you mean run?'],

@@ -143,6 +143,10 @@ describe('the position at which a text stops being JSON', () => {
     expect(findJsonFault(text)).toEqual({ line, column });
   });
 
+  it('is not said of a text that is nested too deep', () => {
+    expect(findJsonFault('['.repeat(200_000))).toBeNull();
+  });
+
   function isJson(text: string): boolean {
     try {
       JSON.parse(text);

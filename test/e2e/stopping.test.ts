@@ -95,7 +95,7 @@ describeOn([inLongTests(redis)], (engine) => {
     const last = scene.start(['worker']);
     const result = await running.done;
     expect(result.code, result.stderr).toBe(7);
-    expect(result.stderr).toContain('of 1 identifier two requests may have been billed');
+    expect(result.stderr).toContain('for 1 identifier, two requests may have been billed');
     const [row] = await readRows(scene.path('list.enriched.partial.csv'));
     expect(row).toMatchObject({ brand_status: 'deferred' });
     expect(row?.brand_error).toContain('two requests may have been billed');

@@ -4,8 +4,9 @@
  * which still waits.
  */
 import { silentLog } from '../../src/core/log.js';
-import { type Governor, type Grant, type Observation, SharedGovernor } from '../../src/ledger/governor.js';
-import type { AskingRun } from '../../src/ledger/permit-waiters.js';
+import { type Governor, SharedGovernor } from '../../src/ledger/governor.js';
+import type { Observation } from '../../src/ledger/outbox.js';
+import type { AskingRun, Grant } from '../../src/ledger/permit-waiters.js';
 import { createHandClock, type HandClock } from '../model/hand-clock.js';
 import type { ModelAccount } from '../model/ledger-model.js';
 import { createModelLedger, type ModelLedger } from '../model/model-ledger.js';

@@ -91,16 +91,16 @@ describe('a denied permit', () => {
       stateOf({ sent: 103, overage: 3 }),
       exhausted('the quota and the overage budget are used up'),
     ],
-    ['--quota used up', stateOf({ sent: 60, quotaCap: 60 }), exhausted('--quota is used up')],
+    ['--quota used up', stateOf({ sent: 60, quotaCap: 60 }), exhausted('--quota 60 is used up')],
     [
       '--quota used up without a header',
       stateOf({ sent: 60, quotaCap: 60, quota: null }),
-      exhausted('--quota is used up'),
+      exhausted('--quota 60 is used up'),
     ],
     [
       '--quota and overage used up',
       stateOf({ sent: 63, quotaCap: 60, overage: 3 }),
-      exhausted('--quota and the overage budget are used up'),
+      exhausted('--quota 60 and the 3 requests beyond it that the overage budget allows are used up'),
     ],
     [
       '--quota above the header has no effect',

@@ -101,8 +101,23 @@ describe('the overage budget', () => {
   ] as const)('after %i of 100 requests, %j', (used, terms, [overageRequests, spent, requestsLeft, left]) => {
     const state = ledgerState({ quota: 100, sent: used - 9, held: 2, others: 7 });
     const { budget, price } = terms;
-    const expected = { budget, price, overageRequests, used: spent, requestsLeft, left };
+    const requestsAllowed = budget === '100' ? 1_000 : 3;
+    const money = { overageRequests, used: spent, requestsLeft, left };
+    const expected = { budget, price, quotaCap: null, requestsAllowed, ...money };
     expect(budgetStateOf(state, terms)).toEqual(expected);
+  });
+
+  it.each([
+    // used, --quota: requests beyond the quota, money used, requests left, money left
+    [40, 50, [0, '0', 3, '0.3']],
+    [52, 50, [0, '0', 1, '0.3']],
+    [53, 50, [0, '0', 0, '0.3']],
+    [101, 99, [1, '0.1', 1, '0.2']],
+    [120, 50, [20, '2', 0, '0']],
+  ] as const)('of 3 requests, after %i of 100 with --quota %i', (sent, quotaCap, figures) => {
+    const state = budgetStateOf(ledgerState({ quota: 100, quotaCap, sent }), { ...PAID, budget: '0.3' });
+    expect(state).toMatchObject({ quotaCap, requestsAllowed: 3 });
+    expect([state?.overageRequests, state?.used, state?.requestsLeft, state?.left]).toEqual(figures);
   });
 
   it.each([

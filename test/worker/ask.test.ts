@@ -1,6 +1,6 @@
 /** One identifier from claim to durable outcome: the consequences of each kind of answer. */
 import { describe, expect, it } from 'vitest';
-import type { Grant } from '../../src/ledger/governor.js';
+import type { Grant } from '../../src/ledger/permit-waiters.js';
 import { unpackProfile } from '../../src/stores/profile-codec.js';
 import type { RunHalt } from '../../src/stores/run-store.js';
 import { ask } from '../../src/worker/ask.js';

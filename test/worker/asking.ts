@@ -4,8 +4,9 @@
  */
 import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
-import type { Governor, Grant } from '../../src/ledger/governor.js';
+import type { Governor } from '../../src/ledger/governor.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
+import type { Grant } from '../../src/ledger/permit-waiters.js';
 import type { Client } from '../../src/lookup/client.js';
 import type { Answer, Meaning } from '../../src/lookup/read-answer.js';
 import type { KeyValueStore } from '../../src/stores/key-value-store.js';

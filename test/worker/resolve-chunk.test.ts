@@ -224,7 +224,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     });
     expect(place.billed.size).toBe(2);
     expect(await place.engine.runs.heartbeat(limited.id)).toMatchObject({
-      halt: { why: 'limit', sentence: expect.stringContaining('--quota is used up') },
+      halt: { why: 'limit', sentence: expect.stringContaining('--quota 2 is used up') },
       tally: { matched: 2, requests: 2 },
     });
   });

@@ -1,6 +1,7 @@
 /** The account: usage and projection. Numbers are text; charts come from `data-` attributes. */
+import { limitText } from '../../context/account-status.js';
 import { countOf, countText, dayText, shareText } from '../../core/figures.js';
-import { spentOf } from '../../ledger/policy.js';
+import { capOf, spentOf } from '../../ledger/policy.js';
 import { bar, card, facts, html, type Markup } from '../../run/report/markup.js';
 import type { DashboardData } from './gather-dashboard.js';
 
@@ -41,7 +42,8 @@ function nothing(part: string, why: string | Markup): Markup {
 function quotaFigures({ ledger, limit, account }: DashboardData): Markup {
   if (account === null) return nothing('quota', 'No account: set the service and its token.');
   if (ledger === null) return nothing('quota', 'The account has no data yet.');
-  const { sent, held, others, quota, period } = ledger;
+  const { sent, held, others, quota, overage, period } = ledger;
+  const cap = capOf(ledger);
   const ours = sent + held;
   const used = spentOf(ledger);
   if (limit === null) {
@@ -50,7 +52,12 @@ function quotaFigures({ ledger, limit, account }: DashboardData): Markup {
   }
   const left = Math.max(0, limit - used);
   const tone = toneOf(used, limit);
-  const overage = quota === null ? 0 : limit - quota;
+  const terms =
+    cap !== null
+      ? `${quota === null ? '' : `Quota ${countText(quota)}. `}Limit: ${limitText(ledger)}. `
+      : overage > 0 &&
+        quota !== null &&
+        `Quota ${countText(quota)} and ${countOf(overage, 'request')} of overage. `;
   const slices: Slice[] = [
     [tone, ours],
     ['theirs', others],
@@ -61,7 +68,7 @@ function quotaFigures({ ledger, limit, account }: DashboardData): Markup {
     [html`<span class="dot theirs"></span>by others`, countText(others)],
     [html`<span class="dot left"></span>left`, countText(left)],
   ])}
-<p class="note">${period !== null && period !== 'none' && `Since ${dayText(period)}. `}${overage > 0 && quota !== null && `Quota ${countText(quota)} and ${countOf(overage, 'request')} of overage. `}${held > 0 && `${countText(held)} in flight.`}</p>`;
+<p class="note">${period !== null && period !== 'none' && `Since ${dayText(period)}. `}${terms}${held > 0 && `${countText(held)} in flight.`}</p>`;
   const of = `${countText(used)} of ${countText(limit)}`;
   return gauge('quota', slices, shareText(used, limit) || '–', of, rest);
 }
@@ -74,17 +81,18 @@ function budgetFigures({ budget, ledger, limit }: DashboardData): Markup {
         : html`No money is spent: requests end at the quota. On a plan that bills overage, <code>--plan paid</code> with <code>--overage-budget</code> allows more.`;
     return nothing('budget', why);
   }
-  const { overageRequests, requestsLeft } = budget;
+  const { overageRequests, requestsAllowed, requestsLeft, quotaCap } = budget;
+  const unspent = Math.max(0, requestsAllowed - overageRequests);
   const slices: Slice[] = [
-    [toneOf(overageRequests, overageRequests + requestsLeft), overageRequests],
-    ['left', requestsLeft],
+    [toneOf(overageRequests, overageRequests + unspent), overageRequests],
+    ['left', unspent],
   ];
   const rest = html`${facts([
     ['Requests beyond the quota', countText(overageRequests)],
     ['Price of a request', budget.price],
     [html`<span class="dot left"></span>left`, budget.left],
   ])}
-<p class="note">The remaining budget buys ${countOf(requestsLeft, 'request')}. Amounts are in the currency of the plan.</p>`;
+<p class="note">${quotaCap === null ? `The remaining budget buys ${countOf(requestsLeft, 'request')}` : `The budget allows ${countOf(requestsAllowed, 'request')} beyond --quota ${quotaCap}, ${countText(requestsLeft)} left`}. Amounts are in the currency of the plan.</p>`;
   return gauge('budget', slices, budget.used, `of ${budget.budget}`, rest);
 }
 

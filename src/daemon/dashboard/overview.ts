@@ -63,7 +63,7 @@ function holdText(hold: Hold, { ledger, projection, storeNow }: DashboardData): 
     case 'closed':
       return `The service refused further requests ${agoText(ledger?.closedAt ?? storeNow, storeNow)}: the quota is reached. It is checked automatically.${renews}`;
     case 'used up':
-      return `Quota and budget are used up. Work resumes when the quota or the budget is raised.${renews}`;
+      return `The limit is used up. Work resumes when the quota or the budget is raised.${renews}`;
   }
 }
 

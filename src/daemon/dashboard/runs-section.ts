@@ -20,8 +20,7 @@ const MARKS: Readonly<Record<Standing, Mark>> = {
 const HELD: Readonly<Record<RunHold, string>> = {
   paused: 'spending is paused',
   closed: 'the service refuses further requests until the quota is raised or the next period begins',
-  'used up':
-    'quota and budget are used up; it continues when one of them is raised or the next period begins',
+  'used up': 'the limit is used up; it continues when quota or budget is raised or the next period begins',
   capped: 'its own --max-requests is reached',
 };
 

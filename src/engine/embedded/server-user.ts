@@ -8,8 +8,8 @@ import { readFileSync } from 'node:fs';
 import { chown, lchown, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { FailFileError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
+import { unfit } from '../store-calls.js';
 
 const run = promisify(execFile);
 
@@ -18,11 +18,6 @@ export const OR_A_SERVER = 'or use a server with --engine redis://...';
 export interface ServerUser {
   readonly uid: number;
   readonly gid: number;
-}
-
-/** `engine-unfit`: what this machine or folder lacks, and the way out. */
-export function unfit(what: string, subject: string, todo: string, cause?: unknown): FailFileError {
-  return new FailFileError({ code: 'engine-unfit', what, subject, todo, cause });
 }
 
 /**

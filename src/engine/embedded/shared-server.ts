@@ -5,11 +5,13 @@
  * A server that ends while somebody works (killed, or stopped by a supervisor together with its
  * clients) is started again.
  */
+import { realpath } from 'node:fs/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { errorText, type FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
+import { unfit } from '../store-calls.js';
 import {
   findData,
   makeData,
@@ -22,7 +24,7 @@ import { lockFolder } from './folder-lock.js';
 import { findServerBinaries, removeOtherCopies, UnusableDataError } from './server-binaries.js';
 import { assertNoForeignServer, clearTheWay, socketFolder, startServer } from './server-process.js';
 import { connectionTo, isAnswering, leaveServer, openSession, unreachable } from './server-sessions.js';
-import { serverUser, unfit } from './server-user.js';
+import { serverUser } from './server-user.js';
 
 /** A server that recovers from a crash or waits for its last session to end takes seconds. */
 const JOIN_DEADLINE_MS = 60_000;
@@ -89,9 +91,11 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log) 
 }
 
 async function prepare(state: string) {
-  const folders = serverFolders(state);
-  const user = await serverUser([folders.home, state]);
-  await prepareServerFolders(folders, user);
+  const named = serverFolders(state);
+  const user = await serverUser([named.home, state]);
+  await prepareServerFolders(named, user);
+  // One folder has one name for its socket, whatever links lead to it.
+  const folders = serverFolders(await realpath(state));
   const sockets = await socketFolder(folders, user);
   return { folders, user, sockets, connection: connectionTo(sockets) };
 }

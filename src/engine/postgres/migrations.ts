@@ -5,8 +5,8 @@
  */
 import { readFileSync } from 'node:fs';
 import type { ClientBase } from 'pg';
-import { FailFileError } from '../../core/errors.js';
 import { RULES } from '../../ledger/rules.js';
+import { unfit } from '../store-calls.js';
 
 const readSql = (name: string) => readFileSync(new URL(`${name}.sql`, import.meta.url), 'utf8');
 
@@ -42,7 +42,7 @@ const FUNCTIONS = [
 
 const MIGRATION_LOCK = 0x62656e6d;
 
-/** Throws {@link FailFileError} `engine-unfit` for a later schema, which is at `subject`. */
+/** Throws {@link unfit} for a later schema, which is at `subject`. */
 export async function migrate(session: ClientBase, subject: string): Promise<void> {
   await session.query('BEGIN');
   try {
@@ -56,12 +56,8 @@ export async function migrate(session: ClientBase, subject: string): Promise<voi
     );
     const version = Number(rows[0]?.version);
     if (version > STEPS.length) {
-      throw new FailFileError({
-        code: 'engine-unfit',
-        what: `a later release created the schema brand_enrich (version ${version}; this release knows ${STEPS.length})`,
-        subject,
-        todo: 'upgrade brand-enrich on this machine',
-      });
+      const what = `a later release created the schema brand_enrich (version ${version}; this release knows ${STEPS.length})`;
+      throw unfit(what, subject, 'upgrade brand-enrich on this machine');
     }
     for (const [index, step] of STEPS.entries()) {
       if (index < version) continue;

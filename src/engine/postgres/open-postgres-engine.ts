@@ -1,6 +1,4 @@
-/**
- * The engine on a PostgreSQL server: BullMQ's Postgres backend and our SQL on one `pg` pool.
- */
+/** The engine on a PostgreSQL server: BullMQ's Postgres backend and our SQL on one `pg` pool. */
 import {
   createPostgresBackend,
   type PgPool,
@@ -12,14 +10,14 @@ import {
 import type { Pool, PoolClient } from 'pg';
 import { type Clock, idleClock } from '../../core/clock.js';
 import { BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
-import { createReleasers } from '../../core/lifecycle.js';
+import { orRelease } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
 import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, giveEngineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
-import { type StoreCalls, translated } from '../store-calls.js';
+import { type StoreCalls, translated, unfit } from '../store-calls.js';
 import { migrate } from './migrations.js';
 import {
   connectionOf,
@@ -74,11 +72,10 @@ export async function openEngineOn(
 ): Promise<Engine> {
   const { log, telemetry, clockOffsetMs = () => 0, stop = new AbortController().signal } = options;
   const { address } = server;
-  const releasers = createReleasers();
   const failure = (error: unknown) => storeFailure(server, error);
-  const { pool, close } = openPool(server, log);
-  releasers.push(close);
-  try {
+  return orRelease(async (releasers) => {
+    const { pool, close } = openPool(server, log);
+    releasers.push(close);
     (await connect(pool, server)).release();
     const calls = createSqlCalls(server, pool, clockOffsetMs);
     // A server that lets us in and then ends the session is unavailable for a moment, and no more.
@@ -114,10 +111,7 @@ export async function openEngineOn(
       },
       close: () => releasers.releaseAll(),
     };
-  } catch (error) {
-    await releasers.releaseAll().catch(() => undefined);
-    throw error;
-  }
+  });
 }
 
 /** Shared by all queues and workers; every session has `bullmq` in its search path. */
@@ -188,11 +182,7 @@ async function prepare(client: PoolClient, server: PostgresServer): Promise<stri
     if (error instanceof BrandEnrichError) throw error;
     const known = storeFailure(server, error);
     if (known instanceof FailFileError && known.code === 'engine-unreachable') throw known;
-    throw new FailFileError({
-      code: 'engine-unfit',
-      what: `the schemas bullmq and brand_enrich could not be created (${redact(errorText(error))})`,
-      subject: address,
-      todo: 'allow the user to create schemas in this database',
-    });
+    const what = `the schemas bullmq and brand_enrich could not be created (${redact(errorText(error))})`;
+    throw unfit(what, address, 'allow the user to create schemas in this database');
   }
 }

@@ -1,10 +1,8 @@
-/**
- * A PostgreSQL server: its address, and what is asked of it before it is used: new enough, and set
- * up to keep what it acknowledged.
- */
+/** A PostgreSQL server: its address, whether it is new enough, and keeps what it acknowledged. */
 import type { ClientBase, ClientConfig } from 'pg';
 import { decodedPart, trusting } from '../../core/connector.js';
 import { FailFileError } from '../../core/errors.js';
+import { unfit } from '../store-calls.js';
 
 /** A server as an engine sees it. */
 export interface PostgresServer {
@@ -63,17 +61,11 @@ export function withoutPassword(text: string, url: string): string {
 }
 
 function parseUrl(url: string): URL {
-  try {
-    return new URL(url);
-  } catch {
-    // The text is not quoted: it may hold a password.
-    throw new FailFileError({
-      code: 'engine-unreachable',
-      what: 'the address of the engine cannot be read',
-      subject: 'postgres://…',
-      todo: 'use the form postgres://user:password@host:port/database',
-    });
-  }
+  if (URL.canParse(url)) return new URL(url);
+  const what = 'the address of the engine cannot be read';
+  const todo = 'use the form postgres://user:password@host:port/database';
+  // The text is not quoted: it may hold a password.
+  throw new FailFileError({ code: 'engine-unreachable', what, subject: 'postgres://…', todo });
 }
 
 /** The oldest server for BullMQ's Postgres backend (`MINIMUM_POSTGRES_VERSION` of bullmq 6.7). */
@@ -100,12 +92,7 @@ export async function readServerFacts(session: ClientBase): Promise<ServerFacts>
 export function requireVersion({ version }: ServerFacts, address: string): void {
   const major = Math.floor(version / 10_000);
   if (major >= OLDEST_MAJOR) return;
-  throw new FailFileError({
-    code: 'engine-unfit',
-    what: `the server is PostgreSQL ${major}`,
-    subject: address,
-    todo: `use PostgreSQL ${OLDEST_MAJOR} or later`,
-  });
+  throw unfit(`the server is PostgreSQL ${major}`, address, `use PostgreSQL ${OLDEST_MAJOR} or later`);
 }
 
 /** One sentence for each setting that lets acknowledged answers and permits be lost. */

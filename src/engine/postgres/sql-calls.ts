@@ -18,10 +18,7 @@ const QUERY_TIMEOUT_MS = 20_000;
 const CLOSE_DEADLINE_MS = 2_000;
 
 /** The pool of one engine. Its close ends in time even when the server is gone. */
-export function openPool(
-  { connection, sessions }: PostgresServer,
-  log: Log,
-): { pool: Pool; close(): Promise<void> } {
+export function openPool({ connection, sessions }: PostgresServer, log: Log) {
   const sockets = new Set<Socket>();
   const pool = new Pool({
     ...connection,

@@ -1,5 +1,6 @@
 /** The meaning of PostgreSQL client errors. Messages are the server's, without passwords. */
 import { errorText, FailFileError } from '../../core/errors.js';
+import { unfit } from '../store-calls.js';
 
 /** By code (SQLSTATE), or the first two characters of one: what passes with time. */
 const PASSING: readonly string[] = [
@@ -38,8 +39,7 @@ export function storeFailure(
     return new FailFileError({ code: 'engine-unreachable', subject, todo: whenGone, cause: error });
   const todo = TODO.find(([code]) => state?.startsWith(code))?.[1];
   if (todo === undefined) return error;
-  const what = 'the engine refuses to work';
-  return new FailFileError({ code: 'engine-unfit', what, subject, todo, cause: error });
+  return unfit('the engine refuses to work', subject, todo, error);
 }
 
 /** Of an error that the server answered with; null for one of the client or the network. */

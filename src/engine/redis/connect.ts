@@ -88,11 +88,8 @@ export async function openConnection(options: ConnectOptions): Promise<Redis> {
   };
   redis.on('error', note);
   try {
-    const opened = await withinDeadline(
-      redis.connect().then(() => true),
-      OPEN_DEADLINE_MS,
-    );
-    if (opened !== true) throw new Error('no answer');
+    const opened = redis.connect().then(() => true);
+    if ((await withinDeadline(opened, OPEN_DEADLINE_MS)) !== true) throw new Error('no answer');
     return redis;
   } catch (error) {
     redis.disconnect();
@@ -108,10 +105,8 @@ export async function openConnection(options: ConnectOptions): Promise<Redis> {
 /** Closes the connection in order if Redis answers, and in any case within a second. */
 export async function closeConnection(redis: Redis): Promise<void> {
   if (redis.status === 'ready') {
-    await withinDeadline(
-      redis.quit().catch(() => undefined),
-      CLOSE_DEADLINE_MS,
-    );
+    const quit = redis.quit().catch(() => undefined);
+    await withinDeadline(quit, CLOSE_DEADLINE_MS);
   }
   redis.disconnect();
 }
@@ -123,11 +118,8 @@ export async function closeConnection(redis: Redis): Promise<void> {
 export function shownAddress(url: string): string {
   const parsed = URL.canParse(url) ? new URL(url) : null;
   if (parsed === null || !/^rediss?:$/.test(parsed.protocol) || parsed.hostname === '') {
-    throw new NeverStartError({
-      code: 'usage-invalid',
-      subject: "the engine's address",
-      todo: 'use the form redis://host:6379 or rediss://user:password@host:6379/0',
-    });
+    const todo = 'use the form redis://host:6379 or rediss://user:password@host:6379/0';
+    throw new NeverStartError({ code: 'usage-invalid', subject: "the engine's address", todo });
   }
   const path = parsed.pathname === '/' ? '' : parsed.pathname;
   return `${parsed.protocol}//${parsed.hostname}:${parsed.port || '6379'}${path}`;

@@ -1,19 +1,8 @@
 /** The report of a Redis server, and whether it is safe for the ledger and paid answers. */
 import type { Redis } from 'ioredis';
-import { FailFileError } from '../../core/errors.js';
+import { unfit } from '../store-calls.js';
 
-export interface ServerFacts {
-  /** `major.minor.patch` of the Redis protocol (Valkey reports 7.2.4); null when unreported. */
-  readonly version: string | null;
-  /** null when neither INFO nor CONFIG reports it. */
-  readonly maxmemoryPolicy: string | null;
-  readonly maxmemory: number;
-  readonly usedMemory: number;
-  readonly appendOnly: boolean | null;
-  /** `always`, `everysec` or `no`; null when CONFIG is forbidden. */
-  readonly appendFsync: string | null;
-  readonly isReplica: boolean;
-}
+export type ServerFacts = Readonly<Awaited<ReturnType<typeof readServerFacts>>>;
 
 const OLDEST_VERSION = [6, 2] as const;
 const WAITAOF_SINCE = [7, 2] as const;
@@ -33,19 +22,15 @@ export function freeShare(facts: Pick<ServerFacts, 'maxmemory' | 'usedMemory'>):
  * Throws `FailFileError` `engine-unfit` with the line that fixes it. `waitsForDisk`: `WAITAOF`
  * makes a write durable here, nothing else does, and `mayWaitForDisk` allows it.
  */
-export function judgeServer(
-  facts: ServerFacts,
-  address: string,
-  mayWaitForDisk: boolean,
-): { waitsForDisk: boolean; warnings: string[] } {
-  const unfit = (what: string, todo: string) =>
-    new FailFileError({ code: 'engine-unfit', what, subject: address, todo });
+export function judgeServer(facts: ServerFacts, address: string, mayWaitForDisk: boolean) {
   if (facts.version !== null && !isAtLeast(facts.version, OLDEST_VERSION))
-    throw unfit(`Redis ${facts.version} is too old`, 'use Redis 6.2 or later, or Valkey');
-  if (facts.isReplica) throw unfit('this Redis is a read-only replica', 'use the address of the primary');
+    throw unfit(`Redis ${facts.version} is too old`, address, 'use Redis 6.2 or later, or Valkey');
+  if (facts.isReplica)
+    throw unfit('this Redis is a read-only replica', address, 'use the address of the primary');
   if (facts.maxmemoryPolicy !== null && facts.maxmemoryPolicy !== 'noeviction') {
     throw unfit(
       `Redis may evict stored answers and the ledger (maxmemory-policy ${facts.maxmemoryPolicy})`,
+      address,
       'run "redis-cli CONFIG SET maxmemory-policy noeviction", put the setting into redis.conf, and run again',
     );
   }
@@ -95,15 +80,18 @@ async function readConfig(redis: Redis, name: string): Promise<string | null> {
   }
 }
 
-export async function readServerFacts(redis: Redis): Promise<ServerFacts> {
+export async function readServerFacts(redis: Redis) {
   const info = parseInfo(await redis.info());
   const aof = info.get('aof_enabled');
   return {
+    /** `major.minor.patch` of the Redis protocol (Valkey reports 7.2.4); null when unreported. */
     version: info.get('redis_version') ?? null,
+    /** null when neither INFO nor CONFIG reports it. */
     maxmemoryPolicy: info.get('maxmemory_policy') ?? (await readConfig(redis, 'maxmemory-policy')),
     maxmemory: Number(info.get('maxmemory') ?? 0),
     usedMemory: Number(info.get('used_memory') ?? 0),
     appendOnly: aof === undefined ? null : aof === '1',
+    /** `always`, `everysec` or `no`; null when CONFIG is forbidden. */
     appendFsync: aof === '1' ? await readConfig(redis, 'appendfsync') : null,
     isReplica: info.get('role') === 'slave',
   };

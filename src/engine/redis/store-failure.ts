@@ -1,7 +1,7 @@
 /** Passes on only the text of ioredis errors: they also hold arguments, credentials and brands. */
-import type { BrandEnrichError } from '../../core/errors.js';
-import { errorText, FailFileError } from '../../core/errors.js';
+import { type BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
+import { unfit } from '../store-calls.js';
 
 /** Replies of a server that starts or is being replaced: they pass, and nothing was done. */
 const PASSING: Readonly<Record<string, string>> = {
@@ -13,6 +13,7 @@ const PASSING: Readonly<Record<string, string>> = {
   BUSY: "it is busy with another client's script",
 };
 
+const SEE_LOG = 'see the log of Redis, then run again';
 /** Replies of a server that needs a repair, and the repair. */
 const REFUSALS: Readonly<Record<string, string>> = {
   OOM: 'give Redis more memory (maxmemory), then run again',
@@ -21,12 +22,10 @@ const REFUSALS: Readonly<Record<string, string>> = {
   NOAUTH: 'add user and password to the address, then run again',
   WRONGPASS: 'correct user and password in the address, then run again',
   NOPERM: 'allow this user all commands on the keys, then run again',
-  ...Object.fromEntries(
-    ['CROSSSLOT', 'NOREPLICAS', 'NOPROTO', 'DENIED'].map((word) => [
-      word,
-      'see the log of Redis, then run again',
-    ]),
-  ),
+  CROSSSLOT: SEE_LOG,
+  NOREPLICAS: SEE_LOG,
+  NOPROTO: SEE_LOG,
+  DENIED: SEE_LOG,
 };
 
 /** True for an error that Redis itself answered with, so the command did arrive. */
@@ -59,11 +58,5 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
   }
   const [, todo] = saidOf(REFUSALS) ?? [];
   if (todo === undefined) return cause;
-  return new FailFileError({
-    code: 'engine-unfit',
-    what: 'the engine refuses to work',
-    subject: `${address} (${text})`,
-    todo,
-    cause,
-  });
+  return unfit('the engine refuses to work', `${address} (${text})`, todo, cause);
 }

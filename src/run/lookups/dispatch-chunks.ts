@@ -185,11 +185,7 @@ export class ChunkDispatcher {
 }
 
 /** Removes chunks of dead runs; returns how many. `now` is the store's clock. */
-export async function removeDeadChunks(
-  { runs }: Pick<Engine, 'runs'>,
-  queue: ChunkQueue,
-  now: number,
-): Promise<number> {
+export async function removeDeadChunks({ runs }: Pick<Engine, 'runs'>, queue: ChunkQueue, now: number) {
   const places = await queue.idleChunks();
   const dead = new Set<string>();
   for (const id of new Set(places.map(({ run }) => run))) {

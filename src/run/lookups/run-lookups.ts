@@ -1,8 +1,9 @@
 /** The stage that may spend: estimate, consent, then queue, ledger and worker, and the lookups. */
-import { DeclinedError, FailFileError } from '../../core/errors.js';
+import { DeclinedError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import type { Releasers } from '../../core/lifecycle.js';
 import type { Engine } from '../../engine/engine.js';
+import { unfit } from '../../engine/store-calls.js';
 import { permitMsOf } from '../../ledger/governor.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, spentOf } from '../../ledger/policy.js';
@@ -141,27 +142,19 @@ async function queuedBehind({ around, run, scan }: LookupsContext, now: number):
   return queuedText(runsBefore(sized, await around.engine.runs.list(RUNS_LOOKED_AT), now));
 }
 
-/**
- * Throws FailFileError `engine-unfit` when the engine has less than a tenth of its memory left:
- * nothing is bought that could not be kept.
- */
+/** Buys nothing that could not be kept: `engine-unfit` with less than a tenth of memory free. */
 export async function assertEngineRoom(engine: Engine): Promise<void> {
   const free = await engine.freeMemory();
   if (free === null || free >= LEAST_ENGINE_SHARE) return;
-  throw new FailFileError({
-    code: 'engine-unfit',
-    what: 'the engine has too little memory left to store paid answers',
-    subject: `${engine.address}, ${Math.floor(free * 100)} % free`,
-    todo: 'raise its maxmemory or purge old answers (`brand-enrich outcomes purge --older-than 7d`), then run again',
-  });
+  throw unfit(
+    'the engine has too little memory left to store paid answers',
+    `${engine.address}, ${Math.floor(free * 100)} % free`,
+    'raise its maxmemory or purge old answers (`brand-enrich outcomes purge --older-than 7d`), then run again',
+  );
 }
 
 /** Asks to spend by the ledger's limits. If refused, ends the run and throws `DeclinedError`. */
-async function agreeOrEnd(
-  { request, around, run }: LookupsContext,
-  missing: number,
-  state: LedgerState,
-): Promise<void> {
+async function agreeOrEnd({ request, around, run }: LookupsContext, missing: number, state: LedgerState) {
   let isAgreed = false;
   try {
     isAgreed = await around.confirm(spendingQuestion(missing, state, request));
@@ -169,11 +162,9 @@ async function agreeOrEnd(
     if (!isAgreed) await around.engine.runs.end(run.id, 'stopped', 'you declined the spending');
   }
   if (isAgreed) return;
-  throw new DeclinedError({
-    code: 'declined',
-    subject: request.input === '-' ? 'stdin' : request.input,
-    todo: 'to continue, run again and answer y, or add --yes',
-  });
+  const subject = request.input === '-' ? 'stdin' : request.input;
+  const todo = 'to continue, run again and answer y, or add --yes';
+  throw new DeclinedError({ code: 'declined', subject, todo });
 }
 
 /** Starts the run's own worker, which the signal stops; only listens to a shared one. */
@@ -255,10 +246,7 @@ const SILENCE = {
 } as const;
 
 /** A notice if the run waits for a killed run's permits; null: it waits for something else. */
-async function whoIsWaitedFor(
-  { request, around, run }: LookupsContext,
-  inFlight: number,
-): Promise<string | null> {
+async function whoIsWaitedFor({ request, around, run }: LookupsContext, inFlight: number) {
   const { engine } = around;
   const { account, timeoutMs } = request.settings;
   const [state, runs] = await Promise.all([engine.ledger.show(account), engine.runs.list(RUNS_LOOKED_AT)]);

@@ -15,12 +15,9 @@ ${lowest.length > 0 && brandList('lowest', 'Lowest scores', lowest)}
 }
 
 function brandList(id: string, title: string, brands: readonly ShownBrand[]): Markup {
-  return card(
-    id,
-    title,
-    html`<ol class="brands">
-${brands.map(brandItem)}</ol>`,
-  );
+  const list = html`<ol class="brands">
+${brands.map(brandItem)}</ol>`;
+  return card(id, title, list);
 }
 
 function brandItem(brand: ShownBrand): Markup {

@@ -9,7 +9,10 @@ export type ShownBrand = PageData['best'][number];
 
 /** `isSample`: these are the sample brands. `logos`: by the address that the service gave. */
 export function pageDataOf(
-  { facts: { brands }, names }: Pick<EnrichResult, 'facts' | 'names'>,
+  {
+    facts: { brands },
+    names,
+  }: Pick<EnrichResult, 'facts'> & { readonly names: Pick<EnrichResult['names'], 'report' | 'reportHtml'> },
   report: RunReport,
   isSample: boolean,
   logos: ReadonlyMap<string, string>,

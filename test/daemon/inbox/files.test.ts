@@ -35,6 +35,10 @@ test('moves a dropped file with its results into one folder in done, also with U
   const report = JSON.parse(await readFile(join(first, 'Kunden Größe 顧客 🎈.report.json'), 'utf8'));
   expect(report.files.output).toBe('Kunden Größe 顧客 🎈.enriched.csv');
 
+  const page = await readFile(join(first, 'Kunden Größe 顧客 🎈.report.html'), 'utf8');
+  expect(page).toContain(`href="./${encodeURIComponent('Kunden Größe 顧客 🎈.enriched.csv')}"`);
+  expect(page).not.toContain(scene.path(''));
+
   await scene.drop('list.csv', domainList(20));
   await scene.drop('Kunden Größe 顧客 🎈.csv', domainList(30));
   await scene.until('done', 3);

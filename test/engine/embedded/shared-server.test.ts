@@ -4,7 +4,19 @@
  */
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  mkdir,
+  mkdtemp,
+  readFile,
+  rename,
+  rm,
+  stat,
+  symlink,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
@@ -58,6 +70,30 @@ describe('the private server', () => {
     for (const child of children) releasers.push(() => child.kill('SIGKILL'));
     const ids = await Promise.all(children.map((child) => child.nextLine()));
     expect(new Set(ids).size).toBe(1);
+    expect(await starts()).toBe(1);
+  });
+
+  test.each(['a,b', `$$ '"$w$`])('is watched in a folder that was moved to %s', async (name) => {
+    await (await open()).close();
+    const place = folder;
+    folder = join(place, name);
+    await mkdir(folder);
+    await rename(join(place, 'postgres'), home());
+    await rm(home('heartbeat'));
+    await open();
+    await vi.waitUntil(() => /^\d{4}-/.test(readFileSync(home('heartbeat'), 'utf8')), SOON);
+  });
+
+  test('is one server under every name of its folder, a long one with a socket elsewhere', async () => {
+    const link = join(folder, 'link');
+    folder = join(folder, 'long-'.repeat(20));
+    await mkdir(folder);
+    await symlink(folder, link);
+    await open();
+    const pid = serverPid();
+    const other = await openEmbeddedEngine({ folder: link, log: silentLog() });
+    await other.close();
+    expect(serverPid()).toBe(pid);
     expect(await starts()).toBe(1);
   });
 

@@ -11,7 +11,12 @@ import { writeReportPage } from '../../../src/run/report/write-report.js';
 import { requestFor, resultOf } from '../../commands/results.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
-const OPTIONS = { isSample: false, network: null, stop: new AbortController().signal };
+const OPTIONS = {
+  isSample: false,
+  network: null,
+  namesAreBare: false,
+  stop: new AbortController().signal,
+};
 
 function ranked(index: number, parts: Partial<RankedBrand> = {}): RankedBrand {
   return {
@@ -89,6 +94,21 @@ describe('the page', () => {
     expect(await readdir(folder)).toEqual(['customers.report.html']);
     const page = await readFile(join(folder, 'customers.report.html'), 'utf8');
     expect(page).toMatch(/^<!doctype html>[\s\S]*Chart\.js v4[\s\S]*<\/html>\n$/);
+  });
+
+  it('names and links files by base name if their folder will move', async () => {
+    const folder = await temporaryFolder();
+    const result = resultIn(folder);
+    const made = makeReport(requestFor(), result, 0);
+    const report = { ...made, files: { output: 'c.enriched.csv', errors: 'c.errors.csv' } };
+    await writeReportPage(result, report, { ...OPTIONS, namesAreBare: true });
+    const page = await readFile(result.names.reportHtml, 'utf8');
+    expect(page).not.toContain(folder);
+    expect(page.match(/href="\.\/[^"]*"/g)).toEqual([
+      'href="./c.enriched.csv"',
+      'href="./c.errors.csv"',
+      'href="./customers.report.json"',
+    ]);
   });
 
   it('replaces that of an earlier run', async () => {
