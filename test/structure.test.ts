@@ -187,6 +187,19 @@ describe('files', () => {
   });
 });
 
+describe('comments', () => {
+  it('are at most 100 columns wide', () => {
+    const wide = [...sources, ...sourcesUnder('test')].flatMap(({ path, text }) =>
+      text
+        .split('\n')
+        .flatMap((line, at) =>
+          /^\s*(\/\/|\/\*\*|\* )/.test(line) && [...line].length > 100 ? [`${path}:${at + 1}`] : [],
+        ),
+    );
+    expect(wide).toEqual([]);
+  });
+});
+
 describe('the process', () => {
   it('is used by the roots alone', () => {
     const others = sources.filter(({ path }) => !TOUCHES_PROCESS.test(path));

@@ -6,7 +6,7 @@ const missingServers = fileURLToPath(new URL('support/missing-servers.ts', impor
 
 const SERVERS = ['test/{e2e,daemon,engine}/**/*.test.ts'];
 
-/** Files that wait for processes and servers begin first; the quick ones fill the gaps at the end. */
+/** Files that wait for processes and servers begin first; quick ones fill the gaps at the end. */
 class ServersFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);
@@ -26,8 +26,8 @@ export default defineConfig({
           name: 'quick',
           include: ['test/**/*.test.ts'],
           exclude: SERVERS,
-          // To start a process and load the sources for each of these files is a third of the time that they take: a worker
-          // keeps both from file to file. None of them may change environment, globals or what a module keeps.
+          // A process and its sources for each of these files cost a third of their time: a worker
+          // keeps both from file to file. No file may change environment, globals or modules.
           isolate: false,
         },
       },

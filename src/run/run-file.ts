@@ -41,7 +41,7 @@ export interface FileRun extends Pick<EnrichSurroundings, 'worker' | 'opensAccou
   readonly only?: EnrichRequest['only'];
   /** Where the result goes; absent: where the settings say. */
   readonly output?: string;
-  /** The folder of the results will move: report and page name files by base name. Default false. */
+  /** The folder of the results will move: report and page use base names. Default false. */
   readonly namesAreBare?: boolean;
   readonly view: RunView;
   readonly notices: Pick<RunNotices, 'noteProgress' | 'noteEnd'>;

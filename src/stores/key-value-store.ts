@@ -14,6 +14,6 @@ export interface KeyValueStore {
   list(scope: string): Promise<Entry[]>;
   /** Removes an entry; with `text` only when it says that. False when there was none to remove. */
   remove(scope: string, name: string, text: string | null): Promise<boolean>;
-  /** Writes if there is none, the same, or one older than `deadAfterMs` (null: never). True: done. */
+  /** Writes where none, the same, or one older than `deadAfterMs` (null: never); true: done. */
   claim(scope: string, name: string, text: string, deadAfterMs: number | null): Promise<boolean>;
 }

@@ -22,7 +22,7 @@ export function runSettings(some: Partial<RunSettings> = {}): RunSettings {
   };
 }
 
-/** An exchange of a worker: useful answers, nothing settled and no permit asked for, unless given. */
+/** A worker's exchange: useful answers, nothing settled, no permit requested, unless given. */
 export function exchangeRequest(
   some: Pick<ExchangeRequest, 'account' | 'worker' | 'run'> & Partial<ExchangeRequest>,
 ): ExchangeRequest {

@@ -73,6 +73,32 @@ describe('the private server', () => {
     expect(await starts()).toBe(1);
   });
 
+  test('is shared by thirty processes at once', { tags: ['long'], timeout: 150_000 }, async () => {
+    const children = Array.from({ length: 30 }, () =>
+      startChild(`
+        const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
+        const { silentLog } = await load('src/core/log.js');
+        const engine = await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
+        await engine.outcomes.stats();
+        say(engine.id);
+        setInterval(() => {}, 1000);
+      `),
+    );
+    for (const child of children) releasers.push(() => child.kill('SIGKILL'));
+    const ids = await Promise.all(children.map((child) => child.nextLine()));
+    expect(new Set(ids).size).toBe(1);
+    expect(await starts()).toBe(1);
+  });
+
+  test('listens on no port, and only its owner and root reach its socket', async () => {
+    await open();
+    const [address] = readFileSync(home('data', 'postmaster.pid'), 'utf8').split('\n').slice(5, 6);
+    expect(address).toBe('');
+    const facts = await stat(home('data', '.s.PGSQL.5432'));
+    expect([facts.isSocket(), facts.mode & 0o777]).toEqual([true, 0o700]);
+    expect((await stat(home('data'))).mode & 0o777).toBe(0o700);
+  });
+
   test.each(['a,b', `$$ '"$w$`])('is watched in a folder that was moved to %s', async (name) => {
     await (await open()).close();
     const place = folder;
