@@ -117,7 +117,9 @@ const status = {
       used: money,
       left: money,
       overage: count,
+      requestsAllowed: count.describe('by the budget beyond the quota, or beyond --quota'),
       requestsLeft: count,
+      quotaCap: count.nullable().describe('--quota where it binds'),
       overageRequests: old,
     })
     .nullable(),

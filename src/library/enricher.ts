@@ -77,7 +77,7 @@ export interface EnricherOptions extends SharedOptions {
   readonly period?: 'month' | 'none' | number | undefined;
   /** Statuses that are not billed. Default 204, 400, 402 and 5xx. */
   readonly freeStatuses?: readonly string[] | undefined;
-  /** Money that may be spent per period beyond the quota. Default 0, and 100 with `plan: 'paid'`. */
+  /** Money that may be spent per period beyond the quota. Default 0; 100 with `plan: 'paid'`. */
   readonly overageBudget?: number | string | undefined;
   /** Price of one request beyond the quota. Default 0.1. */
   readonly overagePrice?: number | string | undefined;
@@ -91,8 +91,8 @@ export interface EnricherOptions extends SharedOptions {
   /** Where the log goes, without the token. Default: nowhere. */
   readonly log?: EnricherLog | undefined;
   /**
-   * Name in `brand-enrich status`. Caps (`maxRequests`, `maxCost`) of the lookups are kept under it,
-   * so that a program that crashed goes on with what is left of them. Default: none is kept.
+   * Name in `brand-enrich status`. Caps (`maxRequests`, `maxCost`) of the lookups are kept under
+   * it, so that a program that crashed goes on with what is left of them. Default: none is kept.
    */
   readonly name?: string | undefined;
 }
@@ -198,8 +198,8 @@ export interface FileResult {
 }
 
 /**
- * Looks brands up with the ledger, the stored answers, the pace and the budget that the command line
- * has for the same token and engine.
+ * Looks brands up with the ledger, the stored answers, the pace and the budget that the command
+ * line has for the same token and engine.
  *
  * Data never throw. What does: `NeverStartError` for options, `RefusedError` when the service
  * refuses the token, `FailFileError` when engine, service or file cannot be used, and

@@ -1,6 +1,7 @@
 /**
- * The package as others install it: what `npm pack` makes, in a strict TypeScript project without the types of our
- * dependencies. The examples of the documents are compiled and run there, and a program is killed.
+ * The package as others install it: what `npm pack` makes, in a strict TypeScript project without
+ * the types of our dependencies. The examples of the documents are compiled and run there, and a
+ * program is killed.
  */
 import { execFile, spawn } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
