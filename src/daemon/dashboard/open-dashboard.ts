@@ -1,4 +1,5 @@
 /** The dashboard for `up`: page, parts, the same as JSON, and Bull Board, loaded at first use. */
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 import { getRequestListener } from '@hono/node-server';
@@ -14,6 +15,7 @@ import type { Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { readChartLibrary } from '../../run/report/page-script.js';
 import { tickQueueOf } from '../schedules/schedule-book.js';
+import { type Action, addActions, takeNotice } from './actions.js';
 import { createGate, type GateOptions, randomPassword, sendPage } from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard } from './gather-dashboard.js';
 import type { QueueBoard } from './queue-board.js';
@@ -83,6 +85,8 @@ export async function openDashboard(context: DashboardContext) {
     clock: systemClock,
     chartLibrary: await readChartLibrary(),
     currency: settings.currency,
+    actions: [],
+    log,
     look: async () => ({
       ...(await newest.look()),
       host: hostname(),
@@ -109,7 +113,7 @@ export async function openDashboard(context: DashboardContext) {
   return { url, signInUrl };
 }
 
-export interface DashboardServerOptions extends GateOptions {
+export interface DashboardServerOptions extends Omit<GateOptions, 'key'> {
   /** 0 takes a free one. */
   readonly port: number;
   readonly look: () => Promise<DashboardView>;
@@ -117,6 +121,8 @@ export interface DashboardServerOptions extends GateOptions {
   readonly currency?: string | null;
   /** The browser build of Chart.js, as text. */
   readonly chartLibrary: string;
+  readonly actions: readonly Action[];
+  readonly log: Log;
   /** Opened at the first view of the queue. */
   readonly openBoard: () => Promise<QueueBoard>;
   /** Is called with bugs. */
@@ -125,11 +131,19 @@ export interface DashboardServerOptions extends GateOptions {
 
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
-  const { host, port, look, currency = null, chartLibrary, openBoard, onError } = options;
-  const app = createGate(options);
+  const { host, port, look, currency = null, chartLibrary, actions, log, openBoard, onError } = options;
+  const key = randomBytes(32);
+  const app = createGate({ ...options, key });
   const policy = "default-src 'none'";
-  app.get('/', async (context) => sendPage(context, renderDashboard(await look(), chartLibrary)));
-  app.get('/parts', async (context) => sendPage(context, { html: renderParts(await look()), policy }));
+  app.get('/', async (context) => {
+    const viewer = { ...context.get('session'), notice: await takeNotice(context, key) };
+    return sendPage(context, renderDashboard(await look(), viewer, chartLibrary));
+  });
+  app.get('/parts', async (context) => {
+    const viewer = { ...context.get('session'), notice: null };
+    return sendPage(context, { html: renderParts(await look(), viewer), policy });
+  });
+  addActions(app, actions, { log, key });
   app.get('/status.json', async (context) => {
     context.header('content-security-policy', policy);
     return context.json(statusOf(await look(), currency));

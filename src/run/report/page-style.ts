@@ -156,9 +156,11 @@ button:hover{border-color:var(--muted)}
 :focus-visible{outline:2px solid var(--link);outline-offset:2px}
 .sign-in{max-width:420px;padding-top:12vh}
 .sign-in h1{margin-bottom:16px}
-.sign-in label{display:block;color:var(--muted);margin-bottom:6px}
-.sign-in input[type=password]{width:100%;font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--muted);border-radius:8px;padding:9px 12px}
-.sign-in button{margin-top:14px;width:100%;padding:9px;background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
+.sign-in label{display:block;color:var(--muted);margin:10px 0 6px}
+.sign-in input:is([type=password],[type=text]){width:100%;font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--muted);border-radius:8px;padding:9px 12px}
+.answers{text-align:center}
+.action{display:inline}
+.sign-in button{margin:14px 0 8px;width:100%;padding:9px;background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
 @media (max-width:600px){
 main,header,footer{padding-left:14px;padding-right:14px}
 header{padding-top:20px}

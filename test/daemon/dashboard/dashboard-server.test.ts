@@ -16,6 +16,8 @@ it('names the flag to change when the port is taken', async () => {
     password: PASSWORD,
     clock: { now: () => NOW, monotonic: () => NOW },
     chartLibrary: '',
+    actions: [],
+    log: silentLog(),
     look: async () => dashboardView(),
     openBoard: () => Promise.reject(new Error('there is no queue in this test')),
     onError: () => undefined,

@@ -5,7 +5,7 @@ import { renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
 import { holdOf, runHoldOf, runsToShow, standingOf } from '../../../src/daemon/dashboard/runs-section.js';
 import { foundNothing } from '../../../src/stores/run-store.js';
 import { ledgerState } from '../../run/ledger-state.js';
-import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
+import { dashboardData, dashboardView, NOW, runRecord, VIEWER } from './views.js';
 
 describe('an account', () => {
   it.each([
@@ -123,7 +123,7 @@ describe('the note that nothing matched', () => {
   ] as const)('%s', (_, some, tally, isSaid) => {
     const run = runRecord({ identifiers: 40, ...some, tally });
     expect(foundNothing(run)).toBe(isSaid);
-    const page = renderParts(dashboardView({ data: dashboardData({ runs: [run] }) }));
+    const page = renderParts(dashboardView({ data: dashboardData({ runs: [run] }) }), VIEWER);
     expect(page.includes('Finished, nothing matched')).toBe(isSaid);
   });
 });

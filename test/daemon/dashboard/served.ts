@@ -1,5 +1,7 @@
 /** A served dashboard for tests: the test provides its data and turns its clock. */
 import { onTestFinished } from 'vitest';
+import { type Log, silentLog } from '../../../src/core/log.js';
+import type { Action } from '../../../src/daemon/dashboard/actions.js';
 import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
 import { chartLibrary } from '../../run/report/pages.js';
@@ -18,7 +20,13 @@ export interface ServedDashboard {
 }
 
 export async function startDashboard(
-  parts: { readonly view?: DashboardView; readonly host?: string; readonly password?: string } = {},
+  parts: {
+    readonly view?: DashboardView;
+    readonly host?: string;
+    readonly password?: string;
+    readonly actions?: readonly Action[];
+    readonly log?: Log;
+  } = {},
 ): Promise<ServedDashboard> {
   let view = parts.view ?? dashboardView();
   let now = NOW;
@@ -29,6 +37,8 @@ export async function startDashboard(
     password: parts.password ?? PASSWORD,
     clock: { now: () => now, monotonic: () => now },
     chartLibrary: await chartLibrary(),
+    actions: parts.actions ?? [],
+    log: parts.log ?? silentLog(),
     look: async () => view,
     openBoard: () => Promise.reject(new Error('there is no queue in this test')),
     onError: (error) => errors.push(error),

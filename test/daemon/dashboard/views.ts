@@ -6,6 +6,9 @@ import { budgetStateOf, projectPeriodEnd } from '../../../src/ledger/projection.
 import type { RunRecord, Tally } from '../../../src/stores/run-store.js';
 import { ledgerState } from '../../run/ledger-state.js';
 
+/** Who looks. */
+export const VIEWER = { user: 'Ada', formToken: 'form-token', notice: null };
+
 export const NOW = Date.UTC(2026, 10, 20, 13, 25, 46);
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
