@@ -10,7 +10,6 @@ import { parseCommandLine } from './config/command-line.js';
 import { type ConfigFile, loadSettings, readConfigFile, wantsJson } from './config/load-settings.js';
 import type { CommandName } from './config/setting.js';
 import { inheritedFlags, type Settings } from './config/settings.js';
-import { showConfig, shownSettings } from './config/show-config.js';
 import type { CommandContext } from './context/open-context.js';
 import { BrandEnrichError, EXIT, type ExitCode, errorText } from './core/errors.js';
 import { keepRunning } from './core/lifecycle.js';
@@ -153,12 +152,7 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
   engine: async (call) => (await import('./commands/engine.js')).runEngineCommand(call),
   schedule: async (call) => (await import('./commands/schedule.js')).runSchedule(call),
   init: async (call) => (await import('./commands/init.js')).runInit(call),
-  async config(call) {
-    const file = call.configFile?.path ?? null;
-    if (call.settings.json) printJson(call.stdout, { file, settings: shownSettings(call) });
-    else printText(call.stdout, `${showConfig(call, call.configFile)}\n`);
-    return EXIT.done;
-  },
+  config: async (call) => (await import('./commands/config.js')).runConfig(call),
 };
 
 /**
