@@ -1,6 +1,7 @@
 /** Opens what the lookups of a program need, and closes it. */
 import { setMaxListeners } from 'node:events';
 import { loadOptions } from '../config/load-options.js';
+import { inOptionNames, withOptionNames } from '../config/option-names.js';
 import { readToken } from '../config/secrets.js';
 import { openLookupWorker, openStores } from '../context/open-context.js';
 import { openService } from '../context/open-service.js';
@@ -30,7 +31,7 @@ export async function createEnricher(options: EnricherOptions): Promise<Enricher
     return await keepRunning(openEnricher(options, releasers));
   } catch (error) {
     await releasers.releaseAll().catch(() => undefined);
-    throw error;
+    throw inOptionNames(error);
   }
 }
 
@@ -39,7 +40,7 @@ async function openEnricher(
   releasers: Releasers,
 ): Promise<Enricher> {
   const settings = loadOptions({ ...said });
-  const log = target === undefined ? silentLog() : forwardingLog(target);
+  const log = target === undefined ? silentLog() : forwardingLog(target, withOptionNames);
   const clock = systemClock;
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
@@ -152,6 +153,8 @@ async function openEnricher(
       files.add(run);
       try {
         return await keepRunning(run);
+      } catch (error) {
+        throw inOptionNames(error);
       } finally {
         leave();
         files.delete(run);
