@@ -89,8 +89,8 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   const load: CommandContext['load'] = (of, own, fallback = {}) => {
     // An empty variable counts as not set.
     const unset = Object.fromEntries(Object.entries(fallback).filter(([name]) => !env[name]));
-    const said = { flags: { ...inheritedFlags(flags), ...own }, env: { ...env, ...unset } };
-    return loadSettings({ ...surroundings, ...said, command: of });
+    const given = { flags: { ...inheritedFlags(flags), ...own }, env: { ...env, ...unset } };
+    return loadSettings({ ...surroundings, ...given, command: of });
   };
   const context = { stdin, stdout, stderr, log, ...signals, configFile: file, folder, load };
   const [family = ''] = command.split(' ', 1);

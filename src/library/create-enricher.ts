@@ -36,10 +36,10 @@ export async function createEnricher(options: EnricherOptions): Promise<Enricher
 }
 
 async function openEnricher(
-  { log: target, name, ...said }: EnricherOptions,
+  { log: target, name, ...given }: EnricherOptions,
   releasers: Releasers,
 ): Promise<Enricher> {
-  const settings = loadOptions({ ...said });
+  const settings = loadOptions({ ...given });
   const log = target === undefined ? silentLog() : forwardingLog(target, withOptionNames);
   const clock = systemClock;
   const closing = new AbortController();
@@ -80,7 +80,7 @@ async function openEnricher(
   const parts = { engine, worker, runs, keyPrefix, waits, clock, log, closing: closing.signal };
   const lookups = createLookups(parts, board);
   // Of one account, whatever else a file is given.
-  const { baseUrl, token, tokenFile, account, sample, env } = said;
+  const { baseUrl, token, tokenFile, account, sample, env } = given;
   const own = { baseUrl, token, tokenFile, account, sample, env };
   const files = new Set<Promise<unknown>>();
   const askOpenly = lookups.open(closing.signal);
@@ -149,7 +149,7 @@ async function openEnricher(
         stop,
       };
       // One enricher is of one account, whatever a file is said to have.
-      const run = runOneFile(path, { ...said, ...file, ...own }, context);
+      const run = runOneFile(path, { ...given, ...file, ...own }, context);
       files.add(run);
       try {
         return await keepRunning(run);

@@ -32,9 +32,9 @@ export async function runOneFile(
   options: ProgramOptions & FileOptions,
   { engine, service: shared, token, stateFolder, log, stop }: FileRunContext,
 ): Promise<FileResult> {
-  const { output, errors, report, onProgress, signal: _, ...said } = options;
+  const { output, errors, report, onProgress, signal: _, ...given } = options;
   assertFiles([input, output, errors, report]);
-  const settings = loadOptions(said, { output, errors, report });
+  const settings = loadOptions(given, { output, errors, report });
   return withReleasers(async (releasers) => {
     // Its requests have sockets of their own: waiting for one must not use up their time.
     const clientFor = token === null ? shared.clientFor : openClients(settings, token, releasers);
