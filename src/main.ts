@@ -11,7 +11,15 @@ import { type ConfigFile, loadSettings, readConfigFile, wantsJson } from './conf
 import type { CommandName } from './config/setting.js';
 import { inheritedFlags, type Settings } from './config/settings.js';
 import type { CommandContext } from './context/open-context.js';
-import { BrandEnrichError, EXIT, type ExitCode, errorText } from './core/errors.js';
+import {
+  BrandEnrichError,
+  EXIT,
+  type ExitCode,
+  errorText,
+  FailFileError,
+  NeverStartError,
+  usageProblem,
+} from './core/errors.js';
 import { keepRunning } from './core/lifecycle.js';
 import { openLog } from './core/log.js';
 import { createRedact, keepSecret } from './core/secrets.js';
@@ -159,7 +167,8 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
  * The error that ends a process: `data` for programs, `text` for people, a line or a few. The token
  * is removed from unknown errors; our own messages never hold it.
  */
-export function failureOf(error: unknown, token: string) {
+export function failureOf(thrown: unknown, token: string) {
+  const error = faultOfProcess(thrown) ?? thrown;
   if (error instanceof BrandEnrichError) {
     const { code, message, exitCode } = error;
     return { data: { error: { code, message, exitCode } }, text: `brand-enrich: ${message}\n` };
@@ -169,4 +178,17 @@ export function failureOf(error: unknown, token: string) {
   const words = error instanceof Error ? redact(error.stack ?? error.message) : message;
   const text = `brand-enrich: this is a bug; please report it: ${words}\n`;
   return { data: { error: { code: 'bug', message, exitCode: EXIT.ioError } }, text };
+}
+
+/** What may happen at any place, because it concerns the whole process; null: anything else. */
+function faultOfProcess(error: unknown): BrandEnrichError | null {
+  const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  if (syscall === 'uv_cwd') {
+    const todo = 'change to an existing folder, then run again';
+    return new NeverStartError(usageProblem('the working folder was removed', '.', todo));
+  }
+  if (code !== 'EMFILE' && code !== 'ENFILE') return null;
+  const subject = code === 'EMFILE' ? 'ulimit -n' : 'fs.file-max';
+  const todo = 'raise this limit (4096 is enough), then run again: nothing that was paid for is lost';
+  return new FailFileError({ code: 'files-limit', subject, todo, cause: error });
 }
