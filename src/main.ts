@@ -10,9 +10,16 @@ import { parseCommandLine } from './config/command-line.js';
 import { type ConfigFile, loadSettings, readConfigFile, wantsJson } from './config/load-settings.js';
 import type { CommandName } from './config/setting.js';
 import { inheritedFlags, type Settings } from './config/settings.js';
-import { showConfig, shownSettings } from './config/show-config.js';
 import type { CommandContext } from './context/open-context.js';
-import { BrandEnrichError, EXIT, type ExitCode, errorText } from './core/errors.js';
+import {
+  BrandEnrichError,
+  EXIT,
+  type ExitCode,
+  errorText,
+  FailFileError,
+  NeverStartError,
+  usageProblem,
+} from './core/errors.js';
 import { keepRunning } from './core/lifecycle.js';
 import { openLog } from './core/log.js';
 import { createRedact, keepSecret } from './core/secrets.js';
@@ -90,8 +97,8 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   const load: CommandContext['load'] = (of, own, fallback = {}) => {
     // An empty variable counts as not set.
     const unset = Object.fromEntries(Object.entries(fallback).filter(([name]) => !env[name]));
-    const said = { flags: { ...inheritedFlags(flags), ...own }, env: { ...env, ...unset } };
-    return loadSettings({ ...surroundings, ...said, command: of });
+    const given = { flags: { ...inheritedFlags(flags), ...own }, env: { ...env, ...unset } };
+    return loadSettings({ ...surroundings, ...given, command: of });
   };
   const context = { stdin, stdout, stderr, log, ...signals, configFile: file, folder, load };
   const [family = ''] = command.split(' ', 1);
@@ -153,19 +160,15 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
   engine: async (call) => (await import('./commands/engine.js')).runEngineCommand(call),
   schedule: async (call) => (await import('./commands/schedule.js')).runSchedule(call),
   init: async (call) => (await import('./commands/init.js')).runInit(call),
-  async config(call) {
-    const file = call.configFile?.path ?? null;
-    if (call.settings.json) printJson(call.stdout, { file, settings: shownSettings(call) });
-    else printText(call.stdout, `${showConfig(call, call.configFile)}\n`);
-    return EXIT.done;
-  },
+  config: async (call) => (await import('./commands/config.js')).runConfig(call),
 };
 
 /**
  * The error that ends a process: `data` for programs, `text` for people, a line or a few. The token
  * is removed from unknown errors; our own messages never hold it.
  */
-export function failureOf(error: unknown, token: string) {
+export function failureOf(thrown: unknown, token: string) {
+  const error = faultOfProcess(thrown) ?? thrown;
   if (error instanceof BrandEnrichError) {
     const { code, message, exitCode } = error;
     return { data: { error: { code, message, exitCode } }, text: `brand-enrich: ${message}\n` };
@@ -175,4 +178,17 @@ export function failureOf(error: unknown, token: string) {
   const words = error instanceof Error ? redact(error.stack ?? error.message) : message;
   const text = `brand-enrich: this is a bug; please report it: ${words}\n`;
   return { data: { error: { code: 'bug', message, exitCode: EXIT.ioError } }, text };
+}
+
+/** What may happen at any place, because it concerns the whole process; null: anything else. */
+function faultOfProcess(error: unknown): BrandEnrichError | null {
+  const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  if (syscall === 'uv_cwd') {
+    const todo = 'change to an existing folder, then run again';
+    return new NeverStartError(usageProblem('the working folder was removed', '.', todo));
+  }
+  if (code !== 'EMFILE' && code !== 'ENFILE') return null;
+  const subject = code === 'EMFILE' ? 'ulimit -n' : 'fs.file-max';
+  const todo = 'raise this limit (4096 is enough), then run again: nothing that was paid for is lost';
+  return new FailFileError({ code: 'files-limit', subject, todo, cause: error });
 }

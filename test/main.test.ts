@@ -18,6 +18,14 @@ describe('an error that ends a process', () => {
     ],
     [wrong, { code: 'usage-invalid', message: 'no such flag: --x; see --help', exitCode: 2 }],
     [new TypeError('x is not a function'), { code: 'bug', message: 'x is not a function', exitCode: 5 }],
+    [
+      Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE', path: '/x.js' }),
+      { code: 'files-limit', message: expect.stringMatching(/: ulimit -n; raise this limit/), exitCode: 5 },
+    ],
+    [
+      Object.assign(new Error('ENOENT: uv_cwd'), { code: 'ENOENT', syscall: 'uv_cwd' }),
+      { code: 'usage-invalid', message: expect.stringMatching(/working folder was removed/), exitCode: 2 },
+    ],
     ['a text', { code: 'bug', message: 'a text', exitCode: 5 }],
   ])('is printed as JSON for programs: %s', (error, data) => {
     expect(failureOf(error, '').data).toEqual({ error: data });

@@ -19,7 +19,7 @@ const GROUPS: readonly SettingGroup[] = [
 const NOT_OF_PROGRAMS: readonly SettingName[] = ['confirmAbove', 'yes', 'worker'];
 
 /** Settings that an option of a program can set, by the option's name. */
-const OPTIONS = new Map(
+export const PROGRAM_OPTIONS = new Map(
   settingsOf('run').flatMap(([name, line]) => {
     const isOption = GROUPS.includes(line.group) ? !NOT_OF_PROGRAMS.includes(name) : name === 'caFile';
     return isOption && line.isInFile && line.key !== null ? [[line.key, line] as const] : [];
@@ -41,10 +41,10 @@ export function loadOptions(
   flags: Readonly<Partial<Record<'output' | 'errors' | 'report', string | undefined>>> = {},
 ): Settings {
   const values = Object.fromEntries(Object.entries(options).filter(([, value]) => value !== undefined));
-  const unknown = Object.keys(values).filter((key) => !OPTIONS.has(key));
+  const unknown = Object.keys(values).filter((key) => !PROGRAM_OPTIONS.has(key));
   throwProblems(
     unknown.map((key) => {
-      const todo = didYouMean(nearest(key, [...OPTIONS.keys()]), 'see the table in the README');
+      const todo = didYouMean(nearest(key, [...PROGRAM_OPTIONS.keys()]), 'see the table in the README');
       return usageProblem('no such option', key, todo);
     }),
   );
@@ -52,7 +52,7 @@ export function loadOptions(
   // Node itself reads the second: `caFile` adds to it.
   const surroundings = { ...(env ?? { XDG_STATE_HOME, NODE_EXTRA_CA_CERTS }) };
   const outdone = Object.keys(values).flatMap((key) => {
-    const line = OPTIONS.get(key);
+    const line = PROGRAM_OPTIONS.get(key);
     return [line?.env, line?.envAlias?.name];
   });
   if (token !== undefined || 'tokenFile' in values) outdone.push('BRAND_API_TOKEN', 'BRAND_API_TOKEN_FILE');

@@ -126,7 +126,9 @@ export const RUN_SETTINGS = {
   timeoutMs: sending('--timeout', duration('1ms', '1h'), '40s').describe(
     'time limit for one request, in total',
   ),
-  compression: sending('--compression', onOrOff, 'on').describe('let the service compress its answers'),
+  compression: sending('--compression', onOrOff, 'on').describe(
+    'compress the stored answers: about a quarter of the size, for a little more CPU time',
+  ),
 
   concurrency: working('--concurrency', count(1, 1_000), '64').describe(
     'requests in flight at once, per process',

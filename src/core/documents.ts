@@ -144,14 +144,18 @@ const status = {
   runs: z.array(run).describe('newest first'),
 };
 
-const schedule = {
+const scheduled = {
   name: z.string(),
   line: z.string().describe('the command as it was entered'),
   cron: z.string(),
   tz: z.string(),
-  host: z.string(),
   input: z.string(),
   catchesUp: z.boolean(),
+};
+
+const schedule = {
+  ...scheduled,
+  host: z.string(),
   source: z.string().nullable().describe('its config file; null: schedule add'),
   addedAt: time,
 };
@@ -440,6 +444,7 @@ export const DOCUMENTS = {
       version,
       file: z.string().nullable(),
       settings: z.array(z.object({ name: z.string(), value: z.string(), origin: z.string() })),
+      schedules: z.array(z.object(scheduled)).describe('those of the config file'),
     })
     .describe('config --json'),
   statement: z

@@ -48,6 +48,7 @@ export const ERROR_CATALOGUE = {
   'disk-low': 'too little disk space is left to store paid answers',
   'engine-unreachable': 'the engine does not answer',
   'engine-unfit': 'the engine cannot be used: its version, settings or data are unsuitable',
+  'files-limit': 'this process may not open as many files as it needs',
   'engine-held': 'another process or machine is using the state folder',
   'service-unreachable': 'an address cannot be reached or listened on',
   'credentials-refused': 'the service refused the credentials',

@@ -76,14 +76,17 @@ export type LogTarget = Readonly<
   Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>
 >;
 
-/** A log that hands its lines, without secrets, to another logger, whose level decides. */
-export function forwardingLog(target: LogTarget): Log {
+/**
+ * A log that hands its lines, without secrets, to another logger, whose level decides. `worded`
+ * chooses the words of messages.
+ */
+export function forwardingLog(target: LogTarget, worded: (message: string) => string): Log {
   const write = (line: string) => {
     const { level, msg = '', ...facts } = JSON.parse(line) as { level: number; msg?: string };
     const { values } = pino.levels;
     const name = (['error', 'warn', 'info'] as const).find((each) => level >= (values[each] ?? 0));
     try {
-      target[name ?? 'debug'](facts, msg);
+      target[name ?? 'debug'](facts, worded(msg));
     } catch {
       // A log that cannot be written does not stop the work.
     }

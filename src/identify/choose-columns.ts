@@ -70,7 +70,7 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
   const named: ColumnChoice[] = [];
   const parts: string[] = [];
   for (const request of input.requested) {
-    const { column, kind: said } = findColumn(columns, request);
+    const { column, kind: writtenKind } = findColumn(columns, request);
     const label = columnLabel(columns, column);
     if (ours.includes(column)) {
       throw new NeverStartError({
@@ -80,7 +80,7 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
         todo: `choose another column, or keep this one by setting a --prefix other than ${input.prefix}`,
       });
     }
-    const asked = said ?? input.kind;
+    const asked = writtenKind ?? input.kind;
     const reading = asked === null ? judgeColumn(judge, column, true) : null;
     const kind = asked ?? reading?.kind ?? null;
     if (kind === null) throw kindUnclear(judge, column, reading !== null);

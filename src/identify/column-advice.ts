@@ -46,14 +46,14 @@ export function explainBlanks(
 ): string {
   const blank = sample.filter((row) => !choices.some(({ column }) => isFilled(row[column] ?? '')));
   if (blank.length === 0) return '';
-  const said = `; ${blank.length} of ${sample.length} sampled rows ${blank.length === 1 ? 'is' : 'are'} blank there`;
+  const blankRows = `; ${blank.length} of ${sample.length} sampled rows ${blank.length === 1 ? 'is' : 'are'} blank there`;
   const [best] = others
     .flatMap(({ column, kind }) => (kind === null ? [] : [{ column, kind }]))
     .map((other) => ({ ...other, fills: blank.filter((row) => isFilled(row[other.column] ?? '')).length }))
     .sort((one, other) => other.fills - one.fills);
-  if (best === undefined || best.fills === 0) return said;
+  if (best === undefined || best.fills === 0) return blankRows;
   const flags = [...choices, best].map(({ column, kind }) => columnFlag(columns, column, kind));
-  return `${said}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${flags.join(' ')} adds it as a fallback`;
+  return `${blankRows}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${flags.join(' ')} adds it as a fallback`;
 }
 
 /**

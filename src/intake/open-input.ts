@@ -4,11 +4,10 @@ import { tableInside } from './binary-signature.js';
 import { type ByteSource, keepBytes, type OpeningOptions, openByteSource } from './byte-source.js';
 import { checkEncodingName } from './choose-encoding.js';
 import { Input, type InputParts } from './input.js';
-import { openParquetTable } from './parquet-table.js';
 import type { TableOptions } from './sniff-table.js';
 import { openTextTable, type TextOptions } from './text-table.js';
-import { openXlsxTable, type SheetOptions } from './xlsx-table.js';
-import { ZipArchive } from './zip-archive.js';
+import type { SheetOptions } from './xlsx-table.js';
+import type { ZipArchive } from './zip-archive.js';
 
 export interface IntakeOptions extends OpeningOptions, TableOptions {
   /** A name that iconv-lite knows; detected when absent. */
@@ -44,11 +43,13 @@ export async function openInput(
   }
 }
 
+/** Readers of binary formats are loaded when they are needed: most inputs are text. */
 async function openTable(source: ByteSource, options: TextOptions & SheetOptions): Promise<InputParts> {
   const start = (await source.readAt(0, 4)).toString('latin1');
-  if (start === 'PAR1') return openParquetTable(source, options);
+  if (start === 'PAR1') return (await import('./parquet-table.js')).openParquetTable(source, options);
   const archive = await openArchive(source);
-  return archive === null ? openTextTable(source, options) : openXlsxTable(source, archive, options);
+  if (archive === null) return openTextTable(source, options);
+  return (await import('./xlsx-table.js')).openXlsxTable(source, archive, options);
 }
 
 /** A copy of the table in an archive; the source itself if it is not an archive. */
@@ -66,7 +67,7 @@ async function openArchive(source: ByteSource): Promise<ZipArchive | null> {
   const head = await source.readAt(0, 4);
   // `PK`, the second of an empty one (APPNOTE, 4.3.7 and 4.3.16).
   if (!['504b0304', '504b0506'].includes(head.toString('hex'))) return null;
-  return ZipArchive.of(source.name, source.descriptor);
+  return (await import('./zip-archive.js')).ZipArchive.of(source.name, source.descriptor);
 }
 
 /** Sentences about flags that do not apply to this format. */

@@ -1,6 +1,7 @@
 /** Opens what the lookups of a program need, and closes it. */
 import { setMaxListeners } from 'node:events';
 import { loadOptions } from '../config/load-options.js';
+import { inOptionNames, withOptionNames } from '../config/option-names.js';
 import { readToken } from '../config/secrets.js';
 import { openLookupWorker, openStores } from '../context/open-context.js';
 import { openService } from '../context/open-service.js';
@@ -30,16 +31,16 @@ export async function createEnricher(options: EnricherOptions): Promise<Enricher
     return await keepRunning(openEnricher(options, releasers));
   } catch (error) {
     await releasers.releaseAll().catch(() => undefined);
-    throw error;
+    throw inOptionNames(error);
   }
 }
 
 async function openEnricher(
-  { log: target, name, ...said }: EnricherOptions,
+  { log: target, name, ...given }: EnricherOptions,
   releasers: Releasers,
 ): Promise<Enricher> {
-  const settings = loadOptions({ ...said });
-  const log = target === undefined ? silentLog() : forwardingLog(target);
+  const settings = loadOptions({ ...given });
+  const log = target === undefined ? silentLog() : forwardingLog(target, withOptionNames);
   const clock = systemClock;
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
@@ -79,7 +80,7 @@ async function openEnricher(
   const parts = { engine, worker, runs, keyPrefix, waits, clock, log, closing: closing.signal };
   const lookups = createLookups(parts, board);
   // Of one account, whatever else a file is given.
-  const { baseUrl, token, tokenFile, account, sample, env } = said;
+  const { baseUrl, token, tokenFile, account, sample, env } = given;
   const own = { baseUrl, token, tokenFile, account, sample, env };
   const files = new Set<Promise<unknown>>();
   const askOpenly = lookups.open(closing.signal);
@@ -148,10 +149,12 @@ async function openEnricher(
         stop,
       };
       // One enricher is of one account, whatever a file is said to have.
-      const run = runOneFile(path, { ...said, ...file, ...own }, context);
+      const run = runOneFile(path, { ...given, ...file, ...own }, context);
       files.add(run);
       try {
         return await keepRunning(run);
+      } catch (error) {
+        throw inOptionNames(error);
       } finally {
         leave();
         files.delete(run);

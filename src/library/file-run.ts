@@ -2,6 +2,7 @@
 import { basename } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { loadOptions, type ProgramOptions } from '../config/load-options.js';
+import { withOptionNames } from '../config/option-names.js';
 import { openLookupWorker } from '../context/open-context.js';
 import { NOT_TRACED } from '../context/open-monitoring.js';
 import { type OpenedService, openClients } from '../context/open-service.js';
@@ -31,9 +32,9 @@ export async function runOneFile(
   options: ProgramOptions & FileOptions,
   { engine, service: shared, token, stateFolder, log, stop }: FileRunContext,
 ): Promise<FileResult> {
-  const { output, errors, report, onProgress, signal: _, ...said } = options;
+  const { output, errors, report, onProgress, signal: _, ...given } = options;
   assertFiles([input, output, errors, report]);
-  const settings = loadOptions(said, { output, errors, report });
+  const settings = loadOptions(given, { output, errors, report });
   return withReleasers(async (releasers) => {
     // Its requests have sockets of their own: waiting for one must not use up their time.
     const clientFor = token === null ? shared.clientFor : openClients(settings, token, releasers);
@@ -93,7 +94,7 @@ function resultOf({ result, report, exitCode, page }: FinishedRun): FileResult {
   return {
     exitCode,
     isComplete: result.isComplete,
-    reason: result.end.type === 'finished' ? null : whyDeferred(result.end),
+    reason: result.end.type === 'finished' ? null : withOptionNames(whyDeferred(result.end)),
     rows: report.rows,
     requests: { sent, billed, overageCost },
     output: report.files.output,

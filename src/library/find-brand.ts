@@ -47,8 +47,8 @@ const BLANK = { type: 'skipped', reason: 'blank' } as const;
 function cellsOf(candidates: Candidates, kind: IdentifierKind): { value: string; kind: IdentifierKind }[] {
   const all: readonly (string | Candidate | null | undefined)[] = [candidates].flat();
   return all.map((each) => {
-    const said = typeof each === 'object' && each !== null && 'value' in each ? each : { value: each };
-    return { value: String(said.value ?? ''), kind: ('kind' in said ? said.kind : undefined) ?? kind };
+    const given = typeof each === 'object' && each !== null && 'value' in each ? each : { value: each };
+    return { value: String(given.value ?? ''), kind: ('kind' in given ? given.kind : undefined) ?? kind };
   });
 }
 

@@ -4,6 +4,7 @@
  * so nobody else could take them on, and what is cancelled leaves nothing behind.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inOptionNames, withOptionNames } from '../config/option-names.js';
 import type { Clock } from '../core/clock.js';
 import { type Identifier, identifierText } from '../core/identifier.js';
 import { keepRunning } from '../core/lifecycle.js';
@@ -253,11 +254,11 @@ function createWaiter(text: string, key: OutcomeKey, onEnd: (waiter: Waiter) => 
     found,
     settle(each) {
       onEnd(waiter);
-      end?.settle(each);
+      end?.settle({ ...each, error: each.error && withOptionNames(each.error) });
     },
     fail(error) {
       onEnd(waiter);
-      end?.fail(error);
+      end?.fail(inOptionNames(error));
     },
   };
   return waiter;

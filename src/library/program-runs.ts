@@ -226,6 +226,6 @@ function errorOfHalt({ why, sentence }: RunHalt, service: string): BrandEnrichEr
     return new RefusedError({ code: 'credentials-refused', subject: `${service} (${sentence})`, todo });
   }
   if (why !== 'unreachable' && why !== 'useless') return null;
-  const todo = 'check baseUrl, the network (HTTPS_PROXY is not used) and the service';
+  const todo = 'check baseUrl, the network, HTTPS_PROXY in env, and the service';
   return new FailFileError({ code: 'service-unreachable', what: sentence, subject: service, todo });
 }

@@ -18,7 +18,6 @@ import { assertPlaces, formatOfName, outputNames } from './output/output-names.j
 import type { OutputPlan } from './output/output-plan.js';
 import { createRenderer } from './output/render.js';
 import { writeOutput } from './output/write-output.js';
-import { assertFitsSheet } from './output/xlsx-file.js';
 import { type LookupsEnd, whyDeferred } from './run-end.js';
 import { endRun, recordStored, startRun } from './run-record.js';
 import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
@@ -53,6 +52,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
     for (const notice of [...input.warnings, scan.chosen.sentence]) onNotice(notice);
     if (scan.priorities) onNotice(scan.priorities.sentence);
     if (plan.format === 'xlsx') {
+      const { assertFitsSheet } = await import('./output/xlsx-file.js');
       const rows = scan.rows.count + (renderer.header() === null ? 0 : 1);
       assertFitsSheet(
         names.complete,

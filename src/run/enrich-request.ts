@@ -80,7 +80,7 @@ export interface EnrichSurroundings {
   /** Asked before money is spent; false ends the run before it. */
   readonly confirm: (question: SpendingQuestion) => Promise<boolean>;
   /** Whether `confirm` asks a person, which is repeated once the quota is known. Default false. */
-  readonly asksPerson?: boolean;
+  readonly isInteractive?: boolean;
 }
 
 export interface EnrichProgress {

@@ -65,7 +65,7 @@ export async function runFile(run: FileRun, context: RunContext) {
     },
     onNotice: (notice, isWarning) => (isWarning ? view.warn(notice) : view.notice(notice)),
     confirm: view.confirm,
-    asksPerson: view.asksPerson,
+    isInteractive: view.isInteractive,
   };
   const enrich = () => enrichFile(request, around);
   const result = await traces.traceRun(context.engine.kind, settings.strict, enrich);

@@ -22,7 +22,7 @@ const SETTLE_LOOK_MS = 100;
  * what the engine throws.
  */
 export async function startRun(
-  { key, name, settings: said }: Pick<RunRecord, 'key' | 'settings'> & { readonly name: string },
+  { key, name, settings }: Pick<RunRecord, 'key' | 'settings'> & { readonly name: string },
   { engine, clock, log }: Pick<EnrichSurroundings, 'engine' | 'clock' | 'log'>,
   releasers: Releasers,
 ): Promise<RunRecord> {
@@ -37,7 +37,7 @@ export async function startRun(
     id: newRunId(clock.now()),
     key,
     label: `${hostname()}: ${name}`,
-    settings: { ...said, process: processIdentity() },
+    settings: { ...settings, process: processIdentity() },
   });
   // Alive even while a stage takes long: a run without a heartbeat is dead for its workers.
   let isUnderWay = false;

@@ -5,7 +5,7 @@ import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { EnrichProgress, EnrichSurroundings } from './enrich-request.js';
 import { usesMostOfQuota } from './lookups/spending.js';
 
-export interface RunView extends Required<Pick<EnrichSurroundings, 'confirm' | 'asksPerson'>> {
+export interface RunView extends Required<Pick<EnrichSurroundings, 'confirm' | 'isInteractive'>> {
   update(progress: EnrichProgress): void;
   /** A sentence for people, as it becomes true. */
   notice(sentence: string): void;
@@ -25,7 +25,7 @@ export function createLogView(
     update: standing,
     notice: (sentence) => log.info(about, sentence),
     warn: (sentence) => log.warn(about, sentence),
-    asksPerson: false,
+    isInteractive: false,
     async confirm(question) {
       const { requests, overageRequests, maxCost, quotaLeft, trial } = question;
       const facts = { ...about, requests, overageRequests, maxCost };

@@ -32,7 +32,7 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
   const { stdin, stderr } = options.streams;
   const isTerminal = stderr.isTTY === true;
   const isBar = isTerminal && !settings.quiet;
-  const asksPerson = isTerminal && stdin.isTTY === true && !settings.yes;
+  const isInteractive = isTerminal && stdin.isTTY === true && !settings.yes;
   const everyMs = isBar ? BAR_EVERY_MS : LINE_EVERY_MS;
   const marks: Mark[] = [];
   const warned = new Set<string>();
@@ -89,14 +89,14 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
     },
     notice,
     warn,
-    asksPerson,
+    isInteractive,
     async confirm(question) {
       const { trial } = question;
       const isTrial = trial?.isRequested === true;
       const isWorthAsking =
         isTrial ||
         (!hasAgreed && (isMoreThan(question.maxCost, settings.confirmAbove) || usesMostOfQuota(question)));
-      const asks = asksPerson && isWorthAsking;
+      const asks = isInteractive && isWorthAsking;
       const show = asks ? warn : notice;
       if (isTrial) for (const line of trialLines(trial)) show(line);
       show(questionText(question));

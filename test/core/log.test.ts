@@ -107,18 +107,14 @@ it('another logger gets the lines with their facts, whatever it does with them, 
     seen.push([name, facts, message]);
     throw new Error('the disk of that logger is full');
   };
-  const log = forwardingLog({
-    debug: take('debug'),
-    info: take('info'),
-    warn: take('warn'),
-    error: take('error'),
-  });
+  const target = { debug: take('debug'), info: take('info'), warn: take('warn'), error: take('error') };
+  const log = forwardingLog(target, (message) => message.replace('one', 'ONE'));
   keepSecret(SECRET);
   log.debug('one');
   log.warn({ code: SECRET, token: 'short' }, `said ${SECRET}`);
   log.fatal({ err: new Error('three') }, 'broken');
   expect(seen).toEqual([
-    ['debug', {}, 'one'],
+    ['debug', {}, 'ONE'],
     ['warn', { code: '***', token: '[removed]' }, 'said ***'],
     ['error', { err: expect.objectContaining({ message: 'three' }) }, 'broken'],
   ]);

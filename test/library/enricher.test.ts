@@ -140,7 +140,7 @@ describe('a program', () => {
     expect(scene.service.meter.billed).toBe(5);
     const deferred = found.filter(({ status }) => status === 'deferred');
     expect(deferred).toHaveLength(7);
-    for (const { error } of deferred) expect(error).toMatch(/^not looked up: --max-requests 5 is reached/);
+    for (const { error } of deferred) expect(error).toMatch(/^not looked up: maxRequests 5 is reached/);
     await first.close();
     const second = await enricherOf(scene, options);
     expect(await second.lookup('another.com')).toMatchObject({ status: 'deferred' });
@@ -325,7 +325,7 @@ describe('a program', () => {
     const first = await newest();
     await expect
       .poll(newest, { timeout: 60_000, interval: 2_000 })
-      .toEqual(expect.objectContaining({ id: first?.id, status: 'completed' }));
+      .toEqual(expect.objectContaining({ id: first?.id, status: 'finished' }));
     await enricher.lookup('late.com');
     expect(await newest()).toMatchObject({
       id: expect.not.stringContaining(first?.id ?? ''),

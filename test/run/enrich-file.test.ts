@@ -314,13 +314,13 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     [false, null, null],
   ])(
     'if the quota is unknown, a person (%s) is asked again, with the own brand %s, once it is known',
-    async (asksPerson, ownDomain, billedThen) => {
+    async (isInteractive, ownDomain, billedThen) => {
       const questions: { readonly quotaLeft: number | null; readonly billed: number }[] = [];
       const confirm = async ({ quotaLeft }: SpendingQuestion) => {
         questions.push({ quotaLeft, billed: billed() });
         return true;
       };
-      await run({ input: MANY, request: { ownDomain }, around: { confirm, asksPerson } });
+      await run({ input: MANY, request: { ownDomain }, around: { confirm, isInteractive } });
       expect(questions).toEqual([
         { quotaLeft: null, billed: 0 },
         ...(billedThen === null ? [] : [{ quotaLeft: 100_000 - billedThen, billed: billedThen }]),
@@ -342,7 +342,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     const input = `website,worth\nb1.com,1\nb2.com,2\nb3.com,9\n`;
     const { scan } = requestOf({ input });
     const request = { scan: { ...scan, priority }, ownDomain: null };
-    await run({ input, client: noting, request, around: { asksPerson: true } });
+    await run({ input, client: noting, request, around: { isInteractive: true } });
     expect([order[0], order.length]).toEqual(['b3.com', 3]);
   });
 

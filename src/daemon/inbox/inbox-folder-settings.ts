@@ -79,15 +79,15 @@ export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Set
   const own = { path: file.path, values: Object.fromEntries(known) };
   const found = findSettings({ flags: {}, env: {}, file: own, command: 'config', home: '' });
   throwProblems([...foreign.values(), ...found.problems]);
-  const said = found.loaded;
+  const inFolder = found.loaded;
   const { settings, origins } = base;
   const changes: Partial<Record<SettingName, unknown>> = {};
   for (const [name] of FOLDER_ENTRIES) {
-    if (said.origins[name] !== 'file') continue;
+    if (inFolder.origins[name] !== 'file') continue;
     if (name === 'maxRequests')
-      changes[name] = lower(said.settings[name], settings[name], (one, other) => one > other);
-    else if (name === 'maxCost') changes[name] = lower(said.settings[name], settings[name], isMoreThan);
-    else if (origins[name] !== 'flag') changes[name] = said.settings[name];
+      changes[name] = lower(inFolder.settings[name], settings[name], (one, other) => one > other);
+    else if (name === 'maxCost') changes[name] = lower(inFolder.settings[name], settings[name], isMoreThan);
+    else if (origins[name] !== 'flag') changes[name] = inFolder.settings[name];
   }
   // Each value was read by the line of its name.
   const merged = { ...settings, ...(changes as Partial<Settings>) };

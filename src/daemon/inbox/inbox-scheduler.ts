@@ -116,9 +116,9 @@ export function createInboxScheduler(
         const { place, level, words } = ARRIVALS[end.type];
         // Others would end the same way; the next look at the waiting files decides when to retry.
         if (end.type === 'parked') parked = [];
-        const said: { reason?: string } = end.type === 'done' ? {} : end;
-        const folder = await arrive(folders, job, place, said, clock.now());
-        const reason = said.reason?.split('\n', 1)[0];
+        const ending: { reason?: string } = end.type === 'done' ? {} : end;
+        const folder = await arrive(folders, job, place, ending, clock.now());
+        const reason = ending.reason?.split('\n', 1)[0];
         log[level]({ file, job: folder && basename(folder), reason }, words);
         if (folder !== null) work.ended(job, end, folder);
         if (end.type === 'parked' && end.holdMs > 0) hold(end.holdMs, reason ?? '');

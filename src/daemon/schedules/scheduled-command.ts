@@ -84,6 +84,8 @@ function findProblems(input: string, flags: Record<string, unknown>): Problem[] 
     problems.push(usageProblem(what, subject, todo));
   if (input === '-' || flags.output === '-')
     add('a scheduled run has no standard input or output', '-', 'give files');
+  if (flags.try !== undefined)
+    add('a scheduled run has nobody to ask after a trial', '--try', 'omit it; try the command by hand');
   for (const { key, flag: written, secrecy } of LINES) {
     const given = flags[key];
     if (given === undefined) continue;

@@ -119,7 +119,7 @@ async function findsQuotaByLookup(
   const { request, around, run } = context;
   if (limitOf(before) !== null) return false;
   const state = await around.engine.ledger.show(request.settings.account, run.id);
-  if (limitOf(state) === null) return around.asksPerson === true && missing > 1;
+  if (limitOf(state) === null) return around.isInteractive === true && missing > 1;
   await agreeOrEnd(context, missing, state);
   return false;
 }

@@ -3,10 +3,7 @@ import { createReadStream } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
-import { parquetMetadataAsync, parquetRead, parquetSchema } from 'hyparquet';
 import type { TableShape } from '../../core/table.js';
-import { ZipArchive } from '../../intake/zip-archive.js';
-import { SHEET_PART } from './xlsx-file.js';
 
 /** CR alone is data where `lineEnd` is another one. */
 export interface CountShape extends Pick<TableShape, 'format' | 'delimiter' | 'lineEnd'> {
@@ -25,6 +22,8 @@ const BOM = [0xef, 0xbb, 0xbf];
 
 /** Counts the rows of the sheet that `xlsx-file.ts` writes. */
 async function countSheetRows(path: string): Promise<number> {
+  const { ZipArchive } = await import('../../intake/zip-archive.js');
+  const { SHEET_PART } = await import('./xlsx-file.js');
   const file = await open(path, 'r');
   try {
     const archive = await ZipArchive.of(path, file.fd);
@@ -45,6 +44,7 @@ async function countSheetRows(path: string): Promise<number> {
 
 /** Counts the values of the last column, row group by row group. */
 async function countParquetRows(path: string): Promise<number> {
+  const { parquetMetadataAsync, parquetRead, parquetSchema } = await import('hyparquet');
   const handle = await open(path, 'r');
   try {
     const { size: byteLength } = await handle.stat();

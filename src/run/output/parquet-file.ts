@@ -20,8 +20,12 @@ const GROUP_ROWS = 20_000;
 const GROUP_CHARACTERS = 32 * 1024 * 1024;
 const DAY_MS = 86_400_000;
 
-/** Types of the user's columns, from all rows; text for CSV, which has no types. */
+/**
+ * Types of the user's columns, from all rows; text for CSV, which has no types. None for Parquet,
+ * whose columns keep theirs.
+ */
 export function typesOfRows(plan: OutputPlan, rows: Pick<RowSpool, 'records'>): ColumnType[] {
+  if (plan.input.parquet !== undefined) return [];
   const part = createTypedPartOf(plan);
   const seen = Array.from({ length: part.width }, () => new Set<ColumnType>());
   if (plan.input.format === 'csv') return seen.map(() => 'text');
@@ -242,9 +246,4 @@ function valueIn(cell: TypedCell, type: ColumnType, plan: OutputPlan): unknown {
   const ms = Date.parse(text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text);
   if (Number.isNaN(ms)) return null;
   return type === 'day' ? Math.floor(ms / DAY_MS) : BigInt(ms);
-}
-
-/** Whether the types of the user's columns must be determined. */
-export function needsTypes({ format, input }: OutputPlan): boolean {
-  return format === 'parquet' && input.parquet === undefined;
 }

@@ -12,10 +12,8 @@ import { createRowRenderer, type JoinedRow, joinRow, RowRanking } from './join-r
 import { createOutput, type OutputOptions, type ReaderWait } from './output-file.js';
 import { type OutputNames, writeFailure } from './output-names.js';
 import { type AnswerView, doubtOf, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
-import { createParquetFile, needsTypes, typesOfRows } from './parquet-file.js';
 import { createRenderer } from './render.js';
 import { formatsOf } from './render-typed.js';
-import { createXlsxFile } from './xlsx-file.js';
 
 export interface WriteRequest {
   readonly scan: Scan;
@@ -45,7 +43,7 @@ export function writeOutput(request: WriteRequest) {
     const shape = { gzip: names.gzip, bom, waiting };
     const header = renderer.header();
     const stdout = isStdout ? request.stdout : null;
-    const types = needsTypes(plan) ? typesOfRows(plan, scan.rows) : [];
+    const types = plan.format === 'parquet' ? (await parquetFile()).typesOfRows(plan, scan.rows) : [];
     const output = await openTable(target, plan, header !== null, { ...shape, stdout }, types);
     releasers.push(() => output.discard());
     const errors = await createErrorsFile(names.errors, plan, shape, types);
@@ -88,6 +86,9 @@ export function writeOutput(request: WriteRequest) {
   });
 }
 
+/** Writers of binary formats are loaded when they are needed: most outputs are text. */
+const parquetFile = () => import('./parquet-file.js');
+
 /** An output for the records of the plan's renderer. */
 async function openTable(
   target: string,
@@ -98,10 +99,11 @@ async function openTable(
 ): ReturnType<typeof createOutput> {
   const { format, input } = plan;
   const output = await createOutput(target, options);
-  if (format === 'parquet') return createParquetFile(output, plan, types);
+  if (format === 'parquet') return (await parquetFile()).createParquetFile(output, plan, types);
   if (format === 'json') return inArray(output);
   if (format !== 'xlsx') return output;
   const sheetName = input.typed?.sheet ?? 'Enriched';
+  const { createXlsxFile } = await import('./xlsx-file.js');
   return createXlsxFile(output, { formats: formatsOf(input), sheetName, hasHeader });
 }
 

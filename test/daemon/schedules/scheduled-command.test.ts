@@ -48,6 +48,8 @@ it.each([
   [['run', '--help'], /no command/],
   [['run', 'a.csv', '--no-such'], /no such flag: --no-such/],
   [['run', 'a.csv', '--rate', 'fast'], /--rate/],
+  [['run', 'a.csv', '--try', '5'], /nobody to ask after a trial: --try; omit it/],
+  [['run', 'a.csv', '--try=5', '--yes'], /nobody to ask after a trial: --try; omit it/],
   [['run', '-'], /no standard input or output/],
   [['run', 'a.csv', '-o', '-'], /no standard input or output/],
   [['run', 'a.csv', '--engine', 'redis://u:pw@queue'], /not a flag of a scheduled run: --engine/],

@@ -8,8 +8,8 @@ import { createInboxNotices } from '../../../src/daemon/inbox/inbox-work.js';
 import type { EnrichProgress } from '../../../src/run/enrich-request.js';
 import { createRunNotices } from '../../../src/run/notices/run-notices.js';
 import { makeReport } from '../../../src/run/report/report.js';
+import { createRecordingNotifier } from '../../commands/recording-notifier.js';
 import { requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
-import { createRecordingNotifier } from '../../commands/told.js';
 import { ledgerState } from '../ledger-state.js';
 
 const clock = { now: () => STARTED_AT, monotonic: () => 0, sleep: async () => undefined };
