@@ -1,6 +1,6 @@
 /** Made-up dashboard data: a busy engine, one in an outage, and an empty one. */
 import type { DashboardData, DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
-import type { ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
+import type { EndedRun, ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
 import { limitOf } from '../../../src/ledger/policy.js';
 import { budgetStateOf, projectPeriodEnd } from '../../../src/ledger/projection.js';
 import type { RunRecord, Tally } from '../../../src/stores/run-store.js';
@@ -70,15 +70,8 @@ export function scheduleState(
     nextAt: Date.UTC(2026, 10, 21, 1),
     isRunning: false,
     isHostAway: false,
-    ended: {
-      dueAt: Date.UTC(2026, 10, 20, 1),
-      startedAt: Date.UTC(2026, 10, 20, 1),
-      endedAt: Date.UTC(2026, 10, 20, 1, 4, 10),
-      exitCode: 0,
-      sentence: '1,200 rows, 1,150 matched, 48 not found, 2 invalid, 61 billed',
-      output: '/data/out/2026-11-20.csv',
-    },
-    runs: [],
+    ended: ENDED_WELL,
+    runs: [ENDED_WELL, ENDED_BADLY],
     passed: null,
     ...parts,
     schedule: {
@@ -141,6 +134,7 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
         },
         nextAt: Date.UTC(2026, 10, 23, 6),
         ended: null,
+        runs: [],
         isRunning: true,
       }),
     ],
@@ -206,6 +200,7 @@ export function dashboardView(parts: Partial<DashboardView> = {}): DashboardView
     data: dashboardData(),
     outageNoticedAt: null,
     serviceOutage: null,
+    currency: 'EUR',
     isSample: false,
     isStopping: false,
     ...parts,
@@ -280,7 +275,18 @@ export function troubledView(): DashboardView {
   });
 }
 
-const ENDED_BADLY = {
+const ENDED_WELL: EndedRun = {
+  dueAt: Date.UTC(2026, 10, 20, 1),
+  startedAt: Date.UTC(2026, 10, 20, 1),
+  endedAt: Date.UTC(2026, 10, 20, 1, 4, 10),
+  exitCode: 0,
+  sentence: '1,200 rows, 1,150 matched, 48 not found, 2 invalid, 61 billed',
+  output: '/data/out/2026-11-20.csv',
+  runId: 'r-20261120-00000a',
+  billed: 61,
+};
+
+const ENDED_BADLY: EndedRun = {
   dueAt: NOW - HOUR,
   startedAt: NOW - HOUR,
   endedAt: NOW - HOUR + 800,
