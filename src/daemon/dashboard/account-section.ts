@@ -1,6 +1,7 @@
 /** The account: its requests as one bar, and the projection. Pure. */
 import { countOf, countText, dayText, moneyText, shareText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
+import { periodStart } from '../../ledger/period.js';
 import { capOf, limitOf, spentOf } from '../../ledger/policy.js';
 import { card, facts, html, type Markup } from '../../run/report/markup.js';
 import type { DashboardData } from './gather-dashboard.js';
@@ -150,7 +151,15 @@ function projection({ projection, limit, ledger }: DashboardData): Markup {
   const over = limit === null ? 0 : projected.total - limit;
   const round = (value: number) => Math.round(value * 1_000) / 1_000;
   const [gone, days] = [round(daysGone), round(daysGone + daysLeft)];
-  const line = { gone, days, used: used.total, projected: projected.total, limit, endsOn };
+  const line = {
+    points: daysOf(ledger, gone),
+    gone,
+    days,
+    used: used.total,
+    projected: projected.total,
+    limit,
+    endsOn,
+  };
   const on =
     limit !== null && used.total < limit && html` on <strong>${dayText(limitReachedOn ?? '')}</strong>`;
   const limitText =
@@ -162,4 +171,18 @@ function projection({ projection, limit, ledger }: DashboardData): Markup {
 ${limitText}
 <p class="note">${countText(projected.byUs)} by brand-enrich, ${countText(projected.byOthers)} by others. ${daysLeft.toFixed(1).replace(/\.0$/, '')}\u00a0days to go.</p>
 </div>`;
+}
+
+const DAY_MS = 86_400_000;
+
+/**
+ * Use at the end of each past day of the period, as days since its start with requests: from 0, and
+ * straight over days without data. `gone`: days since the start. The day in progress is left out.
+ */
+export function daysOf(ledger: Pick<LedgerState, 'days' | 'period'> | null, gone: number) {
+  const startedAt = periodStart(ledger?.period ?? '');
+  const ends = (ledger?.days ?? []).map(
+    ({ day, used }) => [(periodStart(day) - startedAt) / DAY_MS + 1, used] as const,
+  );
+  return [[0, 0] as const, ...ends.filter(([end]) => end > 0 && end < gone)];
 }

@@ -115,7 +115,7 @@ dl.files dt{color:var(--muted)}
 dl.files dd{text-align:left;font-weight:400;min-width:0}
 .warning{border-radius:8px;padding:10px 12px;margin:12px 0 0;font-size:14px}
 footer{color:var(--muted);font-size:13px;padding-top:4px;padding-bottom:32px;overflow-wrap:anywhere}
-.top{display:flex;flex-wrap:wrap;justify-content:space-between;gap:4px 16px;margin:0 0 4px}
+.top{display:flex;flex-wrap:wrap;justify-content:space-between;align-items:baseline;gap:4px 16px;margin:0 0 4px}
 .top .eyebrow{margin:0}
 .ways a{margin-left:14px}
 .ways a,.answers a,.history a{display:inline-block;padding:3px 0;min-height:24px}
@@ -126,6 +126,7 @@ main>.card[data-part],main>[data-empty]{margin-bottom:16px}
 .account-bar text{font-size:12px;fill:var(--muted);font-variant-numeric:tabular-nums}
 .account-bar .track{fill:var(--ground)}
 .account-bar .mark{fill:var(--ink)}
+.account-bar .overage-left{stroke:var(--acceptable)}
 .dot.overage-left{box-shadow:inset 0 0 0 1px var(--acceptable)}
 .dot.left{box-shadow:inset 0 0 0 1px var(--unscored)}
 .board,.aside{display:grid;gap:16px;align-content:start;min-width:0}
@@ -173,6 +174,7 @@ button:hover{border-color:var(--muted)}
 .things .action{display:block;margin-top:10px}
 .history th{font-weight:400}
 .history td,.history tbody th{padding:8px 8px 8px 0;font-size:14px}
+.history td.number{padding:8px 0 8px 16px}
 .history .meaning{overflow-wrap:anywhere}
 .sign-in button{margin:14px 0 8px;width:100%;padding:9px;background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
 @media (max-width:600px){

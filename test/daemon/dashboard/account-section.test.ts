@@ -1,6 +1,6 @@
 /** The account as one bar: where each part begins and ends, and what is said of it. */
 import { describe, expect, it } from 'vitest';
-import { accountSection, accountUse } from '../../../src/daemon/dashboard/account-section.js';
+import { accountSection, accountUse, daysOf } from '../../../src/daemon/dashboard/account-section.js';
 import type { DashboardData } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { accountParts, dashboardData } from './views.js';
 
@@ -132,5 +132,34 @@ describe('the numbers', () => {
     const text = words(accountParts({ quota: 10, sent: 12 }), null);
     expect(text).toContain('overage used 0.20, 2 requests');
     expect(text).toContain('Amounts are in the currency of the plan.');
+  });
+});
+
+describe('the line of the days', () => {
+  const day = (text: string, used: number) => ({ day: text, used });
+  it.each<[string, { day: string; used: number }[], number, (readonly [number, number])[]]>([
+    ['begins at the first day, without data too', [], 4.5, [[0, 0]]],
+    ['leaves out the day in progress', [day('2026-11-05', 9)], 4.5, [[0, 0]]],
+    [
+      'has the ends of days, straight over those without data',
+      [day('2026-11-01', 3), day('2026-11-03', 7), day('2026-11-05', 9)],
+      4.5,
+      [
+        [0, 0],
+        [1, 3],
+        [3, 7],
+      ],
+    ],
+    [
+      'ignores days of another period',
+      [day('2026-10-31', 900), day('2026-11-01', 3)],
+      1.5,
+      [
+        [0, 0],
+        [1, 3],
+      ],
+    ],
+  ])('%s', (_, days, gone, points) => {
+    expect(daysOf({ period: '2026-11-01', days }, gone)).toEqual(points);
   });
 });

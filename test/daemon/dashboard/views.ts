@@ -114,7 +114,14 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
     address: 'redis://queue.internal:6379',
     warnings: [],
     account: ACCOUNT,
-    ...accountParts({ quota: 20_000, sent: 9_940, held: 60, others: 1_220 }),
+    ...accountParts({
+      quota: 20_000,
+      sent: 9_940,
+      held: 60,
+      others: 1_220,
+      answeredAt: NOW - 1_000,
+      days: DAYS,
+    }),
     queue: { waiting: 17, active: 3, delayed: 2 },
     outcomes: {
       matched: 8_420,
@@ -158,6 +165,12 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
     ...parts,
   };
 }
+
+/** Quiet weekends, and nothing seen on the first two days. */
+const DAYS = [0, 0, 900, 2_400, 3_600, 4_700, 4_710, 4_710, 5_900, 6_800, 7_300, 8_200, 8_900, 8_900, 8_910]
+  .concat(9_300, 10_000, 10_400, 11_000, 11_160)
+  .map((used, at) => ({ day: `2026-11-${String(at + 1).padStart(2, '0')}`, used }))
+  .filter(({ used }) => used > 0);
 
 const RUNS: readonly RunRecord[] = [
   runRecord({
