@@ -126,7 +126,7 @@ function enrichScheduled(
     const worker =
       shared === null ? ({ type: 'own', open } as const) : ({ type: 'shared', ...shared } as const);
     const standing = createStanding(log, shared?.worker ?? null);
-    const { result, report, exitCode } = await runFile(
+    const { result, exitCode } = await runFile(
       {
         input: schedule.input,
         settings,
@@ -138,7 +138,7 @@ function enrichScheduled(
       },
       context,
     );
-    return { exitCode, sentence: sentenceOf(result), output: report.files.output };
+    return { exitCode, sentence: sentenceOf(result), output: result.written.output };
   });
 }
 
