@@ -63,9 +63,9 @@ function figuresOf({ rows, input, requests, account, currency, cost }: RunReport
     ['Rows with a brand', countText(rows.matched), `of ${countText(records)}${share}`, tone],
     ['Requests billed', countText(requests.billed), `of ${countText(requests.sent)} sent`],
     [
-      'Requests per brand',
+      'Billed per brand',
       cost.brands === 0 ? '–' : perBrand(cost.run.requests, cost.brands),
-      `${countOf(cost.brands, 'brand')} matched`,
+      countOf(cost.brands, 'brand'),
     ],
     [
       'Overage cost',

@@ -40,7 +40,7 @@ export function rowsSection(report: RunReport): Markup[] {
 }
 
 function whereAll(status: ListName, hidden: number, { files, rows }: RunReport): Markup {
-  const more = hidden > 0 && `${countOf(hidden, 'row')} more. `;
+  const more = hidden > 0 && `${countText(hidden)} more are not shown. `;
   const all = rows[status] === 1 ? 'It is' : 'All are';
   if (status !== 'not_found' && files.errors !== null)
     return html`${more}${all} in <bdi>${files.errors}</bdi>.`;

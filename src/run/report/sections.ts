@@ -116,7 +116,7 @@ ${card('ages', 'Age of the answers', ages(report))}
 }
 
 function spent(report: RunReport): Markup {
-  const { requests, identifiers, currency, cost } = report;
+  const { requests, identifiers, currency } = report;
   const free = requests.sent - requests.billed;
   const { unreported } = requests;
   const rows = facts([
@@ -125,12 +125,7 @@ function spent(report: RunReport): Markup {
     free > 0 && ['Requests that cost nothing', countText(free)],
     ['Billed beyond the quota', countText(requests.overage)],
     ['Overage cost', moneyText(requests.overageCost, currency)],
-    cost.brands > 0 && ['Cost per brand', perBrandText(report, 'run')],
-    cost.brands > 0 &&
-      cost.inAll.requests > cost.run.requests && [
-        'Cost per brand, earlier starts included',
-        perBrandText(report, 'inAll'),
-      ],
+    ...perBrandFacts(report),
     ['Saved: duplicate rows', countText(requests.savedByDuplicates), 'saved'],
     ['Saved: stored answers', countText(requests.savedByStored), 'saved'],
   ]);
@@ -138,12 +133,23 @@ function spent(report: RunReport): Markup {
 <p class="note">${countOf(identifiers.distinct, 'distinct identifier')} in the file.${currency === null && ' The cost is in the currency of the plan.'}</p>`;
 }
 
-/** `0.96 requests, 0.01 EUR`: money only for overage, whose price is known. */
-function perBrandText({ cost, currency }: RunReport, part: 'run' | 'inAll'): string {
-  const { requests, overage, overageCost } = cost[part];
-  const money =
-    overage > 0 && `, ${moneyText((Number(overageCost) / cost.brands).toFixed(4), currency)} for overage`;
-  return `${perBrand(requests, cost.brands)} requests${money || ''}`;
+/** Money only for overage, whose price is known. */
+function perBrandFacts({ cost, currency }: RunReport) {
+  const { brands, run, inAll } = cost;
+  if (brands === 0) return [];
+  const parts = [
+    ['', run] as const,
+    ...(inAll.requests > run.requests ? [[', all starts', inAll] as const] : []),
+  ];
+  const money = (amount: string) => moneyText((Number(amount) / brands).toFixed(4), currency);
+  return [
+    ...parts.map(
+      ([which, { requests }]) => [`Billed per brand${which}`, perBrand(requests, brands)] as const,
+    ),
+    ...parts
+      .filter(([, { overage }]) => overage > 0)
+      .map(([which, { overageCost }]) => [`Overage per brand${which}`, money(overageCost)] as const),
+  ];
 }
 
 /** With two decimals. */

@@ -50,7 +50,7 @@ describe('a page shows', () => {
     [
       'what it cost and saved',
       {},
-      ['49 of 50 sent', 'Overage cost 0.30', '2 by duplicates, 4 stored', 'per brand 0.96'],
+      ['49 of 50 sent', 'Overage cost 0.30', '2 by duplicates, 4 stored', 'Billed per brand 0.96'],
     ],
     [
       'what is left of the account',
@@ -82,7 +82,7 @@ describe('a page shows', () => {
     [
       'what a brand cost, earlier starts too',
       partialPage(),
-      ['0.18 requests, 0.001', 'included 1.05 requests, '],
+      ['Billed per brand 0.18', 'all starts 1.05 ', 'Overage per brand 0.001'],
     ],
     [
       'the first rows not found',
@@ -92,7 +92,11 @@ describe('a page shows', () => {
     [
       'how many rows are not listed',
       unmatchedPage(),
-      ['The first 100 of 2,312 rows', '2,212 rows more.', '210 rows more. All are in customers.errors.csv'],
+      [
+        'The first 100 of 2,312 rows',
+        '2,212 more are not shown',
+        '210 more are not shown. All are in customers.errors.csv',
+      ],
     ],
     [
       'that --quota binds',
