@@ -14,12 +14,13 @@ import { printText } from '../../core/terminal-text.js';
 import type { Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { readChartLibrary } from '../../run/report/page-script.js';
-import { tickQueueOf } from '../schedules/schedule-book.js';
+import { createScheduleBook, tickQueueOf } from '../schedules/schedule-book.js';
 import { type Action, addActions, takeNotice } from './actions.js';
 import { createGate, type GateOptions, randomPassword, sendPage } from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard } from './gather-dashboard.js';
 import type { QueueBoard } from './queue-board.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
+import { scheduleActions } from './schedule-actions.js';
 import { statusOf } from './status-json.js';
 import { QUEUE_PATH } from './waiting-sections.js';
 
@@ -84,14 +85,14 @@ export async function openDashboard(context: DashboardContext) {
     password,
     clock: systemClock,
     chartLibrary: await readChartLibrary(),
-    currency: settings.currency,
-    actions: [],
+    actions: [...scheduleActions(createScheduleBook(engine))],
     log,
     look: async () => ({
       ...(await newest.look()),
       host: hostname(),
       now: systemClock.now(),
       serviceOutage: context.outage?.() ?? null,
+      currency: settings.currency,
       isSample: settings.sample,
       isStopping: stop.aborted,
     }),
@@ -117,8 +118,6 @@ export interface DashboardServerOptions extends Omit<GateOptions, 'key'> {
   /** 0 takes a free one. */
   readonly port: number;
   readonly look: () => Promise<DashboardView>;
-  /** A label of amounts; default: none. */
-  readonly currency?: string | null;
   /** The browser build of Chart.js, as text. */
   readonly chartLibrary: string;
   readonly actions: readonly Action[];
@@ -131,7 +130,7 @@ export interface DashboardServerOptions extends Omit<GateOptions, 'key'> {
 
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
-  const { host, port, look, currency = null, chartLibrary, actions, log, openBoard, onError } = options;
+  const { host, port, look, chartLibrary, actions, log, openBoard, onError } = options;
   const key = randomBytes(32);
   const app = createGate({ ...options, key });
   const policy = "default-src 'none'";
@@ -146,7 +145,7 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
   addActions(app, actions, { log, key });
   app.get('/status.json', async (context) => {
     context.header('content-security-policy', policy);
-    return context.json(statusOf(await look(), currency));
+    return context.json(statusOf(await look()));
   });
   app.get(QUEUE_PATH, (context) => context.redirect(`${QUEUE_PATH}/`, 301));
   app.all(`${QUEUE_PATH}/*`, async (context) => (await openBoard()).answer(context.req.raw));

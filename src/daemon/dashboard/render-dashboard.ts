@@ -19,7 +19,7 @@ export interface Viewer extends Pick<Session, 'user' | 'formToken'> {
   readonly notice: string | null;
 }
 
-/** `chartLibrary`: the minified Chart.js 4 for browsers, as text; empty: bars replace gauges. */
+/** `chartLibrary`: the minified Chart.js 4 for browsers, as text; empty: no line is drawn. */
 export function renderDashboard(view: DashboardView, viewer: Viewer, chartLibrary: string): Page {
   const refresh = html`<noscript><meta http-equiv="refresh" content="${PLAIN_REFRESH_SECONDS}"></noscript>`;
   const scripts = [inlineScript(chartLibrary), DASHBOARD_SCRIPT];
@@ -32,19 +32,24 @@ export function renderParts(view: DashboardView, viewer: Viewer): string {
   return bodyOf(view, viewer).text;
 }
 
-function bodyOf(view: DashboardView, { user, notice }: Viewer): Markup {
+function bodyOf(view: DashboardView, viewer: Viewer): Markup {
+  const { user, notice } = viewer;
   const { data, host, now } = view;
   const [label, tone] = verdictOf(view);
   const main =
     data === null
       ? // The page asks for itself as a whole once there is something to show.
         html`<section class="card" data-empty="true"><p class="empty">There is no data until the engine has answered once.</p></section>`
-      : html`${figuresOf(data)}
-${accountSection(data)}
+      : html`<div class="board">
 ${runsSection(data)}
+<div class="aside">
+${figuresOf(data)}
+${accountSection(data, view.currency)}
+</div>
 <div class="pair">
 ${waitingSection(data)}
-${schedulesSection(data)}
+${schedulesSection(data, viewer)}
+</div>
 </div>
 ${queueSection(data)}`;
   return html`<header>

@@ -126,7 +126,7 @@ function enrichScheduled(
     const worker =
       shared === null ? ({ type: 'own', open } as const) : ({ type: 'shared', ...shared } as const);
     const standing = createStanding(log, shared?.worker ?? null);
-    const { result, exitCode } = await runFile(
+    const { result, report, exitCode } = await runFile(
       {
         input: schedule.input,
         settings,
@@ -138,7 +138,14 @@ function enrichScheduled(
       },
       context,
     );
-    return { exitCode, sentence: sentenceOf(result), output: result.written.output };
+    const { requests, files } = report;
+    return {
+      exitCode,
+      sentence: sentenceOf(result),
+      output: files.output,
+      runId: report.run.id,
+      billed: requests.billed,
+    };
   });
 }
 

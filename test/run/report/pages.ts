@@ -228,7 +228,10 @@ export function unmatchedPage(): PageData {
       rows,
       run: { exitCode: 1, nothingMatched: true },
       next: 'some rows failed: run the same command again to retry only those',
-      listed: { ...listed, invalid: [long, ...listed.invalid, ...Array.from({ length: 97 }, () => long)] },
+      listed: {
+        ...listed,
+        invalid: [long, ...listed.invalid, ...Array.from({ length: 97 }, () => ({ ...long, value: 'n/a' }))],
+      },
       files: { output: 'customers.enriched.csv', errors: 'customers.errors.csv' },
       quality: { poor: 0, acceptable: 0, high: 0, unscored: 0, histogram: NO_BINS },
       cost: {
