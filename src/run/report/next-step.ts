@@ -1,14 +1,14 @@
 /** What to do after a run, in one sentence: for the page, the report and the terminal. Pure. */
+import type { Document } from '../../core/documents.js';
 import { EXIT } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import type { RunSettings } from '../../stores/run-store.js';
 import { isOverstated } from '../../worker/halt-reasons.js';
 import type { LookupsEnd } from '../run-end.js';
-import type { RunReport } from './report.js';
 
 /** A report, as far as it is known when its next step is judged. */
-type Figures = Pick<RunReport, 'run' | 'rows' | 'input' | 'identifiers'>;
+type Figures = Pick<Document<'report'>, 'run' | 'rows' | 'input' | 'identifiers'>;
 
 /** null: nothing is left to do. `plan`: how remaining identifiers could be covered. */
 export function nextStepOf(report: Figures, end: LookupsEnd, plan: RunSettings['plan']): string | null {

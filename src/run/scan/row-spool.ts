@@ -1,7 +1,7 @@
 /**
  * The rows of the input on disk, as they stood, each with what its cells came to. A record,
- * little-endian: length and line (u32 each), kind (u8), count of candidates (u8), their numbers (u32
- * each), length of the reason (u16), reason and raw text in UTF-8.
+ * little-endian: length and line (u32 each), kind (u8), count of candidates (u8), their numbers
+ * (u32 each), length of the reason (u16), reason and raw text in UTF-8.
  */
 import type { SpoolFile } from './spool-file.js';
 
