@@ -136,7 +136,7 @@ ${(limit !== null || use.used > 0) && accountBar(use)}
 ${hold !== null && html`<p class="reached">${HELD[hold]}</p>`}
 ${rows}
 <p class="note">${terms.filter((term) => term !== false).join(' ')}</p>
-${allowed === 0 && html`<p class="note">No money is spent: requests end at the ${cap === null ? 'quota' : 'value of --quota'}. On a plan that bills overage, <code>--plan paid</code> with <code>--overage-budget</code> allows more.</p>`}`;
+${allowed === 0 && html`<p class="note">brand-enrich spends no money: its requests end at the ${cap === null ? 'quota' : 'value of --quota'}. On a plan that bills overage, <code>--plan paid</code> with <code>--overage-budget</code> allows more.</p>`}`;
 }
 
 function projection({ projection, limit, ledger }: DashboardData): Markup {
