@@ -36,7 +36,7 @@ const WAY_BACK =
 
 const UNAVAILABLE = 'the engine is unavailable; reload this page later\n';
 
-/** Its own adapter leaves out workers without an address, which PostgreSQL does not tell. */
+/** BullMQ's list of sessions has no addresses on PostgreSQL; the base class leaves those out. */
 class ShownQueueAdapter extends BullMQAdapter {
   readonly #queue: Queue;
 

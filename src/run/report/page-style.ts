@@ -145,7 +145,8 @@ main>.card[data-part],main>[data-empty]{margin-bottom:16px}
 .board .key,.board .pair{margin:0;align-content:start}
 .aside .key{grid-template-columns:1fr 1fr}
 .aside .key div:last-child:nth-child(odd){grid-column:1/-1}
-.aside dt{white-space:nowrap}
+.aside dt,.aside .note code{white-space:nowrap}
+.aside dd .muted{font-weight:400;font-size:13px}
 @media (min-width:960px){
 .board{grid-template:auto 1fr/minmax(0,1fr) 420px}
 .aside{grid-row:1/3;grid-column:2}
