@@ -16,7 +16,7 @@ ${card('projection', 'End of the period', line)}`;
 }
 
 type Account = Pick<LedgerState, 'quota' | 'quotaCap' | 'overage' | 'sent' | 'held' | 'others'>;
-export type AccountUse = ReturnType<typeof accountUse>;
+type AccountUse = ReturnType<typeof accountUse>;
 
 /** The requests of a period, as they follow each other on the bar. */
 export function accountUse(account: Account) {
@@ -27,7 +27,7 @@ export function accountUse(account: Account) {
   const end = limit ?? used;
   const inside = Math.min(used, edge);
   const beyond = Math.max(0, used - end);
-  /** What was asked last is not known, so all have their share of what is inside. */
+  /** Whose requests came first is not known, so all have their share of what is inside. */
   const insideOf = (count: number) => (used === 0 ? 0 : (count / used) * inside);
   const farthest = Math.max(end, used, 1);
   // A quota far beyond --quota would leave nothing of the bar.
@@ -126,7 +126,7 @@ function accountFigures({ account, ledger, limit, budget }: DashboardData, curre
     period !== null && period !== 'none' && `Since ${dayText(period)}.`,
     limit === null && 'The quota is unknown until the service answers.',
     quota !== null && `The quota of the service is ${countText(quota)}.`,
-    quota === null && cap !== null && 'The service has not said its quota.',
+    quota === null && cap !== null && 'The service reports no quota.',
     budget !== null &&
       `Overage budget ${money(budget.budget)}, at ${moneyText(budget.price, currency, 'price')} a request beyond the quota${cap === null ? '' : `; ${money(budget.used)} used`}.`,
     currency === null && budget !== null && 'Amounts are in the currency of the plan.',
@@ -136,7 +136,7 @@ ${(limit !== null || use.used > 0) && accountBar(use)}
 ${hold !== null && html`<p class="reached">${HELD[hold]}</p>`}
 ${rows}
 <p class="note">${terms.filter((term) => term !== false).join(' ')}</p>
-${allowed === 0 && html`<p class="note">No money is spent: requests end at the ${cap === null ? 'quota' : 'value of --quota'}. On a plan that bills overage, <code>--plan paid</code> with <code>--overage-budget</code> allows more.</p>`}`;
+${allowed === 0 && html`<p class="note">brand-enrich spends no money: its requests end at the ${cap === null ? 'quota' : 'value of --quota'}. On a plan that bills overage, <code>--plan paid</code> with <code>--overage-budget</code> allows more.</p>`}`;
 }
 
 function projection({ projection, limit, ledger }: DashboardData): Markup {

@@ -72,9 +72,8 @@ export const DASHBOARD_SCRIPT = `'use strict';
       old.replaceWith(drawn);
       if (!focused) return;
       const same = [...drawn.querySelectorAll('a, button, input, summary, [tabindex]')].find((each) => nameOf(each) === focused);
-      // Where it is gone, the Tab key goes on from the same place.
-      if (!same) drawn.tabIndex = -1;
-      (same ?? drawn).focus({ preventScroll: true });
+      // Where it is gone, browsers let the Tab key go on from the same place.
+      same?.focus({ preventScroll: true });
     });
     draw();
   }

@@ -88,7 +88,7 @@ function words(parts: Partial<DashboardData>, currency: string | null = 'EUR'): 
 }
 
 const NO_MONEY =
-  'No money is spent: requests end at the quota. On a plan that bills overage, --plan paid with --overage-budget allows more.';
+  'brand-enrich spends no money: its requests end at the quota. On a plan that bills overage, --plan paid with --overage-budget allows more.';
 
 describe('the numbers', () => {
   it.each<[string, Partial<DashboardData>, string]>([
