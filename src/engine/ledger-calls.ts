@@ -1,5 +1,5 @@
 /** The `Ledger` as operations of an engine; the Lua and SQL files beside it judge. */
-import type { Ledger, LedgerState, PermitAnswer } from '../ledger/ledger.js';
+import type { DayUse, Ledger, LedgerState, PermitAnswer } from '../ledger/ledger.js';
 import type { StoreCalls, StoreParam } from './store-calls.js';
 
 interface ExchangeReply {
@@ -13,12 +13,22 @@ type StateReply = Omit<LedgerState, 'days'> & { readonly days: string };
 
 const DAY_MS = 86_400_000;
 
-function stateOf(reply: StateReply): LedgerState {
-  const days = reply.days.split(' ').flatMap((each) => {
-    const [day = 0, used] = each.split(':').map(Number);
-    return used === undefined ? [] : [{ day: new Date(day * DAY_MS).toISOString().slice(0, 10), used }];
-  });
-  return { ...reply, days };
+function dayUseOf(text: string): DayUse {
+  const [day = 0, used = 0] = text.split(':').map(Number);
+  return { day: new Date(day * DAY_MS).toISOString().slice(0, 10), used };
+}
+
+/** Reads days of replies; the earlier ones, nearly always the same, once. */
+function createDaysReader(): (text: string) => DayUse[] {
+  let known = { text: '', days: [] as readonly DayUse[] };
+  return (text) => {
+    if (text === '') return [];
+    const end = Math.max(0, text.lastIndexOf(' '));
+    const earlier = text.slice(0, end);
+    if (earlier !== known.text)
+      known = { text: earlier, days: earlier === '' ? [] : earlier.split(' ').map(dayUseOf) };
+    return [...known.days, dayUseOf(text.slice(end).trimStart())];
+  };
 }
 
 function permitAnswer(permit: string, answer: string | undefined): PermitAnswer {
@@ -29,6 +39,8 @@ function permitAnswer(permit: string, answer: string | undefined): PermitAnswer 
 }
 
 export function createLedger({ call, walk }: StoreCalls): Ledger {
+  const daysOf = createDaysReader();
+  const stateOf = (reply: StateReply): LedgerState => ({ ...reply, days: daysOf(reply.days) });
   const state = async (operation: string, ...params: StoreParam[]) =>
     stateOf((await call(operation, ...params)) as StateReply);
   return {

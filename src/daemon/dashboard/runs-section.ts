@@ -99,6 +99,8 @@ function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: 
   if (standing === 'dead') {
     return `No heartbeat for ${spanText(now - run.beatAt)}: it was killed, or lost its engine. Run the same command again to continue; paid answers are stored.`;
   }
+  if (standing === 'held' && run.isPaused)
+    return `Waiting: it is paused; brand-enrich resume ${run.id} continues it.`;
   if (standing === 'held' && hold !== null) return `Waiting: ${HELD[hold]}.`;
   if (foundNothing(run)) return 'Nothing matched: are the column and its kind right?';
   // The label beside it says as much.
@@ -111,7 +113,7 @@ export type Standing = 'running' | 'held' | 'dead' | 'finished' | 'stopped' | 'c
 
 /** Why an account may not spend. */
 export type Hold = 'paused' | 'closed' | 'used up';
-/** Why a run may not spend: its account, or its own `--max-requests`. */
+/** Why a run may not spend: it is paused, its account, or its own `--max-requests`. */
 export type RunHold = Hold | 'capped';
 
 export function holdOf(
@@ -127,6 +129,7 @@ export function holdOf(
 /** Why a run with identifiers left may not spend; null: it may. `hold`: of its own account. */
 export function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
   if (run.identifiers !== null && partsOf(run).left === 0) return null;
+  if (run.isPaused) return 'paused';
   if (hold !== null) return hold;
   const { maxRequests } = run.settings;
   return maxRequests !== null && run.tally.requests >= maxRequests ? 'capped' : null;

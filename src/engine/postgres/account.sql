@@ -73,12 +73,6 @@ BEGIN
            ORDER BY day DESC LIMIT brand_enrich.days_kept() - 1) kept;
 END $$;
 
--- The same with the current day; none for an account that is not there.
-CREATE FUNCTION brand_enrich.days_of(a brand_enrich.account, p_now bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
-  SELECT CASE WHEN a.changed_at = 0 THEN ''
-    ELSE a.days || CASE WHEN a.days = '' THEN '' ELSE ' ' END || p_now / 86400000 || ':' || a.sent + a.others END
-$$;
-
 -- When the clock was set back, what is dated by it goes back too: nobody waits for times that were
 -- near.
 CREATE FUNCTION brand_enrich.follow_clock(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$

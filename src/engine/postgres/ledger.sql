@@ -223,7 +223,11 @@ BEGIN
     'isTurnUnconfirmed', v_is_turn AND (v_has_room OR brand_enrich.may_confirm_turn(a, v_policy.quota_cap, p_run.plan)),
     'sent', a.sent, 'held', a.held, 'probes', a.probes, 'others', a.others,
     'quota', a.quota, 'usage', a.usage, 'heardAt', a.heard_at,
-    'answeredAt', a.answered_at, 'days', brand_enrich.days_of(a, p_now), 'closedAt', a.closed_at,
+    'answeredAt', a.answered_at,
+    -- With the current day; none for an account that is not there.
+    'days', CASE WHEN a.changed_at = 0 THEN ''
+      ELSE a.days || CASE WHEN a.days = '' THEN '' ELSE ' ' END || p_now / 86400000 || ':' || a.sent + a.others END,
+    'closedAt', a.closed_at,
     'nextProbeAt', a.next_probe_at,
     'restsUntil', CASE WHEN a.rests_until > p_now THEN a.rests_until ELSE 0 END,
     'servesOverage', a.serves_overage, 'isPaused', (SELECT is_paused FROM brand_enrich.engine_state),

@@ -142,19 +142,25 @@ export class ChunkDispatcher {
   }
 
   /**
-   * Waits while the run is paused alone, and takes back what workers park meanwhile. Returns what
-   * has ended the run, if anything has.
+   * Waits while the run is paused alone, and takes back what workers park meanwhile; `onIdle` is
+   * called once no worker has a chunk. Returns what has ended the run, if anything has.
    */
-  async untilResumed(): Promise<LookupsEnd | null> {
+  async untilResumed(onIdle: () => Promise<unknown>): Promise<LookupsEnd | null> {
     const { clock } = this.options;
+    let isIdle = false;
     for (let withdrawAt = clock.monotonic(); ; await this.#wait()) {
       const progress = await this.#look();
       const ending = endingOf(progress, this.options);
       const isOver = ending?.type === 'stopped' || ending?.type === 'cancelled';
       if (isOver || !progress.isPausedAlone) return ending;
-      if (progress.chunks === this.#next || clock.monotonic() < withdrawAt) continue;
-      await this.withdraw();
-      withdrawAt = clock.monotonic() + WITHDRAW_EVERY_MS;
+      if (progress.chunks < this.#next) {
+        if (clock.monotonic() < withdrawAt) continue;
+        await this.withdraw();
+        withdrawAt = clock.monotonic() + WITHDRAW_EVERY_MS;
+      } else if (!isIdle) {
+        isIdle = true;
+        await onIdle();
+      }
     }
   }
 

@@ -41,8 +41,12 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
     const isOrdered = scan.priorities !== null && trial === null;
     let end = await dispatcher.dispatch(chunksOf(context, only), isOrdered ? ahead : null);
     if (end.type === 'paused') {
-      const ended = await dispatcher.untilResumed();
-      await takeAll(context);
+      let isTaken = false;
+      const ended = await dispatcher.untilResumed(async () => {
+        await takeAll(context, only);
+        isTaken = true;
+      });
+      if (!isTaken) await takeAll(context, only);
       if (ended === null) continue;
       end = ended;
     }

@@ -87,10 +87,11 @@ describe('the postgres engine', () => {
       url,
       `DELETE FROM brand_enrich.migration WHERE version > 2;
        DROP INDEX brand_enrich.run_of_key;
-       ALTER TABLE brand_enrich.run DROP COLUMN spent, DROP COLUMN overage_billed, DROP COLUMN has_earlier_failures;
+       ALTER TABLE brand_enrich.run DROP COLUMN spent, DROP COLUMN overage_billed, DROP COLUMN has_earlier_failures,
+         DROP COLUMN is_paused;
        ALTER TABLE brand_enrich.account ADD COLUMN pending_fell boolean NOT NULL DEFAULT false, DROP COLUMN pending_seen_at,
          DROP COLUMN pending_falls, DROP COLUMN pending_asked, DROP COLUMN pending_dated, DROP COLUMN changed_at,
-         DROP COLUMN first_period, DROP COLUMN pending_kept_at;
+         DROP COLUMN first_period, DROP COLUMN pending_kept_at, DROP COLUMN days, DROP COLUMN answered_at;
        ALTER TABLE brand_enrich.failure DROP COLUMN is_deferred, DROP COLUMN is_final;
        DROP TABLE brand_enrich.run_tally;
        ALTER TABLE brand_enrich.permit ADD COLUMN overage boolean NOT NULL, DROP COLUMN generation;
