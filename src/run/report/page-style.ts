@@ -89,7 +89,7 @@ ${FILLS}
 .scores{display:flex;flex-direction:column}
 .histogram{margin:0;flex:1;display:flex;flex-direction:column}
 .canvas-box{position:relative;flex:1;min-height:250px}
-.canvas-box canvas{position:absolute}
+.canvas-box canvas{position:absolute;max-width:100%}
 details{margin-top:8px}
 summary{cursor:pointer;color:var(--muted);font-size:13px;padding:4px 0}
 .bins{font-size:13px;margin-top:8px}

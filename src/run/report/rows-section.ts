@@ -20,18 +20,21 @@ export function listId(status: string): string {
 export function rowsSection(report: RunReport): Markup[] {
   return LISTS.filter(([status]) => report.listed[status].length > 0).map(([status, title, value]) => {
     const shown = report.listed[status];
+    const all = report.rows[status];
+    const counted =
+      shown.length < all ? `The first ${shown.length} of ${countOf(all, 'row')}` : countOf(all, 'row');
+    // A reason that all share is said once.
+    const [reason, ...others] = new Set(shown.map((row) => row.reason));
+    const column = (cell: Markup) => others.length > 0 && cell;
     const rows = shown.map(
       (
         row,
-      ) => html`<tr><td class="line">${countText(row.line)}</td><td><bdi>${row.value}</bdi></td><td><bdi>${row.reason}</bdi></td></tr>
+      ) => html`<tr><td class="line">${countText(row.line)}</td><td><bdi>${row.value}</bdi></td>${column(html`<td><bdi>${row.reason}</bdi></td>`)}</tr>
 `,
     );
-    const all = report.rows[status];
-    const summary =
-      shown.length < all ? `The first ${shown.length} of ${countOf(all, 'row')}` : countOf(all, 'row');
-    const list = html`<details open><summary>${summary}</summary>
+    const list = html`<details open><summary>${counted}${others.length === 0 && html`: <bdi>${reason ?? ''}</bdi>`}</summary>
 <table class="listed">
-<thead><tr><th scope="col" class="line">Line</th><th scope="col">${value}</th><th scope="col">Reason</th></tr></thead>
+<thead><tr><th scope="col" class="line">Line</th><th scope="col">${value}</th>${column(html`<th scope="col">Reason</th>`)}</tr></thead>
 <tbody>${rows}</tbody>
 </table></details>
 <p class="note">${whereAll(status, all - shown.length, report)}</p>`;

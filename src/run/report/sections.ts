@@ -78,11 +78,18 @@ function binRow(bin: number, bins: number, count: number, highest: number): Mark
 /** Causes shown; what is beyond is summed up. */
 const CAUSES_AT_MOST = 12;
 
+/** Ends that say no more than what they are. */
+const WHY_STOPPED: Readonly<Partial<Record<RunReport['run']['status'], string>>> = {
+  cancelled: 'the run was cancelled',
+  declined: 'the run ended after its trial',
+  too_many_failures: 'more lookups failed than --max-errors allows',
+};
+
 /** Empty if every row has an answer. */
-export function causesSection({ failures, reasons, rows, reason }: RunReport): Markup | null {
+export function causesSection({ failures, reasons, rows, reason, run }: RunReport): Markup | null {
   const failed = Object.entries(failures);
   const unasked = Object.entries(reasons).filter(([cause]) => cause !== '');
-  const stopped = html`<p>${countOf(rows.deferred, 'row')}: <bdi>${reason ?? 'the run was stopped'}</bdi>.</p>`;
+  const stopped = html`<p>${countOf(rows.deferred, 'row')}: <bdi>${reason ?? WHY_STOPPED[run.status] ?? 'the run was stopped'}</bdi>.</p>`;
   const cards = [
     failed.length > 0 &&
       card('failures', 'Failed lookups by cause', causeTable('Identifiers', failed, 'lookup')),

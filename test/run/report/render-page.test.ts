@@ -87,7 +87,10 @@ describe('a page shows', () => {
     [
       'the first rows not found',
       {},
-      ['Rows not found 3 rows Line Identifier Reason 12 brand-0.example', 'errors-include'],
+      [
+        'Rows not found 3 rows: the service has no such brand, or withholds it Line Identifier 12 brand-0.example',
+        'errors-include',
+      ],
     ],
     [
       'how many rows are not listed',
@@ -101,7 +104,7 @@ describe('a page shows', () => {
     [
       'that --quota binds',
       unmatchedPage(),
-      ['3,000 of 3,000 (--quota)', 'Set with --quota 3,000', 'Quota of the service 10,000'],
+      ['3,000 of 3,000 (-\u2060-\u2060quota)', 'Set with --quota 3,000', 'Quota of the service 10,000'],
     ],
   ])('%s', (_, parts, words) => {
     const text = textOf(renderPage(pageData(parts), LIBRARY));
