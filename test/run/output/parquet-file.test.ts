@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { FailFileError } from '../../../src/core/errors.js';
 import type { TypedCell } from '../../../src/core/typed-cell.js';
 import { openInput } from '../../../src/intake/open-input.js';
-import { packStored, unpackStored } from '../../../src/intake/parquet-value.js';
+import { packStored, parquetCell, unpackStored } from '../../../src/intake/parquet-value.js';
 import { countRecords } from '../../../src/run/output/count-records.js';
 import { createOutput } from '../../../src/run/output/output-file.js';
 import type { OutputPlan } from '../../../src/run/output/output-plan.js';
@@ -176,6 +176,21 @@ it('values that JSON lacks survive the spool', () => {
       expect(through).toEqual(it);
     }),
   );
+});
+
+it.each<[string, Partial<SchemaElement>, string, unknown]>([
+  ['a duration', { converted_type: 'INTERVAL' }, '0e0000000200000000000000', 'P14M2D'],
+  ['a duration of half a second', { converted_type: 'INTERVAL' }, '0000000000000000f4010000', 'PT0.5S'],
+  ['none', { converted_type: 'INTERVAL' }, '000000000000000000000000', 'PT0S'],
+  ['half precision', { logical_type: { type: 'FLOAT16' } }, '00c5', -5],
+  ['a small half', { logical_type: { type: 'FLOAT16' } }, '0100', 2 ** -24],
+  ['an infinite half', { logical_type: { type: 'FLOAT16' } }, '007c', 'Infinity'],
+  ['bytes that are text', {}, 'c3a9', 'é'],
+  ['bytes that are valid text with control characters', {}, '0001', 'AAE='],
+])('%s has its meaning', (_, annotations, hex, expected) => {
+  const element = { name: 'x', type: 'FIXED_LEN_BYTE_ARRAY', ...annotations } as const;
+  const bytes = new Uint8Array(Buffer.from(hex, 'hex'));
+  expect(parquetCell(element, bytes)).toMatchObject({ c: expected });
 });
 
 it('columns of other formats get the narrowest type of all their cells', async () => {
