@@ -30,9 +30,13 @@ export function show({ data, text }: Answer, { settings, stdout }: CommandCall):
   return EXIT.done;
 }
 
+/** They write nothing, not even what opening an engine writes. */
+const LOOKING: readonly CommandName[] = ['status', 'ledger show', 'outcomes stats', 'schedule list'];
+
 /** Prints the answer of `ask`. Throws what opening the engine throws. */
 export function answerFrom(call: CommandCall, ask: (stores: Engine) => Promise<Answer>): Promise<ExitCode> {
+  const isReadOnly = LOOKING.includes(call.command);
   return withReleasers(async (releasers) =>
-    show(await ask(await openStores(call.settings, call, releasers)), call),
+    show(await ask(await openStores(call.settings, call, releasers, { isReadOnly })), call),
   );
 }

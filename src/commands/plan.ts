@@ -60,7 +60,8 @@ async function openUnchanged(
 ): Promise<{ stores: Engine | null; unknown?: string }> {
   const { startEmpty } = call.settings;
   try {
-    return { stores: await openStores({ ...call.settings, startEmpty: false }, call, releasers) };
+    const settings = { ...call.settings, startEmpty: false };
+    return { stores: await openStores(settings, call, releasers, { isReadOnly: true }) };
   } catch (error) {
     if (!startEmpty || !(error instanceof FailFileError && error.code === 'engine-unfit')) throw error;
     return { stores: null, unknown: 'none: a run would set the data aside and start empty' };

@@ -13,6 +13,8 @@ export interface EngineOptions {
   readonly log: Log;
   /** What BullMQ reports chunks to; absent: nothing is traced. Scheduled jobs are never traced. */
   readonly telemetry?: Telemetry | undefined;
+  /** For looking: opening engine and queues writes nothing where it need not. Default false. */
+  readonly isReadOnly?: boolean | undefined;
   /** After it, calls hardly wait for an unavailable engine; absent: there is no stop signal. */
   readonly stop?: AbortSignal | undefined;
   /** Tests only: added to the store's clock, in whole milliseconds. */
@@ -84,7 +86,10 @@ export interface Engine {
   openChunkQueue(name: string): ChunkQueue;
   /** Share of the engine's memory that is free, 0 to 1; null when it has no limit. */
   freeMemory(): Promise<number | null>;
-  /** Random, and kept in it: the same for all who open it, and for no other engine. */
+  /**
+   * Random, and kept in it: the same for all who open it, and for no other engine. Empty where only
+   * `isReadOnly` opened it so far.
+   */
   readonly id: string;
   readonly ledger: Ledger;
   readonly outcomes: OutcomeStore;

@@ -3,7 +3,7 @@ import { NeverStartError, usageProblem } from '../core/errors.js';
 import type { Engine, EngineOptions } from './engine.js';
 import { createPatience, withPatience } from './patience.js';
 
-export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'telemetry' | 'stop'> {
+export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'telemetry' | 'stop' | 'isReadOnly'> {
   /** `embedded`, or an address: `redis://`, `rediss://`, `postgres://` or `postgresql://`. */
   readonly engine: string;
   /** Where the embedded engine keeps its files. */
@@ -27,8 +27,9 @@ export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
 }
 
 async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Promise<Engine> {
-  const { engine, stateFolder, startsEmpty, waitsForDisk = false, extraCa = null, log, telemetry } = options;
-  const rest = { log, telemetry, stop };
+  const { engine, stateFolder, startsEmpty, waitsForDisk = false, extraCa = null } = options;
+  const { log, telemetry, isReadOnly } = options;
+  const rest = { log, telemetry, stop, isReadOnly };
   if (engine === 'embedded') {
     const { openEmbeddedEngine } = await import('./embedded/open-embedded-engine.js');
     return openEmbeddedEngine({ folder: stateFolder, startsEmpty, ...rest });

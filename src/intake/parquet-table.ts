@@ -14,6 +14,7 @@ import type { Row } from '../core/table.js';
 import { textOfCell } from '../core/typed-cell.js';
 import { type ByteSource, readingStopped } from './byte-source.js';
 import type { InputParts, PassOptions } from './input.js';
+import { isList, isMap, withLists } from './parquet-lists.js';
 import { parquetCell, textOrBytes } from './parquet-value.js';
 import { isLongerThan, MAX_RECORD_BYTES, OVER_RECORD } from './record-splitter.js';
 import { damaged } from './zip-archive.js';
@@ -120,7 +121,7 @@ function bufferOf(source: ByteSource): AsyncBuffer {
 
 async function readFooter(name: string, file: AsyncBuffer) {
   try {
-    const metadata = await parquetMetadataAsync(file, { geoparquet: false });
+    const metadata = withLists(await parquetMetadataAsync(file, { geoparquet: false }));
     if (metadata.schema.length > MOST_COLUMNS) throw new Error(`it has more than ${MOST_COLUMNS} columns`);
     for (const { total_byte_size, num_rows } of metadata.row_groups) {
       if (total_byte_size <= MOST_GROUP_BYTES && num_rows <= MOST_GROUP_ROWS) continue;
@@ -144,13 +145,8 @@ export function withoutMeaning(element: SchemaElement, purpose: 'read' | 'write'
   if (element.type !== undefined) {
     return converted_type === 'UTF8' || logical_type?.type === 'STRING' ? element : rest;
   }
-  if (converted_type === 'LIST' || logical_type?.type === 'LIST') return { ...rest, converted_type: 'LIST' };
+  if (isList(element)) return { ...rest, converted_type: 'LIST' };
   return isMap(element) && purpose === 'write' ? { ...rest, converted_type: 'MAP' } : rest;
-}
-
-/** Whether a group has pairs of keys and values. */
-export function isMap({ converted_type, logical_type }: SchemaElement): boolean {
-  return converted_type === 'MAP' || converted_type === 'MAP_KEY_VALUE' || logical_type?.type === 'MAP';
 }
 
 interface StoredTable {

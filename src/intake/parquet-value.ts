@@ -80,11 +80,34 @@ function meaningOf(element: SchemaElement, value: unknown): TypedCell {
 
 function bytesCell({ converted_type, logical_type }: SchemaElement, bytes: Uint8Array): TypedCell {
   const hex = Buffer.from(bytes).toString('hex');
+  if (converted_type === 'INTERVAL' && bytes.length === 12) return durationText(Buffer.from(bytes));
+  if (logical_type?.type === 'FLOAT16' && bytes.length === 2) {
+    const half = halfFloat(Buffer.from(bytes).readUInt16LE());
+    return Number.isFinite(half) ? half : String(half);
+  }
   if (logical_type?.type === 'UUID')
     return hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
   const text = utf8Text(bytes);
   if (text !== null && converted_type === 'JSON') return { j: text };
-  return text ?? Buffer.from(bytes).toString('base64');
+  // Bytes without an annotation are text only if they look like it.
+  return text === null || /[^\t\n\r\P{Cc}]/u.test(text) ? Buffer.from(bytes).toString('base64') : text;
+}
+
+/** Months, days and milliseconds as an ISO 8601 duration: `P1M2DT0.5S`; `PT0S` for none. */
+function durationText(bytes: Buffer): string {
+  const [months, days, ms] = [bytes.readUInt32LE(0), bytes.readUInt32LE(4), bytes.readUInt32LE(8)];
+  const date = `${months > 0 ? `${months}M` : ''}${days > 0 ? `${days}D` : ''}`;
+  const time = ms > 0 || date === '' ? `T${ms / 1_000}S` : '';
+  return `P${date}${time}`;
+}
+
+/** IEEE 754 half precision. */
+function halfFloat(bits: number): number {
+  const sign = bits & 0x8000 ? -1 : 1;
+  const exponent = (bits >> 10) & 0x1f;
+  const fraction = bits & 0x3ff;
+  if (exponent === 0x1f) return fraction === 0 ? sign * Number.POSITIVE_INFINITY : Number.NaN;
+  return sign * (exponent === 0 ? fraction * 2 ** -24 : (1 + fraction / 1024) * 2 ** (exponent - 15));
 }
 
 const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });

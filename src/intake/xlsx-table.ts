@@ -70,6 +70,13 @@ export async function openXlsxTable(
   if (book.sheets.length > 1 && options.sheet === undefined) {
     warnings.push(`${shownSheet} is read, of ${listSheets(book.sheets)}: use --sheet to choose another`);
   }
+  const unsolved = head.find(({ lacksResult }) => lacksResult);
+  if (unsolved !== undefined) {
+    const todo = 'to have the results, open the file in a spreadsheet program and save it';
+    warnings.push(
+      `formulas without a stored result are read as blank (first in row ${unsolved.line}): ${todo}`,
+    );
+  }
   const found = judgeTable(head, texts, mayHaveHeader, `${name}, ${shownSheet}`);
   const { first, columns, hasHeader } = found;
   warnings.push(...found.warnings);

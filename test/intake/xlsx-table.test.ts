@@ -147,6 +147,29 @@ describe('the XML of a workbook', () => {
     ]);
   });
 
+  it('formulas without a stored result, which are blank, with a warning; an empty text is a result', async () => {
+    const row = (a: string) => `<row><c t="str"><v>a.com</v></c><c${a}<f>A1</f><v></v></c></row>`;
+    const header = '<row><c t="str"><v>website</v></c><c t="str"><v>name</v></c></row>';
+    const warned = await readBook(await workbookOf(header + row(' t="str">') + row('>')));
+    expect(warned.rows.map(({ cells }) => cells)).toEqual([
+      ['a.com', ''],
+      ['a.com', ''],
+    ]);
+    expect(warned.input.warnings.join()).toMatch(
+      /without a stored result are read as blank \(first in row 3\)/,
+    );
+    const solved = await readBook(await workbookOf(header + row(' t="str">')));
+    expect(solved.input.warnings.join()).not.toContain('stored result');
+  });
+
+  it('dates as ISO text, in their number format where they have one', async () => {
+    const row =
+      '<row><c t="str"><v>website</v></c><c t="str"><v>day</v></c></row><row><c t="str"><v>a.com</v></c><c s="1" t="d"><v>2024-01-15T00:00:00.000Z</v></c><c s="1" t="d"><v>10:30</v></c></row>';
+    const { rows: read } = await readBook(await workbookOf(row, parts));
+    expect(read[0]?.cells).toEqual(['a.com', '2024-01-15', '10:30']);
+    expect(JSON.parse(read[0]?.raw ?? '')).toEqual(['a.com', { n: 45_306, f: 1 }, { t: '10:30' }]);
+  });
+
   it('the dates of old Macs', async () => {
     const row =
       '<row><c t="str"><v>website</v></c><c t="str"><v>day</v></c></row><row><c t="str"><v>a.com</v></c><c s="1"><v>43844</v></c></row>';

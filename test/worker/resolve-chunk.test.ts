@@ -100,7 +100,10 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const context = await place.context('w1', client);
     const data = chunkOf(run, brands(4));
     void resolveChunk(context, run, data, SIGNALS);
-    await vi.waitUntil(async () => (await progress()).tally.failed === 3, { timeout: 10_000 });
+    await vi.waitUntil(async () => (await progress()).tally.failed === 3, { timeout: 30_000, interval: 1 });
+    // A permit that it settled after its death would count as a sign of life.
+    const held = async () => (await place.engine.ledger.show(run.settings.account)).held;
+    await vi.waitUntil(async () => (await held()) === 1, { timeout: 30_000, interval: 1 });
     // Its heartbeats end, and its chunk is delivered to another worker.
     await place.engine.outcomes.deregister('w1');
     const next = scriptedClient(() => FAILED);

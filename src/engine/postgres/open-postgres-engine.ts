@@ -14,7 +14,7 @@ import { orRelease } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
 import type { Engine, EngineOptions } from '../engine.js';
-import { createStores, giveEngineId } from '../engine-stores.js';
+import { createStores, engineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
 import { type StoreCalls, translated, unfit } from '../store-calls.js';
@@ -70,7 +70,8 @@ export async function openEngineOn(
   server: PostgresServer,
   options: EngineOptions,
 ): Promise<Engine> {
-  const { log, telemetry, clockOffsetMs = () => 0, stop = new AbortController().signal } = options;
+  const { log, telemetry, isReadOnly, clockOffsetMs = () => 0 } = options;
+  const { stop = new AbortController().signal } = options;
   const { address } = server;
   const failure = (error: unknown) => storeFailure(server, error);
   return orRelease(async (releasers) => {
@@ -94,8 +95,8 @@ export async function openEngineOn(
     await patience(() => calls.call('tidy'));
     releasers.push(keepTidy(calls, options.upkeepClock ?? idleClock, log));
     const stores = createStores(calls);
-    const id = await patience(() => giveEngineId(stores.keyValues));
-    const queues = createQueues(backendOn(pool), { failure, log, telemetry });
+    const id = await patience(() => engineId(stores.keyValues, isReadOnly));
+    const queues = createQueues(backendOn(pool), { failure, log, telemetry, isReadOnly });
     releasers.push(() => queues.close());
     return {
       id,

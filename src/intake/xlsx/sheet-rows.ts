@@ -1,5 +1,5 @@
 /** The cells of a sheet, row by row: values, number formats, positions. */
-import type { TypedCell } from '../../core/typed-cell.js';
+import { type CellFormats, momentShown, serialOfIso, type TypedCell } from '../../core/typed-cell.js';
 import type { SharedStrings } from './shared-strings.js';
 import type { Workbook } from './workbook.js';
 import { createXmlFeed, unescapeXstring } from './xml-feed.js';
@@ -18,6 +18,8 @@ export interface SheetRow {
   readonly line: number;
   /** By column, without empty cells at the end. */
   readonly cells: readonly TypedCell[];
+  /** A formula has no stored result: the program that wrote it does not calculate. Absent: none. */
+  readonly lacksResult?: true;
 }
 
 /** Rows with any cell, in batches. Throws Error for broken XML and for what is out of bounds. */
@@ -37,7 +39,8 @@ export async function* readSheetRows(
   let isRow = false;
   let isValue = false;
   let isPhonetic = false;
-  const textFormat = formats.codes.indexOf('@');
+  let isFormula = false;
+  let lacksResult = false;
 
   const place = (cell: TypedCell) => {
     if (cell === null) return;
@@ -56,6 +59,7 @@ export async function* readSheetRows(
         if (!(line >= 1 && line <= LAST_SHEET_ROW)) throw new Error(`it has a row ${attributes.r}`);
         cells = [];
         column = -1;
+        lacksResult = false;
       } else if (name === 'c' && isRow) {
         column = attributes.r === undefined ? column + 1 : columnOf(attributes.r);
         if (column >= MOST_COLUMNS) {
@@ -64,7 +68,9 @@ export async function* readSheetRows(
         type = attributes.t ?? 'n';
         format = formatOfStyle[Number(attributes.s ?? -1)] ?? 0;
         value = '';
+        isFormula = false;
       } else if (name === 'rPh') isPhonetic = true;
+      else if (name === 'f') isFormula = true;
       else isValue = (name === 'v' || name === 't') && !isPhonetic && column >= 0;
     },
     text(text) {
@@ -72,11 +78,14 @@ export async function* readSheetRows(
     },
     close(name) {
       isValue = false;
-      if (name === 'c' && isRow) place(cellOf(type, value, format, textFormat, strings));
-      else if (name === 'rPh') isPhonetic = false;
+      if (name === 'c' && isRow) {
+        // The result of type `str` may be an empty text.
+        if (isFormula && value === '' && type !== 'str') lacksResult = true;
+        place(cellOf(type, value, format, formats, strings));
+      } else if (name === 'rPh') isPhonetic = false;
       else if (name === 'row' && isRow) {
         isRow = false;
-        if (cells.length > 0) rows.push({ line, cells });
+        if (cells.length > 0) rows.push(lacksResult ? { line, cells, lacksResult } : { line, cells });
       }
     },
   });
@@ -107,7 +116,7 @@ function cellOf(
   type: string,
   value: string,
   format: number,
-  textFormat: number,
+  formats: CellFormats,
   strings: SharedStrings | null,
 ): TypedCell {
   switch (type) {
@@ -115,25 +124,31 @@ function cellOf(
       if (value === '') return null;
       const text = strings?.at(Number(value)) ?? null;
       if (text === null) throw new Error(`a cell refers to a text ${value.slice(0, 20)} that is missing`);
-      return asText(text, format, textFormat);
+      return asText(text, format, formats.codes);
     }
     case 'inlineStr':
     case 'str':
-      return asText(unescapeXstring(value), format, textFormat);
+      return asText(unescapeXstring(value), format, formats.codes);
     case 'b':
       return value === '' ? null : value === '1' || value.toLowerCase() === 'true';
     case 'e':
       return value === '' ? null : { e: value };
     case 'd':
-      return value === '' ? null : { t: value };
+      return value === '' ? null : dateCell(value, format, formats);
     default:
       return value.trim() === '' ? null : numberCell(value.trim(), format);
   }
 }
 
-function asText(text: string, format: number, textFormat: number): TypedCell {
+function asText(text: string, format: number, codes: readonly string[]): TypedCell {
   if (text === '') return null;
-  return format > 0 && format === textFormat ? { s: text, f: format } : text;
+  return codes[format] === '@' ? { s: text, f: format } : text;
+}
+
+/** A date as ISO text, as its serial number where its number format can show that. */
+function dateCell(iso: string, format: number, { codes, is1904 }: CellFormats): TypedCell {
+  const serial = momentShown(codes[format] ?? '') === null ? null : serialOfIso(iso, is1904);
+  return serial === null ? { t: iso } : { n: serial, f: format };
 }
 
 function numberCell(text: string, format: number): TypedCell {

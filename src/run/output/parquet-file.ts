@@ -5,7 +5,8 @@
 import { parquetSchema, type SchemaElement, type SchemaTree } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
 import { readTyped, type TypedCell, textOfCell } from '../../core/typed-cell.js';
-import { isMap, withoutMeaning } from '../../intake/parquet-table.js';
+import { isMap } from '../../intake/parquet-lists.js';
+import { withoutMeaning } from '../../intake/parquet-table.js';
 import { unpackStored } from '../../intake/parquet-value.js';
 import { kindOf, type RowSpool, rawOf } from '../scan/row-spool.js';
 import { type ColumnType, columnsFor, uniqueNames } from './columns.js';

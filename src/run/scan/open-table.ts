@@ -70,12 +70,25 @@ export async function openTableEarly(
 }
 
 /** Chooses the columns to read. Throws `NeverStartError` if they are unclear. */
-export function chooseFrom({ shape, sample }: Input, options: ColumnOptions) {
+export function chooseFrom(input: Input, options: ColumnOptions) {
+  const { shape, sample } = input;
   const { columns, format } = shape;
   // JSON lines get one key, so none of their columns can be ours.
   const prefix = isJson(format) ? '' : options.prefix;
-  const chosen = namingDelimiter(shape, () => chooseColumns({ ...options, columns, sample, prefix }));
+  const choose = () => chooseColumns({ ...options, columns, sample, prefix });
+  const chosen = namingDelimiter(shape, () => namingSheet(input, choose));
   return { chosen, priorities: options.priority ? new Priorities(columns, options.priority) : null };
+}
+
+/** The sheet may be the wrong one, or its cells blank, for a reason that was seen on opening it. */
+function namingSheet({ shape, warnings }: Input, choose: () => ChosenColumns): ChosenColumns {
+  try {
+    return choose();
+  } catch (error) {
+    if (!(error instanceof NeverStartError) || shape.format !== 'xlsx') throw error;
+    const { code, what, subject, todo, clear } = error;
+    throw new NeverStartError({ code, what, subject, todo: [todo, ...warnings].join('; '), clear });
+  }
 }
 
 /** If a whole table became one column, its delimiter may be missing, not the identifiers. */

@@ -2,14 +2,14 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { parquetMetadata, parquetReadObjects, parquetSchema } from 'hyparquet';
+import { parquetMetadata, parquetReadObjects, parquetSchema, type SchemaElement } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
-import { parquetWriteBuffer } from 'hyparquet-writer';
+import { ByteWriter, ParquetWriter, parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import { FailFileError } from '../../../src/core/errors.js';
 import type { TypedCell } from '../../../src/core/typed-cell.js';
 import { openInput } from '../../../src/intake/open-input.js';
-import { packStored, unpackStored } from '../../../src/intake/parquet-value.js';
+import { packStored, parquetCell, unpackStored } from '../../../src/intake/parquet-value.js';
 import { countRecords } from '../../../src/run/output/count-records.js';
 import { createOutput } from '../../../src/run/output/output-file.js';
 import type { OutputPlan } from '../../../src/run/output/output-plan.js';
@@ -178,6 +178,21 @@ it('values that JSON lacks survive the spool', () => {
   );
 });
 
+it.each<[string, Partial<SchemaElement>, string, unknown]>([
+  ['a duration', { converted_type: 'INTERVAL' }, '0e0000000200000000000000', 'P14M2D'],
+  ['a duration of half a second', { converted_type: 'INTERVAL' }, '0000000000000000f4010000', 'PT0.5S'],
+  ['none', { converted_type: 'INTERVAL' }, '000000000000000000000000', 'PT0S'],
+  ['half precision', { logical_type: { type: 'FLOAT16' } }, '00c5', -5],
+  ['a small half', { logical_type: { type: 'FLOAT16' } }, '0100', 2 ** -24],
+  ['an infinite half', { logical_type: { type: 'FLOAT16' } }, '007c', 'Infinity'],
+  ['bytes that are text', {}, 'c3a9', 'é'],
+  ['bytes that are valid text with control characters', {}, '0001', 'AAE='],
+])('%s has its meaning', (_, annotations, hex, expected) => {
+  const element = { name: 'x', type: 'FIXED_LEN_BYTE_ARRAY', ...annotations } as const;
+  const bytes = new Uint8Array(Buffer.from(hex, 'hex'));
+  expect(parquetCell(element, bytes)).toMatchObject({ c: expected });
+});
+
 it('columns of other formats get the narrowest type of all their cells', async () => {
   const codes = ['General', 'yyyy-mm-dd', 'yyyy-mm-dd hh:mm'];
   const columns = ['int', 'num', 'flag', 'day', 'moment', 'mixed', 'text', 'empty', 'text'];
@@ -244,5 +259,94 @@ it('a file of hyparquet-writer with other codecs and required columns', async ()
   expect(cells).toEqual([
     ['a.com', '1970-01-01T00:00:00Z'],
     ['b.com', '1970-01-01T00:00:00.001Z'],
+  ]);
+});
+
+/** Lists as older software writes them: the same values, and fewer levels in the schema. */
+async function withOldLists(): Promise<string> {
+  const group = (name: string, num_children: number, more: Partial<SchemaElement> = {}): SchemaElement => ({
+    name,
+    repetition_type: 'REQUIRED',
+    num_children,
+    ...more,
+  });
+  const list = (name: string, more: Partial<SchemaElement> = {}) => [
+    group(name, 1, { converted_type: 'LIST', ...more }),
+    group('list', 1, { repetition_type: 'REPEATED' }),
+  ];
+  const value = (name: string, more: Partial<SchemaElement> = {}): SchemaElement => ({
+    name,
+    type: 'INT32',
+    repetition_type: 'REQUIRED',
+    ...more,
+  });
+  const optional = { repetition_type: 'OPTIONAL' } as const;
+  const repeated = { repetition_type: 'REPEATED' } as const;
+  const site = value('website', { type: 'BYTE_ARRAY', converted_type: 'UTF8' });
+  const pair = [value('a'), value('b', optional)];
+  const root = group('root', 5);
+  const schema = [
+    root,
+    site,
+    ...[...list('bare'), value('element')],
+    ...[...list('two', optional), value('element')],
+    ...[...list('groups'), group('element', 2), ...pair],
+    ...[...list('both', optional), group('element', 2), ...pair],
+  ];
+  const bytes = new ByteWriter();
+  const file = new ParquetWriter({ writer: bytes, schema, statistics: false });
+  const items = [
+    [
+      { a: 1, b: null },
+      { a: 2, b: 3 },
+    ],
+    [],
+    null,
+  ];
+  const columnData = [
+    { name: 'website', data: ['a.com', 'b.com', 'c.com'] },
+    { name: 'bare', data: [[1, 2], [], [3]] },
+    { name: 'two', data: [[1, 2], [], null] },
+    { name: 'groups', data: [items[0], [], []] },
+    { name: 'both', data: items },
+  ];
+  await file.write({ columnData, rowGroupSize: 3 });
+  file.schema = [
+    root,
+    site,
+    value('bare', repeated),
+    group('two', 1, { converted_type: 'LIST', ...optional }),
+    value('array', repeated),
+    group('groups', 2, repeated),
+    ...pair,
+    group('both', 1, { converted_type: 'LIST', ...optional }),
+    group('array', 2, repeated),
+    ...pair,
+  ];
+  for (const { meta_data } of file.row_groups.flatMap(({ columns }) => columns)) {
+    if (meta_data === undefined) continue;
+    const [top = '', ...rest] = meta_data.path_in_schema;
+    const inner = rest.filter((name) => name !== 'list' && name !== 'element');
+    meta_data.path_in_schema = [top, ...(['two', 'both'].includes(top) ? ['array'] : []), ...inner];
+  }
+  await file.finish();
+  const path = join(await temporaryFolder(), 'old.parquet');
+  await writeFile(path, Buffer.from(bytes.getBytes()));
+  return path;
+}
+
+it('lists of fewer levels, as older software writes them, come back as lists with the same values', async () => {
+  const { shape, raws, cells } = await readTable(await withOldLists());
+  expect(cells[0]).toEqual(['a.com', '[1,2]', '[1,2]', expect.stringContaining('"a":2'), expect.any(String)]);
+  const { rows, schema } = await objectsOf(await writeTable(raws, { input: shape }));
+  expect(schema.filter(({ type, repetition_type }) => type && repetition_type === 'REPEATED')).toEqual([]);
+  const pairs = [
+    { a: 1, b: null },
+    { a: 2, b: 3 },
+  ];
+  expect(rows).toMatchObject([
+    { website: 'a.com', bare: [1, 2], two: [1, 2], groups: pairs, both: pairs },
+    { website: 'b.com', bare: [], two: [], groups: [], both: [] },
+    { website: 'c.com', bare: [3], two: undefined, groups: [], both: undefined },
   ]);
 });
