@@ -7,6 +7,7 @@ import { Input, type InputParts } from './input.js';
 import { openParquetTable } from './parquet-table.js';
 import type { TableOptions } from './sniff-table.js';
 import { openTextTable, type TextOptions } from './text-table.js';
+import { readWorkbook } from './xlsx/workbook.js';
 import { openXlsxTable, type SheetOptions } from './xlsx-table.js';
 import { ZipArchive } from './zip-archive.js';
 
@@ -41,6 +42,20 @@ export async function openInput(
   } catch (error) {
     await source.close();
     throw error;
+  }
+}
+
+/** Names of a workbook's visible sheets; empty for other files, and for one that is damaged. */
+export async function sheetNames(path: string, options: OpeningOptions): Promise<string[]> {
+  const source = await openByteSource(path, null, options);
+  try {
+    const archive = await openArchive(source);
+    const { sheets } = archive === null ? { sheets: [] } : await readWorkbook(archive);
+    return sheets.flatMap(({ name, isHidden }) => (isHidden ? [] : [name]));
+  } catch {
+    return [];
+  } finally {
+    await source.close();
   }
 }
 

@@ -11,6 +11,7 @@ import type { AccountNames } from '../../run/enrich-request.js';
 import { listClosedInboxes, whyClosedHere } from '../inbox/inbox-folder-settings.js';
 import { listQueued, listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js';
 import { createScheduleBook } from '../schedules/schedule-book.js';
+import type { UploadsView } from './upload-page.js';
 
 /** Times are milliseconds since 1970. */
 export type DashboardData = Readonly<Awaited<ReturnType<typeof gatherDashboard>>>;
@@ -32,6 +33,7 @@ export interface DashboardView {
    * Why the service counts as unavailable; null while it answers, or if this process sends nothing.
    */
   readonly serviceOutage: string | null;
+  readonly uploads: UploadsView;
   /** Brands and quota are made up. */
   readonly isSample: boolean;
   /** This process is stopping. */

@@ -21,6 +21,7 @@ import { createNewestData, type DashboardView, gatherDashboard } from './gather-
 import type { QueueBoard } from './queue-board.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
 import { statusOf } from './status-json.js';
+import { addUploads, type UploadParts, uploadActions } from './upload-routes.js';
 import { QUEUE_PATH } from './waiting-sections.js';
 
 export interface DashboardContext {
@@ -30,6 +31,8 @@ export interface DashboardContext {
   readonly names: AccountNames | null;
   /** The watched folders, absolute: their files in `waiting/` are shown. */
   readonly inboxes: readonly string[];
+  /** Files that people send for one of these folders. */
+  readonly uploads: UploadParts;
   /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
   readonly outage?: () => string | null;
   readonly log: Log;
@@ -41,6 +44,8 @@ export interface DashboardContext {
 }
 
 const CLOSE_MS = 1_000;
+const REQUEST_MS = 6 * 3_600_000;
+const SILENCE_MS = 120_000;
 
 /**
  * Serves the dashboard until `releasers` run; null with `--no-dashboard`. `signInUrl` is a secret,
@@ -48,7 +53,7 @@ const CLOSE_MS = 1_000;
  * without one, `FailFileError` when it has no port.
  */
 export async function openDashboard(context: DashboardContext) {
-  const { settings, engine, names, inboxes, log, stderr, stop, releasers } = context;
+  const { settings, engine, names, inboxes, uploads, log, stderr, stop, releasers } = context;
   if (!settings.dashboard) return null;
   const given = readDashboardPassword(settings);
   const password = given ?? randomPassword();
@@ -85,10 +90,12 @@ export async function openDashboard(context: DashboardContext) {
     clock: systemClock,
     chartLibrary: await readChartLibrary(),
     currency: settings.currency,
-    actions: [],
+    actions: uploadActions(uploads),
+    uploads,
     log,
     look: async () => ({
       ...(await newest.look()),
+      uploads: { roots: inboxes, received: uploads.uploads.list() },
       host: hostname(),
       now: systemClock.now(),
       serviceOutage: context.outage?.() ?? null,
@@ -122,6 +129,7 @@ export interface DashboardServerOptions extends Omit<GateOptions, 'key'> {
   /** The browser build of Chart.js, as text. */
   readonly chartLibrary: string;
   readonly actions: readonly Action[];
+  readonly uploads: UploadParts;
   readonly log: Log;
   /** Opened at the first view of the queue. */
   readonly openBoard: () => Promise<QueueBoard>;
@@ -131,7 +139,18 @@ export interface DashboardServerOptions extends Omit<GateOptions, 'key'> {
 
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
-  const { host, port, look, currency = null, chartLibrary, actions, log, openBoard, onError } = options;
+  const {
+    host,
+    port,
+    look,
+    currency = null,
+    chartLibrary,
+    actions,
+    uploads,
+    log,
+    openBoard,
+    onError,
+  } = options;
   const key = randomBytes(32);
   const app = createGate({ ...options, key });
   const policy = "default-src 'none'";
@@ -144,6 +163,7 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
     return sendPage(context, { html: renderParts(await look(), viewer), policy });
   });
   addActions(app, actions, { log, key });
+  addUploads(app, uploads, { log, getNotice: (context) => takeNotice(context, key) });
   app.get('/status.json', async (context) => {
     context.header('content-security-policy', policy);
     return context.json(statusOf(await look(), currency));
@@ -156,6 +176,9 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
     return context.text('internal error; see the log\n', 500);
   });
   const todo = 'choose another --dashboard-port or --dashboard-host, or --no-dashboard';
-  const server = createServer(getRequestListener(app.fetch, { hostname: 'localhost' }));
+  // A large file may take hours; a connection on which nothing moves is closed.
+  const limits = { requestTimeout: REQUEST_MS };
+  const server = createServer(limits, getRequestListener(app.fetch, { hostname: 'localhost' }));
+  server.setTimeout(SILENCE_MS);
   return listenHttp(server, { host, port, purpose: 'dashboard', todo });
 }

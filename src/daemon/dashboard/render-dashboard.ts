@@ -8,6 +8,8 @@ import type { DashboardView } from './gather-dashboard.js';
 import { banners, figuresOf, headlineOf, verdictOf } from './overview.js';
 import { ICON, type Page, page } from './plain-pages.js';
 import { runsSection } from './runs-section.js';
+import { uploadCard } from './upload-page.js';
+import { UPLOAD_SCRIPT } from './upload-script.js';
 import { QUEUE_PATH, queueSection, schedulesSection, waitingSection } from './waiting-sections.js';
 
 /** Without JavaScript the whole page reloads. */
@@ -22,7 +24,7 @@ export interface Viewer extends Pick<Session, 'user' | 'formToken'> {
 /** `chartLibrary`: the minified Chart.js 4 for browsers, as text; empty: bars replace gauges. */
 export function renderDashboard(view: DashboardView, viewer: Viewer, chartLibrary: string): Page {
   const refresh = html`<noscript><meta http-equiv="refresh" content="${PLAIN_REFRESH_SECONDS}"></noscript>`;
-  const scripts = [inlineScript(chartLibrary), DASHBOARD_SCRIPT];
+  const scripts = [inlineScript(chartLibrary), DASHBOARD_SCRIPT, UPLOAD_SCRIPT];
   const token = html`<meta name="form-token" content="${viewer.formToken}">`;
   return page('brand-enrich dashboard', [ICON, '\n', token, '\n', refresh], bodyOf(view, viewer), scripts);
 }
@@ -33,7 +35,7 @@ export function renderParts(view: DashboardView, viewer: Viewer): string {
 }
 
 function bodyOf(view: DashboardView, { user, notice }: Viewer): Markup {
-  const { data, host, now } = view;
+  const { data, host, now, uploads } = view;
   const [label, tone] = verdictOf(view);
   const main =
     data === null
@@ -41,6 +43,7 @@ function bodyOf(view: DashboardView, { user, notice }: Viewer): Markup {
         html`<section class="card" data-empty="true"><p class="empty">There is no data until the engine has answered once.</p></section>`
       : html`${figuresOf(data)}
 ${accountSection(data)}
+${uploadCard(uploads, now)}
 ${runsSection(data)}
 <div class="pair">
 ${waitingSection(data)}

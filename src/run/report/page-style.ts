@@ -160,6 +160,18 @@ button:hover{border-color:var(--muted)}
 .sign-in input:is([type=password],[type=text]){width:100%;font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--muted);border-radius:8px;padding:9px 12px}
 .answers{text-align:center}
 .action{display:inline}
+.choices label{display:block;color:var(--muted);margin:10px 0 4px}
+.choices p label{display:inline}
+.choices :is(select,input:is([type=file],[type=number])){max-width:100%;font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--muted);border-radius:8px;padding:6px 10px}
+.choices button{margin-top:10px}
+.choices progress{display:block;width:100%;margin-top:12px;accent-color:var(--link)}
+.dropping{outline:4px dashed var(--link);outline-offset:-8px}
+.dropping main{opacity:.5}
+.values{list-style:none;margin:0;padding:0;overflow-wrap:anywhere}
+.card.alone{margin-bottom:16px}
+.ends{display:flex;flex-wrap:wrap;gap:8px 12px;margin:16px 0}
+.ends form:not(:only-child):first-child button{background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
+h3{font-size:14px;margin:16px 0 6px;font-weight:650}
 .sign-in button{margin:14px 0 8px;width:100%;padding:9px;background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
 @media (max-width:600px){
 main,header,footer{padding-left:14px;padding-right:14px}

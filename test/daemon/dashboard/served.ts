@@ -4,6 +4,8 @@ import { type Log, silentLog } from '../../../src/core/log.js';
 import type { Action } from '../../../src/daemon/dashboard/actions.js';
 import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
+import type { UploadParts } from '../../../src/daemon/dashboard/upload-routes.js';
+import { createUploads } from '../../../src/daemon/inbox/uploads.js';
 import { chartLibrary } from '../../run/report/pages.js';
 import { dashboardView, NOW } from './views.js';
 
@@ -19,12 +21,19 @@ export interface ServedDashboard {
   readonly errors: readonly Error[];
 }
 
+/** Without an inbox, nothing can be sent. */
+export function noUploads(): UploadParts {
+  const plan = () => Promise.reject(new Error('there is no plan in this test'));
+  return { uploads: createUploads([], { now: () => NOW }), plans: { plan, made: () => null } };
+}
+
 export async function startDashboard(
   parts: {
     readonly view?: DashboardView;
     readonly host?: string;
     readonly password?: string;
     readonly actions?: readonly Action[];
+    readonly uploads?: UploadParts;
     readonly log?: Log;
   } = {},
 ): Promise<ServedDashboard> {
@@ -38,6 +47,7 @@ export async function startDashboard(
     clock: { now: () => now, monotonic: () => now },
     chartLibrary: await chartLibrary(),
     actions: parts.actions ?? [],
+    uploads: parts.uploads ?? noUploads(),
     log: parts.log ?? silentLog(),
     look: async () => view,
     openBoard: () => Promise.reject(new Error('there is no queue in this test')),

@@ -208,6 +208,7 @@ export function dashboardView(parts: Partial<DashboardView> = {}): DashboardView
     serviceOutage: null,
     isSample: false,
     isStopping: false,
+    uploads: { roots: ['/data/brands'], received: [] },
     ...parts,
   };
 }
