@@ -1,4 +1,6 @@
 /** Uploads as HTML: the card that receives a file, and the page with the plan of one. Pure. */
+import type { Settings } from '../../config/settings.js';
+import type { ErrorCode } from '../../core/errors.js';
 import { agoText, countOf, countText, durationText } from '../../core/figures.js';
 import { IDENTIFIER_KINDS } from '../../core/identifier.js';
 import { KIND_WORDS } from '../../identify/find-column.js';
@@ -19,7 +21,10 @@ export interface UploadsView {
   readonly received: readonly Upload[];
 }
 
-export const uploadPath = ({ id }: Pick<Upload, 'id'>) => `/uploads/${id}`;
+/** Of its page, with these choices. */
+export function uploadPath({ id }: Pick<Upload, 'id'>, fields: readonly [string, string][] = []): string {
+  return `/uploads/${id}${fields.length === 0 ? '' : `?${new URLSearchParams(fields)}`}`;
+}
 
 /** Renewed parts are inside it, so that a file being chosen or sent is left alone. */
 export function uploadCard({ roots, received }: UploadsView, now: number): Markup {
@@ -139,7 +144,7 @@ ${found !== null && figures(found.plan, found.rate)}
 <div class="pair">
 ${found !== null && understood(plan, found)}
 ${found !== null && costCard(found)}
-${choices(upload, choice, plan)}
+${hasChoices(choice, plan) && choices(upload, choice, plan)}
 </div>
 ${found !== null && found.plan.spending !== null && (found.plan.spending.deferred ?? 0) > 0 && html`<p class="banner warn">${waitText(found.plan)}</p>`}`;
 }
@@ -159,18 +164,13 @@ function wayOut(todo: string, upload: Upload, choice: Choice, hasColumns: boolea
         [value].flat().map((each): [string, string] => [key, String(each)]),
       );
       const others = fieldsOf(choice).filter(([key]) => !(key in values));
-      return html`<li><a href="${uploadPath(upload)}?${new URLSearchParams([...others, ...fields]).toString()}">${chosenText(choiceOf(new URLSearchParams(fields)))}</a></li>
+      return html`<li><a href="${uploadPath(upload, [...others, ...fields])}">${chosenText(choiceOf(new URLSearchParams(fields)))}</a></li>
 `;
     });
-  if (links.length > 0)
-    return card('way-out', 'Choose one', html`<ul class="things">${links}</ul>`, { more: 'alone' });
-  return card(
-    'way-out',
-    'What to do',
-    html`<p>${sentence(todo)}</p>
-${hasColumns && html`<p>Or choose the column below.</p>`}`,
-    { more: 'alone' },
-  );
+  const isChoice = links.length > 0;
+  const content = html`${isChoice ? html`<ul class="things">${links}</ul>` : html`<p>${sentence(todo)}</p>`}
+${hasColumns && html`<p>Or choose the column below.</p>`}`;
+  return card('way-out', isChoice ? 'Choose one' : 'What to do', content, { more: 'alone' });
 }
 
 /** Settings for people who know no flags. */
@@ -218,6 +218,7 @@ function understood({ reading }: UploadPlan, { plan, chosen, hasHeader }: Found)
     .slice(0, 5);
   const content: Filling = [
     html`<p>${sentence(plan.columns)}</p>
+${reading.clear.length > 0 && html`<p>${sentence(`its content shows: ${reading.clear.map(clearText).join('; ')}`)}</p>`}
 `,
     facts([
       reading.sheet !== null && ['Sheet', html`<bdi>${reading.sheet}</bdi>`],
@@ -246,6 +247,14 @@ function understood({ reading }: UploadPlan, { plan, chosen, hasHeader }: Found)
       )}</ul>`,
   ];
   return card('understood', 'How the file is read', content);
+}
+
+/** What the content of a file made clear. */
+function clearText({ header, skipLines, columns }: Partial<Settings>): string {
+  if (header === false) return 'the first row is data, not a header';
+  if (skipLines !== undefined) return `the header is below ${countOf(skipLines, 'line')}`;
+  const names = (columns ?? []).map(({ name }) => columnText(name)).join(', ');
+  return `the columns ${names} mean the same; they are tried in turn until one is found`;
 }
 
 function valuesRow(name: string, kind: string, values: readonly string[]): Markup {
@@ -306,6 +315,14 @@ function waitText(plan: Plan): string {
   return `Quota and budget do not cover ${countOf(deferred, 'request')}: the file will wait for the rest, with the results so far, and continue when they allow it.`;
 }
 
+/** Whether another way of reading it could help. */
+function hasChoices(choice: Choice, { reading, refusal }: UploadPlan): boolean {
+  const isHopeless = refusal !== null && HOPELESS.includes(refusal.code);
+  return !isHopeless || reading.sheets.length > 1 || Object.keys(choice).length > 0;
+}
+
+const HOPELESS: readonly ErrorCode[] = ['input-binary', 'input-empty', 'input-missing'];
+
 /** Choices as a form that shows the plan anew. */
 function choices(upload: Upload, choice: Choice, { reading }: UploadPlan): Markup {
   const own = ['kind', 'sheet', 'header', 'skipLines'];
@@ -325,6 +342,7 @@ function choices(upload: Upload, choice: Choice, { reading }: UploadPlan): Marku
       false,
     );
   });
+  const hasLines = reading.format === null || reading.format === 'csv' || reading.format === 'xlsx';
   const content = html`<form class="choices" method="get" action="${uploadPath(upload)}">
 ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${
@@ -339,9 +357,12 @@ ${
   html`<label for="sheet">Sheet</label>
 <select id="sheet" name="sheet">${option('', 'the first one', choice.sheet === undefined)}${reading.sheets.map((sheet) => option(sheet, sheet, choice.sheet === sheet))}</select>`
 }
-<label for="skip">Lines above the header</label>
+${
+  hasLines &&
+  html`<label for="skip">Lines above the header</label>
 <input id="skip" type="number" name="skipLines" min="0" max="1000000" value="${typeof choice.skipLines === 'string' ? choice.skipLines : ''}" placeholder="0">
-<p><input id="header" type="checkbox" name="header" value="false"${choice.header === 'false' && html` checked`}> <label for="header">The first row is data, not a header</label></p>
+<p><input id="header" type="checkbox" name="header" value="false"${choice.header === 'false' && html` checked`}> <label for="header">The first row is data, not a header</label></p>`
+}
 <button type="submit">Show the plan with these</button>${Object.keys(choice).length > 0 && html` <a href="${uploadPath(upload)}">Start over</a>`}
 </form>`;
   return card('choices', 'Read it differently', content);
@@ -352,7 +373,7 @@ function actionsOf({ upload, choice, plan }: ShownUpload, viewer: Viewer): Marku
   const fields = fieldsOf(choice);
   const found = plan?.found ?? null;
   return html`<div class="ends">
-${found !== null && actionButton(viewer, `${path}/start`, `Start: ${costText(found.plan)}`, [...fields, ['back', `${path}?${new URLSearchParams(fields)}`]])}
+${found !== null && actionButton(viewer, `${path}/start`, `Start: ${costText(found.plan)}`, [...fields, ['back', uploadPath(upload, fields)]])}
 ${actionButton(viewer, `${path}/discard`, 'Discard')}
 </div>`;
 }

@@ -6,6 +6,7 @@ import pLimit from 'p-limit';
 import type { Settings } from '../../config/settings.js';
 import type { DaemonContext } from '../../context/daemon-context.js';
 import { BrandEnrichError } from '../../core/errors.js';
+import type { TableFormat } from '../../core/table.js';
 import { type IntakeOptions, openInput, sheetNames } from '../../intake/open-input.js';
 import { intakeOf, outputOf, runSettingsOf, scanOf } from '../../run/enrich-request.js';
 import { planFile } from '../../run/plan-file.js';
@@ -63,6 +64,8 @@ export interface ShownColumn {
 /** How a file is read, as far as it could be. */
 interface Reading {
   sheets: readonly string[];
+  /** null: it could not be opened. */
+  format: TableFormat | null;
   /** The sheet that is read; null: it is no workbook. */
   sheet: string | null;
   columns: readonly ShownColumn[];
@@ -71,7 +74,7 @@ interface Reading {
 }
 
 /** Why a file cannot be read so, or cannot be planned: `todo` may name flags. */
-type Refusal = Pick<BrandEnrichError, 'what' | 'subject' | 'todo'>;
+type Refusal = Pick<BrandEnrichError, 'code' | 'what' | 'subject' | 'todo'>;
 
 export type UploadPlan = Awaited<ReturnType<typeof planUpload>>;
 
@@ -82,7 +85,7 @@ const VALUES_SHOWN = 5;
 /** Throws errors that are bugs or outages, and `InterruptedError` when it is stopped. */
 async function planUpload({ root, folder, path }: Upload, choice: Choice, context: PlanContext) {
   const { loaded, service, engine, stateFolder, stop } = context;
-  const reading: Reading = { sheets: [], sheet: null, columns: [], clear: [] };
+  const reading: Reading = { sheets: [], format: null, sheet: null, columns: [], clear: [] };
 
   async function planAs(settings: Settings) {
     const asked = { input: path, stdin: null, only: 'own file', intake: intakeOf(settings) } as const;
@@ -97,6 +100,7 @@ async function planUpload({ root, folder, path }: Upload, choice: Choice, contex
     const input = await openInput(path, null, opening);
     try {
       const { columns, typed, format } = input.shape;
+      reading.format = format;
       reading.sheet = format === 'xlsx' ? (typed?.sheet ?? null) : null;
       reading.columns = columns.map((name, at) => ({
         name,
@@ -146,6 +150,7 @@ async function planUpload({ root, folder, path }: Upload, choice: Choice, contex
     if (!(error instanceof BrandEnrichError) || stop.aborted) throw error;
     const named = (text: string) => text.replaceAll(`${folder}/`, '');
     const refusal: Refusal = {
+      code: error.code,
       what: named(error.what),
       subject: named(error.subject),
       todo: named(error.todo),
