@@ -151,15 +151,22 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
   expect(up.said).toMatch(/"by":"Ada".*"subject":"list.csv"/);
 });
 
-it('says what has to wait where the quota does not cover the file, and discards it', async () => {
-  const { scene, url } = await startUp({ quota: 10 });
+it('says what has to wait where quota and budget do not cover the file, and costs no more than that', async () => {
+  const money = { plan: 'paid', overageBudget: 1, overagePrice: 0.1, currency: 'EUR' };
+  const { scene, url } = await startUp({ quota: 10, ...money }, { plan: 'paid', overageTenths: 1_000 });
   const { get, send, press } = await signIn(url);
   const page = await get(await send('list.csv', domainList(25)));
-  expect(requestsOf(page)).toBe(10);
-  expect(page).toContain('Quota and budget do not cover 15 requests: the file will wait');
+  expect(page).toContain('Start: at most 20 requests, at most 1.00 EUR of overage<');
+  expect(page).toContain('Quota and budget do not cover 5 requests: the file will wait');
   expect((await press(page, 'Discard')).status).toBe(303);
   expect(await readdir(scene.path('.uploads'))).toEqual([]);
   expect(scene.service.meter.requests).toEqual([]);
+
+  const again = await get(await send('list.csv', domainList(25)));
+  expect((await press(again, 'Start')).status).toBe(303);
+  const [waiting = ''] = await scene.until('waiting', 1);
+  expect(JSON.parse(await readFile(join(waiting, 'list.csv.json'), 'utf8'))).toEqual({ maxCost: '1' });
+  expect(scene.service.meter.billed).toBe(20);
 });
 
 describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {

@@ -7,7 +7,14 @@ import { KIND_WORDS } from '../../identify/find-column.js';
 import type { Plan } from '../../run/plan-file.js';
 import { bar, card, type Filling, facts, html, keyFigures, type Markup } from '../../run/report/markup.js';
 import { settingsLines } from '../inbox/inbox-verdict.js';
-import { ANY_COLUMN, type Choice, choiceOf, fieldsOf, type UploadPlan } from '../inbox/plan-upload.js';
+import {
+  ANY_COLUMN,
+  type Choice,
+  choiceOf,
+  fieldsOf,
+  type ShownColumn,
+  type UploadPlan,
+} from '../inbox/plan-upload.js';
 import type { Upload } from '../inbox/uploads.js';
 import { actionButton } from './actions.js';
 import type { Session } from './gate.js';
@@ -120,8 +127,8 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
 ${viewer.notice !== null && html`<p class="banner calm" role="status">${viewer.notice}</p>`}
 </header>
 <main>
-${plan !== null && planParts(shown, plan)}
-${actionsOf(shown, viewer)}
+${plan !== null && planParts(shown, plan, viewer)}
+${plan?.found == null && actionsOf(shown, viewer)}
 </main>
 <footer class="foot"><p class="note">${sizeText(upload.size)}, for the inbox <code>${upload.root}</code>. A file that is not started is removed after a day. Logged under the name <bdi>${viewer.user}</bdi>.</p></footer>`;
   return page(`${upload.name}: brand-enrich`, [ICON, refresh], body, []);
@@ -135,7 +142,8 @@ function headlineOf({ found, refusal }: UploadPlan): string {
   return `${rows}, ${identifiers}: ${costText(plan)}.`;
 }
 
-function planParts({ upload, choice }: ShownUpload, plan: UploadPlan): Markup {
+function planParts(shown: ShownUpload, plan: UploadPlan, viewer: Viewer): Markup {
+  const { upload, choice } = shown;
   const { found } = plan;
   const way =
     plan.refusal !== null && wayOut(plan.refusal.todo, upload, choice, plan.reading.columns.length > 0);
@@ -143,10 +151,9 @@ function planParts({ upload, choice }: ShownUpload, plan: UploadPlan): Markup {
 ${found !== null && figures(found.plan, found.rate)}
 <div class="pair">
 ${found !== null && understood(plan, found)}
-${found !== null && costCard(found)}
+${found !== null && costCard(found, actionsOf(shown, viewer))}
 ${hasChoices(choice, plan) && choices(upload, choice, plan)}
-</div>
-${found !== null && found.plan.spending !== null && (found.plan.spending.deferred ?? 0) > 0 && html`<p class="banner warn">${waitText(found.plan)}</p>`}`;
+</div>`;
 }
 
 /** What a refused file needs: links that choose it, else the words of the message. */
@@ -163,7 +170,8 @@ function wayOut(todo: string, upload: Upload, choice: Choice, hasColumns: boolea
       const fields = Object.entries(values).flatMap(([key, value]) =>
         [value].flat().map((each): [string, string] => [key, String(each)]),
       );
-      const others = fieldsOf(choice).filter(([key]) => !(key in values));
+      const keys = Object.keys(choiceOf(new URLSearchParams(fields)));
+      const others = fieldsOf(choice).filter(([key]) => !keys.includes(key));
       return html`<li><a href="${uploadPath(upload, [...others, ...fields])}">${chosenText(choiceOf(new URLSearchParams(fields)))}</a></li>
 `;
     });
@@ -174,15 +182,18 @@ ${hasColumns && html`<p>Or choose the column below.</p>`}`;
 }
 
 /** Settings for people who know no flags. */
-function chosenText(choice: Choice): string {
-  const words = Object.entries(choice).map(([key, value]) => {
-    if (key === 'column') return `identifiers from ${[value].flat().map(columnText).join(', then from ')}`;
+function chosenText({ column, kind, ...others }: Choice): string {
+  const known = IDENTIFIER_KINDS.find((each) => each === kind);
+  const kindText = known === undefined ? '' : ` (${KIND_WORDS[known]})`;
+  const columns = [column ?? 'the column that the program chooses'].flat().map(columnText);
+  const words = Object.entries(others).map(([key, value]) => {
     if (key === 'header')
       return value === 'false' ? 'the first row is data, not a header' : 'the first row is the header';
     if (key === 'skipLines') return `${countOf(Number(value), 'line')} above the header`;
-    if (key === 'kind') return `kind ${value}`;
     return `${key} ${[value].flat().join(', ')}`;
   });
+  if (column !== undefined || known !== undefined)
+    words.unshift(`identifiers from ${columns.join(', then from ')}${kindText}`);
   return sentence(words.join(', ')).slice(0, -1);
 }
 
@@ -223,10 +234,7 @@ ${reading.clear.length > 0 && html`<p>${sentence(`its content shows: ${reading.c
     facts([
       reading.sheet !== null && ['Sheet', html`<bdi>${reading.sheet}</bdi>`],
       ['First row', hasHeader ? 'names of the columns' : 'data'],
-      ['Rows', countText(rows.total)],
-      ['With an identifier', countText(rows.asked)],
       ['Identifiers', kinds.join(', ') || 'none'],
-      ['Duplicate rows', countText(rows.duplicates)],
       ['Blank or skipped', countText(rows.skipped)],
       ['Invalid', countText(rows.invalid + input.unreadable)],
     ]),
@@ -266,14 +274,13 @@ function valuesRow(name: string, kind: string, values: readonly string[]): Marku
 `;
 }
 
-function costCard({ plan }: Found): Markup {
-  const { requests, spending, account, identifiers } = plan;
+function costCard({ plan }: Found, ends: Markup): Markup {
+  const { requests, spending, account } = plan;
   const needed =
     requests.least === requests.most
       ? countText(requests.most)
       : `${countText(requests.least)} to ${countText(requests.most)}`;
   const rows = facts([
-    ['Stored answers', html`${countText(identifiers.stored ?? 0)} <span class="muted">free</span>`],
     ['Requests needed', needed],
     [
       'Within the quota',
@@ -306,13 +313,25 @@ function costCard({ plan }: Found): Markup {
     spending !== null &&
       spending.withinQuota === null &&
       html`<p class="note">The quota is unknown until the service answers a request.</p>`,
-    html`<p class="note">Nothing was sent or spent so far. A request whose answer is lost is sent once more.</p>`,
+    html`<p class="note">Nothing was sent or spent so far. A request whose answer is lost is sent once more.</p>
+${(spending?.deferred ?? 0) > 0 && html`<p class="banner warn">${waitText(plan)}</p>`}`,
+    ends,
   ]);
 }
 
 function waitText(plan: Plan): string {
   const deferred = plan.spending?.deferred ?? 0;
   return `Quota and budget do not cover ${countOf(deferred, 'request')}: the file will wait for the rest, with the results so far, and continue when they allow it.`;
+}
+
+/** The position of a single chosen column; null: none, or several. */
+function columnAt([said, ...others]: readonly string[], columns: readonly ShownColumn[]): number | null {
+  if (said === undefined || others.length > 0) return null;
+  const position = /^position:(\d+)$/.exec(said)?.[1];
+  if (position !== undefined)
+    return columns[Number(position) - 1] === undefined ? null : Number(position) - 1;
+  const [at = null, ...more] = columns.flatMap(({ name }, column) => (name === said ? [column] : []));
+  return more.length === 0 ? at : null;
 }
 
 /** Whether another way of reading it could help. */
@@ -326,29 +345,28 @@ const HOPELESS: readonly ErrorCode[] = ['input-binary', 'input-empty', 'input-mi
 /** Choices as a form that shows the plan anew. */
 function choices(upload: Upload, choice: Choice, { reading }: UploadPlan): Markup {
   const own = ['kind', 'sheet', 'header', 'skipLines'];
-  const kept = fieldsOf(choice).filter(([key]) => !own.includes(key));
-  const column = typeof choice.column === 'object' ? choice.column : [];
+  const said = typeof choice.column === 'object' ? choice.column : [];
+  const at = columnAt(said, reading.columns);
+  const kept = fieldsOf(choice).filter(([key]) => !own.includes(key) && (key !== 'column' || at === null));
   const option = (value: string, label: string, isChosen: boolean) =>
     html`<option value="${value}"${isChosen && html` selected`}>${label}</option>
 `;
-  const columns = reading.columns.map(({ name, values }, at) => {
-    const shown = values
-      .filter((value) => value.trim() !== '')
-      .slice(0, 2)
-      .join(', ');
-    return option(
-      `position:${at + 1}`,
-      `${at + 1}. ${name}${shown === '' ? '' : `: ${shown}`}`.slice(0, 90),
-      false,
-    );
+  const columns = reading.columns.map(({ name, values }, column) => {
+    const filled = values.filter((value) => value.trim() !== '');
+    const label = [`${column + 1}. ${name}`, ...filled.slice(0, 2)].join(' · ');
+    return option(`position:${column + 1}`, label.slice(0, 90), column === at);
   });
+  const others = [
+    said.length > 0 && at === null && option('', `as chosen: ${said.map(columnText).join(', then ')}`, true),
+    option(ANY_COLUMN, 'chosen by the program', said.length === 0),
+  ];
   const hasLines = reading.format === null || reading.format === 'csv' || reading.format === 'xlsx';
   const content = html`<form class="choices" method="get" action="${uploadPath(upload)}">
 ${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
 ${
   columns.length > 0 &&
   html`<label for="pick">Column of the identifiers</label>
-<select id="pick" name="pick">${option('', column.length === 0 ? 'chosen by the program' : `as chosen: ${column.map(columnText).join(', then ')}`, true)}${column.length > 0 && option(ANY_COLUMN, 'let the program choose', false)}${columns}</select>`
+<select id="pick" name="pick">${others}${columns}</select>`
 }
 <label for="kind">Kind</label>
 <select id="kind" name="kind">${option('', 'as the values say', choice.kind === undefined)}${IDENTIFIER_KINDS.map((kind) => option(kind, kind === 'auto' ? 'auto: the service decides' : KIND_WORDS[kind], choice.kind === kind))}</select>

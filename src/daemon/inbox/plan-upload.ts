@@ -6,6 +6,7 @@ import pLimit from 'p-limit';
 import type { Settings } from '../../config/settings.js';
 import type { DaemonContext } from '../../context/daemon-context.js';
 import { BrandEnrichError } from '../../core/errors.js';
+import { IDENTIFIER_KINDS } from '../../core/identifier.js';
 import type { TableFormat } from '../../core/table.js';
 import { type IntakeOptions, openInput, sheetNames } from '../../intake/open-input.js';
 import { intakeOf, outputOf, runSettingsOf, scanOf } from '../../run/enrich-request.js';
@@ -36,7 +37,7 @@ export const ANY_COLUMN = 'any';
  */
 export function choiceOf(fields: URLSearchParams): Choice {
   const pick = fields.get('pick') ?? '';
-  const said = [...new Set(fields.keys())].filter((key) => KEYS.has(key)).sort();
+  const said = [...new Set(fields.keys())].filter((key) => KEYS.has(key));
   const choice: Record<string, string | string[]> = {};
   for (const key of said) {
     const values = fields.getAll(key).filter((value) => value !== '');
@@ -45,7 +46,17 @@ export function choiceOf(fields: URLSearchParams): Choice {
     if (first !== undefined) choice[key] = key === 'column' || others.length > 0 ? values : first;
   }
   if (pick !== '') delete choice.column;
-  return pick === '' || pick === ANY_COLUMN ? choice : { column: [pick], ...choice };
+  const chosen = pick === '' || pick === ANY_COLUMN ? choice : { column: [pick], ...choice };
+  // Sorted, so that equal choices are written alike.
+  return Object.fromEntries(Object.entries(withKindApart(chosen)).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The kind of a single column by its own key, where another choice of kind replaces it. */
+function withKindApart(choice: Choice): Choice {
+  const [column, ...others] = typeof choice.column === 'object' ? choice.column : [];
+  const kind = IDENTIFIER_KINDS.find((each) => column?.endsWith(`:${each}`));
+  if (column === undefined || kind === undefined || others.length > 0) return choice;
+  return { kind, ...choice, column: [column.slice(0, -kind.length - 1)] };
 }
 
 /** A choice as fields of a form or an address. */

@@ -161,6 +161,7 @@ button:hover{border-color:var(--muted)}
 .answers{text-align:center}
 .action{display:inline}
 .choices label{display:block;color:var(--muted);margin:10px 0 4px}
+.choices p{margin:10px 0 0}
 .choices p label{display:inline}
 .choices :is(select,input:is([type=file],[type=number])){max-width:100%;font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--muted);border-radius:8px;padding:6px 10px}
 .choices button{margin-top:10px}
