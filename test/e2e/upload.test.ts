@@ -4,6 +4,7 @@
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { writeXlsx } from 'hucre/xlsx';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createInboxScene, type InboxScene } from '../daemon/inbox/inbox-scene.js';
@@ -167,6 +168,52 @@ it('says what has to wait where quota and budget do not cover the file, and cost
   const [waiting = ''] = await scene.until('waiting', 1);
   expect(JSON.parse(await readFile(join(waiting, 'list.csv.json'), 'utf8'))).toEqual({ maxCost: '1' });
   expect(scene.service.meter.billed).toBe(20);
+});
+
+it('says in sentences why a file cannot be read, and how else to read it', async () => {
+  const { scene, url } = await startUp();
+  const { get, send } = await signIn(url);
+  const pageOf = async (name: string, content: string | Buffer) => {
+    const path = await send(name, content);
+    return { path, page: await get(path) };
+  };
+  const old = await pageOf('old.xls', Buffer.from('d0cf11e0a1b11ae1', 'hex'));
+  expect(old.page).toContain('old.xls is an old Office file');
+  expect(old.page).toContain('save it as an Excel workbook');
+  expect(old.page).not.toContain('Read it differently');
+  const names = await pageOf('names.csv', 'company,city\nAcme,Berlin\nBeta,Paris\n');
+  expect(names.page).toContain('Company names cannot be looked up');
+  expect(names.page).toContain('<option value="position:2">2. city · Berlin · Paris</option>');
+  const bare = await pageOf('export', 'acme.com\nbeta.com\ndelta.com\n');
+  expect(bare.page).toContain('<dt>First row</dt><dd>data</dd>');
+  const variants = await pageOf('two.csv', 'site1,site2\nacme.com,store.com\nbeta.com,gamma.com\n');
+  expect(variants.page).toContain('the columns site1, site2 mean the same; they are tried in turn');
+  expect(variants.page).toContain('<dt>Requests needed</dt><dd>2 to 4</dd>');
+  expect((await pageOf('empty.csv', '')).page).toContain('The input has no records: empty.csv.');
+
+  const sheets = [
+    { name: 'Notes', rows: [['to do'], ['call Anna']] },
+    { name: 'Kunden', rows: [['website'], ['acme.com'], ['beta.com']] },
+  ];
+  const book = await pageOf('book.xlsx', Buffer.from((await writeXlsx({ sheets })) as Uint8Array));
+  expect(book.page).not.toContain('>Start');
+  expect(book.page).toContain('<option value="Kunden">Kunden</option>');
+  const second = await get(`${book.path}?sheet=Kunden&pick=&kind=&skipLines=`);
+  expect(second).toContain('2 rows, 2 distinct identifiers: at most 2 requests.');
+  expect(second).toContain('<option value="Kunden" selected>Kunden</option>');
+  expect(await get(`${book.path}?sheet=Kunden&pick=position%3A1&kind=isin`)).toContain(
+    'Most values of this column cannot be ISINs',
+  );
+  expect(await get(`${book.path}?sheet=Kunden&skipLines=many`)).toContain('is not a');
+
+  await scene.write('brand-enrich.json', '{"colum": "website"}');
+  const closed = await get((await pageOf('later.csv', domainList(3))).path);
+  expect(closed).toContain('Did you mean column?<');
+  expect(closed).not.toContain('>Start');
+  for (const page of [old.page, names.page, bare.page, book.page, closed])
+    expect(page).not.toContain('/.uploads/');
+  expect(await scene.list('inbox')).toEqual([]);
+  expect(scene.service.meter.requests).toEqual([]);
 });
 
 describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {

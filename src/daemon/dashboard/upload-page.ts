@@ -397,6 +397,6 @@ ${actionButton(viewer, `${path}/discard`, 'Discard')}
 }
 
 function sentence(text: string): string {
-  const trimmed = text.trim().replace(/\.$/, '');
-  return `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}.`;
+  const trimmed = text.trim();
+  return `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}${/[.?]$/.test(trimmed) ? '' : '.'}`;
 }
