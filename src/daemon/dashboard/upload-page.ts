@@ -40,6 +40,7 @@ export function uploadCard({ roots, received }: UploadsView, now: number): Marku
       'upload-card',
       'Enrich a file',
       html`<p class="empty">Files can be sent here once <code>up</code> has an inbox: start it with <code>--inbox DIR</code>.</p>`,
+      { more: 'alone' },
     );
   }
   const [first = ''] = roots;
@@ -60,7 +61,7 @@ ${inbox}
 </form>
 <noscript><p class="empty">Sending a file from this page needs JavaScript. Without it, put the file into <code>${first}/inbox</code>.</p></noscript>
 <div data-part="uploads">${received.length > 0 && receivedList(received, now)}</div>`;
-  return card('upload-card', 'Enrich a file', content);
+  return card('upload-card', 'Enrich a file', content, { more: 'alone' });
 }
 
 function receivedList(received: readonly Upload[], now: number): Markup {
@@ -270,7 +271,7 @@ function valuesRow(name: string, kind: string, values: readonly string[]): Marku
     (value) => html`<li><bdi>${value.trim() === '' ? '(blank)' : value}</bdi></li>
 `,
   );
-  return html`<tr><th scope="row"><bdi>${name}</bdi><span class="meaning">${kind}</span></th><td><ul class="values">${shown}</ul></td></tr>
+  return html`<tr><th class="values-of" scope="row"><bdi>${name}</bdi><span class="meaning">${kind}</span></th><td><ul class="values">${shown}</ul></td></tr>
 `;
 }
 

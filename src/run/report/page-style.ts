@@ -168,8 +168,9 @@ button:hover{border-color:var(--muted)}
 .choices progress{display:block;width:100%;margin-top:12px;accent-color:var(--link)}
 .dropping{outline:4px dashed var(--link);outline-offset:-8px}
 .dropping main{opacity:.5}
+.values-of{min-width:110px;padding-right:12px}
 .values{list-style:none;margin:0;padding:0;overflow-wrap:anywhere}
-.card.alone{margin-bottom:16px}
+.card.alone{margin:16px 0}
 .ends{display:flex;flex-wrap:wrap;gap:8px 12px;margin:16px 0}
 .ends form:not(:only-child):first-child button{background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
 h3{font-size:14px;margin:16px 0 6px;font-weight:650}

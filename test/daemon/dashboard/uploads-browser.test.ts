@@ -1,4 +1,4 @@
-/** Sending a file from the page, in a real browser: dropped, refused, cut off, and without script. */
+/** Sending a file from the page in a real browser: dropped, refused, cut off, without script. */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
