@@ -153,11 +153,12 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
 });
 
 it('says what has to wait where quota and budget do not cover the file, and costs no more than that', async () => {
-  const money = { plan: 'paid', overageBudget: 1, overagePrice: 0.1, currency: 'EUR' };
+  const money = { plan: 'paid', overageBudget: 1, overagePrice: 0.1, currency: 'EUR', rate: 40 };
   const { scene, url } = await startUp({ quota: 10, ...money }, { plan: 'paid', overageTenths: 1_000 });
   const { get, send, press } = await signIn(url);
   const page = await get(await send('list.csv', domainList(25)));
   expect(page).toContain('Start: at most 20 requests, at most 1.00 EUR of overage<');
+  expect(page).toContain('0.5 s<span class="below">at 40 a second</span>');
   expect(page).toContain('Quota and budget do not cover 5 requests: the file will wait');
   expect((await press(page, 'Discard')).status).toBe(303);
   expect(await readdir(scene.path('.uploads'))).toEqual([]);

@@ -247,6 +247,7 @@ ${reading.clear.length > 0 && html`<p>${sentence(`its content shows: ${reading.c
       )}</ul>`,
     input.examples.length > 0 &&
       html`<p class="note">The first: ${input.examples.map(({ line, reason }) => `line ${line}: ${reason}`).join('; ')}.</p>`,
+    plan.priority !== null && html`<p class="note">${sentence(plan.priority.sentence)}</p>`,
     html`<h3>First values</h3>
 <table><tbody>${chosen.map(({ column, name, kind }) => valuesRow(name === '' ? `column ${column + 1}` : name, KIND_WORDS[kind], reading.columns[column]?.values ?? []))}</tbody></table>`,
     input.warnings.length > 0 &&
