@@ -32,6 +32,7 @@ export function runRecord(
     asOf,
     keyStartedAt: asOf,
     hasEarlierFailures: false,
+    isPaused: false,
     beatAt: parts.status === undefined || parts.status === 'running' ? NOW - 2_000 : asOf + MINUTE,
     status: 'running',
     reason: null,
