@@ -4,6 +4,7 @@ import { CHART_SCRIPT } from '../../run/report/page-script.js';
 export const DASHBOARD_SCRIPT = `'use strict';
 (() => {${CHART_SCRIPT}
   const TONES = { ours: 'link', theirs: 'unscored', left: 'line', near: 'acceptable', over: 'poor' };
+  const PARTS = document.querySelector('meta[name=parts]').content;
   const charts = {};
   let heardAt = Date.now();
   let isAsking = false;
@@ -74,16 +75,30 @@ export const DASHBOARD_SCRIPT = `'use strict';
     drawLine();
   }
 
+  // The element of a renewed part that stands for the focused one: same link, form or details.
+  function twinOf(focused, fresh) {
+    const marks = (each) => {
+      const form = each.closest('form');
+      const name = each.closest('details')?.id ?? '';
+      return [each.tagName, each.getAttribute('href'), name, form && form.outerHTML].join(' ');
+    };
+    return [...fresh.querySelectorAll(focused.tagName)].find((each) => marks(each) === marks(focused));
+  }
+
   function take(text) {
     const fresh = new DOMParser().parseFromString(text, 'text/html');
     const isEmpty = (page) => page.querySelector('[data-empty]') !== null;
     if (isEmpty(document) !== isEmpty(fresh)) return location.reload();
     fresh.querySelectorAll('[data-part]').forEach((next) => {
       const old = part(next.dataset.part);
-      if (!old || old.outerHTML === next.outerHTML) return;
-      const link = old.contains(document.activeElement) && document.activeElement.getAttribute('href');
+      if (!old) return;
+      next.querySelectorAll('details[id]').forEach((each) => {
+        each.open = document.getElementById(each.id)?.open === true;
+      });
+      if (old.outerHTML === next.outerHTML) return;
+      const focused = old.contains(document.activeElement) && document.activeElement;
       old.replaceWith(document.importNode(next, true));
-      if (link) part(next.dataset.part).querySelector('a[href="' + link + '"]')?.focus({ preventScroll: true });
+      if (focused) twinOf(focused, part(next.dataset.part))?.focus({ preventScroll: true });
     });
     draw();
   }
@@ -94,7 +109,7 @@ export const DASHBOARD_SCRIPT = `'use strict';
     let silence = '';
     try {
       const patience = AbortSignal.timeout(10000);
-      const response = await fetch('/parts', { signal: patience, cache: 'no-store', redirect: 'error' });
+      const response = await fetch(PARTS, { signal: patience, cache: 'no-store', redirect: 'error' });
       if (response.status === 401) location.reload();
       if (!response.ok) throw new Error(String(response.status));
       const text = await response.text();

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 import { getRequestListener } from '@hono/node-server';
+import type { Context } from 'hono';
 import { readDashboardPassword } from '../../config/secrets.js';
 import type { Settings } from '../../config/settings.js';
 import { systemClock } from '../../core/clock.js';
@@ -16,10 +17,13 @@ import type { AccountNames } from '../../run/enrich-request.js';
 import { readChartLibrary } from '../../run/report/page-script.js';
 import { tickQueueOf } from '../schedules/schedule-book.js';
 import { type Action, addActions, takeNotice } from './actions.js';
-import { createGate, type GateOptions, randomPassword, sendPage } from './gate.js';
+import { createGate, type GatedApp, type GateOptions, randomPassword, sendPage } from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard } from './gather-dashboard.js';
+import { createRunLook } from './look-at-run.js';
 import type { QueueBoard } from './queue-board.js';
-import { renderDashboard, renderParts } from './render-dashboard.js';
+import { renderDashboard, renderParts, type Viewer } from './render-dashboard.js';
+import { runActions } from './run-actions.js';
+import { addRunRoutes, failedActions } from './run-routes.js';
 import { statusOf } from './status-json.js';
 import { QUEUE_PATH } from './waiting-sections.js';
 
@@ -78,23 +82,33 @@ export async function openDashboard(context: DashboardContext) {
     return createQueueBoard(shown, (reason) => log.debug({ reason }, 'the queue cannot be shown'));
   }
 
+  const look = async () => ({
+    ...(await newest.look()),
+    host: hostname(),
+    now: systemClock.now(),
+    serviceOutage: context.outage?.() ?? null,
+    isSample: settings.sample,
+    isStopping: stop.aborted,
+  });
+  const { overagePrice, currency } = settings;
+  const terms = { overagePrice, currency };
+  const chartLibrary = await readChartLibrary();
+  const lookAtRun = createRunLook({ engine, look, inboxes });
   const server = await serveDashboard({
     host: settings.dashboardHost,
     port: settings.dashboardPort,
     password,
     clock: systemClock,
-    chartLibrary: await readChartLibrary(),
-    currency: settings.currency,
-    actions: [],
+    chartLibrary,
+    currency,
+    actions: onNewestData(
+      [...runActions({ engine, look, lookAtRun, terms }), ...failedActions(inboxes)],
+      newest.expire,
+    ),
     log,
-    look: async () => ({
-      ...(await newest.look()),
-      host: hostname(),
-      now: systemClock.now(),
-      serviceOutage: context.outage?.() ?? null,
-      isSample: settings.sample,
-      isStopping: stop.aborted,
-    }),
+    look,
+    addPages: (app, viewerOf) =>
+      addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, chartLibrary, now: systemClock.now }),
     openBoard() {
       board ??= loadBoard().catch((error: unknown) => {
         board = undefined;
@@ -113,10 +127,23 @@ export async function openDashboard(context: DashboardContext) {
   return { url, signInUrl };
 }
 
+/** Actions that see the newest data, as does the page after them. */
+function onNewestData(actions: readonly Action[], expire: () => void): Action[] {
+  return actions.map((action) => ({
+    ...action,
+    async carryOut(input) {
+      expire();
+      return action.carryOut(input).finally(expire);
+    },
+  }));
+}
+
 export interface DashboardServerOptions extends Omit<GateOptions, 'key'> {
   /** 0 takes a free one. */
   readonly port: number;
   readonly look: () => Promise<DashboardView>;
+  /** Adds further pages; `viewerOf`: with the notice of their last action. Default: none. */
+  readonly addPages?: (app: GatedApp, viewerOf: (context: Context) => Promise<Viewer>) => void;
   /** A label of amounts; default: none. */
   readonly currency?: string | null;
   /** The browser build of Chart.js, as text. */
@@ -135,14 +162,17 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
   const key = randomBytes(32);
   const app = createGate({ ...options, key });
   const policy = "default-src 'none'";
+  const viewerOf = async (context: Context) => {
+    return { ...context.get('session'), notice: await takeNotice(context, key) };
+  };
   app.get('/', async (context) => {
-    const viewer = { ...context.get('session'), notice: await takeNotice(context, key) };
-    return sendPage(context, renderDashboard(await look(), viewer, chartLibrary));
+    return sendPage(context, renderDashboard(await look(), await viewerOf(context), chartLibrary));
   });
   app.get('/parts', async (context) => {
     const viewer = { ...context.get('session'), notice: null };
     return sendPage(context, { html: renderParts(await look(), viewer), policy });
   });
+  options.addPages?.(app, viewerOf);
   addActions(app, actions, { log, key });
   app.get('/status.json', async (context) => {
     context.header('content-security-policy', policy);

@@ -5,6 +5,7 @@ import { accountSection } from './account-section.js';
 import { DASHBOARD_SCRIPT } from './dashboard-script.js';
 import type { Session } from './gate.js';
 import type { DashboardView } from './gather-dashboard.js';
+import { failedSection } from './job-page.js';
 import { banners, figuresOf, headlineOf, verdictOf } from './overview.js';
 import { ICON, type Page, page } from './plain-pages.js';
 import { runsSection } from './runs-section.js';
@@ -21,10 +22,23 @@ export interface Viewer extends Pick<Session, 'user' | 'formToken'> {
 
 /** `chartLibrary`: the minified Chart.js 4 for browsers, as text; empty: bars replace gauges. */
 export function renderDashboard(view: DashboardView, viewer: Viewer, chartLibrary: string): Page {
-  const refresh = html`<noscript><meta http-equiv="refresh" content="${PLAIN_REFRESH_SECONDS}"></noscript>`;
   const scripts = [inlineScript(chartLibrary), DASHBOARD_SCRIPT];
-  const token = html`<meta name="form-token" content="${viewer.formToken}">`;
-  return page('brand-enrich dashboard', [ICON, '\n', token, '\n', refresh], bodyOf(view, viewer), scripts);
+  return livePage('brand-enrich dashboard', bodyOf(view, viewer), viewer, '/parts', scripts);
+}
+
+/** A page that renews what has `data-part` from the path `parts`. */
+export function livePage(
+  title: string,
+  body: Markup,
+  viewer: Viewer,
+  parts: string,
+  scripts: readonly string[],
+): Page {
+  const head = html`${ICON}
+<meta name="form-token" content="${viewer.formToken}">
+<meta name="parts" content="${parts}">
+<noscript><meta http-equiv="refresh" content="${PLAIN_REFRESH_SECONDS}"></noscript>`;
+  return page(title, head, body, scripts);
 }
 
 /** The content of the body, without scripts. */
@@ -32,7 +46,8 @@ export function renderParts(view: DashboardView, viewer: Viewer): string {
   return bodyOf(view, viewer).text;
 }
 
-function bodyOf(view: DashboardView, { user, notice }: Viewer): Markup {
+function bodyOf(view: DashboardView, viewer: Viewer): Markup {
+  const { user, notice } = viewer;
   const { data, host, now } = view;
   const [label, tone] = verdictOf(view);
   const main =
@@ -41,11 +56,12 @@ function bodyOf(view: DashboardView, { user, notice }: Viewer): Markup {
         html`<section class="card" data-empty="true"><p class="empty">There is no data until the engine has answered once.</p></section>`
       : html`${figuresOf(data)}
 ${accountSection(data)}
-${runsSection(data)}
+${runsSection(data, viewer)}
 <div class="pair">
 ${waitingSection(data)}
 ${schedulesSection(data)}
 </div>
+${failedSection(data, viewer)}
 ${queueSection(data)}`;
   return html`<header>
 <p class="top"><span class="eyebrow">brand-enrich on <bdi>${host}</bdi></span><span class="ways"><a href="${QUEUE_PATH}/">Queue</a> <a href="/status.json">JSON</a></span></p>

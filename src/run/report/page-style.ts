@@ -160,6 +160,10 @@ button:hover{border-color:var(--muted)}
 .sign-in input:is([type=password],[type=text]){width:100%;font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--muted);border-radius:8px;padding:9px 12px}
 .answers{text-align:center}
 .action{display:inline}
+.doings{display:flex;flex-wrap:wrap;align-items:center;gap:8px 10px;margin:10px 0 0;font-size:14px}
+.doings:empty{display:none}
+.doings .note{margin:0}
+.reason{white-space:pre-wrap;overflow-wrap:anywhere;font-size:14px;margin:6px 0 0}
 .sign-in button{margin:14px 0 8px;width:100%;padding:9px;background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
 @media (max-width:600px){
 main,header,footer{padding-left:14px;padding-right:14px}

@@ -45,6 +45,16 @@ ${filesSection(data)}
   return pageOf({ title: `${name}: brand-enrich report`, head, body, scripts });
 }
 
+/**
+ * The `Content-Security-Policy` for a page of this program that others may have changed: its own
+ * scripts alone run. The style may be that of another release.
+ */
+export function pagePolicyOf(chartLibrary: string): string {
+  const more = ["form-action 'none'", "frame-ancestors 'none'"];
+  const policy = policyOf([inlineScript(chartLibrary), PAGE_SCRIPT], more);
+  return policy.replace(/style-src [^;]+/, "style-src 'unsafe-inline'");
+}
+
 /** The last part of a path of any system. */
 function fileName(path: string): string {
   return path.split(/[\\/]/).at(-1) || path;

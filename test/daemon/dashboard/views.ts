@@ -161,6 +161,7 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
         ],
       },
     ],
+    failed: [{ count: 0, files: [] }],
     ...parts,
   };
 }
