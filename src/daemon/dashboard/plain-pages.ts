@@ -14,10 +14,13 @@ export function page(title: string, head: Filling, body: Markup, scripts: readon
   return { html: pageOf({ title, head, body, scripts }), policy: policyOf(scripts, more) };
 }
 
-/** A moment as its age, with the date and time for those who want it. */
-export function timeText(at: number, now: number): Markup {
-  const iso = new Date(at).toISOString();
-  return html`<time datetime="${iso}" title="${momentText(iso)}">${agoText(at, now)}</time>`;
+/** A moment in words, by default its age, with date and time for those who want them. */
+export function timeText(at: number, now: number, words = agoText(at, now)): Markup {
+  const date = new Date(at);
+  // A number from a file of an inbox can be any.
+  if (Number.isNaN(date.getTime())) return html`${words}`;
+  const iso = date.toISOString();
+  return html`<time datetime="${iso}" title="${momentText(iso)}">${words}</time>`;
 }
 
 /** `complaint`: why an attempt was refused; null before the first. `next`: where to go then. */

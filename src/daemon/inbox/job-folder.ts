@@ -182,9 +182,9 @@ export async function putBack(folders: InboxFolders, job: Job): Promise<boolean>
 }
 
 /**
- * Moves the original of a failed job, and its side file, back where it was dropped, without what was
- * made of it. Replaces nothing there: newer settings of the file count. Returns the file's name.
- * Throws `NeverStartError` when the file must stay where it is.
+ * Moves the original of a failed job, and its side file, back where it was dropped, without what
+ * was made of it. Replaces nothing there: newer settings of the file count. Returns the file's
+ * name. Throws `NeverStartError` when the file must stay where it is.
  */
 export async function dropAgain({ inbox }: Pick<InboxFolders, 'inbox'>, folder: string): Promise<string> {
   const record = await readRecord(folder);

@@ -3,7 +3,7 @@ import { onTestFinished } from 'vitest';
 import { type Log, silentLog } from '../../../src/core/log.js';
 import type { Action } from '../../../src/daemon/dashboard/actions.js';
 import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
-import { serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
+import { type DashboardServerOptions, serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
 import { chartLibrary } from '../../run/report/pages.js';
 import { dashboardView, NOW } from './views.js';
 
@@ -26,6 +26,7 @@ export async function startDashboard(
     readonly password?: string;
     readonly actions?: readonly Action[];
     readonly log?: Log;
+    readonly addPages?: DashboardServerOptions['addPages'];
   } = {},
 ): Promise<ServedDashboard> {
   let view = parts.view ?? dashboardView();
@@ -38,6 +39,7 @@ export async function startDashboard(
     clock: { now: () => now, monotonic: () => now },
     chartLibrary: await chartLibrary(),
     actions: parts.actions ?? [],
+    ...(parts.addPages && { addPages: parts.addPages }),
     log: parts.log ?? silentLog(),
     look: async () => view,
     openBoard: () => Promise.reject(new Error('there is no queue in this test')),
