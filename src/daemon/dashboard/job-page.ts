@@ -44,7 +44,7 @@ function failedItem(
   const isTried = file !== null && againButton(inbox, folder, viewer, '/');
   return html`<li><p class="run-head"><strong class="run-name"><bdi>${file ?? folder}</bdi></strong>${failedAt > 0 && html`<span class="run-when">${timeText(failedAt, now)}</span>`}</p>
 <p class="why">${first || 'The reason is unknown.'}</p>
-${more !== '' && html`<details id="${`why-${inbox}-${folder}`}"><summary>What to do</summary><p class="reason">${more}</p></details>`}
+${more !== '' && html`<details id="${`why-${inbox}-${folder}`}"><summary>Details</summary><p class="reason">${more}</p></details>`}
 <div class="doings">${isTried} <a href="${jobPath(inbox, 'failed', folder)}">Files</a></div></li>
 `;
 }

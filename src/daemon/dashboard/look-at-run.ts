@@ -16,6 +16,7 @@ export interface RunView {
   readonly storeNow: number;
   /** Its account; null while unknown. */
   readonly ledger: LedgerState | null;
+  /** null: too early, or it does not run. */
   readonly speed: Speed | null;
   /** A later start of the same file; null: none is known. */
   readonly newer: RunRecord | null;
@@ -114,7 +115,7 @@ export function createRunLook({ engine, look, inboxes }: RunLookContext) {
       shown,
       storeNow: data.storeNow,
       ledger,
-      speed: isWorking ? speedOf(run, looks.note(run, data.at), data.storeNow) : null,
+      speed: shown.standing === 'running' ? speedOf(run, looks.note(run, data.at), data.storeNow) : null,
       newer: data.runs.find((each) => each.key === run.key && each.asOf > run.asOf) ?? null,
       job: isWorking ? null : await lookForJob(run),
       isOfThisHost: run.label.startsWith(`${hostname()}: `),

@@ -142,7 +142,7 @@ async function costLine(
   const { overageRequests, maxCost } = estimateSpending(left, account, { settings, overagePrice });
   const cost =
     overageRequests === 0
-      ? 'They cost no more than requests of the quota.'
+      ? 'They cost requests of the quota, and no overage.'
       : `At most ${countOf(overageRequests, 'overage request')}: ${maxCost}${currency === null ? '' : ` ${currency}`}.`;
   return `${leftLine(run)} ${cost}`;
 }

@@ -100,7 +100,9 @@ export function actionsOf(shown: Pick<ShownRun, 'run' | 'standing'>): readonly R
   return [shown.run.isPaused ? 'resume' : 'pause', 'cancel'];
 }
 
-function figures({ shown: { run }, speed }: RunView, terms: MoneyTerms): Markup {
+function figures({ shown, speed }: RunView, terms: MoneyTerms): Markup {
+  const { run, standing } = shown;
+  const rest = standing === 'held' ? 'it waits' : isAtWork(shown) ? 'not known yet' : 'not at work';
   const { matched, notFound, failed, left, whole } = partsOf(run);
   const { requests, billed } = run.tally;
   return keyFigures(
@@ -109,7 +111,7 @@ function figures({ shown: { run }, speed }: RunView, terms: MoneyTerms): Markup 
       ['Matched', countText(matched), `${countText(notFound)} not found, ${countText(failed)} failed`],
       ['Billed', countText(billed), `of ${countOf(requests, 'request')} sent`],
       ['Overage', amountOf(run.overageBilled, terms), countOf(run.overageBilled, 'overage request')],
-      ['Time left', timeLeft(run, speed) ?? '–', speed === null ? 'not at work' : rateText(speed.perSecond)],
+      ['Time left', timeLeft(run, speed) ?? '–', speed === null ? rest : rateText(speed.perSecond)],
     ],
     true,
   );
@@ -119,7 +121,7 @@ function progressCard(run: RunRecord): Markup {
   const content =
     partsOf(run).whole === 0
       ? html`<p class="empty">The number of identifiers is not known yet.</p>`
-      : html`<div class="run">${countsOf(run)}</div>`;
+      : countsOf(run);
   return card('progress', 'Progress', content, { isPart: true });
 }
 
@@ -200,16 +202,13 @@ function noFilesText({ shown, isOfThisHost }: RunView): string {
 function aboutCard({ shown: { run }, newer }: RunView): Markup {
   const { host } = nameAndHostOf(run);
   const { settings, rows } = run;
-  const list = facts(
-    [
-      host !== '' && ['Machine', html`<bdi>${host}</bdi>`],
-      ['Account', settings.account],
-      ['Service', settings.service],
-      ['Rows', rows === null ? 'unknown' : countText(rows)],
-      settings.maxRequests !== null && ['Cap', `--max-requests ${settings.maxRequests}`],
-      newer !== null && ['Started again', html`<a href="${runPath(newer.id)}">${newer.id}</a>`],
-    ],
-    'facts',
-  );
+  const list = facts([
+    host !== '' && ['Machine', html`<bdi>${host}</bdi>`],
+    ['Account', settings.account],
+    ['Service', settings.service],
+    ['Rows', rows === null ? 'unknown' : countText(rows)],
+    settings.maxRequests !== null && ['Cap', `--max-requests ${settings.maxRequests}`],
+    newer !== null && ['Later start', html`<a href="${runPath(newer.id)}">${newer.id}</a>`],
+  ]);
   return card('about', 'About this run', list, { isPart: true });
 }

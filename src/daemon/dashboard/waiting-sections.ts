@@ -30,12 +30,7 @@ function queuedPart(queued: readonly string[], inProgress: readonly string[]): M
   return html`<p class="why">${behind}: ${shown(queued)}.</p>`;
 }
 
-function waitingPart(
-  folder: string,
-  index: number,
-  waiting: ShownInbox['waiting'],
-  now: number,
-): Markup {
+function waitingPart(folder: string, index: number, waiting: ShownInbox['waiting'], now: number): Markup {
   if (waiting === null) return html`<p class="why">${folder} cannot be read at the moment.</p>`;
   if (waiting.length === 0) {
     return html`<p class="empty">No files are waiting. Drop a file into <code>${folder}/inbox</code>; its results appear in <code>${folder}/done</code>.</p>`;

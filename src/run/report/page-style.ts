@@ -119,6 +119,7 @@ footer{color:var(--muted);font-size:13px;padding-top:4px;padding-bottom:32px;ove
 .ways a{margin-left:14px}
 .banner{border-radius:8px;padding:10px 14px;margin:10px 0 0;font-size:14px;overflow-wrap:anywhere}
 main>.card[data-part],main>[data-empty]{margin-bottom:16px}
+main>.card+.card,header+main>.card:first-child{margin-top:16px}
 .empty{color:var(--muted);margin:0;overflow-wrap:anywhere}
 .gauge code{white-space:nowrap}
 .big{font-size:26px}

@@ -58,7 +58,12 @@ it.each([
     {},
     'At most 50 overage requests: 5 EUR.',
   ],
-  ['quota alone', { ...left, settings: { overage: 0 } }, {}, 'They cost no more than requests of the quota.'],
+  [
+    'quota alone',
+    { ...left, settings: { overage: 0 } },
+    {},
+    'They cost requests of the quota, and no overage.',
+  ],
   ['an unknown quota', left, { quota: null }, 'At most 1,000 overage requests: 100 EUR.'],
   [
     'an unknown number',
