@@ -11,9 +11,9 @@ type StatusDocument = Document<'status'>;
 type RunDocument = StatusDocument['runs'][number];
 
 export function accountDocument(name: string, ledger: LedgerState): NonNullable<StatusDocument['account']> {
-  const { usage, closedAt, isPaused, pace } = ledger;
-  const rest = { usage, closedAt: isoTime(closedAt), isPaused, ratePerSecond: pace.rate };
-  return { name, ...useOf(ledger), ...rest };
+  const { usage, isPaused, pace, days } = ledger;
+  const times = { closedAt: isoTime(ledger.closedAt), answeredAt: isoTime(ledger.answeredAt) };
+  return { name, ...useOf(ledger), usage, ...times, isPaused, ratePerSecond: pace.rate, days };
 }
 
 export function answersDocument(stats: OutcomeStats): StatusDocument['answers'] {
@@ -57,6 +57,7 @@ export function runDocument(
     service: run.settings.service,
     account: run.settings.account,
     status,
+    isPaused: run.isPaused,
     startedAt: new Date(run.asOf).toISOString(),
     heartbeatAt: new Date(run.beatAt).toISOString(),
     rows,

@@ -189,12 +189,13 @@ export function answeredOf({ tally }: Pick<RunRecord, 'tally'>): number {
  */
 export function runsBefore(run: RunRecord, runs: readonly RunRecord[], now: number): RunRecord[] {
   const hasLeft = (each: RunRecord) => each.identifiers === null || answeredOf(each) < each.identifiers;
-  if (run.tally.requests > 0 || !hasLeft(run) || !isAlive(run, now)) return [];
+  if (run.tally.requests > 0 || run.isPaused || !hasLeft(run) || !isAlive(run, now)) return [];
   const { account, service } = run.settings;
   return runs.filter(
     (each) =>
       each.id !== run.id &&
       each.asOf <= run.asOf &&
+      !each.isPaused &&
       each.settings.account === account &&
       each.settings.service === service &&
       isAlive(each, now) &&

@@ -21,7 +21,6 @@ const MARKS: Readonly<Record<Standing, Mark>> = {
 
 const HELD: Readonly<Record<RunHold, string>> = {
   paused: 'spending is paused',
-  'paused alone': 'this run is paused',
   closed: 'the service refuses further requests until the quota is raised or the next period begins',
   'used up': 'the limit is used up; it continues when quota or budget is raised or the next period begins',
   capped: 'its own --max-requests is reached',
@@ -130,6 +129,8 @@ export function whyText({ run, standing, hold, queued }: ShownRun, now: number):
   if (standing === 'dead') {
     return `No heartbeat for ${spanText(now - run.beatAt)}: it was killed, or lost its engine. Run the same command again to continue; paid answers are stored.`;
   }
+  if (standing === 'held' && run.isPaused)
+    return `Waiting: it is paused; brand-enrich resume ${run.id} continues it.`;
   if (standing === 'held' && hold !== null) return `Waiting: ${HELD[hold]}.`;
   if (foundNothing(run)) return 'Nothing matched: are the column and its kind right?';
   // The label beside it says as much.
@@ -142,8 +143,8 @@ export type Standing = 'running' | 'held' | 'dead' | 'finished' | 'stopped' | 'c
 
 /** Why an account may not spend. */
 export type Hold = 'paused' | 'closed' | 'used up';
-/** Why a run may not spend: its account, a pause of this run alone, or its own `--max-requests`. */
-export type RunHold = Hold | 'paused alone' | 'capped';
+/** Why a run may not spend: it is paused, its account, or its own `--max-requests`. */
+export type RunHold = Hold | 'capped';
 
 export function holdOf(
   ledger: Pick<LedgerState, 'isPaused' | 'closedAt' | 'sent' | 'others'> | null,
@@ -158,7 +159,7 @@ export function holdOf(
 /** Why a run with identifiers left may not spend; null: it may. `hold`: of its own account. */
 export function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
   if (run.identifiers !== null && partsOf(run).left === 0) return null;
-  if (run.isPaused && hold !== 'paused') return 'paused alone';
+  if (run.isPaused) return 'paused';
   if (hold !== null) return hold;
   const { maxRequests } = run.settings;
   return maxRequests !== null && run.tally.requests >= maxRequests ? 'capped' : null;

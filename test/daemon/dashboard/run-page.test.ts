@@ -44,7 +44,7 @@ describe('the headline', () => {
     [
       'is paused alone',
       { tally, isPaused: true },
-      '765 of 1,400 identifiers are done, 635 are left. Waiting: this run is paused.',
+      '765 of 1,400 identifiers are done, 635 are left. Waiting: it is paused; brand-enrich resume r-20261120-8ce9ee49 continues it.',
     ],
     ['completed', { status: 'completed', identifiers: 765, tally }, 'All of its 765 identifiers are done.'],
     [

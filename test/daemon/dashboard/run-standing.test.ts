@@ -51,6 +51,7 @@ describe('a run', () => {
       null,
       'capped',
     ],
+    ['by its own pause, whatever its account', { isPaused: true }, 'closed', 'paused'],
     ['by nothing, below its own cap', { settings: { maxRequests: 40 }, tally: { requests: 39 } }, null, null],
     [
       'by nothing, at its cap and finished',
