@@ -61,6 +61,7 @@ test('a dropped file is paused, resumed and downloaded on its page, and each ide
   expect((await ask(`${path}/resume`, confirmed)).headers.get('location')).toBe(path);
 
   const [done = ''] = await scene.until('done', 1);
+  await expect.poll(async () => (await page(path)).text, { timeout: 10_000 }).toContain('Enriched rows</a>');
   const ended = (await page(path)).text;
   expect(ended).toContain('All of its 60 identifiers are done.');
   expect(ended).not.toContain(`action="${path}/`);

@@ -33,6 +33,8 @@ export interface DashboardView {
    * Why the service counts as unavailable; null while it answers, or if this process sends nothing.
    */
   readonly serviceOutage: string | null;
+  /** A label of amounts; null: none is set. */
+  readonly currency: string | null;
   /** Brands and quota are made up. */
   readonly isSample: boolean;
   /** This process is stopping. */

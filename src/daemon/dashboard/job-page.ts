@@ -41,16 +41,17 @@ function failedItem(
 ): Markup {
   const [first = '', ...rest] = reason.split('\n');
   const more = rest.join('\n').trim();
-  const isTried = file !== null && againButton(inbox, folder, viewer, '/');
+  const isTried = file !== null && againButton(inbox, folder, file, viewer, '/');
   return html`<li><p class="run-head"><strong class="run-name"><bdi>${file ?? folder}</bdi></strong>${failedAt > 0 && html`<span class="run-when">${timeText(failedAt, now)}</span>`}</p>
 <p class="why">${first || 'The reason is unknown.'}</p>
 ${more !== '' && html`<details id="${`why-${inbox}-${folder}`}"><summary>Details</summary><p class="reason">${more}</p></details>`}
-<div class="doings">${isTried} <a href="${jobPath(inbox, 'failed', folder)}">Files</a></div></li>
+<div class="doings">${isTried} <a href="${jobPath(inbox, 'failed', folder)}">Files<span class="unseen"> of ${file ?? folder}</span></a></div></li>
 `;
 }
 
-function againButton(inbox: number, folder: string, viewer: Forms, back: string): Markup {
-  return actionButton(viewer, AGAIN_PATH, 'Try again', { inbox: String(inbox), folder, back });
+function againButton(inbox: number, folder: string, file: string, viewer: Forms, back: string): Markup {
+  const label = html`Try again<span class="unseen"> ${file}</span>`;
+  return actionButton(viewer, AGAIN_PATH, label, { inbox: String(inbox), folder, back });
 }
 
 const PLACES: Readonly<Record<JobPlace, string>> = {
@@ -82,7 +83,7 @@ ${card(
   'Files',
   html`<p class="muted">In <code>${job.root}/${place}/${folder}</code></p>
 ${fileList(inbox, job)}
-${place === 'failed' && file !== null && html`<div class="doings">${againButton(inbox, folder, viewer, path)}</div>`}`,
+${place === 'failed' && file !== null && html`<div class="doings">${againButton(inbox, folder, file, viewer, path)}</div>`}`,
 )}
 </main>`;
   return page(`${name}: brand-enrich`, ICON, body, []);

@@ -15,7 +15,7 @@ import { printText } from '../../core/terminal-text.js';
 import type { Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { readChartLibrary } from '../../run/report/page-script.js';
-import { tickQueueOf } from '../schedules/schedule-book.js';
+import { createScheduleBook, tickQueueOf } from '../schedules/schedule-book.js';
 import { type Action, addActions, takeNotice } from './actions.js';
 import { createGate, type GatedApp, type GateOptions, randomPassword, sendPage } from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard } from './gather-dashboard.js';
@@ -24,6 +24,7 @@ import type { QueueBoard } from './queue-board.js';
 import { renderDashboard, renderParts, type Viewer } from './render-dashboard.js';
 import { runActions } from './run-actions.js';
 import { addRunRoutes, failedActions } from './run-routes.js';
+import { scheduleActions } from './schedule-actions.js';
 import { statusOf } from './status-json.js';
 import { QUEUE_PATH } from './waiting-sections.js';
 
@@ -87,6 +88,7 @@ export async function openDashboard(context: DashboardContext) {
     host: hostname(),
     now: systemClock.now(),
     serviceOutage: context.outage?.() ?? null,
+    currency,
     isSample: settings.sample,
     isStopping: stop.aborted,
   });
@@ -100,9 +102,12 @@ export async function openDashboard(context: DashboardContext) {
     password,
     clock: systemClock,
     chartLibrary,
-    currency,
     actions: onNewestData(
-      [...runActions({ engine, look, lookAtRun, terms }), ...failedActions(inboxes)],
+      [
+        ...runActions({ engine, look, lookAtRun, terms }),
+        ...failedActions(inboxes),
+        ...scheduleActions(createScheduleBook(engine)),
+      ],
       newest.expire,
     ),
     log,
@@ -144,8 +149,6 @@ export interface DashboardServerOptions extends Omit<GateOptions, 'key'> {
   readonly look: () => Promise<DashboardView>;
   /** Adds further pages; `viewerOf`: with the notice of their last action. Default: none. */
   readonly addPages?: (app: GatedApp, viewerOf: (context: Context) => Promise<Viewer>) => void;
-  /** A label of amounts; default: none. */
-  readonly currency?: string | null;
   /** The browser build of Chart.js, as text. */
   readonly chartLibrary: string;
   readonly actions: readonly Action[];
@@ -158,7 +161,7 @@ export interface DashboardServerOptions extends Omit<GateOptions, 'key'> {
 
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
-  const { host, port, look, currency = null, chartLibrary, actions, log, openBoard, onError } = options;
+  const { host, port, look, chartLibrary, actions, log, openBoard, onError } = options;
   const key = randomBytes(32);
   const app = createGate({ ...options, key });
   const policy = "default-src 'none'";
@@ -176,7 +179,7 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
   addActions(app, actions, { log, key });
   app.get('/status.json', async (context) => {
     context.header('content-security-policy', policy);
-    return context.json(statusOf(await look(), currency));
+    return context.json(statusOf(await look()));
   });
   app.get(QUEUE_PATH, (context) => context.redirect(`${QUEUE_PATH}/`, 301));
   app.all(`${QUEUE_PATH}/*`, async (context) => (await openBoard()).answer(context.req.raw));

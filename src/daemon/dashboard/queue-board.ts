@@ -6,6 +6,7 @@ import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
 import { withinDeadline } from '../../core/lifecycle.js';
+import { readWorkerName } from '../../engine/worker-name.js';
 import { QUEUE_PATH } from './waiting-sections.js';
 
 /** `title` and `description` are for people. */
@@ -29,6 +30,32 @@ const FROM_ELSEWHERE = /<(link|script|img)\b[^>]*\b(href|src)="(https?:)?\/\/[^"
 
 const UNAVAILABLE = 'the engine is unavailable; reload this page later\n';
 
+/**
+ * BullMQ knows the workers of a queue by the names of their sessions. Of a session in PostgreSQL it
+ * knows nothing else, and the adapter leaves out what has no address.
+ */
+class ShownQueueAdapter extends BullMQAdapter {
+  readonly #queue: Queue;
+
+  constructor(...[queue, options]: ConstructorParameters<typeof BullMQAdapter>) {
+    super(queue, options);
+    this.#queue = queue;
+  }
+
+  /** null: not known, because the server does not list its sessions. */
+  override async getWorkers() {
+    const sessions = await this.#queue.getWorkers();
+    const workers = sessions.flatMap(({ id, rawname = '', addr = '' }) => {
+      const read = readWorkerName(rawname);
+      if (read === null) return [];
+      const age = Math.max(0, Math.round((Date.now() - read.since) / 1_000));
+      const name = `${read.host}, process ${read.pid}`;
+      return [{ id: id ?? rawname, name, addr: addr || 'a PostgreSQL session', age }];
+    });
+    return sessions.length > 0 && workers.length === 0 ? null : workers;
+  }
+}
+
 /** The caller closes the queues. `onError` gets the driver's message; readers do not see it. */
 export function createQueueBoard(shown: readonly ShownQueue[], onError: (reason: string) => void) {
   const adapter = new HonoAdapter(serveFiles);
@@ -36,7 +63,7 @@ export function createQueueBoard(shown: readonly ShownQueue[], onError: (reason:
   createBullBoard({
     queues: shown.map(
       ({ queue, title, description }) =>
-        new BullMQAdapter(queue, { readOnlyMode: true, displayName: title, description }),
+        new ShownQueueAdapter(queue, { readOnlyMode: true, displayName: title, description }),
     ),
     serverAdapter: adapter,
     options: {

@@ -20,7 +20,7 @@ export interface Viewer extends Pick<Session, 'user' | 'formToken'> {
   readonly notice: string | null;
 }
 
-/** `chartLibrary`: the minified Chart.js 4 for browsers, as text; empty: bars replace gauges. */
+/** `chartLibrary`: the minified Chart.js 4 for browsers, as text; empty: no line is drawn. */
 export function renderDashboard(view: DashboardView, viewer: Viewer, chartLibrary: string): Page {
   const scripts = [inlineScript(chartLibrary), DASHBOARD_SCRIPT];
   return livePage('brand-enrich dashboard', bodyOf(view, viewer), viewer, '/parts', scripts);
@@ -54,12 +54,16 @@ function bodyOf(view: DashboardView, viewer: Viewer): Markup {
     data === null
       ? // The page asks for itself as a whole once there is something to show.
         html`<section class="card" data-empty="true"><p class="empty">There is no data until the engine has answered once.</p></section>`
-      : html`${figuresOf(data)}
-${accountSection(data)}
+      : html`<div class="board">
 ${runsSection(data, viewer)}
+<div class="aside">
+${figuresOf(data)}
+${accountSection(data, view.currency)}
+</div>
 <div class="pair">
 ${waitingSection(data)}
-${schedulesSection(data)}
+${schedulesSection(data, viewer)}
+</div>
 </div>
 ${failedSection(data, viewer)}
 ${queueSection(data)}`;

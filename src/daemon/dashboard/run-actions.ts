@@ -1,7 +1,7 @@
 /** What can be done with runs, and with all spending of the engine. */
 import { partsOf } from '../../context/status-document.js';
 import { NeverStartError, usageProblem } from '../../core/errors.js';
-import { countOf } from '../../core/figures.js';
+import { countOf, moneyText } from '../../core/figures.js';
 import type { Engine } from '../../engine/engine.js';
 import { accountOfRun, estimateSpending } from '../../run/lookups/spending.js';
 import type { RunRecord } from '../../stores/run-store.js';
@@ -143,6 +143,6 @@ async function costLine(
   const cost =
     overageRequests === 0
       ? 'They cost requests of the quota, and no overage.'
-      : `At most ${countOf(overageRequests, 'overage request')}: ${maxCost}${currency === null ? '' : ` ${currency}`}.`;
+      : `At most ${countOf(overageRequests, 'overage request')}: ${moneyText(maxCost, currency)}.`;
   return `${leftLine(run)} ${cost}`;
 }

@@ -1,7 +1,7 @@
 /** The page of one run: state, counts, money, speed, files, and what can be done. Pure. */
 import { partsOf } from '../../context/status-document.js';
 import { costOf } from '../../core/decimal.js';
-import { countOf, countText, durationText, shareText, spanText } from '../../core/figures.js';
+import { countOf, countText, durationText, moneyText, shareText, spanText } from '../../core/figures.js';
 import { card, facts, html, keyFigures, type Markup } from '../../run/report/markup.js';
 import { type RunRecord, unreportedOf } from '../../stores/run-store.js';
 import { actionButton } from './actions.js';
@@ -126,7 +126,7 @@ function progressCard(run: RunRecord): Markup {
 }
 
 function amountOf(requests: number, { overagePrice, currency }: MoneyTerms): string {
-  return `${costOf(requests, overagePrice)}${currency === null ? '' : ` ${currency}`}`;
+  return moneyText(costOf(requests, overagePrice), currency);
 }
 
 function moneyCard({ shown }: RunView, terms: MoneyTerms): Markup {
@@ -146,7 +146,7 @@ function moneyCard({ shown }: RunView, terms: MoneyTerms): Markup {
     ],
     unreported > 0 && ['Perhaps billed in earlier starts', countText(unreported)],
   ]);
-  const note = html`<p class="note">An overage request costs ${amountOf(1, terms)} by the settings of this process.${!isAtWork(shown) && missing > 0 && ' Perhaps billed: workers were killed before they could report these requests.'}</p>`;
+  const note = html`<p class="note">An overage request costs ${moneyText(terms.overagePrice, terms.currency, 'price')} by the settings of this process.${!isAtWork(shown) && missing > 0 && ' Perhaps billed: workers were killed before they could report these requests.'}</p>`;
   return card('money', 'Money', [list, '\n', note], { isPart: true });
 }
 

@@ -1,10 +1,12 @@
 /** Waiting files in inboxes, schedules, and the queue with the stored answers. */
 import { agoText, countOf, countText, momentText, spanText, weekdayText } from '../../core/figures.js';
 import { card, facts, html, type Mark, type Markup } from '../../run/report/markup.js';
-import type { ScheduleState } from '../schedules/schedule-book.js';
+import type { EndedRun, ScheduleState } from '../schedules/schedule-book.js';
+import { actionButton } from './actions.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.js';
 import { jobPath } from './job-page.js';
 import { timeText } from './plain-pages.js';
+import { runNowPath } from './schedule-actions.js';
 
 /** Of each folder: thousands of waiting files would bury the page. */
 const SHOWN = 20;
@@ -44,20 +46,23 @@ ${younger > 0 && html`<p class="note">${countOf(younger, 'more file')} not shown
 function fileItem({ file, folder, since, reason }: WaitingFile, inbox: number, now: number): Markup {
   return html`<li><p class="run-head"><strong class="run-name"><bdi>${file}</bdi></strong>${since > 0 && html`<span class="run-when">for ${timeText(since, now, spanText(now - since))}</span>`}</p>
 <p class="why">${reason}</p>
-<p class="note run-id"><a href="${jobPath(inbox, 'waiting', folder)}">Files</a> in <code>waiting/${folder}</code></p></li>
+<p class="note run-id"><a href="${jobPath(inbox, 'waiting', folder)}">Files<span class="unseen"> of ${file}</span></a> in <code>waiting/${folder}</code></p></li>
 `;
 }
 
-export function schedulesSection({ schedules, at }: DashboardData): Markup {
+type Viewer = Parameters<typeof actionButton>[0];
+
+export function schedulesSection({ schedules, at }: DashboardData, viewer: Viewer): Markup {
   const shown =
     schedules.length === 0
       ? html`<p class="empty">No schedules. <code>brand-enrich schedule add nightly --cron '0 2 * * *' -- run customers.csv</code> runs a file every night at two.</p>`
-      : html`<ul class="things">${schedules.map((each) => scheduleItem(each, at))}</ul>`;
+      : html`<ul class="things">${schedules.map((each) => scheduleItem(each, at, viewer))}</ul>`;
   return card('schedules', 'Schedules', shown, { isPart: true });
 }
 
-function scheduleItem(state: ScheduleState, now: number): Markup {
+function scheduleItem(state: ScheduleState, now: number, viewer: Viewer): Markup {
   const { name, cron, tz, host, line, catchesUp } = state.schedule;
+  const canRun = !state.isRunning && !state.isHostAway;
   const [label, tone] = markOf(state);
   const rows = facts(
     [['Next', nextText(state, now)], ['Last', lastText(state, now)], passedTick(state, now)],
@@ -66,15 +71,35 @@ function scheduleItem(state: ScheduleState, now: number): Markup {
   return html`<li><p class="run-head"><strong class="run-name"><bdi>${name}</bdi></strong><span class="state ${tone}">${label}</span></p>
 ${rows}
 ${state.isHostAway && html`<p class="why">Its machine ${host} is offline: no run starts until <code>brand-enrich up</code> or <code>schedule serve</code> runs there.</p>`}
-<p class="note run-id"><code>${line}</code> · <code>${cron}</code> ${tz} · on ${host}${catchesUp && ' · missed runs are made up'}</p></li>
+<p class="note run-id"><code>${line}</code> · <code>${cron}</code> ${tz} · on ${host}${catchesUp && ' · missed runs are made up'}</p>
+${canRun && actionButton(viewer, runNowPath(name), 'Run now')}
+${state.runs.length > 0 && historyOf(state, now)}</li>
 `;
+}
+
+function historyOf({ runs, schedule: { name, tz } }: ScheduleState, now: number): Markup {
+  const row = (run: EndedRun) => {
+    const [label, tone] = resultOf(run);
+    const moment = weekdayText(run.startedAt, tz);
+    const when =
+      run.runId === undefined ? moment : html`<a href="/runs/${encodeURIComponent(run.runId)}">${moment}</a>`;
+    return html`<tr><th scope="row">${when}<span class="meaning">${agoText(run.startedAt, now)}${run.dueAt === null && ', by hand'}</span></th><td><span class="state ${tone}">${label}</span><span class="meaning">${run.sentence}</span></td><td class="number">${spanText(run.endedAt - run.startedAt)}</td><td class="number">${run.billed === undefined ? '–' : countText(run.billed)}</td></tr>
+`;
+  };
+  return html`<details id="history-${name}"><summary>Last ${countOf(runs.length, 'run')}</summary>
+<table class="history"><thead><tr><th scope="col">Started</th><th scope="col">Result</th><th scope="col" class="number">Took</th><th scope="col" class="number">Billed</th></tr></thead>
+<tbody>${runs.map(row)}</tbody></table></details>`;
 }
 
 function markOf({ isRunning, isHostAway, ended }: ScheduleState): Mark {
   if (isRunning) return ['Running', 'good'];
   if (isHostAway) return ['Host offline', 'bad'];
   if (ended === null) return ['Not run yet', 'calm'];
-  return ended.exitCode === 0 ? ['Well', 'good'] : [`Exit code ${ended.exitCode}`, 'warn'];
+  return resultOf(ended);
+}
+
+function resultOf({ exitCode }: EndedRun): Mark {
+  return exitCode === 0 ? ['Well', 'good'] : [`Exit code ${exitCode}`, 'warn'];
 }
 
 function nextText({ nextAt, schedule }: ScheduleState, now: number): string {

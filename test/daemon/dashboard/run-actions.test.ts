@@ -45,18 +45,18 @@ function actionsOn(
 const left = { identifiers: 1_400, tally: { matched: 200 } };
 
 it.each([
-  ['quota and overage', left, {}, 'At most 1,000 overage requests: 100 EUR.'],
+  ['quota and overage', left, {}, 'At most 1,000 overage requests: 100.00\u00a0EUR.'],
   [
     'less overage than is left of the budget',
     { identifiers: 310, tally: { matched: 200 } },
     {},
-    'At most 10 overage requests: 1 EUR.',
+    'At most 10 overage requests: 1.00\u00a0EUR.',
   ],
   [
     'what its own cap leaves',
     { ...left, settings: { maxRequests: 150 } },
     {},
-    'At most 50 overage requests: 5 EUR.',
+    'At most 50 overage requests: 5.00\u00a0EUR.',
   ],
   [
     'quota alone',
@@ -64,12 +64,12 @@ it.each([
     {},
     'They cost requests of the quota, and no overage.',
   ],
-  ['an unknown quota', left, { quota: null }, 'At most 1,000 overage requests: 100 EUR.'],
+  ['an unknown quota', left, { quota: null }, 'At most 1,000 overage requests: 100.00\u00a0EUR.'],
   [
     'an unknown number',
     { identifiers: null },
     {},
-    'so the number of identifiers is unknown. At most 1,000 overage requests: 100 EUR.',
+    'so the number of identifiers is unknown. At most 1,000 overage requests: 100.00\u00a0EUR.',
   ],
 ])('resuming a run with %s asks with what it can cost at most', async (_, parts, account, cost) => {
   const { ask, asked } = actionsOn({ ...parts, isPaused: true }, account);
@@ -111,7 +111,7 @@ it('resuming all spending asks with what each run can cost', async () => {
   const { ask } = actionsOn(left, { isPaused: true });
   expect(await ask('/resume')).toMatchObject({
     lines: [
-      'customers.csv: 1,200 identifiers are left. At most 1,000 overage requests: 100 EUR.',
+      'customers.csv: 1,200 identifiers are left. At most 1,000 overage requests: 100.00\u00a0EUR.',
       'Paid answers are stored: they are not bought again.',
     ],
   });

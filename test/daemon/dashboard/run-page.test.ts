@@ -104,13 +104,13 @@ describe('the money', () => {
       ['Requests sent', '648'],
       ['Billed', '641'],
       ['Overage requests', '12'],
-      ['Cost of the overage', '1.2 EUR'],
+      ['Cost of the overage', '1.20\u00a0EUR'],
       ['Perhaps billed too', '3'],
       ['Billed in 2 earlier starts', '50, 5 of them overage'],
       ['Perhaps billed in earlier starts', '1'],
     ])
       expect(page).toContain(`<dt>${term}</dt><dd>${value}</dd>`);
-    expect(page).toContain('An overage request costs 0.1 EUR by the settings of this process.');
+    expect(page).toContain('An overage request costs 0.10\u00a0EUR by the settings of this process.');
   });
 
   it('of a run at work counts what is in flight', () => {

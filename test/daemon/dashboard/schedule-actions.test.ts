@@ -1,0 +1,61 @@
+/** "Run now" on a real engine: through the queue of the machine, and refused with words. */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { scheduleActions } from '../../../src/daemon/dashboard/schedule-actions.js';
+import { createScheduleBook, type ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.js';
+import { describeOn } from '../../support/scene.js';
+import { createRunnerScene, createSlowRun } from '../schedules/runner-scene.js';
+import { scheduleState } from './views.js';
+
+const NOTHING_SENT = { fields: new URLSearchParams() };
+
+function actionOn(book: Parameters<typeof scheduleActions>[0], name: string) {
+  const [action] = scheduleActions(book);
+  if (action?.ask === undefined) throw new Error('it does not ask');
+  const input = { ...NOTHING_SENT, params: { name } };
+  return { ask: () => action.ask?.(input), carryOut: () => action.carryOut(input) };
+}
+
+describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
+  beforeAll(() => under.start());
+  afterAll(() => under.stop());
+
+  test('asks, runs on the machine of the schedule, and leaves its next due time as it is', async () => {
+    const scene = await createRunnerScene(under);
+    const book = createScheduleBook(scene.engine);
+    const schedule = scene.schedule('nightly');
+    await book.add(schedule);
+    const { execute, end } = createSlowRun();
+    const { ask, carryOut } = actionOn(book, schedule.name);
+    await expect(ask()).rejects.toThrow(`its machine is offline: ${schedule.name} on ${scene.host}`);
+    await scene.startRunner({ execute });
+    const due = (await book.list())[0]?.nextAt;
+    const question = await ask();
+    expect(question?.title).toBe(`Run ${schedule.name} now?`);
+    expect(question?.lines.join(' ')).toContain('It can cost money');
+    expect(scene.begun).toEqual([]);
+    expect((await carryOut()).sentence).toBe(`${schedule.name} runs now on ${scene.host}.`);
+    await expect.poll(async () => (await book.list())[0]?.isRunning).toBe(true);
+    await expect(carryOut()).rejects.toThrow(`the schedule is running: ${schedule.name}`);
+    end();
+    await expect.poll(async () => (await book.list())[0]?.ended?.dueAt).toBe(null);
+    expect(scene.begun).toHaveLength(1);
+    expect((await book.list())[0]?.nextAt).toBe(due);
+  });
+});
+
+test.each<[string, Partial<ScheduleState>, RegExp]>([
+  ['gone', {}, /^no such schedule: gone/],
+  ['nightly', { isRunning: true }, /^the schedule is running: nightly/],
+  ['nightly', { isHostAway: true }, /^its machine is offline: nightly on etl-1; start `brand-enrich up`/],
+])('does not ask for %s where it could not run %o', async (name, parts, words) => {
+  const asked: string[] = [];
+  const book = {
+    list: async () => [scheduleState(parts)],
+    runNow: async () => void asked.push(name),
+  };
+  const { ask, carryOut } = actionOn(book, name);
+  await expect(ask()).rejects.toThrow(words);
+  await expect(carryOut()).rejects.toThrow(words);
+  expect(asked).toEqual([]);
+});
