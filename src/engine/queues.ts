@@ -11,7 +11,7 @@ import type { ScheduledJobData, ScheduledJobQueue } from '../stores/scheduled-jo
 import { createChunkQueue } from './chunk-queue.js';
 import type { ChunkData, Engine } from './engine.js';
 import { translated } from './store-calls.js';
-import { workerName } from './worker-name.js';
+import { workerName } from './worker-sessions.js';
 
 type Connection = Pick<QueueOptions, 'connection' | 'prefix'>;
 

@@ -1,6 +1,5 @@
 /** Barriers that axe-core finds on a page, and targets that a finger misses. */
-import { readFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 
 /** The least width and height of a target (Web Content Accessibility Guidelines 2.2, 2.5.8). */
@@ -19,7 +18,7 @@ const FIND_VIOLATIONS = `axe.run({ resultTypes: ['violations'] }).then(({ violat
 
 /** One sentence each; empty: none. Runs in the page's world, which its policy does not concern. */
 export async function findBarriers(page: Page): Promise<string[]> {
-  await page.evaluate(await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+  await page.evaluate(axe.source);
   return [
     ...(await page.evaluate<string[]>(FIND_VIOLATIONS)),
     ...(await page.evaluate<string[]>(FIND_SMALL)),

@@ -16,7 +16,7 @@ ${card('projection', 'End of the period', line)}`;
 }
 
 type Account = Pick<LedgerState, 'quota' | 'quotaCap' | 'overage' | 'sent' | 'held' | 'others'>;
-export type AccountUse = ReturnType<typeof accountUse>;
+type AccountUse = ReturnType<typeof accountUse>;
 
 /** The requests of a period, as they follow each other on the bar. */
 export function accountUse(account: Account) {

@@ -7,6 +7,7 @@ import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import { countChunks } from '../../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
+import { listWorkers } from '../../engine/worker-sessions.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { listFailed } from '../inbox/ended-jobs.js';
 import { listClosedInboxes, whyClosedHere } from '../inbox/inbox-folder-settings.js';
@@ -55,8 +56,10 @@ export async function gatherDashboard(
   inboxes: readonly string[],
 ) {
   const queueCounts = async () => queue && countChunks(queue);
-  const [account, schedules, shownInboxes, failed, closed] = await Promise.all([
+  const [account, workers, schedules, shownInboxes, failed, closed] = await Promise.all([
     readAccountStatus(engine, queueCounts, names, terms, RUNS_READ),
+    // An outage shows in the others; a server may forbid this one alone.
+    queue && listWorkers(queue).catch(() => null),
     createScheduleBook(engine).list(),
     Promise.all(inboxes.map(readInbox)),
     Promise.all(inboxes.map(listFailed)),
@@ -65,6 +68,8 @@ export async function gatherDashboard(
   const at = Date.now();
   return {
     ...account,
+    /** Of the queue, on all machines; null: not known. */
+    workers,
     schedules,
     /** `closed`: why no file is taken from it; null: files are. */
     inboxes: shownInboxes.map((inbox) => ({ ...inbox, closed: whyClosedHere(closed, inbox.folder) })),

@@ -6,7 +6,7 @@ import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
 import { withinDeadline } from '../../core/lifecycle.js';
-import { readWorkerName } from '../../engine/worker-name.js';
+import { listWorkers } from '../../engine/worker-sessions.js';
 import { QUEUE_PATH } from './waiting-sections.js';
 
 /** `title` and `description` are for people. */
@@ -28,12 +28,15 @@ const DEADLINE_MS = 10_000;
 /** Elements that would load something from another host. */
 const FROM_ELSEWHERE = /<(link|script|img)\b[^>]*\b(href|src)="(https?:)?\/\/[^"]*"[^>]*>(<\/script>)?/gi;
 
+/** Its own links are in a menu. First in the page, so the first stop of the Tab key. */
+const WAY_BACK =
+  '<a href="/" style="position:fixed;right:16px;bottom:16px;z-index:50;padding:8px 14px;border-radius:99px;' +
+  'background:#1a1d23;color:#fff;border:1px solid #98a1b0;font:600 14px system-ui,sans-serif;text-decoration:none">' +
+  '← Back to the dashboard</a>';
+
 const UNAVAILABLE = 'the engine is unavailable; reload this page later\n';
 
-/**
- * BullMQ knows the workers of a queue by the names of their sessions. Of a session in PostgreSQL it
- * knows nothing else, and the adapter leaves out what has no address.
- */
+/** Its own adapter leaves out workers without an address, which PostgreSQL does not tell. */
 class ShownQueueAdapter extends BullMQAdapter {
   readonly #queue: Queue;
 
@@ -42,17 +45,16 @@ class ShownQueueAdapter extends BullMQAdapter {
     this.#queue = queue;
   }
 
-  /** null: not known, because the server does not list its sessions. */
   override async getWorkers() {
-    const sessions = await this.#queue.getWorkers();
-    const workers = sessions.flatMap(({ id, rawname = '', addr = '' }) => {
-      const read = readWorkerName(rawname);
-      if (read === null) return [];
-      const age = Math.max(0, Math.round((Date.now() - read.since) / 1_000));
-      const name = `${read.host}, process ${read.pid}`;
-      return [{ id: id ?? rawname, name, addr: addr || 'a PostgreSQL session', age }];
-    });
-    return sessions.length > 0 && workers.length === 0 ? null : workers;
+    const workers = await listWorkers(this.#queue);
+    return (
+      workers?.map(({ id, host, pid, since, address }) => ({
+        id,
+        name: `${host}, process ${pid}`,
+        addr: address || 'a PostgreSQL session',
+        age: Math.max(0, Math.round((Date.now() - since) / 1_000)),
+      })) ?? null
+    );
   }
 }
 
@@ -69,7 +71,6 @@ export function createQueueBoard(shown: readonly ShownQueue[], onError: (reason:
     options: {
       uiConfig: {
         boardTitle: 'brand-enrich',
-        miscLinks: [{ text: 'Back to the dashboard', url: '/' }],
         hideDocsLink: true,
         pollingInterval: { showSetting: false, forceInterval: 5 },
       },
@@ -95,7 +96,7 @@ export function createQueueBoard(shown: readonly ShownQueue[], onError: (reason:
       headers.set('content-security-policy', POLICY);
       const isPage = headers.get('content-type')?.startsWith('text/html') === true;
       if (isPage) headers.delete('content-length');
-      const body = isPage ? (await answer.text()).replace(FROM_ELSEWHERE, '') : answer.body;
+      const body = isPage ? withWayBack(await answer.text()) : answer.body;
       return new Response(body, { status: answer.status, headers });
     },
   };
@@ -108,4 +109,8 @@ function serveFiles(options: Parameters<typeof serveStatic>[0] = {}): ReturnType
     root: resolve(options.root ?? ''),
     rewriteRequestPath: (path) => path.replace(/^\/static/, ''),
   });
+}
+
+function withWayBack(page: string): string {
+  return page.replace(FROM_ELSEWHERE, '').replace(/<body\b[^>]*>/, (body) => `${body}${WAY_BACK}`);
 }

@@ -127,7 +127,7 @@ function passedTick({ passed, ended, schedule }: ScheduleState, now: number) {
 /** Where Bull Board is mounted. */
 export const QUEUE_PATH = '/queue';
 
-export function queueSection({ queue, outcomes: answers, ledger }: DashboardData): Markup {
+export function queueSection({ queue, workers, outcomes: answers, ledger, at }: DashboardData): Markup {
   const pace = ledger?.pace.rate ?? null;
   const { oldestFetchedAt: oldest, newestFetchedAt: newest } = answers;
   const moment = (at: number) => momentText(new Date(at).toISOString());
@@ -150,7 +150,18 @@ export function queueSection({ queue, outcomes: answers, ledger }: DashboardData
         ]);
   const note = html`<p class="note">A chunk holds up to 50 identifiers. <a href="${QUEUE_PATH}/">Show the queue</a></p>`;
   return html`<div class="pair">
-${card('queue', 'Queue', [counts, '\n', note], { isPart: true })}
+${card('queue', 'Queue', [counts, queue && workersPart(workers, at), '\n', note], { isPart: true })}
 ${card('answers', 'Stored answers', stored, { isPart: true })}
 </div>`;
+}
+
+function workersPart(workers: DashboardData['workers'], now: number): Markup {
+  if (workers === null) {
+    return html`<p class="note">The workers are not known: the engine's server does not list its sessions.</p>`;
+  }
+  const shown = workers.map(
+    ({ host, pid, since }) => html`<li><bdi>${host}</bdi>, process ${pid}, for ${spanText(now - since)}</li>`,
+  );
+  return html`<h3>${countOf(workers.length, 'worker')}</h3>
+${workers.length === 0 ? html`<p class="why">Nothing is looked up until <code>brand-enrich up</code>, <code>run</code> or <code>worker</code> is started.</p>` : html`<ul class="workers">${shown}</ul>`}`;
 }

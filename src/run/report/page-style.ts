@@ -37,6 +37,7 @@ main,header,footer{max-width:1120px;margin:0 auto;padding:0 24px}
 header{padding-top:32px}
 h1{font-size:22px;line-height:1.3;margin:0;font-weight:650;overflow-wrap:anywhere}
 h2{font-size:15px;margin:0 0 12px;font-weight:650}
+h3{font-size:14px;margin:12px 0 4px;font-weight:650}
 p{margin:0 0 8px}
 a{color:var(--link)}
 code{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
@@ -143,7 +144,7 @@ main>.card+.card,header+main>.card:first-child{margin-top:16px}
 .line-box{flex:none;min-height:0;height:152px;margin-bottom:10px}
 .lead strong{font-size:19px;font-weight:650;font-variant-numeric:tabular-nums}
 .reached{border-radius:8px;padding:8px 12px}
-.brands,.runs,.things,.counts{list-style:none;margin:0;padding:0}
+.brands,.runs,.things,.counts,.workers{list-style:none;margin:0;padding:0}
 .run,.things>li{padding:14px 0 12px;border-top:1px solid var(--line)}
 .run:first-child,.things>li:first-child{border-top:0;padding-top:2px}
 .run-head{display:flex;flex-wrap:wrap;align-items:baseline;gap:2px 10px;margin:0 0 4px}
@@ -155,6 +156,7 @@ main>.card+.card,header+main>.card:first-child{margin-top:16px}
 .run .bar{height:10px;border-radius:5px}
 .counts{display:flex;flex-wrap:wrap;gap:2px 16px;font-size:13px;font-variant-numeric:tabular-nums}
 .counts .dot{margin-right:6px}
+.workers{font-size:14px}
 .why{font-size:14px;margin:6px 0 0;overflow-wrap:anywhere}
 .run-id{margin:4px 0 0;overflow-wrap:anywhere}
 .run-id code{font-size:12px}
@@ -170,6 +172,7 @@ button:hover{border-color:var(--muted)}
 .sign-in h1{margin-bottom:16px}
 .sign-in label{display:block;color:var(--muted);margin:10px 0 6px}
 .sign-in input:is([type=password],[type=text]){width:100%;font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--muted);border-radius:8px;padding:9px 12px}
+.leave button{margin-left:6px}
 .answers{text-align:center}
 .action{display:inline}
 .doings{display:flex;flex-wrap:wrap;align-items:center;gap:8px 10px;margin:10px 0 0;font-size:14px}

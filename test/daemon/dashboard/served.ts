@@ -4,6 +4,7 @@ import { type Log, silentLog } from '../../../src/core/log.js';
 import type { Action } from '../../../src/daemon/dashboard/actions.js';
 import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { type DashboardServerOptions, serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
+import type { QueueBoard } from '../../../src/daemon/dashboard/queue-board.js';
 import { chartLibrary } from '../../run/report/pages.js';
 import { dashboardView, NOW } from './views.js';
 
@@ -27,6 +28,7 @@ export async function startDashboard(
     readonly actions?: readonly Action[];
     readonly log?: Log;
     readonly addPages?: DashboardServerOptions['addPages'];
+    readonly openBoard?: () => Promise<QueueBoard>;
   } = {},
 ): Promise<ServedDashboard> {
   let view = parts.view ?? dashboardView();
@@ -42,7 +44,7 @@ export async function startDashboard(
     ...(parts.addPages && { addPages: parts.addPages }),
     log: parts.log ?? silentLog(),
     look: async () => view,
-    openBoard: () => Promise.reject(new Error('there is no queue in this test')),
+    openBoard: parts.openBoard ?? (() => Promise.reject(new Error('there is no queue in this test'))),
     onError: (error) => errors.push(error),
   });
   onTestFinished(() => server.close());

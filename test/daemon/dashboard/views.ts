@@ -123,6 +123,10 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
       days: DAYS,
     }),
     queue: { waiting: 17, active: 3, delayed: 2 },
+    workers: [
+      { id: '7', host: 'etl-1', pid: '4711', since: NOW - 26 * HOUR, address: '10.0.0.5:41022' },
+      { id: '9', host: 'etl-2', pid: '88', since: NOW - 4 * MINUTE, address: '10.0.0.6:40188' },
+    ],
     outcomes: {
       matched: 8_420,
       notFound: 611,
@@ -230,6 +234,7 @@ export function emptyView(): DashboardView {
       address: '/home/ana/.local/state/brand-enrich',
       ...accountParts({ period: null }, 'free'),
       queue: { waiting: 0, active: 0, delayed: 0 },
+      workers: [],
       outcomes: { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null },
       runs: [],
       schedules: [],
@@ -258,6 +263,7 @@ export function troubledView(): DashboardView {
         runRecord({ id: 'r-2', label: `etl-1: ${long}`, status: 'cancelled', reason: 'cancelled' }),
         runRecord({ id: 'r-3', beatAt: NOW - 3 * DAY, asOf: NOW - 3 * DAY, identifiers: null, rows: null }),
       ],
+      workers: null,
       schedules: [
         scheduleState({
           isHostAway: true,
