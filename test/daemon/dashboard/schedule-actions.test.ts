@@ -88,7 +88,7 @@ describeOn([redisEngine()], (under) => {
     expect((await post({ confirmed: 'yes' })).status).toBe(303);
     await expect
       .poll(page, PATIENCE)
-      .toMatch(/href="\/runs\/r-[^"]+".*, by hand[^]*<td class="number">10<\/td>/);
+      .toMatch(/href="\/runs\/r-[^"]+".*, by hand[\s\S]*<td class="number">10<\/td>/);
     expect(scene.service.meter.billed).toBe(10);
     expect(await dueOf()).toBe(due);
   });
