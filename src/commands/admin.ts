@@ -50,20 +50,15 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
     case 'status':
       return status(settings, stores);
     case 'pause':
-      await ledger.setPaused(true);
-      return answerLine(
-        { isPaused: true, paused: true },
-        'spending is paused; `brand-enrich resume` allows it again',
-      );
-    case 'resume':
-      await ledger.setPaused(false);
-      return answerLine({ isPaused: false, paused: false }, 'spending is allowed again');
+    case 'resume': {
+      const [id = null] = args;
+      return id === null ? pauseAll(command === 'pause', stores) : pauseRun(id, command === 'pause', stores);
+    }
     case 'cancel': {
       const [id = ''] = args;
       if (await runs.cancel(id))
         return answerLine({ cancelled: id }, `${id} is cancelled; its paid answers stay stored`);
-      const todo = '`brand-enrich status` lists the runs';
-      throw new NeverStartError(usageProblem('the engine knows no such run', id, todo));
+      throw unusableRun('the engine knows no such run', id);
     }
     case 'ledger show': {
       const account = accountOf(settings);
@@ -96,6 +91,31 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
     default:
       throw new Error(`no such command here: ${command}`);
   }
+}
+
+async function pauseAll(isPaused: boolean, { ledger, runs }: Engine): Promise<Answer> {
+  await ledger.setPaused(isPaused);
+  const data = { run: null, isPaused, paused: isPaused };
+  if (isPaused) return answerLine(data, 'spending is paused; `brand-enrich resume` allows it again');
+  const still = (await runs.list(RUNS_SHOWN)).filter((run) => run.isPaused).map(({ id }) => id);
+  const rest = still.length === 0 ? '' : `; still paused alone: ${still.join(', ')}`;
+  return answerLine(data, `spending is allowed again${rest}`);
+}
+
+async function pauseRun(id: string, isPaused: boolean, { ledger, runs }: Engine): Promise<Answer> {
+  const isChanged = await runs.setPaused(id, isPaused);
+  const run = await runs.get(id);
+  if (run === null) throw unusableRun('the engine knows no such run', id);
+  if (!isChanged) throw unusableRun('the run has ended', id);
+  const data = { run: id, isPaused, paused: isPaused };
+  if (isPaused) return answerLine(data, `${id} is paused; \`brand-enrich resume ${id}\` continues it`);
+  const isAllPaused = (await ledger.show(run.settings.account)).isPaused;
+  const rest = isAllPaused ? ' when spending is allowed again: `brand-enrich resume`' : '';
+  return answerLine(data, `${id} continues${rest}`);
+}
+
+function unusableRun(what: string, id: string): NeverStartError {
+  return new NeverStartError(usageProblem(what, id, '`brand-enrich status` lists the runs'));
 }
 
 /** The same terms as `status`: an account has one limit. */
@@ -131,7 +151,7 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
   const runs = account.runs.map((run) => {
     const status = shownStatus(run, storeNow);
     const queued = queuedText(runsBefore(run, account.runs, storeNow));
-    const shown = status === 'completed' ? 'finished' : status;
+    const shown = DOCUMENT_STATUS[status];
     return { ...runDocument(run, shown, queued), tally: run.tally };
   });
   const closed = closedInboxes.map(
@@ -232,14 +252,27 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
   return parts.join('');
 }
 
+type ShownStatus = RunStatus | 'dead' | 'paused';
+
+const DOCUMENT_STATUS = {
+  running: 'running',
+  paused: 'held',
+  dead: 'dead',
+  completed: 'finished',
+  stopped: 'stopped',
+  cancelled: 'cancelled',
+} as const satisfies Record<ShownStatus, string>;
+
 /**
- * `dead`: the record says `running`, but its process is gone or its heartbeat is old. Twice the
- * usual time allows for clocks that differ; one from the future was written before a clock was set.
+ * `paused`: alone. `dead`: the record says `running`, but its process is gone or its heartbeat is
+ * old. Twice the usual time allows for clocks that differ; one from the future was written before a
+ * clock was set.
  */
-function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunStatus | 'dead' {
+function shownStatus({ status, beatAt, settings, isPaused }: RunRecord, now: number): ShownStatus {
   if (status !== 'running') return status;
   const isGone = settings.process !== undefined && isProcessGone(settings.process);
-  return isGone || Math.abs(now - beatAt) >= 2 * RULES.runDeadAfterMs ? 'dead' : status;
+  if (isGone || Math.abs(now - beatAt) >= 2 * RULES.runDeadAfterMs) return 'dead';
+  return isPaused ? 'paused' : status;
 }
 
 function earlierParts({ earlier }: RunRecord): string[] {
@@ -253,9 +286,13 @@ function runLine(run: RunRecord, now: number, queued: string | null): string {
   const { id, label, asOf, rows, tally } = run;
   const status = shownStatus(run, now);
   // A running run has some in flight.
-  const lost = status === 'running' ? 0 : unreportedOf(run);
+  const lost = status === 'running' || status === 'paused' ? 0 : unreportedOf(run);
   const reason =
-    status === 'dead' ? 'its process is gone; run the same command again to continue' : run.reason;
+    status === 'dead'
+      ? 'its process is gone; run the same command again to continue'
+      : status === 'paused'
+        ? `\`brand-enrich resume ${id}\` continues it`
+        : run.reason;
   const why =
     queued !== null ? `: ${queued}` : reason ? `: ${reason}` : foundNothing(run) ? ': nothing matched' : '';
   const parts = [

@@ -33,6 +33,8 @@ const TRANSFER = {
   [EXIT.interrupted]: 'interrupted',
 };
 
+const RUN: CommandArgument = { name: 'RUN', description: 'id of the run; status lists them' };
+
 const SCHEDULE: CommandArgument = { name: 'NAME', description: 'the name of a schedule' };
 
 const INPUT: CommandArgument = {
@@ -132,10 +134,25 @@ const TABLE = {
     },
   },
   status: { summary: 'show runs, queue, quota and budget', examples: { 'status --json': 'for programs' } },
-  pause: { summary: 'stop all spending on this engine', examples: { pause: 'at once, for every run' } },
-  resume: { summary: 'allow spending again', examples: { resume: 'waiting runs continue' } },
+  pause: {
+    argument: { ...RUN, isOptional: true },
+    summary: 'stop all spending on this engine, or that of one run',
+    notes: ['Requests in flight finish, and their answers are stored. A paused run waits.'],
+    examples: {
+      pause: 'at once, for every run',
+      'pause r-20260114-7f3a': 'one run; the others continue',
+    },
+  },
+  resume: {
+    argument: { ...RUN, isOptional: true },
+    summary: 'allow spending again, or that of one run',
+    examples: {
+      resume: 'waiting runs continue, except those that are paused alone',
+      'resume r-20260114-7f3a': 'one run',
+    },
+  },
   cancel: {
-    argument: { name: 'RUN', description: 'id of the run; status lists them' },
+    argument: RUN,
     summary: 'cancel one run: it sends no further requests',
     examples: { 'cancel r-20260114-7f3a': 'its paid answers stay stored' },
   },

@@ -56,8 +56,12 @@ const account = z.object({
   ...use,
   usage: count.nullable().describe('the last report of the service'),
   closedAt: time.nullable().describe('when the service refused for quota; null: it does not'),
+  answeredAt: time.nullable().describe('the last answer of the service; null: none yet'),
   isPaused: z.boolean(),
   ratePerSecond: z.number().nullable().describe('null: unpaced'),
+  days: z
+    .array(z.object({ day: z.iso.date(), used: count }))
+    .describe('use of the period as last seen on each day, oldest first; days without activity are left out'),
 });
 
 const answers = {
@@ -77,6 +81,7 @@ const run = z.object({
   status: z
     .enum(['running', 'held', 'dead', 'finished', 'stopped', 'cancelled'])
     .describe('held: may not spend now; dead: its process was killed'),
+  isPaused: z.boolean().describe('it is paused alone'),
   startedAt: time,
   heartbeatAt: time,
   rows: count.nullable(),
@@ -376,7 +381,14 @@ export const DOCUMENTS = {
   'ledger-reset': z.object({ version, reset: z.string() }).describe('ledger reset --json'),
   answers: z.object({ version, ...answers }).describe('outcomes stats --json'),
   forgotten: z.object({ version, forgotten: count }).describe('outcomes forget and purge --json'),
-  pause: z.object({ version, isPaused: z.boolean(), paused: old }).describe('pause and resume --json'),
+  pause: z
+    .object({
+      version,
+      run: z.string().nullable().describe('null: all spending'),
+      isPaused: z.boolean(),
+      paused: old,
+    })
+    .describe('pause and resume --json'),
   cancel: z.object({ version, cancelled: z.string() }).describe('cancel --json'),
   'engine-status': z
     .object({

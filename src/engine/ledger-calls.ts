@@ -5,7 +5,20 @@ import type { StoreCalls, StoreParam } from './store-calls.js';
 interface ExchangeReply {
   /** By position: the wait of a granted permit in milliseconds, else why there is none. */
   readonly answers: readonly string[];
-  readonly state: LedgerState;
+  readonly state: StateReply;
+}
+
+/** `days`: `DAY:USED` by days since 1970, with blanks between them. */
+type StateReply = Omit<LedgerState, 'days'> & { readonly days: string };
+
+const DAY_MS = 86_400_000;
+
+function stateOf(reply: StateReply): LedgerState {
+  const days = reply.days.split(' ').flatMap((each) => {
+    const [day = 0, used] = each.split(':').map(Number);
+    return used === undefined ? [] : [{ day: new Date(day * DAY_MS).toISOString().slice(0, 10), used }];
+  });
+  return { ...reply, days };
 }
 
 function permitAnswer(permit: string, answer: string | undefined): PermitAnswer {
@@ -17,13 +30,13 @@ function permitAnswer(permit: string, answer: string | undefined): PermitAnswer 
 
 export function createLedger({ call, walk }: StoreCalls): Ledger {
   const state = async (operation: string, ...params: StoreParam[]) =>
-    (await call(operation, ...params)) as LedgerState;
+    stateOf((await call(operation, ...params)) as StateReply);
   return {
     async exchange(request) {
       const { answers, state } = (await call('exchange', JSON.stringify(request))) as ExchangeReply;
       return {
         permits: request.take.map(({ permit }, index) => permitAnswer(permit, answers[index])),
-        state,
+        state: stateOf(state),
       };
     },
     show: (account, run) => state('show_account', account, run ?? null),

@@ -11,6 +11,7 @@ import type { ScheduledJobData, ScheduledJobQueue } from '../stores/scheduled-jo
 import { createChunkQueue } from './chunk-queue.js';
 import type { ChunkData, Engine } from './engine.js';
 import { translated } from './store-calls.js';
+import { workerName } from './worker-sessions.js';
 
 type Connection = Pick<QueueOptions, 'connection' | 'prefix'>;
 
@@ -80,6 +81,7 @@ export function createQueues(
     const worker = new backend.classes.Worker<D, void, N>(name, processor, {
       ...connection,
       ...WORKER_OPTIONS,
+      name: workerName(Date.now()),
       concurrency,
       ...(traced && { telemetry: traced }),
     });

@@ -189,8 +189,8 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
     const overage = ledger.run?.overageBilled ?? 0;
     if (overage > 0) parts.push(`${costOf(overage, price)} overage spent`);
     if (limit !== null) parts.push(`${countText(roomOf(ledger) ?? 0)} of ${countText(limit)} left`);
-    if (ledger.isPaused) parts.push('paused');
   }
+  if (progress.run?.isPaused ?? ledger?.isPaused) parts.push('paused');
   return parts.join(', ');
 }
 

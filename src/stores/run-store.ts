@@ -55,6 +55,8 @@ export interface RunRecord extends NewRun {
   readonly keyStartedAt: number;
   readonly beatAt: number;
   readonly status: RunStatus;
+  /** It is paused alone; false once it has ended. All spending may be paused besides. */
+  readonly isPaused: boolean;
   /** Why it stopped, for people; null while it runs or when it completed. */
   readonly reason: string | null;
   /** How many rows and distinct identifiers it has; null until known. */
@@ -132,7 +134,10 @@ export interface RunProgress {
   readonly tally: Tally;
   readonly halt: RunHalt | null;
   readonly isCancelled: boolean;
+  /** It may not spend: it is paused, or all spending is. */
   readonly isPaused: boolean;
+  /** It is paused alone: its chunks make way for those of other runs. */
+  readonly isPausedAlone: boolean;
 }
 
 export interface RunStore {
@@ -157,6 +162,8 @@ export interface RunStore {
   end(id: string, status: 'completed' | 'stopped', reason: string | null): Promise<void>;
   /** Revokes a run: nothing else is sent for it. False when there is no such run. */
   cancel(id: string): Promise<boolean>;
+  /** Stops or allows the requests of one run. False: there is no such run, or it has ended. */
+  setPaused(id: string, isPaused: boolean): Promise<boolean>;
 }
 
 /** Whether a run completed and the service knew nothing. False if the run used stored answers. */
@@ -182,12 +189,13 @@ export function answeredOf({ tally }: Pick<RunRecord, 'tally'>): number {
  */
 export function runsBefore(run: RunRecord, runs: readonly RunRecord[], now: number): RunRecord[] {
   const hasLeft = (each: RunRecord) => each.identifiers === null || answeredOf(each) < each.identifiers;
-  if (run.tally.requests > 0 || !hasLeft(run) || !isAlive(run, now)) return [];
+  if (run.tally.requests > 0 || run.isPaused || !hasLeft(run) || !isAlive(run, now)) return [];
   const { account, service } = run.settings;
   return runs.filter(
     (each) =>
       each.id !== run.id &&
       each.asOf <= run.asOf &&
+      !each.isPaused &&
       each.settings.account === account &&
       each.settings.service === service &&
       isAlive(each, now) &&

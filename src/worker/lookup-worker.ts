@@ -37,6 +37,8 @@ const NOT_OURS_MS = 5_000;
 /** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
 const IDLE_MS = 2_000;
 const LOOK_MS = 100;
+/** How long a chunk of a paused run makes way; its run takes it back meanwhile. */
+const PAUSED_MS = 1_000;
 const PROMOTED = 'the clock was set back, or the clock of another worker is ahead: parked chunks continue';
 
 export interface LookupWorkerOptions {
@@ -149,6 +151,9 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       log.warn(facts, 'this worker has no client for that service; leaving the chunk to other workers');
       return { type: 'parked', data, waitMs: NOT_OURS_MS };
     }
+    // Of a run that has died or was halted since, the chunk is ended below.
+    const isPaused = run.isPaused && (await engine.ledger.show(run.settings.account, run.id)).run;
+    if (isPaused && isPaused.status === 'paused') return { type: 'parked', data, waitMs: PAUSED_MS };
     const stop = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
     // Every identifier of the chunk listens to it.
     setMaxListeners(0, stop);

@@ -104,7 +104,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       reportHtml: 'customers.report.html',
       gzip: false,
     },
-    progress: { chunks: 1, tally, halt: null, isCancelled: false, isPaused: false },
+    progress: { chunks: 1, tally, halt: null, isCancelled: false, isPaused: false, isPausedAlone: false },
     ledger: parts.ledger ?? null,
     inputWarnings: [],
     inputName: 'customers.csv',

@@ -65,6 +65,7 @@ describeOn([redisEngine()], (engine) => {
     await printed(scene, 'forgotten', ['outcomes', 'purge', '--older-than', '365d']);
     await printed(scene, 'pause', ['pause']);
     await printed(scene, 'pause', ['resume']);
+    await printed(scene, 'error', ['pause', 'r-nobody']);
     await printed(scene, 'engine-status', ['engine', 'status']);
     await printed(scene, 'engine-export', ['engine', 'export', '-o', 'all.jsonl']);
     const embedded = { BRAND_ENRICH_ENGINE: 'embedded', BRAND_ENRICH_STATE: scene.path('own') };

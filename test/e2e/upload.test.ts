@@ -9,6 +9,7 @@ import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { createInboxScene, type InboxScene } from '../daemon/inbox/inbox-scene.js';
 import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
+import { findBarriers } from '../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../support/chromium.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine } from '../support/engines.js';
@@ -131,7 +132,8 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
   const asked = await get(doubtful);
   expect(asked).toContain('A symbol may be a ticker or a coin');
   expect(asked).not.toContain('>Start');
-  const [, link = ''] = /<a href="([^"]+)">Identifiers from symbol \(crypto symbols\)<\/a>/.exec(asked) ?? [];
+  const [, link = ''] =
+    /<a class="tall" href="([^"]+)">Identifiers from symbol \(crypto symbols\)<\/a>/.exec(asked) ?? [];
   const chosen = await get(plain(link));
   expect(chosen).toContain('5 rows, 4 distinct identifiers');
   const planned = requestsOf(chosen);
@@ -157,7 +159,7 @@ it('says what has to wait where quota and budget do not cover the file, and cost
   const { scene, url } = await startUp({ quota: 10, ...money }, { plan: 'paid', overageTenths: 1_000 });
   const { get, send, press } = await signIn(url);
   const page = await get(await send('list.csv', domainList(25)));
-  expect(page).toContain('Start: at most 20 requests, at most 1.00 EUR of overage<');
+  expect(page).toContain('Start: at most 20 requests, at most 1.00\u00a0EUR of overage<');
   expect(page).toContain('0.5 s<span class="below">at 40 a second</span>');
   expect(page).toContain('Quota and budget do not cover 5 requests: the file will wait');
   expect((await press(page, 'Discard')).status).toBe(303);
@@ -253,10 +255,12 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'doubtful.csv' }).waitFor();
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
+    expect(await findBarriers(page)).toEqual([]);
     await tabTo(page, 'Identifiers from symbol (tickers)');
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { name: 'What it would cost' }).waitFor();
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
+    expect(await findBarriers(page)).toEqual([]);
     if (process.env.SCREENSHOTS)
       await page.screenshot({ path: `${process.env.SCREENSHOTS}/plan.png`, fullPage: true });
     expect(scene.service.meter.requests).toEqual([]);

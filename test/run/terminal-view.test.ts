@@ -25,11 +25,14 @@ const ASKING: EnrichProgress = {
     halt: null,
     isCancelled: false,
     isPaused: false,
+    isPausedAlone: false,
   },
   ledger: null,
   inFlight: 0,
   outage: null,
 };
+
+const RUN = ASKING.run;
 
 describe('the progress text', () => {
   it.each<[string, Partial<EnrichProgress>, number | null, string]>([
@@ -69,7 +72,7 @@ describe('the progress text', () => {
     ],
     [
       'paused, without a known limit',
-      { ledger: ledgerState({ isPaused: true }) },
+      { run: RUN && { ...RUN, isPaused: true }, ledger: ledgerState() },
       null,
       '1,000/4,000 lookups, 1,000 billed, paused',
     ],

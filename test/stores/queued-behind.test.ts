@@ -16,6 +16,8 @@ test.each<[string, Partial<RunRecord>, Partial<RunRecord>, boolean]>([
   ['one that is being read', { identifiers: null }, {}, true],
   ['one that is answered', { identifiers: 300 }, {}, false],
   ['one that has ended', { status: 'completed' }, {}, false],
+  ['one that is paused', { isPaused: true }, {}, false],
+  ['nobody while it is paused', {}, { isPaused: true }, false],
   ['a dead one', { beatAt: NOW - 3_600_000 }, {}, false],
   ['a younger one', { asOf: NOW }, {}, false],
   ['one of another account', { settings: { ...big.settings, account: 'other' } }, {}, false],

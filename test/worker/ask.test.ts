@@ -548,6 +548,10 @@ describe('without a permit nothing is sent', () => {
       { type: 'exhausted', why: 'limit 53' },
       { type: 'halted', halt: { why: 'limit', sentence: 'limit 53' } },
     ],
+    [
+      { type: 'paused', why: 'paused', retryInMs: 1_000 },
+      { type: 'again', countsAsAttempt: false, retryInMs: 1_000, reason: 'paused' },
+    ],
     [{ type: 'revoked', why: 'cancelled' }, { type: 'revoked' }],
     [{ type: 'revoked', why: 'dead' }, { type: 'revoked' }],
     [{ type: 'revoked', why: 'halted' }, { type: 'revoked' }],

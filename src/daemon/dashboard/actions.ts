@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import { BrandEnrichError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import { html, type Markup } from '../../run/report/markup.js';
+import { type Filling, html, type Markup } from '../../run/report/markup.js';
 import { cookieName, type GatedApp, ownPath, type Session, sendPage } from './gate.js';
 import { type Question, renderQuestion } from './plain-pages.js';
 
@@ -40,7 +40,7 @@ const NOTICE_SECONDS = 30;
 export function actionButton(
   { formToken }: Pick<Session, 'formToken'>,
   path: string,
-  label: string,
+  label: Filling,
   fields: Readonly<Record<string, string>> | readonly (readonly [string, string])[] = {},
 ): Markup {
   const pairs = Symbol.iterator in fields ? fields : Object.entries(fields);

@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 import { getRequestListener } from '@hono/node-server';
+import type { Context } from 'hono';
 import { readDashboardPassword } from '../../config/secrets.js';
 import type { Settings } from '../../config/settings.js';
 import { systemClock } from '../../core/clock.js';
@@ -14,12 +15,16 @@ import { printText } from '../../core/terminal-text.js';
 import type { Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { readChartLibrary } from '../../run/report/page-script.js';
-import { tickQueueOf } from '../schedules/schedule-book.js';
+import { createScheduleBook, tickQueueOf } from '../schedules/schedule-book.js';
 import { type Action, addActions, takeNotice } from './actions.js';
-import { createGate, type GateOptions, randomPassword, sendPage } from './gate.js';
+import { createGate, type GatedApp, type GateOptions, randomPassword, sendPage } from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard } from './gather-dashboard.js';
+import { createRunLook } from './look-at-run.js';
 import type { QueueBoard } from './queue-board.js';
-import { renderDashboard, renderParts } from './render-dashboard.js';
+import { renderDashboard, renderParts, type Viewer } from './render-dashboard.js';
+import { runActions } from './run-actions.js';
+import { addRunRoutes, failedActions } from './run-routes.js';
+import { scheduleActions } from './schedule-actions.js';
 import { statusOf } from './status-json.js';
 import { addUploads, type UploadParts, uploadActions } from './upload-routes.js';
 import { QUEUE_PATH } from './waiting-sections.js';
@@ -83,25 +88,41 @@ export async function openDashboard(context: DashboardContext) {
     return createQueueBoard(shown, (reason) => log.debug({ reason }, 'the queue cannot be shown'));
   }
 
+  const look = async () => ({
+    ...(await newest.look()),
+    uploads: { roots: inboxes, received: uploads.uploads.list() },
+    host: hostname(),
+    now: systemClock.now(),
+    serviceOutage: context.outage?.() ?? null,
+    currency,
+    isSample: settings.sample,
+    isStopping: stop.aborted,
+  });
+  const { overagePrice, currency } = settings;
+  const terms = { overagePrice, currency };
+  const chartLibrary = await readChartLibrary();
+  const lookAtRun = createRunLook({ engine, look, inboxes });
   const server = await serveDashboard({
     host: settings.dashboardHost,
     port: settings.dashboardPort,
     password,
     clock: systemClock,
-    chartLibrary: await readChartLibrary(),
-    currency: settings.currency,
-    actions: uploadActions(uploads),
-    uploads,
+    chartLibrary,
+    actions: onNewestData(
+      [
+        ...runActions({ engine, look, lookAtRun, terms }),
+        ...failedActions(inboxes),
+        ...scheduleActions(createScheduleBook(engine)),
+        ...uploadActions(uploads),
+      ],
+      newest.expire,
+    ),
     log,
-    look: async () => ({
-      ...(await newest.look()),
-      uploads: { roots: inboxes, received: uploads.uploads.list() },
-      host: hostname(),
-      now: systemClock.now(),
-      serviceOutage: context.outage?.() ?? null,
-      isSample: settings.sample,
-      isStopping: stop.aborted,
-    }),
+    look,
+    addPages(app, viewerOf) {
+      addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, chartLibrary, now: systemClock.now });
+      addUploads(app, viewerOf, { ...uploads, log });
+    },
     openBoard() {
       board ??= loadBoard().catch((error: unknown) => {
         board = undefined;
@@ -120,16 +141,26 @@ export async function openDashboard(context: DashboardContext) {
   return { url, signInUrl };
 }
 
+/** Actions that see the newest data, as does the page after them. */
+function onNewestData(actions: readonly Action[], expire: () => void): Action[] {
+  return actions.map((action) => ({
+    ...action,
+    async carryOut(input) {
+      expire();
+      return action.carryOut(input).finally(expire);
+    },
+  }));
+}
+
 export interface DashboardServerOptions extends Omit<GateOptions, 'key'> {
   /** 0 takes a free one. */
   readonly port: number;
   readonly look: () => Promise<DashboardView>;
-  /** A label of amounts; default: none. */
-  readonly currency?: string | null;
+  /** Adds further pages; `viewerOf`: with the notice of their last action. Default: none. */
+  readonly addPages?: (app: GatedApp, viewerOf: (context: Context) => Promise<Viewer>) => void;
   /** The browser build of Chart.js, as text. */
   readonly chartLibrary: string;
   readonly actions: readonly Action[];
-  readonly uploads: UploadParts;
   readonly log: Log;
   /** Opened at the first view of the queue. */
   readonly openBoard: () => Promise<QueueBoard>;
@@ -139,34 +170,25 @@ export interface DashboardServerOptions extends Omit<GateOptions, 'key'> {
 
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
-  const {
-    host,
-    port,
-    look,
-    currency = null,
-    chartLibrary,
-    actions,
-    uploads,
-    log,
-    openBoard,
-    onError,
-  } = options;
+  const { host, port, look, chartLibrary, actions, log, openBoard, onError } = options;
   const key = randomBytes(32);
   const app = createGate({ ...options, key });
   const policy = "default-src 'none'";
+  const viewerOf = async (context: Context) => {
+    return { ...context.get('session'), notice: await takeNotice(context, key) };
+  };
   app.get('/', async (context) => {
-    const viewer = { ...context.get('session'), notice: await takeNotice(context, key) };
-    return sendPage(context, renderDashboard(await look(), viewer, chartLibrary));
+    return sendPage(context, renderDashboard(await look(), await viewerOf(context), chartLibrary));
   });
   app.get('/parts', async (context) => {
     const viewer = { ...context.get('session'), notice: null };
     return sendPage(context, { html: renderParts(await look(), viewer), policy });
   });
+  options.addPages?.(app, viewerOf);
   addActions(app, actions, { log, key });
-  addUploads(app, uploads, { log, getNotice: (context) => takeNotice(context, key) });
   app.get('/status.json', async (context) => {
     context.header('content-security-policy', policy);
-    return context.json(statusOf(await look(), currency));
+    return context.json(statusOf(await look()));
   });
   app.get(QUEUE_PATH, (context) => context.redirect(`${QUEUE_PATH}/`, 301));
   app.all(`${QUEUE_PATH}/*`, async (context) => (await openBoard()).answer(context.req.raw));

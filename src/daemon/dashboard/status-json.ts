@@ -9,11 +9,15 @@ import { holdOf, judgeRuns } from './runs-section.js';
 
 type DashboardDocument = Document<'dashboard'>;
 
-/** `data` null: the engine has not answered yet. `currency`: a label of amounts. */
-export function statusOf(
-  { host, data, outageNoticedAt, serviceOutage, isStopping }: DashboardView,
-  currency: string | null,
-): DashboardDocument & { version: typeof DOCUMENT_VERSION } {
+/** `data` null: the engine has not answered yet. */
+export function statusOf({
+  host,
+  data,
+  outageNoticedAt,
+  serviceOutage,
+  isStopping,
+  currency,
+}: DashboardView): DashboardDocument & { version: typeof DOCUMENT_VERSION } {
   const engineUnavailableSince = isoTime(outageNoticedAt);
   return {
     version: DOCUMENT_VERSION,

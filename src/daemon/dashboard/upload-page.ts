@@ -1,7 +1,7 @@
 /** Uploads as HTML: the card that receives a file, and the page with the plan of one. Pure. */
 import type { Settings } from '../../config/settings.js';
 import type { ErrorCode } from '../../core/errors.js';
-import { agoText, countOf, countText, durationText } from '../../core/figures.js';
+import { agoText, countOf, countText, durationText, moneyText } from '../../core/figures.js';
 import { IDENTIFIER_KINDS } from '../../core/identifier.js';
 import { KIND_WORDS } from '../../identify/find-column.js';
 import type { Plan } from '../../run/plan-file.js';
@@ -40,7 +40,6 @@ export function uploadCard({ roots, received }: UploadsView, now: number): Marku
       'upload-card',
       'Enrich a file',
       html`<p class="empty">Files can be sent here once <code>up</code> has an inbox: start it with <code>--inbox DIR</code>.</p>`,
-      { more: 'alone' },
     );
   }
   const [first = ''] = roots;
@@ -61,14 +60,14 @@ ${inbox}
 </form>
 <noscript><p class="empty">Sending a file from this page needs JavaScript. Without it, put the file into <code>${first}/inbox</code>.</p></noscript>
 <div data-part="uploads">${received.length > 0 && receivedList(received, now)}</div>`;
-  return card('upload-card', 'Enrich a file', content, { more: 'alone' });
+  return card('upload-card', 'Enrich a file', content);
 }
 
 function receivedList(received: readonly Upload[], now: number): Markup {
   const items = received.map(
     (
       upload,
-    ) => html`<li><p class="run-head"><a class="run-name" href="${uploadPath(upload)}"><bdi>${upload.name}</bdi></a><span class="run-when">${sizeText(upload.size)}, ${agoText(upload.at, now)}</span></p></li>
+    ) => html`<li><p class="run-head"><a class="run-name tall" href="${uploadPath(upload)}"><bdi>${upload.name}</bdi></a><span class="run-when">${sizeText(upload.size)}, ${agoText(upload.at, now)}</span></p></li>
 `,
   );
   return html`<h3>Sent, not started</h3>
@@ -99,12 +98,6 @@ function requestsAtMost({ requests, spending }: Plan): number {
   return spending.withinQuota + spending.overageRequests;
 }
 
-/** With two decimals at least, and its currency where that is known. */
-function moneyText(amount: string, currency: string | null): string {
-  const [whole = '0', fraction = ''] = amount.split('.');
-  return `${countText(Number(whole))}.${fraction.padEnd(2, '0')}${currency === null ? '' : ` ${currency}`}`;
-}
-
 /** What is known of a file; `plan` null: it is still being read. */
 export interface ShownUpload {
   readonly upload: Upload;
@@ -122,7 +115,7 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
   const { upload, plan } = shown;
   const refresh = plan === null && html`<meta http-equiv="refresh" content="2">`;
   const body = html`<header>
-<p class="top"><a href="/">Dashboard</a></p>
+<p class="top"><a class="tall" href="/">Dashboard</a></p>
 <div class="title"><h1><bdi>${upload.name}</bdi></h1></div>
 <p class="headline">${plan === null ? 'The file is being read. Nothing is spent.' : headlineOf(plan)}</p>
 ${viewer.notice !== null && html`<p class="banner calm" role="status">${viewer.notice}</p>`}
@@ -173,7 +166,7 @@ function wayOut(todo: string, upload: Upload, choice: Choice, hasColumns: boolea
       );
       const keys = Object.keys(choiceOf(new URLSearchParams(fields)));
       const others = fieldsOf(choice).filter(([key]) => !keys.includes(key));
-      return html`<li><a href="${uploadPath(upload, [...others, ...fields])}">${chosenText(choiceOf(new URLSearchParams(fields)))}</a></li>
+      return html`<li><a class="tall" href="${uploadPath(upload, [...others, ...fields])}">${chosenText(choiceOf(new URLSearchParams(fields)))}</a></li>
 `;
     });
   const isChoice = links.length > 0;

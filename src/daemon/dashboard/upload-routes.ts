@@ -11,6 +11,7 @@ import { withTableEnding } from '../inbox/upload-name.js';
 import type { Upload, Uploads } from '../inbox/uploads.js';
 import { type Action, FORGED, mayAct } from './actions.js';
 import { type GatedApp, type Session, sendPage } from './gate.js';
+import type { Viewer } from './render-dashboard.js';
 import { costText, renderUpload, uploadPath } from './upload-page.js';
 
 export interface UploadParts {
@@ -21,11 +22,11 @@ export interface UploadParts {
 /** A file that is read for longer gets a page that renews itself. */
 const PATIENCE_MS = 3_000;
 
-/** Adds the pages and requests that are no forms. `getNotice`: what the last action did. */
+/** Adds pages, and requests that are no forms. `viewerOf`: with the notice of the last action. */
 export function addUploads(
   app: GatedApp,
-  { uploads, plans }: UploadParts,
-  { log, getNotice }: { readonly log: Log; readonly getNotice: (context: Context) => Promise<string | null> },
+  viewerOf: (context: Context) => Promise<Viewer>,
+  { uploads, plans, log }: UploadParts & { readonly log: Log },
 ): void {
   app.post('/uploads/check', (context) =>
     answering(context, context.get('session'), async (asked) => {
@@ -50,8 +51,7 @@ export function addUploads(
     if (upload === null) return context.text(`${GONE}; the dashboard is at /\n`, 404);
     const choice = choiceOf(new URL(context.req.url).searchParams);
     const plan = (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS)) ?? null;
-    const viewer = { ...context.get('session'), notice: await getNotice(context) };
-    return sendPage(context, renderUpload({ upload, choice, plan }, viewer));
+    return sendPage(context, renderUpload({ upload, choice, plan }, await viewerOf(context)));
   });
 }
 

@@ -42,6 +42,9 @@ const endedShape = z.object({
   sentence: z.string(),
   /** The file that was written; null when there is none. */
   output: z.string().nullable(),
+  /** Absent: it ended before its run began. */
+  runId: z.string().optional(),
+  billed: z.number().optional(),
 });
 /** A run that ended, successfully or not, by the clock of its host; `dueAt` null: a run by hand. */
 export type EndedRun = z.infer<typeof endedShape>;

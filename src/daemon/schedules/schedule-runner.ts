@@ -36,7 +36,7 @@ export interface ScheduleRunnerOptions extends Pick<DaemonContext, 'engine' | 'c
   /** The machine whose schedules it runs. */
   readonly host: string;
   /** Runs the command of a schedule. What it throws is the result of the run. */
-  readonly execute: (work: ScheduledWork) => Promise<Pick<EndedRun, 'exitCode' | 'sentence' | 'output'>>;
+  readonly execute: (work: ScheduledWork) => Promise<Omit<EndedRun, 'dueAt' | 'startedAt' | 'endedAt'>>;
   /** Default: a minute. */
   readonly lateAfterMs?: number;
 }

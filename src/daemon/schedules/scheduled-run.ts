@@ -138,7 +138,14 @@ function enrichScheduled(
       },
       context,
     );
-    return { exitCode, sentence: sentenceOf(result), output: report.files.output };
+    const { requests, files } = report;
+    return {
+      exitCode,
+      sentence: sentenceOf(result),
+      output: files.output,
+      runId: report.run.id,
+      billed: requests.billed,
+    };
   });
 }
 

@@ -9,7 +9,7 @@ CREATE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUA
   SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings::text, 'asOf', r.as_of,
     'keyStartedAt', r.key_started_at, 'beatAt', r.beat_at, 'status', r.status, 'reason', r.reason,
     'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent', r.spent,
-    'overageBilled', r.overage_billed, 'hasEarlierFailures', r.has_earlier_failures)
+    'overageBilled', r.overage_billed, 'hasEarlierFailures', r.has_earlier_failures, 'isPaused', r.is_paused)
 $$;
 
 CREATE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb)
@@ -61,7 +61,8 @@ BEGIN
     'halt', CASE WHEN r.halt_why IS NOT NULL
                  THEN jsonb_build_object('why', r.halt_why, 'sentence', r.halt_sentence) END,
     'isCancelled', r.status = 'cancelled',
-    'isPaused', (SELECT is_paused FROM brand_enrich.engine_state));
+    'isPausedAlone', r.is_paused,
+    'isPaused', r.is_paused OR (SELECT is_paused FROM brand_enrich.engine_state));
 END $$;
 
 CREATE FUNCTION brand_enrich.set_run_size(p_offset bigint, p_id text, p_rows bigint, p_identifiers bigint)
@@ -153,7 +154,7 @@ BEGIN
   IF p_status = 'completed' AND v_status = 'running' THEN
     DELETE FROM brand_enrich.run_key WHERE key = v_key;
   END IF;
-  UPDATE brand_enrich.run SET reason = p_reason,
+  UPDATE brand_enrich.run SET reason = p_reason, is_paused = false,
     status = CASE WHEN status = 'running' THEN p_status ELSE status END
    WHERE id = p_id AND status IN ('running', 'cancelled');
   IF NOT FOUND THEN RETURN; END IF;
@@ -163,6 +164,14 @@ END $$;
 
 CREATE FUNCTION brand_enrich.cancel_run(p_offset bigint, p_id text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE brand_enrich.run SET status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END WHERE id = p_id;
+  UPDATE brand_enrich.run SET is_paused = false,
+    status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END
+   WHERE id = p_id;
+  RETURN FOUND;
+END $$;
+
+CREATE FUNCTION brand_enrich.set_run_paused(p_offset bigint, p_id text, p_is_paused boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE brand_enrich.run SET is_paused = p_is_paused WHERE id = p_id AND status = 'running';
   RETURN FOUND;
 END $$;

@@ -38,7 +38,7 @@ local function recordOf(run)
     reason = fields.reason ~= '' and orNull(fields.reason) or cjson.null,
     rows = someNumber(fields.rows), identifiers = someNumber(fields.identifiers), tally = tallyOf(fields),
     spent = count(fields.spent), overageBilled = count(fields.overageBilled),
-    hasEarlierFailures = fields.hasEarlierFailures == '1',
+    hasEarlierFailures = fields.hasEarlierFailures == '1', isPaused = fields.isPaused ~= nil,
   }
 end
 
@@ -137,7 +137,8 @@ function operations.beat_run()
   return {
     chunks = count(fields.chunks), tally = tallyOf(fields),
     halt = fields.haltWhy and { why = fields.haltWhy, sentence = fields.haltSentence } or cjson.null,
-    isCancelled = fields.status == 'cancelled', isPaused = redis.call('EXISTS', root .. 'paused') == 1,
+    isCancelled = fields.status == 'cancelled', isPausedAlone = fields.isPaused ~= nil,
+    isPaused = fields.isPaused ~= nil or redis.call('EXISTS', root .. 'paused') == 1,
   }
 end
 
@@ -232,6 +233,7 @@ function operations.end_run()
     local fields = redis.call('HMGET', run, 'status', 'key', 'account')
     if fields[1] == 'running' then
       redis.call('HSET', run, 'status', status, 'reason', reason)
+      redis.call('HDEL', run, 'isPaused')
       redis.call('SREM', root .. 'live:' .. fields[3], id)
       if status == 'completed' then redis.call('DEL', root .. 'key:' .. fields[2], root .. 'final:' .. fields[2]) end
     elseif fields[1] == 'cancelled' then redis.call('HSET', run, 'reason', reason) end
@@ -243,9 +245,18 @@ function operations.cancel_run()
   local id, run, isKnown = theRun()
   if isKnown and redis.call('HGET', run, 'status') == 'running' then
     redis.call('HSET', run, 'status', 'cancelled')
+    redis.call('HDEL', run, 'isPaused')
     redis.call('SREM', root .. 'live:' .. redis.call('HGET', run, 'account'), id)
   end
   return isKnown
+end
+
+-- Arguments: id, whether it is paused.
+function operations.set_run_paused()
+  local _, run = theRun()
+  if redis.call('HGET', run, 'status') ~= 'running' then return false end
+  if flag() then redis.call('HSET', run, 'isPaused', '1') else redis.call('HDEL', run, 'isPaused') end
+  return true
 end
 
 return answer(operations[text()]())

@@ -19,8 +19,8 @@ export interface DispatchOptions {
   readonly onSilence: () => void;
 }
 
-/** `lost`: the queue has nothing left of what it was given. */
-export type DispatchEnd = LookupsEnd | { readonly type: 'lost' };
+/** `lost`: the queue has nothing left of what it was given. `paused`: `untilResumed` waits. */
+export type DispatchEnd = LookupsEnd | { readonly type: 'lost' } | { readonly type: 'paused' };
 
 /** Chunks in the queue at once: a waiting job takes engine memory. */
 const WINDOW = 200;
@@ -32,7 +32,7 @@ const SILENCE_MS = 15_000;
 const LOST_AFTER_MS = 60_000;
 const WITHDRAW_EVERY_MS = 1_000;
 
-/** The reason to end a run, at this check; null: none. */
+/** The reason to end a run, paused or not, at this check; null: none. */
 function endingOf(
   { isCancelled, halt, tally }: RunProgress,
   { stop, maxFailures }: Pick<DispatchOptions, 'stop' | 'maxFailures'>,
@@ -79,7 +79,8 @@ export class ChunkDispatcher {
       const progress = await this.#look();
       if (progress.chunks !== done || progress.isPaused) changedAt = clock.monotonic();
       done = progress.chunks;
-      const seen = endingOf(progress, this.options);
+      const paused = progress.isPausedAlone ? ({ type: 'paused' } as const) : null;
+      const seen = endingOf(progress, this.options) ?? paused;
       return seen ?? (ending === null && done < this.#next ? lookIntoSilence() : null);
     };
     const lookIntoSilence = async (): Promise<DispatchEnd | null> => {
@@ -138,6 +139,23 @@ export class ChunkDispatcher {
       for (let chunk = first; chunk < this.#next; chunk += 1) await engine.runs.finishChunk(runId, chunk);
     } else await this.withdraw();
     return ending;
+  }
+
+  /**
+   * Waits while the run is paused alone, and takes back what workers park meanwhile. Returns what
+   * has ended the run, if anything has.
+   */
+  async untilResumed(): Promise<LookupsEnd | null> {
+    const { clock } = this.options;
+    for (let withdrawAt = clock.monotonic(); ; await this.#wait()) {
+      const progress = await this.#look();
+      const ending = endingOf(progress, this.options);
+      const isOver = ending?.type === 'stopped' || ending?.type === 'cancelled';
+      if (isOver || !progress.isPausedAlone) return ending;
+      if (progress.chunks === this.#next || clock.monotonic() < withdrawAt) continue;
+      await this.withdraw();
+      withdrawAt = clock.monotonic() + WITHDRAW_EVERY_MS;
+    }
   }
 
   /** Waits at most `deadlineMs` for chunks that were in progress when the run ended. */

@@ -61,6 +61,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   if (opensAccount) await engine.ledger.open(account, request.pace);
 
   let isWarned = false;
+  let isPaused = false;
   let stranded: string | null = null;
   const dispatcher = new ChunkDispatcher({
     ...around,
@@ -69,6 +70,9 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
     maxFailures: maxFailuresOf(request, scan.answers.wanted),
     onProgress(latest) {
       context.progress = latest;
+      if (latest.isPausedAlone !== isPaused)
+        onNotice(isPaused ? 'resumed' : `paused; \`brand-enrich resume ${run.id}\` continues it`, true);
+      isPaused = latest.isPausedAlone;
       const warning = noMatchWarning(latest.tally, collector.summary.facts, scan.chosen.choices);
       if (warning !== null && !isWarned) onNotice(warning);
       isWarned ||= warning !== null;

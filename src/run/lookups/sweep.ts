@@ -39,7 +39,13 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
     const before = scan.answers.answered;
     const only = trial?.indexes;
     const isOrdered = scan.priorities !== null && trial === null;
-    const end = await dispatcher.dispatch(chunksOf(context, only), isOrdered ? ahead : null);
+    let end = await dispatcher.dispatch(chunksOf(context, only), isOrdered ? ahead : null);
+    if (end.type === 'paused') {
+      const ended = await dispatcher.untilResumed();
+      await takeAll(context);
+      if (ended === null) continue;
+      end = ended;
+    }
     if (end.type === 'halted' && isWaitedOut(end.halt) && request.onLimit === 'wait') {
       await dispatcher.awaitStragglers(graceOf(context));
       await takeAll(context);
@@ -164,6 +170,7 @@ async function resume({ around, run, worker }: SweepContext): Promise<void> {
 async function hasRoomByFreeLook({ request, around, run, worker }: SweepContext): Promise<boolean> {
   const { ownDomain } = request;
   if (ownDomain === null || worker === null) return false;
+  if ((await around.engine.runs.get(run.id))?.isPaused) return false;
   await worker.readUsage(ownDomain, run);
   const state = await around.engine.ledger.show(run.settings.account, run.id);
   const { run: spending } = state;

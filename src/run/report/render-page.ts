@@ -1,5 +1,5 @@
 /** The report of a run as one self-contained HTML text, which may request nothing. Pure. */
-import { countOf, countText, durationText, momentText, shareText } from '../../core/figures.js';
+import { countOf, countText, durationText, momentText, moneyText, shareText } from '../../core/figures.js';
 import { brandsSection } from './brands-section.js';
 import { headlineOf, nextStepOf, verdictOf } from './headline.js';
 import { html, inlineScript, keyFigures, type Markup, pageOf, policyOf } from './markup.js';
@@ -45,12 +45,22 @@ ${filesSection(data)}
   return pageOf({ title: `${name}: brand-enrich report`, head, body, scripts });
 }
 
+/**
+ * The `Content-Security-Policy` for a page of this program that others may have changed: its own
+ * scripts alone run. The style may be that of another release.
+ */
+export function pagePolicyOf(chartLibrary: string): string {
+  const more = ["form-action 'none'", "frame-ancestors 'none'"];
+  const policy = policyOf([inlineScript(chartLibrary), PAGE_SCRIPT], more);
+  return policy.replace(/style-src [^;]+/, "style-src 'unsafe-inline'");
+}
+
 /** The last part of a path of any system. */
 function fileName(path: string): string {
   return path.split(/[\\/]/).at(-1) || path;
 }
 
-function figuresOf({ rows, input, requests, account }: RunReport): Markup {
+function figuresOf({ rows, input, requests, account, currency }: RunReport): Markup {
   const { records } = input;
   const share = records > 0 ? `, ${shareText(rows.matched, records)}` : '';
   const { savedByDuplicates, savedByStored } = requests;
@@ -58,7 +68,11 @@ function figuresOf({ rows, input, requests, account }: RunReport): Markup {
   return keyFigures([
     ['Rows with a brand', countText(rows.matched), `of ${countText(records)}${share}`],
     ['Requests billed', countText(requests.billed), `of ${countText(requests.sent)} sent`],
-    ['Overage cost', requests.overageCost, `${countOf(requests.overage, 'request')} beyond the quota`],
+    [
+      'Overage cost',
+      moneyText(requests.overageCost, currency),
+      `${countOf(requests.overage, 'request')} beyond the quota`,
+    ],
     ['Requests saved', countText(savedByDuplicates + savedByStored), saved],
     ['Limit used', ...limitUsed(account)],
   ]);

@@ -1,5 +1,5 @@
 /** The sections of the page: outcomes, scores, causes, money and files. */
-import { countOf, countText, momentText, shareText } from '../../core/figures.js';
+import { countOf, countText, momentText, moneyText, shareText } from '../../core/figures.js';
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { QualityTier } from '../../lookup/brand.js';
 import { bar, card, facts, html, type Markup } from './markup.js';
@@ -114,7 +114,7 @@ ${card('ages', 'Age of the answers', ages(report))}
 </div>`;
 }
 
-function spent({ requests, identifiers }: RunReport): Markup {
+function spent({ requests, identifiers, currency }: RunReport): Markup {
   const free = requests.sent - requests.billed;
   const { unreported } = requests;
   const rows = facts([
@@ -122,12 +122,12 @@ function spent({ requests, identifiers }: RunReport): Markup {
     unreported > 0 && ['May also have been billed: their workers were killed', countText(unreported)],
     free > 0 && ['Requests that cost nothing', countText(free)],
     ['Billed beyond the quota', countText(requests.overage)],
-    ['Overage cost', requests.overageCost],
+    ['Overage cost', moneyText(requests.overageCost, currency)],
     ['Saved: duplicate rows', countText(requests.savedByDuplicates), 'saved'],
     ['Saved: stored answers', countText(requests.savedByStored), 'saved'],
   ]);
   return html`${rows}
-<p class="note">${countOf(identifiers.distinct, 'distinct identifier')} in the file. The cost is in the currency of the plan.</p>`;
+<p class="note">${countOf(identifiers.distinct, 'distinct identifier')} in the file.${currency === null && ' The cost is in the currency of the plan.'}</p>`;
 }
 
 function account({ account }: RunReport): Markup {

@@ -17,7 +17,6 @@ it('names the flag to change when the port is taken', async () => {
     clock: { now: () => NOW, monotonic: () => NOW },
     chartLibrary: '',
     actions: [],
-    uploads: noUploads(),
     log: silentLog(),
     look: async () => dashboardView(),
     openBoard: () => Promise.reject(new Error('there is no queue in this test')),

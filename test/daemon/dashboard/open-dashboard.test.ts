@@ -210,6 +210,28 @@ describeOn(engines, (under) => {
     expect(await queue.isPaused()).toBe(false);
   });
 
+  it('Bull Board shows the workers of a queue: machine, process, since when', async () => {
+    const { queueName } = scene.names;
+    const listed = async () => {
+      const answer = await scene.ask(`/queue/api/queues/${queueName}/workers`);
+      return ((await answer.json()) as { workers: unknown }).workers;
+    };
+    expect(await listed()).toEqual([]);
+    // It takes nothing until it runs.
+    const worker = scene.engine.openWorker(queueName, async () => undefined, 1);
+    await worker.waitUntilReady();
+    await expect.poll(listed).toEqual([
+      {
+        id: expect.any(String),
+        name: `${hostname()}, process ${process.pid}`,
+        addr: expect.any(String),
+        age: expect.any(Number),
+      },
+    ]);
+    await worker.close();
+    await expect.poll(listed).toEqual([]);
+  });
+
   it('serves every page and API call of Bull Board', async () => {
     const { runId } = furniture;
     const queue = `/queue/api/queues/${scene.names.queueName}`;

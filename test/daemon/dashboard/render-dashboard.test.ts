@@ -8,7 +8,7 @@ import { renderSignIn } from '../../../src/daemon/dashboard/plain-pages.js';
 import { renderDashboard, renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
 import { UPLOAD_SCRIPT } from '../../../src/daemon/dashboard/upload-script.js';
 import { STYLE } from '../../../src/run/report/page-style.js';
-import { accountParts, dashboardData, dashboardView, emptyView, NOW, troubledView, VIEWER } from './views.js';
+import { dashboardData, dashboardView, emptyView, NOW, troubledView, VIEWER } from './views.js';
 
 const LIBRARY = 'var Chart = null;';
 
@@ -38,13 +38,6 @@ it('has the same parts whatever the data, so that each can be replaced on refres
   expect(partsOf(renderParts(troubledView(), VIEWER))).toEqual(busy);
   const nameless = dashboardData({ account: null, ledger: null, limit: null, budget: null, queue: null });
   expect(partsOf(renderParts(dashboardView({ data: nameless }), VIEWER))).toEqual(busy);
-});
-
-it('tells --quota from the quota of the service, and what the budget allows beyond it', () => {
-  const account = accountParts({ quota: 100_000, quotaCap: 50, sent: 53 });
-  const page = renderParts(dashboardView({ data: dashboardData(account) }), VIEWER);
-  expect(page).toContain('Quota 100,000. Limit: --quota 50 and 1,000 requests beyond it.');
-  expect(page).toContain('The budget allows 1,000 requests beyond --quota 50, 997 left.');
 });
 
 describe('the security policy', () => {

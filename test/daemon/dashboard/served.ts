@@ -3,9 +3,10 @@ import { onTestFinished } from 'vitest';
 import { type Log, silentLog } from '../../../src/core/log.js';
 import type { Action } from '../../../src/daemon/dashboard/actions.js';
 import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
-import { serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
-import type { UploadParts } from '../../../src/daemon/dashboard/upload-routes.js';
-import { createUploads } from '../../../src/daemon/inbox/uploads.js';
+import { type DashboardServerOptions, serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
+import type { QueueBoard } from '../../../src/daemon/dashboard/queue-board.js';
+import { addUploads, type UploadParts } from '../../../src/daemon/dashboard/upload-routes.js';
+import { createUploads, type Uploads } from '../../../src/daemon/inbox/uploads.js';
 import { chartLibrary } from '../../run/report/pages.js';
 import { dashboardView, NOW } from './views.js';
 
@@ -27,14 +28,20 @@ export function noUploads(): UploadParts {
   return { uploads: createUploads([], { now: () => NOW }), plans: { plan, made: () => null } };
 }
 
+/** The pages of these uploads, without plans. */
+export function uploadPages(uploads: Uploads): DashboardServerOptions['addPages'] {
+  return (app, viewerOf) => addUploads(app, viewerOf, { ...noUploads(), uploads, log: silentLog() });
+}
+
 export async function startDashboard(
   parts: {
     readonly view?: DashboardView;
     readonly host?: string;
     readonly password?: string;
     readonly actions?: readonly Action[];
-    readonly uploads?: UploadParts;
     readonly log?: Log;
+    readonly addPages?: DashboardServerOptions['addPages'];
+    readonly openBoard?: () => Promise<QueueBoard>;
   } = {},
 ): Promise<ServedDashboard> {
   let view = parts.view ?? dashboardView();
@@ -47,10 +54,10 @@ export async function startDashboard(
     clock: { now: () => now, monotonic: () => now },
     chartLibrary: await chartLibrary(),
     actions: parts.actions ?? [],
-    uploads: parts.uploads ?? noUploads(),
+    ...(parts.addPages && { addPages: parts.addPages }),
     log: parts.log ?? silentLog(),
     look: async () => view,
-    openBoard: () => Promise.reject(new Error('there is no queue in this test')),
+    openBoard: parts.openBoard ?? (() => Promise.reject(new Error('there is no queue in this test'))),
     onError: (error) => errors.push(error),
   });
   onTestFinished(() => server.close());

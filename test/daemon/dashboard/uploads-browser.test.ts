@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { createUploads } from '../../../src/daemon/inbox/uploads.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { noUploads, PASSWORD, startDashboard } from './served.js';
+import { PASSWORD, startDashboard, uploadPages } from './served.js';
 import { dashboardView } from './views.js';
 
 /** Drags files over the page and drops them, as their names and texts say. */
@@ -30,7 +30,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     for (const root of roots) await mkdir(join(root, 'inbox'), { recursive: true });
     const uploads = createUploads(roots, { now: () => Date.now() });
     const served = await startDashboard({
-      uploads: { ...noUploads(), uploads },
+      addPages: uploadPages(uploads),
       view: dashboardView({ uploads: { roots, received: [] } }),
     });
     const { page } = await openWatchedPage(browser, options);

@@ -3,6 +3,7 @@
  * act, under safe names, and started into the inbox without replacing anything.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { chmod, lstat, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
 import { hostname } from 'node:os';
@@ -12,7 +13,7 @@ import { describe, expect, it } from 'vitest';
 import { FailFileError, NeverStartError } from '../../../src/core/errors.js';
 import { createUploads, UPLOADS_FOLDER } from '../../../src/daemon/inbox/uploads.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { noUploads, PASSWORD, startDashboard } from './served.js';
+import { PASSWORD, startDashboard, uploadPages } from './served.js';
 import { dashboardView } from './views.js';
 
 type AssertRoom = NonNullable<Parameters<typeof createUploads>[2]>;
@@ -23,7 +24,7 @@ async function withInboxes(count = 1, assertRoom?: AssertRoom) {
   for (const root of roots) await mkdir(join(root, 'inbox'), { recursive: true });
   const clock = { now: () => Date.now() };
   const uploads = createUploads(roots, clock, assertRoom);
-  const served = await startDashboard({ uploads: { ...noUploads(), uploads } });
+  const served = await startDashboard({ addPages: uploadPages(uploads) });
   const [root = ''] = roots;
   return { uploads, served, roots, root, kept: () => allFiles(join(root, UPLOADS_FOLDER)) };
 }
@@ -233,19 +234,15 @@ describe('an upload', () => {
 async function writeBytes(asked: ClientRequest, megabytes: number): Promise<void> {
   const chunk = Buffer.alloc(1_048_576, 'a');
   let isOver = false;
-  asked.on('error', () => {
-    isOver = true;
-  });
-  asked.on('response', () => {
-    isOver = true;
+  const over = new Promise<void>((resolve) => {
+    for (const event of ['error', 'response', 'close'])
+      asked.on(event, () => {
+        isOver = true;
+        resolve();
+      });
   });
   for (let sent = 0; sent < megabytes && !isOver; sent += 1) {
-    if (!asked.write(chunk))
-      await Promise.race([
-        new Promise((resolve) => asked.once('drain', resolve)),
-        new Promise((resolve) => asked.once('close', resolve)),
-        new Promise((resolve) => asked.once('response', resolve)),
-      ]);
+    if (!asked.write(chunk)) await Promise.race([over, once(asked, 'drain').catch(() => undefined)]);
     await setImmediate();
   }
   asked.end();

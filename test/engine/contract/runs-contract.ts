@@ -46,6 +46,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         identifiers: null,
         tally: NOTHING,
         spent: 0,
+        isPaused: false,
       });
       expect(Math.abs(record.asOf - (Date.now() + clock.offsetMs()))).toBeLessThan(5_000);
       expect(await store().get(run.id)).toEqual(record);
@@ -161,6 +162,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         halt: null,
         isCancelled: false,
         isPaused: false,
+        isPausedAlone: false,
       });
       const halt = { why: 'credentials' as const, sentence: 'The service refused the token: 403.' };
       await store().halt(id, halt);
@@ -173,6 +175,46 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().heartbeat(id)).toMatchObject({ halt: null, isCancelled: true, isPaused: false });
       await store().halt(id, { why: 'limit', sentence: 'later' });
       expect((await store().heartbeat(id)).halt?.why).toBe('limit');
+    });
+
+    test('a run is paused and resumed alone, and its next start is not paused', async () => {
+      const paused = await store().start(newRun('paused'));
+      const other = await store().start(newRun());
+      const standing = async ({ id }: { id: string }) => {
+        const { isPaused, isPausedAlone } = await store().heartbeat(id);
+        return [(await store().get(id))?.isPaused, isPaused, isPausedAlone];
+      };
+      expect(await store().setPaused(paused.id, true)).toBe(true);
+      expect(await store().setPaused(paused.id, true)).toBe(true);
+      expect(await standing(paused)).toEqual([true, true, true]);
+      expect(await standing(other)).toEqual([false, false, false]);
+      expect((await store().list(2)).map(({ isPaused }) => isPaused)).toEqual([false, true]);
+      await subject.engine.ledger.setPaused(true);
+      expect(await standing(other)).toEqual([false, true, false]);
+      expect(await store().setPaused(paused.id, false)).toBe(true);
+      expect(await standing(paused)).toEqual([false, true, false]);
+      await subject.engine.ledger.setPaused(false);
+      expect(await standing(paused)).toEqual([false, false, false]);
+      await store().setPaused(paused.id, true);
+      expect(await standing(await store().start(newRun('paused')))).toEqual([false, false, false]);
+    });
+
+    test('a run that has ended, was cancelled or is unknown cannot be paused', async () => {
+      const ends = {
+        completed: (id: string) => store().end(id, 'completed', null),
+        stopped: (id: string) => store().end(id, 'stopped', 'quota'),
+        cancelled: (id: string) => store().cancel(id),
+      };
+      for (const [status, end] of Object.entries(ends)) {
+        const { id } = await store().start(newRun());
+        await store().setPaused(id, true);
+        await end(id);
+        expect(await store().get(id)).toMatchObject({ status, isPaused: false });
+        expect(await store().setPaused(id, true)).toBe(false);
+        expect(await store().get(id)).toMatchObject({ status, isPaused: false });
+      }
+      expect(await store().setPaused('never-started', true)).toBe(false);
+      expect(await store().get('never-started')).toBeNull();
     });
 
     test('an unknown run has no heartbeat and cannot be cancelled; other updates of it are ignored', async () => {

@@ -98,8 +98,10 @@ async function begin(options: SweepOptions = {}) {
         halt: null,
         isCancelled: false,
         isPaused: false,
+        isPausedAlone: false,
         ...world.shown,
       }),
+      get: async () => null,
       finishChunk: async (_run: string, chunk: number) => void finished.add(chunk),
       async clearHalt() {
         world.seen.push('halt cleared');
@@ -391,6 +393,51 @@ describe('silence of the workers', () => {
     world.shown = { isPaused: true };
     expect(await endWithin(world.clock, sweep(context), 300_000)).toBeNull();
     expect(world.seen).toEqual(['chunk 0']);
+  });
+
+  it('is no silence while the run is paused alone: its chunks are taken back, and queued again when it is resumed', async () => {
+    const { world, context } = await begin();
+    world.workers = 'sleep';
+    world.held.add(0);
+    world.shown = { isPaused: true, isPausedAlone: true };
+    const ending = sweep(context);
+    expect(await endWithin(world.clock, ending, 300_000)).toBeNull();
+    expect([...world.queued]).toEqual([0]);
+    world.held.clear();
+    await world.clock.advance(2_000);
+    expect([...world.queued]).toEqual([]);
+    expect(world.seen).toEqual(['chunk 0']);
+    world.workers = 'answer';
+    world.shown = {};
+    expect(await endWithin(world.clock, ending, 1_000)).toEqual({ type: 'finished' });
+    expect(world.seen).toEqual(['chunk 0', 'chunk 1']);
+  });
+
+  it.each([
+    ['stopped by Ctrl-C', { type: 'stopped' }],
+    ['cancelled', { type: 'cancelled' }],
+  ])('ends a paused run when it is %s', async (_how, end) => {
+    const { world, context } = await begin();
+    world.workers = 'sleep';
+    world.shown = { isPaused: true, isPausedAlone: true };
+    const ending = sweep(context);
+    await world.clock.advance(2_000);
+    if (end.type === 'stopped') world.stopping.abort();
+    else world.shown = { isCancelled: true, isPaused: false, isPausedAlone: false };
+    expect(await endWithin(world.clock, ending, 8_000)).toEqual(end);
+    expect(world.seen).toEqual(['chunk 0', `stopped: ${end.type}`]);
+  });
+
+  it('keeps a halt that comes while the run is paused until it is resumed', async () => {
+    const { world, context } = await begin();
+    world.workers = 'sleep';
+    world.shown = { isPaused: true, isPausedAlone: true };
+    const ending = sweep(context);
+    await world.clock.advance(2_000);
+    world.shown = { ...world.shown, halt: CREDENTIALS };
+    expect(await endWithin(world.clock, ending, 60_000)).toBeNull();
+    world.shown = { halt: CREDENTIALS };
+    expect(await endWithin(world.clock, ending, 8_000)).toEqual({ type: 'halted', halt: CREDENTIALS });
   });
 
   it('with an empty queue has the chunks queued again, three times in all', async () => {

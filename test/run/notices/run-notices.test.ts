@@ -23,7 +23,7 @@ function progressIn(phase: EnrichProgress['phase'], sentence: string | null = nu
     rows: 4,
     wanted: 3,
     answered: 0,
-    run: { chunks: 0, tally, halt, isCancelled: false, isPaused: false },
+    run: { chunks: 0, tally, halt, isCancelled: false, isPaused: false, isPausedAlone: false },
     ledger: ledgerState({ quota: 10, sent: 10 }),
     inFlight: 0,
     outage: null,
