@@ -9,7 +9,7 @@ import { cookieName, type GatedApp, ownPath, type Session, sendPage } from './ga
 import { type Question, renderQuestion } from './plain-pages.js';
 
 /** The values of its path, and the fields of its form. */
-export interface ActionInput {
+interface ActionInput {
   readonly params: Readonly<Record<string, string>>;
   readonly fields: URLSearchParams;
 }
@@ -24,7 +24,7 @@ export interface Action {
   readonly carryOut: (input: ActionInput) => Promise<Done>;
 }
 
-export interface Done {
+interface Done {
   /** Our own path to go on to. */
   readonly path: string;
   /** What was done, shown there and logged. */
