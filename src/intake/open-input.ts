@@ -7,7 +7,6 @@ import { Input, type InputParts } from './input.js';
 import { openParquetTable } from './parquet-table.js';
 import type { TableOptions } from './sniff-table.js';
 import { openTextTable, type TextOptions } from './text-table.js';
-import { readWorkbook } from './xlsx/workbook.js';
 import { openXlsxTable, type SheetOptions } from './xlsx-table.js';
 import { ZipArchive } from './zip-archive.js';
 
@@ -42,20 +41,6 @@ export async function openInput(
   } catch (error) {
     await source.close();
     throw error;
-  }
-}
-
-/** Names of a workbook's visible sheets; empty for other files, and for one that is damaged. */
-export async function sheetNames(path: string, options: OpeningOptions): Promise<string[]> {
-  const source = await openByteSource(path, null, options);
-  try {
-    const archive = await openArchive(source);
-    const { sheets } = archive === null ? { sheets: [] } : await readWorkbook(archive);
-    return sheets.flatMap(({ name, isHidden }) => (isHidden ? [] : [name]));
-  } catch {
-    return [];
-  } finally {
-    await source.close();
   }
 }
 
@@ -114,4 +99,19 @@ function checkDelimiter(text: string): string {
     subject: `--delimiter '${text}'`,
     todo: "use ',', ';', '|', 'tab' or another single character",
   });
+}
+
+/** Names of a workbook's visible sheets; empty for other files, and for one that is damaged. */
+export async function sheetNames(path: string, options: OpeningOptions): Promise<string[]> {
+  const source = await openByteSource(path, null, options);
+  try {
+    const archive = await openArchive(source);
+    if (archive === null) return [];
+    const { sheets } = await (await import('./xlsx/workbook.js')).readWorkbook(archive);
+    return sheets.flatMap(({ name, isHidden }) => (isHidden ? [] : [name]));
+  } catch {
+    return [];
+  } finally {
+    await source.close();
+  }
 }
