@@ -128,6 +128,10 @@ describe('a download', () => {
     await symlink(elsewhere, join(folders.done, 'linked'));
     execFileSync('mkfifo', [join(done, 'pipe.csv')]);
     await put('.hidden');
+    for (const other of [folders.inbox, folders.processing]) {
+      await mkdir(join(other, JOB));
+      await writeFile(join(other, JOB, 'a.csv'), 'secret');
+    }
     const job = encodeURIComponent(JOB);
     const up = encodeURIComponent('../');
     for (const wrong of [
