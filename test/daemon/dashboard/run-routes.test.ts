@@ -1,7 +1,8 @@
 /** Runs and files of inboxes as served: pages, downloads, what is refused, and "Try again". */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -82,6 +83,28 @@ describe('a download', () => {
     const head = await get(path + encodeURIComponent(name), 'HEAD');
     expect([head.status, head.bytes.length, head.headers['content-length']]).toEqual([200, 0, '3000000']);
     expect((await get(path)).text).toContain(encodeURIComponent(name));
+    expect(dashboard.errors).toEqual([]);
+  });
+
+  it.skipIf(!existsSync('/proc/self/fd'))('that is broken off leaves no file open', async () => {
+    const { put, path, dashboard, done } = await served();
+    await put('big.csv', Buffer.alloc(60_000_000));
+    const openFiles = async () => {
+      const links = await Promise.all(
+        (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+      );
+      return links.filter((each) => each.startsWith(done)).length;
+    };
+    const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
+    const stop = new AbortController();
+    const answer = await fetch(new URL(`${path}big.csv`, dashboard.url), {
+      headers: { authorization },
+      signal: stop.signal,
+    });
+    await answer.body?.getReader().read();
+    expect(await openFiles()).toBe(1);
+    stop.abort();
+    await expect.poll(openFiles).toBe(0);
     expect(dashboard.errors).toEqual([]);
   });
 
