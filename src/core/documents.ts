@@ -18,6 +18,7 @@ const version = z.literal(1);
 /** A name of the previous release, removed in the next one. */
 const old = z.unknown().optional().meta({ deprecated: true });
 const examples = z.array(z.object({ line: count, reason: z.string() }));
+const listed = z.array(z.object({ line: count, value: z.string(), reason: z.string() }));
 const rows = z.object(
   Object.fromEntries(OUTCOME_STATUSES.map((each) => [each, count])) as Record<
     (typeof OUTCOME_STATUSES)[number],
@@ -45,6 +46,7 @@ const use = {
   quota: count.nullable(),
   limit: count.nullable().describe('quota and overage'),
   used: count.describe('sent, in flight and by others'),
+  cap: count.nullable().describe('--quota, where it is what counts; null: it is not'),
   left: count.nullable(),
   sent: count.describe('counted by this engine'),
   inFlight: count,
@@ -70,6 +72,8 @@ const answers = {
   oldestFetchedAt: time.nullable(),
   newestFetchedAt: time.nullable(),
 };
+
+const spending = z.object({ requests: count, overage: count, overageCost: money });
 
 const spread = z.object({ byUs: count, byOthers: count, total: count });
 
@@ -195,8 +199,14 @@ export const DOCUMENTS = {
         exitCode: z.literal(Object.values(EXIT)),
       }),
       reason: z.string().nullable().describe('why it stopped'),
+      next: z.string().nullable().describe('what to do next, in words; null: nothing'),
       input: z.object(input),
       rows,
+      listed: z
+        .object({ not_found: listed, failed: listed, invalid: listed })
+        .describe(
+          'the first hundred rows of each, in the order of the file; value: identifier or invalid cell, cut after 200 characters',
+        ),
       reasons: counts.describe('why rows are invalid or skipped'),
       identifiers: z.object({
         distinct: count,
@@ -227,6 +237,13 @@ export const DOCUMENTS = {
         savedByOthers: count.describe('looked up by another run in the meantime'),
         savedByDuplicates: count,
       }),
+      cost: z
+        .object({
+          brands: count.describe('distinct identifiers that matched'),
+          run: spending.describe('in this run'),
+          inAll: spending.describe('with earlier starts of the same command that stopped'),
+        })
+        .describe('what the brands cost; unreported requests are included'),
       currency,
       account: z.object(use).nullable(),
       fetchedAt: z.object({
@@ -234,7 +251,9 @@ export const DOCUMENTS = {
         newest: time.nullable(),
         scoresMayHaveDrifted: z.boolean(),
       }),
-      files: z.object({ output: z.string(), errors: z.string().nullable() }),
+      files: z
+        .object({ output: z.string(), errors: z.string().nullable() })
+        .describe('run --json: as the command names them; the report file: as seen from its folder'),
       accounting: z.object({ recordsRead: count, rowsByStatus: count, recordsWritten: count.nullable() }),
       startedAt: time,
       endedAt: time,

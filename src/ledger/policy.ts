@@ -65,8 +65,8 @@ export function roomOf(state: Account): number | null {
 /** The account's requests of the period, for documents. */
 export function useOf(state: Account & Pick<LedgerState, 'period'>) {
   const { period, quota, sent, held: inFlight, others } = state;
-  const [limit, used, left] = [limitOf(state), spentOf(state), roomOf(state)];
-  return { period, quota, limit, used, left, sent, inFlight, others };
+  const [limit, cap, used, left] = [limitOf(state), capOf(state), spentOf(state), roomOf(state)];
+  return { period, quota, limit, cap, used, left, sent, inFlight, others };
 }
 
 /** Whether the account has used `WARN_AT` of its limit. */

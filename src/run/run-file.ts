@@ -1,5 +1,4 @@
 /** From a file to enriched file, reports, notices and exit code. All commands call `runFile`. */
-import { basename } from 'node:path';
 import { networkOf } from '../config/network.js';
 import type { Settings } from '../config/settings.js';
 import type { Streams } from '../core/terminal-text.js';
@@ -15,7 +14,8 @@ import {
   scanOf,
 } from './enrich-request.js';
 import type { RunNotices } from './notices/run-notices.js';
-import { makeReport, type RunReport } from './report/report.js';
+import { portableReport } from './report/portable-report.js';
+import { makeReport } from './report/report.js';
 import { writeReport, writeReportPage } from './report/write-report.js';
 import { exitCodeOf } from './run-end.js';
 import type { RunView } from './run-view.js';
@@ -41,18 +41,16 @@ export interface FileRun extends Pick<EnrichSurroundings, 'worker' | 'opensAccou
   readonly only?: EnrichRequest['only'];
   /** Where the result goes; absent: where the settings say. */
   readonly output?: string;
-  /** The folder of the results will move: report and page use base names. Default false. */
-  readonly namesAreBare?: boolean;
   readonly view: RunView;
   readonly notices: Pick<RunNotices, 'noteProgress' | 'noteEnd'>;
 }
 
-/** `page`: the path of the report as a page; null: there is none. */
+/** `report` names files as the command does. `page`: the path of the page; null: there is none. */
 export type FinishedRun = Readonly<Awaited<ReturnType<typeof runFile>>>;
 
 /** Enriches one file. Throws what prevents a run; an exit code says what stopped a begun one. */
 export async function runFile(run: FileRun, context: RunContext) {
-  const { settings, view, notices, namesAreBare = false } = run;
+  const { settings, view, notices } = run;
   const { service, stop, traces } = context;
   const request = requestFor(run, context);
   const around: EnrichSurroundings = {
@@ -71,12 +69,12 @@ export async function runFile(run: FileRun, context: RunContext) {
   const result = await traces.traceRun(context.engine.kind, settings.strict, enrich);
   view.end();
   const exitCode = exitCodeOf(result, settings.strict);
-  const made = makeReport(request, result, exitCode);
-  const report = namesAreBare ? withBareNames(made) : made;
-  await writeReport(result.names.report, report, around);
+  const report = makeReport(request, result, exitCode);
+  const portable = portableReport(report, result.names.report);
+  await writeReport(result.names.report, portable, around);
   const { sample: isSample, embedLogos: embedsLogos } = settings;
   const network = embedsLogos ? networkOf(settings) : null;
-  const page = await writeReportPage(result, report, { isSample, network, namesAreBare, stop });
+  const page = await writeReportPage(result, portable, { isSample, network, stop });
   notices.noteEnd(result, report, exitCode, service.account);
   return { request, result, report, exitCode, page };
 }
@@ -101,14 +99,5 @@ function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext)
     ownDomain: service.ownDomain,
     maxErrors,
     stateFolder,
-  };
-}
-
-function withBareNames(report: RunReport): RunReport {
-  const { files, input } = report;
-  return {
-    ...report,
-    input: { ...input, name: basename(input.name) },
-    files: { output: basename(files.output), errors: files.errors && basename(files.errors) },
   };
 }

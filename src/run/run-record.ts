@@ -11,7 +11,10 @@ import type { BegunRun, EnrichSurroundings } from './enrich-request.js';
 import { accountOfRun } from './lookups/spending.js';
 
 const HEARTBEAT_MS = 5_000;
-/** Runs checked for a killed process: the kill may be the last thing that happened, or long ago. */
+/**
+ * Runs checked for a killed process, because the kill may be long ago; and for this one's earlier
+ * starts.
+ */
 const RUNS_LOOKED_AT = 100;
 /** Living workers settle within this time; what is missing then is never reported. */
 const SETTLE_LOOKS = 4;
@@ -81,7 +84,9 @@ export async function endRun(
   try {
     const ledger = progress === null ? null : await accountOfRun(engine, run.id, request.settings);
     await engine.runs.end(run.id, reason === null ? 'completed' : 'stopped', reason);
-    return { ledger, ended: await settledRun(run, around) };
+    const ended = await settledRun(run, around);
+    const listed = (await engine.runs.list(RUNS_LOOKED_AT)).find(({ id }) => id === run.id);
+    return { ledger, ended: { ...ended, ...(listed?.earlier && { earlier: listed.earlier }) } };
   } catch (error) {
     if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
     onNotice(`the engine could not record the end of this run: ${error.message}`);

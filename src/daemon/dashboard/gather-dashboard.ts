@@ -122,6 +122,8 @@ export function createNewestData(options: {
   let lookedAt = 0;
   let hasWarned = false;
   let isStale = false;
+  let begun = 0;
+  let shown = 0;
   let gathering: Promise<boolean> | null = null;
 
   function warnOnce(error: unknown): false {
@@ -132,9 +134,12 @@ export function createNewestData(options: {
 
   function renew(): Promise<boolean> {
     isStale = false;
+    begun += 1;
+    const turn = begun;
     const renewed = gather().then((newest) => {
-      // An older gathering may end later.
-      if (data === null || newest.at >= data.at) data = newest;
+      // One that began earlier may end later.
+      if (turn > shown) data = newest;
+      shown = Math.max(shown, turn);
       outageNoticedAt = null;
       hasWarned = false;
       return true;

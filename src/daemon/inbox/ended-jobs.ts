@@ -173,13 +173,14 @@ const AT_ONCE = 8;
 /** The newest failed files of an inbox, and how many there are. */
 export async function listFailed(root: string) {
   const folders = await foldersIn(root, 'failed');
-  const newest = folders.sort((a, b) => endedAtOf(basename(b)) - endedAtOf(basename(a)));
+  const dated = folders.map((path) => ({ path, failedAt: endedAtOf(basename(path)) }));
+  const newest = dated.sort((a, b) => b.failedAt - a.failedAt).slice(0, FAILED_SHOWN);
   const limit = pLimit(AT_ONCE);
-  const read = async (path: string) => {
+  const read = async ({ path, failedAt }: (typeof newest)[number]) => {
     const [file, reason] = await Promise.all([originalOf(path), readReason(path)]);
-    return { file, folder: basename(path), failedAt: endedAtOf(basename(path)), reason };
+    return { file, folder: basename(path), failedAt, reason };
   };
-  const files = await Promise.all(newest.slice(0, FAILED_SHOWN).map((path) => limit(read, path)));
+  const files = await Promise.all(newest.map((each) => limit(read, each)));
   return { count: folders.length, files };
 }
 

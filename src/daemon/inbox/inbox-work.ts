@@ -48,7 +48,6 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         only: 'own file',
         takesVariants: true,
         ...(isLongName(job.file) ? { output: shortOutput(job) } : {}),
-        namesAreBare: true,
         worker: worker && { type: 'shared', ...worker },
         opensAccount() {
           const opens = opensAccount;

@@ -34,7 +34,7 @@ const EXPECTED_AT_MOST = 20_000;
 
 export class OutcomeCollector {
   readonly summary = createRunSummary();
-  /** Why identifiers of this run failed or were deferred, by their number: for the errors file. */
+  /** Why identifiers failed, were deferred or not found for now, by their number. */
   readonly reasons = new Map<number, string>();
   readonly #expected = new Map<string, Unanswered>();
 
@@ -129,6 +129,7 @@ export class OutcomeCollector {
     const { status, retryLater, brand } = answer;
     const score = status === 'matched' ? qualityScoreOf(brand) : null;
     const error = retryLater ? RETRY_LATER_REASON : null;
+    if (error !== null) this.reasons.set(index, error);
     const view = { ...answer, identifier: parseIdentifierText(text), source, error };
     scan.answers.set(index, status, score, renderer.answer(view));
     this.summary.noteAnswer({ ...answer, index, identifier: text, score, source });

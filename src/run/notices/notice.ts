@@ -8,7 +8,8 @@ import { hasNoMatch } from '../../core/outcome.js';
 import { DOCUMENT_VERSION, visibleLine, visibleLines } from '../../core/terminal-text.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { useOf } from '../../ledger/policy.js';
-import { noMatchText, rowsText } from '../report/headline.js';
+import { rowsText } from '../report/headline.js';
+import { noMatchText } from '../report/next-step.js';
 import type { RunReport } from '../report/report.js';
 
 export type Notice = Document<'notice'> & { readonly version: typeof DOCUMENT_VERSION };

@@ -4,7 +4,8 @@ import { FailFileError } from '../../core/errors.js';
 import { parseIdentifierText } from '../../core/identifier.js';
 import { withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
-import { readRow } from '../scan/row-spool.js';
+import { type ListedRow, listRow } from '../scan/listed-rows.js';
+import { lineOf, readRow } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
 import type { ColumnType } from './columns.js';
 import { countRecords } from './count-records.js';
@@ -24,7 +25,7 @@ export interface WriteRequest {
   readonly names: OutputNames;
   readonly isSorted: boolean;
   readonly isComplete: boolean;
-  /** Why identifiers failed or were deferred, by number. */
+  /** Why identifiers failed, were deferred or not found for now, by number. */
   readonly reasons: ReadonlyMap<number, string>;
   /** Where `-` goes. */
   readonly stdout: NodeJS.WritableStream | null;
@@ -34,7 +35,8 @@ export interface WriteRequest {
 
 /**
  * Throws FailFileError `output-unwritable` and `output-miscounted`. `output`: `-` for standard
- * output. `errors` null: no such rows, no such file. `readBack`: null on standard output.
+ * output. `errors` null: no such rows, no such file. `readBack`: null on standard output. `listed`:
+ * the first rows that were asked and have no brand.
  */
 export function writeOutput(request: WriteRequest) {
   return withReleasers(async (releasers) => {
@@ -53,6 +55,7 @@ export function writeOutput(request: WriteRequest) {
 
     if (header !== null) await output.write(header);
     const counts = emptyCounts();
+    const listed = { not_found: [] as ListedRow[], failed: [] as ListedRow[] };
     const answers = scan.answers;
     answers.forgetRows();
     const render = createRowRenderer(renderer, answers);
@@ -64,6 +67,8 @@ export function writeOutput(request: WriteRequest) {
         counts[joined.status] += 1;
         if (ranking) ranking.add(joined);
         else await output.write(render(joined));
+        if (joined.status === 'not_found' || joined.status === 'failed')
+          listRow(listed[joined.status], asListed(joined, request));
         const doubt = joined.status === 'matched' ? doubtOf(answers.score(joined.index), plan) : null;
         if (doubt !== null || isListed(joined.status, plan)) await addError(errors, joined, request, doubt);
       }
@@ -84,7 +89,7 @@ export function writeOutput(request: WriteRequest) {
     assertCounts();
     await errors.commit();
     if (isComplete && names.partial !== target) await rm(names.partial, { force: true });
-    return { output: target, errors: errors.count > 0 ? names.errors : null, counts, readBack };
+    return { output: target, errors: errors.count > 0 ? names.errors : null, counts, listed, readBack };
   });
 }
 
@@ -120,6 +125,13 @@ function inArray(output: Awaited<ReturnType<typeof createOutput>>): typeof outpu
     },
   };
 }
+
+function asListed({ record, index }: JoinedRow, { scan, reasons }: WriteRequest) {
+  const value = () => parseIdentifierText(scan.identifiers.at(index)).value;
+  return { line: lineOf(record), reason: reasons.get(index) ?? NOT_KNOWN, value };
+}
+
+const NOT_KNOWN = 'the service has no such brand, or withholds it';
 
 const IN_ERRORS_FILE: readonly OutcomeStatus[] = ['failed', 'invalid', 'deferred'];
 

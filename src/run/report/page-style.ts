@@ -60,6 +60,9 @@ ul.note{margin:4px 0 0;padding-left:18px}
 .key div{display:block;padding:14px 18px}
 .key dd{margin:0;text-align:left;font-size:26px;line-height:1.25;font-weight:650;font-variant-numeric:tabular-nums}
 .key .below{display:block;font-size:13px;font-weight:400;color:var(--muted)}
+.tone-good dd{color:var(--high-text)}
+.tone-warn dd{color:var(--acceptable-text)}
+.tone-bad dd{color:var(--poor-text)}
 .pair,.trio{display:grid;gap:16px;margin-bottom:16px}
 .pair{grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr))}
 .trio{grid-template-columns:repeat(auto-fit,minmax(min(100%,290px),1fr))}
@@ -70,7 +73,14 @@ thead th{color:var(--muted);font-weight:400;font-size:13px;padding:0 0 6px}
 td,tbody th,tfoot th{padding:8px 0;border-top:1px solid var(--line);vertical-align:top}
 .number{text-align:right;white-space:nowrap;padding-left:16px}
 .share{color:var(--muted);min-width:62px}
+.outcomes a{display:inline-block;min-width:24px;min-height:24px}
 .outcomes .none th,.outcomes .none td{color:var(--muted);font-weight:400}
+.rows{margin-top:16px}
+.listed{margin-top:8px;font-size:14px}
+.listed td{padding:5px 16px 5px 0;overflow-wrap:anywhere}
+.listed .line{text-align:right;width:1%;white-space:nowrap;color:var(--muted)}
+.listed .line+*{width:42%}
+.listed th{padding-right:16px}
 .meaning{display:block;font-weight:400;font-size:13px;color:var(--muted)}
 .dot{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:8px;vertical-align:baseline}
 .none .dot{opacity:.45}
@@ -219,18 +229,31 @@ dl.files div{grid-template-columns:1fr}
 .facts dt{width:48px}
 }
 @media print{
+@page{margin:14mm 12mm}
 :root{color-scheme:light;${LIGHT}}
-body{background:#fff;font-size:9.5pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
-main,header,footer{max-width:none;padding-left:0;padding-right:0}
+body{background:#fff;font-size:9.5pt;line-height:1.4;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+main,header,footer{max-width:none;padding:0}
+.headline{font-size:12.5pt;margin:6px 0 2px}
+.key{margin:10px 0}
 .card,.key div{break-inside:avoid;border-color:#c9ced6}
+.rows{break-inside:auto;margin-top:10px}
 .brands li,tr{break-inside:avoid}
-.key{grid-template-columns:repeat(5,1fr);gap:8px}
+h2,summary{break-after:avoid}
+.rows .note,footer{break-before:avoid}
+.key{grid-template-columns:repeat(3,1fr);gap:8px}
 .key div{padding:8px 10px}
-.pair{grid-template-columns:1fr 1fr;gap:10px}
-.trio{grid-template-columns:repeat(3,1fr);gap:10px}
-.card{padding:12px}
-.swatch{display:none}
-.canvas-box+details{display:none}
+.pair{grid-template-columns:1fr 1fr;gap:10px;margin-bottom:10px}
+.trio{grid-template-columns:repeat(3,1fr);gap:10px;margin-bottom:10px}
+.card{padding:10px 12px}
+h2{margin-bottom:6px}
+td,tbody th,tfoot th{padding:3px 0}
+.listed td{padding:2px 16px 2px 0}
+.brands li{padding:4px 0}
+.badge{width:28px;height:28px}
+.brand-name,.brand-domain{white-space:normal}
+dl div{padding:2px 0}
+.swatch,.outcomes .meaning,.canvas-box+details{display:none}
+.canvas-box{min-height:170px}
 a{color:inherit;text-decoration:none}
 }
 `;

@@ -1,4 +1,4 @@
-/** The report of a run as JSON, for programs: numbers and names, and no token, no brand, no row. */
+/** The report of a run as JSON, for programs: numbers, names, the first rows without a brand. */
 
 import { costOf } from '../../core/decimal.js';
 import type { Document } from '../../core/documents.js';
@@ -12,6 +12,7 @@ import type { EnrichRequest } from '../enrich-request.js';
 import { isoTime } from '../output/columns.js';
 import { sumOf } from '../output/write-output.js';
 import { inputFacts } from '../scan/scan.js';
+import { nextStepOf } from './next-step.js';
 
 /** Stored and fetched answers further apart than this had scores from different times. */
 const DRIFT_MS = 7 * 86_400_000;
@@ -22,8 +23,7 @@ export type RunReport = Document<'report'> & { readonly version: typeof DOCUMENT
 export function makeReport(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode): RunReport {
   const { run, scan, facts, written, progress, ledger, end } = result;
   const tally = progress?.tally;
-  return {
-    version: DOCUMENT_VERSION,
+  const figures = {
     run: {
       id: run.id,
       key: run.key,
@@ -33,16 +33,22 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       nothingMatched: result.isComplete && hasNoMatch(written.counts),
       exitCode,
     },
-    reason: end.type === 'halted' ? end.halt.sentence : null,
     input: inputFacts(result.inputName, result.inputWarnings, scan),
     rows: written.counts,
-    reasons: Object.fromEntries([...scan.reasons].sort((a, b) => b[1] - a[1]).slice(0, 50)),
     identifiers: {
       distinct: scan.answers.wanted,
       duplicateRows: scan.counts.duplicates,
       byKind: Object.fromEntries(scan.byKind),
       ...facts.identifiers,
     },
+  };
+  return {
+    version: DOCUMENT_VERSION,
+    ...figures,
+    reason: end.type === 'halted' ? end.halt.sentence : null,
+    next: nextStepOf(figures, end, request.settings.plan),
+    listed: { ...written.listed, invalid: scan.invalid },
+    reasons: Object.fromEntries([...scan.reasons].sort((a, b) => b[1] - a[1]).slice(0, 50)),
     failures: Object.fromEntries([...facts.failures].sort((a, b) => b[1] - a[1])),
     quality: { ...facts.quality, histogram: facts.histogram },
     requests: {
@@ -56,6 +62,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       savedByOthers: boughtMeanwhile(result),
       savedByDuplicates: scan.counts.duplicates,
     },
+    cost: costOfBrands(result, request.overagePrice),
     currency: request.currency ?? null,
     account: ledger && useOf(ledger),
     fetchedAt: {
@@ -72,6 +79,22 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     startedAt: new Date(result.startedAt).toISOString(),
     endedAt: new Date(result.endedAt).toISOString(),
     seconds: Math.round(result.tookMs) / 1_000,
+  };
+}
+
+/** What may have been billed is counted: an unknown answer is a spent request. */
+function costOfBrands({ run, facts }: EnrichResult, price: string): RunReport['cost'] {
+  const sums = (requests: number, overage: number) => ({
+    requests,
+    overage,
+    overageCost: costOf(overage, price),
+  });
+  const { billed, unreported, overage } = run.earlier ?? { billed: 0, unreported: 0, overage: 0 };
+  const requests = run.tally.billed + unreportedOf(run);
+  return {
+    brands: facts.identifiers.matched,
+    run: sums(requests, run.overageBilled),
+    inAll: sums(requests + billed + unreported, run.overageBilled + overage),
   };
 }
 

@@ -1,7 +1,8 @@
 /** Runs and files of inboxes as served: pages, downloads, what is refused, and "Try again". */
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -85,6 +86,28 @@ describe('a download', () => {
     expect(dashboard.errors).toEqual([]);
   });
 
+  it.skipIf(!existsSync('/proc/self/fd'))('that is broken off leaves no file open', async () => {
+    const { put, path, dashboard, done } = await served();
+    await put('big.csv', Buffer.alloc(60_000_000));
+    const openFiles = async () => {
+      const links = await Promise.all(
+        (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+      );
+      return links.filter((each) => each.startsWith(done)).length;
+    };
+    const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
+    const stop = new AbortController();
+    const answer = await fetch(new URL(`${path}big.csv`, dashboard.url), {
+      headers: { authorization },
+      signal: stop.signal,
+    });
+    await answer.body?.getReader().read();
+    expect(await openFiles()).toBe(1);
+    stop.abort();
+    await expect.poll(openFiles).toBe(0);
+    expect(dashboard.errors).toEqual([]);
+  });
+
   it('may be empty, and needs the password', async () => {
     const { get, put, path, dashboard } = await served();
     await put('empty.csv', '');
@@ -128,6 +151,10 @@ describe('a download', () => {
     await symlink(elsewhere, join(folders.done, 'linked'));
     execFileSync('mkfifo', [join(done, 'pipe.csv')]);
     await put('.hidden');
+    for (const other of [folders.inbox, folders.processing]) {
+      await mkdir(join(other, JOB));
+      await writeFile(join(other, JOB, 'a.csv'), 'secret');
+    }
     const job = encodeURIComponent(JOB);
     const up = encodeURIComponent('../');
     for (const wrong of [

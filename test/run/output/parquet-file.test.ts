@@ -52,7 +52,7 @@ async function writeTable(raws: readonly string[], changes: Partial<OutputPlan>)
   });
   const folder = await temporaryFolder();
   const rows = new RowSpool(new SpoolFile(folder, 'rows'));
-  for (const raw of raws) rows.add('asked', [0], '', raw);
+  for (const raw of raws) rows.add(1, 'asked', [0], '', raw);
   const path = join(folder, 'out.parquet');
   const output = await createOutput(path, { gzip: false, bom: false, stdout: null });
   const file = createParquetFile(output, plan, typesOfRows(plan, rows));

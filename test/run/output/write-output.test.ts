@@ -437,3 +437,26 @@ describe('more rows in the errors file', () => {
     expect(result.readBack).toBe(5);
   });
 });
+
+describe('the first rows without a brand', () => {
+  it('have their lines, what was asked, and the reason', async () => {
+    const { result } = await write(CUSTOMERS, ANSWERED);
+    expect(result.listed).toEqual({
+      not_found: [{ line: 3, value: 'nobody.org', reason: 'the service has no such brand, or withholds it' }],
+      failed: [{ line: 10, value: 'failing.com', reason: 'the service answered 500' }],
+    });
+  });
+
+  it('are at most a hundred of each, cut where they are long', async () => {
+    const domains = Array.from({ length: 300 }, (_, at) => `b${at}.com`);
+    const answered = Object.fromEntries(
+      domains.map((domain, at) => [domain, at % 2 ? 'failed' : 'not_found'] as const),
+    );
+    const { result } = await write(`website\n${domains.join('\n')}\n`, answered);
+    expect(result.counts).toMatchObject({ not_found: 150, failed: 150 });
+    expect(result.listed.failed).toHaveLength(100);
+    expect(result.listed.not_found.map(({ line }) => line)).toEqual(
+      Array.from({ length: 100 }, (_, at) => 2 * at + 2),
+    );
+  });
+});

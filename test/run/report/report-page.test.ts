@@ -14,7 +14,6 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 const OPTIONS = {
   isSample: false,
   network: null,
-  namesAreBare: false,
   stop: new AbortController().signal,
 };
 
@@ -60,19 +59,14 @@ describe('the content of the page', () => {
     expect(JSON.stringify(data)).not.toContain('a.example');
   });
 
-  it.each([
-    ['out/customers.csv', './customers.csv'],
-    ['./out/customers 100%#1?.csv', './customers%20100%25%231%3F.csv'],
-    ['elsewhere/customers.csv', null],
-    ['customers.csv', null],
-    ['-', null],
-  ])('links %s as %s from a page in `out`', (output, href) => {
-    const result = resultIn('out');
-    const report = makeReport(requestFor(), result, 0);
-    const files = { output, errors: null };
-    const data = pageDataOf(result, { ...report, files }, false, new Map());
-    expect(data.files.map(({ label }) => label)).toEqual(['Enriched rows', 'Report as JSON']);
-    expect(data.files[0]).toMatchObject({ href, path: output === '-' ? 'standard output' : output });
+  it('names and links files, and standard output as such', () => {
+    const files = dataOf(resultIn('out', { output: 'out/customers.csv' })).files;
+    expect(files.map(({ label, href }) => [label, href])).toEqual([
+      ['Enriched rows', './customers.csv'],
+      ['Report as JSON', './customers.report.json'],
+    ]);
+    const [piped] = dataOf(resultIn('out', { output: '-' })).files;
+    expect(piped).toMatchObject({ name: 'standard output', href: null });
   });
 
   it('names the errors file, and a partial result as such', () => {
@@ -94,21 +88,6 @@ describe('the page', () => {
     expect(await readdir(folder)).toEqual(['customers.report.html']);
     const page = await readFile(join(folder, 'customers.report.html'), 'utf8');
     expect(page).toMatch(/^<!doctype html>[\s\S]*Chart\.js v4[\s\S]*<\/html>\n$/);
-  });
-
-  it('names and links files by base name if their folder will move', async () => {
-    const folder = await temporaryFolder();
-    const result = resultIn(folder);
-    const made = makeReport(requestFor(), result, 0);
-    const report = { ...made, files: { output: 'c.enriched.csv', errors: 'c.errors.csv' } };
-    await writeReportPage(result, report, { ...OPTIONS, namesAreBare: true });
-    const page = await readFile(result.names.reportHtml, 'utf8');
-    expect(page).not.toContain(folder);
-    expect(page.match(/href="\.\/[^"]*"/g)).toEqual([
-      'href="./c.enriched.csv"',
-      'href="./c.errors.csv"',
-      'href="./customers.report.json"',
-    ]);
   });
 
   it('replaces that of an earlier run', async () => {

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
 import { readRow } from '../../../src/run/scan/row-spool.js';
-import { type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
+import { inputFacts, type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
 import { scanText } from '../scanned.js';
 
 const WEBSITE = { name: 'website', kind: 'domain' } as const;
@@ -110,7 +110,7 @@ describe('one column', () => {
     const ofSkipped = [...scan.skipReasons.values()].reduce((sum, count) => sum + count, 0);
     expect(ofSkipped).toBe(scan.counts.skipped);
     expect(ofSkipped).toBeGreaterThan(0);
-    expect(scan.examples.map(({ line }) => line)).toEqual([5, 8, 10]);
+    expect(scan.invalid.map(({ line }) => line)).toEqual([5, 8, 10]);
     const unreadable = rowsOf(scan).find(({ kind }) => kind === 'unreadable');
     expect(unreadable?.reason).toMatch(/^line 10: /);
   });
@@ -216,7 +216,7 @@ describe('the scan as a whole', () => {
     expect(scan.contentHash).toBe(createHash('sha256').update(CUSTOMERS).digest('hex'));
   });
 
-  it('keeps at most a thousand reasons, and five examples', async () => {
+  it('keeps at most a thousand reasons, and a hundred invalid rows', async () => {
     const lines = Array.from(
       { length: 1_500 },
       (_, at) => `10.${at % 250}.${Math.floor(at / 250)}.9 x${at}!`,
@@ -227,7 +227,8 @@ describe('the scan as a whole', () => {
     });
     expect(scan.counts.invalid).toBe(1_500);
     expect(scan.reasons.size).toBeLessThanOrEqual(1_000);
-    expect(scan.examples).toHaveLength(5);
+    expect(scan.invalid).toHaveLength(100);
+    expect(inputFacts('customers.csv', [], scan).examples).toHaveLength(5);
   });
 
   it('has columns of JSON lines in order of appearance, whatever the first line contains', async () => {
@@ -285,9 +286,9 @@ acme.com,deferred,,,not asked,
 ,invalid,,,line 57: a quoted cell is never closed,"z,""y"
 `;
   const { scan } = await scanText(text, { requested: [WEBSITE] });
-  expect(scan.examples).toEqual([
-    { line: 3, reason: 'a quoted cell is never closed' },
-    { line: 4, reason: 'a quoted cell is never closed' },
+  expect(scan.invalid).toEqual([
+    { line: 3, value: '', reason: 'a quoted cell is never closed' },
+    { line: 4, value: '', reason: 'a quoted cell is never closed' },
   ]);
   expect(scan.reasons.get('a quoted cell is never closed')).toBe(2);
   expect(rowsOf(scan).map(({ reason }) => reason)).toEqual([
