@@ -71,12 +71,15 @@ export function runDocument(
 }
 
 /**
- * Identifiers by outcome; `whole`: the sum, 0 while unknown. No count is negative: a chunk that was
- * done twice counts twice. In a finished run, identifiers without a request were stored.
+ * Identifiers by outcome; `whole`: the sum, 0 while unknown. No count is negative. A chunk that was
+ * done twice finds what it had asked for stored: that is no second identifier. In a finished run,
+ * identifiers without a request were stored.
  */
 export function partsOf({ tally, identifiers, status }: Pick<RunRecord, 'tally' | 'identifiers' | 'status'>) {
-  const { matched, notFound, failed, stored } = tally;
-  const answered = answeredOf({ tally });
+  const { matched, notFound, failed } = tally;
+  const twice = Math.max(0, answeredOf({ tally }) - (identifiers ?? Number.POSITIVE_INFINITY));
+  const stored = Math.max(0, tally.stored - twice);
+  const answered = matched + notFound + failed + stored;
   const rest = Math.max(0, (identifiers ?? 0) - answered);
   const isFinished = status === 'completed';
   return {

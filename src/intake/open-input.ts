@@ -101,3 +101,18 @@ function checkDelimiter(text: string): string {
     todo: "use ',', ';', '|', 'tab' or another single character",
   });
 }
+
+/** Names of a workbook's visible sheets; empty for other files, and for one that is damaged. */
+export async function sheetNames(path: string, options: OpeningOptions): Promise<string[]> {
+  const source = await openByteSource(path, null, options);
+  try {
+    const archive = await openArchive(source);
+    if (archive === null) return [];
+    const { sheets } = await (await import('./xlsx/workbook.js')).readWorkbook(archive);
+    return sheets.flatMap(({ name, isHidden }) => (isHidden ? [] : [name]));
+  } catch {
+    return [];
+  } finally {
+    await source.close();
+  }
+}

@@ -15,7 +15,7 @@ import { inputFacts, openAndScan, type Scan } from './scan/scan.js';
 export interface PlanRequest
   extends Pick<
       EnrichRequest,
-      'input' | 'stdin' | 'intake' | 'scan' | 'output' | 'stateFolder' | 'overagePrice' | 'currency'
+      'input' | 'stdin' | 'intake' | 'only' | 'scan' | 'output' | 'stateFolder' | 'overagePrice' | 'currency'
     >,
     Pick<EnrichSurroundings, 'table'> {
   /** null: no service is named, so nothing is known of stored answers and of the account. */

@@ -4,7 +4,7 @@ import type { Context } from 'hono';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import { BrandEnrichError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import { html, type Markup } from '../../run/report/markup.js';
+import { type Filling, html, type Markup } from '../../run/report/markup.js';
 import { cookieName, type GatedApp, ownPath, type Session, sendPage } from './gate.js';
 import { type Question, renderQuestion } from './plain-pages.js';
 
@@ -36,14 +36,15 @@ interface Done {
 const LONGEST_FORM = 16_384;
 const NOTICE_SECONDS = 30;
 
-/** The button of an action. `fields`: sent along. */
+/** The button of an action. `fields`: sent along; a list where a name may come twice. */
 export function actionButton(
   { formToken }: Pick<Session, 'formToken'>,
   path: string,
-  label: string,
-  fields: Readonly<Record<string, string>> = {},
+  label: Filling,
+  fields: Readonly<Record<string, string>> | readonly (readonly [string, string])[] = {},
 ): Markup {
-  const hidden = Object.entries({ ...fields, token: formToken }).map(
+  const pairs = Symbol.iterator in fields ? fields : Object.entries(fields);
+  const hidden = [...pairs, ['token', formToken] as const].map(
     ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
   );
   return html`<form class="action" method="post" action="${path}">${hidden}<button type="submit">${label}</button></form>`;
@@ -85,14 +86,14 @@ export function addActions(
   }
 }
 
-const FORGED =
+export const FORGED =
   'this form is not from this dashboard, or its session has ended: reload the page and try again\n';
 
 /**
  * A session proves itself by the token of its forms. HTTP Basic is for programs: browsers send it
  * along with the forms of other pages, and name themselves in headers that programs leave out.
  */
-function mayAct(context: Context, session: Session, token: string | null): boolean {
+export function mayAct(context: Context, session: Session, token: string | null): boolean {
   if (session.type === 'cookie') return token === session.formToken;
   const { req } = context;
   return req.header('origin') === undefined && req.header('sec-fetch-site') === undefined;

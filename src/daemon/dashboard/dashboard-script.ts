@@ -3,6 +3,7 @@ import { CHART_SCRIPT } from '../../run/report/page-script.js';
 
 export const DASHBOARD_SCRIPT = `'use strict';
 (() => {${CHART_SCRIPT}
+  const PARTS = document.querySelector('meta[name=parts]').content;
   let chart = null;
   let heardAt = Date.now();
   let isAsking = false;
@@ -106,7 +107,7 @@ export const DASHBOARD_SCRIPT = `'use strict';
     let silence = '';
     try {
       const patience = AbortSignal.timeout(10000);
-      const response = await fetch('/parts', { signal: patience, cache: 'no-store', redirect: 'error' });
+      const response = await fetch(PARTS, { signal: patience, cache: 'no-store', redirect: 'error' });
       if (response.status === 401) location.reload();
       if (!response.ok) throw new Error(String(response.status));
       const text = await response.text();

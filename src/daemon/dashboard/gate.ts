@@ -130,7 +130,7 @@ export function createGate({ host, password, key, clock }: GateOptions): GatedAp
   return app;
 }
 
-export function sendPage(context: Context, page: Page, status: 200 | 401 | 429 = 200) {
+export function sendPage(context: Context, page: Page, status: 200 | 401 | 404 | 429 | 503 = 200) {
   context.header('content-security-policy', page.policy);
   return context.html(page.html, status);
 }

@@ -9,9 +9,11 @@ import { countChunks } from '../../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import { listWorkers } from '../../engine/worker-sessions.js';
 import type { AccountNames } from '../../run/enrich-request.js';
+import { listFailed } from '../inbox/ended-jobs.js';
 import { listClosedInboxes, whyClosedHere } from '../inbox/inbox-folder-settings.js';
 import { listQueued, listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js';
 import { createScheduleBook } from '../schedules/schedule-book.js';
+import type { UploadsView } from './upload-page.js';
 
 /** Times are milliseconds since 1970. */
 export type DashboardData = Readonly<Awaited<ReturnType<typeof gatherDashboard>>>;
@@ -33,6 +35,7 @@ export interface DashboardView {
    * Why the service counts as unavailable; null while it answers, or if this process sends nothing.
    */
   readonly serviceOutage: string | null;
+  readonly uploads: UploadsView;
   /** A label of amounts; null: none is set. */
   readonly currency: string | null;
   /** Brands and quota are made up. */
@@ -55,12 +58,13 @@ export async function gatherDashboard(
   inboxes: readonly string[],
 ) {
   const queueCounts = async () => queue && countChunks(queue);
-  const [account, workers, schedules, shownInboxes, closed] = await Promise.all([
+  const [account, workers, schedules, shownInboxes, failed, closed] = await Promise.all([
     readAccountStatus(engine, queueCounts, names, terms, RUNS_READ),
     // An outage shows in the others; a server may forbid this one alone.
     queue && listWorkers(queue).catch(() => null),
     createScheduleBook(engine).list(),
     Promise.all(inboxes.map(readInbox)),
+    Promise.all(inboxes.map(listFailed)),
     listClosedInboxes(engine.keyValues),
   ]);
   const at = Date.now();
@@ -71,6 +75,8 @@ export async function gatherDashboard(
     schedules,
     /** `closed`: why no file is taken from it; null: files are. */
     inboxes: shownInboxes.map((inbox) => ({ ...inbox, closed: whyClosedHere(closed, inbox.folder) })),
+    /** In the order of `inboxes`. */
+    failed,
     /** When it was gathered, by this machine's clock, and by the engine's, which dates runs. */
     at,
     storeNow: account.ledger?.now ?? at,
@@ -115,6 +121,9 @@ export function createNewestData(options: {
   let outageNoticedAt: number | null = null;
   let lookedAt = 0;
   let hasWarned = false;
+  let isStale = false;
+  let begun = 0;
+  let shown = 0;
   let gathering: Promise<boolean> | null = null;
 
   function warnOnce(error: unknown): false {
@@ -124,22 +133,34 @@ export function createNewestData(options: {
   }
 
   function renew(): Promise<boolean> {
+    isStale = false;
+    begun += 1;
+    const turn = begun;
     const renewed = gather().then((newest) => {
-      data = newest;
+      // One that began earlier may end later.
+      if (turn > shown) data = newest;
+      shown = Math.max(shown, turn);
       outageNoticedAt = null;
       hasWarned = false;
       return true;
     });
-    return renewed.catch(warnOnce).finally(() => {
-      gathering = null;
+    const ended = renewed.catch(warnOnce).finally(() => {
+      if (gathering === ended) gathering = null;
     });
+    return ended;
   }
 
   return {
+    /** Something was changed: the next look does not use what was gathered before. */
+    expire(): void {
+      isStale = true;
+      gathering = null;
+    },
     /** Never rejects. */
     async look(): Promise<Pick<DashboardView, 'data' | 'outageNoticedAt'>> {
       const now = clock.now();
-      if (data === null || outageNoticedAt !== null || now - data.at >= FRESH_MS || now < data.at) {
+      const isOld = data === null || now - data.at >= FRESH_MS || now < data.at;
+      if (isOld || isStale || outageNoticedAt !== null) {
         if (gathering === null && now - lookedAt >= NOTICED_ANEW_MS) outageNoticedAt = null;
         gathering ??= renew();
         // While it is unavailable, views do not wait for it.

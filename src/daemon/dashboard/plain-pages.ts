@@ -1,4 +1,5 @@
 /** What the pages of the dashboard share, and those with a form alone: sign-in, question. Pure. */
+import { agoText, momentText } from '../../core/figures.js';
 import { type Filling, html, type Markup, pageOf, policyOf } from '../../run/report/markup.js';
 
 /** A square of our colour; inside the page, so that no browser asks for one. */
@@ -11,6 +12,15 @@ export type Page = Readonly<ReturnType<typeof page>>;
 export function page(title: string, head: Filling, body: Markup, scripts: readonly string[]) {
   const more = ["connect-src 'self'", "form-action 'self'", "frame-ancestors 'none'"];
   return { html: pageOf({ title, head, body, scripts }), policy: policyOf(scripts, more) };
+}
+
+/** A moment in words, by default its age, with date and time for those who want them. */
+export function timeText(at: number, now: number, words = agoText(at, now)): Markup {
+  const date = new Date(at);
+  // A number from a file of an inbox can be any.
+  if (Number.isNaN(date.getTime())) return html`${words}`;
+  const iso = date.toISOString();
+  return html`<time datetime="${iso}" title="${momentText(iso)}">${words}</time>`;
 }
 
 /** `complaint`: why an attempt was refused; null before the first. `next`: where to go then. */
@@ -29,6 +39,18 @@ ${complaint !== null && html`<p class="banner bad" role="alert">${complaint}</p>
 </form>
 </main>`;
   return page('Sign in: brand-enrich', ICON, body, []);
+}
+
+/** A page that has a sentence, and the way back. */
+export function renderNotice(title: string, line: string): Page {
+  const body = html`<main class="sign-in">
+<section class="card">
+<h1>${title}</h1>
+<p>${line}</p>
+<p><a href="/">Back to the dashboard</a></p>
+</section>
+</main>`;
+  return page(`${title}: brand-enrich`, ICON, body, []);
 }
 
 /** What is asked before an action. */

@@ -5,9 +5,12 @@ import { accountSection } from './account-section.js';
 import { DASHBOARD_SCRIPT } from './dashboard-script.js';
 import type { Session } from './gate.js';
 import type { DashboardView } from './gather-dashboard.js';
+import { failedSection } from './job-page.js';
 import { banners, figuresOf, headlineOf, verdictOf } from './overview.js';
 import { ICON, type Page, page } from './plain-pages.js';
 import { runsSection } from './runs-section.js';
+import { uploadCard } from './upload-page.js';
+import { UPLOAD_SCRIPT } from './upload-script.js';
 import { QUEUE_PATH, queueSection, schedulesSection, waitingSection } from './waiting-sections.js';
 
 /** Without JavaScript the whole page reloads. */
@@ -21,10 +24,23 @@ export interface Viewer extends Pick<Session, 'user' | 'formToken'> {
 
 /** `chartLibrary`: the minified Chart.js 4 for browsers, as text; empty: no line is drawn. */
 export function renderDashboard(view: DashboardView, viewer: Viewer, chartLibrary: string): Page {
-  const refresh = html`<noscript><meta http-equiv="refresh" content="${PLAIN_REFRESH_SECONDS}"></noscript>`;
-  const scripts = [inlineScript(chartLibrary), DASHBOARD_SCRIPT];
-  const token = html`<meta name="form-token" content="${viewer.formToken}">`;
-  return page('brand-enrich dashboard', [ICON, '\n', token, '\n', refresh], bodyOf(view, viewer), scripts);
+  const scripts = [inlineScript(chartLibrary), DASHBOARD_SCRIPT, UPLOAD_SCRIPT];
+  return livePage('brand-enrich dashboard', bodyOf(view, viewer), viewer, '/parts', scripts);
+}
+
+/** A page that renews what has `data-part` from the path `parts`. */
+export function livePage(
+  title: string,
+  body: Markup,
+  viewer: Viewer,
+  parts: string,
+  scripts: readonly string[],
+): Page {
+  const head = html`${ICON}
+<meta name="form-token" content="${viewer.formToken}">
+<meta name="parts" content="${parts}">
+<noscript><meta http-equiv="refresh" content="${PLAIN_REFRESH_SECONDS}"></noscript>`;
+  return page(title, head, body, scripts);
 }
 
 /** The content of the body, without scripts. */
@@ -34,15 +50,16 @@ export function renderParts(view: DashboardView, viewer: Viewer): string {
 
 function bodyOf(view: DashboardView, viewer: Viewer): Markup {
   const { user, notice } = viewer;
-  const { data, host, now } = view;
+  const { data, host, now, uploads } = view;
   const [label, tone] = verdictOf(view);
   const main =
     data === null
       ? // The page asks for itself as a whole once there is something to show.
         html`<section class="card" data-empty="true"><p class="empty">There is no data until the engine has answered once.</p></section>`
       : html`<div class="board">
-${runsSection(data)}
+${runsSection(data, viewer)}
 <div class="aside">
+${uploadCard(uploads, now)}
 ${figuresOf(data)}
 ${accountSection(data, view.currency)}
 </div>
@@ -51,6 +68,7 @@ ${waitingSection(data)}
 ${schedulesSection(data, viewer)}
 </div>
 </div>
+${failedSection(data, viewer)}
 ${queueSection(data)}`;
   return html`<header>
 <p class="top"><span class="eyebrow">brand-enrich on <bdi>${host}</bdi></span><span class="ways"><a href="${QUEUE_PATH}/">Queue</a> <a href="/status.json">JSON</a></span></p>

@@ -4,6 +4,8 @@ import { agoText, countOf, countText, shareText, spanText } from '../../core/fig
 import type { LedgerState } from '../../ledger/ledger.js';
 import { bar, card, html, type Mark, type Markup } from '../../run/report/markup.js';
 import { foundNothing, isAlive, queuedText, type RunRecord, runsBefore } from '../../stores/run-store.js';
+import { actionButton } from './actions.js';
+import type { Session } from './gate.js';
 import type { DashboardData } from './gather-dashboard.js';
 
 const SHOWN = 8;
@@ -24,7 +26,7 @@ const HELD: Readonly<Record<RunHold, string>> = {
   capped: 'its own --max-requests is reached',
 };
 
-type ShownRun = ReturnType<typeof judgeRuns>[number];
+export type ShownRun = ReturnType<typeof judgeRuns>[number];
 
 /** All runs of the data, each with what is concluded of it. */
 export function judgeRuns({ runs, storeNow, ledger, limit, account }: DashboardData) {
@@ -42,7 +44,7 @@ export function isAtWork({ standing }: Pick<ShownRun, 'standing'>): boolean {
   return standing === 'running' || standing === 'held';
 }
 
-export function runsSection(data: DashboardData): Markup {
+export function runsSection(data: DashboardData, viewer: Pick<Session, 'formToken'>): Markup {
   const judged = judgeRuns(data);
   const shown = runsToShow(judged, isAtWork, SHOWN);
   const [inbox] = data.inboxes;
@@ -52,20 +54,56 @@ export function runsSection(data: DashboardData): Markup {
       : html`<ul class="runs">${shown.map((each) => runItem(each, data.storeNow))}</ul>`;
   const older = judged.length - shown.length;
   const content = html`${list}
-${older > 0 && html`<p class="note">${countOf(older, 'older run')} not shown.</p>`}`;
+${older > 0 && html`<p class="note">${countOf(older, 'older run')} not shown.</p>`}
+${spendingButton(data, viewer)}`;
   return card('runs', 'Runs', content, { isPart: true });
 }
 
-function runItem({ run, standing, hold, queued }: ShownRun, now: number): Markup {
-  const { whole, left, ...parts } = partsOf(run);
-  const [label, tone]: Mark = foundNothing(run) ? ['Finished, nothing matched', 'warn'] : MARKS[standing];
-  // Labels read `host: file`.
-  const [, host = '', file = run.label] = /^(.*?): (.*)$/s.exec(run.label) ?? [];
+/** Pauses all spending of the engine, or allows it again. */
+function spendingButton({ ledger }: DashboardData, viewer: Pick<Session, 'formToken'>): Markup {
+  return html`<div class="doings">${
+    ledger?.isPaused === true
+      ? actionButton(viewer, '/resume', 'Resume spending')
+      : actionButton(viewer, '/pause', 'Pause all spending')
+  }</div>`;
+}
+
+/** The state of a run in a word. */
+export function markOf({ run, standing }: Pick<ShownRun, 'run' | 'standing'>): Mark {
+  return foundNothing(run) ? ['Finished, nothing matched', 'warn'] : MARKS[standing];
+}
+
+/** Labels read `host: file`. */
+export function nameAndHostOf({ label }: Pick<RunRecord, 'label'>) {
+  const [, host = '', name = label] = /^(.*?): (.*)$/s.exec(label) ?? [];
+  return { host, name };
+}
+
+function runItem(shown: ShownRun, now: number): Markup {
+  const { run, standing } = shown;
+  const { whole, left } = partsOf(run);
+  const [label, tone] = markOf(shown);
+  const { host, name } = nameAndHostOf(run);
   const answered = whole - left;
-  const isQueued = standing === 'running' && queued !== null;
-  const why = isQueued ? `Waiting: ${queued}; runs take turns.` : whyText(run, standing, hold, now);
+  const why = whyText(shown, now);
   const isGoing = isAtWork({ standing });
   const when = isGoing ? `for ${spanText(now - run.asOf)}` : `started ${agoText(run.asOf, now)}`;
+  return html`<li class="run">
+<p class="run-head"><strong class="run-name"><a href="/runs/${encodeURIComponent(run.id)}"><bdi>${name}</bdi></a></strong><span class="state ${tone}">${label}</span><span class="run-when">${when}</span></p>
+${
+  whole > 0 &&
+  html`<p class="run-far"><span class="run-share">${shareText(answered, whole)}</span> ${countText(answered)} of ${countOf(whole, 'identifier')}, ${countText(run.tally.billed)} billed${earlierText(run)}</p>
+${countsOf(run)}`
+}
+${why !== null && html`<p class="why">${why}</p>`}
+<p class="note run-id">${run.rows === null ? 'reading the file' : countOf(run.rows, 'row')}${host !== '' && html` · on ${host}`} · <code>${run.id}</code></p>
+</li>
+`;
+}
+
+/** The identifiers of a run by outcome: a bar, and the counts. */
+export function countsOf(run: RunRecord): Markup {
+  const { whole, left, ...parts } = partsOf(run);
   const tones = [
     ['matched', parts.matched, 'matched'],
     ['stored', parts.stored, 'already stored'],
@@ -76,18 +114,8 @@ function runItem({ run, standing, hold, queued }: ShownRun, now: number): Markup
     ([tone, count, words]) =>
       count > 0 && html`<li><span class="dot ${tone}"></span>${countText(count)} ${words}</li>`,
   );
-  return html`<li class="run">
-<p class="run-head"><strong class="run-name"><bdi>${file}</bdi></strong><span class="state ${tone}">${label}</span><span class="run-when">${when}</span></p>
-${
-  whole > 0 &&
-  html`<p class="run-far"><span class="run-share">${shareText(answered, whole)}</span> ${countText(answered)} of ${countOf(whole, 'identifier')}, ${countText(run.tally.billed)} billed${earlierText(run)}</p>
-${bar(tones.map(([tone, count]) => [tone, count / whole]))}
-<ul class="counts">${counts}</ul>`
-}
-${why !== null && html`<p class="why">${why}</p>`}
-<p class="note run-id">${run.rows === null ? 'reading the file' : countOf(run.rows, 'row')}${host !== '' && html` · on ${host}`} · <code>${run.id}</code></p>
-</li>
-`;
+  return html`${bar(tones.map(([tone, count]) => [tone, count / whole]))}
+<ul class="counts">${counts}</ul>`;
 }
 
 function earlierText({ earlier }: RunRecord): string {
@@ -95,7 +123,9 @@ function earlierText({ earlier }: RunRecord): string {
   return `, ${countText(earlier.billed)} in ${countOf(earlier.starts, 'earlier start')}`;
 }
 
-function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: number): string | null {
+/** Why a run does not go on, or ended as it did; null: there is nothing to say. */
+export function whyText({ run, standing, hold, queued }: ShownRun, now: number): string | null {
+  if (standing === 'running' && queued !== null) return `Waiting: ${queued}; runs take turns.`;
   if (standing === 'dead') {
     return `No heartbeat for ${spanText(now - run.beatAt)}: it was killed, or lost its engine. Run the same command again to continue; paid answers are stored.`;
   }

@@ -4,6 +4,8 @@ import { card, facts, html, type Mark, type Markup } from '../../run/report/mark
 import type { EndedRun, ScheduleState } from '../schedules/schedule-book.js';
 import { actionButton } from './actions.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.js';
+import { jobPath } from './job-page.js';
+import { timeText } from './plain-pages.js';
 import { runNowPath } from './schedule-actions.js';
 
 /** Of each folder: thousands of waiting files would bury the page. */
@@ -11,12 +13,16 @@ const SHOWN = 20;
 
 export function waitingSection({ inboxes, at }: DashboardData): Markup {
   const none = html`<p class="empty">No inbox. With <code>--inbox DIR</code>, files dropped into <code>DIR/inbox</code> are enriched.</p>`;
-  const shown = inboxes.length === 0 ? none : inboxes.map((inbox) => inboxPart(inbox, at));
+  const shown = inboxes.length === 0 ? none : inboxes.map((inbox, index) => inboxPart(inbox, index, at));
   return card('waiting', 'Waiting files', shown, { isPart: true });
 }
 
-function inboxPart({ folder, closed, waiting, queued, inProgress }: ShownInbox, now: number): Markup {
-  return html`${closed !== null && html`<p class="why"><strong>${folder} is closed: it takes no files.</strong> ${closed}</p>`}${closed === null && queued.length > 0 && queuedPart(queued, inProgress)}${waitingPart(folder, waiting, now)}`;
+function inboxPart(
+  { folder, closed, waiting, queued, inProgress }: ShownInbox,
+  index: number,
+  now: number,
+): Markup {
+  return html`${closed !== null && html`<p class="why"><strong>${folder} is closed: it takes no files.</strong> ${closed}</p>`}${closed === null && queued.length > 0 && queuedPart(queued, inProgress)}${waitingPart(folder, index, waiting, now)}`;
 }
 
 function queuedPart(queued: readonly string[], inProgress: readonly string[]): Markup {
@@ -26,21 +32,21 @@ function queuedPart(queued: readonly string[], inProgress: readonly string[]): M
   return html`<p class="why">${behind}: ${shown(queued)}.</p>`;
 }
 
-function waitingPart(folder: string, waiting: ShownInbox['waiting'], now: number): Markup {
+function waitingPart(folder: string, index: number, waiting: ShownInbox['waiting'], now: number): Markup {
   if (waiting === null) return html`<p class="why">${folder} cannot be read at the moment.</p>`;
   if (waiting.length === 0) {
     return html`<p class="empty">No files are waiting. Drop a file into <code>${folder}/inbox</code>; its results appear in <code>${folder}/done</code>.</p>`;
   }
   const younger = waiting.length - SHOWN;
   return html`<p class="muted">${countOf(waiting.length, 'file waits', 'files wait')} in <code>${folder}/waiting</code></p>
-<ul class="things">${waiting.slice(0, SHOWN).map((file) => fileItem(file, now))}</ul>
+<ul class="things">${waiting.slice(0, SHOWN).map((file) => fileItem(file, index, now))}</ul>
 ${younger > 0 && html`<p class="note">${countOf(younger, 'more file')} not shown.</p>`}`;
 }
 
-function fileItem({ file, folder, since, reason }: WaitingFile, now: number): Markup {
-  return html`<li><p class="run-head"><strong class="run-name"><bdi>${file}</bdi></strong>${since > 0 && html`<span class="run-when">for ${spanText(now - since)}</span>`}</p>
+function fileItem({ file, folder, since, reason }: WaitingFile, inbox: number, now: number): Markup {
+  return html`<li><p class="run-head"><strong class="run-name"><bdi>${file}</bdi></strong>${since > 0 && html`<span class="run-when">for ${timeText(since, now, spanText(now - since))}</span>`}</p>
 <p class="why">${reason}</p>
-<p class="note run-id"><code>waiting/${folder}</code></p></li>
+<p class="note run-id"><a href="${jobPath(inbox, 'waiting', folder)}">Files<span class="unseen"> of ${file}</span></a> in <code>waiting/${folder}</code></p></li>
 `;
 }
 

@@ -39,21 +39,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
   let lookedFreelyAt = Number.NEGATIVE_INFINITY;
   let isQuotaTold = false;
 
-  /**
-   * Uses the settings that the content of a file makes unambiguous, because nobody can be asked.
-   */
   async function enrich(job: Job, settings: Settings): Promise<JobEnd> {
-    try {
-      return await enrichAs(job, settings);
-    } catch (error) {
-      const clear = error instanceof BrandEnrichError ? clearSettings(error.clear, settings) : null;
-      if (clear === null) throw error;
-      log.info({ file: job.file, ...clear }, 'read by its content');
-      return enrich(job, { ...settings, ...clear });
-    }
-  }
-
-  async function enrichAs(job: Job, settings: Settings): Promise<JobEnd> {
     const { request, result, report } = await runFile(
       {
         input: job.path,
@@ -116,7 +102,11 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         return { ...untilSettled, why: errorText(error) };
       }
       try {
-        return await enrich(job, await readFolderSettings(own, loaded));
+        return await readByContent(
+          await readFolderSettings(own, loaded),
+          (settings) => enrich(job, settings),
+          (clear) => log.info({ file: job.file, ...clear }, 'read by its content'),
+        );
       } catch (error) {
         if (await hasJustChanged(own))
           return { ...untilSettled, holds: await hasJustChanged(shared), why: errorText(error) };
@@ -146,6 +136,25 @@ export function createInboxWork(folder: string, context: DaemonContext) {
       }
     },
   };
+}
+
+/**
+ * Uses the settings that the content of a file makes unambiguous, because nobody can be asked.
+ * `onClear` is called with each; then `action` is tried again.
+ */
+export async function readByContent<T>(
+  settings: Settings,
+  action: (settings: Settings) => Promise<T>,
+  onClear: (clear: Partial<Settings>) => void,
+): Promise<T> {
+  try {
+    return await action(settings);
+  } catch (error) {
+    const clear = error instanceof BrandEnrichError ? clearSettings(error.clear, settings) : null;
+    if (clear === null) throw error;
+    onClear(clear);
+    return readByContent({ ...settings, ...clear }, action, onClear);
+  }
 }
 
 /** The unambiguous settings that are not set yet, so that each is used once; null: none. Pure. */

@@ -6,14 +6,17 @@
  *   inbox/file --claim--> processing/<watcher>/<job>/ --arrive--> done/ | failed/ | waiting/
  *                               |        ^                                              |
  *                    putBack <--+        +---- take (from waiting/ or a dead watcher) --+
+ *   inbox/file <--dropAgain-- failed/
  */
-import { link, mkdir, readdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
 import { z } from 'zod';
+import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { readJson } from '../../core/json-text.js';
 import { makeFolder } from '../../core/make-folder.js';
 import { readPlainFile } from '../../core/plain-file.js';
+import { systemWords } from '../../core/system-error.js';
 import {
   isErrorCode,
   isLeftAlone,
@@ -150,7 +153,8 @@ export async function arrive(
   const name = isWaiting && job.record.parked !== null ? basename(job.folder) : jobName(job.file, now);
   makeFolder(folders[place]);
   const folder = await moveTo(folders[place], job.folder, name).catch((error) => nullIfGone(error, isGone));
-  if (folder !== null && !isWaiting) await rm(join(folder, NOTE), { force: true });
+  // The record of a failed file says where it was dropped.
+  if (folder !== null && place === 'done') await rm(join(folder, NOTE), { force: true });
   return folder;
 }
 
@@ -175,6 +179,44 @@ export async function putBack(folders: InboxFolders, job: Job): Promise<boolean>
   await unlink(job.path);
   await rm(job.folder, { recursive: true, force: true });
   return true;
+}
+
+/**
+ * Moves the original of a failed job, and its side file, back where it was dropped, without what
+ * was made of it. Replaces nothing there: newer settings of the file count. Returns the file's
+ * name. Throws `NeverStartError` when the file must stay where it is.
+ */
+export async function dropAgain({ inbox }: Pick<InboxFolders, 'inbox'>, folder: string): Promise<string> {
+  const record = await readRecord(folder);
+  if (record === null) throw stays(folder, 'it is unclear which file is the original', BY_HAND);
+  const { file, under } = record;
+  const original = await lookAt(join(folder, file));
+  if (original?.kind !== 'file') throw stays(file, 'it is not a file', 'put the file itself into the inbox');
+  if (under !== undefined && (await lookAt(join(inbox, under)))?.kind !== 'folder')
+    throw stays(file, 'the folder of the inbox where it was dropped is gone', `create ${join(inbox, under)}`);
+  const [from, to] = [join(folder, file), placeOf(inbox, { name: file, under })];
+  if ((await lookAt(to)) !== null)
+    throw stays(file, 'the inbox has a file of this name', 'wait until that one is taken, or rename it');
+  const hasSide = await link(sideFileOf(from), sideFileOf(to)).then(
+    () => true,
+    () => false,
+  );
+  await link(from, to).catch(async (error: unknown) => {
+    if (hasSide) await rm(sideFileOf(to), { force: true });
+    throw stays(file, systemWords(error), BY_HAND);
+  });
+  await unlink(from);
+  // What a person put into the folder stays.
+  const made = (await readdir(folder)).filter((name) => isOurs(name) || name === sideFileOf(file));
+  await Promise.all(made.map((name) => rm(join(folder, name), { force: true })));
+  await rmdir(folder).catch(() => undefined);
+  return file;
+}
+
+const BY_HAND = 'put the file into the inbox yourself';
+
+function stays(subject: string, why: string, todo: string): NeverStartError {
+  return new NeverStartError(usageProblem(`the file stays where it is: ${why}`, subject, todo));
 }
 
 /** The folders of jobs in one place, oldest name first. Empty when the place is gone. */
@@ -206,6 +248,11 @@ async function readRecord(folder: string): Promise<JobRecord | null> {
     (name) => !isOurs(name) && !names.some((each) => sideFileOf(each) === name),
   );
   return file === undefined || others.length > 0 ? null : { file, adoptions: 0, parked: null };
+}
+
+/** The name of the original in a job's folder; null: unclear, or the folder is gone. */
+export async function originalOf(folder: string): Promise<string | null> {
+  return (await readRecord(folder).catch(() => null))?.file ?? null;
 }
 
 /** Our files beside an original; see `run/output`. */

@@ -129,9 +129,10 @@ footer{color:var(--muted);font-size:13px;padding-top:4px;padding-bottom:32px;ove
 .top{display:flex;flex-wrap:wrap;justify-content:space-between;align-items:baseline;gap:4px 16px;margin:0 0 4px}
 .top .eyebrow{margin:0}
 .ways a{margin-left:14px}
-.ways a,.answers a,.history a{display:inline-block;padding:3px 0;min-height:24px}
+.ways a,.answers a,.history a,.run-name a,.doings a,.things a,.card dd a,.headline a,.sign-in a{display:inline-block;padding:3px 0;min-height:24px}
 .banner{border-radius:8px;padding:10px 14px;margin:10px 0 0;font-size:14px;overflow-wrap:anywhere}
 main>.card[data-part],main>[data-empty]{margin-bottom:16px}
+main>.card+.card,header+main>.card:first-child{margin-top:16px}
 .empty{color:var(--muted);margin:0;overflow-wrap:anywhere}
 .account-bar{display:block;overflow:visible;margin:2px 0 8px}
 .account-bar text{font-size:12px;fill:var(--muted);font-variant-numeric:tabular-nums}
@@ -185,6 +186,26 @@ button:hover{border-color:var(--muted)}
 .leave button{margin-left:6px}
 .answers{text-align:center}
 .action{display:inline}
+.choices label{display:block;color:var(--muted);margin:10px 0 4px}
+.choices p{margin:10px 0 0}
+.choices p label{display:inline}
+.choices :is(select,input:is([type=file],[type=number])){max-width:100%;font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--muted);border-radius:8px;padding:6px 10px}
+.choices button{margin:10px 10px 0 0}
+.choices [type=checkbox]{width:24px;height:24px;margin:0 4px 0 0;vertical-align:middle}
+.choices>a,.tall{display:inline-block;padding:2px 0;min-height:24px}
+.choices progress{display:block;width:100%;margin-top:12px;accent-color:var(--link)}
+.dropping{outline:4px dashed var(--link);outline-offset:-8px}
+.dropping main{opacity:.5}
+.values-of{min-width:110px;padding-right:12px}
+.values{list-style:none;margin:0;padding:0;overflow-wrap:anywhere}
+.card.alone{margin:16px 0}
+.ends{display:flex;flex-wrap:wrap;gap:8px 12px;margin:16px 0}
+.ends form:not(:only-child):first-child button{background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
+h3{font-size:14px;margin:16px 0 6px;font-weight:650}
+.doings{display:flex;flex-wrap:wrap;align-items:center;gap:8px 10px;margin:10px 0 0;font-size:14px}
+.doings:empty{display:none}
+.doings .note{margin:0}
+.reason{white-space:pre-wrap;overflow-wrap:anywhere;font-size:14px;margin:6px 0 0}
 .things .action{display:block;margin-top:10px}
 .history th{font-weight:400}
 .history td,.history tbody th{padding:8px 8px 8px 0;font-size:14px}

@@ -54,6 +54,16 @@ ${rowsSection(report)}
   return pageOf({ title: `${name}: brand-enrich report`, head, body, scripts });
 }
 
+/**
+ * The `Content-Security-Policy` for a page of this program that others may have changed: its own
+ * scripts alone run. The style may be that of another release.
+ */
+export function pagePolicyOf(chartLibrary: string): string {
+  const more = ["form-action 'none'", "frame-ancestors 'none'"];
+  const policy = policyOf([inlineScript(chartLibrary), PAGE_SCRIPT], more);
+  return policy.replace(/style-src [^;]+/, "style-src 'unsafe-inline'");
+}
+
 function figuresOf({ rows, input, requests, account, currency, cost }: RunReport, tone: Mark[1]): Markup {
   const { records } = input;
   const share = records > 0 ? `, ${shareText(rows.matched, records)}` : '';

@@ -213,7 +213,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   it('shows runs first on a phone, and the Tab key follows what is seen', async () => {
     const { page } = await show(dashboardView(), { viewport: PHONE });
     const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
-    expect(headings.slice(0, 2)).toEqual(['Runs', 'Quota and overage']);
+    expect(headings.slice(0, 3)).toEqual(['Runs', 'Enrich a file', 'Quota and overage']);
     const stops: { name: string; top: number; left: number; hasOutline: boolean }[] = [];
     for (;;) {
       await page.keyboard.press('Tab');
@@ -224,6 +224,14 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(stops.map(({ name }) => name)).toEqual([
       'Queue',
       'JSON',
+      'customers.csv',
+      'newsletter subscribers (Q4).csv',
+      'partners.csv',
+      'funds.csv',
+      'Pause all spending',
+      '',
+      'Send and see the cost',
+      'Files of Kunden März.csv',
       'Run now',
       'Last 2 runs',
       'Show the queue',

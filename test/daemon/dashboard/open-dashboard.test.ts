@@ -21,6 +21,7 @@ import { type EngineUnderTest, embeddedEngine, postgresEngine, redisEngine } fro
 import { describeOn } from '../../support/scene.js';
 import { faultsOf } from '../../support/schemas.js';
 import { newToken } from '../../support/service-options.js';
+import { noUploads } from './served.js';
 import { runRecord, scheduleState } from './views.js';
 
 const engines = [embeddedEngine(), redisEngine(), postgresEngine()];
@@ -75,6 +76,7 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
     engine,
     names,
     inboxes: [inbox],
+    uploads: noUploads(),
     log,
     stderr,
     stop: new AbortController().signal,

@@ -6,6 +6,7 @@ import { DASHBOARD_SCRIPT } from '../../../src/daemon/dashboard/dashboard-script
 import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { renderSignIn } from '../../../src/daemon/dashboard/plain-pages.js';
 import { renderDashboard, renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
+import { UPLOAD_SCRIPT } from '../../../src/daemon/dashboard/upload-script.js';
 import { STYLE } from '../../../src/run/report/page-style.js';
 import { dashboardData, dashboardView, emptyView, NOW, troubledView, VIEWER } from './views.js';
 
@@ -21,7 +22,8 @@ it.each<[string, DashboardView]>([
   const path = new URL(`golden/${name}.html`, import.meta.url);
   const page = renderDashboard(view, VIEWER, LIBRARY)
     .html.replace(STYLE, '/* style */')
-    .replace(DASHBOARD_SCRIPT, '/* script */');
+    .replace(DASHBOARD_SCRIPT, '/* script */')
+    .replace(UPLOAD_SCRIPT, '/* upload script */');
   if (process.env.REWRITE_GOLDEN) await writeFile(path, page);
   expect(page).toBe(await readFile(path, 'utf8'));
 });

@@ -166,6 +166,7 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
         ],
       },
     ],
+    failed: [{ count: 0, files: [] }],
     ...parts,
   };
 }
@@ -221,6 +222,7 @@ export function dashboardView(parts: Partial<DashboardView> = {}): DashboardView
     currency: 'EUR',
     isSample: false,
     isStopping: false,
+    uploads: { roots: ['/data/brands'], received: [] },
     ...parts,
   };
 }
