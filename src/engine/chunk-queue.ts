@@ -32,12 +32,20 @@ export function createChunkQueue(queue: BullChunkQueue, failure: (error: unknown
     async idleChunks() {
       const jobs = await guarded(queue.getJobs(['waiting', 'delayed', 'prioritized'], 0, LISTED_IDLE));
       // One that was taken meanwhile is not there any more.
-      return jobs.flatMap((job) => (job?.data ? [{ run: job.data.run, chunk: job.data.chunk }] : []));
+      return jobs.flatMap((job) => {
+        if (!job?.data) return [];
+        return [isRepeated(job) ? { ...job.data, isRepeat: true } : job.data];
+      });
     },
     withdraw: async (place) => (await guarded(queue.remove(jobIdOf(place)))) === 1,
     counts: () => guarded(countChunks(queue)),
     close: () => queue.close(),
   };
+}
+
+/** Whether a worker had a chunk before and was killed, or met an error of the engine. */
+export function isRepeated({ data, stalledCounter, attemptsMade }: ChunkJob): boolean {
+  return data.isRepeat === true || stalledCounter > 0 || attemptsMade > 0;
 }
 
 /** Throws errors of the queue's client. */

@@ -38,6 +38,8 @@ export interface ChunkData {
   readonly due?: Readonly<Record<string, number>>;
   /** When `due` was written, by the same clock: no wait is longer than it was then. */
   readonly parkedAt?: number;
+  /** A worker had it before and did not come to its end; absent: no, or the job says so. */
+  readonly isRepeat?: boolean;
 }
 
 export type ChunkJob = Job<ChunkData, void, 'chunk'>;
@@ -58,8 +60,8 @@ export interface ChunkQueue {
   add(chunks: readonly ChunkData[], ahead: number): Promise<void>;
   /** Numbers of a run's chunks that wait, are parked or are being worked on. */
   chunksOf(run: string): Promise<number[]>;
-  /** Chunks of all runs that wait or are parked; the first 20,000 of each. */
-  idleChunks(): Promise<ChunkPlace[]>;
+  /** Chunks of all runs that wait or are parked, to be added again; the first 20,000 of each. */
+  idleChunks(): Promise<ChunkData[]>;
   /** Takes a chunk back. False: a worker is processing it. */
   withdraw(place: ChunkPlace): Promise<boolean>;
   counts(): Promise<ChunkCounts>;

@@ -10,7 +10,7 @@ import pLimit from 'p-limit';
 import type { Clock } from '../core/clock.js';
 import { createReleasers, withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { promoteParked } from '../engine/chunk-queue.js';
+import { isRepeated, promoteParked } from '../engine/chunk-queue.js';
 import type { ChunkData, ChunkJob, Engine } from '../engine/engine.js';
 import { type Governor, SharedGovernor } from '../ledger/governor.js';
 import { RULES } from '../ledger/rules.js';
@@ -37,7 +37,7 @@ const NOT_OURS_MS = 5_000;
 /** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
 const IDLE_MS = 2_000;
 const LOOK_MS = 100;
-/** How long a chunk of a paused run makes way; its run takes it back meanwhile. */
+/** How long a chunk of a paused run makes way; its run sets it aside meanwhile. */
 const PAUSED_MS = 1_000;
 const PROMOTED = 'the clock was set back, or the clock of another worker is ahead: parked chunks continue';
 
@@ -161,7 +161,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   }
 
   async function processJob(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
-    const result = await work(job.data, signal, job.stalledCounter > 0);
+    const result = await work(job.data, signal, isRepeated(job));
     if (result.type === 'finished') {
       options.listener?.onChunk();
       return;

@@ -66,6 +66,30 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(new Set(place.billed.values())).toEqual(new Set([1]));
   });
 
+  it('repeats a chunk whose report did not reach the engine: nothing is asked or counted again', async () => {
+    let isLost = false;
+    const engine: Engine = {
+      ...place.engine,
+      runs: {
+        ...place.engine.runs,
+        async addTally(...report) {
+          await place.engine.runs.addTally(...report);
+          if (!isLost && report[2].matched === 20) {
+            isLost = true;
+            throw new Error('the answer was lost');
+          }
+        },
+      },
+    };
+    const chunks = await addAll(brands(20));
+    await place.openWorker({ client: place.client(), spoolFolder, engine }).start();
+    await finished(chunks);
+    expect(isLost).toBe(true);
+    const { tally } = await place.engine.runs.heartbeat(run.id);
+    expect(tally).toMatchObject({ matched: 20, stored: 0, billed: 20 });
+    expect(place.billed.size).toBe(20);
+  });
+
   it('ends the chunks of a paused run that was halted, and asks nothing', async () => {
     const chunks = await addAll(brands(60));
     await place.engine.runs.setPaused(run.id, true);

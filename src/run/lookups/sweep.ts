@@ -39,17 +39,7 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
     const before = scan.answers.answered;
     const only = trial?.indexes;
     const isOrdered = scan.priorities !== null && trial === null;
-    let end = await dispatcher.dispatch(chunksOf(context, only), isOrdered ? ahead : null);
-    if (end.type === 'paused') {
-      let isTaken = false;
-      const ended = await dispatcher.untilResumed(async () => {
-        await takeAll(context, only);
-        isTaken = true;
-      });
-      if (!isTaken) await takeAll(context, only);
-      if (ended === null) continue;
-      end = ended;
-    }
+    const end = await dispatcher.dispatch(chunksOf(context, only), isOrdered ? ahead : null);
     if (end.type === 'halted' && isWaitedOut(end.halt) && request.onLimit === 'wait') {
       await dispatcher.awaitStragglers(graceOf(context));
       await takeAll(context);

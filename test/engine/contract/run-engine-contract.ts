@@ -87,6 +87,24 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect(await line.chunksOf('none')).toEqual([]);
     });
 
+    test('a chunk that is withdrawn and added again is as its worker left it, and known as a repeat', async () => {
+      const { line, name: queue } = openChunkQueue();
+      const left = { ...chunk('a', 0), identifiers: ['domain:b.com'], attempts: { 'domain:b.com': 2 } };
+      await line.add([left, chunk('a', 1)], 0);
+      const worker = subject.engine.openWorker(queue, async (_job, _token, _signal) => undefined, 1);
+      releasers.push(() => worker.close(true));
+      const job = await worker.getNextJob('token', { block: false });
+      await job?.moveToFailed(new Error('the engine did not answer'), 'token', false);
+      const repeat = { ...left, isRepeat: true };
+      const idle = (await line.idleChunks()).sort((one, other) => one.chunk - other.chunk);
+      expect(idle).toEqual([repeat, chunk('a', 1)]);
+      for (const each of idle) expect(await line.withdraw(each)).toBe(true);
+      await line.add(idle, 0);
+      const taken = await worker.getNextJob('token', { block: false });
+      expect(taken?.data).toEqual(repeat);
+      expect(await line.idleChunks()).toEqual([chunk('a', 1)]);
+    });
+
     test('runs take turns, a chunk each, whoever came first', async () => {
       const { line, name: queue } = openChunkQueue();
       const chunksOf = (run: string, from: number, to: number) =>

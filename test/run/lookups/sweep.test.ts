@@ -37,7 +37,9 @@ interface World {
   /** The results of lookups without an answer. */
   failure: { readonly reason: string; readonly isDeferred: boolean } | null;
   ledger: Partial<LedgerState>;
-  readonly queued: Set<number>;
+  readonly queued: Map<number, ChunkData>;
+  /** A worker answers the rest of a chunk. */
+  finish: (chunk: number) => void;
   /** Chunks that a worker is processing: they cannot be withdrawn. */
   readonly held: Set<number>;
   readonly seen: string[];
@@ -62,9 +64,15 @@ async function begin(options: SweepOptions = {}) {
     shown: {},
     failure: null,
     ledger: {},
-    queued: new Set(),
+    queued: new Map(),
     held: new Set(),
     seen: [],
+    finish(chunk) {
+      for (const text of world.queued.get(chunk)?.identifiers ?? []) answered.add(text);
+      world.queued.delete(chunk);
+      world.held.delete(chunk);
+      finished.add(chunk);
+    },
   };
   const answered = new Set<string>();
   const finished = new Set<number>();
@@ -76,16 +84,18 @@ async function begin(options: SweepOptions = {}) {
   }
   const queue = {
     async add(chunks: readonly ChunkData[]) {
-      for (const { chunk, identifiers: texts } of chunks) {
+      for (const data of chunks) {
+        const { chunk, identifiers: texts } = data;
         world.seen.push(`chunk ${chunk}`);
         if (world.workers === 'answer') {
           for (const text of texts) answered.add(text);
           finished.add(chunk);
         }
-        if (world.workers === 'sleep') world.queued.add(chunk);
+        if (world.workers === 'sleep') world.queued.set(chunk, data);
       }
     },
-    chunksOf: async () => [...world.queued],
+    chunksOf: async () => [...world.queued.keys()],
+    idleChunks: async () => [...world.queued.values()].filter(({ chunk }) => !world.held.has(chunk)),
     async withdraw({ chunk }: { chunk: number }) {
       return !world.held.has(chunk) && world.queued.delete(chunk);
     },
@@ -402,15 +412,56 @@ describe('silence of the workers', () => {
     world.shown = { isPaused: true, isPausedAlone: true };
     const ending = sweep(context);
     expect(await endWithin(world.clock, ending, 300_000)).toBeNull();
-    expect([...world.queued]).toEqual([0]);
+    expect([...world.queued.keys()]).toEqual([0]);
     world.held.clear();
     await world.clock.advance(2_000);
-    expect([...world.queued]).toEqual([]);
+    expect([...world.queued.keys()]).toEqual([]);
     expect(world.seen).toEqual(['chunk 0']);
     world.workers = 'answer';
     world.shown = {};
     expect(await endWithin(world.clock, ending, 1_000)).toEqual({ type: 'finished' });
-    expect(world.seen).toEqual(['chunk 0', 'chunk 1']);
+    expect(world.seen).toEqual(['chunk 0', 'chunk 0']);
+  });
+
+  it('is paused and resumed while a worker keeps its chunk: nobody else is given those identifiers', async () => {
+    const { world, context } = await begin();
+    world.workers = 'sleep';
+    world.held.add(0);
+    const ending = sweep(context);
+    for (let time = 0; time < 5; time += 1) {
+      world.shown = { isPaused: true, isPausedAlone: true };
+      await world.clock.advance(400);
+      world.shown = {};
+      await world.clock.advance(400);
+    }
+    expect(await endWithin(world.clock, ending, 30_000)).toBeNull();
+    expect(world.seen).toEqual(['chunk 0', 'silence']);
+    world.finish(0);
+    expect(await endWithin(world.clock, ending, 1_000)).toEqual({ type: 'finished' });
+    expect(world.seen).toEqual(['chunk 0', 'silence']);
+  });
+
+  it('is resumed with what is left of its chunks, and paused again', async () => {
+    const { world, context } = await begin();
+    world.workers = 'sleep';
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    const left = { run: 'run', chunk: 0, identifiers: ['domain:b2.com'], attempts: { 'domain:b2.com': 2 } };
+    world.queued.set(0, left);
+    for (let time = 0; time < 2; time += 1) {
+      world.shown = { isPaused: true, isPausedAlone: true };
+      await world.clock.advance(2_000);
+      expect(world.queued.size).toBe(0);
+      world.shown = {};
+      await world.clock.advance(400);
+      expect(world.queued.get(0)).toEqual(left);
+    }
+    world.finish(0);
+    await world.clock.advance(1_000);
+    // The answers of the others were never given: they are looked for once more.
+    expect(world.seen).toEqual(['chunk 0', 'chunk 0', 'chunk 0', 'chunk 1']);
+    world.stopping.abort();
+    expect(await endWithin(world.clock, ending, 8_000)).toEqual({ type: 'stopped' });
   });
 
   it.each([
