@@ -81,9 +81,10 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
         },
       },
     };
-    const chunks = await addAll(brands(20));
+    const chunk = { run: run.id, chunk: 0, identifiers: brands(20), attempts: {} };
+    await place.queue.add('chunk', chunk, { attempts: 2 });
     await place.openWorker({ client: place.client(), spoolFolder, engine }).start();
-    await finished(chunks);
+    await finished(1);
     expect(isLost).toBe(true);
     const { tally } = await place.engine.runs.heartbeat(run.id);
     expect(tally).toMatchObject({ matched: 20, stored: 0, billed: 20 });

@@ -27,6 +27,7 @@ export interface SweepContext extends BegunRun {
 const EMPTY_SWEEPS = 3;
 const FREE_LOOK_MS = 30_000;
 const PAID_LOOK_MS = 60_000;
+const CANCEL_LOOK_MS = 1_000;
 
 export async function sweep(context: SweepContext): Promise<LookupsEnd> {
   const { request, around, collector, scan, run, dispatcher, worker } = context;
@@ -43,7 +44,8 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
     if (end.type === 'halted' && isWaitedOut(end.halt) && request.onLimit === 'wait') {
       await dispatcher.awaitStragglers(graceOf(context));
       await takeAll(context);
-      if (!(await park(context, end.halt))) return { type: 'stopped' };
+      const parkedEnd = await park(context, end.halt);
+      if (parkedEnd !== null) return parkedEnd;
       continue;
     }
     if (end.type === 'halted' && end.halt.why === 'limit' && !hasLookedAgain) {
@@ -138,21 +140,26 @@ async function windUp(context: SweepContext, end: LookupsEnd): Promise<LookupsEn
   return end;
 }
 
-/** Waits, without a job or a socket, until spending may be possible again. False: stopped. */
-async function park(context: SweepContext, halt: RunHalt): Promise<boolean> {
-  const { request, around, worker } = context;
+/** Waits, without a job or a socket, until spending may be possible again. Not null: it ended. */
+async function park(context: SweepContext, halt: RunHalt): Promise<LookupsEnd | null> {
+  const { request, around, run, worker } = context;
+  const { clock, engine, stop } = around;
   const looksFreely = request.ownDomain !== null && worker !== null;
   context.onParked(halt);
   do {
-    try {
-      await around.clock.sleep(looksFreely ? FREE_LOOK_MS : PAID_LOOK_MS, around.stop);
-    } catch {
-      return false;
+    const lookAt = clock.monotonic() + (looksFreely ? FREE_LOOK_MS : PAID_LOOK_MS);
+    while (clock.monotonic() < lookAt) {
+      try {
+        await clock.sleep(CANCEL_LOOK_MS, stop);
+      } catch {
+        return { type: 'stopped' };
+      }
+      if ((await engine.runs.heartbeat(run.id)).isCancelled) return { type: 'cancelled' };
     }
   } while (looksFreely && !(await hasRoomByFreeLook(context)));
   await resume(context);
   context.onParked(null);
-  return true;
+  return null;
 }
 
 async function resume({ around, run, worker }: SweepContext): Promise<void> {

@@ -111,7 +111,7 @@ async function begin(options: SweepOptions = {}) {
         isPausedAlone: false,
         ...world.shown,
       }),
-      get: async () => null,
+      get: async () => world.shown,
       finishChunk: async (_run: string, chunk: number) => void finished.add(chunk),
       async clearHalt() {
         world.seen.push('halt cleared');
@@ -372,6 +372,41 @@ describe('a limit', () => {
     world.workers = 'answer';
     expect(await endWithin(world.clock, ending, 30_000)).toEqual({ type: 'finished' });
     expect(seen.slice(3)).toEqual(['free look', 'resumed']);
+  });
+
+  it.each([
+    ['a minute', {}],
+    ['free requests', { ownDomain: 'own.example', worker: workerIn([]) }],
+  ])('that is waited out with %s ends within two seconds when the run is cancelled', async (_with, some) => {
+    const { world, context } = await begin({ onLimit: 'wait', ...some });
+    world.workers = 'sleep';
+    world.ledger = { quota: 100, sent: 100 };
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    world.shown = { halt: LIMIT };
+    await world.clock.advance(10_000);
+    world.shown = { halt: LIMIT, isCancelled: true };
+    expect(await endWithin(world.clock, ending, 2_000)).toEqual({ type: 'cancelled' });
+  });
+
+  it('that is waited out while the run is paused: nothing is sent before it is resumed', async () => {
+    const seen: string[] = [];
+    const worker = workerIn(seen);
+    const { world, context } = await begin({ onLimit: 'wait', ownDomain: 'own.example', worker });
+    world.workers = 'sleep';
+    world.ledger = { quota: 100, sent: 100 };
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    world.shown = { halt: LIMIT };
+    await world.clock.advance(10_000);
+    world.shown = { halt: LIMIT, isPaused: true, isPausedAlone: true };
+    world.ledger = { quota: 300, sent: 100 };
+    expect(await endWithin(world.clock, ending, 120_000)).toBeNull();
+    expect([world.seen, seen]).toEqual([['chunk 0', 'parked'], []]);
+    world.workers = 'answer';
+    world.shown = { halt: LIMIT };
+    expect(await endWithin(world.clock, ending, 31_000)).toEqual({ type: 'finished' });
+    expect(seen).toEqual(['free look', 'resumed']);
   });
 
   it('that is waited out ends with a signal', async () => {
