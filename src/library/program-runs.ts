@@ -156,10 +156,14 @@ export function createProgramRuns(options: ProgramRunsOptions) {
   return {
     /** A run to look up with; `leave` it afterwards. Throws what beginning one throws. */
     async enter(): Promise<ProgramRun> {
-      if (current !== null && clock.monotonic() - current.beganAt > RENEWED_AFTER_MS) {
-        const old = current;
-        current = null;
-        finishUnused(old);
+      const old = current;
+      if (old !== null && clock.monotonic() - old.beganAt > RENEWED_AFTER_MS) {
+        // The next one would not be paused.
+        const isPaused = (await engine.runs.get(old.record.id))?.isPaused === true;
+        if (!isPaused && current === old) {
+          current = null;
+          finishUnused(old);
+        }
       }
       let run = current;
       if (run === null) {

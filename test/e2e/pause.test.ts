@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Document } from '../../src/core/documents.js';
 import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
+import { createInboxScene } from '../daemon/inbox/inbox-scene.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
@@ -35,7 +36,7 @@ async function startRun(scene: Scene, identifiers: number, args: readonly string
     pause: async () => expect(await runs.setPaused(id, true)).toBe(true),
     resume: () => runs.setPaused(id, false),
     cancel: () => runs.cancel(id),
-    /** Resolves when all that was billed is in the tally, and stays so for as long as a poll. */
+    /** Resolves when nothing is in flight: all that was billed is in the tally. */
     quiet: () =>
       vi.waitUntil(async () => (await runs.get(id))?.tally.billed === scene.service.meter.billed, PATIENCE),
     async tally() {
@@ -166,5 +167,49 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
     expect(identifiers.matched + identifiers.notFound).toBe(120);
     second.kill('SIGTERM');
     await second.done;
+  });
+
+  test('a file of an inbox and one of a schedule are paused, others are processed meanwhile, and both continue', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 400 });
+    const config = { inbox: ['.'], settle: '200ms', concurrency: 8, metricsPort: 0, dashboardPort: 0 };
+    await scene.write('brand-enrich.config.json', JSON.stringify(config));
+    await scene.write('nightly.csv', domainList(120, 'nightly'));
+    const up = scene.start(['up']);
+    await up.untilSaid(/"msg":"up"/);
+    const name = `s${scene.token.slice(-8)}`.replaceAll(/[^a-z0-9]/gi, 'x');
+    const add = ['schedule', 'add', name, '--cron', '0 0 1 1 *', '--tz', 'UTC'];
+    expect((await scene.run([...add, '--', 'run', 'nightly.csv', '-o', 'out.csv'])).code).toBe(0);
+    const { runs } = await openTheEngine(scene);
+    await scene.drop('one.csv', domainList(120));
+    await scene.run(['schedule', 'run-now', name]);
+    await scene.service.until((meter) => {
+      const asked = [...meter.billedOf.keys()].join();
+      return asked.includes('brand-') && asked.includes('nightly-');
+    });
+    const paused = (await runs.list(9)).filter(({ status, label }) => {
+      return status === 'running' && /(one|nightly)\.csv$/.test(label);
+    });
+    expect(paused).toHaveLength(2);
+    for (const { id } of paused) await runs.setPaused(id, true);
+    const billedOf = async () => {
+      const all = await Promise.all(paused.map(({ id }) => runs.get(id)));
+      return all.reduce((sum, run) => sum + (run?.tally.billed ?? 0), 0);
+    };
+    await vi.waitUntil(async () => (await billedOf()) === scene.service.meter.billed, PATIENCE);
+    const before = scene.service.meter.billed;
+    await scene.drop('two.csv', domainList(60, 'other'));
+    await scene.until('done', 1);
+    expect(scene.service.meter.billed).toBe(before + 60);
+    for (const { id } of paused) await runs.setPaused(id, false);
+    await scene.until('done', 2);
+    await expect
+      .poll(async () => (await readRows(scene.path('out.csv')).catch(() => [])).length, PATIENCE)
+      .toBe(120);
+    for (const { id } of paused)
+      expect((await runs.get(id))?.tally).toMatchObject({ stored: 0, failed: 0, billed: 120 });
+    expect(scene.service.meter.billed).toBe(300);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    up.kill('SIGTERM');
+    expect((await up.done).code).toBe(0);
   });
 });

@@ -3,6 +3,8 @@
  * The program and the command line share token and engine: neither pays for what the other has.
  */
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { silentLog } from '../../src/core/log.js';
+import { openEngine } from '../../src/engine/open-engine.js';
 import { createEnricher, type Enriched, type Enricher, type EnricherOptions } from '../../src/index.js';
 import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
@@ -110,6 +112,38 @@ describe('a program', () => {
     expect(found.map(({ identifier }) => identifier)).toEqual(domains(150));
     expect(scene.service.meter.billed).toBe(150);
     expect(scene.service.meter.mostBilledOnce()).toBe(1);
+  });
+
+  test('lookups of a paused run wait, and are made once when it is resumed', async () => {
+    const scene = await createScene(engine, { latencyMs: 100 });
+    const { meter } = scene.service;
+    const enricher = await enricherOf(scene, { concurrency: 4 });
+    const found = all(enricher.enrich(domains(80)));
+    await scene.service.until(({ billed }) => billed >= 8);
+    const store = await openEngine({
+      engine: scene.env.BRAND_ENRICH_ENGINE ?? '',
+      stateFolder: scene.folder,
+      log: silentLog(),
+    });
+    onTestFinished(() => store.close());
+    const run = (await store.runs.list(9)).find(({ settings }) => settings.service === scene.service.url);
+    const id = run?.id ?? '';
+    for (let time = 0; time < 3; time += 1) {
+      expect(await store.runs.setPaused(id, true)).toBe(true);
+      await store.runs.setPaused(id, false);
+    }
+    await store.runs.setPaused(id, true);
+    await expect.poll(async () => (await store.ledger.show(run?.settings.account ?? '')).held).toBe(0);
+    const billed = meter.billed;
+    expect(billed).toBeLessThan(80);
+    // Longer than a paused lookup waits before it asks again.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(meter.billed).toBe(billed);
+    await store.runs.setPaused(id, false);
+    expect(statusesOf(await found)).not.toHaveProperty('deferred');
+    expect(meter.billed).toBe(80);
+    expect(meter.mostBilledOnce()).toBe(1);
+    expect((await store.runs.get(id))?.tally).toMatchObject({ billed: 80, stored: 0, failed: 0 });
   });
 
   test('a text in place of rows is refused, and so are options that cannot be', async () => {

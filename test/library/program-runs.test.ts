@@ -34,7 +34,7 @@ describe.skipIf(!hasRedisServer())('the run of a program (needs redis-server)', 
       const known = await engine.runs.get(id);
       return [known?.status, known?.reason];
     };
-    return { clock, runs, standingOf };
+    return { clock, runs, engine, standingOf };
   }
 
   test('is the same for an hour, and then another one, because stored answers are judged at its start', async () => {
@@ -52,6 +52,21 @@ describe.skipIf(!hasRedisServer())('the run of a program (needs redis-server)', 
     runs.leave(second);
     await runs.close(true);
     expect(await standingOf(second)).toEqual(['completed', null]);
+  });
+
+  test('stays the same for as long as it is paused, because the next one would not be', async () => {
+    const { clock, runs, engine } = await programOf();
+    const first = await runs.enter();
+    runs.leave(first);
+    await engine.runs.setPaused(first.record.id, true);
+    await clock.advance(2 * HOUR_MS);
+    expect(await runs.enter()).toBe(first);
+    runs.leave(first);
+    await engine.runs.setPaused(first.record.id, false);
+    const second = await runs.enter();
+    expect(second).not.toBe(first);
+    runs.leave(second);
+    await runs.close(true);
   });
 
   test('ends with its last lookup if one is under way when the next run begins', async () => {
