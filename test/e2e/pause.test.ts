@@ -212,4 +212,27 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
     up.kill('SIGTERM');
     expect((await up.done).code).toBe(0);
   });
+
+  test('`up` is stopped at once while a file of its inbox is paused, and its next start pays for the rest alone', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 400 });
+    const config = { inbox: ['.'], settle: '200ms', concurrency: 4, metricsPort: 0, dashboardPort: 0 };
+    await scene.write('brand-enrich.config.json', JSON.stringify(config));
+    const up = scene.start(['up']);
+    await up.untilSaid(/"msg":"up"/);
+    const { runs } = await openTheEngine(scene);
+    await scene.drop('one.csv', domainList(120));
+    await scene.service.until((meter) => meter.billed >= 8);
+    const id = (await runs.list(1))[0]?.id ?? '';
+    await runs.setPaused(id, true);
+    up.kill('SIGTERM');
+    expect((await up.done).code).toBe(0);
+    expect(scene.service.meter.billed).toBeLessThan(60);
+    scene.service.options.latencyMs = 0;
+    const second = scene.start(['up']);
+    await scene.until('done', 1);
+    expect(scene.service.meter.billed).toBe(120);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    second.kill('SIGTERM');
+    await second.done;
+  });
 });
