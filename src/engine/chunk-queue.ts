@@ -32,10 +32,15 @@ export function createChunkQueue(queue: BullChunkQueue, failure: (error: unknown
     async idleChunks() {
       const jobs = await guarded(queue.getJobs(['waiting', 'delayed', 'prioritized'], 0, LISTED_IDLE));
       // One that was taken meanwhile is not there any more.
-      return jobs.flatMap((job) => {
-        if (!job?.data) return [];
-        return [isRepeated(job) ? { ...job.data, isRepeat: true } : job.data];
-      });
+      return jobs.flatMap((job) => (job?.data ? [{ run: job.data.run, chunk: job.data.chunk }] : []));
+    },
+    async setAside(place) {
+      const id = jobIdOf(place);
+      // Looked up first: only an idle job has all that its last worker left.
+      if ((await guarded(queue.getJobState(id))) === 'active') return null;
+      const job = await guarded(queue.getJob(id));
+      if (!job || (await guarded(queue.remove(id))) !== 1) return null;
+      return isRepeated(job) ? { ...job.data, isRepeat: true } : job.data;
     },
     withdraw: async (place) => (await guarded(queue.remove(jobIdOf(place)))) === 1,
     counts: () => guarded(countChunks(queue)),

@@ -60,8 +60,10 @@ export interface ChunkQueue {
   add(chunks: readonly ChunkData[], ahead: number): Promise<void>;
   /** Numbers of a run's chunks that wait, are parked or are being worked on. */
   chunksOf(run: string): Promise<number[]>;
-  /** Chunks of all runs that wait or are parked, to be added again; the first 20,000 of each. */
-  idleChunks(): Promise<ChunkData[]>;
+  /** Chunks of all runs that wait or are parked; the first 20,000 of each. */
+  idleChunks(): Promise<ChunkPlace[]>;
+  /** Takes a chunk back as its last worker left it, to be added again. Null: a worker has it. */
+  setAside(place: ChunkPlace): Promise<ChunkData | null>;
   /** Takes a chunk back. False: a worker is processing it. */
   withdraw(place: ChunkPlace): Promise<boolean>;
   counts(): Promise<ChunkCounts>;

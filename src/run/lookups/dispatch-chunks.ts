@@ -191,11 +191,11 @@ export class ChunkDispatcher {
     }
     if (inQueue === 0 || clock.monotonic() - this.#setAsideAt < WITHDRAW_EVERY_MS) return;
     this.#setAsideAt = clock.monotonic();
-    for (const data of await queue.idleChunks()) {
-      if (data.run !== runId) continue;
-      await this.#try(data.chunk, async () => {
-        // False: a worker has taken it meanwhile, and parks or finishes it.
-        if (await queue.withdraw(data)) this.#setAside.set(data.chunk, data);
+    for (const { run, chunk } of await queue.idleChunks()) {
+      if (run !== runId) continue;
+      await this.#try(chunk, async () => {
+        const data = await queue.setAside({ run, chunk });
+        if (data !== null) this.#setAside.set(chunk, data);
       });
     }
   }

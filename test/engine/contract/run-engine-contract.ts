@@ -87,7 +87,7 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect(await line.chunksOf('none')).toEqual([]);
     });
 
-    test('a chunk that is withdrawn and added again is as its worker left it, and known as a repeat', async () => {
+    test('a chunk that is set aside and added again is as its worker left it, and known as a repeat', async () => {
       const { line, name: queue } = openChunkQueue();
       const left = { ...chunk('a', 0), identifiers: ['domain:b.com'], attempts: { 'domain:b.com': 2 } };
       await line.add([left, chunk('a', 1)], 0);
@@ -96,13 +96,14 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       const job = await worker.getNextJob('token', { block: false });
       await job?.moveToFailed(new Error('the engine did not answer'), 'token', false);
       const repeat = { ...left, isRepeat: true };
-      const idle = (await line.idleChunks()).sort((one, other) => one.chunk - other.chunk);
-      expect(idle).toEqual([repeat, chunk('a', 1)]);
-      for (const each of idle) expect(await line.withdraw(each)).toBe(true);
-      await line.add(idle, 0);
+      expect(await line.setAside(left)).toEqual(repeat);
+      expect(await line.setAside(left)).toBeNull();
+      await line.add([repeat], 0);
+      expect(await line.setAside(chunk('a', 1))).toEqual(chunk('a', 1));
       const taken = await worker.getNextJob('token', { block: false });
       expect(taken?.data).toEqual(repeat);
-      expect(await line.idleChunks()).toEqual([chunk('a', 1)]);
+      expect(await line.setAside(repeat)).toBeNull();
+      expect(await line.idleChunks()).toEqual([]);
     });
 
     test('runs take turns, a chunk each, whoever came first', async () => {

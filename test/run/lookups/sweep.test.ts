@@ -96,6 +96,10 @@ async function begin(options: SweepOptions = {}) {
     },
     chunksOf: async () => [...world.queued.keys()],
     idleChunks: async () => [...world.queued.values()].filter(({ chunk }) => !world.held.has(chunk)),
+    async setAside({ chunk }: { chunk: number }) {
+      const data = world.queued.get(chunk) ?? null;
+      return !world.held.has(chunk) && world.queued.delete(chunk) ? data : null;
+    },
     async withdraw({ chunk }: { chunk: number }) {
       return !world.held.has(chunk) && world.queued.delete(chunk);
     },
