@@ -71,9 +71,9 @@ export function runDocument(
 }
 
 /**
- * Identifiers by outcome; `whole`: the sum, 0 while unknown. No count is negative. A chunk that was
- * done twice finds what it had asked for stored: that is no second identifier. In a finished run,
- * identifiers without a request were stored.
+ * Identifiers by outcome; `whole`: the sum, 0 while unknown. No count is negative. A chunk that an
+ * engine lost, or has again after a failover, is done twice and finds what it had asked for stored:
+ * that is no second identifier. In a finished run, identifiers without a request were stored.
  */
 export function partsOf({ tally, identifiers, status }: Pick<RunRecord, 'tally' | 'identifiers' | 'status'>) {
   const { matched, notFound, failed } = tally;

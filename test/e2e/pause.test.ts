@@ -1,4 +1,4 @@
-/** One run is paused, and what happens to it meanwhile: nothing is paid twice, counted twice or lost. */
+/** One run is paused: meanwhile nothing is paid twice, counted twice or lost. */
 import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Document } from '../../src/core/documents.js';
