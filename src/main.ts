@@ -46,6 +46,7 @@ interface Known {
 /** Runs one command to its end and sets the exit code of the process. Never rejects. */
 export async function main(argv: readonly string[]): Promise<void> {
   const known: Known = { file: null, settings: null };
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', acceptClosedPipe);
   try {
     process.exitCode = await keepRunning(runArguments(argv, known));
   } catch (error) {
@@ -59,6 +60,11 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
   // Anything that still holds the loop (a socket that does not close) has had its deadline.
   setTimeout(() => process.exit(), LINGER_MS).unref();
+}
+
+/** A reader such as `head` may leave early; an output that matters has its own error. */
+function acceptClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
 }
 
 async function runArguments(argv: readonly string[], known: Known): Promise<number> {

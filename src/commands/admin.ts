@@ -98,7 +98,7 @@ async function pauseAll(isPaused: boolean, { ledger, runs }: Engine): Promise<An
   const data = { run: null, isPaused, paused: isPaused };
   if (isPaused) return answerLine(data, 'spending is paused; `brand-enrich resume` allows it again');
   const still = (await runs.list(RUNS_SHOWN)).filter((run) => run.isPaused).map(({ id }) => id);
-  const rest = still.length === 0 ? '' : `; still paused alone: ${still.join(', ')}`;
+  const rest = still.length === 0 ? '' : `; still paused: ${still.join(', ')}`;
   return answerLine(data, `spending is allowed again${rest}`);
 }
 
@@ -285,6 +285,7 @@ function earlierParts({ earlier }: RunRecord): string[] {
 function runLine(run: RunRecord, now: number, queued: string | null): string {
   const { id, label, asOf, rows, tally } = run;
   const status = shownStatus(run, now);
+  const word = status === 'completed' ? 'finished' : status;
   // A running run has some in flight.
   const lost = status === 'running' || status === 'paused' ? 0 : unreportedOf(run);
   const reason =
@@ -296,7 +297,7 @@ function runLine(run: RunRecord, now: number, queued: string | null): string {
   const why =
     queued !== null ? `: ${queued}` : reason ? `: ${reason}` : foundNothing(run) ? ': nothing matched' : '';
   const parts = [
-    `${id}  ${status.padEnd(9)}  ${time(asOf)}  ${label}`,
+    `${id}  ${word.padEnd(9)}  ${time(asOf)}  ${label}`,
     ...(rows === null ? [] : [countOf(rows, 'row'), countOf(run.identifiers ?? 0, 'identifier')]),
     `${countText(tally.matched + tally.notFound + tally.stored)} answered`,
     ...(tally.failed === 0 ? [] : [`${countText(tally.failed)} failed`]),

@@ -105,7 +105,8 @@ export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
   }
   if (spending) {
     const { overageRequests, maxCost, deferred } = spending;
-    lines.push(`overage             up to ${countOf(overageRequests, 'request')}, at most ${maxCost}`);
+    const most = `up to ${countOf(overageRequests, 'request')}, at most ${maxCost}`;
+    lines.push(`overage             ${overageRequests === 0 ? 'none' : most}`);
     if (deferred !== null) lines.push(`would be deferred   ${countText(deferred)}`);
   }
   if (plan.priority) lines.push(...priorityLines(plan.priority));

@@ -136,7 +136,7 @@ const TABLE = {
   status: { summary: 'show runs, queue, quota and budget', examples: { 'status --json': 'for programs' } },
   pause: {
     argument: { ...RUN, isOptional: true },
-    summary: 'stop all spending on this engine, or that of one run',
+    summary: 'pause all spending on this engine, or one run',
     notes: ['Requests in flight finish, and their answers are stored. A paused run waits.'],
     examples: {
       pause: 'at once, for every run',
@@ -145,9 +145,9 @@ const TABLE = {
   },
   resume: {
     argument: { ...RUN, isOptional: true },
-    summary: 'allow spending again, or that of one run',
+    summary: 'allow spending on this engine again, or resume one run',
     examples: {
-      resume: 'waiting runs continue, except those that are paused alone',
+      resume: 'all runs continue, except those that were paused by id',
       'resume r-20260114-7f3a': 'one run',
     },
   },

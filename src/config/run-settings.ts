@@ -163,7 +163,7 @@ export const RUN_SETTINGS = {
   currency: money(
     '--currency',
     matching('CODE', /^[A-Z]{3}$/, 'a currency', 'its three capital letters, for example EUR'),
-  ).describe('the currency of all amounts, as a label in JSON; nothing is converted'),
+  ).describe('the currency of all amounts, as a label only: nothing is converted'),
   maxRequests: spending('--max-requests', count(0, 1_000_000_000_000)).describe(
     'billable requests that this run may send, restarts included',
     { isMain: true, note: 'no cap' },

@@ -85,7 +85,7 @@ const run = z.object({
   status: z
     .enum(['running', 'held', 'dead', 'finished', 'stopped', 'cancelled'])
     .describe('held: may not spend now; dead: its process was killed'),
-  isPaused: z.boolean().describe('it is paused alone'),
+  isPaused: z.boolean().describe('this run is paused, not only all spending'),
   startedAt: time,
   heartbeatAt: time,
   rows: count.nullable(),

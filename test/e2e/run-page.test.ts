@@ -51,7 +51,7 @@ test('a dropped file is paused, resumed and downloaded on its page, and each ide
 
   expect((await ask(`${path}/pause`, {})).status).toBe(303);
   const paused = (await page(path)).text;
-  expect(paused).toContain('Waiting: it is paused');
+  expect(paused).toContain('It is paused');
   expect(paused).toContain(`action="${path}/resume"`);
   const billed = scene.service.meter.billed;
   const question = await (await ask(`${path}/resume`, {})).text();

@@ -161,7 +161,7 @@ it('says what has to wait where quota and budget do not cover the file, and cost
   const page = await get(await send('list.csv', domainList(25)));
   expect(page).toContain('Start: at most 20 requests, at most 1.00\u00a0EUR of overage<');
   expect(page).toContain('0.5 s<span class="below">at 40 a second</span>');
-  expect(page).toContain('Quota and budget do not cover 5 requests: the file will wait');
+  expect(page).toContain('Quota and budget do not cover 5 requests. The file will wait');
   expect((await press(page, 'Discard')).status).toBe(303);
   expect(await readdir(scene.path('.uploads'))).toEqual([]);
   expect(scene.service.meter.requests).toEqual([]);

@@ -88,9 +88,9 @@ function accountBar({ segments, length, marks }: AccountUse): Markup {
 }
 
 const HELD: Readonly<Record<Hold, string>> = {
-  paused: 'Spending is paused: nothing is asked, whatever is left.',
-  closed: 'The service refuses further requests, whatever is left here.',
-  'used up': 'Nothing is left.',
+  paused: 'Spending is paused: no requests are sent.',
+  closed: 'The service refuses further requests.',
+  'used up': 'The limit is used up.',
 };
 
 function accountFigures({ account, ledger, limit, budget }: DashboardData, currency: string | null): Markup {
@@ -136,7 +136,7 @@ ${(limit !== null || use.used > 0) && accountBar(use)}
 ${hold !== null && html`<p class="reached">${HELD[hold]}</p>`}
 ${rows}
 <p class="note">${terms.filter((term) => term !== false).join(' ')}</p>
-${allowed === 0 && html`<p class="note">brand-enrich spends no money: its requests end at the ${cap === null ? 'quota' : 'value of --quota'}. On a plan that bills overage, <code>--plan paid</code> with <code>--overage-budget</code> allows more.</p>`}`;
+${allowed === 0 && html`<p class="note">brand-enrich spends no money: it stops at the ${cap === null ? 'quota' : 'value of --quota'}. On a plan that bills overage, <code>--plan paid</code> with <code>--overage-budget</code> allows more.</p>`}`;
 }
 
 function projection({ projection, limit, ledger }: DashboardData): Markup {

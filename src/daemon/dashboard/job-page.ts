@@ -57,7 +57,7 @@ function againButton(inbox: number, folder: string, file: string, viewer: Forms,
 const PLACES: Readonly<Record<JobPlace, string>> = {
   done: 'Done',
   failed: 'Failed',
-  waiting: 'First waited',
+  waiting: 'First stopped',
 };
 
 /** `now`: this machine's clock, which dates folders. */
@@ -73,7 +73,7 @@ export function renderJob(
   const body = html`<header>
 <p class="top"><span class="eyebrow">File of the inbox <bdi>${job.root}</bdi></span><span class="ways"><a href="/">Back to the dashboard</a></span></p>
 <div class="title"><h1><bdi>${name}</bdi></h1></div>
-<p class="headline">${PLACES[place]}${endedAt > 0 && html` ${timeText(endedAt, now)}`}.${runId !== null && html` <a href="/runs/${encodeURIComponent(runId)}">Its run</a>`}</p>
+<p class="headline">${PLACES[place]}${endedAt > 0 && html` ${timeText(endedAt, now)}`}.${runId !== null && html` <a href="/runs/${encodeURIComponent(runId)}">Show the run</a>`}</p>
 ${viewer.notice !== null && html`<p class="banner calm" role="status">${viewer.notice}</p>`}
 </header>
 <main>

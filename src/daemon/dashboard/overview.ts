@@ -92,7 +92,7 @@ function holdText(hold: Hold, { ledger, projection, storeNow }: DashboardData): 
   const renews = projection === null ? '' : ` The next period begins on ${dayText(projection.endsOn)}.`;
   switch (hold) {
     case 'paused':
-      return 'Spending is paused; brand-enrich resume allows it again.';
+      return 'Spending is paused for all runs; the dashboard or brand-enrich resume allows it again.';
     case 'closed':
       return `The service refused further requests ${agoText(ledger?.closedAt ?? storeNow, storeNow)}: the quota is reached. It is checked automatically.${renews}`;
     case 'used up':

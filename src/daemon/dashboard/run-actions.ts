@@ -94,7 +94,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
         const runs = alive.map(({ run }) => run);
         const costs = await Promise.all(runs.map((run) => costLine(engine, run, terms)));
         const lines = runs.map((run, index) => `${nameAndHostOf(run).name}: ${costs[index]}`);
-        const none = 'No run is at work. Schedules and files of inboxes can spend again.';
+        const none = 'No run is active. Schedules and inbox files can spend again.';
         return {
           title: 'Resume spending?',
           lines: [...(lines.length === 0 ? [none] : lines), STORED],
@@ -117,7 +117,7 @@ const DONE: Readonly<Record<RunAction, string>> = {
 
 const STORED = 'Paid answers are stored: they are not bought again.';
 const ENDS =
-  'The run ends, and cannot be resumed. Paid answers stay stored: who starts the file again does not buy them again.';
+  'The run ends and cannot be resumed. Paid answers stay stored: if you start the file again, they are not bought again.';
 
 function refusal(what: string, subject: string, todo: string): NeverStartError {
   return new NeverStartError(usageProblem(what, subject, todo));
@@ -142,7 +142,7 @@ async function costLine(
   const { overageRequests, maxCost } = estimateSpending(left, account, { settings, overagePrice });
   const cost =
     overageRequests === 0
-      ? 'They cost requests of the quota, and no overage.'
+      ? 'They use requests of the quota and cost no overage.'
       : `At most ${countOf(overageRequests, 'overage request')}: ${moneyText(maxCost, currency)}.`;
   return `${leftLine(run)} ${cost}`;
 }

@@ -88,7 +88,7 @@ function doings({ shown, storeNow }: RunView, viewer: Viewer): Markup {
     offered.includes('pause') && button('pause', 'Pause'),
     offered.includes('cancel') && button('cancel', 'Cancel the run'),
     shown.standing === 'dead' &&
-      html`<p class="note">Last heartbeat ${timeText(run.beatAt, storeNow)}. Nothing is sent for this run any more.</p>`,
+      html`<p class="note">Last heartbeat ${timeText(run.beatAt, storeNow)}. No more requests are sent for this run.</p>`,
   ]}</div>`;
 }
 
@@ -102,7 +102,7 @@ export function actionsOf(shown: Pick<ShownRun, 'run' | 'standing'>): readonly R
 
 function figures({ shown, speed }: RunView, terms: MoneyTerms): Markup {
   const { run, standing } = shown;
-  const rest = standing === 'held' ? 'it waits' : isAtWork(shown) ? 'not known yet' : 'not at work';
+  const rest = standing === 'held' ? 'waiting' : isAtWork(shown) ? 'not known yet' : 'not running';
   const { matched, notFound, failed, left, whole } = partsOf(run);
   const { requests, billed } = run.tally;
   return keyFigures(
@@ -139,14 +139,14 @@ function moneyCard({ shown }: RunView, terms: MoneyTerms): Markup {
     ['Billed', countText(billed)],
     ['Overage requests', countText(run.overageBilled)],
     ['Cost of the overage', amountOf(run.overageBilled, terms)],
-    missing > 0 && [isAtWork(shown) ? 'In flight' : 'Perhaps billed too', countText(missing)],
+    missing > 0 && [isAtWork(shown) ? 'In flight' : 'May also have been billed', countText(missing)],
     starts > 0 && [
       `Billed in ${countOf(starts, 'earlier start')}`,
       `${countText(before)}${overage > 0 ? `, ${countText(overage)} of them overage` : ''}`,
     ],
-    unreported > 0 && ['Perhaps billed in earlier starts', countText(unreported)],
+    unreported > 0 && ['May have been billed in earlier starts', countText(unreported)],
   ]);
-  const note = html`<p class="note">An overage request costs ${moneyText(terms.overagePrice, terms.currency, 'price')} by the settings of this process.${!isAtWork(shown) && missing > 0 && ' Perhaps billed: workers were killed before they could report these requests.'}</p>`;
+  const note = html`<p class="note">An overage request costs ${moneyText(terms.overagePrice, terms.currency, 'price')} with the settings of this process.${!isAtWork(shown) && missing > 0 && ' Workers were killed before they reported some requests: those may have been billed.'}</p>`;
   return card('money', 'Money', [list, '\n', note], { isPart: true });
 }
 
@@ -163,7 +163,7 @@ function speedCard({ shown, storeNow, ledger, speed }: RunView): Markup {
     ['Started', timeText(run.asOf, storeNow)],
     ['Last heartbeat', timeText(run.beatAt, storeNow)],
   ]);
-  const note = html`<p class="note">The last answer is that of the account, whichever run asked.</p>`;
+  const note = html`<p class="note">The last answer is the newest to any run of the account.</p>`;
   return card('speed', 'Time', [list, '\n', note], { isPart: true });
 }
 
@@ -192,11 +192,10 @@ ${fileList(job.inbox, job.job)}`;
 function noFilesText({ shown, isOfThisHost }: RunView): string {
   if (isAtWork(shown)) return 'They are written when the run ends.';
   const { host } = nameAndHostOf(shown.run);
-  const inboxes =
-    'This page has the files of the inboxes that its process watches, and this run has none there.';
+  const inboxes = 'This page shows files of the inboxes that its process watches; this run has none there.';
   return isOfThisHost
-    ? `${inboxes} A run from the command line of ${host} writes them beside its input, or where -o says.`
-    : `${inboxes} It ran on ${host || 'another machine'}: look there.`;
+    ? `${inboxes} A run from the command line on ${host} writes its files next to the input, or to the path of -o.`
+    : `${inboxes} It ran on ${host || 'another machine'}: its files are there.`;
 }
 
 function aboutCard({ shown: { run }, newer }: RunView): Markup {

@@ -29,7 +29,7 @@ const NO_RUN = [
 ] as const;
 const NO_FILE = [
   'There is no such file',
-  'It was moved or removed, or its inbox is not watched any more.',
+  'It was moved or removed, or its inbox is no longer watched.',
 ] as const;
 const NO_ANSWER = ['The engine does not answer', 'Reload this page later: nothing is lost.'] as const;
 
@@ -137,7 +137,7 @@ export function failedActions(inboxes: readonly string[]): Action[] {
     const inbox = fields.get('inbox') ?? '';
     const job = await findJob(inboxes, inbox, 'failed', fields.get('folder') ?? '');
     if (job !== null) return job;
-    const what = 'this file is not among the failed ones any more';
+    const what = 'this file is no longer among the failed ones';
     throw new NeverStartError(usageProblem(what, fields.get('folder') ?? '', 'reload the page'));
   }
   return [
@@ -148,8 +148,8 @@ export function failedActions(inboxes: readonly string[]): Action[] {
         return {
           title: `Try ${file ?? folder} again?`,
           lines: [
-            'It goes back to the inbox, and what was made of it is removed.',
-            'Stored answers cost nothing. Each other identifier is a request, which may cost money, up to quota and budget.',
+            'The file goes back to the inbox, and its earlier results are removed.',
+            'Stored answers cost nothing. Every other identifier needs a request, which can cost money up to the budget.',
           ],
           yes: 'Try again',
         };

@@ -13,7 +13,7 @@ const SHOWN = 8;
 const MARKS: Readonly<Record<Standing, Mark>> = {
   running: ['Running', 'good'],
   held: ['Waiting', 'warn'],
-  dead: ['Gone', 'bad'],
+  dead: ['Dead', 'bad'],
   finished: ['Finished', 'calm'],
   stopped: ['Stopped', 'warn'],
   cancelled: ['Cancelled', 'calm'],
@@ -70,6 +70,7 @@ function spendingButton({ ledger }: DashboardData, viewer: Pick<Session, 'formTo
 
 /** The state of a run in a word. */
 export function markOf({ run, standing }: Pick<ShownRun, 'run' | 'standing'>): Mark {
+  if (standing === 'held' && run.isPaused) return ['Paused', 'warn'];
   return foundNothing(run) ? ['Finished, nothing matched', 'warn'] : MARKS[standing];
 }
 
@@ -130,7 +131,7 @@ export function whyText({ run, standing, hold, queued }: ShownRun, now: number):
     return `No heartbeat for ${spanText(now - run.beatAt)}: it was killed, or lost its engine. Run the same command again to continue; paid answers are stored.`;
   }
   if (standing === 'held' && run.isPaused)
-    return `Waiting: it is paused; brand-enrich resume ${run.id} continues it.`;
+    return `It is paused; Resume on its page, or brand-enrich resume ${run.id}, continues it.`;
   if (standing === 'held' && hold !== null) return `Waiting: ${HELD[hold]}.`;
   if (foundNothing(run)) return 'Nothing matched: are the column and its kind right?';
   // The label beside it says as much.

@@ -23,12 +23,13 @@ export function scheduleActions(book: Pick<ScheduleBook, 'list' | 'runNow'>): Ac
       async ask({ params }) {
         const { schedule, nextAt } = await ready(params);
         const { name, line, host, tz } = schedule;
-        const next = nextAt === null ? '' : ` The next regular run stays ${weekdayText(nextAt, tz)} ${tz}.`;
+        const next =
+          nextAt === null ? '' : ` The next scheduled run is still ${weekdayText(nextAt, tz)} ${tz}.`;
         return {
           title: `Run ${name} now?`,
           lines: [
             `It runs \`${line}\` on ${host}.${next}`,
-            'It can cost money: every identifier without a stored answer is a request, up to the quota and the budget of the schedule.',
+            'It can cost money: every identifier without a stored answer needs a request, up to the quota and the budget of the schedule.',
           ],
           yes: 'Run now',
         };

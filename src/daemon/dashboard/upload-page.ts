@@ -56,7 +56,7 @@ ${inbox}
 <progress max="1" value="0" hidden aria-label="Sent"></progress>
 <p id="upload-said" role="status"></p>
 <p id="upload-fault" class="banner bad" role="alert" hidden></p>
-<p class="note">Sending a file costs nothing. You see how it is read and what it would cost, and start it then.</p>
+<p class="note">Sending a file costs nothing: you see how it is read and what it would cost before you start it.</p>
 </form>
 <noscript><p class="empty">Sending a file from this page needs JavaScript. Without it, put the file into <code>${first}/inbox</code>.</p></noscript>
 <div data-part="uploads">${received.length > 0 && receivedList(received, now)}</div>`;
@@ -72,7 +72,7 @@ function receivedList(received: readonly Upload[], now: number): Markup {
   );
   return html`<h3>Sent, not started</h3>
 <ul class="things">${items}</ul>
-<p class="note">Removed after a day.</p>`;
+<p class="note">Files that are not started are removed after a day.</p>`;
 }
 
 /** `12 MB`, `3 kB`. */
@@ -179,7 +179,7 @@ ${hasColumns && html`<p>Or choose the column below.</p>`}`;
 function chosenText({ column, kind, ...others }: Choice): string {
   const known = IDENTIFIER_KINDS.find((each) => each === kind);
   const kindText = known === undefined ? '' : ` (${KIND_WORDS[known]})`;
-  const columns = [column ?? 'the column that the program chooses'].flat().map(columnText);
+  const columns = [column ?? 'the column that is chosen automatically'].flat().map(columnText);
   const words = Object.entries(others).map(([key, value]) => {
     if (key === 'header')
       return value === 'false' ? 'the first row is data, not a header' : 'the first row is the header';
@@ -257,7 +257,7 @@ function clearText({ header, skipLines, columns }: Partial<Settings>): string {
   if (header === false) return 'the first row is data, not a header';
   if (skipLines !== undefined) return `the header is below ${countOf(skipLines, 'line')}`;
   const names = (columns ?? []).map(({ name }) => columnText(name)).join(', ');
-  return `the columns ${names} mean the same; they are tried in turn until one is found`;
+  return `the columns ${names} mean the same; they are tried in turn until a brand is found`;
 }
 
 function valuesRow(name: string, kind: string, values: readonly string[]): Markup {
@@ -308,7 +308,7 @@ function costCard({ plan }: Found, ends: Markup): Markup {
     spending !== null &&
       spending.withinQuota === null &&
       html`<p class="note">The quota is unknown until the service answers a request.</p>`,
-    html`<p class="note">Nothing was sent or spent so far. A request whose answer is lost is sent once more.</p>
+    html`<p class="note">Nothing has been sent or spent. A request whose answer is lost is sent once more.</p>
 ${(spending?.deferred ?? 0) > 0 && html`<p class="banner warn">${waitText(plan)}</p>`}`,
     ends,
   ]);
@@ -316,7 +316,7 @@ ${(spending?.deferred ?? 0) > 0 && html`<p class="banner warn">${waitText(plan)}
 
 function waitText(plan: Plan): string {
   const deferred = plan.spending?.deferred ?? 0;
-  return `Quota and budget do not cover ${countOf(deferred, 'request')}: the file will wait for the rest, with the results so far, and continue when they allow it.`;
+  return `Quota and budget do not cover ${countOf(deferred, 'request')}. The file will wait with its partial result, and continue when they do.`;
 }
 
 /** The position of a single chosen column; null: none, or several. */
@@ -353,7 +353,7 @@ function choices(upload: Upload, choice: Choice, { reading }: UploadPlan): Marku
   });
   const others = [
     said.length > 0 && at === null && option('', `as chosen: ${said.map(columnText).join(', then ')}`, true),
-    option(ANY_COLUMN, 'chosen by the program', said.length === 0),
+    option(ANY_COLUMN, 'chosen automatically', said.length === 0),
   ];
   const hasLines = reading.format === null || reading.format === 'csv' || reading.format === 'xlsx';
   const content = html`<form class="choices" method="get" action="${uploadPath(upload)}">
@@ -364,7 +364,7 @@ ${
 <select id="pick" name="pick">${others}${columns}</select>`
 }
 <label for="kind">Kind</label>
-<select id="kind" name="kind">${option('', 'as the values say', choice.kind === undefined)}${IDENTIFIER_KINDS.map((kind) => option(kind, kind === 'auto' ? 'auto: the service decides' : KIND_WORDS[kind], choice.kind === kind))}</select>
+<select id="kind" name="kind">${option('', 'judged from the values', choice.kind === undefined)}${IDENTIFIER_KINDS.map((kind) => option(kind, kind === 'auto' ? 'auto: the service decides' : KIND_WORDS[kind], choice.kind === kind))}</select>
 ${
   reading.sheets.length > 1 &&
   html`<label for="sheet">Sheet</label>
@@ -376,7 +376,7 @@ ${
 <input id="skip" type="number" name="skipLines" min="0" max="1000000" value="${typeof choice.skipLines === 'string' ? choice.skipLines : ''}" placeholder="0">
 <p><input id="header" type="checkbox" name="header" value="false"${choice.header === 'false' && html` checked`}> <label for="header">The first row is data, not a header</label></p>`
 }
-<button type="submit">Show the plan with these</button>${Object.keys(choice).length > 0 && html` <a href="${uploadPath(upload)}">Start over</a>`}
+<button type="submit">Update the plan</button>${Object.keys(choice).length > 0 && html` <a href="${uploadPath(upload)}">Start over</a>`}
 </form>`;
   return card('choices', 'Read it differently', content);
 }

@@ -101,8 +101,8 @@ export function uploadActions({ uploads, plans }: UploadParts): Action[] {
         const choice = choiceOf(fields);
         const found = plans.made(upload, choice)?.found ?? null;
         if (found === null) {
-          const what = 'there is no plan of this file with these choices';
-          throw new NeverStartError(usageProblem(what, upload.name, 'look at its plan, then start it'));
+          const what = 'there is no plan for this file with these choices';
+          throw new NeverStartError(usageProblem(what, upload.name, 'open its plan, then start it'));
         }
         const { plan, format, overage } = found;
         // The money that was shown is the most that it costs, whatever others spend meanwhile.

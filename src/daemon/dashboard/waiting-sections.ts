@@ -71,7 +71,7 @@ function scheduleItem(state: ScheduleState, now: number, viewer: Viewer): Markup
   return html`<li><p class="run-head"><strong class="run-name"><bdi>${name}</bdi></strong><span class="state ${tone}">${label}</span></p>
 ${rows}
 ${state.isHostAway && html`<p class="why">Its machine ${host} is offline: no run starts until <code>brand-enrich up</code> or <code>schedule serve</code> runs there.</p>`}
-<p class="note run-id"><code>${line}</code> · <code>${cron}</code> ${tz} · on ${host}${catchesUp && ' · missed runs are made up'}</p>
+<p class="note run-id"><code>${line}</code> · <code>${cron}</code> ${tz} · on ${host}${catchesUp && ' · catches up on missed runs'}</p>
 ${canRun && actionButton(viewer, runNowPath(name), 'Run now')}
 ${state.runs.length > 0 && historyOf(state, now)}</li>
 `;
@@ -157,7 +157,7 @@ ${card('answers', 'Stored answers', stored, { isPart: true })}
 
 function workersPart(workers: DashboardData['workers'], now: number): Markup {
   if (workers === null) {
-    return html`<p class="note">The workers are not known: the engine's server does not list its sessions.</p>`;
+    return html`<p class="note">The workers are unknown: the server of the engine does not list its sessions.</p>`;
   }
   const shown = workers.map(
     ({ host, pid, since }) => html`<li><bdi>${host}</bdi>, process ${pid}, for ${spanText(now - since)}</li>`,

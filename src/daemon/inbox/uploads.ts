@@ -207,7 +207,7 @@ function hostName(): string {
 async function openPlace(root: string): Promise<string> {
   const place = join(root, UPLOADS_FOLDER);
   const unfit = (why: string, cause?: unknown) => {
-    const what = 'uploaded files cannot be kept';
+    const what = 'uploaded files cannot be stored';
     const todo = `allow this user to write to the folder, or remove ${place}`;
     return new FailFileError({ code: 'output-unwritable', what, subject: `${place} (${why})`, todo, cause });
   };

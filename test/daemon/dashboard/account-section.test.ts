@@ -88,7 +88,7 @@ function words(parts: Partial<DashboardData>, currency: string | null = 'EUR'): 
 }
 
 const NO_MONEY =
-  'brand-enrich spends no money: its requests end at the quota. On a plan that bills overage, --plan paid with --overage-budget allows more.';
+  'brand-enrich spends no money: it stops at the quota. On a plan that bills overage, --plan paid with --overage-budget allows more.';
 
 describe('the numbers', () => {
   it.each<[string, Partial<DashboardData>, string]>([
@@ -107,12 +107,12 @@ describe('the numbers', () => {
     [
       'no budget, and more used than the quota',
       accountParts({ quota: 10, sent: 8, others: 7 }, 'free'),
-      `15 of 10 used 150 % Nothing is left. by brand-enrich 8 by others 7 left of the quota 0 beyond the limit 5 Since 1 Nov. The quota of the service is 10. ${NO_MONEY}`,
+      `15 of 10 used 150 % The limit is used up. by brand-enrich 8 by others 7 left of the quota 0 beyond the limit 5 Since 1 Nov. The quota of the service is 10. ${NO_MONEY}`,
     ],
     [
       'paused',
       accountParts({ quota: 10, sent: 1, isPaused: true }, 'free'),
-      `1 of 10 used 10 % Spending is paused: nothing is asked, whatever is left. by brand-enrich 1 by others 0 left of the quota 9 Since 1 Nov. The quota of the service is 10. ${NO_MONEY}`,
+      `1 of 10 used 10 % Spending is paused: no requests are sent. by brand-enrich 1 by others 0 left of the quota 9 Since 1 Nov. The quota of the service is 10. ${NO_MONEY}`,
     ],
     [
       '--quota below the quota',

@@ -62,7 +62,7 @@ it.each([
     'quota alone',
     { ...left, settings: { overage: 0 } },
     {},
-    'They cost requests of the quota, and no overage.',
+    'They use requests of the quota and cost no overage.',
   ],
   ['an unknown quota', left, { quota: null }, 'At most 1,000 overage requests: 100.00\u00a0EUR.'],
   [
@@ -116,7 +116,7 @@ it('resuming all spending asks with what each run can cost', async () => {
     ],
   });
   const none = actionsOn({ status: 'completed' }, { isPaused: true });
-  expect((await none.ask('/resume'))?.lines[0]).toContain('No run is at work.');
+  expect((await none.ask('/resume'))?.lines[0]).toContain('No run is active.');
 });
 
 it.each<[string, string, Parameters<typeof runRecord>[0], RegExp]>([

@@ -44,7 +44,7 @@ describe('the headline', () => {
     [
       'is paused alone',
       { tally, isPaused: true },
-      '765 of 1,400 identifiers are done, 635 are left. Waiting: it is paused; brand-enrich resume r-20261120-8ce9ee49 continues it.',
+      '765 of 1,400 identifiers are done, 635 are left. It is paused; Resume on its page, or brand-enrich resume r-20261120-8ce9ee49, continues it.',
     ],
     ['completed', { status: 'completed', identifiers: 765, tally }, 'All of its 765 identifiers are done.'],
     [
@@ -105,18 +105,18 @@ describe('the money', () => {
       ['Billed', '641'],
       ['Overage requests', '12'],
       ['Cost of the overage', '1.20\u00a0EUR'],
-      ['Perhaps billed too', '3'],
+      ['May also have been billed', '3'],
       ['Billed in 2 earlier starts', '50, 5 of them overage'],
-      ['Perhaps billed in earlier starts', '1'],
+      ['May have been billed in earlier starts', '1'],
     ])
       expect(page).toContain(`<dt>${term}</dt><dd>${value}</dd>`);
-    expect(page).toContain('An overage request costs 0.10\u00a0EUR by the settings of this process.');
+    expect(page).toContain('An overage request costs 0.10\u00a0EUR with the settings of this process.');
   });
 
   it('of a run at work counts what is in flight', () => {
     const page = partsOf(seen(runRecord({ tally, spent: 649 })));
     expect(page).toContain('<dt>In flight</dt><dd>8</dd>');
-    expect(page).not.toContain('Perhaps billed');
+    expect(page).not.toContain('been billed');
   });
 });
 
@@ -199,12 +199,12 @@ describe('the speed', () => {
 describe('the files', () => {
   it.each<[string, Partial<RunView>, Parameters<typeof runRecord>[0], string]>([
     ['at work', {}, {}, 'They are written when the run ends.'],
-    ['of another machine', {}, { status: 'completed' }, 'It ran on etl-1: look there.'],
+    ['of another machine', {}, { status: 'completed' }, 'It ran on etl-1: its files are there.'],
     [
       'of a command of this machine',
       { isOfThisHost: true },
       { status: 'completed' },
-      'A run from the command line of etl-1 writes them beside its input, or where -o says.',
+      'A run from the command line on etl-1 writes its files next to the input, or to the path of -o.',
     ],
   ])('of a run %s', (_, parts, run, words) => {
     expect(partsOf(seen(runRecord(run), parts))).toContain(words);

@@ -241,7 +241,9 @@ describe('trying a failed file again', () => {
       const { get, folders } = await withFailed();
       const answer = await get('/failed/again', 'POST', `${fields}&confirmed=yes`);
       expect(answer.status).toBe(303);
-      expect(decodeURIComponent(String(answer.headers['set-cookie']))).toContain('not among the failed ones');
+      expect(decodeURIComponent(String(answer.headers['set-cookie']))).toContain(
+        'no longer among the failed ones',
+      );
       expect(await readdir(folders.failed)).toHaveLength(1);
     },
   );
