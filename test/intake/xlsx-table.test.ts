@@ -203,6 +203,12 @@ describe('the XML of a workbook', () => {
     await expect(reading).rejects.toThrow(words);
   });
 
+  it('a header that is coloured to the last column of the sheet has the columns with text', async () => {
+    const header = '<row><c t="str"><v>website</v></c><c t="str"><v>n</v></c><c r="XFD1" s="1"/></row>';
+    const book = await workbookOf(`${header}<row><c t="str"><v>a.com</v></c><c><v>1</v></c></row>`);
+    expect((await readBook(book)).input.shape.columns).toEqual(['website', 'n']);
+  });
+
   it('a billion cells that are only declared', { tags: ['long'] }, async () => {
     const row = '<row><c><v>1</v></c><c r="DZZ1"><v>1</v></c></row>';
     const reading = readBook(await workbookOf(row.repeat(10_000)));

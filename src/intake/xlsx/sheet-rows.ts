@@ -43,7 +43,11 @@ export async function* readSheetRows(
   let lacksResult = false;
 
   const place = (cell: TypedCell) => {
+    // Colour alone is no cell: a header is often coloured to the last column of the sheet.
     if (cell === null) return;
+    if (column >= MOST_COLUMNS) {
+      throw new Error(`row ${line} has a cell beyond the first ${MOST_COLUMNS} columns`);
+    }
     const gap = column - cells.length;
     if (gap > WIDE_GAP) gaps += gap;
     if (gaps > MOST_GAPS) throw new Error('its filled cells are too far apart');
@@ -62,9 +66,6 @@ export async function* readSheetRows(
         lacksResult = false;
       } else if (name === 'c' && isRow) {
         column = attributes.r === undefined ? column + 1 : columnOf(attributes.r);
-        if (column >= MOST_COLUMNS) {
-          throw new Error(`row ${line} has a cell beyond the first ${MOST_COLUMNS} columns`);
-        }
         type = attributes.t ?? 'n';
         format = formatOfStyle[Number(attributes.s ?? -1)] ?? 0;
         value = '';

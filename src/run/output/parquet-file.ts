@@ -151,7 +151,7 @@ function columnsOf(
   const ours = columnsFor(plan.fields, plan.prefix).map(({ type }) => type);
   return names.map((name, at) => {
     const elements = at < width ? own?.[kept[at] ?? -1] : undefined;
-    if (elements !== undefined) return sameColumn(elements.map(withMoments));
+    if (elements !== undefined) return sameColumn(elements.map(writable));
     const type = at < width ? (types[at] ?? 'text') : (ours[at - width] ?? 'text');
     const element = elementOf(name, type, at >= width);
     return { name, stored: [element], meant: [element], read: (cell) => valueIn(cell, type, plan) };
@@ -170,8 +170,18 @@ function topColumns(schema: readonly SchemaElement[]): SchemaElement[][] {
   return columns;
 }
 
-/** INT96 cannot be written: it is deprecated, and its nanoseconds fit into 64 bits. */
-function withMoments(element: SchemaElement): SchemaElement {
+/**
+ * The element, annotated in a way that hyparquet-writer can write. INT96 is deprecated, and its
+ * nanoseconds fit into 64 bits. An INTEGER would get its width as a 32-bit number in place of a
+ * byte (hyparquet-writer 0.17), and Arrow, pandas and others refuse such a file; the older
+ * annotation says the same (LogicalTypes.md, "Integers").
+ */
+function writable(element: SchemaElement): SchemaElement {
+  const { logical_type: logical, ...rest } = element;
+  if (logical?.type === 'INTEGER') {
+    const { isSigned, bitWidth } = logical;
+    return { ...rest, converted_type: `${isSigned ? 'INT' : 'UINT'}_${bitWidth as 8 | 16 | 32 | 64}` };
+  }
   if (element.type !== 'INT96') return element;
   return {
     ...element,

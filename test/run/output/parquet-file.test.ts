@@ -1,6 +1,7 @@
 /** Parquet in and out: the values of a DuckDB file stay the same; other formats get types. */
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
 import { parquetMetadata, parquetReadObjects, parquetSchema, type SchemaElement } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
@@ -26,6 +27,9 @@ import { JSON_SHAPE, MATCHED, planFor } from './plans.js';
  * keys, null and empty ones, bytes, JSON, UUID, ENUM, INTERVAL.
  */
 const DUCKDB = new URL('../../fixtures/duckdb.parquet', import.meta.url);
+
+/** Two rows of small and unsigned integers, also in a list, as pyarrow 25 writes them. */
+const PYARROW = new URL('../../fixtures/pyarrow-integers.parquet', import.meta.url);
 
 async function readTable(path: string) {
   const options = { hasHeader: true, skipLines: 0, limit: null, spoolFolder: '/nowhere' };
@@ -260,6 +264,28 @@ it('a file of hyparquet-writer with other codecs and required columns', async ()
     ['a.com', '1970-01-01T00:00:00Z'],
     ['b.com', '1970-01-01T00:00:00.001Z'],
   ]);
+});
+
+it('integers of pyarrow come back with their width and sign, in the annotation that Arrow accepts', async () => {
+  const { shape, raws } = await readTable(fileURLToPath(PYARROW));
+  const path = await writeTable(raws, { input: shape });
+  const [before, after] = [await objectsOf(PYARROW), await objectsOf(path)];
+  expect(after.rows.map((row) => ({ ...row }))).toEqual(
+    before.rows.map((row) => expect.objectContaining(row)),
+  );
+  const integersOf = (schema: readonly SchemaElement[]) =>
+    schema.flatMap(({ name, converted_type: it }) => (it?.includes('INT_') ? [[name, it]] : []));
+  expect(integersOf(after.schema)).toEqual(integersOf(before.schema));
+  expect(integersOf(after.schema).map(([, type]) => type)).toEqual([
+    'INT_8',
+    'UINT_8',
+    'INT_16',
+    'UINT_32',
+    'UINT_64',
+    'UINT_16',
+  ]);
+  // hyparquet-writer writes the width of an INTEGER as 32 bits: Arrow refuses the whole file.
+  expect(after.schema.filter(({ logical_type: it }) => it?.type === 'INTEGER')).toEqual([]);
 });
 
 /** Lists as older software writes them: the same values, and fewer levels in the schema. */
