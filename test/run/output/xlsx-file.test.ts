@@ -171,6 +171,16 @@ describe('rows of one format in another', () => {
     return [renderer.header() ?? '', renderer.row(row, renderer.answer(MATCHED), null)];
   }
 
+  it.each([
+    ['-0.012345678901234', -0.012345678901234],
+    ['-100', -100],
+    ['1.5e300', 1.5e300],
+    ['12345678901234567', '12345678901234567'],
+  ])('the JSON number %s becomes a number unless a double loses digits', (json, cell) => {
+    const [, row = ''] = recordsOf({ input: JSON_SHAPE, format: 'xlsx' }, `{"id":${json}}`);
+    expect(JSON.parse(row)[0]).toBe(cell);
+  });
+
   it('a workbook in, a workbook out: cells unchanged, our columns typed', () => {
     const [header, row] = recordsOf({ input: XLSX_SHAPE }, raw);
     expect(JSON.parse(header ?? '').slice(0, 5)).toEqual(['id', 'website', 2024, null, 'brand_status']);
