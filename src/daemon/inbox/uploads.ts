@@ -161,7 +161,7 @@ export function createUploads(
         known.set(upload.id, upload);
         throw error;
       });
-      // It is in the inbox, whatever becomes of its folder: a share may keep that while a plan reads.
+      // It is in the inbox, whatever becomes of its folder: a share keeps that while a plan reads.
       await drop(upload).catch(() => undefined);
       return name;
     },
