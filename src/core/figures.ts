@@ -1,4 +1,4 @@
-/** Figures as people read them: in English, and in UTC unless a zone is named, on every machine. */
+/** Figures and sentences for people: in English, and in UTC unless a zone is named. */
 import { decimalText, parseDecimal } from './decimal.js';
 import { attempt } from './lifecycle.js';
 
@@ -13,6 +13,19 @@ export function countText(count: number): string {
 /** `1 row`, `2 rows`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${countText(count)} ${count === 1 ? one : many}`;
+}
+
+/** `Its file is gone.`: a capital letter first, and an end. */
+export function sentenceOf(text: string): string {
+  const trimmed = text.trim();
+  return `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}${/[.?!]$/.test(trimmed) ? '' : '.'}`;
+}
+
+/** `12 MB`, `3.4 kB`, `1 byte`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1_000) return countOf(bytes, 'byte');
+  const [size, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB'];
+  return `${size < 10 ? size.toFixed(1) : countText(Math.round(size))}${UNBROKEN}${unit}`;
 }
 
 /**

@@ -52,6 +52,15 @@ export interface TableShape {
   readonly parquet?: { readonly schema: readonly ParquetElement[] };
 }
 
+/** The shape of a binary file, which has neither lines nor an encoding. */
+export const BINARY_SHAPE = {
+  delimiter: '',
+  lineEnd: '\n',
+  hasBom: false,
+  isGzip: false,
+  encoding: 'utf-8',
+} as const satisfies Partial<TableShape>;
+
 /** One record of the input. */
 export interface Row {
   /** Position among the records, from 1; the header does not count. */

@@ -33,6 +33,14 @@ export interface CellFormats {
   readonly is1904: boolean;
 }
 
+/** Of tables without number formats. */
+export const NO_FORMATS: CellFormats = { codes: ['General'], is1904: false };
+
+/** How many digits of a number as text say something: not leading zeros, nor the exponent. Pure. */
+export function significantDigits(number: string): number {
+  return number.replace(/^-?0*\.?0*|[eE].*|\D/g, '').length;
+}
+
 /** ECMA-376, 18.8.30: formats with a number and no code in files; dates differ by language. */
 export const BUILT_IN_FORMATS: Readonly<Record<number, string>> = {
   1: '0',

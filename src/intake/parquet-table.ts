@@ -10,8 +10,8 @@ import {
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { FailFileError } from '../core/errors.js';
-import type { Row } from '../core/table.js';
-import { textOfCell } from '../core/typed-cell.js';
+import { BINARY_SHAPE, type Row } from '../core/table.js';
+import { NO_FORMATS, textOfCell } from '../core/typed-cell.js';
 import { type ByteSource, readingStopped } from './byte-source.js';
 import type { InputParts, PassOptions } from './input.js';
 import { isList, isMap, withLists } from './parquet-lists.js';
@@ -28,8 +28,6 @@ const MOST_GROUP_ROWS = 8_000_000;
 /** The common size of a page is 1 MiB. */
 const MOST_PAGE_BYTES = 256 * 1024 * 1024;
 const MOST_COLUMNS = 4096;
-
-const NO_FORMATS = { codes: ['General'], is1904: false };
 
 interface ParquetOptions {
   readonly limit: number | null;
@@ -79,11 +77,7 @@ export async function openParquetTable(
     source,
     shape: {
       format: 'parquet',
-      delimiter: '',
-      lineEnd: '\n',
-      hasBom: false,
-      isGzip: false,
-      encoding: 'utf-8',
+      ...BINARY_SHAPE,
       columns,
       rawHeader: JSON.stringify(columns),
       parquet: { schema: metadata.schema },

@@ -1,6 +1,6 @@
 /** The table on a sheet of a workbook: its beginning, columns and rows. */
 import { FailFileError } from '../core/errors.js';
-import type { Row } from '../core/table.js';
+import { BINARY_SHAPE, type Row } from '../core/table.js';
 import { textOfCell } from '../core/typed-cell.js';
 import { type ByteSource, readingStopped } from './byte-source.js';
 import { checkHeader, findDataInHeader, headerWarnings, isBareList } from './header-check.js';
@@ -85,11 +85,7 @@ export async function openXlsxTable(
     source,
     shape: {
       format: 'xlsx',
-      delimiter: '',
-      lineEnd: '\n',
-      hasBom: false,
-      isGzip: false,
-      encoding: 'utf-8',
+      ...BINARY_SHAPE,
       columns,
       rawHeader: hasHeader ? JSON.stringify(first.cells) : null,
       typed,

@@ -81,6 +81,10 @@ export interface EnricherOptions extends SharedOptions {
   readonly overageBudget?: number | string | undefined;
   /** Price of one request beyond the quota. Default 0.1. */
   readonly overagePrice?: number | string | undefined;
+  /** Three letters, a label of amounts: nothing is converted. Default: none. */
+  readonly currency?: string | undefined;
+  /** Certificates (PEM) to trust besides Node's own. */
+  readonly caFile?: string | undefined;
   /** How far the service's usage header may lag. Default `60s`. */
   readonly usageLag?: string | undefined;
   /**
@@ -148,6 +152,8 @@ export interface FileOptions extends SharedOptions {
   /** Columns with the identifiers, `NAME` or `NAME:KIND`. Default: chosen by header and values. */
   readonly column?: readonly string[] | undefined;
   readonly allowMismatch?: boolean | undefined;
+  /** Of a workbook, by name or by number from 1. Default: the first visible one. */
+  readonly sheet?: string | undefined;
   readonly delimiter?: string | undefined;
   readonly encoding?: string | undefined;
   readonly header?: boolean | undefined;
@@ -158,11 +164,16 @@ export interface FileOptions extends SharedOptions {
   readonly priority?: string | undefined;
   /** Failed lookups that end the run: a number, or a share such as `5%`. */
   readonly maxErrors?: number | string | undefined;
-  readonly format?: 'csv' | 'jsonl' | undefined;
+  /** Default: that of the input, or of the ending of `output`. */
+  readonly format?: 'csv' | 'jsonl' | 'json' | 'xlsx' | 'parquet' | undefined;
   readonly fields?: readonly string[] | undefined;
   readonly sort?: 'quality' | 'none' | undefined;
   readonly escapeFormulas?: 'all' | 'ours' | 'none' | undefined;
   readonly prefix?: string | undefined;
+  /** Rows that the errors file has besides those that failed. Default: none. */
+  readonly errorsInclude?: readonly 'not_found'[] | undefined;
+  /** Brands with a lower score are marked, and their rows are in the errors file too. */
+  readonly minQuality?: number | undefined;
   readonly embedLogos?: boolean | undefined;
   /** Invalid rows, and a file without any match, give exit code 1. Default false. */
   readonly strict?: boolean | undefined;

@@ -1,8 +1,11 @@
 /** Options of a program: the names of the config file, over an environment only if there is one. */
+import { readFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
-import { loadOptions } from '../../src/config/load-options.js';
+import { loadOptions, PROGRAM_OPTIONS } from '../../src/config/load-options.js';
 import { SETTING_ENTRIES } from '../../src/config/settings.js';
 import { NeverStartError } from '../../src/core/errors.js';
+import { TABLE_FORMATS } from '../../src/core/table.js';
+import type { FileOptions } from '../../src/library/enricher.js';
 
 const SERVICE = { baseUrl: 'https://api.example.com/v2/', token: 'tok-1' };
 
@@ -55,6 +58,14 @@ describe('options', () => {
       if (before === undefined) delete process.env.XDG_STATE_HOME;
       else process.env.XDG_STATE_HOME = before;
     }
+  });
+
+  it('are all in the types that a program sees, formats too', async () => {
+    const source = await readFile(new URL('../../src/library/enricher.ts', import.meta.url), 'utf8');
+    const typed = [...source.matchAll(/^ {2}readonly (\w+)\?:/gm)].map(([, name]) => name);
+    expect([...PROGRAM_OPTIONS.keys()].filter((name) => !typed.includes(name))).toEqual([]);
+    const formats: NonNullable<FileOptions['format']>[] = [...TABLE_FORMATS];
+    expect(formats).toHaveLength(TABLE_FORMATS.length);
   });
 
   it('cannot be misspelt, nor be those of a process', () => {

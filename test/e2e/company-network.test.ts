@@ -4,10 +4,10 @@
  */
 import { connect, createServer } from 'node:net';
 import { TLSSocket } from 'node:tls';
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { COMPANY_CA, COMPANY_TLS, inTls } from '../support/company-ca.js';
 import { startConnectProxy } from '../support/connect-proxy.js';
-import { type EngineUnderTest, postgresEngine, redisEngine } from '../support/engines.js';
+import { type EngineUnderTest, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { listenAnew } from '../support/listen-anew.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 import { SELF_SIGNED } from '../support/self-signed.js';
@@ -127,21 +127,18 @@ async function engineInTls(port: number, isPostgres: boolean): Promise<number> {
   return listenAnew(server);
 }
 
-describe.each([
-  ['redis', redisEngine()],
-  ['postgres', postgresEngine()],
-] as const)('%s in TLS', (name, engine) => {
-  const isSkipped = engine.missing !== null;
-  beforeAll(() => (isSkipped ? undefined : engine.start()));
+describeOn([redisEngine(), inLongTests(postgresEngine())], (engine) => {
+  const isPostgres = engine.name === 'postgres';
+  beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test.skipIf(isSkipped)('is trusted with --ca-file, and the error without it names the flag', async () => {
+  test('an engine in TLS is trusted with --ca-file, and the error without it names the flag', async () => {
     const scene = await createScene(engine);
     const { BRAND_ENRICH_ENGINE = '' } = scene.env;
     const url = new URL(BRAND_ENRICH_ENGINE);
-    const port = await engineInTls(Number(url.port), name === 'postgres');
+    const port = await engineInTls(Number(url.port), isPostgres);
     const address = BRAND_ENRICH_ENGINE.replace(/^redis:/, 'rediss:').replace(url.host, `localhost:${port}`);
-    const flags = ['--engine', name === 'postgres' ? `${address}?sslmode=verify-full` : address];
+    const flags = ['--engine', isPostgres ? `${address}?sslmode=verify-full` : address];
     await scene.write('list.csv', domainList(3));
     await scene.write('ca.pem', COMPANY_CA);
     const without = await scene.run(['run', 'list.csv', ...flags]);

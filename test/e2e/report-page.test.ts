@@ -5,12 +5,12 @@
 import { mkdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { isKnown } from '../support/brand-profile.js';
-import { embeddedEngine } from '../support/engines.js';
+import { quickEngine } from '../support/engines.js';
 import { readReport } from '../support/output-files.js';
 import { createScene, domainAt, domainList } from '../support/scene.js';
 
 test('a run that stops at its limit says so in its page; the next run replaces the page', async () => {
-  const scene = await createScene(embeddedEngine(), { quota: 20 });
+  const scene = await createScene(await quickEngine(), { quota: 20 });
   await scene.write('list.csv', domainList(30));
   const page = () => readFile(scene.path('list.report.html'), 'utf8');
 
@@ -47,7 +47,7 @@ test('a run that stops at its limit says so in its page; the next run replaces t
 });
 
 test('a run names the rows without a brand and no folder of this machine, from start to resumed end', async () => {
-  const scene = await createScene(embeddedEngine());
+  const scene = await createScene(await quickEngine());
   const domains = Array.from({ length: 60 }, (_, at) => domainAt(at));
   const known = domains.filter((domain) => isKnown('domain', domain)).slice(0, 6);
   const [one = '', other = ''] = domains.filter((domain) => !isKnown('domain', domain));

@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Document } from '../../src/core/documents.js';
 import { createInboxScene, type InboxScene } from '../daemon/inbox/inbox-scene.js';
-import { embeddedEngine } from '../support/engines.js';
+import { quickEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainList } from '../support/scene.js';
 
@@ -41,7 +41,7 @@ async function startUp(scene: InboxScene) {
 const confirmed = { confirmed: 'yes' };
 
 test('a dropped file is paused, resumed and downloaded on its page, and each identifier is billed once', async () => {
-  const scene = await createInboxScene(embeddedEngine(), { latencyMs: 40 });
+  const scene = await createInboxScene(await quickEngine(), { latencyMs: 40 });
   const { ask, page, runs, up } = await startUp(scene);
   await scene.drop('Kunden März.csv', domainList(60));
   await scene.service.until((meter) => meter.billed >= 6);
@@ -84,7 +84,7 @@ test('a dropped file is paused, resumed and downloaded on its page, and each ide
 });
 
 test('a cancelled file fails, and is tried again at the cost of what was not answered', async () => {
-  const scene = await createInboxScene(embeddedEngine(), { latencyMs: 40 });
+  const scene = await createInboxScene(await quickEngine(), { latencyMs: 40 });
   const { ask, page, runs } = await startUp(scene);
   await scene.drop('list.csv', domainList(40));
   await scene.service.until((meter) => meter.billed >= 6);

@@ -12,7 +12,7 @@ import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
 import { findBarriers } from '../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../support/chromium.js';
 import type { CliProcess } from '../support/cli.js';
-import { embeddedEngine } from '../support/engines.js';
+import { quickEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainList } from '../support/scene.js';
 import { workbookOf } from '../support/workbooks.js';
@@ -20,7 +20,7 @@ import { workbookOf } from '../support/workbooks.js';
 const PASSWORD = 'a-password-of-the-dashboard';
 
 async function startUp(config: object = {}, changes: Parameters<typeof createInboxScene>[1] = {}) {
-  const scene = await createInboxScene(embeddedEngine(), changes);
+  const scene = await createInboxScene(await quickEngine(), changes);
   const settings = { inbox: ['.'], settle: '200ms', metricsPort: 0, dashboardPort: 0, ...config };
   await scene.write('brand-enrich.config.json', JSON.stringify(settings));
   const up = scene.start(['up'], { BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD });

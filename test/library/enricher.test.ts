@@ -6,7 +6,13 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
 import { createEnricher, type Enriched, type Enricher, type EnricherOptions } from '../../src/index.js';
-import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
+import {
+  type EngineUnderTest,
+  embeddedEngine,
+  inLongTests,
+  postgresEngine,
+  redisEngine,
+} from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainAt, domainList, type Scene } from '../support/scene.js';
 
@@ -29,10 +35,8 @@ function statusesOf(found: readonly Pick<Enriched, 'status'>[]) {
   return countStatuses(found.map(({ status }) => ({ brand_status: status })));
 }
 
-describeOn([embeddedEngine(), redisEngine(), postgresEngine()], (engine) => {
-  beforeAll(() => engine.start());
-  afterAll(() => engine.stop());
-
+/** On every engine; every change is tested on one. */
+function testStream(engine: EngineUnderTest): void {
   test('rows come back in order with their brands; the quota is used to its last request, the rest is deferred, and nobody pays twice', async () => {
     const scene = await createScene(engine, { quota: 30 });
     const { meter } = scene.service;
@@ -80,6 +84,13 @@ describeOn([embeddedEngine(), redisEngine(), postgresEngine()], (engine) => {
     expect(stored.every(({ source }) => source === 'stored')).toBe(true);
     expect(meter.billed).toBe(40);
   });
+}
+
+describeOn([embeddedEngine(), redisEngine()].map(inLongTests), (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  testStream(engine);
 });
 
 describe('a program', () => {
@@ -87,6 +98,8 @@ describe('a program', () => {
   const engine = postgresEngine();
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
+
+  testStream(engine);
 
   test('lookups of one moment, equal ones among them and in two enrichers, are paid for once each', async () => {
     const scene = await createScene(engine, { latencyMs: 20 });

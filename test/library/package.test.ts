@@ -131,7 +131,7 @@ describe('a program', () => {
     return { child, lines, ended, onLine: (take: (line: string) => void) => reader.on('line', take) };
   }
 
-  test('of the documents runs, and its file is whole', async () => {
+  test('of the documents runs, and its file is whole', { tags: ['long'] }, async () => {
     const scene = await createScene(engine, { plan: 'paid' });
     await scene.write('customers.csv', domainList(20));
     const programs = (await readdir(join(project, 'out'))).filter((name) => /-md-\d+\.js$/.test(name));
@@ -171,7 +171,9 @@ describe('a program', () => {
     expect(domainAt(0)).toBe([...answered][0]);
   });
 
-  test('that forgets to close ends, and one that closes leaves no server behind', async () => {
+  test('that forgets to close ends, and one that closes leaves no server behind', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(engine);
     expect(await start(scene, 'ask.js', ['5']).ended).toEqual({ code: 0, stderr: '' });
     expect(await start(scene, 'ask.js', ['5', 'close']).ended).toEqual({ code: 0, stderr: '' });

@@ -6,7 +6,7 @@ import { BrandEnrichError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { type Filling, html, type Markup } from '../../run/report/markup.js';
 import { cookieName, type GatedApp, ownPath, type Session, sendPage } from './gate.js';
-import { type Question, renderQuestion } from './plain-pages.js';
+import { hiddenFields, type Question, renderQuestion } from './plain-pages.js';
 
 /** The values of its path, and the fields of its form. */
 interface ActionInput {
@@ -36,17 +36,18 @@ interface Done {
 const LONGEST_FORM = 16_384;
 const NOTICE_SECONDS = 30;
 
+/** Whoever may send forms. */
+export type Forms = Pick<Session, 'formToken'>;
+
 /** The button of an action. `fields`: sent along; a list where a name may come twice. */
 export function actionButton(
-  { formToken }: Pick<Session, 'formToken'>,
+  { formToken }: Forms,
   path: string,
   label: Filling,
   fields: Readonly<Record<string, string>> | readonly (readonly [string, string])[] = {},
 ): Markup {
   const pairs = Symbol.iterator in fields ? fields : Object.entries(fields);
-  const hidden = [...pairs, ['token', formToken] as const].map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-  );
+  const hidden = hiddenFields([...pairs, ['token', formToken]]);
   return html`<form class="action" method="post" action="${path}">${hidden}<button type="submit">${label}</button></form>`;
 }
 

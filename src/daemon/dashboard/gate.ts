@@ -28,6 +28,12 @@ export interface Session {
   readonly formToken: string;
 }
 
+/** For whom a page is made. */
+export interface Viewer extends Pick<Session, 'user' | 'formToken'> {
+  /** What their last action did; null: nothing is said. */
+  readonly notice: string | null;
+}
+
 export type GatedApp = Hono<{ Variables: { session: Session } }>;
 
 const LONGEST_NAME = 60;

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type GivenTerms, readAccountStatus } from '../../context/account-status.js';
 import type { Clock } from '../../core/clock.js';
+import { sentenceOf } from '../../core/figures.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import { countChunks } from '../../engine/chunk-queue.js';
@@ -13,7 +14,7 @@ import { listFailed } from '../inbox/ended-jobs.js';
 import { listClosedInboxes, whyClosedHere } from '../inbox/inbox-folder-settings.js';
 import { listQueued, listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js';
 import { createScheduleBook } from '../schedules/schedule-book.js';
-import type { UploadsView } from './upload-page.js';
+import type { UploadsView } from './upload-card.js';
 
 /** Times are milliseconds since 1970. */
 export type DashboardData = Readonly<Awaited<ReturnType<typeof gatherDashboard>>>;
@@ -102,7 +103,7 @@ async function readWaiting({ file, folder, waitingSince: since }: ParkedJob, pos
 function reasonOf(text: string): string {
   const first = (text.split('\n', 1)[0] ?? '').replace(/^Not finished yet: /, '').trim();
   if (first === '') return 'Continues when quota and budget allow it and the service answers.';
-  return `${first.charAt(0).toUpperCase()}${first.slice(1, 500)}`;
+  return sentenceOf(first.slice(0, 500));
 }
 
 const FRESH_MS = 1_000;

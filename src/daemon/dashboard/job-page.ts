@@ -1,13 +1,11 @@
 /** Files of inboxes that ended: the section of failed ones, and the page of one job. Pure. */
-import { countOf, countText } from '../../core/figures.js';
+import { countOf, sizeText } from '../../core/figures.js';
 import { card, html, type Markup } from '../../run/report/markup.js';
 import type { EndedJob, FailedFile, JobFile, JobPlace } from '../inbox/ended-jobs.js';
-import { actionButton } from './actions.js';
-import type { Session } from './gate.js';
+import { actionButton, type Forms } from './actions.js';
+import type { Viewer } from './gate.js';
 import type { DashboardData } from './gather-dashboard.js';
-import { ICON, type Page, page, timeText } from './plain-pages.js';
-
-type Forms = Pick<Session, 'formToken'>;
+import { ICON, noticeBanner, type Page, page, runPath, timeText } from './plain-pages.js';
 
 /** The page of a job; its files are below it, so that links among them work. */
 export function jobPath(inbox: number, place: JobPlace, folder: string): string {
@@ -61,20 +59,15 @@ const PLACES: Readonly<Record<JobPlace, string>> = {
 };
 
 /** `now`: this machine's clock, which dates folders. */
-export function renderJob(
-  inbox: number,
-  job: EndedJob,
-  viewer: Forms & { readonly notice: string | null },
-  now: number,
-): Page {
+export function renderJob(inbox: number, job: EndedJob, viewer: Omit<Viewer, 'user'>, now: number): Page {
   const { place, folder, file, endedAt, reason, runId } = job;
   const name = file ?? folder;
   const path = jobPath(inbox, place, folder);
   const body = html`<header>
 <p class="top"><span class="eyebrow">File of the inbox <bdi>${job.root}</bdi></span><span class="ways"><a href="/">Back to the dashboard</a></span></p>
 <div class="title"><h1><bdi>${name}</bdi></h1></div>
-<p class="headline">${PLACES[place]}${endedAt > 0 && html` ${timeText(endedAt, now)}`}.${runId !== null && html` <a href="/runs/${encodeURIComponent(runId)}">Show the run</a>`}</p>
-${viewer.notice !== null && html`<p class="banner calm" role="status">${viewer.notice}</p>`}
+<p class="headline">${PLACES[place]}${endedAt > 0 && html` ${timeText(endedAt, now)}`}.${runId !== null && html` <a href="${runPath(runId)}">Show the run</a>`}</p>
+${noticeBanner(viewer.notice)}
 </header>
 <main>
 ${reason !== '' && card('reason', 'Reason', html`<p class="reason">${reason}</p>`)}
@@ -109,10 +102,4 @@ export function fileList(inbox: number, { place, folder, files }: EndedJob): Mar
       html`<li><a href="${`${path}${encodeURIComponent(name)}`}"${type !== 'page' && html` download`}>${TYPES[type]}</a> <span class="muted"><bdi>${name}</bdi>, ${sizeText(size)}</span></li>
 `,
   )}</ul>`;
-}
-
-function sizeText(bytes: number): string {
-  if (bytes < 1_000) return countOf(bytes, 'byte');
-  const [size, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB'];
-  return `${size < 10 ? size.toFixed(1) : countText(Math.round(size))}\u00a0${unit}`;
 }

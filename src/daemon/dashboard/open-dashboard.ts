@@ -17,11 +17,18 @@ import type { AccountNames } from '../../run/enrich-request.js';
 import { readChartLibrary } from '../../run/report/page-script.js';
 import { createScheduleBook, tickQueueOf } from '../schedules/schedule-book.js';
 import { type Action, addActions, takeNotice } from './actions.js';
-import { createGate, type GatedApp, type GateOptions, randomPassword, sendPage } from './gate.js';
+import {
+  createGate,
+  type GatedApp,
+  type GateOptions,
+  randomPassword,
+  sendPage,
+  type Viewer,
+} from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard } from './gather-dashboard.js';
 import { createRunLook } from './look-at-run.js';
 import type { QueueBoard } from './queue-board.js';
-import { renderDashboard, renderParts, type Viewer } from './render-dashboard.js';
+import { renderDashboard, renderParts } from './render-dashboard.js';
 import { runActions } from './run-actions.js';
 import { addRunRoutes, failedActions } from './run-routes.js';
 import { scheduleActions } from './schedule-actions.js';

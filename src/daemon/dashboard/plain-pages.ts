@@ -14,6 +14,20 @@ export function page(title: string, head: Filling, body: Markup, scripts: readon
   return { html: pageOf({ title, head, body, scripts }), policy: policyOf(scripts, more) };
 }
 
+/** Where the page of a run is. */
+export function runPath(id: string): string {
+  return `/runs/${encodeURIComponent(id)}`;
+}
+
+/** What the last action did; null: nothing is said. */
+export function noticeBanner(notice: string | null): Markup | false {
+  return notice !== null && html`<p class="banner calm" role="status">${notice}</p>`;
+}
+
+export function hiddenFields(pairs: readonly (readonly [name: string, value: string])[]): Markup {
+  return html`${pairs.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}`;
+}
+
 /** A moment in words, by default its age, with date and time for those who want them. */
 export function timeText(at: number, now: number, words = agoText(at, now)): Markup {
   const date = new Date(at);
@@ -73,14 +87,11 @@ export function renderQuestion(
   },
 ): Page {
   const { path, fields, back, user } = at;
-  const hidden = [...fields].map(
-    ([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`,
-  );
   const body = html`<main class="sign-in">
 <form class="card" method="post" action="${path}">
 <h1>${title}</h1>
 ${lines.map((line) => html`<p>${line}</p>`)}
-${hidden}<input type="hidden" name="confirmed" value="yes">
+${hiddenFields([...fields, ['confirmed', 'yes']])}
 <p class="answers"><button type="submit" autofocus>${yes}</button> <a href="${back}">Back</a></p>
 <p class="note">Logged under the name <bdi>${user}</bdi>.</p>
 </form>

@@ -3,24 +3,18 @@ import { clockText } from '../../core/figures.js';
 import { html, inlineScript, type Markup } from '../../run/report/markup.js';
 import { accountSection } from './account-section.js';
 import { DASHBOARD_SCRIPT } from './dashboard-script.js';
-import type { Session } from './gate.js';
+import type { Viewer } from './gate.js';
 import type { DashboardView } from './gather-dashboard.js';
 import { failedSection } from './job-page.js';
 import { banners, figuresOf, headlineOf, verdictOf } from './overview.js';
-import { ICON, type Page, page } from './plain-pages.js';
+import { ICON, noticeBanner, type Page, page } from './plain-pages.js';
 import { runsSection } from './runs-section.js';
-import { uploadCard } from './upload-page.js';
+import { uploadCard } from './upload-card.js';
 import { UPLOAD_SCRIPT } from './upload-script.js';
 import { QUEUE_PATH, queueSection, schedulesSection, waitingSection } from './waiting-sections.js';
 
 /** Without JavaScript the whole page reloads. */
 const PLAIN_REFRESH_SECONDS = 15;
-
-/** For whom a page is made. */
-export interface Viewer extends Pick<Session, 'user' | 'formToken'> {
-  /** What their last action did; null: nothing is said. */
-  readonly notice: string | null;
-}
 
 /** `chartLibrary`: the minified Chart.js 4 for browsers, as text; empty: no line is drawn. */
 export function renderDashboard(view: DashboardView, viewer: Viewer, chartLibrary: string): Page {
@@ -74,7 +68,7 @@ ${queueSection(data)}`;
 <p class="top"><span class="eyebrow">brand-enrich on <bdi>${host}</bdi></span><span class="ways"><a href="${QUEUE_PATH}/">Queue</a> <a href="/status.json">JSON</a></span></p>
 <div class="title"><h1>Dashboard</h1><span class="verdict ${tone}" data-part="verdict">${label}</span></div>
 <p class="headline" data-part="headline">${data === null ? 'The engine has not answered yet.' : headlineOf(data)}</p>
-${notice !== null && html`<p class="banner calm" role="status">${notice}</p>`}
+${noticeBanner(notice)}
 ${banners(view)}
 <p class="banner bad" id="silent" hidden></p>
 </header>

@@ -8,7 +8,8 @@ import type { RunRecord } from '../../stores/run-store.js';
 import type { Action } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
 import type { RunView } from './look-at-run.js';
-import { actionsOf, type MoneyTerms, type RunAction, runPath } from './run-page.js';
+import { runPath } from './plain-pages.js';
+import { actionsOf, type MoneyTerms, type RunAction } from './run-page.js';
 import { isAtWork, judgeRuns, nameAndHostOf } from './runs-section.js';
 
 export interface RunActionContext {

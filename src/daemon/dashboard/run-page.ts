@@ -6,11 +6,12 @@ import { card, facts, html, keyFigures, type Markup } from '../../run/report/mar
 import { type RunRecord, unreportedOf } from '../../stores/run-store.js';
 import { actionButton } from './actions.js';
 import { DASHBOARD_SCRIPT } from './dashboard-script.js';
+import type { Viewer } from './gate.js';
 import { fileList } from './job-page.js';
 import type { RunView } from './look-at-run.js';
 import { banners } from './overview.js';
-import { type Page, timeText } from './plain-pages.js';
-import { livePage, type Viewer } from './render-dashboard.js';
+import { noticeBanner, type Page, runPath, timeText } from './plain-pages.js';
+import { livePage } from './render-dashboard.js';
 import { countsOf, isAtWork, markOf, nameAndHostOf, type ShownRun, whyText } from './runs-section.js';
 
 /** Of the settings of this process. */
@@ -19,8 +20,6 @@ export interface MoneyTerms {
   /** A label of amounts; null: none. */
   readonly currency: string | null;
 }
-
-export const runPath = (id: string) => `/runs/${encodeURIComponent(id)}`;
 
 export function renderRun(seen: RunView, viewer: Viewer, terms: MoneyTerms): Page {
   const { name } = nameAndHostOf(seen.shown.run);
@@ -41,7 +40,7 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms): Markup {
 <p class="top"><span class="eyebrow">Run on <bdi>${host || 'an unknown machine'}</bdi></span><span class="ways"><a href="/">Back to the dashboard</a></span></p>
 <div class="title"><h1><bdi>${name}</bdi></h1><span class="verdict ${tone}" data-part="verdict">${label}</span></div>
 <p class="headline" data-part="headline">${headlineOf(seen)}</p>
-${viewer.notice !== null && html`<p class="banner calm" role="status">${viewer.notice}</p>`}
+${noticeBanner(viewer.notice)}
 ${banners(view)}
 <p class="banner bad" id="silent" hidden></p>
 ${doings(seen, viewer)}

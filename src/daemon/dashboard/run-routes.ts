@@ -7,11 +7,10 @@ import { pagePolicyOf } from '../../run/report/render-page.js';
 import { type EndedJob, JOB_PLACES, openJobFile, readJob } from '../inbox/ended-jobs.js';
 import { dropAgain } from '../inbox/job-folder.js';
 import type { Action } from './actions.js';
-import { type GatedApp, sendPage } from './gate.js';
+import { type GatedApp, sendPage, type Viewer } from './gate.js';
 import { AGAIN_PATH, renderJob } from './job-page.js';
 import type { RunView } from './look-at-run.js';
 import { renderNotice } from './plain-pages.js';
-import type { Viewer } from './render-dashboard.js';
 import { type MoneyTerms, renderRun, renderRunParts } from './run-page.js';
 
 export interface RunRoutes {

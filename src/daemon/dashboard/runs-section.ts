@@ -1,12 +1,12 @@
 /** Runs: the standing of each, by record, heartbeat and account, and its identifiers by outcome. */
 import { partsOf } from '../../context/status-document.js';
-import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
+import { agoText, countOf, countText, sentenceOf, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { bar, card, html, type Mark, type Markup } from '../../run/report/markup.js';
 import { foundNothing, isAlive, queuedText, type RunRecord, runsBefore } from '../../stores/run-store.js';
-import { actionButton } from './actions.js';
-import type { Session } from './gate.js';
+import { actionButton, type Forms } from './actions.js';
 import type { DashboardData } from './gather-dashboard.js';
+import { runPath } from './plain-pages.js';
 
 const SHOWN = 8;
 
@@ -44,7 +44,7 @@ export function isAtWork({ standing }: Pick<ShownRun, 'standing'>): boolean {
   return standing === 'running' || standing === 'held';
 }
 
-export function runsSection(data: DashboardData, viewer: Pick<Session, 'formToken'>): Markup {
+export function runsSection(data: DashboardData, viewer: Forms): Markup {
   const judged = judgeRuns(data);
   const shown = runsToShow(judged, isAtWork, SHOWN);
   const [inbox] = data.inboxes;
@@ -60,7 +60,7 @@ ${spendingButton(data, viewer)}`;
 }
 
 /** Pauses all spending of the engine, or allows it again. */
-function spendingButton({ ledger }: DashboardData, viewer: Pick<Session, 'formToken'>): Markup {
+function spendingButton({ ledger }: DashboardData, viewer: Forms): Markup {
   return html`<div class="doings">${
     ledger?.isPaused === true
       ? actionButton(viewer, '/resume', 'Resume spending')
@@ -90,7 +90,7 @@ function runItem(shown: ShownRun, now: number): Markup {
   const isGoing = isAtWork({ standing });
   const when = isGoing ? `for ${spanText(now - run.asOf)}` : `started ${agoText(run.asOf, now)}`;
   return html`<li class="run">
-<p class="run-head"><strong class="run-name"><a href="/runs/${encodeURIComponent(run.id)}"><bdi>${name}</bdi></a></strong><span class="state ${tone}">${label}</span><span class="run-when">${when}</span></p>
+<p class="run-head"><strong class="run-name"><a href="${runPath(run.id)}"><bdi>${name}</bdi></a></strong><span class="state ${tone}">${label}</span><span class="run-when">${when}</span></p>
 ${
   whole > 0 &&
   html`<p class="run-far"><span class="run-share">${shareText(answered, whole)}</span> ${countText(answered)} of ${countOf(whole, 'identifier')}, ${countText(run.tally.billed)} billed${earlierText(run)}</p>
@@ -136,7 +136,7 @@ export function whyText({ run, standing, hold, queued }: ShownRun, now: number):
   if (foundNothing(run)) return 'Nothing matched: are the column and its kind right?';
   // The label beside it says as much.
   if (run.reason === null || ['', 'stopped', 'cancelled'].includes(run.reason)) return null;
-  return `${run.reason.charAt(0).toUpperCase()}${run.reason.slice(1)}.`;
+  return sentenceOf(run.reason);
 }
 
 /** `held`: alive, may not spend. `dead`: recorded as running, no heartbeat. Others: as recorded. */

@@ -1,87 +1,15 @@
-/** Uploads as HTML: the card that receives a file, and the page with the plan of one. Pure. */
+/** The page with the plan of an uploaded file. Pure. */
 import type { Settings } from '../../config/settings.js';
-import type { ErrorCode } from '../../core/errors.js';
-import { agoText, countOf, countText, durationText, moneyText } from '../../core/figures.js';
-import { IDENTIFIER_KINDS } from '../../core/identifier.js';
+import { countOf, countText, durationText, moneyText, sentenceOf, sizeText } from '../../core/figures.js';
 import { KIND_WORDS } from '../../identify/find-column.js';
 import type { Plan } from '../../run/plan-file.js';
 import { bar, card, type Filling, facts, html, keyFigures, type Markup } from '../../run/report/markup.js';
-import { settingsLines } from '../inbox/inbox-verdict.js';
-import {
-  ANY_COLUMN,
-  type Choice,
-  choiceOf,
-  fieldsOf,
-  type ShownColumn,
-  type UploadPlan,
-} from '../inbox/plan-upload.js';
+import { type Choice, fieldsOf, type UploadPlan } from '../inbox/plan-upload.js';
 import type { Upload } from '../inbox/uploads.js';
 import { actionButton } from './actions.js';
-import type { Session } from './gate.js';
-import { ICON, type Page, page } from './plain-pages.js';
-
-/** What the dashboard shows of uploads. */
-export interface UploadsView {
-  /** The watched folders, absolute. */
-  readonly roots: readonly string[];
-  /** Received and not started, the newest first. */
-  readonly received: readonly Upload[];
-}
-
-/** Of its page, with these choices. */
-export function uploadPath({ id }: Pick<Upload, 'id'>, fields: readonly [string, string][] = []): string {
-  return `/uploads/${id}${fields.length === 0 ? '' : `?${new URLSearchParams(fields)}`}`;
-}
-
-/** Renewed parts are inside it, so that a file being chosen or sent is left alone. */
-export function uploadCard({ roots, received }: UploadsView, now: number): Markup {
-  if (roots.length === 0) {
-    return card(
-      'upload-card',
-      'Enrich a file',
-      html`<p class="empty">Files can be sent here once <code>up</code> has an inbox: start it with <code>--inbox DIR</code>.</p>`,
-    );
-  }
-  const [first = ''] = roots;
-  const inbox =
-    roots.length === 1
-      ? html`<input type="hidden" name="inbox" value="0">`
-      : html`<label for="upload-inbox">Inbox</label>
-<select id="upload-inbox" name="inbox">${roots.map((root, at) => html`<option value="${at}">${root}</option>`)}</select>`;
-  const content = html`<form id="upload" class="choices" hidden>
-${inbox}
-<label for="upload-file">A spreadsheet, CSV, JSON lines or Parquet file; you can also drop it anywhere on this page</label>
-<input id="upload-file" type="file" required>
-<button type="submit">Send and see the cost</button>
-<progress max="1" value="0" hidden aria-label="Sent"></progress>
-<p id="upload-said" role="status"></p>
-<p id="upload-fault" class="banner bad" role="alert" hidden></p>
-<p class="note">Sending a file costs nothing: you see how it is read and what it would cost before you start it.</p>
-</form>
-<noscript><p class="empty">Sending a file from this page needs JavaScript. Without it, put the file into <code>${first}/inbox</code>.</p></noscript>
-<div data-part="uploads">${received.length > 0 && receivedList(received, now)}</div>`;
-  return card('upload-card', 'Enrich a file', content);
-}
-
-function receivedList(received: readonly Upload[], now: number): Markup {
-  const items = received.map(
-    (
-      upload,
-    ) => html`<li><p class="run-head"><a class="run-name tall" href="${uploadPath(upload)}"><bdi>${upload.name}</bdi></a><span class="run-when">${sizeText(upload.size)}, ${agoText(upload.at, now)}</span></p></li>
-`,
-  );
-  return html`<h3>Sent, not started</h3>
-<ul class="things">${items}</ul>
-<p class="note">Files that are not started are removed after a day.</p>`;
-}
-
-/** `12 MB`, `3 kB`. */
-function sizeText(bytes: number): string {
-  if (bytes < 1_000) return countOf(bytes, 'byte');
-  return bytes < 1_000_000
-    ? `${countText(Math.round(bytes / 1_000))} kB`
-    : `${countText(Math.round(bytes / 1_000_000))} MB`;
-}
+import type { Viewer } from './gate.js';
+import { ICON, noticeBanner, type Page, page } from './plain-pages.js';
+import { choicesCard, columnText, hasChoices, uploadPath, wayOut } from './upload-choices.js';
 
 /** `at most 3,412 requests, at most 12.50 EUR of overage`. */
 export function costText(plan: Plan): string {
@@ -105,11 +33,6 @@ export interface ShownUpload {
   readonly plan: UploadPlan | null;
 }
 
-/** For whom the page is made; `notice`: what their last action did. */
-interface Viewer extends Pick<Session, 'user' | 'formToken'> {
-  readonly notice: string | null;
-}
-
 /** The page of one upload. Works without script. */
 export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
   const { upload, plan } = shown;
@@ -118,7 +41,7 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
 <p class="top"><a class="tall" href="/">Dashboard</a></p>
 <div class="title"><h1><bdi>${upload.name}</bdi></h1></div>
 <p class="headline">${plan === null ? 'The file is being read. Nothing is spent.' : headlineOf(plan)}</p>
-${viewer.notice !== null && html`<p class="banner calm" role="status">${viewer.notice}</p>`}
+${noticeBanner(viewer.notice)}
 </header>
 <main>
 ${plan !== null && planParts(shown, plan, viewer)}
@@ -129,7 +52,7 @@ ${plan?.found == null && actionsOf(shown, viewer)}
 }
 
 function headlineOf({ found, refusal }: UploadPlan): string {
-  if (found === null) return sentence(`${refusal?.what}: ${refusal?.subject}`);
+  if (found === null) return sentenceOf(`${refusal?.what}: ${refusal?.subject}`);
   const { plan } = found;
   const rows = countOf(plan.rows.total, 'row');
   const identifiers = countOf(plan.identifiers.distinct, 'distinct identifier');
@@ -146,55 +69,8 @@ ${found !== null && figures(found.plan, found.rate)}
 <div class="pair">
 ${found !== null && understood(plan, found)}
 ${found !== null && costCard(found, actionsOf(shown, viewer))}
-${hasChoices(choice, plan) && choices(upload, choice, plan)}
+${hasChoices(choice, plan) && choicesCard(upload, choice, plan)}
 </div>`;
-}
-
-/** What a refused file needs: links that choose it, else the words of the message. */
-function wayOut(todo: string, upload: Upload, choice: Choice, hasColumns: boolean): Markup {
-  const links = settingsLines(todo)
-    .map((line) => JSON.parse(line) as Record<string, unknown>)
-    .filter(
-      (values) =>
-        !Object.values(values)
-          .flat()
-          .some((value) => /^NAME:|:KIND$/.test(String(value))),
-    )
-    .map((values) => {
-      const fields = Object.entries(values).flatMap(([key, value]) =>
-        [value].flat().map((each): [string, string] => [key, String(each)]),
-      );
-      const keys = Object.keys(choiceOf(new URLSearchParams(fields)));
-      const others = fieldsOf(choice).filter(([key]) => !keys.includes(key));
-      return html`<li><a class="tall" href="${uploadPath(upload, [...others, ...fields])}">${chosenText(choiceOf(new URLSearchParams(fields)))}</a></li>
-`;
-    });
-  const isChoice = links.length > 0;
-  const content = html`${isChoice ? html`<ul class="things">${links}</ul>` : html`<p>${sentence(todo)}</p>`}
-${hasColumns && html`<p>Or choose the column below.</p>`}`;
-  return card('way-out', isChoice ? 'Choose one' : 'What to do', content, { more: 'alone' });
-}
-
-/** Settings for people who know no flags. */
-function chosenText({ column, kind, ...others }: Choice): string {
-  const known = IDENTIFIER_KINDS.find((each) => each === kind);
-  const kindText = known === undefined ? '' : ` (${KIND_WORDS[known]})`;
-  const columns = [column ?? 'the column that is chosen automatically'].flat().map(columnText);
-  const words = Object.entries(others).map(([key, value]) => {
-    if (key === 'header')
-      return value === 'false' ? 'the first row is data, not a header' : 'the first row is the header';
-    if (key === 'skipLines') return `${countOf(Number(value), 'line')} above the header`;
-    return `${key} ${[value].flat().join(', ')}`;
-  });
-  if (column !== undefined || known !== undefined)
-    words.unshift(`identifiers from ${columns.join(', then from ')}${kindText}`);
-  return sentence(words.join(', ')).slice(0, -1);
-}
-
-function columnText(text: string): string {
-  const kind = IDENTIFIER_KINDS.find((each) => text.endsWith(`:${each}`));
-  const name = kind === undefined ? text : text.slice(0, -kind.length - 1);
-  return `${name.replace(/^position:/, 'column ')}${kind === undefined ? '' : ` (${KIND_WORDS[kind]})`}`;
 }
 
 function figures({ rows, identifiers, ...plan }: Plan, rate: number | null): Markup {
@@ -222,8 +98,8 @@ function understood({ reading }: UploadPlan, { plan, chosen, hasHeader }: Found)
     .filter(([, count]) => count > 0)
     .slice(0, 5);
   const content: Filling = [
-    html`<p>${sentence(plan.columns)}</p>
-${reading.clear.length > 0 && html`<p>${sentence(`its content shows: ${reading.clear.map(clearText).join('; ')}`)}</p>`}
+    html`<p>${sentenceOf(plan.columns)}</p>
+${reading.clear.length > 0 && html`<p>${sentenceOf(`its content shows: ${reading.clear.map(clearText).join('; ')}`)}</p>`}
 `,
     facts([
       reading.sheet !== null && ['Sheet', html`<bdi>${reading.sheet}</bdi>`],
@@ -240,12 +116,12 @@ ${reading.clear.length > 0 && html`<p>${sentence(`its content shows: ${reading.c
       )}</ul>`,
     input.examples.length > 0 &&
       html`<p class="note">The first: ${input.examples.map(({ line, reason }) => `line ${line}: ${reason}`).join('; ')}.</p>`,
-    plan.priority !== null && html`<p class="note">${sentence(plan.priority.sentence)}</p>`,
+    plan.priority !== null && html`<p class="note">${sentenceOf(plan.priority.sentence)}</p>`,
     html`<h3>First values</h3>
 <table><tbody>${chosen.map(({ column, name, kind }) => valuesRow(name === '' ? `column ${column + 1}` : name, KIND_WORDS[kind], reading.columns[column]?.values ?? []))}</tbody></table>`,
     input.warnings.length > 0 &&
       html`<ul class="note">${input.warnings.map(
-        (warning) => html`<li>${sentence(warning)}</li>
+        (warning) => html`<li>${sentenceOf(warning)}</li>
 `,
       )}</ul>`,
   ];
@@ -319,68 +195,6 @@ function waitText(plan: Plan): string {
   return `Quota and budget do not cover ${countOf(deferred, 'request')}. The file will wait with its partial result, and continue when they do.`;
 }
 
-/** The position of a single chosen column; null: none, or several. */
-function columnAt([said, ...others]: readonly string[], columns: readonly ShownColumn[]): number | null {
-  if (said === undefined || others.length > 0) return null;
-  const position = /^position:(\d+)$/.exec(said)?.[1];
-  if (position !== undefined)
-    return columns[Number(position) - 1] === undefined ? null : Number(position) - 1;
-  const [at = null, ...more] = columns.flatMap(({ name }, column) => (name === said ? [column] : []));
-  return more.length === 0 ? at : null;
-}
-
-/** Whether another way of reading it could help. */
-function hasChoices(choice: Choice, { reading, refusal }: UploadPlan): boolean {
-  const isHopeless = refusal !== null && HOPELESS.includes(refusal.code);
-  return !isHopeless || reading.sheets.length > 1 || Object.keys(choice).length > 0;
-}
-
-const HOPELESS: readonly ErrorCode[] = ['input-binary', 'input-empty', 'input-missing'];
-
-/** Choices as a form that shows the plan anew. */
-function choices(upload: Upload, choice: Choice, { reading }: UploadPlan): Markup {
-  const own = ['kind', 'sheet', 'header', 'skipLines'];
-  const said = typeof choice.column === 'object' ? choice.column : [];
-  const at = columnAt(said, reading.columns);
-  const kept = fieldsOf(choice).filter(([key]) => !own.includes(key) && (key !== 'column' || at === null));
-  const option = (value: string, label: string, isChosen: boolean) =>
-    html`<option value="${value}"${isChosen && html` selected`}>${label}</option>
-`;
-  const columns = reading.columns.map(({ name, values }, column) => {
-    const filled = values.filter((value) => value.trim() !== '');
-    const label = [`${column + 1}. ${name}`, ...filled.slice(0, 2)].join(' · ');
-    return option(`position:${column + 1}`, label.slice(0, 90), column === at);
-  });
-  const others = [
-    said.length > 0 && at === null && option('', `as chosen: ${said.map(columnText).join(', then ')}`, true),
-    option(ANY_COLUMN, 'chosen automatically', said.length === 0),
-  ];
-  const hasLines = reading.format === null || reading.format === 'csv' || reading.format === 'xlsx';
-  const content = html`<form class="choices" method="get" action="${uploadPath(upload)}">
-${kept.map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}">`)}
-${
-  columns.length > 0 &&
-  html`<label for="pick">Column of the identifiers</label>
-<select id="pick" name="pick">${others}${columns}</select>`
-}
-<label for="kind">Kind</label>
-<select id="kind" name="kind">${option('', 'judged from the values', choice.kind === undefined)}${IDENTIFIER_KINDS.map((kind) => option(kind, kind === 'auto' ? 'auto: the service decides' : KIND_WORDS[kind], choice.kind === kind))}</select>
-${
-  reading.sheets.length > 1 &&
-  html`<label for="sheet">Sheet</label>
-<select id="sheet" name="sheet">${option('', 'the first one', choice.sheet === undefined)}${reading.sheets.map((sheet) => option(sheet, sheet, choice.sheet === sheet))}</select>`
-}
-${
-  hasLines &&
-  html`<label for="skip">Lines above the header</label>
-<input id="skip" type="number" name="skipLines" min="0" max="1000000" value="${typeof choice.skipLines === 'string' ? choice.skipLines : ''}" placeholder="0">
-<p><input id="header" type="checkbox" name="header" value="false"${choice.header === 'false' && html` checked`}> <label for="header">The first row is data, not a header</label></p>`
-}
-<button type="submit">Update the plan</button>${Object.keys(choice).length > 0 && html` <a href="${uploadPath(upload)}">Start over</a>`}
-</form>`;
-  return card('choices', 'Read it differently', content);
-}
-
 function actionsOf({ upload, choice, plan }: ShownUpload, viewer: Viewer): Markup {
   const path = uploadPath(upload);
   const fields = fieldsOf(choice);
@@ -389,9 +203,4 @@ function actionsOf({ upload, choice, plan }: ShownUpload, viewer: Viewer): Marku
 ${found !== null && actionButton(viewer, `${path}/start`, `Start: ${costText(found.plan)}`, [...fields, ['back', uploadPath(upload, fields)]])}
 ${actionButton(viewer, `${path}/discard`, 'Discard')}
 </div>`;
-}
-
-function sentence(text: string): string {
-  const trimmed = text.trim();
-  return `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}${/[.?]$/.test(trimmed) ? '' : '.'}`;
 }

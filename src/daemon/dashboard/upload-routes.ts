@@ -10,9 +10,9 @@ import { choiceOf, type UploadPlans } from '../inbox/plan-upload.js';
 import { withTableEnding } from '../inbox/upload-name.js';
 import type { Upload, Uploads } from '../inbox/uploads.js';
 import { type Action, FORGED, mayAct } from './actions.js';
-import { type GatedApp, type Session, sendPage } from './gate.js';
-import type { Viewer } from './render-dashboard.js';
-import { costText, renderUpload, uploadPath } from './upload-page.js';
+import { type GatedApp, type Session, sendPage, type Viewer } from './gate.js';
+import { uploadPath } from './upload-choices.js';
+import { costText, renderUpload } from './upload-page.js';
 
 export interface UploadParts {
   readonly uploads: Uploads;

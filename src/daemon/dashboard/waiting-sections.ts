@@ -2,10 +2,10 @@
 import { agoText, countOf, countText, momentText, spanText, weekdayText } from '../../core/figures.js';
 import { card, facts, html, type Mark, type Markup } from '../../run/report/markup.js';
 import type { EndedRun, ScheduleState } from '../schedules/schedule-book.js';
-import { actionButton } from './actions.js';
+import { actionButton, type Forms } from './actions.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.js';
 import { jobPath } from './job-page.js';
-import { timeText } from './plain-pages.js';
+import { runPath, timeText } from './plain-pages.js';
 import { runNowPath } from './schedule-actions.js';
 
 /** Of each folder: thousands of waiting files would bury the page. */
@@ -50,9 +50,7 @@ function fileItem({ file, folder, since, reason }: WaitingFile, inbox: number, n
 `;
 }
 
-type Viewer = Parameters<typeof actionButton>[0];
-
-export function schedulesSection({ schedules, at }: DashboardData, viewer: Viewer): Markup {
+export function schedulesSection({ schedules, at }: DashboardData, viewer: Forms): Markup {
   const shown =
     schedules.length === 0
       ? html`<p class="empty">No schedules. <code>brand-enrich schedule add nightly --cron '0 2 * * *' -- run customers.csv</code> runs a file every night at two.</p>`
@@ -60,7 +58,7 @@ export function schedulesSection({ schedules, at }: DashboardData, viewer: Viewe
   return card('schedules', 'Schedules', shown, { isPart: true });
 }
 
-function scheduleItem(state: ScheduleState, now: number, viewer: Viewer): Markup {
+function scheduleItem(state: ScheduleState, now: number, viewer: Forms): Markup {
   const { name, cron, tz, host, line, catchesUp } = state.schedule;
   const canRun = !state.isRunning && !state.isHostAway;
   const [label, tone] = markOf(state);
@@ -81,8 +79,7 @@ function historyOf({ runs, schedule: { name, tz } }: ScheduleState, now: number)
   const row = (run: EndedRun) => {
     const [label, tone] = resultOf(run);
     const moment = weekdayText(run.startedAt, tz);
-    const when =
-      run.runId === undefined ? moment : html`<a href="/runs/${encodeURIComponent(run.runId)}">${moment}</a>`;
+    const when = run.runId === undefined ? moment : html`<a href="${runPath(run.runId)}">${moment}</a>`;
     return html`<tr><th scope="row">${when}<span class="meaning">${agoText(run.startedAt, now)}${run.dueAt === null && ', by hand'}</span></th><td><span class="state ${tone}">${label}</span><span class="meaning">${run.sentence}</span></td><td class="number">${spanText(run.endedAt - run.startedAt)}</td><td class="number">${run.billed === undefined ? '–' : countText(run.billed)}</td></tr>
 `;
   };

@@ -2,6 +2,7 @@
  * The verdict on a file of the inbox, and its `reason.txt`, where flags of a message become lines
  * for the inbox's settings file, because people who drop files have no command line. Pure.
  */
+
 import { Refusal } from '../../config/parse-value.js';
 import type { Setting } from '../../config/setting.js';
 import {
@@ -11,6 +12,7 @@ import {
   errorText,
   InterruptedError,
 } from '../../core/errors.js';
+import { sentenceOf } from '../../core/figures.js';
 import { visible } from '../../core/terminal-text.js';
 import type { EnrichResult } from '../../run/enrich-file.js';
 import type { RunHalt } from '../../stores/run-store.js';
@@ -127,7 +129,7 @@ const DROP_AGAIN =
 
 /** The first line of the reason says what happened; it is also what the log shows. */
 function failed(what: string, todo: string, file = ''): JobEnd & { readonly type: 'failed' } {
-  const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}.`;
+  const sentence = sentenceOf(what);
   const paragraphs = [sentence, `What to do: ${todo}.`, settingsAdvice(todo, file), DROP_AGAIN];
   const text = `${paragraphs.filter((each) => each !== '').join('\n\n')}\n`;
   return { type: 'failed', reason: visible(text) };

@@ -157,14 +157,13 @@ export function createUploads(
         const what = 'this file was started, discarded, or removed after a day';
         throw new NeverStartError(usageProblem(what, upload.name, 'see the runs on the dashboard'));
       }
-      try {
-        const name = await moveIn(upload, wanted, settings);
-        await drop(upload);
-        return name;
-      } catch (error) {
+      const name = await moveIn(upload, wanted, settings).catch((error: unknown) => {
         known.set(upload.id, upload);
         throw error;
-      }
+      });
+      // It is in the inbox, whatever becomes of its folder: a share keeps that while a plan reads.
+      await drop(upload).catch(() => undefined);
+      return name;
     },
 
     discard: drop,

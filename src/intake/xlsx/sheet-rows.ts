@@ -1,5 +1,11 @@
 /** The cells of a sheet, row by row: values, number formats, positions. */
-import { type CellFormats, momentShown, serialOfIso, type TypedCell } from '../../core/typed-cell.js';
+import {
+  type CellFormats,
+  momentShown,
+  serialOfIso,
+  significantDigits,
+  type TypedCell,
+} from '../../core/typed-cell.js';
 import type { SharedStrings } from './shared-strings.js';
 import type { Workbook } from './workbook.js';
 import { createXmlFeed, unescapeXstring } from './xml-feed.js';
@@ -156,7 +162,7 @@ function numberCell(text: string, format: number): TypedCell {
   const number = Number(text);
   if (!Number.isFinite(number)) return text;
   // 17 digits identify a double; a number with more digits was not a double in its source.
-  const isLong = text.length > 17 && text.replace(/[eE].*|\D|^-?0*\.?0*/g, '').length > 17;
+  const isLong = text.length > 17 && significantDigits(text) > 17;
   const n = isLong && String(number) !== text ? text : number;
   if (format > 0) return { n, f: format };
   return typeof n === 'number' ? n : { n };

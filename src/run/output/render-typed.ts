@@ -4,7 +4,13 @@
  */
 import { cellOfJson } from '../../core/json-text.js';
 import { isTyped, type TableShape } from '../../core/table.js';
-import { type CellFormats, readTyped, type TypedCell } from '../../core/typed-cell.js';
+import {
+  type CellFormats,
+  NO_FORMATS,
+  readTyped,
+  significantDigits,
+  type TypedCell,
+} from '../../core/typed-cell.js';
 import type { Brand } from '../../lookup/brand.js';
 import { isObject } from './brand-fields.js';
 import { columnsFor, DUPLICATE_COLUMN, RAW_COLUMN, rawPositionIn } from './columns.js';
@@ -25,11 +31,9 @@ export interface TypedPart {
   read(raw: string): { readonly cells: readonly TypedCell[]; readonly carried: string };
 }
 
-const GENERAL: CellFormats = { codes: ['General'], is1904: false };
-
 /** The formats of a table; none for text. */
 export function formatsOf({ typed }: TableShape): CellFormats {
-  return typed ?? GENERAL;
+  return typed ?? NO_FORMATS;
 }
 
 export function createTypedRenderer(plan: OutputPlan): Renderer {
@@ -148,6 +152,6 @@ function cellOfValue(json: string): TypedCell {
   if (!/^[-\d]/.test(json)) return cellOfJson(json) || null;
   const number = Number(json);
   // Digits beyond a double are an identifier, not an amount.
-  const isExact = Number.isFinite(number) && json.replace(/[eE].*|\D|^-?0*\.?0*/g, '').length <= 15;
+  const isExact = Number.isFinite(number) && significantDigits(json) <= 15;
   return isExact ? number : json;
 }

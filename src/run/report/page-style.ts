@@ -37,7 +37,7 @@ main,header,footer{max-width:1120px;margin:0 auto;padding:0 24px}
 header{padding-top:32px}
 h1{font-size:22px;line-height:1.3;margin:0;font-weight:650;overflow-wrap:anywhere}
 h2{font-size:15px;margin:0 0 12px;font-weight:650}
-h3{font-size:14px;margin:12px 0 4px;font-weight:650}
+h3{font-size:14px;margin:16px 0 6px;font-weight:650}
 p{margin:0 0 8px}
 a{color:var(--link)}
 code{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
@@ -201,7 +201,6 @@ button:hover{border-color:var(--muted)}
 .card.alone{margin:16px 0}
 .ends{display:flex;flex-wrap:wrap;gap:8px 12px;margin:16px 0}
 .ends form:not(:only-child):first-child button{background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
-h3{font-size:14px;margin:16px 0 6px;font-weight:650}
 .doings{display:flex;flex-wrap:wrap;align-items:center;gap:8px 10px;margin:10px 0 0;font-size:14px}
 .doings:empty{display:none}
 .doings .note{margin:0}

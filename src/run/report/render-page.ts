@@ -1,5 +1,13 @@
 /** The report of a run as one self-contained HTML text, which may request nothing. Pure. */
-import { countOf, countText, durationText, momentText, moneyText, shareText } from '../../core/figures.js';
+import {
+  countOf,
+  countText,
+  durationText,
+  momentText,
+  moneyText,
+  sentenceOf,
+  shareText,
+} from '../../core/figures.js';
 import { brandsSection } from './brands-section.js';
 import { headlineOf, verdictOf } from './headline.js';
 import { html, inlineScript, keyFigures, type Mark, type Markup, pageOf, policyOf } from './markup.js';
@@ -85,11 +93,6 @@ function figuresOf({ rows, input, requests, account, currency, cost }: RunReport
     ['Requests saved', countText(savedByDuplicates + savedByStored), saved],
     ['Limit used', ...limitUsed(account)],
   ]);
-}
-
-/** With a capital letter and an end. */
-function sentenceOf(text: string): string {
-  return `${text.charAt(0).toUpperCase()}${text.slice(1)}${/[.?!]$/.test(text) ? '' : '.'}`;
 }
 
 function limitUsed(account: RunReport['account']): [figure: string, below: string] {

@@ -9,7 +9,7 @@ import { type ClientRequest, request } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { FailFileError, NeverStartError } from '../../../src/core/errors.js';
 import { createUploads, UPLOADS_FOLDER } from '../../../src/daemon/inbox/uploads.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -291,6 +291,21 @@ describe('a start', () => {
       'list-4.csv.json',
       'list.csv',
     ]);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('happens once even if its folder cannot be removed', async () => {
+    const {
+      uploads,
+      received: [upload],
+      root,
+      inbox,
+    } = await received(['list.csv']);
+    if (upload === undefined) throw new Error('nothing was received');
+    await chmod(join(root, UPLOADS_FOLDER), 0o500);
+    onTestFinished(() => chmod(join(root, UPLOADS_FOLDER), 0o700));
+    expect(await uploads.start(upload, 'list.csv', {})).toBe('list.csv');
+    await expect(uploads.start(upload, 'list.csv', {})).rejects.toBeInstanceOf(NeverStartError);
+    expect((await readdir(inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
   });
 
   it('happens once, however often the button is pressed', async () => {

@@ -125,7 +125,9 @@ test('are added, changed with their last runs, and removed; others with their na
   expect(await linesOf()).toEqual(['by-hand by hand', 'elsewhere elsewhere']);
 });
 
-test('run with `schedule serve`, are listed with their runs, and are removed with their entry', async () => {
+test('run with `schedule serve`, are listed with their runs, and are removed with their entry', {
+  tags: ['long'],
+}, async () => {
   const scene = await createScene(under);
   await scene.write('list.csv', domainList(10));
   const name = `file-${randomBytes(4).toString('hex')}`;

@@ -26,10 +26,10 @@ import {
 const DESK = { width: 1_280, height: 900 };
 const PHONE = { width: 390, height: 844 };
 /** Their width between the margins of the style sheet, at 96 dots per inch. */
-const PAPERS = [
-  ['A4', 703],
-  ['Letter', 725],
-] as const;
+const PAPERS: readonly (readonly [format: string, width: number, tags: string[]])[] = [
+  ['A4', 703, []],
+  ['Letter', 725, ['long']],
+];
 const SHEETS_AT_MOST: Readonly<Record<string, number>> = {
   complete: 4,
   empty: 2,
@@ -77,22 +77,24 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     ['partial', partialPage()],
     ['unmatched', unmatchedPage()],
   ];
-  const looks = pages.flatMap(([name, data]) =>
-    [DESK, PHONE].flatMap((viewport) =>
-      (['light', 'dark'] as const).map((scheme) => [name, viewport.width, scheme, data, viewport] as const),
-    ),
-  );
-
-  it.each(looks)(
-    '%s, %i px wide, %s: is legible and accessible, logs no error and loads nothing',
-    async (name, width, scheme, data, viewport) => {
-      const { page, complaints, requests, address } = await show(data, { viewport, colorScheme: scheme });
-      expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
-      if (process.env.SCREENSHOTS) {
-        const path = join(process.env.SCREENSHOTS, `${name}-${width}-${scheme}.png`);
-        await page.screenshot({ path, fullPage: true });
+  it.each(pages)(
+    '%s: is legible and accessible in every look, logs no error and loads nothing',
+    async (name, data) => {
+      const { page, complaints, requests, address } = await show(data);
+      for (const viewport of [DESK, PHONE]) {
+        await page.setViewportSize(viewport);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          const look = `${name}-${viewport.width}-${colorScheme}`;
+          // The chart follows the width a moment later.
+          await expect.poll(() => page.evaluate<string[]>(FIND_ILLEGIBLE), { message: look }).toEqual([]);
+          if (process.env.SCREENSHOTS) {
+            const path = join(process.env.SCREENSHOTS, `${look}.png`);
+            await page.screenshot({ path, fullPage: true });
+          }
+          expect(await findBarriers(page), look).toEqual([]);
+        }
       }
-      expect(await findBarriers(page)).toEqual([]);
       expect(complaints).toEqual([]);
       expect(requests).toEqual([address]);
       await page.context().close();
@@ -117,19 +119,23 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.context().close();
   });
 
-  it.each(NAMES)('links %j right from a folder that was moved', async (name) => {
+  it('links files of any name right from a folder that was moved', async () => {
     const place = join(folder, 'a moved #1 ä%20');
     await mkdir(place, { recursive: true });
-    await writeFile(join(place, name), `the rows of ${name}`);
-    const href = fileFrom(join('/elsewhere', 'r.html'), join('/elsewhere', name)).href;
-    const data = pageData({ files: [{ label: 'Enriched rows', name, href }] });
-    await writeFile(join(place, 'r.html'), renderPage(data, ''));
+    for (const name of NAMES) await writeFile(join(place, name), `the rows of ${name}`);
+    const files = NAMES.map((name) => {
+      const { href } = fileFrom(join('/elsewhere', 'r.html'), join('/elsewhere', name));
+      return { label: 'Enriched rows', name, href };
+    });
+    await writeFile(join(place, 'r.html'), renderPage(pageData({ files }), ''));
     const { page } = await openWatchedPage(browser);
     await page.goto(pathToFileURL(join(place, 'r.html')).href);
-    const download = page.waitForEvent('download');
-    await page.getByRole('link', { name, exact: true }).click();
-    const path = await (await download).path();
-    expect(await readFile(path, 'utf8')).toBe(`the rows of ${name}`);
+    for (const name of NAMES) {
+      const download = page.waitForEvent('download');
+      await page.getByRole('link', { name, exact: true }).click();
+      const path = await (await download).path();
+      expect(await readFile(path, 'utf8')).toBe(`the rows of ${name}`);
+    }
     await page.context().close();
   });
 
@@ -161,19 +167,20 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.context().close();
   });
 
-  it.each(
-    PAPERS.flatMap(([format, width]) => pages.map(([name, data]) => [format, name, width, data] as const)),
-  )('%s paper holds the page of a run that is %s', async (format, name, width, data) => {
-    const { page } = await show(data, { viewport: { width, height: 900 } });
-    await page.emulateMedia({ media: 'print' });
-    // The chart follows the paper's width a moment later.
-    await expect.poll(() => page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
-    const pdf = await page.pdf({ format });
-    if (process.env.SCREENSHOTS) await writeFile(join(process.env.SCREENSHOTS, `${name}-${format}.pdf`), pdf);
-    const sheets = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
-    expect(sheets).toBeGreaterThan(0);
-    expect(sheets).toBeLessThanOrEqual(SHEETS_AT_MOST[name] ?? 0);
-    await page.context().close();
+  describe.each(PAPERS)('%s paper', (format, width, tags) => {
+    it.each(pages)('holds the page of a run that is %s', { tags }, async (name, data) => {
+      const { page } = await show(data, { viewport: { width, height: 900 } });
+      await page.emulateMedia({ media: 'print' });
+      // The chart follows the paper's width a moment later.
+      await expect.poll(() => page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
+      const pdf = await page.pdf({ format });
+      if (process.env.SCREENSHOTS)
+        await writeFile(join(process.env.SCREENSHOTS, `${name}-${format}.pdf`), pdf);
+      const sheets = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+      expect(sheets).toBeGreaterThan(0);
+      expect(sheets).toBeLessThanOrEqual(SHEETS_AT_MOST[name] ?? 0);
+      await page.context().close();
+    });
   });
 
   it('neither executes nor loads anything that data contains', async () => {
