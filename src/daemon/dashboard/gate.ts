@@ -148,12 +148,9 @@ export function cookieName(context: Context, purpose: 'session' | 'notice'): str
 
 /** One line, of a length fit for a log. */
 function nameOf(text: string): string {
-  return (
-    text
-      .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ')
-      .trim()
-      .slice(0, LONGEST_NAME) || NAMELESS
-  );
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  // By characters: half of one cannot be in a cookie.
+  return [...line].slice(0, LONGEST_NAME).join('') || NAMELESS;
 }
 
 function wantsPage(context: Context): boolean {

@@ -7,7 +7,7 @@ import { type Hold, holdOf, isAtWork, judgeRuns } from './runs-section.js';
 
 const HOLD_MARKS: Readonly<Record<Hold, Mark>> = {
   paused: ['Paused', 'warn'],
-  closed: ['Account closed', 'bad'],
+  closed: ['Quota reached', 'bad'],
   'used up': ['Limit used up', 'bad'],
 };
 

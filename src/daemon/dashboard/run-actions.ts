@@ -24,11 +24,15 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
   /** The run, if this can be done with it now. */
   async function openTo(action: RunAction, id: string): Promise<RunRecord> {
     const seen = await lookAtRun(id);
-    if (seen === 'unavailable') throw refusal('the engine does not answer', id, 'try again when it does');
+    if (seen === 'unavailable' || seen?.view.outageNoticedAt != null) throw noEngine(id);
     if (seen === null) throw refusal('the engine knows no such run', id, 'go back to the dashboard');
     if (!actionsOf(seen.shown).includes(action))
       throw refusal(`this run cannot be ${DONE[action]} now`, id, 'reload the page');
     return seen.shown.run;
+  }
+
+  async function assertEngine(): Promise<void> {
+    if ((await look()).outageNoticedAt !== null) throw noEngine('spending of all runs');
   }
 
   const isAllPaused = async () => (await look()).data?.ledger?.isPaused === true;
@@ -83,6 +87,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
     {
       path: '/pause',
       async carryOut() {
+        await assertEngine();
         await engine.ledger.setPaused(true);
         return { path: '/', sentence: 'Spending is paused: nothing more is sent for any run' };
       },
@@ -90,6 +95,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
     {
       path: '/resume',
       async ask() {
+        await assertEngine();
         const { data } = await look();
         const alive = data === null ? [] : judgeRuns(data).filter(isAtWork);
         const runs = alive.map(({ run }) => run);
@@ -103,6 +109,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
         };
       },
       async carryOut() {
+        await assertEngine();
         await engine.ledger.setPaused(false);
         return { path: '/', sentence: 'Spending is allowed again' };
       },
@@ -122,6 +129,11 @@ const ENDS =
 
 function refusal(what: string, subject: string, todo: string): NeverStartError {
   return new NeverStartError(usageProblem(what, subject, todo));
+}
+
+/** It would take effect when the engine is back: then nobody expects it any more. */
+function noEngine(subject: string): NeverStartError {
+  return refusal('the engine does not answer', subject, 'try again when it does');
 }
 
 function leftLine(run: RunRecord): string {

@@ -195,12 +195,15 @@ function waitText(plan: Plan): string {
   return `Quota and budget do not cover ${countOf(deferred, 'request')}. The file will wait with its partial result, and continue when they do.`;
 }
 
+/** The field of the start's form that has the money on its button. */
+export const SHOWN_COST = 'shown-cost';
+
 function actionsOf({ upload, choice, plan }: ShownUpload, viewer: Viewer): Markup {
   const path = uploadPath(upload);
   const fields = fieldsOf(choice);
   const found = plan?.found ?? null;
   return html`<div class="ends">
-${found !== null && actionButton(viewer, `${path}/start`, `Start: ${costText(found.plan)}`, [...fields, ['back', uploadPath(upload, fields)]])}
+${found !== null && actionButton(viewer, `${path}/start`, `Start: ${costText(found.plan)}`, [...fields, [SHOWN_COST, found.plan.spending?.maxCost ?? ''], ['back', uploadPath(upload, fields)]])}
 ${actionButton(viewer, `${path}/discard`, 'Discard')}
 </div>`;
 }

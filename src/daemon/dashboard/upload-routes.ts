@@ -6,13 +6,14 @@ import type { Context } from 'hono';
 import { BrandEnrichError, NeverStartError, usageProblem } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
+import { isMoreThan } from '../../run/lookups/spending.js';
 import { choiceOf, type UploadPlans } from '../inbox/plan-upload.js';
 import { withTableEnding } from '../inbox/upload-name.js';
 import type { Upload, Uploads } from '../inbox/uploads.js';
 import { type Action, FORGED, mayAct } from './actions.js';
 import { type GatedApp, type Session, sendPage, type Viewer } from './gate.js';
 import { uploadPath } from './upload-choices.js';
-import { costText, renderUpload } from './upload-page.js';
+import { costText, renderUpload, SHOWN_COST } from './upload-page.js';
 
 export interface UploadParts {
   readonly uploads: Uploads;
@@ -105,6 +106,12 @@ export function uploadActions({ uploads, plans }: UploadParts): Action[] {
           throw new NeverStartError(usageProblem(what, upload.name, 'open its plan, then start it'));
         }
         const { plan, format, overage } = found;
+        const shown = /^\d{1,12}(?:\.\d{1,6})?$/.exec(fields.get(SHOWN_COST) ?? '')?.[0];
+        // Another view may have planned it anew since, when more of the quota was used.
+        if (shown !== undefined && plan.spending !== null && isMoreThan(plan.spending.maxCost, shown)) {
+          const what = 'it may cost more now than the page showed';
+          throw new NeverStartError(usageProblem(what, upload.name, 'open its plan, then start it'));
+        }
         // The money that was shown is the most that it costs, whatever others spend meanwhile.
         const cap = overage > 0 && plan.spending !== null ? { maxCost: plan.spending.maxCost } : {};
         const settings = { ...choice, ...cap };

@@ -7,6 +7,7 @@ export const UPLOAD_SCRIPT = `'use strict';
   const [input, button, bar] = ['input[type=file]', 'button', 'progress'].map((each) => form.querySelector(each));
   const words = document.getElementById('upload-said');
   const fault = document.getElementById('upload-fault');
+  const LOST = 'The connection was lost, and nothing was kept. Send the file again.';
   let isSending = false;
   form.hidden = false;
 
@@ -23,7 +24,7 @@ export const UPLOAD_SCRIPT = `'use strict';
     for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
     request.upload.onprogress = ({ loaded, total }) => { bar.value = total > 0 ? loaded / total : 0; };
     request.onload = () => request.status === 201 ? resolve(JSON.parse(request.responseText).path) : reject(new Error(request.responseText));
-    request.onerror = () => reject(new Error('The connection was lost, and nothing was kept. Send the file again.'));
+    request.onerror = () => reject(new Error(LOST));
     request.send(file);
   });
 
@@ -34,7 +35,9 @@ export const UPLOAD_SCRIPT = `'use strict';
     say('Sending ' + file.name);
     try {
       // Asked first, because browsers do not read an answer while they send.
-      const answer = await fetch('/uploads/check' + query + '&size=' + file.size, { method: 'POST', headers });
+      const answer = await fetch('/uploads/check' + query + '&size=' + file.size, { method: 'POST', headers })
+        .catch(() => { throw new Error(LOST); });
+      if (answer.status === 401) throw new Error('Your session has ended: reload the page and sign in.');
       if (!answer.ok) throw new Error(await answer.text());
       bar.hidden = false;
       location.assign(await transfer(file, query));

@@ -241,3 +241,13 @@ describe('a session', () => {
     expect((await ask(served, '/', { headers })).status).toBe(200);
   });
 });
+
+it('a name is cut between characters, never inside one', async () => {
+  const served = await startDashboard();
+  const form = new URLSearchParams({ password: PASSWORD, user: `${'a'.repeat(59)}😀b` });
+  const answer = await ask(served, '/sign-in', { ...signIn(PASSWORD), body: form.toString() });
+  expect(answer.status).toBe(303);
+  const page = await ask(served, '/', { headers: { cookie: cookieOf(answer).split(';', 1)[0] ?? '' } });
+  expect(page.text).toContain(`${'a'.repeat(59)}😀<`);
+  expect(served.errors).toEqual([]);
+});

@@ -20,7 +20,7 @@ describe('the status word', () => {
     ['Paused', withData(accountParts({ quota: 10, sent: 10, isPaused: true, closedAt: 1 }))],
     ['No answers', withData(accountParts({ quota: 10, held: 1, answeredAt: NOW - 30_000 }))],
     ['Working', withData(accountParts({ quota: 10, held: 1, answeredAt: NOW - 29_999 }))],
-    ['Account closed', withData(accountParts({ quota: 10, closedAt: 1 }))],
+    ['Quota reached', withData(accountParts({ quota: 10, closedAt: 1 }))],
     ['Limit used up', withData(accountParts({ quota: 10, sent: 10 }, 'free'))],
   ])('%s', (label, view) => {
     expect(verdictOf(view)[0]).toBe(label);

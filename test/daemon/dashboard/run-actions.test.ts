@@ -13,6 +13,7 @@ function actionsOn(
   parts: Parameters<typeof runRecord>[0],
   account: Parameters<typeof ledgerState>[0] = {},
   isThere = true,
+  outageNoticedAt: number | null = null,
 ) {
   const asked: string[] = [];
   const ledger = ledgerState({ now: NOW, quota: 20_000, sent: 19_900, ...account });
@@ -26,7 +27,7 @@ function actionsOn(
     ledger: { show: async () => ledger, setPaused: (isPaused: boolean) => note(`all ${isPaused}`) },
   } as never;
   const data = dashboardData({ runs: [runRecord(parts)], ledger });
-  const look = async () => dashboardView({ data });
+  const look = async () => dashboardView({ data, outageNoticedAt });
   const lookAtRun = createRunLook({ engine, look, inboxes: [] });
   const actions = runActions({ engine, look, lookAtRun, terms: TERMS });
   const input = (id = ID) => ({ params: { id }, fields: new URLSearchParams() });
@@ -135,3 +136,13 @@ it('a run that is unknown, or has just ended, is refused', async () => {
   await expect(actionsOn({}).carryOut('/runs/:id/pause', 'r-none')).rejects.toThrow('no such run');
   await expect(actionsOn({}, {}, false).carryOut('/runs/:id/pause')).rejects.toThrow('this run has ended');
 });
+
+it.each(['/runs/:id/pause', '/runs/:id/cancel', '/pause', '/resume'])(
+  '%s is refused while the engine does not answer: it would happen when it is back',
+  async (path) => {
+    const { asked, ask, carryOut } = actionsOn(left, {}, true, NOW);
+    await expect(carryOut(path)).rejects.toThrow('the engine does not answer');
+    if (path === '/resume') await expect(ask(path)).rejects.toThrow('the engine does not answer');
+    expect(asked).toEqual([]);
+  },
+);

@@ -66,6 +66,15 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await expect.poll(() => alert.textContent()).toBe('Drop one file at a time.');
     await drop(page, [['list.csv.part', 'x']]);
     await expect.poll(() => alert.textContent()).toContain('rename the file');
+    await page.route('**/uploads/check?*', (route) => route.abort());
+    await drop(page, [['list.csv', 'x']]);
+    await expect.poll(() => alert.textContent()).toContain('The connection was lost');
+    await page.unroute('**/uploads/check?*');
+    const cookies = await page.context().cookies();
+    await page.context().clearCookies();
+    await drop(page, [['list.csv', 'x']]);
+    await expect.poll(() => alert.textContent()).toContain('Your session has ended');
+    await page.context().addCookies(cookies);
     await page.route('**/uploads?*', (route) => route.abort());
     await drop(page, [['list.csv', 'x']]);
     await expect.poll(() => alert.textContent()).toContain('The connection was lost');

@@ -11,6 +11,7 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FailFileError, NeverStartError } from '../../../src/core/errors.js';
+import { uploadActions } from '../../../src/daemon/dashboard/upload-routes.js';
 import { createUploads, UPLOADS_FOLDER } from '../../../src/daemon/inbox/uploads.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { PASSWORD, startDashboard, uploadPages } from './served.js';
@@ -322,6 +323,25 @@ describe('a start', () => {
       expect.any(NeverStartError),
     ]);
     expect((await readdir(inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
+  });
+
+  it('is refused where a newer plan costs more than its form showed', async () => {
+    const {
+      uploads,
+      received: [upload],
+      inbox,
+    } = await received(['list.csv']);
+    if (upload === undefined) throw new Error('nothing was received');
+    const spending = { maxCost: '1.5', overageRequests: 15, withinQuota: 9 };
+    const plan = { spending, requests: { least: 24, most: 24 }, currency: null };
+    const plans = { made: () => ({ found: { plan, format: 'csv', overage: 30 } }) } as never;
+    const [start] = uploadActions({ uploads, plans });
+    const press = (shown: string) =>
+      start?.carryOut({ params: { id: upload.id }, fields: new URLSearchParams({ 'shown-cost': shown }) });
+    await expect(press('0')).rejects.toThrow('it may cost more now than the page showed');
+    expect(await readdir(inbox)).toEqual([]);
+    await press('1.5');
+    expect(JSON.parse(await readFile(join(inbox, 'list.csv.json'), 'utf8'))).toEqual({ maxCost: '1.5' });
   });
 });
 
