@@ -128,7 +128,12 @@ const DROP_AGAIN =
 /** The first line of the reason says what happened; it is also what the log shows. */
 function failed(what: string, todo: string, file = ''): JobEnd & { readonly type: 'failed' } {
   const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}.`;
-  const paragraphs = [sentence, `What to do: ${todo}.`, settingsAdvice(todo, file), DROP_AGAIN];
+  const paragraphs = [
+    sentence,
+    `What to do: ${todo}${todo.endsWith('?') ? '' : '.'}`,
+    settingsAdvice(todo, file),
+    DROP_AGAIN,
+  ];
   const text = `${paragraphs.filter((each) => each !== '').join('\n\n')}\n`;
   return { type: 'failed', reason: visible(text) };
 }
