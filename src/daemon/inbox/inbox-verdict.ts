@@ -130,7 +130,8 @@ const DROP_AGAIN =
 /** The first line of the reason says what happened; it is also what the log shows. */
 function failed(what: string, todo: string, file = ''): JobEnd & { readonly type: 'failed' } {
   const sentence = sentenceOf(what);
-  const paragraphs = [sentence, `What to do: ${todo}.`, settingsAdvice(todo, file), DROP_AGAIN];
+  const advice = `What to do: ${todo}${todo.endsWith('?') ? '' : '.'}`;
+  const paragraphs = [sentence, advice, settingsAdvice(todo, file), DROP_AGAIN];
   const text = `${paragraphs.filter((each) => each !== '').join('\n\n')}\n`;
   return { type: 'failed', reason: visible(text) };
 }

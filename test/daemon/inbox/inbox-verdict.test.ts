@@ -86,6 +86,16 @@ describe('an error', () => {
     expect(verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, tries)).toMatchObject(expected);
   });
 
+  it('an advice that asks keeps its question mark alone', () => {
+    const error = new NeverStartError({
+      code: 'usage-invalid',
+      subject: 'colum',
+      todo: 'did you mean column?',
+    });
+    const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
+    expect(end).toMatchObject({ reason: expect.stringContaining('What to do: did you mean column?\n') });
+  });
+
   it('is explained to the person who dropped the file', () => {
     const error = new FailFileError({
       code: 'input-preamble',
