@@ -54,7 +54,8 @@ export function verdictOfResult(
 ): JobEnd {
   const parked = (why: ParkReason, sentence: string): JobEnd => {
     const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
-    const reason = visible(`Not finished yet: ${sentence}.\n\n${WAITING}\n`);
+    const isCapped = why === 'limit' && OWN_CAP.test(sentence);
+    const reason = visible(`Not finished yet: ${sentence}.\n\n${isCapped ? CAPPED : WAITING} ${RESULTS}\n`);
     return { type: 'parked', reason, parkState: parkState(why), holdMs };
   };
   if (facts.failures.has(HOPELESS_REASON)) return parked('unreachable', HOPELESS_REASON);
@@ -147,7 +148,14 @@ export const CRASHED_TOO_OFTEN = failed(
 );
 
 const WAITING =
-  'You do not need to do anything: the remaining rows are looked up when quota and budget allow it and the service\nanswers. The file then moves to the folder done. The results so far are next to this file (partial). Rows that were\nnot looked up yet are in the errors file.';
+  'You do not need to do anything: the remaining rows are looked up when quota and budget allow it and the service\nanswers.';
+
+/** Limits that settings of the inbox put on each file; see `judgeDenial`. */
+const OWN_CAP = /--max-(?:requests|cost)\b/;
+const CAPPED =
+  'The settings of this inbox limit each file (maxRequests, maxCost). To continue, raise that limit in brand-enrich.json;\notherwise the file waits for the next period.';
+const RESULTS =
+  'The file then moves to the folder done. The results so far are next to this file (partial).\nRows that were not looked up yet are in the errors file.';
 
 /**
  * The lines for `brand-enrich.json` for the flags of a "what to do", one for each alternative.

@@ -48,6 +48,17 @@ describe('a finished run', () => {
     });
   });
 
+  it.each([
+    ['the quota of 100 is used up', /^You do not need to do anything/m],
+    ['--max-requests 2 is reached for this run (2 sent)', /raise that limit in brand-enrich\.json/],
+    ['--max-cost is reached for this run', /raise that limit in brand-enrich\.json/],
+  ])('that stopped because %s says who has to do what', (sentence, expected) => {
+    const end: LookupsEnd = { type: 'halted', halt: { why: 'limit', sentence } };
+    const facts = { failures: new Map() };
+    const verdict = verdictOfResult({ end, isComplete: false, facts }, parkState);
+    expect(verdict).toMatchObject({ reason: expect.stringMatching(expected) });
+  });
+
   it('with lookups that failed during an outage waits for the service', () => {
     const facts = { failures: new Map([[HOPELESS_REASON, 3]]) };
     expect(verdictOfResult({ end: { type: 'finished' }, isComplete: true, facts }, parkState).type).toBe(
