@@ -7,6 +7,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { assertDiskRoom, CHECK_DISK_EVERY_BYTES } from '../core/disk-room.js';
 import { errorText, FailFileError, InterruptedError, NeverStartError } from '../core/errors.js';
 import { makeFolder } from '../core/make-folder.js';
 import { openPlainFile, ownDescriptor } from '../core/plain-file.js';
@@ -237,7 +238,14 @@ async function spoolStream(
     throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause });
   });
   try {
+    let size = 0;
+    let checkAt = CHECK_DISK_EVERY_BYTES;
     for await (const chunk of chunks) {
+      size += chunk.length;
+      if (size >= checkAt) {
+        checkAt = size + CHECK_DISK_EVERY_BYTES;
+        await assertDiskRoom([folder]);
+      }
       await file.handle.appendFile(Buffer.from(chunk)).catch((cause: unknown) => {
         const todo = 'free disk space or use another folder with --state';
         throw new FailFileError({ code: 'disk-low', what, subject: folder, todo, cause });

@@ -5,6 +5,7 @@
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
+import { assertDiskRoom } from '../core/disk-room.js';
 import { type BrandEnrichError, FailFileError, RefusedError } from '../core/errors.js';
 import { createReleasers, type Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -17,7 +18,6 @@ import { foreignTerms } from '../run/lookups/spending.js';
 import { type LookupsEnd, whyDeferred } from '../run/run-end.js';
 import { startRun } from '../run/run-record.js';
 import { createStanding } from '../run/run-view.js';
-import { assertDiskRoom } from '../run/scan/spool-file.js';
 import {
   freshnessOf,
   type LookupFailure,

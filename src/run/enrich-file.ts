@@ -1,5 +1,6 @@
 /** From a file to the same file enriched and ranked: every stage in its order. */
 import { basename, dirname, resolve } from 'node:path';
+import { assertDiskRoom } from '../core/disk-room.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Input } from '../intake/input.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
@@ -21,7 +22,6 @@ import { writeOutput } from './output/write-output.js';
 import { type LookupsEnd, whyDeferred } from './run-end.js';
 import { endRun, recordStored, startRun } from './run-record.js';
 import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
-import { assertDiskRoom } from './scan/spool-file.js';
 
 export type EnrichResult = Readonly<Awaited<ReturnType<typeof enrichFile>>>;
 

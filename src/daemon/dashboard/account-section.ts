@@ -176,13 +176,16 @@ ${limitText}
 const DAY_MS = 86_400_000;
 
 /**
- * Use at the end of each past day of the period, as days since its start with requests: from 0, and
- * straight over days without data. `gone`: days since the start. The day in progress is left out.
+ * Use at the end of each past day of the period, as days since its start with requests: from 0 if
+ * its first day is known, straight over later days without data, nothing before the first known
+ * day. `gone`: days since the start. The day in progress is left out. Pure.
  */
 export function daysOf(ledger: Pick<LedgerState, 'days' | 'period'> | null, gone: number) {
   const startedAt = periodStart(ledger?.period ?? '');
   const ends = (ledger?.days ?? []).map(
     ({ day, used }) => [(periodStart(day) - startedAt) / DAY_MS + 1, used] as const,
   );
-  return [[0, 0] as const, ...ends.filter(([end]) => end > 0 && end < gone)];
+  const [first] = ends.filter(([end]) => end > 0);
+  const start = first?.[0] === 1 ? [[0, 0] as const] : [];
+  return [...start, ...ends.filter(([end]) => end > 0 && end < gone)];
 }

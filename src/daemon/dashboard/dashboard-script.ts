@@ -36,7 +36,7 @@ export const DASHBOARD_SCRIPT = `'use strict';
       data: points.map(([x, y]) => ({ x, y })), borderColor: color(tone), backgroundColor: color(tone), borderWidth: 2, pointRadius: 0, ...more
     });
     chart.data.datasets = [
-      set([...line.points, [line.gone, line.used]], 'link', { borderWidth: 3 }),
+      set([...line.points, [line.gone, line.used]], 'link', { borderWidth: 3, pointRadius: line.points.length === 0 ? 4 : 0 }),
       set([[line.gone, line.used], [line.days, line.projected]], 'link', { borderDash: [5, 5] }),
       set(line.limit === null ? [] : [[0, line.limit], [line.days, line.limit]], 'poor', { borderWidth: 1.5 })
     ];

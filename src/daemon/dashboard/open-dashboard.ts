@@ -119,7 +119,7 @@ export async function openDashboard(context: DashboardContext) {
       [
         ...runActions({ engine, look, lookAtRun, terms }),
         ...failedActions(inboxes),
-        ...scheduleActions(createScheduleBook(engine)),
+        ...scheduleActions(createScheduleBook(engine), look),
         ...uploadActions(uploads),
       ],
       newest.expire,

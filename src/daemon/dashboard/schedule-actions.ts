@@ -3,10 +3,17 @@ import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { weekdayText } from '../../core/figures.js';
 import type { ScheduleBook, ScheduleState } from '../schedules/schedule-book.js';
 import type { Action } from './actions.js';
+import type { DashboardView } from './gather-dashboard.js';
 
 /** Its due times stay as they are. */
-export function scheduleActions(book: Pick<ScheduleBook, 'list' | 'runNow'>): Action[] {
+export function scheduleActions(
+  book: Pick<ScheduleBook, 'list' | 'runNow'>,
+  look: () => Promise<Pick<DashboardView, 'outageNoticedAt'>>,
+): Action[] {
   async function ready({ name = '' }: Readonly<Record<string, string>>): Promise<ScheduleState> {
+    // It would take effect when the engine is back: then nobody expects it any more.
+    if ((await look()).outageNoticedAt !== null)
+      throw refused('the engine does not answer', name, 'try again when it does');
     const state = (await book.list()).find(({ schedule }) => schedule.name === name);
     if (state === undefined) throw refused('no such schedule', name, 'reload the page');
     const { schedule, isRunning, isHostAway } = state;

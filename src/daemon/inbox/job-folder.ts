@@ -203,6 +203,8 @@ export async function dropAgain({ inbox }: Pick<InboxFolders, 'inbox'>, folder: 
   );
   await link(from, to).catch(async (error: unknown) => {
     if (hasSide) await rm(sideFileOf(to), { force: true });
+    if (isErrorCode(error, 'EEXIST', 'ENOENT'))
+      throw stays(file, 'somebody else has just put it back', 'reload the page');
     throw stays(file, systemWords(error), BY_HAND);
   });
   await unlink(from);

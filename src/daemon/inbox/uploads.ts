@@ -11,11 +11,11 @@ import { chmod, link, lstat, mkdir, open, readdir, rename, rm, writeFile } from 
 import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Clock } from '../../core/clock.js';
+import { assertDiskRoom, CHECK_DISK_EVERY_BYTES } from '../../core/disk-room.js';
 import { FailFileError, NeverStartError, usageProblem } from '../../core/errors.js';
 import { isRunning } from '../../core/lifecycle.js';
 import { makeFolder } from '../../core/make-folder.js';
 import { systemWords } from '../../core/system-error.js';
-import { assertDiskRoom } from '../../run/scan/spool-file.js';
 import { isErrorCode, sideFileOf } from './inbox-file.js';
 import { numberedName, uploadName } from './upload-name.js';
 
@@ -24,7 +24,6 @@ export const UPLOADS_FOLDER = '.uploads';
 
 const KEPT_MS = 86_400_000;
 const LOOK_MS = 3_600_000;
-const CHECK_DISK_EVERY_BYTES = 16 * 1_048_576;
 
 /** A file that was received completely. */
 export interface Upload {

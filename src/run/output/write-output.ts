@@ -109,7 +109,8 @@ async function openTable(
   if (format !== 'xlsx') return output;
   const sheetName = input.typed?.sheet ?? 'Enriched';
   const { createXlsxFile } = await import('./xlsx-file.js');
-  return createXlsxFile(output, { formats: formatsOf(input), sheetName, hasHeader });
+  const isFromSheet = input.format === 'xlsx';
+  return createXlsxFile(output, { formats: formatsOf(input), isFromSheet, sheetName, hasHeader });
 }
 
 /** Writes records, which end in a line break, as elements of one JSON array. */

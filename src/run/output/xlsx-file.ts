@@ -10,6 +10,7 @@ import { NeverStartError } from '../../core/errors.js';
 import {
   BUILT_IN_FORMATS,
   type CellFormats,
+  NO_FORMATS,
   readTyped,
   serialOfIso,
   type TypedCell,
@@ -22,6 +23,8 @@ type Output = Awaited<ReturnType<typeof createOutput>>;
 
 export interface SheetPlan {
   readonly formats: CellFormats;
+  /** The input is a sheet: its numbers stay as they are. */
+  readonly isFromSheet: boolean;
   readonly sheetName: string;
   /** Whether the first record is a header. */
   readonly hasHeader: boolean;
@@ -52,7 +55,7 @@ export function assertFitsSheet(path: string, rows: number, columns: number): vo
 
 /** Like `output`, to which it writes, but takes records of `TypedCell`s. */
 export function createXlsxFile(output: Output, plan: SheetPlan): Output {
-  const styles = createStyles(plan.formats);
+  const styles = createStyles(plan);
   const sheet = new PassThrough({ highWaterMark: 1 << 18 });
   const zip = new ZipFile();
   const bytes = zip.outputStream as Readable;
@@ -196,7 +199,7 @@ const LONGEST_LINK = 255;
 const LONGEST_TEXT = 32_767;
 
 /** Cell styles: one for each number format of the input, then those of our cells. */
-function createStyles({ codes, is1904 }: CellFormats) {
+function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
   const all = [...codes, MOMENT_FORMAT, DAY_FORMAT];
   const moment = codes.length;
   const day = moment + 1;
@@ -231,6 +234,7 @@ function createStyles({ codes, is1904 }: CellFormats) {
     cell(ref: string, cell: TypedCell, isHeader: boolean): string {
       if (cell === null) return '';
       if (typeof cell === 'string') return text(ref, cell, isHeader ? header : 0);
+      if (!isFromSheet && isLongInteger(cell)) return text(ref, textOfCell(cell, NO_FORMATS), 0);
       if (typeof cell === 'number') return `<c r="${ref}"${styled(isHeader ? header : 0)}><v>${cell}</v></c>`;
       if (typeof cell === 'boolean') return `<c r="${ref}" t="b"><v>${cell ? 1 : 0}</v></c>`;
       if ('s' in cell) return text(ref, cell.s, cell.f);
@@ -249,6 +253,12 @@ function createStyles({ codes, is1904 }: CellFormats) {
       return `<c r="${ref}"${styled(cell.t.includes('T') ? moment : day)}><v>${serial}</v></c>`;
     },
   };
+}
+
+/** Excel keeps 15 digits of a number; an integer with more is an identifier. */
+function isLongInteger(cell: TypedCell): boolean {
+  if (typeof cell === 'number') return /^-?\d{16,}$/.test(String(cell));
+  return typeof cell === 'object' && cell !== null && 'n' in cell && /^-?\d{16,}$/.test(String(cell.n));
 }
 
 function styled(style: number): string {

@@ -13,8 +13,12 @@ const PATIENCE = { timeout: 40_000, interval: 100 };
 
 const NOTHING_SENT = { fields: new URLSearchParams() };
 
-function actionOn(book: Parameters<typeof scheduleActions>[0], name: string) {
-  const [action] = scheduleActions(book);
+function actionOn(
+  book: Parameters<typeof scheduleActions>[0],
+  name: string,
+  outageNoticedAt: number | null = null,
+) {
+  const [action] = scheduleActions(book, async () => ({ outageNoticedAt }));
   if (action?.ask === undefined) throw new Error('it does not ask');
   const input = { ...NOTHING_SENT, params: { name } };
   return { ask: () => action.ask?.(input), carryOut: () => action.carryOut(input) };
@@ -32,6 +36,8 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     const { execute, end } = createSlowRun();
     const { ask, carryOut } = actionOn(book, schedule.name);
     await expect(ask()).rejects.toThrow(`its machine is offline: ${schedule.name} on ${scene.host}`);
+    const unavailable = actionOn(book, schedule.name, 1);
+    await expect(unavailable.carryOut()).rejects.toThrow('the engine does not answer');
     await scene.startRunner({ execute });
     const due = (await book.list())[0]?.nextAt;
     const question = await ask();

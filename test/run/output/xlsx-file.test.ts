@@ -18,13 +18,20 @@ import { CSV_SHAPE, INVALID, JSON_SHAPE, MATCHED, planFor } from './plans.js';
 
 const codes = ['General', 'dd.mm.yyyy', '@', '0.0 "%"', 'mm-dd-yy'];
 
+const PLAIN_SHEET = {
+  formats: { codes, is1904: false },
+  isFromSheet: false,
+  sheetName: 'S',
+  hasHeader: true,
+};
+
 async function writeBook(
   records: readonly string[],
-  { hasHeader = true, is1904 = false, sheetName = 'Sheet' } = {},
+  { hasHeader = true, is1904 = false, sheetName = 'Sheet', isFromSheet = true } = {},
 ): Promise<string> {
   const path = join(await temporaryFolder(), 'book.xlsx');
   const output = await createOutput(path, { gzip: false, bom: false, stdout: null });
-  const book = createXlsxFile(output, { formats: { codes, is1904 }, sheetName, hasHeader });
+  const book = createXlsxFile(output, { formats: { codes, is1904 }, isFromSheet, sheetName, hasHeader });
   for (const record of records) await book.write(record);
   await book.commit();
   return path;
@@ -126,11 +133,27 @@ it('a link too long for a formula is text, a text too long for a cell is cut', a
   expect(String(long)).toHaveLength(32_767);
 });
 
+it.each([
+  [false, ['4611686018427387905', '9007199254740991', '-1234567890123456', 123456789012345, 0.1 + 0.2]],
+  [true, [4611686018427387905n, 9007199254740991, -1234567890123456, 123456789012345, 0.1 + 0.2]],
+])(
+  'integers that Excel would cut become text, unless the input is a sheet: %s',
+  async (isFromSheet, kept) => {
+    const record =
+      '[{"n":"4611686018427387905"},9007199254740991,-1234567890123456,123456789012345,0.30000000000000004]';
+    const path = await writeBook(['["a","b","c","d","e"]', record], { isFromSheet });
+    const { rows } = await readBook(path);
+    const shown = (value: unknown) =>
+      typeof value === 'object' && value !== null && 'n' in value ? BigInt(String(value.n)) : value;
+    expect(rows.map((row) => row.map(shown))).toEqual([kept]);
+  },
+);
+
 it('leaves nothing if it is discarded before or after rows', async () => {
   const folder = await temporaryFolder();
   const path = join(folder, 'book.xlsx');
   const output = await createOutput(path, { gzip: false, bom: false, stdout: null });
-  const book = createXlsxFile(output, { formats: { codes, is1904: false }, sheetName: 'S', hasHeader: true });
+  const book = createXlsxFile(output, PLAIN_SHEET);
   for (let at = 0; at < 1_000; at += 1) await book.write(JSON.stringify([at, 'x'.repeat(500)]));
   await book.discard();
   await expect(readFile(path)).rejects.toThrow('ENOENT');
@@ -138,7 +161,7 @@ it('leaves nothing if it is discarded before or after rows', async () => {
 
 it.runIf(existsSync('/dev/full'))('a full disk ends the writing with its reason', async () => {
   const output = await createOutput('/dev/full', { gzip: false, bom: false, stdout: null });
-  const book = createXlsxFile(output, { formats: { codes, is1904: false }, sheetName: 'S', hasHeader: true });
+  const book = createXlsxFile(output, PLAIN_SHEET);
   const writing = async () => {
     for (let at = 0; at < 20_000; at += 1) await book.write(JSON.stringify([randomUUID(), randomUUID()]));
     await book.commit();
@@ -281,6 +304,7 @@ it('a workbook written by other software keeps value and type through a second o
   const output = await createOutput(`${path}.xlsx`, { gzip: false, bom: false, stdout: null });
   const book = createXlsxFile(output, {
     formats: input.shape.typed ?? { codes: [], is1904: false },
+    isFromSheet: true,
     sheetName: 'S',
     hasHeader: true,
   });
