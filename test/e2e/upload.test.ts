@@ -247,7 +247,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const chosen = new Promise<void>((resolve, reject) => {
       page.on('filechooser', (chooser) => chooser.setFiles(file).then(resolve, reject));
     });
-    await page.goto(`${url}?token=${PASSWORD}`);
+    await page.goto(`${url}?token=${PASSWORD}&name=Ada`);
     await tabTo(page, 'upload-file');
     await page.keyboard.press('Enter');
     await chosen;

@@ -109,8 +109,13 @@ export function createGate({ host, password, key, clock }: GateOptions): GatedAp
     const url = new URL(context.req.url);
     const token = url.searchParams.get('token');
     if (token !== null && context.req.method === 'GET') {
+      const name = url.searchParams.get('name') ?? '';
       url.searchParams.delete('token');
-      return enter(context, ownPath(`${url.pathname}${url.search}`), token, '');
+      url.searchParams.delete('name');
+      const next = ownPath(`${url.pathname}${url.search}`);
+      // The log says who did what, so people give their name first.
+      if (name === '' && wantsPage(context)) return sendPage(context, renderSignIn(next, null, token));
+      return enter(context, next, token, name);
     }
     // False where the signature is not our own.
     const content = await getSignedCookie(context, key, cookieName(context, 'session'));

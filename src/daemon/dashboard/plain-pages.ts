@@ -37,20 +37,28 @@ export function timeText(at: number, now: number, words = agoText(at, now)): Mar
   return html`<time datetime="${iso}" title="${momentText(iso)}">${words}</time>`;
 }
 
-/** `complaint`: why an attempt was refused; null before the first. `next`: where to go then. */
-export function renderSignIn(next: string, complaint: string | null): Page {
+/**
+ * `complaint`: why an attempt was refused; null before the first. `next`: where to go then.
+ * `password`: of a sign-in link, which leaves only the name to ask for; null: it is asked for.
+ */
+export function renderSignIn(next: string, complaint: string | null, password: string | null = null): Page {
+  const asked = html`<label for="password">Password of the dashboard</label>
+<input id="password" type="password" name="password" autocomplete="current-password" required>`;
+  const known = html`<input type="hidden" name="password" value="${password ?? ''}">`;
   const body = html`<main class="sign-in">
 <form class="card" method="post" action="/sign-in">
 <h1>brand-enrich</h1>
 <input type="hidden" name="next" value="${next}">
 <label for="user">Your name, for the log</label>
-<input id="user" type="text" name="user" autocomplete="username" maxlength="60">
-<label for="password">Password of the dashboard</label>
-<input id="password" type="password" name="password" autocomplete="current-password" required autofocus>
+<input id="user" type="text" name="user" autocomplete="username" maxlength="60" required autofocus>
+${password === null ? asked : known}
 ${complaint !== null && html`<p class="banner bad" role="alert">${complaint}</p>`}
 <button type="submit">Sign in</button>
-<p class="note">The password is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process that serves this page. Without a password, the process prints a sign-in link on standard error when it starts.</p>
-</form>
+${
+  password === null &&
+  html`<p class="note">The password is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process that serves this page. Without a password, the process prints a sign-in link on standard error when it starts.</p>
+`
+}</form>
 </main>`;
   return page('Sign in: brand-enrich', ICON, body, []);
 }

@@ -51,7 +51,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const served = await startDashboard({ view, actions });
     const watched = await openWatchedPage(browser, options);
     onTestFinished(() => watched.page.context().close());
-    await watched.page.goto(`${served.url}?token=${PASSWORD}`);
+    await watched.page.goto(`${served.url}?token=${PASSWORD}&name=Ada`);
     const outside = () => watched.requests.filter((address) => !address.startsWith(served.url));
     return { ...watched, served, outside };
   }
@@ -130,13 +130,16 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.goto(served.url);
     await lookEverywhere(page, 'sign-in');
     expect(complaints).toEqual([]);
+    await page.getByLabel('Your name').fill('Ada');
     await page.getByLabel('Password of the dashboard').fill('not the password');
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('alert').waitFor();
     expect(await page.getByRole('alert').textContent()).toBe('Wrong password.');
+    await page.getByLabel('Your name').fill('Ada');
     await page.getByLabel('Password of the dashboard').fill(PASSWORD);
     await page.getByRole('button', { name: 'Sign in' }).click();
     await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
+    await page.getByText('Signed in as Ada').waitFor();
     expect(page.url()).toBe(served.url);
     expect(requests.filter((address) => !address.startsWith(served.url))).toEqual([]);
     await page.getByRole('button', { name: 'Sign out' }).click();

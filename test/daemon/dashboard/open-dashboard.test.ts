@@ -301,6 +301,8 @@ describeOn(engines, (under) => {
       const { runId } = furniture;
       const { page, requests, complaints } = await openWatchedPage(browser);
       await page.goto(scene.signInUrl);
+      await page.getByLabel('Your name').fill('Ada');
+      await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('link', { name: 'Queue', exact: true }).click();
       await page.getByText('Lookups').first().waitFor();
       await page.goto(new URL(`/queue/queue/${scene.names.queueName}`, scene.url).href);

@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     });
     const { page, complaints, requests } = await openWatchedPage(browser);
     onTestFinished(() => page.context().close());
-    await page.goto(`${served.url}?token=${PASSWORD}`);
+    await page.goto(`${served.url}?token=${PASSWORD}&name=Ada`);
     for (const viewport of [
       { width: 1_280, height: 900 },
       { width: 390, height: 844 },

@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const { served } = await serve();
     for (const [viewport, colorScheme] of LOOKS) {
       const { page, complaints, requests } = await openWatchedPage(browser, { viewport, colorScheme });
-      await page.goto(`${served.url}?token=${PASSWORD}`);
+      await page.goto(`${served.url}?token=${PASSWORD}&name=Ada`);
       const paths = ['', 'runs/r-paused', 'runs/r-20261120-000002', 'runs/r-20261120-000003'];
       for (const path of [...paths, `inboxes/0/failed/${FAILED}/`, 'runs/r-none']) {
         await page.goto(served.url + path);
@@ -106,7 +106,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   it('a run is resumed by keyboard, a file is downloaded, and the page renews itself', async () => {
     const { served, show, job } = await serve();
     const { page, complaints } = await openWatchedPage(browser, { acceptDownloads: true });
-    await page.goto(`${served.url}?token=${PASSWORD}`);
+    await page.goto(`${served.url}?token=${PASSWORD}&name=Ada`);
     await page.getByRole('link', { name: 'customers.csv', exact: true }).first().focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'customers.csv' }).waitFor();

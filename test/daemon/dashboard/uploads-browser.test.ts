@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.route('**/uploads/*', (route) =>
       route.request().method() === 'GET' ? route.fulfill({ body: 'OPENED' }) : route.continue(),
     );
-    await page.goto(`${served.url}?token=${PASSWORD}`);
+    await page.goto(`${served.url}?token=${PASSWORD}&name=Ada`);
     return { page, uploads, roots };
   }
 
