@@ -10,9 +10,17 @@ import { parseCommandLine } from './config/command-line.js';
 import { type ConfigFile, loadSettings, readConfigFile, wantsJson } from './config/load-settings.js';
 import type { CommandName } from './config/setting.js';
 import { inheritedFlags, type Settings } from './config/settings.js';
-import { showConfig, shownSettings } from './config/show-config.js';
 import type { CommandContext } from './context/open-context.js';
-import { BrandEnrichError, EXIT, type ExitCode, errorText } from './core/errors.js';
+import {
+  BrandEnrichError,
+  EXIT,
+  type ExitCode,
+  errorText,
+  FailFileError,
+  NeverStartError,
+  usageProblem,
+} from './core/errors.js';
+import { keepRunning } from './core/lifecycle.js';
 import { openLog } from './core/log.js';
 import { createRedact, keepSecret } from './core/secrets.js';
 import { printJson, printText } from './core/terminal-text.js';
@@ -38,8 +46,9 @@ interface Known {
 /** Runs one command to its end and sets the exit code of the process. Never rejects. */
 export async function main(argv: readonly string[]): Promise<void> {
   const known: Known = { file: null, settings: null };
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', acceptClosedPipe);
   try {
-    process.exitCode = await runArguments(argv, known);
+    process.exitCode = await keepRunning(runArguments(argv, known));
   } catch (error) {
     const { env } = process;
     const token = known.settings?.token ?? env.BRAND_API_TOKEN ?? '';
@@ -53,6 +62,11 @@ export async function main(argv: readonly string[]): Promise<void> {
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
+/** A reader such as `head` may leave early; an output that matters has its own error. */
+function acceptClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
+}
+
 async function runArguments(argv: readonly string[], known: Known): Promise<number> {
   const parsed = parseCommandLine(argv, packageVersion());
   if (!('command' in parsed)) {
@@ -60,9 +74,22 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
     return EXIT.done;
   }
   const { command, args, flags } = parsed;
+  const [word = ''] = args;
+  // Neither reads settings, so a wrong config file does not stop them.
+  const plain =
+    command === 'completion'
+      ? (await import('./commands/completion.js')).completionScript(word)
+      : command === 'schema'
+        ? (await import('./commands/schema.js')).schemaText(word)
+        : null;
+  if (plain !== null) {
+    printText(process.stdout, plain);
+    return EXIT.done;
+  }
   const { env, stdin, stdout, stderr } = process;
   const folder = process.cwd();
-  const file = readConfigFile({ flags, env, folder });
+  // `init` writes it.
+  const file = command === 'init' ? null : readConfigFile({ flags, env, folder });
   known.file = file;
   const surroundings = { file, home: homedir(), isRoot: process.getuid?.() === 0 };
   const loaded = loadSettings({ ...surroundings, flags, env, command });
@@ -76,8 +103,8 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   const load: CommandContext['load'] = (of, own, fallback = {}) => {
     // An empty variable counts as not set.
     const unset = Object.fromEntries(Object.entries(fallback).filter(([name]) => !env[name]));
-    const said = { flags: { ...inheritedFlags(flags), ...own }, env: { ...env, ...unset } };
-    return loadSettings({ ...surroundings, ...said, command: of });
+    const given = { flags: { ...inheritedFlags(flags), ...own }, env: { ...env, ...unset } };
+    return loadSettings({ ...surroundings, ...given, command: of });
   };
   const context = { stdin, stdout, stderr, log, ...signals, configFile: file, folder, load };
   const [family = ''] = command.split(' ', 1);
@@ -138,18 +165,16 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
     (await import('./commands/local-service.js')).runGenerateCatalogue(call),
   engine: async (call) => (await import('./commands/engine.js')).runEngineCommand(call),
   schedule: async (call) => (await import('./commands/schedule.js')).runSchedule(call),
-  async config(call) {
-    if (call.settings.json) printJson(call.stdout, shownSettings(call));
-    else printText(call.stdout, `${showConfig(call, call.configFile)}\n`);
-    return EXIT.done;
-  },
+  init: async (call) => (await import('./commands/init.js')).runInit(call),
+  config: async (call) => (await import('./commands/config.js')).runConfig(call),
 };
 
 /**
  * The error that ends a process: `data` for programs, `text` for people, a line or a few. The token
  * is removed from unknown errors; our own messages never hold it.
  */
-export function failureOf(error: unknown, token: string) {
+export function failureOf(thrown: unknown, token: string) {
+  const error = faultOfProcess(thrown) ?? thrown;
   if (error instanceof BrandEnrichError) {
     const { code, message, exitCode } = error;
     return { data: { error: { code, message, exitCode } }, text: `brand-enrich: ${message}\n` };
@@ -159,4 +184,17 @@ export function failureOf(error: unknown, token: string) {
   const words = error instanceof Error ? redact(error.stack ?? error.message) : message;
   const text = `brand-enrich: this is a bug; please report it: ${words}\n`;
   return { data: { error: { code: 'bug', message, exitCode: EXIT.ioError } }, text };
+}
+
+/** What may happen at any place, because it concerns the whole process; null: anything else. */
+function faultOfProcess(error: unknown): BrandEnrichError | null {
+  const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
+  if (syscall === 'uv_cwd') {
+    const todo = 'change to an existing folder, then run again';
+    return new NeverStartError(usageProblem('the working folder was removed', '.', todo));
+  }
+  if (code !== 'EMFILE' && code !== 'ENFILE') return null;
+  const subject = code === 'EMFILE' ? 'ulimit -n' : 'fs.file-max';
+  const todo = 'raise this limit (4096 is enough), then run again: nothing that was paid for is lost';
+  return new FailFileError({ code: 'files-limit', subject, todo, cause: error });
 }

@@ -8,6 +8,7 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { EXIT_MEANINGS } from '../src/config/help.ts';
+import type { SettingGroup } from '../src/config/setting.ts';
 import { SETTING_ENTRIES, type SettingName } from '../src/config/settings.ts';
 import { ERROR_CATALOGUE } from '../src/core/errors.ts';
 import { parseAccounts } from '../src/local-service/accounts.ts';
@@ -20,8 +21,16 @@ const README = 'README.md';
 const OPERATING = 'src/daemon/README.md';
 const LOCAL_SERVICE = 'src/local-service/README.md';
 
+const OPERATING_GROUPS: readonly SettingGroup[] = [
+  'Inbox',
+  'Schedules',
+  'Account and answers',
+  'Network',
+  'Dashboard',
+  'Notifications',
+];
 const operating = SETTING_ENTRIES.filter(
-  ([name, { group }]) => group === 'Notifications' || /^(metrics|otel|dashboard)/.test(name),
+  ([name, { group }]) => OPERATING_GROUPS.includes(group) || /^(metrics|otel)/.test(name),
 ).map(([name]) => name);
 const localService = SETTING_ENTRIES.filter(([, { group }]) => group === 'Local service').map(
   ([name]) => name,

@@ -1,3 +1,7 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { FailFileError, NeverStartError } from '../src/core/errors.js';
 import { failureOf } from '../src/main.js';
@@ -18,6 +22,14 @@ describe('an error that ends a process', () => {
     ],
     [wrong, { code: 'usage-invalid', message: 'no such flag: --x; see --help', exitCode: 2 }],
     [new TypeError('x is not a function'), { code: 'bug', message: 'x is not a function', exitCode: 5 }],
+    [
+      Object.assign(new Error('EMFILE: too many open files'), { code: 'EMFILE', path: '/x.js' }),
+      { code: 'files-limit', message: expect.stringMatching(/: ulimit -n; raise this limit/), exitCode: 5 },
+    ],
+    [
+      Object.assign(new Error('ENOENT: uv_cwd'), { code: 'ENOENT', syscall: 'uv_cwd' }),
+      { code: 'usage-invalid', message: expect.stringMatching(/working folder was removed/), exitCode: 2 },
+    ],
     ['a text', { code: 'bug', message: 'a text', exitCode: 5 }],
   ])('is printed as JSON for programs: %s', (error, data) => {
     expect(failureOf(error, '').data).toEqual({ error: data });
@@ -37,4 +49,13 @@ describe('an error that ends a process', () => {
     expect(failureOf(error, 's3cr3t').data.error.message).toBe('Invalid character in header: Bearer ***');
     expect(failureOf(error, 's3cr3t').text).not.toContain('s3cr3t');
   });
+});
+
+it('a reader that leaves early ends no command with an error', async () => {
+  const cli = fileURLToPath(new URL('../dist/src/cli.js', import.meta.url));
+  const child = spawn(process.execPath, [cli, 'schema', 'report'], { stdio: ['ignore', 'pipe', 'pipe'] });
+  child.stdout.destroy();
+  const said = text(child.stderr);
+  const [code] = await once(child, 'exit');
+  expect([code, await said]).toEqual([0, '']);
 });

@@ -25,6 +25,7 @@ const MODULES: readonly string[] = [
   'run',
   'local-service',
   'context',
+  'library',
   'daemon',
   'commands',
 ];
@@ -242,6 +243,22 @@ it.skipIf(listed.status !== 0)('the top of the repository contains nothing else'
       .map((path) => path.split('/')[0] ?? ''),
   );
   expect([...names].filter((name) => !TOP_LEVEL.includes(name))).toEqual([]);
+});
+
+/** Names of files and packages whose code is loaded together with this one. */
+function loadedWith({ path, text }: Source): string[] {
+  const imports = text.matchAll(/^(?:import|export)\b(?!\s+type\b)[^;'"]*?\bfrom\s*['"]([^'"]+)['"]/gm);
+  return [...imports].map(([, name = '']) =>
+    name.startsWith('.') ? posix.join(posix.dirname(path), name).replace(/[.]js$/, '.ts') : name,
+  );
+}
+
+it('formats that few files have are loaded when a file needs them, and not at the start', () => {
+  const graph = new Map(sourcesUnder('src').map((source) => [source.path, loadedWith(source)]));
+  const atStart = new Set(['src/main.ts', 'src/commands/run.ts', 'src/commands/up.ts', 'src/index.ts']);
+  for (const path of atStart) for (const name of graph.get(path) ?? []) atStart.add(name);
+  expect([...atStart]).toEqual(expect.arrayContaining(['src/intake/open-input.ts', 'zod']));
+  expect([...atStart].filter((name) => /hyparquet|yauzl|yazl|saxes/.test(name))).toEqual([]);
 });
 
 describe('the checks themselves', () => {

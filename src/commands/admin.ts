@@ -10,6 +10,8 @@ import {
 } from '../context/account-status.js';
 import { spoolOf } from '../context/open-context.js';
 import { accountOf, knownNames } from '../context/open-service.js';
+import { accountDocument, answersDocument, runDocument, statusDocument } from '../context/status-document.js';
+import type { Document } from '../core/documents.js';
 import { type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { IDENTIFIER_KINDS, type Identifier } from '../core/identifier.js';
@@ -24,7 +26,14 @@ import { limitOf, spentOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
-import { foundNothing, type RunRecord, type RunStatus, unreportedOf } from '../stores/run-store.js';
+import {
+  foundNothing,
+  queuedText,
+  type RunRecord,
+  type RunStatus,
+  runsBefore,
+  unreportedOf,
+} from '../stores/run-store.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 
@@ -41,17 +50,15 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
     case 'status':
       return status(settings, stores);
     case 'pause':
-      await ledger.setPaused(true);
-      return answerLine({ paused: true }, 'spending is paused; `brand-enrich resume` allows it again');
-    case 'resume':
-      await ledger.setPaused(false);
-      return answerLine({ paused: false }, 'spending is allowed again');
+    case 'resume': {
+      const [id = null] = args;
+      return id === null ? pauseAll(command === 'pause', stores) : pauseRun(id, command === 'pause', stores);
+    }
     case 'cancel': {
       const [id = ''] = args;
       if (await runs.cancel(id))
         return answerLine({ cancelled: id }, `${id} is cancelled; its paid answers stay stored`);
-      const todo = '`brand-enrich status` lists the runs';
-      throw new NeverStartError(usageProblem('the engine knows no such run', id, todo));
+      throw unusableRun('the engine knows no such run', id);
     }
     case 'ledger show': {
       const account = accountOf(settings);
@@ -71,7 +78,7 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
     }
     case 'outcomes stats': {
       const stats = await outcomes.stats();
-      return { data: stats, text: outcomesText(stats) };
+      return { data: answersDocument(stats), text: outcomesText(stats) };
     }
     case 'outcomes forget': {
       const forgotten = await outcomes.forget(keysOf(args, settings));
@@ -86,6 +93,31 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
   }
 }
 
+async function pauseAll(isPaused: boolean, { ledger, runs }: Engine): Promise<Answer> {
+  await ledger.setPaused(isPaused);
+  const data = { run: null, isPaused, paused: isPaused };
+  if (isPaused) return answerLine(data, 'spending is paused; `brand-enrich resume` allows it again');
+  const still = (await runs.list(RUNS_SHOWN)).filter((run) => run.isPaused).map(({ id }) => id);
+  const rest = still.length === 0 ? '' : `; still paused: ${still.join(', ')}`;
+  return answerLine(data, `spending is allowed again${rest}`);
+}
+
+async function pauseRun(id: string, isPaused: boolean, { ledger, runs }: Engine): Promise<Answer> {
+  const isChanged = await runs.setPaused(id, isPaused);
+  const run = await runs.get(id);
+  if (run === null) throw unusableRun('the engine knows no such run', id);
+  if (!isChanged) throw unusableRun('the run has ended', id);
+  const data = { run: id, isPaused, paused: isPaused };
+  if (isPaused) return answerLine(data, `${id} is paused; \`brand-enrich resume ${id}\` continues it`);
+  const isAllPaused = (await ledger.show(run.settings.account)).isPaused;
+  const rest = isAllPaused ? ' when spending is allowed again: `brand-enrich resume`' : '';
+  return answerLine(data, `${id} continues${rest}`);
+}
+
+function unusableRun(what: string, id: string): NeverStartError {
+  return new NeverStartError(usageProblem(what, id, '`brand-enrich status` lists the runs'));
+}
+
 /** The same terms as `status`: an account has one limit. */
 async function showLedger(
   account: string,
@@ -95,7 +127,9 @@ async function showLedger(
 ): Promise<Answer> {
   const { overage, quotaCap } = termsOf(account, seen, await stores.runs.list(RUNS_SHOWN), settings);
   const state = { ...seen, overage, quotaCap };
-  return { data: state, text: ledgerText(account, state) };
+  const { period, sent, held, others, quota, usage } = state;
+  const old = { period, sent, held, others, quota, usage };
+  return { data: { account: accountDocument(account, state), ...old }, text: ledgerText(account, state) };
 }
 
 async function status(settings: Settings, stores: Engine): Promise<Answer> {
@@ -114,11 +148,27 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
   const spools = spooled.map((each) => ({ ...each, isOwn: isOwn(each) }));
   // The store's clock dates heartbeats; this machine's clock may differ a lot.
   const storeNow = account.ledger?.now ?? now;
-  const runs = account.runs.map((run) => ({ ...run, status: shownStatus(run, storeNow) }));
+  const runs = account.runs.map((run) => {
+    const status = shownStatus(run, storeNow);
+    const queued = queuedText(runsBefore(run, account.runs, storeNow));
+    const shown = DOCUMENT_STATUS[status];
+    return { ...runDocument(run, shown, queued), tally: run.tally };
+  });
   const closed = closedInboxes.map(
     ({ host, folder, why }) => `inbox       ${folder} on ${host} is closed: ${why}\n`,
   );
-  const data = { ...account, runs, closedInboxes, spools };
+  const { ledger, limit } = account;
+  const document = statusDocument(account, settings.currency);
+  const data: Document<'status'> = {
+    ...document,
+    runs,
+    closedInboxes: closedInboxes.map((each) => ({ ...each, reason: each.why })),
+    spools: spools.map((each) => ({ ...each, since: new Date(each.since).toISOString() })),
+    // The names of an earlier release, for one more.
+    ledger: ledger && { ...document.account, held: ledger.held },
+    limit,
+    outcomes: document.answers,
+  };
   return { data, text: closed.join('') + statusText(account, spools, storeNow) };
 }
 
@@ -198,35 +248,62 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
   if (status.queue) parts.push(`queue       ${countOf(waiting, 'chunk')} waiting, ${others}\n`);
   parts.push(outcomesText(status.outcomes), ...spools.map(spoolText), '\n');
   if (status.runs.length === 0) parts.push('no runs yet\n');
-  for (const run of status.runs) parts.push(runLine(run, now));
+  for (const run of status.runs) parts.push(runLine(run, now, queuedText(runsBefore(run, status.runs, now))));
   return parts.join('');
 }
 
+type ShownStatus = RunStatus | 'dead' | 'paused';
+
+const DOCUMENT_STATUS = {
+  running: 'running',
+  paused: 'held',
+  dead: 'dead',
+  completed: 'finished',
+  stopped: 'stopped',
+  cancelled: 'cancelled',
+} as const satisfies Record<ShownStatus, string>;
+
 /**
- * `dead`: the record says `running`, but its process is gone or its heartbeat is old. Twice the
- * usual time allows for clocks that differ; one from the future was written before a clock was set.
+ * `paused`: alone. `dead`: the record says `running`, but its process is gone or its heartbeat is
+ * old. Twice the usual time allows for clocks that differ; one from the future was written before a
+ * clock was set.
  */
-function shownStatus({ status, beatAt, settings }: RunRecord, now: number): RunStatus | 'dead' {
+function shownStatus({ status, beatAt, settings, isPaused }: RunRecord, now: number): ShownStatus {
   if (status !== 'running') return status;
   const isGone = settings.process !== undefined && isProcessGone(settings.process);
-  return isGone || Math.abs(now - beatAt) >= 2 * RULES.runDeadAfterMs ? 'dead' : status;
+  if (isGone || Math.abs(now - beatAt) >= 2 * RULES.runDeadAfterMs) return 'dead';
+  return isPaused ? 'paused' : status;
 }
 
-function runLine(run: RunRecord, now: number): string {
+function earlierParts({ earlier }: RunRecord): string[] {
+  if (earlier === undefined || earlier.starts === 0) return [];
+  const { starts, billed, unreported } = earlier;
+  const doubt = unreported === 0 ? '' : ` and ${countText(unreported)} perhaps billed`;
+  return [`${countText(billed)} billed${doubt} in ${countOf(starts, 'earlier start')} that stopped`];
+}
+
+function runLine(run: RunRecord, now: number, queued: string | null): string {
   const { id, label, asOf, rows, tally } = run;
   const status = shownStatus(run, now);
+  const word = status === 'completed' ? 'finished' : status;
   // A running run has some in flight.
-  const lost = status === 'running' ? 0 : unreportedOf(run);
+  const lost = status === 'running' || status === 'paused' ? 0 : unreportedOf(run);
   const reason =
-    status === 'dead' ? 'its process is gone; run the same command again to continue' : run.reason;
-  const why = reason ? `: ${reason}` : foundNothing(run) ? ': nothing matched' : '';
+    status === 'dead'
+      ? 'its process is gone; run the same command again to continue'
+      : status === 'paused'
+        ? `\`brand-enrich resume ${id}\` continues it`
+        : run.reason;
+  const why =
+    queued !== null ? `: ${queued}` : reason ? `: ${reason}` : foundNothing(run) ? ': nothing matched' : '';
   const parts = [
-    `${id}  ${status.padEnd(9)}  ${time(asOf)}  ${label}`,
+    `${id}  ${word.padEnd(9)}  ${time(asOf)}  ${label}`,
     ...(rows === null ? [] : [countOf(rows, 'row'), countOf(run.identifiers ?? 0, 'identifier')]),
     `${countText(tally.matched + tally.notFound + tally.stored)} answered`,
     ...(tally.failed === 0 ? [] : [`${countText(tally.failed)} failed`]),
     countOf(tally.requests, 'request'),
     `${countText(tally.billed)} billed`,
+    ...earlierParts(run),
     ...(lost === 0 ? [] : [`${countText(lost)} more may have been billed: their workers were killed`]),
   ];
   return visibleLines([`${parts.join(', ')}${why}`]);

@@ -15,12 +15,12 @@ export interface CommandCall extends CommandContext, LoadedSettings {
 
 /** Text for people, with `--json` data for programs. */
 export interface Answer {
-  readonly data: unknown;
+  readonly data: object;
   readonly text: string;
 }
 
 /** An answer of one line. */
-export function answerLine(data: unknown, line: string): Answer {
+export function answerLine(data: object, line: string): Answer {
   return { data, text: `${line}\n` };
 }
 
@@ -30,9 +30,13 @@ export function show({ data, text }: Answer, { settings, stdout }: CommandCall):
   return EXIT.done;
 }
 
+/** They write nothing, not even what opening an engine writes. */
+const LOOKING: readonly CommandName[] = ['status', 'ledger show', 'outcomes stats', 'schedule list'];
+
 /** Prints the answer of `ask`. Throws what opening the engine throws. */
 export function answerFrom(call: CommandCall, ask: (stores: Engine) => Promise<Answer>): Promise<ExitCode> {
+  const isReadOnly = LOOKING.includes(call.command);
   return withReleasers(async (releasers) =>
-    show(await ask(await openStores(call.settings, call, releasers)), call),
+    show(await ask(await openStores(call.settings, call, releasers, { isReadOnly })), call),
   );
 }

@@ -114,8 +114,8 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
   counter.end();
   const result = { file: target, answers, accounts: accounts.size, unreadable: unreadable.length };
   if (json) printJson(stdout, result);
-  const said = `${countOf(answers, 'answer')} and ${countOf(accounts.size, 'account')} exported`;
-  if (!quiet) printText(stderr, `${said}\n`);
+  const summary = `${countOf(answers, 'answer')} and ${countOf(accounts.size, 'account')} exported`;
+  if (!quiet) printText(stderr, `${summary}\n`);
   const damaged = unreadable.slice(0, PROBLEMS_SHOWN);
   printText(stderr, visibleLines(damaged.map((key) => `${key}: the stored answer is damaged; skipped`)));
   return unreadable.length === 0 ? EXIT.done : EXIT.someFailed;

@@ -28,10 +28,11 @@ export async function runEngineCommand(call: CommandCall): Promise<ExitCode> {
 const sizeText = (bytes: number) => `size        ${countText(Math.ceil(bytes / 1_048_576))} MiB`;
 
 async function serverFacts({ kind: engine, address, facts }: Engine): Promise<Answer> {
-  const data = { engine, address, isRunning: true, ...(await facts()) };
+  const { version, sessions, bytes } = await facts();
+  const data = { engine, address, isRunning: true, serverVersion: version, sessions, bytes };
   const lines = [
     `engine      ${engine} at ${address}`,
-    `version     ${data.version ?? 'no data yet'}`,
+    `version     ${version ?? 'no data yet'}`,
     `used by     ${countOf(data.sessions, 'session')}`,
     sizeText(data.bytes),
   ];
@@ -55,7 +56,7 @@ async function embeddedFacts(state: string): Promise<Answer> {
     `log         ${log}`,
     sizeText(bytes),
   ];
-  const facts = { engine: 'embedded', address: state, isRunning, version, sessions, bytes };
+  const facts = { engine: 'embedded', address: state, isRunning, serverVersion: version, sessions, bytes };
   return { data: { ...facts, processes: users, data, log }, text: visibleLines(lines) };
 }
 

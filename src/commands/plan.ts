@@ -2,11 +2,13 @@
 import { isLoopbackUrl } from '../config/address-values.js';
 import { openStores } from '../context/open-context.js';
 import { knownNames } from '../context/open-service.js';
-import type { ExitCode } from '../core/errors.js';
+import type { Document } from '../core/documents.js';
+import { type ExitCode, FailFileError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
-import { withReleasers } from '../core/lifecycle.js';
+import { type Releasers, withReleasers } from '../core/lifecycle.js';
 import { visibleLines } from '../core/terminal-text.js';
-import { intakeOf, runSettingsOf, scanOf } from '../run/enrich-request.js';
+import type { Engine } from '../engine/engine.js';
+import { intakeOf, outputOf, runSettingsOf, scanOf } from '../run/enrich-request.js';
 import { type Plan, planFile } from '../run/plan-file.js';
 import { openTableEarly } from '../run/scan/open-table.js';
 import { type CommandCall, show } from './answer.js';
@@ -19,21 +21,55 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
     const asked = { input, intake: intakeOf(settings), scan: scanOf(settings) };
     const table = await openTableEarly(asked, stop);
     releasers.push(() => table?.input.close());
-    const stores = names === null ? null : await openStores(settings, call, releasers);
+    const { stores, unknown } = names === null ? NO_SERVICE : await openUnchanged(call, releasers);
     const request = {
       ...asked,
       stdin: input === '-' ? stdin : null,
       table,
+      output: outputOf(settings),
       stateFolder: settings.state,
       overagePrice: settings.overagePrice,
+      currency: settings.currency,
       settings: names && runSettingsOf(settings, { ...names, isLoopback: isLoopbackUrl(names.service) }),
     };
     const plan = await planFile(request, stores, stop);
-    return show({ data: plan, text: planText(plan) }, call);
+    // With `-o -` standard output is only for the result.
+    const stdout = settings.output === '-' && !settings.json ? call.stderr : call.stdout;
+    return show({ data: planDocument(plan), text: planText(plan, unknown) }, { ...call, stdout });
   });
 }
 
-export function planText(plan: Plan): string {
+/** With the names of the previous release. */
+function planDocument({ columns, ...plan }: Plan): Document<'plan'> {
+  const { spending: estimate } = plan;
+  const spending = estimate && {
+    ...estimate,
+    overage: estimate.overageRequests,
+    overageCost: estimate.maxCost,
+  };
+  const { warnings, examples } = plan.input;
+  return { ...plan, spending, warnings, examples, columns, stored: plan.identifiers.stored };
+}
+
+const NO_SERVICE = { stores: null, unknown: 'unknown: no service and token are set' };
+
+/** The engine. `--start-empty` sets no data aside here; `unknown`: why there is no engine. */
+async function openUnchanged(
+  call: CommandCall,
+  releasers: Releasers,
+): Promise<{ stores: Engine | null; unknown?: string }> {
+  const { startEmpty } = call.settings;
+  try {
+    const settings = { ...call.settings, startEmpty: false };
+    return { stores: await openStores(settings, call, releasers, { isReadOnly: true }) };
+  } catch (error) {
+    if (!startEmpty || !(error instanceof FailFileError && error.code === 'engine-unfit')) throw error;
+    return { stores: null, unknown: 'none: a run would set the data aside and start empty' };
+  }
+}
+
+/** `unknown`: why the number of stored answers is not known. */
+export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
   const { rows, identifiers, requests, spending, account } = plan;
   const reasonLines = (counts: readonly (readonly [string, number])[]) =>
     counts.filter(([, count]) => count > 0).map(([reason, count]) => `    ${countText(count)} x ${reason}`);
@@ -43,24 +79,24 @@ export function planText(plan: Plan): string {
   const kinds = Object.entries(identifiers.byKind).map(([kind, count]) => `${countText(count)} ${kind}`);
   const least = requests.least === requests.most ? '' : `${countText(requests.least)} to `;
   const lines = [
-    ...plan.warnings,
+    ...plan.input.warnings,
     plan.columns,
     '',
     `rows                ${countText(rows.total)}`,
     `  with identifier   ${countText(rows.asked)}, ${countOf(rows.duplicates, 'of them a duplicate', 'of them duplicates')}`,
     `  blank or skipped  ${countText(rows.skipped)}`,
     ...reasonLines(Object.entries(plan.skipReasons)),
-    `  invalid           ${countText(rows.invalid + rows.unreadable)}, ${countText(rows.unreadable)} of them unreadable`,
+    `  invalid           ${countText(rows.invalid + plan.input.unreadable)}, ${countText(plan.input.unreadable)} of them unreadable`,
     ...reasonLines(ofInvalid),
     `identifiers         ${countText(identifiers.distinct)} distinct: ${kinds.join(', ') || 'none'}`,
-    plan.stored === null
-      ? 'stored answers      unknown: no service and token are set'
-      : `stored answers      ${countOf(plan.stored, 'fresh one costs', 'fresh ones cost')} nothing`,
+    identifiers.stored === null
+      ? `stored answers      ${unknown}`
+      : `stored answers      ${countOf(identifiers.stored, 'fresh one costs', 'fresh ones cost')} nothing`,
     `requests needed     ${least}${countText(requests.most)}`,
   ];
   if (account) {
     const { limit, used } = account;
-    const left = limit === null ? '' : `, ${countText(Math.max(0, limit - used))} left`;
+    const left = account.left === null ? '' : `, ${countText(account.left)} left`;
     const rest =
       limit === null
         ? ' used; the quota is unknown until the first request'
@@ -69,10 +105,13 @@ export function planText(plan: Plan): string {
   }
   if (spending) {
     const { overageRequests, maxCost, deferred } = spending;
-    lines.push(`overage             up to ${countOf(overageRequests, 'request')}, at most ${maxCost}`);
+    const most = `up to ${countOf(overageRequests, 'request')}, at most ${maxCost}`;
+    lines.push(`overage             ${overageRequests === 0 ? 'none' : most}`);
     if (deferred !== null) lines.push(`would be deferred   ${countText(deferred)}`);
   }
   if (plan.priority) lines.push(...priorityLines(plan.priority));
+  const { output, errors } = plan.files;
+  if (output !== '-') lines.push(`a run would write   ${output}, ${errors}`);
   lines.push('', 'nothing was sent or spent');
   return visibleLines(lines);
 }

@@ -4,7 +4,7 @@ import { openContext, openState } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';
 import type { ExitCode } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
-import { printJson, printText } from '../core/terminal-text.js';
+import { printControlled, printJson } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { intakeOf, scanOf } from '../run/enrich-request.js';
 import { createRunNotices } from '../run/notices/run-notices.js';
@@ -19,7 +19,7 @@ export function runRun(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
     const { settings, origins, stop, stdout, stderr } = call;
     const [input = '-'] = call.args;
-    const { sample: isSample, json, quiet } = settings;
+    const { sample: isSample, json, quiet, color } = settings;
     const state = await openState(settings, call, releasers);
     const notices = createRunNotices({ notifier: state.notifier, input, isSample, clock: systemClock });
     return notices.notingErrors(stop, async () => {
@@ -42,7 +42,8 @@ export function runRun(call: CommandCall): Promise<ExitCode> {
       if (json) printJson(stdout, finished.report);
       const warnings = isSample || quiet ? [] : await dueWarnings(engine);
       for (const warning of warnings) view.notice(`note: ${warning}`);
-      printText(stderr, (quiet ? stopText : summaryText)(finished));
+      const hasColor = color && stderr.isTTY === true;
+      printControlled(stderr, quiet ? stopText(finished) : summaryText(finished, hasColor));
       return finished.exitCode;
     });
   });

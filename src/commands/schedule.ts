@@ -4,30 +4,22 @@ import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { logOpened, openEngineContext } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';
-import {
-  EXIT,
-  type ExitCode,
-  NeverStartError,
-  type Problem,
-  throwProblems,
-  usageProblem,
-} from '../core/errors.js';
+import type { Document } from '../core/documents.js';
+import { EXIT, type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
 import { printText, visibleLines } from '../core/terminal-text.js';
 import {
   createScheduleBook,
-  isScheduleName,
   type Schedule,
   type ScheduleBook,
   type ScheduleState,
 } from '../daemon/schedules/schedule-book.js';
-import { findCronProblem, isTimeZone, localTime, nextTickAt } from '../daemon/schedules/schedule-times.js';
-import { readScheduledCommand } from '../daemon/schedules/scheduled-command.js';
+import { addedDocument, scheduleDocument } from '../daemon/schedules/schedule-document.js';
+import { localTime, nextTickAt } from '../daemon/schedules/schedule-times.js';
+import { readSchedule } from '../daemon/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 
-/** The runner has address and token: where a schedule is added, they need not be known. */
-const KNOWN_LATER = { BRAND_API_URL: 'https://service.invalid', BRAND_API_TOKEN: 'known-later' };
 const HOSTS = '`brand-enrich up` or `brand-enrich schedule serve`';
 
 /** Throws `NeverStartError` for arguments it cannot use, and what opening the engine throws. */
@@ -41,48 +33,46 @@ export async function runSchedule(call: CommandCall): Promise<ExitCode> {
 }
 
 function readNewSchedule({ args, settings, folder, load }: CommandCall): Schedule {
-  const [name = '', ...command] = args;
-  const { cron, tz: zone, catchUp: catchesUp } = settings;
-  const tz = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
-  const now = Date.now();
-  const problems: Problem[] = [];
-  const add = (what: string, subject: string, todo: string) =>
-    problems.push(usageProblem(what, subject, todo));
-  if (!isScheduleName(name))
-    add('not a valid schedule name', name, 'write up to 64 letters, digits, ".", "_" and "-"');
-  if (!isTimeZone(tz)) add('not an IANA time zone', `--tz ${tz}`, 'use one such as Europe/Berlin');
-  if (cron === null) add('--cron is missing', name, "set the time, for example --cron '0 2 * * *'");
-  const wrong = cron === null || !isTimeZone(tz) ? null : findCronProblem(cron, tz, now);
-  if (wrong !== null)
-    add(`not a cron expression (${wrong})`, `--cron ${cron}`, "use one such as '0 2 * * *'");
-  throwProblems(problems);
-  const read = readScheduledCommand(command, folder, (of, flags) => load(of, flags, KNOWN_LATER));
+  const [name = '', ...argv] = args;
+  const { cron, tz, catchUp: catchesUp } = settings;
   const id = randomBytes(8).toString('hex');
-  return { name, id, cron: cron ?? '', tz, host: hostname(), ...read, catchesUp, addedAt: now };
+  return { ...readSchedule({ name, cron, tz, catchesUp, argv }, folder, load), id };
 }
 
-async function add(schedule: Schedule, book: ScheduleBook, { stderr }: CommandCall): Promise<Answer> {
+async function add(schedule: Schedule, book: ScheduleBook, call: CommandCall): Promise<Answer> {
   const { name, cron, tz, host, input } = schedule;
-  if (!(await book.add(schedule))) {
-    const todo = `remove it first: brand-enrich schedule remove ${name}`;
+  const { stderr, settings } = call;
+  const old = await book.find(name);
+  if (old?.source !== undefined) {
+    const todo = `change it in ${old.source} on ${old.host}, or choose another name`;
+    throw new NeverStartError(usageProblem('a config file has a schedule with this name', name, todo));
+  }
+  if (old !== null && settings.replace) await book.replace(old, schedule);
+  else if (!(await book.add(schedule))) {
+    const todo = `add --replace, or remove it first: brand-enrich schedule remove ${name}`;
     throw new NeverStartError(usageProblem('a schedule with this name exists', name, todo));
   }
   await access(input).catch(() => printText(stderr, `note: ${input} does not exist yet\n`));
   const state = await stateOf(name, book);
   const start = state?.isHostAway ? `; to run it, start ${HOSTS} on ${host}` : '';
   const nextAt = nextTickAt(cron, tz, Date.now());
-  return answerLine({ schedule, nextAt }, `${name} is added; next run ${zonedTime(nextAt, tz)}${start}`);
+  const data = { schedule: addedDocument(schedule), nextAt: new Date(nextAt).toISOString() };
+  const done = old === null ? 'added' : 'replaced';
+  return answerLine(data, `${name} is ${done}; next run ${zonedTime(nextAt, tz)}${start}`);
 }
 
 async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Promise<Answer> {
   const [name = ''] = args;
   if (command === 'schedule list') {
     const states = await book.list();
-    return { data: states, text: schedulesText(states, { host: hostname(), now: Date.now() }) };
+    const data: Document<'schedules'> = { schedules: states.map(scheduleDocument) };
+    return { data, text: schedulesText(states, { host: hostname(), now: Date.now() }) };
   }
   if (command === 'schedule remove') {
+    const source = (await book.find(name))?.source;
     if (!(await book.remove(name))) throw unknownSchedule(name);
-    return answerLine({ removed: name }, `${name} is removed; a run in progress finishes`);
+    const again = source === undefined ? '' : `; the next start adds it again unless ${source} changes`;
+    return answerLine({ removed: name }, `${name} is removed; a run in progress finishes${again}`);
   }
   const state = await stateOf(name, book);
   if (state === undefined) throw unknownSchedule(name);
@@ -92,7 +82,7 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
   const when = isHostAway
     ? `as soon as ${HOSTS} is started on ${host}`
     : `on ${host}; \`brand-enrich schedule list\` shows the result`;
-  return answerLine({ asked: name, isHostAway }, `${name} runs ${when}`);
+  return answerLine({ asked: name, isHostUp: !isHostAway, isHostAway }, `${name} runs ${when}`);
 }
 
 async function stateOf(name: string, book: ScheduleBook): Promise<ScheduleState | undefined> {
@@ -132,8 +122,8 @@ export function schedulesText(
 }
 
 function scheduleLines(state: ScheduleState, ownHost: string, now: number): string[] {
-  const { schedule, nextAt, isHostAway, isRunning, ended, passed } = state;
-  const { name, cron, tz, host, line, catchesUp } = schedule;
+  const { schedule, nextAt, isHostAway, isRunning, ended, runs, passed } = state;
+  const { name, cron, tz, host, line, catchesUp, source } = schedule;
   const here = host === ownHost ? ' (this machine)' : '';
   const file = ended?.output ? `, ${ended.output}` : '';
   const lines = [
@@ -148,6 +138,9 @@ function scheduleLines(state: ScheduleState, ownHost: string, now: number): stri
       ? '  last     none yet'
       : `  last     ${zonedTime(ended.startedAt, tz)}, exit code ${ended.exitCode}: ${ended.sentence}${file}`,
   ];
+  const before = runs.slice(1).map(({ exitCode }) => exitCode);
+  if (before.length > 0) lines.push(`  before   exit codes ${before.join(', ')} (newest first)`);
+  if (source !== undefined) lines.push(`  from     ${source}`);
   if (isRunning) lines.push('  now      running');
   if (passed !== null && passed.at > (ended?.startedAt ?? 0)) {
     const { why, dueAt, at } = passed;

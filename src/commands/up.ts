@@ -9,6 +9,8 @@ import { EXIT, type ExitCode, throwProblems, usageProblem } from '../core/errors
 import { untilAborted } from '../core/lifecycle.js';
 import { openDashboard } from '../daemon/dashboard/open-dashboard.js';
 import { openFolders, PLACES } from '../daemon/inbox/inbox-folders.js';
+import { createUploadPlans } from '../daemon/inbox/plan-upload.js';
+import { createUploads } from '../daemon/inbox/uploads.js';
 import { watchInbox } from '../daemon/inbox/watch-inbox.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
 import type { CommandCall } from './answer.js';
@@ -36,11 +38,15 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
     metrics.watchQueue(service.queueName);
     const outage = () => worker?.worker.outage ?? null;
     // The sign-in link is not for the log.
-    const shown = { settings, engine, names: service, inboxes, outage };
+    const uploads = createUploads(inboxes, context.clock);
+    const sweeping = await uploads.begin();
+    releasers.push(sweeping.stop);
+    const received = { uploads, plans: createUploadPlans(context) };
+    const shown = { settings, engine, names: service, inboxes, uploads: received, outage };
     await openDashboard({ ...shown, log, stderr, stop, releasers });
 
     await context.begin();
-    const host = { ...context, settings, load, daemon: context };
+    const host = { ...context, settings, load, configFile: call.configFile, daemon: context };
     const schedules = settings.sample ? null : createHostedScheduleRunner(host);
     let stopped: Promise<void> | undefined;
     const stopSchedules = () => {

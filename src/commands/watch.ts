@@ -2,7 +2,7 @@
 import { resolve } from 'node:path';
 import { withDaemonContext } from '../context/daemon-context.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
-import { readFolderSettings } from '../daemon/inbox/inbox-folder-settings.js';
+import { readFolderSettings, settingsFilesOf } from '../daemon/inbox/inbox-folder-settings.js';
 import { openFolders } from '../daemon/inbox/inbox-folders.js';
 import { watchInbox } from '../daemon/inbox/watch-inbox.js';
 import type { CommandCall } from './answer.js';
@@ -15,7 +15,7 @@ export async function runWatch(call: CommandCall): Promise<ExitCode> {
   const [directory = '.'] = call.args;
   // Before anything else is opened: a single inbox that is closed would only wait.
   const { root } = await openFolders(resolve(call.folder, directory));
-  await readFolderSettings(root, call);
+  await readFolderSettings(settingsFilesOf(root), call);
   return withDaemonContext(call, call, async (context) => {
     await context.begin();
     return (await watchInbox(context, root)) === 'refused' ? EXIT.credentials : EXIT.done;

@@ -34,6 +34,13 @@ export const baseUrlValue = oneText('URL', (seen) => {
   return `${url.origin}${pathBeforeRoutes(url.pathname)}`;
 });
 
+/** An http or https proxy, which may hold a password; without a scheme it is http, as for curl. */
+export const proxyValue = oneText('URL', (seen) => {
+  const url = parseUrl(/^[a-z0-9+.-]+:\/\//i.test(seen) ? seen : `http://${seen}`, HTTP);
+  const write = 'it as http://HOST:PORT or http://user:password@HOST:PORT';
+  return url?.href ?? new Refusal('the address of an http or https proxy', write);
+});
+
 /** Whether the address cannot leave this machine (RFC 6761, RFC 1122 and 4291). */
 export function isLoopbackUrl(address: string): boolean {
   return isLoopbackHost(new URL(address).hostname);

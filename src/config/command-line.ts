@@ -11,6 +11,7 @@ import { COMMAND_NAMES, type CommandName, oppositeFlag, type Setting } from './s
 import { SETTING_ENTRIES, settingsOf } from './settings.js';
 
 interface CommandLine {
+  /** `plan` for `run --dry-run`. */
   readonly command: CommandName;
   /** The values of INPUT, RUN or IDENTIFIER…; as many as the command takes. */
   readonly args: readonly string[];
@@ -115,8 +116,9 @@ function readWords(command: CommandName, words: readonly string[]): ParsedComman
     const todo = 'write -- before run: schedule add NAME --cron CRON -- run INPUT';
     refuse(usageProblem('flags of the run would count as flags of schedule add', command, todo));
   }
-  throwProblems(problems.length === 0 ? findArgumentProblems(command, args.length) : problems);
-  return { command, args, flags };
+  throwProblems(problems.length === 0 ? findArgumentProblems(command, args) : problems);
+  const isDry = command === 'run' && flags.dryRun === true;
+  return { command: isDry ? 'plan' : command, args, flags };
 }
 
 function unknownFlag(command: CommandName, lines: readonly Setting<unknown>[], flag: string): Problem {
@@ -141,8 +143,17 @@ function tokenOnCommandLine(flag: string): Problem | null {
   return usageProblem('everyone on this machine can see a token on the command line', flag, todo);
 }
 
-function findArgumentProblems(command: CommandName, given: number): Problem[] {
+function findArgumentProblems(command: CommandName, args: readonly string[]): Problem[] {
   const { argument } = COMMANDS[command];
+  const given = args.length;
+  if (given === 0 && argument?.isOptional) return [];
+  if (given === 1 && argument?.choices?.includes(args[0] ?? '') === false) {
+    const todo = didYouMean(
+      nearest(args[0] ?? '', argument.choices),
+      `write one of ${argument.choices.join(', ')}`,
+    );
+    return [usageProblem(`no such ${argument.name}`, command, todo)];
+  }
   if (given === (argument === undefined ? 0 : 1) || (given > 1 && argument?.isRepeated)) return [];
   if (argument === undefined) {
     const todo = `see brand-enrich ${command} --help`;

@@ -1,10 +1,14 @@
 /** The commands: what each takes besides flags (`settings.ts`), what it does, and examples. */
+import { EXIT } from '../core/errors.js';
 
 interface CommandArgument {
   /** As usage lines show it, in capitals. */
   readonly name: string;
   readonly description: string;
   readonly isRepeated?: boolean;
+  readonly isOptional?: boolean;
+  /** The only words that it may be. */
+  readonly choices?: readonly string[];
 }
 
 export interface Command {
@@ -15,15 +19,27 @@ export interface Command {
   readonly notes?: readonly string[];
   /** The effect of each, by the arguments of `brand-enrich`. */
   readonly examples: Readonly<Record<string, string>>;
-  /** Whether it can end with other exit codes than 0, 2 and 5. */
-  readonly showsExitCodes?: boolean;
+  /** Exit codes besides 0, 2 and 5, or with another meaning. */
+  readonly exits?: 'of a run' | Readonly<Record<number, string>>;
 }
+
+const STAYING = {
+  [EXIT.done]: 'stopped by Ctrl-C or SIGTERM',
+  [EXIT.interrupted]: 'stopped at once by a second signal',
+};
+const INBOXES = { ...STAYING, [EXIT.credentials]: 'the service refused the credentials' };
+const TRANSFER = {
+  [EXIT.someFailed]: 'done without the damaged parts',
+  [EXIT.interrupted]: 'interrupted',
+};
+
+const RUN: CommandArgument = { name: 'RUN', description: 'id of the run; status lists them' };
 
 const SCHEDULE: CommandArgument = { name: 'NAME', description: 'the name of a schedule' };
 
 const INPUT: CommandArgument = {
   name: 'INPUT',
-  description: 'a CSV, TSV or JSONL file, plain or .gz; - is standard input',
+  description: 'a CSV, JSON, JSONL, Excel or Parquet file, also .gz or .zip; - is standard input',
 };
 
 /** In the order of `--help`. */
@@ -31,18 +47,21 @@ const TABLE = {
   run: {
     argument: INPUT,
     summary: 'enrich one file; run the same command again to continue after a stop',
-    showsExitCodes: true,
+    exits: 'of a run',
     examples: {
       'run customers.csv --sample': 'try it out: no token, no cost',
       'run customers.csv --column website:domain': 'name the column, write customers.enriched.csv',
       'run customers.csv --plan paid --overage-budget 5 --overage-price 0.1':
         'at most 50 requests beyond the quota',
-      'run funds.jsonl.gz --kind isin -o ranked.csv --format csv': 'another format in and out',
+      'run customers.csv --try 20': 'look up 20 first, then decide',
+      'run funds.jsonl.gz --kind isin -o ranked.xlsx': 'another format in and out',
     },
   },
   plan: {
     argument: INPUT,
     summary: 'read the file and estimate requests and cost; spends nothing',
+    exits: { [EXIT.interrupted]: 'interrupted' },
+    notes: ['It takes every flag of run; run --dry-run is the same.'],
     examples: { 'plan customers.csv --column website:domain': 'requests needed, cost, quota left' },
   },
   watch: {
@@ -51,6 +70,7 @@ const TABLE = {
       description: 'the folder for inbox/, done/ and the others; missing ones are created',
     },
     summary: 'watch an inbox: enrich each file dropped into DIR/inbox, until stopped',
+    exits: INBOXES,
     examples: {
       'watch /data/brands': 'take files from /data/brands/inbox, put results into done',
       'watch . --sample': 'try it out in this folder: no token, no cost',
@@ -60,6 +80,7 @@ const TABLE = {
   },
   up: {
     summary: 'run worker, inboxes, schedules, dashboard, metrics and health in one process',
+    exits: INBOXES,
     examples: {
       up: 'with the settings of brand-enrich.config.json',
       'up --inbox /data/brands --inbox /data/funds': 'with two inboxes',
@@ -68,10 +89,12 @@ const TABLE = {
   },
   worker: {
     summary: 'do the lookups of runs in other processes and on other machines',
+    exits: STAYING,
     examples: { 'worker --engine redis://queue.example:6379': 'with the token from BRAND_API_TOKEN' },
   },
   serve: {
     summary: 'run a local service that follows every rule of the real one, for trials and tests',
+    exits: STAYING,
     notes: [
       'Without --accounts, the token is demo-token.',
       'Keys of --fault:',
@@ -111,10 +134,25 @@ const TABLE = {
     },
   },
   status: { summary: 'show runs, queue, quota and budget', examples: { 'status --json': 'for programs' } },
-  pause: { summary: 'stop all spending on this engine', examples: { pause: 'at once, for every run' } },
-  resume: { summary: 'allow spending again', examples: { resume: 'waiting runs continue' } },
+  pause: {
+    argument: { ...RUN, isOptional: true },
+    summary: 'pause all spending on this engine, or one run',
+    notes: ['Requests in flight finish, and their answers are stored. A paused run waits.'],
+    examples: {
+      pause: 'at once, for every run',
+      'pause r-20260114-7f3a': 'one run; the others continue',
+    },
+  },
+  resume: {
+    argument: { ...RUN, isOptional: true },
+    summary: 'allow spending on this engine again, or resume one run',
+    examples: {
+      resume: 'all runs continue, except those that were paused by id',
+      'resume r-20260114-7f3a': 'one run',
+    },
+  },
   cancel: {
-    argument: { name: 'RUN', description: 'id of the run; status lists them' },
+    argument: RUN,
     summary: 'cancel one run: it sends no further requests',
     examples: { 'cancel r-20260114-7f3a': 'its paid answers stay stored' },
   },
@@ -159,6 +197,7 @@ const TABLE = {
   },
   'engine export': {
     summary: "write all stored answers and the period's spending as JSONL",
+    exits: TRANSFER,
     examples: {
       'engine export -o answers.jsonl.gz': 'of the embedded engine',
       'engine export --engine redis://queue.example:6379 -o answers.jsonl.gz': 'of a Redis server',
@@ -167,6 +206,7 @@ const TABLE = {
   'engine import': {
     argument: { name: 'FILE', description: 'an export, plain or .gz; - is standard input' },
     summary: 'import the answers and the spending of another engine',
+    exits: TRANSFER,
     notes: [
       'Answers keep their dates and never replace newer ones; answers older than 30 days are skipped.',
       'If both engines count spending for a period, the larger count applies. Importing twice is safe.',
@@ -206,7 +246,69 @@ const TABLE = {
   },
   'schedule serve': {
     summary: "run this machine's schedules at their times, until stopped",
+    exits: STAYING,
     examples: { 'schedule serve': 'with the token from BRAND_API_TOKEN' },
+  },
+  init: {
+    summary: 'ask for address, token file, plan and engine, try them at no cost, and write a config file',
+    exits: {
+      [EXIT.credentials]: 'the service refused the credentials: nothing was written',
+      [EXIT.interrupted]: 'interrupted: nothing was written',
+    },
+    notes: [
+      'The token is not shown; it is written to a separate file that only you can read. Nothing is spent: the only request',
+      "looks up the service's own brand, which is free, and is sent only if you enter its domain. An existing file is",
+      'replaced only if you agree.',
+    ],
+    examples: {
+      init: 'asks, and writes brand-enrich.config.json',
+      'init --base-url https://api.example.com --token-file token.txt --plan free --yes': 'without questions',
+    },
+  },
+  completion: {
+    argument: { name: 'SHELL', description: 'bash, zsh or fish', choices: ['bash', 'zsh', 'fish'] },
+    summary: 'print a script that completes commands, flags and values in a shell',
+    examples: {
+      'completion bash': 'in ~/.bashrc: eval "$(brand-enrich completion bash)"',
+      'completion zsh': 'in ~/.zshrc, after compinit: eval "$(brand-enrich completion zsh)"',
+      'completion fish': 'in ~/.config/fish/config.fish: brand-enrich completion fish | source',
+    },
+  },
+  schema: {
+    argument: {
+      name: 'DOCUMENT',
+      description: 'a document of the list; without it, the list is printed',
+      isOptional: true,
+      // The names in `documents.ts`, which takes time to load.
+      choices: [
+        'report',
+        'plan',
+        'status',
+        'dashboard',
+        'notice',
+        'error',
+        'ledger',
+        'ledger-reset',
+        'answers',
+        'forgotten',
+        'pause',
+        'cancel',
+        'engine-status',
+        'engine-stop',
+        'engine-export',
+        'engine-import',
+        'schedules',
+        'schedule-add',
+        'schedule-remove',
+        'schedule-run',
+        'config',
+        'statement',
+        'catalogue',
+        'init',
+      ],
+    },
+    summary: 'list the JSON documents, or print the JSON schema of one',
+    examples: { schema: 'the list', 'schema report': 'the schema of reports and of run --json' },
   },
   config: {
     summary: 'show each setting, its value and its origin; secrets are masked',

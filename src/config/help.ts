@@ -1,5 +1,4 @@
-/** The texts of `--help`, made of the tables of commands and settings; commander lays them out. */
-import { Command as Commander, Option } from 'commander';
+/** The texts of `--help`, made of the tables of commands and settings. */
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
 import { COMMAND_NAMES, type CommandName, flagUsage, SETTING_GROUPS, type Setting } from './setting.js';
@@ -7,58 +6,20 @@ import { settingsOf } from './settings.js';
 
 /** Wide enough for the table of flags, narrow enough for most terminals. */
 const HELP_WIDTH = 110;
+/** A command with more flags shows the main ones first. */
+const MANY_FLAGS = 20;
 
-/** Help for a command, for a family of commands (`ledger`), or for the program. */
-export function helpText(topic: string | null): string {
-  const program = new Commander('brand-enrich')
-    .configureOutput({ getOutHelpWidth: () => HELP_WIDTH, getOutHasColors: () => false })
-    .description(
-      'Enrich a file of identifiers with brands: every row comes back, nothing is paid twice, the budget holds.',
-    )
-    .option('-V, --version', 'show the version')
-    .helpOption('-h, --help', 'show help')
-    .helpCommand('help [command]', 'the same as --help');
-  const find = (parent: Commander, word: string) => parent.commands.find((each) => each.name() === word);
-  for (const name of COMMAND_NAMES) {
-    const [first = name, second] = name.split(' ');
-    const family = second === undefined ? program : find(program, first);
-    const parent = family ?? program.command(first).description(COMMAND_FAMILIES[first] ?? '');
-    describeCommand(parent.command(second ?? first), name);
-  }
-  const words = topic?.split(' ') ?? [];
-  const text = words.reduce((parent, word) => find(parent, word) ?? parent, program).helpInformation();
-  const command = COMMAND_NAMES.find((name) => name === topic);
-  return command === undefined ? text : `${text}${helpEnding(command)}\n`;
-}
+const HELP_FLAG = ['-h, --help', 'show help'] as const;
+const SETTINGS_NOTE = [
+  'Precedence: flags, then BRAND_ENRICH_… variables, then brand-enrich.config.json, then defaults.',
+  'To turn off a switch that the file or environment sets, use its opposite: --no-refresh, --color.',
+];
 
-function describeCommand(commander: Commander, name: CommandName): void {
-  const { summary, argument } = COMMANDS[name];
-  commander.description(summary).addHelpOption(new Option('-h, --help', 'show help').helpGroup('Behaviour:'));
-  if (argument !== undefined) {
-    commander.argument(`<${argument.name}${argument.isRepeated ? '...' : ''}>`, argument.description);
-  }
-  const lines = settingsOf(name).map(([, line]) => line);
-  for (const group of SETTING_GROUPS) {
-    // `config` takes the flags of all commands: too many to list.
-    if (name === 'config' && group !== 'Behaviour') continue;
-    for (const line of lines.filter((each) => each.group === group)) {
-      const usage = flagUsage(line);
-      if (usage !== null)
-        commander.addOption(new Option(usage, describeSetting(line)).helpGroup(`${group}:`));
-    }
-  }
-}
-
-/** The description with its default, as `--help` shows it. */
-function describeSetting({ description, defaultText }: Setting<unknown>): string {
-  return defaultText === '' ? description : `${description} (default: ${defaultText})`;
-}
-
-/** What each exit code means; the README has the same text. */
+/** What each exit code of a run means; the README has the same text. */
 export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [
     EXIT.done,
-    'every row has its answer (with --strict: 1 if rows are invalid or nothing matched), or you declined',
+    'every row has its answer (--strict: 1 if rows are invalid or nothing matched), you declined, or a trial ended',
   ],
   [EXIT.someFailed, 'finished, some rows failed'],
   [EXIT.usage, 'wrong usage or settings: nothing was started'],
@@ -69,18 +30,140 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
   [EXIT.interrupted, 'interrupted; run again to continue'],
 ];
 
-/** The text below the flags of a command. */
-function helpEnding(name: CommandName): string {
-  const { notes, examples, showsExitCodes } = COMMANDS[name];
-  const codes = EXIT_MEANINGS.map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`);
+type Entry = readonly [term: string, text: string];
+
+/** Help for a command, for a family of commands (`ledger`), or for the program. */
+export function helpText(topic: string | null): string {
+  const command = COMMAND_NAMES.find((name) => name === topic);
+  const sections = command === undefined ? listOfCommands(topic) : helpOfCommand(command);
+  return `${sections
+    .filter((lines) => lines.length > 0)
+    .map((lines) => lines.join('\n'))
+    .join('\n\n')}\n`;
+}
+
+/** The members of a family; null: every command, families once. */
+function listOfCommands(family: string | null): string[][] {
+  const options: Entry[] = [
+    HELP_FLAG,
+    ...(family === null ? [['-V, --version', 'the version'] as const] : []),
+  ];
+  const names = new Set(
+    COMMAND_NAMES.filter((name) => family === null || name.startsWith(`${family} `)).map((name) =>
+      family === null ? (name.split(' ')[0] ?? name) : name,
+    ),
+  );
+  const entries = [...names].map((name): Entry => {
+    const command = COMMAND_NAMES.find((each) => each === name);
+    if (command === undefined) return [name, COMMAND_FAMILIES[name] ?? ''];
+    const shown = family === null ? name : name.slice(family.length + 1);
+    return [`${shown} ${argumentOf(command)}`.trim(), COMMANDS[command].summary];
+  });
+  const summary =
+    family === null
+      ? 'Enrich a file of identifiers with brands: every row comes back, nothing is paid twice, the budget holds.'
+      : (COMMAND_FAMILIES[family] ?? '');
+  const usage = ['brand-enrich', family, 'COMMAND [flags]'].filter((word) => word !== null);
+  const more = ['brand-enrich', family, 'COMMAND --help'].filter((word) => word !== null);
+  const width = widthOf([...entries, ...options]);
   return [
-    '',
-    ...(notes ? [...notes, ''] : []),
-    'Examples:',
-    ...Object.entries(examples).flatMap(([line, does]) => [`  # ${does}`, `  brand-enrich ${line}`]),
-    ...(showsExitCodes ? ['', 'Exit codes:', ...codes] : []),
-    '',
-    'Precedence: flags, then BRAND_ENRICH_… variables, then brand-enrich.config.json, then defaults.',
-    'To turn off a switch that the file or environment sets, use its opposite: --no-refresh, --color.',
-  ].join('\n');
+    [`Usage: ${usage.join(' ')}`],
+    [summary],
+    section('Commands', entries, width),
+    section('Flags', options, width),
+    [`\`${more.join(' ')}\` shows flags, examples and exit codes of a command.`],
+  ];
+}
+
+function argumentOf(command: CommandName): string {
+  const { argument } = COMMANDS[command];
+  if (argument === undefined) return '';
+  const word = argument.isRepeated ? `${argument.name}...` : argument.name;
+  return argument.isOptional ? `[${word}]` : word;
+}
+
+function helpOfCommand(command: CommandName): string[][] {
+  const { argument, summary, notes = [], examples } = COMMANDS[command];
+  const lines = settingsOf(command).map(([, line]) => line);
+  const hasMain = lines.length > MANY_FLAGS && command !== 'config';
+  const groups = SETTING_GROUPS.map((group) => {
+    const shown = lines.filter((line) => line.group === group && !(hasMain && line.isMain));
+    // `config` takes the flags of all commands: too many to list.
+    return [group, command === 'config' && group !== SETTING_GROUPS.at(-1) ? [] : shown] as const;
+  });
+  const tables: [string, Entry[]][] = [
+    ['Arguments', argument === undefined ? [] : [[argument.name, argument.description]]],
+    ['Main flags', entriesOf(hasMain ? lines.filter((line) => line.isMain) : [])],
+    ...groups.map(([group, shown]): [string, Entry[]] => [group, entriesOf(shown)]),
+  ];
+  tables.at(-1)?.[1].push(HELP_FLAG);
+  const width = widthOf(tables.flatMap(([, entries]) => entries));
+  return [
+    [
+      ['Usage: brand-enrich', command, argumentOf(command), '[flags]']
+        .filter((word) => word !== '')
+        .join(' '),
+    ],
+    [summary],
+    [
+      'Examples:',
+      ...Object.entries(examples).flatMap(([line, does]) => [`  # ${does}`, `  brand-enrich ${line}`]),
+    ],
+    ...tables.map(([heading, entries]) => section(heading, entries, width)),
+    [...notes],
+    ['Exit codes:', ...exitsOf(command).map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`)],
+    SETTINGS_NOTE,
+  ];
+}
+
+/** What the exit codes of a command mean. */
+function exitsOf(command: CommandName): readonly (readonly [ExitCode, string])[] {
+  const { exits = {} } = COMMANDS[command];
+  if (exits === 'of a run') return EXIT_MEANINGS;
+  const common = {
+    [EXIT.done]: 'done',
+    [EXIT.usage]: 'wrong usage or settings: nothing was started',
+    [EXIT.ioError]: 'a problem with files, engine or network',
+  };
+  const meanings: Readonly<Record<number, string>> = { ...common, ...exits };
+  return Object.values(EXIT).flatMap((code) => {
+    const meaning = meanings[code];
+    return meaning === undefined ? [] : [[code, meaning] as const];
+  });
+}
+
+/** The flags with their descriptions and defaults. */
+function entriesOf(lines: readonly Setting<unknown>[]): Entry[] {
+  return lines.flatMap((line) => {
+    const { description, defaultText } = line;
+    const usage = flagUsage(line);
+    return usage === null
+      ? []
+      : [[usage, defaultText === '' ? description : `${description} (default: ${defaultText})`] as const];
+  });
+}
+
+function widthOf(entries: readonly Entry[]): number {
+  return Math.max(...entries.map(([term]) => term.length));
+}
+
+/** A heading and two columns, the second wrapped; nothing without entries. */
+function section(heading: string, entries: readonly Entry[], width: number): string[] {
+  if (entries.length === 0) return [];
+  const indent = ' '.repeat(width + 4);
+  const rows = entries.flatMap(([term, text]) => {
+    const [first = '', ...others] = wrapped(text, HELP_WIDTH - indent.length);
+    return [`  ${term.padEnd(width)}  ${first}`, ...others.map((line) => indent + line)];
+  });
+  return [`${heading}:`, ...rows];
+}
+
+function wrapped(text: string, width: number): string[] {
+  const lines: string[] = [];
+  for (const word of text.split(' ')) {
+    const last = lines.at(-1);
+    if (last === undefined || last.length + 1 + word.length > width) lines.push(word);
+    else lines[lines.length - 1] = `${last} ${word}`;
+  }
+  return lines;
 }

@@ -5,7 +5,7 @@
  */
 import { dirname, resolve } from 'node:path';
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
-import { findJsonFault } from '../core/json-text.js';
+import { findJsonFault, withoutComments } from '../core/json-text.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
@@ -22,6 +22,9 @@ import {
   type SettingName,
   type Settings,
 } from './settings.js';
+
+/** In the working folder, unless another one is named. */
+export const CONFIG_FILE = 'brand-enrich.config.json';
 
 export interface ConfigFile {
   /** Absolute: relative paths among the values count from its folder. */
@@ -40,7 +43,7 @@ export function readConfigFile({
   folder,
 }: Pick<SettingSources, 'flags' | 'env'> & { readonly folder: string }): ConfigFile | null {
   const named = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
-  const path = resolve(folder, typeof named === 'string' ? named : 'brand-enrich.config.json');
+  const path = resolve(folder, typeof named === 'string' ? named : CONFIG_FILE);
   try {
     return parseConfigFile(path, readPlainFileSync(path));
   } catch (error) {
@@ -54,16 +57,19 @@ export function readConfigFile({
   }
 }
 
-/** The same for its text. Throws `NeverStartError` (`usage-invalid`) if it is not a JSON object. */
+/**
+ * The same for its text, which may hold comments. Throws `NeverStartError` (`usage-invalid`) if it
+ * is not a JSON object.
+ */
 export function parseConfigFile(path: string, text: string): ConfigFile {
-  const json = text.replace(/^\uFEFF/, '');
+  const json = withoutComments(text.replace(/^\uFEFF/, ''));
   let values: unknown;
   try {
     values = JSON.parse(json);
   } catch {
     const { line, column } = findJsonFault(json) ?? { line: 1, column: 1 };
     throw unusable(`the config file is not valid JSON at line ${line}, column ${column}`, path, {
-      todo: 'look there for a comment, or a missing or extra comma, quote or bracket',
+      todo: 'look there for a missing or extra comma, quote or bracket',
     });
   }
   if (typeof values === 'object' && values !== null && !Array.isArray(values))
@@ -77,9 +83,13 @@ function unusable(what: string, subject: string, rest: { todo: string; cause?: u
   return new NeverStartError({ code: 'usage-invalid', what, subject, ...rest });
 }
 
+/** The only key that is not a setting, for `src/daemon/schedules/file-schedules.ts`. */
+export const SCHEDULES_KEY = 'schedules';
+
 /** One for each key that the table does not know or allow in a file. Values are never shown. */
 function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
-  const allowed = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
+  const settings = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
+  const allowed = [...settings, SCHEDULES_KEY];
   const unknown = Object.keys(values).filter((key) => !allowed.includes(key));
   return unknown.map((key) => {
     const subject = `${key} in ${path}`;

@@ -28,6 +28,8 @@ export interface ValueKind<T> {
   readonly placeholder: string;
   /** A path: relative ones in the config file count from the folder of that file. */
   readonly isPath: boolean;
+  /** The words it knows, for shells that complete them; none where it takes others too. */
+  readonly choices: readonly string[];
   /** `switch` and `one` are handed exactly one text; the others any number. */
   parse(texts: readonly string[]): T | Refusal;
 }
@@ -36,7 +38,7 @@ type ParseText<T> = (text: string) => T | Refusal;
 
 /** A kind that reads one text. */
 export function oneText<T>(placeholder: string, parse: ParseText<T>): ValueKind<T> {
-  return { arity: 'one', placeholder, isPath: false, parse: ([text]) => parse(text ?? '') };
+  return { arity: 'one', placeholder, isPath: false, choices: [], parse: ([text]) => parse(text ?? '') };
 }
 
 /** A kind that takes one text as it is, if it has the right form. */
@@ -54,6 +56,7 @@ export function eachText<T>(
     arity,
     placeholder,
     isPath: false,
+    choices: [],
     parse(texts) {
       const values: T[] = [];
       for (const text of texts) {
@@ -88,16 +91,26 @@ export function paths(placeholder: 'FILE' | 'DIR'): ValueKind<readonly string[]>
 }
 
 /** One of a few words; usage lines show them all, unless there is a shorter placeholder. */
-export function choice<const T extends string>(choices: readonly T[], placeholder = choices.join('|')) {
+export function choice<const T extends string>(
+  choices: readonly T[],
+  placeholder = choices.join('|'),
+): ValueKind<T> {
   const write = `${choices.slice(0, -1).join(', ')} or ${choices.at(-1)}`;
-  return oneText(placeholder, (seen) => oneOf(choices, seen, write));
+  return { ...oneText(placeholder, (seen) => oneOf(choices, seen, write)), choices };
 }
+
+/** A quality score, from 0 to 1. */
+export const scoreValue = oneText('SCORE', (seen) =>
+  /^(?:0|1|[01]?\.\d+)$/.test(seen) && Number(seen) <= 1
+    ? Number(seen)
+    : new Refusal('a quality score', 'a number from 0 to 1', undefined, '0.33'),
+);
 
 /** Some of a few words, separated by commas. */
 export function someOf<const T extends string>(choices: readonly T[]): ValueKind<readonly T[]> {
   const all = choices.join(',');
   const write = `some of them, separated by commas, for example ${all}`;
-  return eachText('list', all, (seen) => oneOf(choices, seen, write));
+  return { ...eachText('list', all, (seen) => oneOf(choices, seen, write)), choices };
 }
 
 function oneOf<T extends string>(choices: readonly T[], seen: string, write: string): T | Refusal {
@@ -119,7 +132,10 @@ export const yesOrNo: ValueKind<boolean> & { readonly arity: 'switch' } = {
 };
 
 /** A flag with the value `on` or `off`. */
-export const onOrOff = oneText('on|off', (seen) => boolean(seen, ['on', 'off']));
+export const onOrOff: ValueKind<boolean> = {
+  ...oneText('on|off', (seen) => boolean(seen, ['on', 'off'])),
+  choices: ['on', 'off'],
+};
 
 /** A whole number within bounds, both included. Digits only: no sign, blanks or exponent. */
 export function count(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueKind<number> {

@@ -6,6 +6,7 @@ import {
   hostValue,
   mailAddress,
   mailAddresses,
+  proxyValue,
   smtpValue,
   webhookValue,
 } from './address-values.js';
@@ -22,23 +23,39 @@ import {
   yesOrNo,
 } from './parse-value.js';
 import { dashboardPasswordValue, notifySecretValue } from './secrets.js';
-import { COMMAND_NAMES, type CommandName, linesOf, type Surroundings } from './setting.js';
+import { COMMANDS_WITH_SETTINGS, type CommandName, linesOf, type Surroundings } from './setting.js';
 
 const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 const WITHOUT_ENGINE: readonly CommandName[] = ['serve', 'generate-catalogue'];
-const WITH_ENGINE: readonly CommandName[] = COMMAND_NAMES.filter((name) => !WITHOUT_ENGINE.includes(name));
+const WITH_ENGINE: readonly CommandName[] = COMMANDS_WITH_SETTINGS.filter(
+  (name) => !WITHOUT_ENGINE.includes(name),
+);
 /** Those that only look at what is there. */
-const KEEPS_DATA: readonly CommandName[] = ['config', 'engine status', 'engine stop', 'engine export'];
+const KEEPS_DATA: readonly CommandName[] = [
+  'config',
+  'init',
+  'engine status',
+  'engine stop',
+  'engine export',
+];
 const TRANSFER: readonly CommandName[] = ['engine export', 'engine import'];
 
 const inbox = linesOf('Inbox', ['watch', 'up', 'config']);
 /** What a schedule runs follows `--` and has the flags of `run`. */
 const schedule = linesOf('Schedules', ['schedule add'], { isFlagOnly: true });
 const notifying = linesOf('Notifications', RUNNING);
+const network = linesOf('Network', ['run', 'watch', 'worker', 'schedule serve', 'up', 'init', 'config']);
 const engine = linesOf('Engine', WITH_ENGINE);
-const always = linesOf('Behaviour', COMMAND_NAMES);
-const watched = linesOf('Behaviour', ['run', 'watch', 'up', 'worker', 'schedule serve', 'config']);
-const dashboard = linesOf('Behaviour', ['up', 'config']);
+const always = linesOf('Logging and monitoring', COMMANDS_WITH_SETTINGS);
+const watched = linesOf('Logging and monitoring', [
+  'run',
+  'watch',
+  'up',
+  'worker',
+  'schedule serve',
+  'config',
+]);
+const dashboard = linesOf('Dashboard', ['up', 'config']);
 const serving = linesOf('Local service', ['serve', 'config']);
 const inventing = linesOf('Local service', ['generate-catalogue'], { isFlagOnly: true });
 const admin = linesOf('Account and answers', ['ledger observe'], { isFlagOnly: true });
@@ -86,6 +103,9 @@ export const PROCESS_SETTINGS = {
     'time zone of --cron, {date} and {time}, for example Europe/Berlin',
     { note: "this machine's" },
   ),
+  replace: schedule('--replace', yesOrNo).describe(
+    'replace the schedule with this name; its last runs stay listed',
+  ),
   catchUp: schedule('--catch-up', yesOrNo).describe(
     'if the machine was off at the time, run once when it is on again',
   ),
@@ -117,14 +137,40 @@ export const PROCESS_SETTINGS = {
     'events to notify of: finished, failed, 80 % of the limit used, parked for quota or budget',
   ),
 
+  // Variables of all programs: a lower-case name wins, as it does for curl.
+  httpsProxy: network(null, proxyValue).describe('proxy for https addresses: service, logos, webhooks', {
+    env: 'https_proxy',
+    envAlias: { name: 'HTTPS_PROXY' },
+    secrecy: 'address',
+    note: 'none',
+  }),
+  httpProxy: network(null, proxyValue).describe('the same for http addresses', {
+    env: 'http_proxy',
+    envAlias: { name: 'HTTP_PROXY' },
+    secrecy: 'address',
+    note: 'none',
+  }),
+  noProxy: network(null, text('HOSTS')).describe(
+    'hosts, domains and networks to reach without a proxy; this machine always is',
+    { env: 'no_proxy', envAlias: { name: 'NO_PROXY' }, note: 'none' },
+  ),
+  caFile: network('--ca-file', path('FILE')).describe(
+    "certificates (PEM) to trust besides Node's own: a company's authority, a proxy or a server",
+    { commands: WITH_ENGINE },
+  ),
+  nodeCaFile: network(null, path('FILE')).describe(
+    'the same for all Node programs; also trusted if --ca-file is set',
+    { commands: WITH_ENGINE, env: 'NODE_EXTRA_CA_CERTS' },
+  ),
+
   engine: engine('--engine', engineValue, 'embedded').describe(
     'embedded, or a redis://, rediss://, postgres:// or postgresql:// address',
-    { envAlias: { name: 'REDIS_URL' }, secrecy: 'address' },
+    { isMain: true, envAlias: { name: 'REDIS_URL' }, secrecy: 'address' },
   ),
   state: engine('--state', path('DIR'), stateFolder).describe(
     'folder for the embedded engine and everything that must survive a crash',
     {
-      commands: COMMAND_NAMES,
+      commands: COMMANDS_WITH_SETTINGS,
       note: '$XDG_STATE_HOME/brand-enrich, else ~/.local/state/brand-enrich (root: /var/lib/brand-enrich)',
     },
   ),
@@ -140,12 +186,9 @@ export const PROCESS_SETTINGS = {
     commands: RUNNING,
   }),
 
-  strict: always('--strict', yesOrNo).describe('exit with 1 if rows are invalid or nothing matched', {
-    commands: RUNNING,
-  }),
   quiet: always('--quiet', yesOrNo).describe(
     'no progress and no summary; only warnings, errors and the reason why a run stopped',
-    { commands: ['run', 'plan', 'watch', 'worker', ...WITHOUT_ENGINE, ...TRANSFER, 'up', 'config'] },
+    { commands: ['run', 'watch', 'worker', ...WITHOUT_ENGINE, ...TRANSFER, 'up', 'config'] },
   ),
   json: always('--json', yesOrNo).describe('print the result on standard output as JSON'),
   logLevel: always('--log-level', choice(LOG_LEVELS, 'LEVEL'), 'info').describe(

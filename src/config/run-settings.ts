@@ -1,6 +1,6 @@
 /** The settings of a run: input, columns, service, limits and money, output. */
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
-import { RAGGED_CHOICES } from '../core/table.js';
+import { RAGGED_CHOICES, TABLE_FORMATS } from '../core/table.js';
 import { baseUrlValue, domainValue } from './address-values.js';
 import { columnChoices, delimiterValue, encodingValue, prefixValue, priorityValue } from './column-value.js';
 import {
@@ -11,9 +11,12 @@ import {
   duration,
   errorLimit,
   listOf,
+  matching,
   onOrOff,
   path,
   ratePerSecond,
+  scoreValue,
+  someOf,
   statuses,
   text,
   yesOrNo,
@@ -21,31 +24,30 @@ import {
 import { tokenValue } from './secrets.js';
 import { type CommandName, linesOf } from './setting.js';
 
-const READING: readonly CommandName[] = ['run', 'plan', 'watch', 'up', 'config'];
 const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
 const WORKING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'config'];
 const LEDGER: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
 const ACCOUNT: readonly CommandName[] = [
   'run',
-  'plan',
   'watch',
   'worker',
   'up',
   'status',
   ...LEDGER,
+  'init',
   'config',
 ];
 
-const input = linesOf('Input', READING);
-const column = linesOf('Columns', READING);
+const input = linesOf('Input', RUNNING);
+const column = linesOf('Columns', RUNNING);
 const service = linesOf('Service', ACCOUNT);
 const sending = linesOf('Service', WORKING);
 /** Only `run`: a watcher cannot ask a person and parks unfinished files. */
-const asking = linesOf('Limits and money', ['run', 'config']);
-const spending = linesOf('Limits and money', RUNNING);
-const working = linesOf('Limits and money', WORKING);
-const estimating = linesOf('Limits and money', READING);
-const money = linesOf('Limits and money', ['run', 'plan', 'watch', 'up', 'status', 'config']);
+const asking = linesOf('Money', ['run', 'config']);
+const spending = linesOf('Money', RUNNING);
+const limiting = linesOf('Limits', RUNNING);
+const working = linesOf('Limits', WORKING);
+const money = linesOf('Money', ['run', 'watch', 'up', 'status', 'init', 'config']);
 const output = linesOf('Output', RUNNING);
 
 export const RUN_SETTINGS = {
@@ -59,6 +61,9 @@ export const RUN_SETTINGS = {
   skipLines: input('--skip-lines', count(0, 1_000_000), '0').describe(
     'lines above the header that are not part of the table',
   ),
+  sheet: input('--sheet', text('NAME')).describe('sheet of a workbook, by name or by number from 1', {
+    note: 'the first visible one',
+  }),
   limit: input('--limit', count(1)).describe('read at most this many records', { note: 'all' }),
   ragged: input('--ragged', choice(RAGGED_CHOICES)).describe(
     'rows with too many or too few cells: read them by position, or mark all of them invalid',
@@ -66,14 +71,15 @@ export const RUN_SETTINGS = {
   ),
   sample: input('--sample', yesOrNo).describe(
     'try it with sample brands from the built-in service: no token, no cost',
+    { isMain: true },
   ),
   columns: column('--column', columnChoices, '').describe(
     'the column that holds the identifiers, by name or position:N; repeat it for fallback columns',
-    { note: 'chosen by header and values' },
+    { isMain: true, note: 'chosen by header and values' },
   ),
   kind: column('--kind', choice(IDENTIFIER_KINDS, 'KIND')).describe(
     `kind of identifiers in columns given without one: ${IDENTIFIER_KINDS.join(', ')}`,
-    { commands: [...READING, 'outcomes forget'], note: 'judged from the values' },
+    { commands: [...RUNNING, 'outcomes forget'], note: 'judged from the values' },
   ),
   allowMismatch: column('--allow-mismatch', yesOrNo).describe(
     'continue even if most values do not fit the kind given for their column',
@@ -83,6 +89,7 @@ export const RUN_SETTINGS = {
   ),
 
   baseUrl: service('--base-url', baseUrlValue).describe('address of the service; a trailing /v2 is ignored', {
+    isMain: true,
     commands: [...ACCOUNT, 'outcomes forget'],
     env: 'BRAND_API_URL',
     secrecy: 'address',
@@ -92,6 +99,7 @@ export const RUN_SETTINGS = {
     { env: 'BRAND_API_TOKEN', secrecy: 'secret' },
   ),
   tokenFile: service('--token-file', path('FILE')).describe('file that holds only the token', {
+    isMain: true,
     env: 'BRAND_API_TOKEN_FILE',
     secrecy: 'token path',
   }),
@@ -109,35 +117,37 @@ export const RUN_SETTINGS = {
   ),
   allowNsfw: service('--allow-nsfw', choice(['true', 'false']), () => 'unset' as const).describe(
     'always (true) or never (false) return brands with adult content',
-    { commands: READING, note: 'the service decides' },
+    { commands: RUNNING, note: 'the service decides' },
   ),
   ownDomain: service('--own-domain', domainValue).describe(
     "the service's own brand: looking it up is free and shows quota and usage",
-    { commands: ['run', 'watch', 'serve', 'up', 'config'] },
+    { commands: ['run', 'watch', 'serve', 'up', 'init', 'config'] },
   ),
   timeoutMs: sending('--timeout', duration('1ms', '1h'), '40s').describe(
     'time limit for one request, in total',
   ),
-  compression: sending('--compression', onOrOff, 'on').describe('let the service compress its answers'),
+  compression: sending('--compression', onOrOff, 'on').describe(
+    'compress the stored answers: about a quarter of the size, for a little more CPU time',
+  ),
 
   concurrency: working('--concurrency', count(1, 1_000), '64').describe(
     'requests in flight at once, per process',
   ),
-  rate: spending('--rate', ratePerSecond).describe('requests per second over all workers; 0 is unpaced', {
+  rate: limiting('--rate', ratePerSecond).describe('requests per second over all workers; 0 is unpaced', {
     note: '90; on this machine unpaced until the service refuses',
   }),
-  burst: spending('--burst', count(1, 1_000)).describe('requests that may be sent at the same moment', {
+  burst: limiting('--burst', count(1, 1_000)).describe('requests that may be sent at the same moment', {
     note: '10, and 1 with --rate',
   }),
   plan: money('--plan', choice(['free', 'paid'])).describe(
     'plan of the account; only a paid plan has overage',
-    { note: 'no overage' },
+    { isMain: true, note: 'no overage' },
   ),
-  quota: estimating('--quota', count(0, 1_000_000_000_000)).describe(
+  quota: spending('--quota', count(0, 1_000_000_000_000)).describe(
     'requests per period; the lower of this and the quota that the service reports applies',
     { note: 'what the service reports' },
   ),
-  period: estimating('--period', billingPeriod, 'month').describe(
+  period: spending('--period', billingPeriod, 'month').describe(
     'when the quota renews: every month, never, or on a day of the month (1 to 28)',
   ),
   freeStatuses: spending('--free-statuses', statuses, '204,400,402,5xx').describe(
@@ -145,57 +155,77 @@ export const RUN_SETTINGS = {
   ),
   overageBudget: money('--overage-budget', decimal('50', 'not negative'), '0').describe(
     'budget per period for requests beyond the quota; above 0 implies --plan paid',
-    { note: '0, and 100 with --plan paid' },
+    { isMain: true, note: '0, and 100 with --plan paid' },
   ),
   overagePrice: money('--overage-price', decimal('0.1', 'positive'), '0.1').describe(
     'price of one request beyond the quota',
   ),
-  maxRequests: estimating('--max-requests', count(0, 1_000_000_000_000)).describe(
+  currency: money(
+    '--currency',
+    matching('CODE', /^[A-Z]{3}$/, 'a currency', 'its three capital letters, for example EUR'),
+  ).describe('the currency of all amounts, as a label only: nothing is converted'),
+  maxRequests: spending('--max-requests', count(0, 1_000_000_000_000)).describe(
     'billable requests that this run may send, restarts included',
-    { note: 'no cap' },
+    { isMain: true, note: 'no cap' },
   ),
-  maxCost: estimating('--max-cost', decimal('5', 'not negative')).describe(
+  maxCost: spending('--max-cost', decimal('5', 'not negative')).describe(
     'amount that this run may spend on overage, restarts included',
     { note: 'no cap' },
   ),
-  priority: estimating('--priority', priorityValue).describe(
+  priority: spending('--priority', priorityValue).describe(
     'if the limit does not cover the file, look up the highest (or lowest) values of this column first',
     { note: 'the order of the file' },
   ),
   confirmAbove: asking('--confirm-above', decimal('20', 'not negative'), '20').describe(
-    'on a terminal, ask before starting a run that may cost more than this',
+    'on a terminal, ask before starting a run that may cost more than this, or use most of the quota left',
   ),
-  yes: asking('--yes', yesOrNo).describe('do not ask'),
-  maxErrors: spending('--max-errors', errorLimit).describe('stop when more lookups than this have failed', {
+  trial: asking('--try', count(1, 10_000)).describe(
+    'look up N identifiers first, spread over the file, show the results, and ask whether to continue',
+    { isFlagOnly: true, note: 'all at once' },
+  ),
+  yes: asking('--yes', yesOrNo).describe('do not ask', { commands: ['run', 'init', 'config'] }),
+  dryRun: asking('--dry-run', yesOrNo).describe('the same as plan: nothing is spent or written', {
+    isMain: true,
+    commands: ['run'],
+    isFlagOnly: true,
+  }),
+  maxErrors: limiting('--max-errors', errorLimit).describe('stop when more lookups than this have failed', {
     note: 'off',
   }),
-  onLimit: asking('--on-limit', choice(['stop', 'wait']), 'stop').describe(
+  onLimit: limiting('--on-limit', choice(['stop', 'wait']), 'stop').describe(
     'at the limit: defer the remaining rows and finish the file, or wait until the limit is raised',
+    { isMain: true, commands: ['run', 'config'] },
   ),
   usageLagMs: working('--usage-lag', duration('0s', '1h'), '60s').describe(
     "how far the service's usage header may lag",
   ),
   // Services of this kind allow answers to be stored for 30 days at most; so long they are kept.
-  maxAgeMs: estimating('--max-age', duration('0s', '30d'), '7d').describe(
+  maxAgeMs: spending('--max-age', duration('0s', '30d'), '7d').describe(
     'reuse stored brands that are younger than this',
   ),
-  maxAgeMissingMs: estimating('--max-age-missing', duration('0s', '30d'), '1d').describe(
+  maxAgeMissingMs: spending('--max-age-missing', duration('0s', '30d'), '1d').describe(
     'the same for stored "not found" answers',
   ),
-  refresh: estimating('--refresh', yesOrNo).describe(
+  refresh: spending('--refresh', yesOrNo).describe(
     'buy every answer again, but only once even if the run is restarted',
   ),
 
   output: output('--output', path('FILE')).describe(
     'output file; - is standard output, the default of engine export',
-    { commands: ['run', 'engine export'], isFlagOnly: true, short: '-o', note: '<name>.enriched.<ext>' },
+    {
+      isMain: true,
+      commands: ['run', 'engine export'],
+      isFlagOnly: true,
+      short: '-o',
+      note: '<name>.enriched.<ext>',
+    },
   ),
-  format: output('--format', choice(['csv', 'jsonl'])).describe('format of the enriched file', {
-    note: 'same as the input',
+  format: output('--format', choice(TABLE_FORMATS)).describe('format of the enriched file', {
+    note: 'by the name of the output, otherwise same as the input',
   }),
   fields: output('--fields', listOf('LIST', 'name,company.location.region,links.twitter')).describe(
     'fields of the brand to use as columns, by path, separated by commas; +path for an unknown field',
-    { note: 'the standard columns' },
+    { isMain: true, note: 'the standard columns' },
   ),
   sort: output('--sort', choice(['quality', 'none']), 'quality').describe(
     'rank by quality score, best first, or keep the order of the input',
@@ -203,9 +233,7 @@ export const RUN_SETTINGS = {
   escapeFormulas: output('--escape-formulas', choice(['all', 'ours', 'none']), 'ours').describe(
     'which cells to escape if a spreadsheet would run them as a formula: all, only ours, or none',
   ),
-  prefix: output('--prefix', prefixValue, 'brand_').describe('prefix of the added columns', {
-    commands: READING,
-  }),
+  prefix: output('--prefix', prefixValue, 'brand_').describe('prefix of the added columns'),
   errors: output('--errors', path('FILE')).describe('file for rows without an answer, with the reason', {
     commands: ['run'],
     isFlagOnly: true,
@@ -216,7 +244,15 @@ export const RUN_SETTINGS = {
     isFlagOnly: true,
     note: '<name>.report.json',
   }),
+  errorsInclude: output('--errors-include', someOf(['not_found']), '').describe(
+    'also write these rows to the errors file: not_found, which the service does not know',
+  ),
+  minQuality: output('--min-quality', scoreValue).describe(
+    'mark brands with a lower quality score in brand_error, and write their rows to the errors file too',
+    { note: 'off' },
+  ),
   embedLogos: output('--embed-logos', yesOrNo).describe(
     'fetch the logos shown on the report page and embed them in it',
   ),
+  strict: output('--strict', yesOrNo).describe('exit with 1 if rows are invalid or nothing matched'),
 } as const;

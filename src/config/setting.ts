@@ -5,20 +5,27 @@ import { Refusal, type ValueKind } from './parse-value.js';
 export type CommandName = keyof typeof COMMANDS;
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
 
+/** They print something of the program itself, and read no settings. */
+const PLAIN: readonly CommandName[] = ['completion', 'schema'];
+export const COMMANDS_WITH_SETTINGS = COMMAND_NAMES.filter((name) => !PLAIN.includes(name));
+
 /** Headings of `--help`, in the order in which they are shown. */
 export const SETTING_GROUPS = [
   'Input',
   'Columns',
-  'Service',
-  'Local service',
-  'Limits and money',
   'Output',
+  'Money',
+  'Limits',
+  'Service',
+  'Network',
+  'Local service',
   'Inbox',
   'Schedules',
-  'Notifications',
-  'Engine',
   'Account and answers',
-  'Behaviour',
+  'Engine',
+  'Dashboard',
+  'Notifications',
+  'Logging and monitoring',
 ] as const;
 export type SettingGroup = (typeof SETTING_GROUPS)[number];
 
@@ -45,6 +52,8 @@ export interface Setting<T> {
   readonly isInFile: boolean;
   readonly kind: ValueKind<T>;
   readonly group: SettingGroup;
+  /** Whether the help of a command with many flags shows it before the groups. */
+  readonly isMain: boolean;
   readonly commands: readonly CommandName[];
   /** One line for `--help` and the README, without a full stop. */
   readonly description: string;
@@ -68,6 +77,7 @@ interface Details
   > {
   /** Neither environment nor file can set it. */
   readonly isFlagOnly?: boolean;
+  readonly isMain?: boolean;
   /** In place of the default's text, where the default is not a value: `detected`. */
   readonly note?: string;
 }
@@ -112,7 +122,8 @@ export function linesOf(group: SettingGroup, commands: readonly CommandName[], a
         isInFile: !isFlagOnly && name !== null && isInFile,
         kind,
         group,
-        commands: details.commands ?? commands,
+        isMain: details.isMain ?? false,
+        commands: withPlan(details.commands ?? commands),
         description,
         secrecy: details.secrecy ?? 'open',
         fallback: typeof fallback === 'function' ? fallback : () => value as T,
@@ -122,6 +133,12 @@ export function linesOf(group: SettingGroup, commands: readonly CommandName[], a
       };
     },
   });
+}
+
+/** `plan` takes every flag of `run`, so that people can swap the word. */
+function withPlan(commands: readonly CommandName[]): readonly CommandName[] {
+  if (!commands.includes('run') || commands.includes('plan')) return commands;
+  return commands.flatMap((name): CommandName[] => (name === 'run' ? ['run', 'plan'] : [name]));
 }
 
 /** One text as the texts that its kind reads: cut at commas where it takes several. */

@@ -40,7 +40,7 @@ export function settingsOf(command: CommandName): typeof SETTING_ENTRIES {
   return SETTING_ENTRIES.filter(([, line]) => line.commands.includes(command));
 }
 
-const INHERITED: readonly SettingGroup[] = ['Service', 'Limits and money', 'Notifications'];
+const INHERITED: readonly SettingGroup[] = ['Service', 'Money', 'Limits', 'Notifications', 'Network'];
 
 /**
  * The flags of a long-running process that its runs inherit unless they set their own: service,

@@ -1,6 +1,7 @@
 /** What `brand-enrich config` prints: each setting, its value and where it came from. */
 import { maskAddress, maskOrigin, maskTokenPath } from './address-values.js';
 import type { ConfigFile } from './load-settings.js';
+import { proxyFor } from './network.js';
 import { formatDuration } from './parse-value.js';
 import { type LoadedSettings, SETTINGS, type SettingName, type Settings, settingsOf } from './settings.js';
 
@@ -24,7 +25,16 @@ export function showConfig(loaded: LoadedSettings, file: Pick<ConfigFile, 'path'
   const lines = shown.map(
     ({ name, value, origin }) => `${name.padEnd(nameWidth)}  ${value.padEnd(valueWidth)}  ${origin}`,
   );
-  return `config file: ${file === null ? 'none' : file.path}\n\n${lines.join('\n')}\n`;
+  const route = routeToService(loaded.settings);
+  return `config file: ${file === null ? 'none' : file.path}\n\n${lines.join('\n')}\n${route}`;
+}
+
+/** Which proxy is used, if any; nothing without a service address. */
+function routeToService(settings: Settings): string {
+  if (settings.baseUrl === null) return '';
+  const proxy = proxyFor(settings.baseUrl, settings);
+  const route = proxy === null ? 'directly' : `through ${maskAddress(proxy.address)} (${proxy.source})`;
+  return `\nthe service is reached ${route}\n`;
 }
 
 const MASKS = {

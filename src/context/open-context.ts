@@ -1,6 +1,7 @@
 /** Opens everything that a command needs, in order; the releasers close it in reverse order. */
 import { join } from 'node:path';
 import type { ConfigFile } from '../config/load-settings.js';
+import { networkOf } from '../config/network.js';
 import type { CommandName } from '../config/setting.js';
 import type { LoadedSettings, Settings } from '../config/settings.js';
 import { systemClock } from '../core/clock.js';
@@ -36,12 +37,15 @@ export interface CommandContext extends Streams {
 
 /** A command's engine, by its settings and `other` options. Throws as opening an engine does. */
 export async function openStores(
-  { engine: address, state: stateFolder, startEmpty: startsEmpty }: Settings,
+  settings: Settings,
   { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
   releasers: Releasers,
   other: Partial<OpenEngineOptions> = {},
 ): Promise<Engine> {
-  const engine = await openEngine({ engine: address, stateFolder, startsEmpty, log, stop, ...other });
+  const { engine: address, state: stateFolder, startEmpty: startsEmpty } = settings;
+  const { extraCa } = networkOf(settings);
+  const opening = { engine: address, stateFolder, startsEmpty, extraCa, log, stop, ...other };
+  const engine = await openEngine(opening);
   releasers.push(() => engine.close());
   return engine;
 }
@@ -156,6 +160,8 @@ export interface WorkerContext {
   readonly settings: Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs' | 'compression'>;
   readonly stateFolder: string;
   readonly log: Log;
+  /** False: it resolves what it is given, and takes nothing from the queue. Default true. */
+  readonly takesChunks?: boolean;
 }
 
 /** The worker of one token. The caller starts and stops it; `listener` gets chunks and answers. */

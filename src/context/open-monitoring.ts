@@ -26,7 +26,8 @@ export const NOT_SERVED: OpenedMetrics = {
   watchWorker: () => undefined,
   watchQueue: () => undefined,
 };
-const NOT_TRACED: OpenedTraces = {
+/** Of a process without a collector. */
+export const NOT_TRACED: OpenedTraces = {
   telemetry: undefined,
   watchClient: (client) => client,
   traceRun: (_engine, _isStrict, run) => run(),

@@ -1,13 +1,14 @@
 /** A command's service: the one at `--base-url`, or with `--sample` a local one in this process. */
 import { createHash } from 'node:crypto';
 import { isLoopbackUrl } from '../config/address-values.js';
+import { networkOf } from '../config/network.js';
 import { readToken } from '../config/secrets.js';
 import type { Settings } from '../config/settings.js';
 import { NeverStartError } from '../core/errors.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import { type Client, createClient } from '../lookup/client.js';
-import { createHttpSend } from '../lookup/send.js';
+import { createHttpSend, type HttpSend } from '../lookup/send.js';
 import type { AccountNames, RunService } from '../run/enrich-request.js';
 
 /** A client for the service of a run; null for one that the token must not go to. */
@@ -51,7 +52,8 @@ export async function openService(
  */
 export function openClients(settings: Settings, token: string, releasers: Releasers): ClientFor {
   const clients = new Map<string, Client>();
-  const opened: ReturnType<typeof createHttpSend>[] = [];
+  const opened: HttpSend[] = [];
+  const network = networkOf(settings);
   // Pushed here and not where one is opened, so that they are released after their users.
   releasers.push(() => Promise.all(opened.map((http) => http.close())));
   return (service) => {
@@ -63,7 +65,7 @@ export function openClients(settings: Settings, token: string, releasers: Releas
         : service === settings.baseUrl;
     if (!isAllowed || !URL.canParse(service)) return null;
     const { concurrency: connections, timeoutMs } = settings;
-    const http = createHttpSend({ baseUrl: service, connections, timeoutMs });
+    const http = createHttpSend({ baseUrl: service, connections, timeoutMs, network });
     opened.push(http);
     const client = createClient(http.send, token);
     clients.set(service, client);

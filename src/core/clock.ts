@@ -22,3 +22,11 @@ export const systemClock: Clock = {
     await sleep(ms, undefined, { signal }).catch(() => Promise.reject(signal?.reason));
   },
 };
+
+/** The same; its waits keep no process running. */
+export const idleClock: Clock = {
+  ...systemClock,
+  async sleep(ms, signal) {
+    await sleep(ms, undefined, { signal, ref: false }).catch(() => Promise.reject(signal?.reason));
+  },
+};

@@ -2,6 +2,7 @@
  * The error catalogue: each class is named by what happens next, each code is permanent, and every
  * message reads `what: subject; what to do`. Anything that is not one of these is a bug.
  */
+import type { IdentifierKind } from './identifier.js';
 import { visibleLine } from './terminal-text.js';
 
 /** Exit codes of the command line; several at once are settled by {@link worstExit}. */
@@ -36,7 +37,7 @@ export const ERROR_CATALOGUE = {
   'column-ours': 'the input has some of the brand_* columns, but not all that a run adds',
   'input-missing': 'the input cannot be opened',
   'input-empty': 'the input has no records',
-  'input-binary': 'the input is not text (a spreadsheet, archive or document)',
+  'input-binary': 'the input has a format that is not supported',
   'input-encoding': 'the input does not match its encoding',
   'input-preamble': 'lines above the header are not part of the table',
   'input-ragged': 'too many rows do not fit the table',
@@ -47,8 +48,10 @@ export const ERROR_CATALOGUE = {
   'disk-low': 'too little disk space is left to store paid answers',
   'engine-unreachable': 'the engine does not answer',
   'engine-unfit': 'the engine cannot be used: its version, settings or data are unsuitable',
+  'files-limit': 'this process may not open as many files as it needs',
   'engine-held': 'another process or machine is using the state folder',
   'service-unreachable': 'an address cannot be reached or listened on',
+  'credentials-refused': 'the service refused the credentials',
   interrupted: 'stopped by a signal',
   declined: 'nothing was done: you declined',
 } as const;
@@ -63,6 +66,16 @@ interface ErrorDetail {
   /** Replaces the catalogue's sentence when a more exact one is known. */
   readonly what?: string;
   readonly cause?: unknown;
+  /** How to read the file, if its content is unambiguous; absent: it is not. */
+  readonly clear?: ClearMeaning | null;
+}
+
+/** Settings by their names. A command suggests them; an inbox uses them. */
+export interface ClearMeaning {
+  readonly header?: false;
+  readonly skipLines?: number;
+  /** To be tried in turn until one is found. */
+  readonly columns?: readonly { readonly name: string; readonly kind: IdentifierKind }[];
 }
 
 /** The base of all expected errors; use the classes below. */
@@ -72,14 +85,16 @@ export abstract class BrandEnrichError extends Error {
   readonly what: string;
   readonly subject: string;
   readonly todo: string;
+  readonly clear: ClearMeaning | null;
 
-  constructor({ code, subject, todo, cause, what = ERROR_CATALOGUE[code] }: ErrorDetail) {
+  constructor({ code, subject, todo, cause, clear = null, what = ERROR_CATALOGUE[code] }: ErrorDetail) {
     super(`${what}: ${visibleLine(subject)}; ${todo}`, cause === undefined ? undefined : { cause });
     this.name = new.target.name;
     this.code = code;
     this.what = what;
     this.subject = subject;
     this.todo = todo;
+    this.clear = clear;
   }
 }
 
@@ -116,6 +131,11 @@ export function throwProblems(problems: readonly Problem[]): void {
 /** This file cannot be processed: input, output or engine failed. Paid answers are stored. */
 export class FailFileError extends BrandEnrichError {
   readonly exitCode = EXIT.ioError;
+}
+
+/** The service refuses the token: nothing is sent until that is changed. Nothing is lost. */
+export class RefusedError extends BrandEnrichError {
+  readonly exitCode = EXIT.credentials;
 }
 
 /** Somebody asked the run to stop: run again to go on. */

@@ -1,5 +1,9 @@
-/** Figures as people read them: in English, and in UTC unless a zone is named, on every machine. */
+/** Figures and sentences for people: in English, and in UTC unless a zone is named. */
+import { decimalText, parseDecimal } from './decimal.js';
 import { attempt } from './lifecycle.js';
+
+/** Keeps a number and its unit on one line. */
+const UNBROKEN = '\u00a0';
 
 /** `12,345`. */
 export function countText(count: number): string {
@@ -9,6 +13,36 @@ export function countText(count: number): string {
 /** `1 row`, `2 rows`. */
 export function countOf(count: number, one: string, many = `${one}s`): string {
   return `${countText(count)} ${count === 1 ? one : many}`;
+}
+
+/** `Its file is gone.`: a capital letter first, and an end. */
+export function sentenceOf(text: string): string {
+  const trimmed = text.trim();
+  return `${trimmed.charAt(0).toUpperCase()}${trimmed.slice(1)}${/[.?!]$/.test(trimmed) ? '' : '.'}`;
+}
+
+/** `12 MB`, `3.4 kB`, `1 byte`. */
+export function sizeText(bytes: number): string {
+  if (bytes < 1_000) return countOf(bytes, 'byte');
+  const [size, unit] = bytes < 1_000_000 ? [bytes / 1_000, 'kB'] : [bytes / 1_000_000, 'MB'];
+  return `${size < 10 ? size.toFixed(1) : countText(Math.round(size))}${UNBROKEN}${unit}`;
+}
+
+/**
+ * Money as `1,234.50 EUR`, without a currency where none is set: two decimals, rounded half up. A
+ * price keeps all its digits, and so does less than a cent. `amount`: exact decimal text, which
+ * comes back as it is if it is none.
+ */
+export function moneyText(amount: string, currency: string | null, what: 'sum' | 'price' = 'sum'): string {
+  const exact = parseDecimal(amount);
+  if (exact === null) return amount;
+  const { units, scale } = exact;
+  const unit = 10n ** BigInt(scale);
+  const keepsAll = what === 'price' || (units > 0n && units * 100n < unit);
+  const cents = { units: (units * 200n + unit) / (unit * 2n), scale: 2 };
+  const [whole = '', fraction = ''] = decimalText(keepsAll ? exact : cents).split('.');
+  const shown = `${BigInt(whole).toLocaleString('en-US')}.${fraction.padEnd(2, '0')}`;
+  return currency === null ? shown : `${shown}${UNBROKEN}${currency}`;
 }
 
 /** In whole percent; only nothing is `0 %` and only everything `100 %`. Empty: no whole. */
@@ -66,9 +100,6 @@ export function durationText(seconds: number): string {
 export function scoreText(score: number): string {
   return score.toFixed(3);
 }
-
-/** Keeps a number and its unit on one line. */
-const UNBROKEN = '\u00a0';
 
 /** `5 s`, `3 min`, `2 h`, `4 days`: the largest unit alone, rounded down; they stay on one line. */
 export function spanText(ms: number): string {

@@ -84,6 +84,16 @@ export function readJson<T>(text: string, shape: { parse(value: unknown): T }): 
   return attempt(() => shape.parse(JSON.parse(text)), null);
 }
 
+// Unterminated strings and comments are scanned only once.
+const NOTES = /"(?:\\.|[^"\\\n])*"?|\/\/[^\r\n]*|\/\*[\s\S]*?(?:\*\/|$)/g;
+const LAST_COMMAS = /"(?:\\.|[^"\\\n])*"?|,(?=\s*[}\]])/g;
+
+/** JSON of the same length without comments and trailing commas. */
+export function withoutComments(text: string): string {
+  const blanked = (found: string) => (found.startsWith('"') ? found : found.replace(/[^\r\n]/g, ' '));
+  return text.replace(NOTES, blanked).replace(LAST_COMMAS, blanked);
+}
+
 /** What `JSON.stringify` makes of a value that `JSON.parse` made, however deep it is nested. */
 export function jsonOf(parsed: unknown): string {
   let text = '';

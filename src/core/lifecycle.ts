@@ -72,6 +72,22 @@ export async function withinDeadline<T>(promise: Promise<T>, ms: number): Promis
   }
 }
 
+/**
+ * Keeps the process running until `work` settles. Connections and heartbeats do not: a program that
+ * forgets to close what it opened ends all the same.
+ */
+export async function keepRunning<T>(work: Promise<T>): Promise<T> {
+  const hold = setInterval(() => undefined, LONGEST_TIMER_MS);
+  try {
+    return await work;
+  } finally {
+    clearInterval(hold);
+  }
+}
+
+/** Node's longest timer; longer ones ring at once. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
 /** Resolves when the signal is aborted; at once when it is. */
 export function untilAborted(signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {

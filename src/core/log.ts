@@ -20,15 +20,18 @@ const SECRETS = ['token', 'authorization', 'Authorization'].flatMap((name) => [
   `*.*.${name}`,
 ]);
 
+const LINES = {
+  base: null,
+  redact: { paths: SECRETS, censor: '[removed]' },
+  // pino escapes the control characters of ASCII alone; and a secret may be in anybody's words.
+  hooks: { streamWrite: (line: string) => visibleJson(jsonWithoutSecrets(line)) },
+};
+
 interface LogOptions {
   /** One of pino's levels, or `silent`. */
   readonly level: string;
   /** A path to append to; standard error when absent. */
   readonly file?: string | undefined;
-}
-
-export function createLog(options: LogOptions): Log {
-  return openLog(options).log;
 }
 
 /**
@@ -40,17 +43,7 @@ export function openLog({ level, file }: LogOptions): { readonly log: Log; reope
   const destination = openDestination(file);
   // A log that cannot be written is no reason to stop the work that it reports.
   destination.on('error', () => undefined);
-  const log = pino(
-    {
-      level,
-      base: null,
-      timestamp: pino.stdTimeFunctions.isoTime,
-      redact: { paths: SECRETS, censor: '[removed]' },
-      // pino escapes only ASCII control characters; and a secret may be in any text.
-      hooks: { streamWrite: (line) => visibleJson(jsonWithoutSecrets(line)) },
-    },
-    destination,
-  );
+  const log = pino({ ...LINES, level, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   return {
     log,
     reopen() {
@@ -76,6 +69,29 @@ function openDestination(file: string | undefined) {
     const todo = 'name another file with --log-file';
     throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause });
   }
+}
+
+/** Another logger's methods, as pino and `console` have them. */
+export type LogTarget = Readonly<
+  Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>
+>;
+
+/**
+ * A log that hands its lines, without secrets, to another logger, whose level decides. `worded`
+ * chooses the words of messages.
+ */
+export function forwardingLog(target: LogTarget, worded: (message: string) => string): Log {
+  const write = (line: string) => {
+    const { level, msg = '', ...facts } = JSON.parse(line) as { level: number; msg?: string };
+    const { values } = pino.levels;
+    const name = (['error', 'warn', 'info'] as const).find((each) => level >= (values[each] ?? 0));
+    try {
+      target[name ?? 'debug'](facts, worded(msg));
+    } catch {
+      // A log that cannot be written does not stop the work.
+    }
+  };
+  return pino({ ...LINES, level: 'debug', timestamp: false }, { write });
 }
 
 /** A log that writes nothing. */

@@ -11,11 +11,22 @@ interface SystemFault {
  * How long a fault lasts.
  *
  *   lasting   it will not pass with time: an address or a certificate that is wrong
+ *   barred    the same: a proxy refuses the connection
  *   no_http   nor will it: something else than a web server listens at that port
  *   refused   nothing listens at that port
  *   passing   any other
  */
-export type FaultKind = 'lasting' | 'no_http' | 'refused' | 'passing';
+export type FaultKind = 'lasting' | 'barred' | 'no_http' | 'refused' | 'passing';
+
+/** A connection that failed for a known reason. */
+export class ConnectionFault extends Error implements SystemFault {
+  constructor(
+    readonly words: string,
+    readonly kind: FaultKind,
+  ) {
+    super(words);
+  }
+}
 
 /** What Node adds to an error of the system; nodemailer keeps the code under another name. */
 type SystemDetail = Readonly<
@@ -52,8 +63,8 @@ const CONNECTIONS: Readonly<Record<string, string>> = {
 };
 
 const UNTRUSTED =
-  'is from an authority that this machine does not trust; set NODE_EXTRA_CA_CERTS to its certificate';
-const SELF_SIGNED = 'is self-signed; set NODE_EXTRA_CA_CERTS to it or to its authority';
+  'is from an authority that this machine does not trust; pass its certificate with --ca-file';
+const SELF_SIGNED = 'is self-signed; pass it, or the certificate of its authority, with --ca-file';
 
 const CERTIFICATES: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: SELF_SIGNED,
@@ -82,6 +93,7 @@ export function systemFault(error: unknown): SystemFault {
     const [kind = 'passing'] = kinds;
     return { words, kind: kinds.size === 1 ? kind : 'passing' };
   }
+  if (error instanceof ConnectionFault) return error;
   if (!(error instanceof Error)) return { words: errorText(error), kind: 'passing' };
   const detail = error as SystemDetail;
   const code = String(detail.originalCode ?? detail.code ?? '');

@@ -1,6 +1,21 @@
 /** The shape of an input, and one record of it, which is carried as raw text and never rebuilt. */
 
-export type TableFormat = 'csv' | 'jsonl';
+import type { SchemaElement as ParquetElement } from 'hyparquet';
+import type { CellFormats } from './typed-cell.js';
+
+/** Formats of tables, in and out. */
+export const TABLE_FORMATS = ['csv', 'jsonl', 'json', 'xlsx', 'parquet'] as const;
+export type TableFormat = (typeof TABLE_FORMATS)[number];
+
+/** Whether rows are JSON objects as text: one on each line, or the elements of one array. */
+export function isJson(format: TableFormat): boolean {
+  return format === 'jsonl' || format === 'json';
+}
+
+/** Whether rows are arrays of `TypedCell` and the file is binary. */
+export function isTyped(format: TableFormat): boolean {
+  return format === 'xlsx' || format === 'parquet';
+}
 
 /** `--ragged`: rows that do not fit the table are read by position or are invalid, however many. */
 export const RAGGED_CHOICES = ['take', 'invalid'] as const;
@@ -28,7 +43,23 @@ export interface TableShape {
    * that the rows have and it has not; null with `--no-header` and for JSONL.
    */
   readonly rawHeader: string | null;
+  /** For the typed cells of `Row.raw` and `rawHeader`; absent for text. */
+  readonly typed?: CellFormats & {
+    /** Name of the sheet. */
+    readonly sheet: string;
+  };
+  /** The columns of a Parquet file, its root first; absent for other formats. */
+  readonly parquet?: { readonly schema: readonly ParquetElement[] };
 }
+
+/** The shape of a binary file, which has neither lines nor an encoding. */
+export const BINARY_SHAPE = {
+  delimiter: '',
+  lineEnd: '\n',
+  hasBom: false,
+  isGzip: false,
+  encoding: 'utf-8',
+} as const satisfies Partial<TableShape>;
 
 /** One record of the input. */
 export interface Row {
@@ -36,7 +67,10 @@ export interface Row {
   readonly number: number;
   /** Line of the input on which the record begins, from 1. */
   readonly line: number;
-  /** The record as it stood, decoded, without the line end that closes it. */
+  /**
+   * The record unchanged, decoded, without its line end; for workbooks and Parquet the cells as a
+   * JSON array of `TypedCell`.
+   */
   readonly raw: string;
   /** Cell texts by position of `TableShape.columns`; empty when the record could not be read. */
   readonly cells: readonly string[];

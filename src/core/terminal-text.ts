@@ -42,9 +42,13 @@ export function printText(stream: NodeJS.WritableStream, text: string): void {
   stream.write(visible(withoutSecrets(text)));
 }
 
-/** Prints a value as one line of JSON, for programs. */
-export function printJson(stream: NodeJS.WritableStream, value: unknown): void {
-  stream.write(`${visibleJson(jsonWithoutSecrets(JSON.stringify(value)))}\n`);
+/** Of all documents (`documents.ts`). New fields do not change it. */
+export const DOCUMENT_VERSION = 1;
+
+/** Prints a document as one line of JSON, for programs. */
+export function printJson(stream: NodeJS.WritableStream, document: object): void {
+  const json = JSON.stringify({ version: DOCUMENT_VERSION, ...document });
+  stream.write(`${visibleJson(jsonWithoutSecrets(json))}\n`);
 }
 
 /** Sends our own control sequences. What else is in it was made {@link visible}. */

@@ -1,10 +1,13 @@
 /** The chunk queue over a BullMQ queue, the same for every engine. */
+import { PRIORITY_LIMIT } from 'bullmq';
 import { succeeds } from '../core/lifecycle.js';
-import type { BullChunkQueue, ChunkPlace, ChunkQueue } from './engine.js';
+import type { BullChunkQueue, ChunkCounts, ChunkJob, ChunkPlace, ChunkQueue } from './engine.js';
 import { translated } from './store-calls.js';
 
 /** Only engine errors are thrown, and they pass. Failed lookups are counted in the chunk itself. */
 const JOB_OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 2_000 } } as const;
+/** How many of the next waiting chunks determine the current turn. */
+const FRONT = 5;
 const LISTED_OF_RUN = 5_000;
 const LISTED_IDLE = 20_000;
 
@@ -12,10 +15,12 @@ const LISTED_IDLE = 20_000;
 export function createChunkQueue(queue: BullChunkQueue, failure: (error: unknown) => unknown): ChunkQueue {
   const guarded = <T>(answer: Promise<T>) => translated(answer, failure);
   return {
-    async add(chunks) {
+    async add(chunks, ahead) {
+      const first = firstTurn(await guarded(queue.getJobs(['prioritized'], 0, FRONT - 1, true)), ahead);
       // Not atomic; what is there already under its id is not added again.
-      const jobs = chunks.map((data) => {
-        return { name: 'chunk' as const, data, opts: { ...JOB_OPTIONS, jobId: jobIdOf(data) } };
+      const jobs = chunks.map((data, index) => {
+        const priority = Math.min(first + index, PRIORITY_LIMIT);
+        return { name: 'chunk' as const, data, opts: { ...JOB_OPTIONS, jobId: jobIdOf(data), priority } };
       });
       await guarded(queue.addBulk(jobs));
     },
@@ -29,18 +34,53 @@ export function createChunkQueue(queue: BullChunkQueue, failure: (error: unknown
       // One that was taken meanwhile is not there any more.
       return jobs.flatMap((job) => (job?.data ? [{ run: job.data.run, chunk: job.data.chunk }] : []));
     },
-    withdraw: async (place) => (await guarded(queue.remove(jobIdOf(place)))) === 1,
-    async counts() {
-      const counts = await guarded(queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed'));
-      const of = (state: string) => counts[state] ?? 0;
-      return { waiting: of('waiting') + of('prioritized'), active: of('active'), delayed: of('delayed') };
+    async setAside(place) {
+      const id = jobIdOf(place);
+      // Looked up first: only an idle job has all that its last worker left.
+      if ((await guarded(queue.getJobState(id))) === 'active') return null;
+      const job = await guarded(queue.getJob(id));
+      if (!job || (await guarded(queue.remove(id))) !== 1) return null;
+      return isRepeated(job) ? { ...job.data, isRepeat: true } : job.data;
     },
+    withdraw: async (place) => (await guarded(queue.remove(jobIdOf(place)))) === 1,
+    counts: () => guarded(countChunks(queue)),
     close: () => queue.close(),
   };
 }
 
+/** Whether a worker had a chunk before and was killed, or met an error of the engine. */
+export function isRepeated({ data, stalledCounter, attemptsMade }: ChunkJob): boolean {
+  return data.isRepeat === true || stalledCounter > 0 || attemptsMade > 0;
+}
+
+/** Throws errors of the queue's client. */
+export async function countChunks(queue: Pick<BullChunkQueue, 'getJobCounts'>): Promise<ChunkCounts> {
+  const counts = await queue.getJobCounts('waiting', 'prioritized', 'active', 'delayed');
+  const of = (state: string) => counts[state] ?? 0;
+  return { waiting: of('waiting') + of('prioritized'), active: of('active'), delayed: of('delayed') };
+}
+
 function jobIdOf({ run, chunk }: ChunkPlace): string {
   return `${run}-${chunk}`;
+}
+
+/**
+ * Runs take turns: the n-th unfinished chunk of a run is taken in the n-th turn from now,
+ * and chunks of one turn in the order in which they were added. BullMQ takes the lowest priority
+ * first, so the priority is the number of the turn. The current turn is that of the waiting chunk
+ * that is taken next; new chunks go into later turns, so a chunk waits for at most one chunk of
+ * each run, and no stream of new runs delays an older one. Pure.
+ *
+ * `front`: the waiting chunks that are taken first. `ahead`: unfinished chunks of the same run.
+ */
+export function firstTurn(
+  front: readonly (Pick<ChunkJob, 'priority' | 'attemptsStarted'> | undefined)[],
+  ahead: number,
+): number {
+  const waiting = front.filter((job) => job !== undefined);
+  // A chunk that was parked has an old turn.
+  const next = waiting.find(({ attemptsStarted }) => attemptsStarted === 0) ?? waiting.at(-1);
+  return (next?.priority ?? 0) + ahead + 1;
 }
 
 /** Clocks of one queue agree to about this; one set back by less delays nothing for long. */

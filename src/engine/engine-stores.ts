@@ -51,6 +51,11 @@ export async function giveEngineId(keyValues: KeyValueStore): Promise<string> {
   return id;
 }
 
+/** The id, given now if there is none; with `isReadOnly` empty then. */
+export async function engineId(keyValues: KeyValueStore, isReadOnly = false): Promise<string> {
+  return isReadOnly ? ((await readEngineId(keyValues)) ?? '') : giveEngineId(keyValues);
+}
+
 /** The id; null before the first use of the engine. */
 export async function readEngineId(keyValues: Pick<KeyValueStore, 'list'>): Promise<string | null> {
   return (await keyValues.list(ENGINE_ID.scope)).find(({ name }) => name === ENGINE_ID.name)?.text ?? null;

@@ -13,6 +13,8 @@ export interface EngineOptions {
   readonly log: Log;
   /** What BullMQ reports chunks to; absent: nothing is traced. Scheduled jobs are never traced. */
   readonly telemetry?: Telemetry | undefined;
+  /** For looking: opening engine and queues writes nothing where it need not. Default false. */
+  readonly isReadOnly?: boolean | undefined;
   /** After it, calls hardly wait for an unavailable engine; absent: there is no stop signal. */
   readonly stop?: AbortSignal | undefined;
   /** Tests only: added to the store's clock, in whole milliseconds. */
@@ -21,7 +23,7 @@ export interface EngineOptions {
   readonly upkeepClock?: Clock;
 }
 
-export type EngineKind = 'embedded' | 'redis' | 'postgres';
+type EngineKind = 'embedded' | 'redis' | 'postgres';
 
 /** The payload of one BullMQ job: identifiers and bookkeeping, never rows, brands or tokens. */
 export interface ChunkData {
@@ -36,6 +38,8 @@ export interface ChunkData {
   readonly due?: Readonly<Record<string, number>>;
   /** When `due` was written, by the same clock: no wait is longer than it was then. */
   readonly parkedAt?: number;
+  /** A worker had it before and did not come to its end; absent: no, or the job says so. */
+  readonly isRepeat?: boolean;
 }
 
 export type ChunkJob = Job<ChunkData, void, 'chunk'>;
@@ -49,12 +53,17 @@ export type ChunkPlace = Pick<ChunkData, 'run' | 'chunk'>;
 
 /** A queue for a run: adds chunks, lists them, takes them back. Workers process them. */
 export interface ChunkQueue {
-  /** Adds chunks; keeps those that exist. After an error some may exist: adding again is safe. */
-  add(chunks: readonly ChunkData[]): Promise<void>;
+  /**
+   * Adds chunks of one run, which has `ahead` unfinished chunks in the queue. Runs take turns, one
+   * chunk each. Keeps those that exist. After an error some may exist: adding again is safe.
+   */
+  add(chunks: readonly ChunkData[], ahead: number): Promise<void>;
   /** Numbers of a run's chunks that wait, are parked or are being worked on. */
   chunksOf(run: string): Promise<number[]>;
   /** Chunks of all runs that wait or are parked; the first 20,000 of each. */
   idleChunks(): Promise<ChunkPlace[]>;
+  /** Takes a chunk back as its last worker left it, to be added again. Null: a worker has it. */
+  setAside(place: ChunkPlace): Promise<ChunkData | null>;
   /** Takes a chunk back. False: a worker is processing it. */
   withdraw(place: ChunkPlace): Promise<boolean>;
   counts(): Promise<ChunkCounts>;
@@ -81,7 +90,10 @@ export interface Engine {
   openChunkQueue(name: string): ChunkQueue;
   /** Share of the engine's memory that is free, 0 to 1; null when it has no limit. */
   freeMemory(): Promise<number | null>;
-  /** Random, and kept in it: the same for all who open it, and for no other engine. */
+  /**
+   * Random, and kept in it: the same for all who open it, and for no other engine. Empty where only
+   * `isReadOnly` opened it so far.
+   */
   readonly id: string;
   readonly ledger: Ledger;
   readonly outcomes: OutcomeStore;

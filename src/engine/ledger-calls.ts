@@ -1,11 +1,34 @@
 /** The `Ledger` as operations of an engine; the Lua and SQL files beside it judge. */
-import type { Ledger, LedgerState, PermitAnswer } from '../ledger/ledger.js';
+import type { DayUse, Ledger, LedgerState, PermitAnswer } from '../ledger/ledger.js';
 import type { StoreCalls, StoreParam } from './store-calls.js';
 
 interface ExchangeReply {
   /** By position: the wait of a granted permit in milliseconds, else why there is none. */
   readonly answers: readonly string[];
-  readonly state: LedgerState;
+  readonly state: StateReply;
+}
+
+/** `days`: `DAY:USED` by days since 1970, with blanks between them. */
+type StateReply = Omit<LedgerState, 'days'> & { readonly days: string };
+
+const DAY_MS = 86_400_000;
+
+function dayUseOf(text: string): DayUse {
+  const [day = 0, used = 0] = text.split(':').map(Number);
+  return { day: new Date(day * DAY_MS).toISOString().slice(0, 10), used };
+}
+
+/** Reads days of replies; the earlier ones, nearly always the same, once. */
+function createDaysReader(): (text: string) => DayUse[] {
+  let known = { text: '', days: [] as readonly DayUse[] };
+  return (text) => {
+    if (text === '') return [];
+    const end = Math.max(0, text.lastIndexOf(' '));
+    const earlier = text.slice(0, end);
+    if (earlier !== known.text)
+      known = { text: earlier, days: earlier === '' ? [] : earlier.split(' ').map(dayUseOf) };
+    return [...known.days, dayUseOf(text.slice(end).trimStart())];
+  };
 }
 
 function permitAnswer(permit: string, answer: string | undefined): PermitAnswer {
@@ -16,14 +39,16 @@ function permitAnswer(permit: string, answer: string | undefined): PermitAnswer 
 }
 
 export function createLedger({ call, walk }: StoreCalls): Ledger {
+  const daysOf = createDaysReader();
+  const stateOf = (reply: StateReply): LedgerState => ({ ...reply, days: daysOf(reply.days) });
   const state = async (operation: string, ...params: StoreParam[]) =>
-    (await call(operation, ...params)) as LedgerState;
+    stateOf((await call(operation, ...params)) as StateReply);
   return {
     async exchange(request) {
       const { answers, state } = (await call('exchange', JSON.stringify(request))) as ExchangeReply;
       return {
         permits: request.take.map(({ permit }, index) => permitAnswer(permit, answers[index])),
-        state,
+        state: stateOf(state),
       };
     },
     show: (account, run) => state('show_account', account, run ?? null),

@@ -3,7 +3,7 @@ import { NeverStartError, usageProblem } from '../core/errors.js';
 import type { Engine, EngineOptions } from './engine.js';
 import { createPatience, withPatience } from './patience.js';
 
-export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'telemetry' | 'stop'> {
+export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'telemetry' | 'stop' | 'isReadOnly'> {
   /** `embedded`, or an address: `redis://`, `rediss://`, `postgres://` or `postgresql://`. */
   readonly engine: string;
   /** Where the embedded engine keeps its files. */
@@ -12,6 +12,8 @@ export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'telemetr
   readonly startsEmpty?: boolean | undefined;
   /** Redis 7.2 and later: permits and answers are on disk before a call ends. Default false. */
   readonly waitsForDisk?: boolean;
+  /** Certificates in PEM that `rediss://` and `sslmode` trust besides Node's own. Default: none. */
+  readonly extraCa?: string | null;
 }
 
 /**
@@ -25,19 +27,20 @@ export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
 }
 
 async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Promise<Engine> {
-  const { engine, stateFolder, startsEmpty, waitsForDisk = false, log, telemetry } = options;
-  const rest = { log, telemetry, stop };
+  const { engine, stateFolder, startsEmpty, waitsForDisk = false, extraCa = null } = options;
+  const { log, telemetry, isReadOnly } = options;
+  const rest = { log, telemetry, stop, isReadOnly };
   if (engine === 'embedded') {
     const { openEmbeddedEngine } = await import('./embedded/open-embedded-engine.js');
     return openEmbeddedEngine({ folder: stateFolder, startsEmpty, ...rest });
   }
   if (/^rediss?:\/\//.test(engine)) {
     const { openRedisEngine } = await import('./redis/open-redis-engine.js');
-    return openRedisEngine({ url: engine, waitsForDisk, ...rest });
+    return openRedisEngine({ url: engine, waitsForDisk, extraCa, ...rest });
   }
   if (/^postgres(ql)?:\/\//.test(engine)) {
     const { openPostgresEngine } = await import('./postgres/open-postgres-engine.js');
-    return openPostgresEngine({ url: engine, ...rest });
+    return openPostgresEngine({ url: engine, extraCa, ...rest });
   }
   // An address may hold a password: only what stands before it is shown.
   const [scheme = ''] = engine.split(/[:/@]/, 1);

@@ -11,6 +11,7 @@ import type { ScheduledJobData, ScheduledJobQueue } from '../stores/scheduled-jo
 import { createChunkQueue } from './chunk-queue.js';
 import type { ChunkData, Engine } from './engine.js';
 import { translated } from './store-calls.js';
+import { workerName } from './worker-sessions.js';
 
 type Connection = Pick<QueueOptions, 'connection' | 'prefix'>;
 
@@ -45,16 +46,22 @@ const WORKER_OPTIONS: Omit<WorkerOptions, 'connection'> = {
 
 /**
  * @param options.failure Translates errors of BullMQ's client to ours.
+ * @param options.isReadOnly Queues are for looking: BullMQ then writes nothing on opening one.
  * @param options.telemetry Of chunks; scheduled jobs are untraced, since each comes from the last.
  */
 export function createQueues(
   backend: QueueBackend,
-  options: { failure(error: unknown): unknown; log: Log; telemetry?: Telemetry | undefined },
+  options: {
+    failure(error: unknown): unknown;
+    log: Log;
+    telemetry?: Telemetry | undefined;
+    isReadOnly?: boolean | undefined;
+  },
 ): Pick<
   Engine,
   'openQueue' | 'openChunkQueue' | 'openWorker' | 'openScheduledJobWorker' | 'scheduledJobs' | 'close'
 > {
-  const { failure, log, telemetry } = options;
+  const { failure, log, telemetry, isReadOnly: skipMetasUpdate = false } = options;
   const workers = new Map<Pick<Worker, 'close' | 'disconnect'>, () => Promise<void>>();
 
   function openQueue<D, N extends string>(name: string, traced?: Telemetry): Queue<D, void, N, D, void, N> {
@@ -62,6 +69,7 @@ export function createQueues(
       ...backend.queueConnection(),
       defaultJobOptions: JOB_OPTIONS,
       streams: { events: { maxLen: EVENTS_KEPT } },
+      skipMetasUpdate,
       ...(traced && { telemetry: traced }),
     });
     // An error of the connection is worth a line; without a listener it would end the process.
@@ -80,6 +88,7 @@ export function createQueues(
     const worker = new backend.classes.Worker<D, void, N>(name, processor, {
       ...connection,
       ...WORKER_OPTIONS,
+      name: workerName(Date.now()),
       concurrency,
       ...(traced && { telemetry: traced }),
     });

@@ -58,6 +58,7 @@ export function createRuns({ call, address }: StoreCalls): RunStore {
     halt: (id, { why, sentence }) => change('halt_run', id, why, storableText(sentence)),
     clearHalt: (id) => change('clear_halt', id),
     end: (id, status, reason) => change('end_run', id, status, reason && storableText(reason)),
+    setPaused: async (id, isPaused) => (await call('set_run_paused', id, isPaused)) === true,
     cancel: async (id) => (await call('cancel_run', id)) === true,
   };
 }

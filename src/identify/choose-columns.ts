@@ -6,7 +6,14 @@
 import type { ColumnRequest } from '../config/column-value.js';
 import { NeverStartError } from '../core/errors.js';
 import type { IdentifierKind } from '../core/identifier.js';
-import { assertHeader, doubtful, explainBlanks, kindUnclear, nothingClear } from './column-advice.js';
+import {
+  assertHeader,
+  doubtful,
+  explainBlanks,
+  kindUnclear,
+  nothingClear,
+  variantsOf,
+} from './column-advice.js';
 import { type ColumnChoice, columnLabel, findColumn } from './find-column.js';
 import { symbolContext } from './header-words.js';
 import { type JudgeInput, judgeColumn, judgeColumns } from './judge-columns.js';
@@ -17,6 +24,11 @@ interface ColumnsInput extends Omit<JudgeInput, 'context'> {
   readonly requested: readonly ColumnRequest[];
   /** `--allow-mismatch`: the given kind applies, even if the values do not fit. */
   readonly allowMismatch?: boolean | undefined;
+  /**
+   * Treats variants of the surest column as rivals even if they have fewer values, because the
+   * caller uses `clear` and tries them in turn. Default: the surest column is chosen.
+   */
+  readonly takesVariants?: boolean | undefined;
   /** Before the names of the columns we add, `brand_` by default. */
   readonly prefix: string;
 }
@@ -42,7 +54,7 @@ export function chooseColumns(input: ColumnsInput): ChosenColumns {
   const context = symbolContext(columns.filter((_, column) => !ours.includes(column)));
   const judge: JudgeInput = { columns, sample: input.sample.slice(0, MOST_ROWS), context, kind };
   const { named, ...chosen } =
-    input.requested.length > 0 ? takeRequested(input, judge, ours) : takeSurest(judge, ours);
+    input.requested.length > 0 ? takeRequested(input, judge, ours) : takeSurest(input, judge, ours);
   if (input.allowMismatch !== true) assertKindsFit(judge, named, chosen.choices);
   return { ...chosen, ours };
 }
@@ -58,7 +70,7 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
   const named: ColumnChoice[] = [];
   const parts: string[] = [];
   for (const request of input.requested) {
-    const { column, kind: said } = findColumn(columns, request);
+    const { column, kind: writtenKind } = findColumn(columns, request);
     const label = columnLabel(columns, column);
     if (ours.includes(column)) {
       throw new NeverStartError({
@@ -68,7 +80,7 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
         todo: `choose another column, or keep this one by setting a --prefix other than ${input.prefix}`,
       });
     }
-    const asked = said ?? input.kind;
+    const asked = writtenKind ?? input.kind;
     const reading = asked === null ? judgeColumn(judge, column, true) : null;
     const kind = asked ?? reading?.kind ?? null;
     if (kind === null) throw kindUnclear(judge, column, reading !== null);
@@ -82,14 +94,15 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
   return { choices, named, sentence: `identifiers come from column ${parts.join(', then ')}${blanks}` };
 }
 
-function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
+function takeSurest(input: ColumnsInput, judge: JudgeInput, ours: readonly number[]): Chosen {
   const { columns } = judge;
   const all = judgeColumns(judge, ours);
   const hasWebsite = all.some((reading) => reading.kind === 'domain' && !reading.isMail);
   const mail = hasWebsite ? all.filter((reading) => reading.isMail) : [];
   const [surest, ...others] = all.filter((reading) => !mail.includes(reading));
   if (surest === undefined) return takeOnly(judge, ours);
-  const rivals = [surest, ...others.filter((other) => surest.score - other.score < MARGIN)];
+  const tied = [surest, ...others.filter((other) => surest.score - other.score < MARGIN)];
+  const rivals = input.takesVariants && tied.length === 1 ? variantsOf(judge, surest, others) : tied;
   if (rivals.length > 1 || surest.kind === null) throw doubtful(judge, rivals);
   const names = mail.map((reading) => columnLabel(columns, reading.column)).join(', ');
   const aside = `; e-mail addresses (${names}) are ignored, because a website identifies the brand more reliably`;

@@ -2,10 +2,10 @@
  * Messages about the choice of columns: how full the chosen ones are, which column would fill their
  * gaps, and what to write when none could be chosen. `choose-columns.ts` decides.
  */
-import { NeverStartError } from '../core/errors.js';
+import { type ClearMeaning, NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { cleanCell } from './clean-cell.js';
-import { type ColumnChoice, columnFlag, columnLabel, KIND_WORDS } from './find-column.js';
+import { type ColumnChoice, columnFlag, columnLabel, columnRequest, KIND_WORDS } from './find-column.js';
 import { isHeaderLike, kindOf, readHeader } from './header-words.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import {
@@ -29,8 +29,8 @@ const KINDS = `kinds: ${IDENTIFIER_KINDS.join(', ')}`;
 const NAMES = 'company names cannot be looked up';
 const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
 
-function inDoubt(what: string, subject: string, todo: string): NeverStartError {
-  return new NeverStartError({ code: 'column-doubtful', what, subject, todo });
+function inDoubt(what: string, subject: string, todo: string, clear: ClearMeaning | null = null) {
+  return new NeverStartError({ code: 'column-doubtful', what, subject, todo, clear });
 }
 
 /** The flags of one column as each of the kinds. */
@@ -46,14 +46,14 @@ export function explainBlanks(
 ): string {
   const blank = sample.filter((row) => !choices.some(({ column }) => isFilled(row[column] ?? '')));
   if (blank.length === 0) return '';
-  const said = `; ${blank.length} of ${sample.length} sampled rows ${blank.length === 1 ? 'is' : 'are'} blank there`;
+  const blankRows = `; ${blank.length} of ${sample.length} sampled rows ${blank.length === 1 ? 'is' : 'are'} blank there`;
   const [best] = others
     .flatMap(({ column, kind }) => (kind === null ? [] : [{ column, kind }]))
     .map((other) => ({ ...other, fills: blank.filter((row) => isFilled(row[other.column] ?? '')).length }))
     .sort((one, other) => other.fills - one.fills);
-  if (best === undefined || best.fills === 0) return said;
+  if (best === undefined || best.fills === 0) return blankRows;
   const flags = [...choices, best].map(({ column, kind }) => columnFlag(columns, column, kind));
-  return `${said}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${flags.join(' ')} adds it as a fallback`;
+  return `${blankRows}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${flags.join(' ')} adds it as a fallback`;
 }
 
 /**
@@ -160,6 +160,34 @@ export function doubtful(judge: JudgeInput, rivals: readonly ColumnReading[]): N
     'more than one column could hold the identifiers',
     labels.join(', '),
     say + (together.length < 2 ? '' : ifBlank),
+    areVariants(judge, rivals)
+      ? { columns: fullest.map(({ column }) => columnRequest(columns, column, 'domain')) }
+      : null,
+  );
+}
+
+/** The column and its variants among the others, as many as are read together. */
+export function variantsOf(
+  judge: JudgeInput,
+  surest: ColumnReading,
+  others: readonly ColumnReading[],
+): readonly ColumnReading[] {
+  const variants = others.filter((other) => areVariants(judge, [surest, other]));
+  return [surest, ...variants].slice(0, MOST_TOGETHER);
+}
+
+/**
+ * Whether the names of all rivals mean the same (`Website URL`, `Company Domain Name`; `E-mail 1`,
+ * `E-mail 2`), so that they are variants of one column.
+ */
+function areVariants({ columns, kind }: JudgeInput, rivals: readonly ColumnReading[]): boolean {
+  const readings = rivals.map(({ column }) => readHeader((columns[column] ?? '').replace(/\d+/g, '')));
+  const [meaning] = readings.map((reading) => reading.meaning);
+  return (
+    (kind === null || kind === 'domain') &&
+    (meaning === 'domain' || meaning === 'email') &&
+    rivals.length <= MOST_TOGETHER &&
+    readings.every((reading) => reading.meaning === meaning && reading.weight === 1)
   );
 }
 

@@ -121,11 +121,16 @@ export function columnLabel(columns: readonly string[], column: number): string 
   return /^\s*\d+\s*$/.test(name) ? `"${name}" (number ${column + 1})` : `"${name}"`;
 }
 
-/** The flag that names this column and kind and no other, ready for a POSIX shell. */
-export function columnFlag(columns: readonly string[], column: number, kind: IdentifierKind): string {
+/** The unique name of this column, and its kind. */
+export function columnRequest(columns: readonly string[], column: number, kind: IdentifierKind) {
   const name = columns[column] ?? '';
   const isClear = isNameable(columns, column) && !columns.includes(`${name}:${kind}`);
-  const text = `${isClear ? name : positionText(column)}:${kind}`;
+  return { name: isClear ? name : positionText(column), kind };
+}
+
+/** The flag for it, ready for a POSIX shell. */
+export function columnFlag(columns: readonly string[], column: number, kind: IdentifierKind): string {
+  const text = `${columnRequest(columns, column, kind).name}:${kind}`;
   return `--column ${/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`}`;
 }
 

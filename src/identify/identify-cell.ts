@@ -119,16 +119,19 @@ function identifyBrandId(cleaned: string): Identified {
 interface IdentifiedRow {
   /** In column order, equal ones once. Without `--waterfall` the first counts alone. */
   readonly identifiers: readonly Identifier[];
-  /** Where there is none: the first invalid cell, else the most telling skip. */
+  /** Where there is none: the first invalid cell, else the most telling skip; and its text. */
   readonly otherwise: Identified;
+  readonly cell: string;
 }
 
 /** Cells beyond the end of a short row count as blank. */
 export function identifyRow(cells: readonly string[], choices: readonly ColumnChoice[]): IdentifiedRow {
   const identifiers: Identifier[] = [];
   let otherwise: Identified | null = null;
+  let cell = '';
   for (const { column, kind } of choices) {
-    const identified = identifyCell(cells[column] ?? '', kind);
+    const text = cells[column] ?? '';
+    const identified = identifyCell(text, kind);
     if (identified.type === 'identifier') {
       const { identifier } = identified;
       if (!identifiers.some((known) => known.kind === identifier.kind && known.value === identifier.value)) {
@@ -136,9 +139,10 @@ export function identifyRow(cells: readonly string[], choices: readonly ColumnCh
       }
     } else if (isMoreTelling(identified, otherwise)) {
       otherwise = identified;
+      cell = text;
     }
   }
-  return { identifiers, otherwise: otherwise ?? identifyCell('', 'auto') };
+  return { identifiers, otherwise: otherwise ?? identifyCell('', 'auto'), cell };
 }
 
 /** An invalid cell over a skip, a skip with a cause over a blank; the first of equals stays. */

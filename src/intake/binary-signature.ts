@@ -8,22 +8,22 @@ interface BinaryKind {
 }
 
 const EXPORT = 'open it in its program and save it as CSV (UTF-8)';
-const UNPACK = 'unpack it and give the file inside; only gzip is read directly';
-const OTHER = 'give a CSV or JSONL file';
+const SAVE_XLSX = 'open it in its program and save it as an Excel workbook (.xlsx), or as CSV (UTF-8)';
+const UNPACK = 'unpack it and give the file inside; only gzip and ZIP are read directly';
+const OTHER = 'give a CSV, JSON, Excel or Parquet file';
 
 /** First bytes (latin-1) and what they mean; sources: the formats' own specifications. */
 const SIGNATURES: readonly (readonly [start: string, kind: BinaryKind])[] = [
   ['%PDF-', { name: 'a PDF document', todo: 'get the table as CSV' }],
-  ['\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1', { name: 'an old Office file (.xls, .doc)', todo: EXPORT }],
-  ['PK\x03\x04', { name: 'a ZIP archive', todo: UNPACK }],
-  ['PK\x05\x06', { name: 'an empty ZIP archive', todo: UNPACK }],
+  ['PK\x03\x04', { name: 'a ZIP archive inside gzip data', todo: 'unpack it once' }],
   ['\x1f\x8b', { name: 'gzip data inside gzip data', todo: 'unpack it once' }],
   ['BZh', { name: 'bzip2 data', todo: UNPACK }],
   ['\xfd7zXZ\x00', { name: 'xz data', todo: UNPACK }],
   ['\x28\xb5\x2f\xfd', { name: 'Zstandard data', todo: UNPACK }],
   ['7z\xbc\xaf\x27\x1c', { name: 'a 7z archive', todo: UNPACK }],
   ['Rar!\x1a\x07', { name: 'a RAR archive', todo: UNPACK }],
-  ['PAR1', { name: 'a Parquet file', todo: 'export it as CSV or JSONL' }],
+  ['PAR1', { name: 'a Parquet file inside gzip data', todo: 'unpack it once' }],
+  ['PARE', { name: 'an encrypted Parquet file', todo: 'write it without encryption' }],
   ['Obj\x01', { name: 'an Avro file', todo: 'export it as CSV or JSONL' }],
   ['SQLite format 3\x00', { name: 'an SQLite database', todo: 'export the table as CSV' }],
   ['\x89PNG\r\n', { name: 'a PNG image', todo: OTHER }],
@@ -33,34 +33,71 @@ const SIGNATURES: readonly (readonly [start: string, kind: BinaryKind])[] = [
   ['{\\rtf', { name: 'an RTF document', todo: EXPORT }],
 ];
 
-/** Names found near the start of a ZIP archive that is really an office document. */
-const ZIP_KINDS: readonly (readonly [inside: string, name: string])[] = [
-  ['xl/', 'an Excel workbook (.xlsx)'],
-  ['opendocument.spreadsheet', 'an OpenDocument spreadsheet (.ods)'],
-  ['word/', 'a Word document (.docx)'],
-  ['[Content_Types].xml', 'an Office document'],
-  ['Index/Document.iwa', 'a Numbers document'],
+/** Kinds of archives, by a part that only they have; workbooks are not among them. */
+const ZIP_KINDS: readonly (readonly [part: RegExp, kind: BinaryKind])[] = [
+  [/^xl\/workbook\.bin$/, { name: 'a binary Excel workbook (.xlsb)', todo: SAVE_XLSX }],
+  [/^content\.xml$/, { name: 'an OpenDocument file (.ods)', todo: SAVE_XLSX }],
+  [/^(Index\/Document\.iwa|Index\.zip)$/, { name: 'a Numbers document', todo: SAVE_XLSX }],
+  [/^word\//, { name: 'a Word document (.docx)', todo: EXPORT }],
+  [/^ppt\//, { name: 'a presentation (.pptx)', todo: EXPORT }],
 ];
+
+const TABLE_NAME = /\.(csv|tsv|tab|txt|jsonl|ndjson|json|xlsx|parquet)(\.gz)?$/i;
+/** Hidden files, and those that macOS adds. */
+const NOT_MEANT = /(^|\/)(__MACOSX\/|\.)/;
+const NAMES_SHOWN = 10;
+
+/**
+ * The name of the only table in an archive; null for a workbook. Throws `input-binary` for other
+ * documents, and for an archive without a table or with several.
+ */
+export function tableInside(archive: { readonly name: string; readonly names: readonly string[] }) {
+  const { name, names } = archive;
+  const kind = ZIP_KINDS.find(([part]) => names.some((each) => part.test(each)))?.[1];
+  if (kind !== undefined) throw refusal(name, kind);
+  if (names.includes('[Content_Types].xml')) return null;
+  const meant = names.filter((each) => !NOT_MEANT.test(each));
+  const tables = meant.filter((each) => TABLE_NAME.test(each));
+  const [only, ...others] = tables;
+  if (only !== undefined && others.length === 0) return only;
+  const listed = (tables.length > 0 ? tables : meant).slice(0, NAMES_SHOWN);
+  const more = Math.max(tables.length, meant.length) > listed.length && listed.length === NAMES_SHOWN;
+  const content = listed.length === 0 ? 'nothing' : `${listed.join(', ')}${more ? ' and others' : ''}`;
+  const count = tables.length === 0 ? 'without a table' : `with ${tables.length} tables`;
+  throw refusal(name, { name: `a ZIP archive ${count} (${content})`, todo: 'unpack it and give one file' });
+}
+
+/**
+ * MS-CFB, 2.2, and MS-OFFCRYPTO, 2.3.4: a stream of this name contains a workbook with a password.
+ */
+const OLE_START = '\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1';
+const ENCRYPTED = Buffer.from('EncryptedPackage', 'utf16le').toString('latin1');
+const LOCKED: BinaryKind = {
+  name: 'an Excel workbook with a password',
+  todo: 'open it, remove the password (File > Info > Protect Workbook), save it',
+};
+const OLD: BinaryKind = { name: 'an old Office file (.xls, .doc)', todo: SAVE_XLSX };
 
 /** Throws `input-binary` for bytes that are certainly no text. */
 export function assertNotBinary(name: string, head: Buffer): void {
   const start = head.subarray(0, 32 * 1024).toString('latin1');
+  if (start.startsWith(OLE_START)) {
+    throw refusal(name, start.includes(ENCRYPTED) || /\.xlsx$/i.test(name) ? LOCKED : OLD);
+  }
   const kind = SIGNATURES.find(([signature]) => start.startsWith(signature))?.[1];
   // Short ASCII marks could be the first word of a header; the formats behind them are never plain
   // text.
   if (/^[\t\r\n\x20-\x7e]*$/.test(start) && !/^(%PDF-|\{\\rtf)/.test(start)) return;
   if (kind === undefined) return;
-  const office = start.startsWith('PK') ? ZIP_KINDS.find(([part]) => start.includes(part)) : undefined;
-  throw refusal(name, office === undefined ? kind : { name: office[1], todo: EXPORT });
+  throw refusal(name, kind);
 }
 
-const perLine = (filter: string) => `write one object per line (jq -c "${filter}" does that)`;
+const PER_LINE = 'write an array of objects, or one object per line (jq -c "." does that)';
 const SAVE = 'open it in a browser or spreadsheet and save the table as CSV';
 const DOCUMENTS: readonly (readonly [start: RegExp, kind: BinaryKind])[] = [
   [/^<(!doctype html|html|head|body|table)\b/i, { name: 'a web page (HTML)', todo: SAVE }],
   [/^<\?xml\b/i, { name: 'an XML document', todo: EXPORT }],
-  [/^\[\s*(\{|$)/, { name: 'one JSON array', todo: perLine('.[]') }],
-  [/^\{\s*[\r\n]/, { name: 'JSON over several lines', todo: perLine('.') }],
+  [/^\{\s*[\r\n]/, { name: 'JSON over several lines', todo: PER_LINE }],
 ];
 
 /** Throws `input-binary` for a text that is a document and no table. */

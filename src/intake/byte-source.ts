@@ -7,6 +7,7 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { assertDiskRoom, CHECK_DISK_EVERY_BYTES } from '../core/disk-room.js';
 import { errorText, FailFileError, InterruptedError, NeverStartError } from '../core/errors.js';
 import { makeFolder } from '../core/make-folder.js';
 import { openPlainFile, ownDescriptor } from '../core/plain-file.js';
@@ -46,6 +47,19 @@ export async function openByteSource(
   } catch (error) {
     throw stop?.aborted ? readingStopped(name) : error;
   }
+}
+
+/**
+ * The bytes of a stream, kept in `folder` until they are closed. Throws `disk-low`,
+ * `output-unwritable`, and what the stream throws.
+ */
+export async function keepBytes(
+  chunks: AsyncIterable<Buffer>,
+  name: string,
+  folder: string,
+): Promise<ByteSource> {
+  const { handle, drop } = await spoolStream(chunks, name, folder);
+  return ByteSource.of(name, handle, null, drop);
 }
 
 /** A regular file, or a stream of what is none. */
@@ -107,6 +121,31 @@ export class ByteSource {
   /** Decompressed bytes from the start. A chunk is valid until the next one is asked for. */
   read(): AsyncIterable<Buffer> {
     return this.isGzip ? readGzip(this.handle, this.name) : readPlain(this.handle, this.name);
+  }
+
+  /** For readers with random access; open until `close`. */
+  get descriptor(): number {
+    return this.handle.fd;
+  }
+
+  /** Bytes of the file, compressed or not. */
+  get size(): number {
+    return Number(this.atOpening.size);
+  }
+
+  /** Fewer bytes at the end of the file. Throws `input-missing`. */
+  async readAt(position: number, bytes: number): Promise<Buffer> {
+    const target = Buffer.allocUnsafe(bytes);
+    let read = 0;
+    while (read < bytes) {
+      const reading = this.handle.read(target, read, bytes - read, position + read);
+      const { bytesRead } = await reading.catch((error: unknown) => {
+        throw unreadable(this.name, error, 'check its disk');
+      });
+      if (bytesRead === 0) break;
+      read += bytesRead;
+    }
+    return target.subarray(0, read);
   }
 
   /** Throws `input-changed` when the file is not what it was at opening. */
@@ -199,7 +238,14 @@ async function spoolStream(
     throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause });
   });
   try {
+    let size = 0;
+    let checkAt = CHECK_DISK_EVERY_BYTES;
     for await (const chunk of chunks) {
+      size += chunk.length;
+      if (size >= checkAt) {
+        checkAt = size + CHECK_DISK_EVERY_BYTES;
+        await assertDiskRoom([folder]);
+      }
       await file.handle.appendFile(Buffer.from(chunk)).catch((cause: unknown) => {
         const todo = 'free disk space or use another folder with --state';
         throw new FailFileError({ code: 'disk-low', what, subject: folder, todo, cause });

@@ -52,6 +52,7 @@ export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: He
       code: 'input-preamble',
       subject: `${name}, line ${line} (${quoteShort(first.raw)}) ${odd}, but the table from line ${at} on (${quoteShort(header.raw)}) has ${preamble.width}`,
       todo: `use --skip-lines ${at - 1} if line ${at} is the header, or --delimiter, or correct the header`,
+      clear: { skipLines: at - 1 },
     });
   }
   if (first.problem !== null || first.raw.includes('\0')) {
@@ -68,7 +69,7 @@ export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: He
   const what = 'the first line looks like data, not like a header';
   const subject = `${name}, line ${line} ('${data}')`;
   const todo = 'use --no-header, or add a header line';
-  throw new NeverStartError({ code: 'column-doubtful', what, subject, todo });
+  throw new NeverStartError({ code: 'column-doubtful', what, subject, todo, clear: { header: false } });
 }
 
 /** Whether what seems to be the table's header is a row below a header of several names. */

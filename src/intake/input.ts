@@ -1,27 +1,42 @@
 /** An opened input: its shape, and passes over its rows. `open-input.ts` opens it. */
 import { createHash } from 'node:crypto';
-import { FailFileError } from '../core/errors.js';
 import type { Row, TableShape } from '../core/table.js';
 import { type ByteSource, inputChanged } from './byte-source.js';
-import type { ChosenEncoding } from './choose-encoding.js';
-import { detectLineMode, LineFinder } from './line-finder.js';
-import { MisfitTally } from './row-fit.js';
-import type { RowReader } from './row-readers.js';
-import { showDelimiter, type TableLayout } from './sniff-table.js';
-import { createStrictDecoder, EncodingFault, type StrictDecoder } from './strict-decoder.js';
+import { MisfitTally, type TableGuess } from './row-fit.js';
 
-/** Rows in one batch. */
-const MAX_BATCH_ROWS = 4096;
 /** Records looked at for the choice of columns. */
 const MAX_SAMPLE_ROWS = 1000;
+
+/** One reading of the rows, from the first to the last. */
+interface RowPass {
+  /** Records in batches of at most a few thousand, in order. */
+  readonly batches: AsyncIterable<readonly Row[]>;
+  /** Columns seen so far; null if the shape has all of them. */
+  columns(): readonly string[] | null;
+  /** Oddities that are not problems of single rows, as sentences; after the last batch. */
+  notes(): string[];
+}
+
+export interface PassOptions {
+  /** The most records to read; null: all. */
+  readonly limit: number | null;
+  /** Called with every byte of the input, also after the last record; null: not needed. */
+  readonly onBytes: ((chunk: Uint8Array) => void) | null;
+}
 
 /** The results of the stages of opening. */
 export interface InputParts {
   readonly source: ByteSource;
-  readonly chosen: ChosenEncoding;
-  readonly layout: TableLayout;
-  /** The most records to read; null: all. */
+  readonly shape: TableShape;
+  /** The detected format, for people: `CSV, delimiter ','`. */
+  readonly detected: string;
+  readonly warnings: readonly string[];
+  /** For the error about a table that too many rows do not fit; null: no such error. */
+  readonly guess: TableGuess | null;
   readonly limit: number | null;
+  openPass(options: PassOptions): RowPass;
+  /** Throws if the sample has no columns to choose from. */
+  assertSample?(sample: readonly (readonly string[])[]): void;
 }
 
 /** The opener closes it. */
@@ -41,42 +56,28 @@ export class Input {
     columns: readonly string[],
     isEmpty: boolean,
   ) {
-    const { source, chosen, layout } = parts;
-    const { format, delimiter, lineEnd, rawHeader } = layout;
-    const { encoding, bomBytes } = chosen;
-    const { isGzip } = source;
-    const hasBom = bomBytes > 0;
-    const how = format === 'jsonl' ? 'JSONL' : `CSV, delimiter ${showDelimiter(delimiter)}`;
-    this.name = source.name;
-    this.shape = { format, delimiter, lineEnd, rawHeader, hasBom, isGzip, encoding, columns };
+    this.name = parts.source.name;
+    this.shape = { ...parts.shape, columns };
     this.#warnings = [
-      `detected: ${[how, encoding, ...(isGzip ? ['gzip'] : [])].join(', ')}`,
-      ...layout.warnings,
+      `detected: ${parts.detected}`,
+      ...parts.warnings,
       ...(isEmpty ? ['the table has a header and no rows'] : []),
     ];
   }
 
-  /** Throws `input-empty` for JSONL without an object, and what `rows` throws. */
+  /** Throws the errors of `assertSample` and `rows`. */
   static async of(parts: InputParts): Promise<Input> {
-    const { source, layout } = parts;
-    const reader = layout.createReader();
+    const pass = parts.openPass({ limit: parts.limit, onBytes: null });
     const cells: (readonly string[])[] = [];
     let rowCount = 0;
-    for await (const rows of readRows(parts, reader, false)) {
+    for await (const rows of pass.batches) {
       rowCount += rows.length;
       cells.push(...rows.filter(({ problem }) => problem === null).map((row) => row.cells));
       // A file of nothing but bad records is not searched to its end.
       if (cells.length >= MAX_SAMPLE_ROWS || rowCount >= MAX_SAMPLE_ROWS * 20) break;
     }
-    if (layout.format === 'jsonl' && cells.length === 0) {
-      throw new FailFileError({
-        code: 'input-empty',
-        what: 'no line of the input is a JSON object',
-        subject: source.name,
-        todo: 'write one object per line, or use --format csv if it is a table',
-      });
-    }
-    const columns = reader.columns() ?? layout.columns;
+    parts.assertSample?.(cells);
+    const columns = pass.columns() ?? parts.shape.columns;
     return new Input(parts, cells.slice(0, MAX_SAMPLE_ROWS), columns, rowCount === 0);
   }
 
@@ -93,20 +94,22 @@ export class Input {
    * first pass, `input-changed` where a later pass does not find the content of the first.
    */
   async *rows(): AsyncGenerator<readonly Row[]> {
-    const { source, layout, limit } = this.parts;
-    const reader = layout.createReader();
+    const { source, shape, guess, limit } = this.parts;
     const hash = createHash('sha256');
+    const isWholeWanted = this.#settled === null || limit === null;
+    const onBytes = isWholeWanted ? (bytes: Uint8Array) => hash.update(bytes) : null;
+    const pass = this.parts.openPass({ limit, onBytes });
     const tally = new MisfitTally();
-    for await (const batch of readRows(this.parts, reader, this.#settled === null, (it) => hash.update(it))) {
+    for await (const batch of pass.batches) {
       for (const row of batch) tally.note(row);
       yield batch;
     }
     const digest = hash.digest('hex');
     if (this.#settled === null) {
-      this.#settled = { hash: digest, columns: reader.columns() ?? layout.columns };
-      this.#warnings.push(...reader.notes(), ...tally.notes());
-      if (layout.guess !== null) tally.assertFew(layout.guess);
-    } else if (limit === null && this.#settled.hash !== digest) {
+      this.#settled = { hash: digest, columns: pass.columns() ?? shape.columns };
+      this.#warnings.push(...pass.notes(), ...tally.notes());
+      if (guess !== null) tally.assertFew(guess);
+    } else if (isWholeWanted && this.#settled.hash !== digest) {
       throw inputChanged(source.name);
     }
   }
@@ -134,65 +137,5 @@ export class Input {
   /** Closes the file and removes the copy of standard input. Safe to call twice. */
   close(): Promise<void> {
     return this.parts.source.close();
-  }
-}
-
-/** @param isWholeWanted after the limit the remaining bytes are still read */
-async function* readRows(
-  { source, chosen, limit }: InputParts,
-  reader: RowReader,
-  isWholeWanted: boolean,
-  onBytes?: (chunk: Buffer) => void,
-): AsyncGenerator<readonly Row[]> {
-  const decoder = createStrictDecoder(chosen.encoding);
-  let bomBytes = chosen.bomBytes;
-  let left = limit ?? Number.POSITIVE_INFINITY;
-  const read = (bytes: Buffer, isLast: boolean) => {
-    const text = decode(decoder, bytes, isLast, { name: source.name, chosen, ...reader.position() });
-    const rows = reader.push(text, isLast).slice(0, left);
-    left -= rows.length;
-    return inBatches(rows);
-  };
-  for await (const chunk of source.read()) {
-    onBytes?.(chunk);
-    if (left === 0) continue;
-    const bytes = chunk.subarray(bomBytes);
-    bomBytes -= chunk.length - bytes.length;
-    yield* read(bytes, false);
-    if (left === 0 && !isWholeWanted) return;
-  }
-  if (left > 0) yield* read(Buffer.alloc(0), true);
-}
-
-function* inBatches(rows: readonly Row[]): Generator<readonly Row[]> {
-  for (let at = 0; at < rows.length; at += MAX_BATCH_ROWS) yield rows.slice(at, at + MAX_BATCH_ROWS);
-}
-
-interface Place {
-  /** Of the input. */
-  readonly name: string;
-  readonly chosen: ChosenEncoding;
-  /** Line of the text that was read before and still waits, and that text. */
-  readonly line: number;
-  readonly rest: string;
-}
-
-/** Throws `input-encoding` with line and byte. */
-export function decode(decoder: StrictDecoder, bytes: Buffer, isLast: boolean, place: Place): string {
-  try {
-    return decoder.write(bytes, isLast);
-  } catch (fault) {
-    if (!(fault instanceof EncodingFault)) throw fault;
-    const { name, chosen, rest } = place;
-    const { encoding, bomBytes } = chosen;
-    const before = rest + fault.textBefore;
-    const lines = new LineFinder(before, detectLineMode(before, false), true);
-    const line = place.line + lines.count(0, before.length);
-    const byte = `byte ${bomBytes + fault.offset} (0x${fault.seen} is not ${encoding})`;
-    const another = 'set another --encoding';
-    const naming = encoding === 'utf-8' ? 'set the encoding, for example --encoding windows-1252' : another;
-    const todo = `${naming}, or correct that line`;
-    const subject = `${name}, line ${line}, ${byte}`;
-    throw new FailFileError({ code: 'input-encoding', subject, todo, cause: fault });
   }
 }

@@ -1,15 +1,19 @@
-/** A path or standard input becomes an `Input`, in stages: bytes, encoding, layout, sample. */
+/** A path or standard input becomes an `Input`. */
 import { NeverStartError } from '../core/errors.js';
-import { assertNotBinary } from './binary-signature.js';
-import { type ByteSource, type OpeningOptions, openByteSource, readingStopped } from './byte-source.js';
-import { checkEncodingName, chooseEncoding, lookAhead } from './choose-encoding.js';
-import { decode, Input } from './input.js';
-import { sniffTable, type TableOptions } from './sniff-table.js';
-import { createStrictDecoder } from './strict-decoder.js';
+import { tableInside } from './binary-signature.js';
+import { type ByteSource, keepBytes, type OpeningOptions, openByteSource } from './byte-source.js';
+import { checkEncodingName } from './choose-encoding.js';
+import { Input, type InputParts } from './input.js';
+import type { TableOptions } from './sniff-table.js';
+import { openTextTable, type TextOptions } from './text-table.js';
+import type { SheetOptions } from './xlsx-table.js';
+import type { ZipArchive } from './zip-archive.js';
 
 export interface IntakeOptions extends OpeningOptions, TableOptions {
   /** A name that iconv-lite knows; detected when absent. */
   readonly encoding?: string;
+  /** Sheet of a workbook, by name or position from 1; absent: the first that is not hidden. */
+  readonly sheet?: string;
   /** The most records to read; null: all. */
   readonly limit: number | null;
 }
@@ -27,30 +31,64 @@ export async function openInput(
 ): Promise<Input> {
   const asked = options.encoding === undefined ? undefined : checkEncodingName(options.encoding);
   const delimiter = options.delimiter === undefined ? undefined : checkDelimiter(options.delimiter);
-  const source = await openByteSource(path, stdin, options);
+  let source = await openByteSource(path, stdin, options);
   try {
-    const { name } = source;
-    const chunks = readUntilStopped(source, options.stop);
-    const seen = await lookAhead(chunks, asked === undefined || !asked.startsWith('utf'));
-    assertNotBinary(name, seen.head);
-    const chosen = chooseEncoding(name, asked, seen);
-    const bytes = seen.head.subarray(chosen.bomBytes);
-    const start = { name, chosen, line: 1, rest: '' };
-    const text = decode(createStrictDecoder(chosen.encoding), bytes, seen.isWhole, start);
-    const layout = sniffTable({ name, text, isWhole: seen.isWhole }, { ...options, delimiter });
-    return await Input.of({ source, chosen, layout, limit: options.limit });
+    const { sheet, limit, stop } = options;
+    source = await unpacked(source, options.spoolFolder);
+    const parts = await openTable(source, { ...options, delimiter, encoding: asked, sheet, limit, stop });
+    return await Input.of({ ...parts, warnings: [...parts.warnings, ...unusedOptions(parts, options)] });
   } catch (error) {
     await source.close();
     throw error;
   }
 }
 
-/** A file of ASCII alone is looked through to its end, which takes long where it is large. */
-async function* readUntilStopped(source: ByteSource, stop: AbortSignal | undefined): AsyncGenerator<Buffer> {
-  for await (const chunk of source.read()) {
-    if (stop?.aborted) throw readingStopped(source.name);
-    yield chunk;
-  }
+/** Readers of binary formats are loaded when they are needed: most inputs are text. */
+async function openTable(source: ByteSource, options: TextOptions & SheetOptions): Promise<InputParts> {
+  const start = (await source.readAt(0, 4)).toString('latin1');
+  if (start === 'PAR1') return (await import('./parquet-table.js')).openParquetTable(source, options);
+  const archive = await openArchive(source);
+  if (archive === null) return openTextTable(source, options);
+  return (await import('./xlsx-table.js')).openXlsxTable(source, archive, options);
+}
+
+/** A copy of the table in an archive; the source itself if it is not an archive. */
+async function unpacked(source: ByteSource, spoolFolder: string): Promise<ByteSource> {
+  const archive = await openArchive(source);
+  const table = archive && tableInside(archive);
+  if (archive === null || table === null) return source;
+  const copy = await keepBytes(archive.read(table), `${source.name}/${table}`, spoolFolder);
+  await source.close();
+  return copy;
+}
+
+/** null: not a ZIP file. */
+async function openArchive(source: ByteSource): Promise<ZipArchive | null> {
+  const head = await source.readAt(0, 4);
+  // `PK`, the second of an empty one (APPNOTE, 4.3.7 and 4.3.16).
+  if (!['504b0304', '504b0506'].includes(head.toString('hex'))) return null;
+  return (await import('./zip-archive.js')).ZipArchive.of(source.name, source.descriptor);
+}
+
+/** Sentences about flags that do not apply to this format. */
+function unusedOptions({ shape: { format } }: InputParts, options: IntakeOptions): string[] {
+  const text = ['--delimiter', '--encoding'];
+  const ignored =
+    format === 'parquet'
+      ? ['--sheet', ...text, '--no-header', '--skip-lines']
+      : format === 'xlsx'
+        ? text
+        : ['--sheet'];
+  const given: Readonly<Record<string, boolean>> = {
+    '--sheet': options.sheet !== undefined,
+    '--delimiter': options.delimiter !== undefined,
+    '--encoding': options.encoding !== undefined,
+    '--no-header': !options.hasHeader,
+    '--skip-lines': options.skipLines > 0,
+  };
+  return ignored
+    .filter((flag) => given[flag])
+    .map((flag) => `${flag} does not apply to this format: ignored`);
 }
 
 function checkDelimiter(text: string): string {
@@ -62,4 +100,19 @@ function checkDelimiter(text: string): string {
     subject: `--delimiter '${text}'`,
     todo: "use ',', ';', '|', 'tab' or another single character",
   });
+}
+
+/** Names of a workbook's visible sheets; empty for other files, and for one that is damaged. */
+export async function sheetNames(path: string, options: OpeningOptions): Promise<string[]> {
+  const source = await openByteSource(path, null, options);
+  try {
+    const archive = await openArchive(source);
+    if (archive === null) return [];
+    const { sheets } = await (await import('./xlsx/workbook.js')).readWorkbook(archive);
+    return sheets.flatMap(({ name, isHidden }) => (isHidden ? [] : [name]));
+  } catch {
+    return [];
+  } finally {
+    await source.close();
+  }
 }

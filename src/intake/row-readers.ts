@@ -20,13 +20,16 @@ import type { TableFit } from './row-fit.js';
 /** The part of a row that its cells decide. */
 type Content = Omit<Row, 'number' | 'line' | 'raw'>;
 
+/** Cuts text into records, in pieces of any size. */
+type Splitter = Pick<RecordSplitter, 'push' | 'position'>;
+
 export abstract class RowReader {
   protected blankLines = 0;
   #number = 0;
-  readonly #splitter: RecordSplitter;
+  readonly #splitter: Splitter;
 
-  constructor(options: SplitterOptions) {
-    this.#splitter = new RecordSplitter(options);
+  constructor(splitter: Splitter) {
+    this.#splitter = splitter;
   }
 
   /** The rows that are complete with this text. `isLast`: no more text comes. */
@@ -79,7 +82,7 @@ export class CsvReader extends RowReader {
   #isHeaderDue: boolean;
 
   constructor(private readonly layout: CsvLayout) {
-    super({ ...layout, columnCount: layout.fit.columnCount });
+    super(new RecordSplitter({ ...layout, columnCount: layout.fit.columnCount }));
     this.#isHeaderDue = layout.hasHeader;
   }
 
@@ -124,12 +127,17 @@ export function isBlankLine({ raw }: SplitRecord, delimiter: string): boolean {
 /** Keys that become columns; more of them would make memory grow with the file. */
 const MAX_COLUMNS = 4096;
 
-export class JsonlReader extends RowReader {
+/** Objects by their keys, one on each line or the elements of an array. */
+export class JsonReader extends RowReader {
   readonly #positions = new Map<string, number>();
   #isFull = false;
 
-  constructor(options: Pick<SplitterOptions, 'mode' | 'passLines'>) {
-    super({ ...options, delimiter: null, columnCount: 0 });
+  constructor(
+    splitter: Splitter,
+    /** The word for one of them in messages. */
+    private readonly place: 'line' | 'element',
+  ) {
+    super(splitter);
   }
 
   protected isPassedOver({ raw }: SplitRecord): boolean {
@@ -139,7 +147,7 @@ export class JsonlReader extends RowReader {
   }
 
   protected read({ raw }: SplitRecord): Content {
-    const problem = findJsonProblem(raw);
+    const problem = findJsonProblem(raw, this.place);
     if (problem !== null) return unread(problem);
     const found = (membersOf(raw) ?? []).map(
       ({ key, valueStart, valueEnd }) =>
@@ -175,13 +183,13 @@ export class JsonlReader extends RowReader {
   }
 }
 
-/** Why a line is not one JSON object; null when it is. */
-export function findJsonProblem(line: string): string | null {
+/** Why a text is not one JSON object; null when it is. */
+export function findJsonProblem(text: string, place: 'line' | 'element'): string | null {
   try {
-    const value: unknown = JSON.parse(line);
+    const value: unknown = JSON.parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? null : 'the line is not a JSON object';
+    return isObject ? null : `the ${place} is not a JSON object`;
   } catch {
-    return 'the line is not valid JSON';
+    return `the ${place} is not valid JSON`;
   }
 }

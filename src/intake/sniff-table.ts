@@ -1,20 +1,22 @@
 /**
- * Detects the table format from the head of a text: CSV or JSONL, how its lines end, the delimiter,
- * the header. Stops with a message that names the flag where a guess would shift rows or lose one.
+ * Detects the table format from the head of a text: CSV, JSONL or a JSON array, how its lines end,
+ * the delimiter, the header. Stops with a message that names the flag where a guess would shift
+ * rows or lose one.
  */
 import { FailFileError } from '../core/errors.js';
-import type { Ragged, TableFormat, TableShape } from '../core/table.js';
+import { isJson, type Ragged, type TableFormat, type TableShape } from '../core/table.js';
 import { assertNoDocument } from './binary-signature.js';
+import { ElementSplitter } from './element-splitter.js';
 import { checkHeader, headerWarnings, isBareList } from './header-check.js';
 import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
-import { isReadable, type SplitRecord } from './record-splitter.js';
+import { isReadable, RecordSplitter, type SplitRecord } from './record-splitter.js';
 import { fitTable, type TableGuess } from './row-fit.js';
-import { CsvReader, findJsonProblem, JsonlReader, type RowReader } from './row-readers.js';
+import { CsvReader, findJsonProblem, JsonReader, type RowReader } from './row-readers.js';
 import { findOddQuotes, readSample, type SampleText, sniffDelimiter } from './sniff-delimiter.js';
 
 export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> & {
   readonly warnings: readonly string[];
-  /** For the refusal of a table that too many rows do not fit; null where none is to be refused. */
+  /** For the error about a table that too many rows do not fit; null: no such error. */
   readonly guess: TableGuess | null;
   /** A reader for one pass. */
   createReader(): RowReader;
@@ -49,7 +51,9 @@ export function sniffTable(input: TableText, options: TableOptions): TableLayout
   }
   if (options.format === undefined) assertNoDocument(name, body);
   const format = options.format ?? sniffFormat(name, body);
-  return format === 'jsonl' ? jsonlLayout(body, skipLines) : csvLayout({ ...input, text: body }, options);
+  return isJson(format)
+    ? jsonLayout(name, format, body, skipLines)
+    : csvLayout({ ...input, text: body }, options);
 }
 
 /** The text without its first lines; empty when it has no more than those. */
@@ -64,24 +68,30 @@ function passOver(text: string, lines: number): string {
 const LINES_TRIED = 5;
 
 function sniffFormat(name: string, body: string): TableFormat {
+  if (/^\[\s*(?:[{\]]|$)/.test(body.trimStart())) return 'json';
   if (/\.(jsonl|ndjson)(\.gz)?$/i.test(name)) return 'jsonl';
   if (!body.trimStart().startsWith('{')) return 'csv';
   const lines = body.trimStart().split(/[\r\n]+/, LINES_TRIED);
-  return lines.some((line) => line.startsWith('{') && findJsonProblem(line) === null) ? 'jsonl' : 'csv';
+  return lines.some((line) => line.startsWith('{') && findJsonProblem(line, 'line') === null)
+    ? 'jsonl'
+    : 'csv';
 }
 
-function jsonlLayout(body: string, passLines: number): TableLayout {
+function jsonLayout(name: string, format: TableFormat, body: string, passLines: number): TableLayout {
   const mode = detectLineMode(body, false);
   const lines = new LineFinder(body, mode, true);
   return {
-    format: 'jsonl',
+    format,
     delimiter: '',
     lineEnd: lineEndAt(body, lines.stop(lines.next(0), 0)) ?? '\n',
     columns: [],
     rawHeader: null,
     warnings: [],
     guess: null,
-    createReader: () => new JsonlReader({ mode, passLines }),
+    createReader: () =>
+      format === 'json'
+        ? new JsonReader(new ElementSplitter(name, passLines), 'element')
+        : new JsonReader(new RecordSplitter({ mode, passLines, delimiter: null, columnCount: 0 }), 'line'),
   };
 }
 

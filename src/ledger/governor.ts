@@ -226,8 +226,8 @@ export class SharedGovernor {
       } else if (given?.answer === 'lost' || given?.answer === 'spent') waiter.answer({ type: given.answer });
       else {
         denial ??= judgeDenial(state, { period: waiter.run.period, hasAskedForTurn });
-        if (denial.type === 'exhausted' || denial.type === 'revoked') waiter.answer(denial);
-        else waiter.notBefore = now + denial.retryInMs;
+        if (denial.type === 'wait') waiter.notBefore = now + denial.retryInMs;
+        else waiter.answer(denial);
       }
     }
   }

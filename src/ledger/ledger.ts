@@ -116,6 +116,10 @@ export interface LedgerState {
   readonly usage: number | null;
   /** When the last useful answer was noted (store's clock); 0: never, or a run has just opened. */
   readonly heardAt: number;
+  /** When the service last answered a request of any worker (store's clock); null: never. */
+  readonly answeredAt: number | null;
+  /** Use of the period by UTC days of the store's clock, oldest first; the last is the current. */
+  readonly days: readonly DayUse[];
   /** When the service last refused for quota, while that stands; null when open. */
   readonly closedAt: number | null;
   /** Earliest time of the next probe (store's clock). */
@@ -134,9 +138,19 @@ export interface LedgerState {
   readonly run: RunSpending | null;
 }
 
+/** Requests of the period, without those in flight, as last seen on a day with ledger activity. */
+export interface DayUse {
+  /** `YYYY-MM-DD`. */
+  readonly day: string;
+  readonly used: number;
+}
+
 export interface RunSpending {
-  /** `halted`: its workers stopped asking (`RunStore.halt`); no grants until that is cleared. */
-  readonly status: 'alive' | 'halted' | 'dead' | 'cancelled';
+  /**
+   * `halted`: its workers stopped asking (`RunStore.halt`); no grants until that is cleared.
+   * `paused`: no grants until `RunStore.setPaused` lifts it.
+   */
+  readonly status: 'alive' | 'paused' | 'halted' | 'dead' | 'cancelled';
   /** Requests of this run key so far, held ones included. */
   readonly requests: number;
   /** Requests of this run key that were overage when they were settled. */

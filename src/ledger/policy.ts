@@ -13,7 +13,7 @@
  *             free. Left by a raised quota, a raised budget or a new period.
  *   draining  a new period has begun: what is in flight settles in the old one first.
  *   resting   the ledger went back in time: the usage header must catch up first.
- *   paused    a person stopped all spending. Left by `resume`.
+ *   paused    a person stopped all spending, or that of the asking run. Left by `resume`.
  */
 
 import { countOf } from '../core/figures.js';
@@ -24,6 +24,8 @@ import { RULES } from './rules.js';
 /** The action without a permit. */
 export type Denial =
   | { readonly type: 'wait'; readonly why: string; readonly retryInMs: number }
+  /** A wait of this run alone, which others must not wait for. */
+  | { readonly type: 'paused'; readonly why: string; readonly retryInMs: number }
   | { readonly type: 'exhausted'; readonly why: string }
   | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' | 'halted' };
 
@@ -52,10 +54,19 @@ export function spentOf(state: Pick<LedgerState, 'sent' | 'held' | 'others'>): n
   return state.sent + state.held + state.others;
 }
 
+type Account = Pick<LedgerState, 'quota' | 'quotaCap' | 'overage' | 'sent' | 'held' | 'others'>;
+
 /** Requests that may still be taken; null while no quota is known. */
-export function roomOf(state: LedgerState): number | null {
+export function roomOf(state: Account): number | null {
   const limit = limitOf(state);
   return limit === null ? null : Math.max(0, limit - spentOf(state));
+}
+
+/** The account's requests of the period, for documents. */
+export function useOf(state: Account & Pick<LedgerState, 'period'>) {
+  const { period, quota, sent, held: inFlight, others } = state;
+  const [limit, cap, used, left] = [limitOf(state), capOf(state), spentOf(state), roomOf(state)];
+  return { period, quota, limit, cap, used, left, sent, inFlight, others };
 }
 
 /** Whether the account has used `WARN_AT` of its limit. */
@@ -82,6 +93,12 @@ export function judgeDenial(
   const { run, now, pace } = state;
   if (run === null || run.status === 'dead') return { type: 'revoked', why: 'dead' };
   if (run.status === 'cancelled' || run.status === 'halted') return { type: 'revoked', why: run.status };
+  if (run.status === 'paused')
+    return {
+      type: 'paused',
+      why: 'the run is paused; `brand-enrich resume RUN` continues it',
+      retryInMs: 1_000,
+    };
   if (state.isPaused) return wait('spending is paused; `brand-enrich resume` allows it again', 1_000);
   if (state.restsUntil > now) {
     const retryInMs = Math.min(state.restsUntil - now, 5_000);

@@ -53,6 +53,8 @@ export const RULES = {
    * kept clocks differ by less.
    */
   turnMarginMs: 900_000,
+  /** Days of its period of which an account knows its use: two months. */
+  daysKept: 62,
 
   /** How long answers are kept at most: services of this kind allow 30 days. */
   answersKeptMs: 30 * DAY_MS,

@@ -35,8 +35,6 @@ export interface ServeOptions
   readonly clock?: Clock;
 }
 
-export type Serving = Awaited<ReturnType<typeof serve>>;
-
 /**
  * Serves a catalogue over HTTP until it is closed. Throws `NeverStartError` for wrong settings or
  * accounts, `FailFileError` for a bad catalogue, a port or a file that cannot be had.

@@ -44,6 +44,8 @@ export type Meaning =
       readonly isRefused?: true;
       /** Nor will it pass with time: the host's name, or its certificate, is wrong. */
       readonly isLasting?: true;
+      /** Lasting too: a proxy refuses, even if earlier requests were answered. */
+      readonly isBarred?: true;
     }
   | { readonly type: 'credentials'; readonly status: number; readonly reason: string }
   /** 429. `code` is what the service itself called it; null: it did not say. */
@@ -101,10 +103,20 @@ function readSilence(result: SendResult & { type: 'no_answer' }): Pick<Answer, '
       cost: 'doubtful',
     };
   }
-  const lasts = fault === 'lasting' ? ({ isLasting: true } as const) : {};
+  const isBarred = fault === 'barred';
+  const lasts = isBarred || fault === 'lasting' ? ({ isLasting: true } as const) : {};
+  const barred = isBarred ? ({ isBarred } as const) : {};
   const refused = fault === 'refused' ? ({ isRefused: true } as const) : {};
   return {
-    meaning: { type: 'unavailable', reason, retryAfterMs: null, isUnsent: true, ...lasts, ...refused },
+    meaning: {
+      type: 'unavailable',
+      reason,
+      retryAfterMs: null,
+      isUnsent: true,
+      ...lasts,
+      ...barred,
+      ...refused,
+    },
     cost: 'free',
   };
 }

@@ -7,6 +7,7 @@
 import { createRequire } from 'node:module';
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
+import { createConnector, type Network, PLAIN_NETWORK } from '../core/connector.js';
 import { type FaultKind, systemFault } from '../core/system-error.js';
 import { pathBeforeRoutes } from './protocol.js';
 
@@ -51,6 +52,8 @@ export interface HttpSendOptions {
   readonly timeoutMs: number;
   /** Longest body that is read. Default 1 MiB. */
   readonly maxBodyBytes?: number;
+  /** Default: no proxy. */
+  readonly network?: Network;
 }
 
 export type HttpSend = ReturnType<typeof createHttpSend>;
@@ -60,14 +63,14 @@ const STOPPED = 'stopped before the answer arrived';
 export function createHttpSend(options: HttpSendOptions) {
   // Loaded when a client is made: commands that only look start sooner.
   const { Pool } = createRequire(import.meta.url)('undici') as typeof import('undici');
-  const { connections, timeoutMs, maxBodyBytes = 1_048_576 } = options;
+  const { connections, timeoutMs, maxBodyBytes = 1_048_576, network = PLAIN_NETWORK } = options;
   const base = new URL(options.baseUrl);
   const prefix = pathBeforeRoutes(base.pathname);
   const pool = new Pool(base.origin, {
     connections,
     pipelining: 1,
     allowH2: false,
-    connect: { timeout: Math.min(timeoutMs, 10_000) },
+    connect: createConnector(network, { timeoutMs: Math.min(timeoutMs, 10_000) }),
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
     keepAliveTimeout: 10_000,

@@ -1,4 +1,6 @@
-/** One e-mail through one mail server, by SMTP. What it says is up to the caller. */
+/** Sends one e-mail through one mail server: SMTP, never a proxy. The caller supplies the text. */
+import { trusting } from '../core/connector.js';
+
 interface MailMessage {
   readonly from: string;
   readonly to: readonly string[];
@@ -13,6 +15,8 @@ interface MailServer {
   readonly url: string;
   /** Whether to send to an `smtp://` server that offers no TLS, readable on the way. */
   readonly allowsPlain: boolean;
+  /** As in `Network`. Default: none. */
+  readonly extraCa?: string | null;
 }
 
 /** Finding the server, connecting, greeting, and each silence after that. */
@@ -25,6 +29,7 @@ export async function sendMail(server: MailServer, { id, to, ...rest }: MailMess
   const transport = createTransport({
     url: server.url,
     requireTLS: !server.allowsPlain,
+    tls: trusting(server.extraCa ?? null),
     connectionTimeout: STEP_MS,
     greetingTimeout: STEP_MS,
     socketTimeout: STEP_MS,

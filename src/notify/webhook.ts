@@ -1,6 +1,7 @@
 /** One message to one webhook: signed, tried again after a passing failure, given up in time. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { systemClock } from '../core/clock.js';
+import { createConnector, type Network, PLAIN_NETWORK } from '../core/connector.js';
 import { systemFault } from '../core/system-error.js';
 
 interface WebhookMessage {
@@ -21,7 +22,11 @@ export const WEBHOOK_TERMS = {
   totalMs: 10_000,
   /** One try: a receiver that hangs leaves time for the next one. */
   tryMs: 4_000,
+  network: PLAIN_NETWORK,
 };
+
+/** The limit that `fetch` uses for a connection; an attempt may end earlier. */
+const CONNECT_MS = 10_000;
 
 /** Worth another try: request time-out, too many requests, and failures of the receiver. */
 const PASSING_STATUS = /^(408|429|5\d\d)$/;
@@ -32,7 +37,7 @@ const PASSING_STATUS = /^(408|429|5\d\d)$/;
  */
 export async function postWebhook(
   { url, content, secret, id: given = randomUUID() }: WebhookMessage,
-  { clock, waitsMs, totalMs, tryMs }: Readonly<typeof WEBHOOK_TERMS> = WEBHOOK_TERMS,
+  { clock, waitsMs, totalMs, tryMs, network }: Readonly<typeof WEBHOOK_TERMS> = WEBHOOK_TERMS,
 ): Promise<void> {
   const deadline = AbortSignal.timeout(totalMs);
   const id = `msg_${given}`;
@@ -40,7 +45,7 @@ export async function postWebhook(
   for (const waitMs of [...waitsMs, null]) {
     const headers = signatureHeaders({ id, sentAt: clock.now(), body }, secret);
     const signal = AbortSignal.any([deadline, AbortSignal.timeout(tryMs)]);
-    const failure = await postOnce(url, body, headers, signal);
+    const failure = await postOnce(url, body, headers, { signal, network });
     if (failure === null) return;
     const isLast = !failure.isPassing || waitMs === null || deadline.aborted;
     if (!isLast) await clock.sleep(waitMs, deadline).catch(() => undefined);
@@ -49,24 +54,33 @@ export async function postWebhook(
 }
 
 /** null: delivered. */
-async function postOnce(url: string, body: string, headers: Record<string, string>, signal: AbortSignal) {
+async function postOnce(
+  url: string,
+  body: string,
+  headers: Record<string, string>,
+  { signal, network }: { signal: AbortSignal; network: Network },
+) {
+  // Few processes ever send one.
+  const { Agent, request } = await import('undici');
+  const agent = new Agent({ connect: createConnector(network, { timeoutMs: CONNECT_MS }) });
   try {
-    const answer = await fetch(url, {
+    const answer = await request(url, {
+      dispatcher: agent,
       method: 'POST',
-      headers: { 'content-type': 'application/json', ...headers },
+      headers: { 'content-type': 'application/json', 'user-agent': 'brand-enrich', ...headers },
       body,
-      redirect: 'manual',
       signal,
     });
-    await answer.body?.cancel();
-    if (answer.ok) return null;
-    return { what: `answered with ${answer.status}`, isPassing: PASSING_STATUS.test(String(answer.status)) };
+    answer.body.on('error', () => undefined).destroy();
+    const { statusCode: status } = answer;
+    if (status >= 200 && status < 300) return null;
+    return { what: `answered with ${status}`, isPassing: PASSING_STATUS.test(String(status)) };
   } catch (error) {
     if (signal.aborted) return { what: 'no answer in time', isPassing: true };
-    // `fetch` says "fetch failed"; why is in its cause.
-    const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-    const { words, kind } = systemFault(cause);
-    return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' };
+    const { words, kind } = systemFault(error);
+    return { what: `could not be reached (${words})`, isPassing: kind !== 'lasting' && kind !== 'barred' };
+  } finally {
+    await agent.destroy();
   }
 }
 

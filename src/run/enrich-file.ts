@@ -1,13 +1,20 @@
 /** From a file to the same file enriched and ranked: every stage in its order. */
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, resolve } from 'node:path';
+import { assertDiskRoom } from '../core/disk-room.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Input } from '../intake/input.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunProgress } from '../stores/run-store.js';
-import type { EnrichProgress, EnrichRequest, EnrichSurroundings } from './enrich-request.js';
+import {
+  type EnrichProgress,
+  type EnrichRequest,
+  type EnrichSurroundings,
+  runKey,
+} from './enrich-request.js';
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { type LookupsContext, runLookups } from './lookups/run-lookups.js';
 import { takeWaves } from './lookups/sweep.js';
+import { columnsFor } from './output/columns.js';
 import { assertPlaces, formatOfName, outputNames } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
 import { createRenderer } from './output/render.js';
@@ -15,7 +22,6 @@ import { writeOutput } from './output/write-output.js';
 import { type LookupsEnd, whyDeferred } from './run-end.js';
 import { endRun, recordStored, startRun } from './run-record.js';
 import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
-import { assertDiskRoom } from './scan/spool-file.js';
 
 export type EnrichResult = Readonly<Awaited<ReturnType<typeof enrichFile>>>;
 
@@ -45,10 +51,21 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
     const renderer = createRenderer(plan);
     for (const notice of [...input.warnings, scan.chosen.sentence]) onNotice(notice);
     if (scan.priorities) onNotice(scan.priorities.sentence);
+    if (plan.format === 'xlsx') {
+      const { assertFitsSheet } = await import('./output/xlsx-file.js');
+      const rows = scan.rows.count + (renderer.header() === null ? 0 : 1);
+      assertFitsSheet(
+        names.complete,
+        rows,
+        plan.allColumns.length + columnsFor(plan.fields, plan.prefix).length,
+      );
+    }
     await assertPlaces(request.input, names);
     await assertDiskRoom([folder, names.complete === '-' ? folder : dirname(resolve(names.complete))]);
 
-    const run = await startRun(request, around, scan, input.name, releasers);
+    const key = runKey(scan.contentHash, request);
+    const run = await startRun({ key, name: basename(input.name), settings }, around, releasers);
+    await engine.runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
     const keyPrefix = outcomeKeyPrefix(settings.service, settings.allowNsfw);
     const freshness = freshnessOf(run);
     const collector = new OutcomeCollector({ engine, scan, renderer, keyPrefix, freshness });
@@ -66,6 +83,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
         ledger: worker?.ledgerState(settings.account) ?? null,
         inFlight: worker?.inFlight ?? 0,
         outage: worker?.outage ?? null,
+        queued: progress !== null && progress.tally.requests > 0 ? null : begun.queued,
       });
     };
     const begun: LookupsContext = {
@@ -73,6 +91,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
       around,
       run,
       progress: null,
+      queued: null,
       worker: null,
       collector,
       scan,
@@ -133,14 +152,14 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
 }
 
 /** How rows are written, and where. */
-function planOutput(
-  { input: path, output: asked, scan: { prefix } }: EnrichRequest,
+export function planOutput(
+  { input: path, output: asked, scan: { prefix } }: Pick<EnrichRequest, 'input' | 'output' | 'scan'>,
   input: Input,
   scan: Scan,
 ) {
   const { shape } = input;
   const { isGzip, format: inputFormat } = shape;
-  const { path: output, fields, escapeFormulas, errors, report } = asked;
+  const { path: output, fields, escapeFormulas, errorsInclude, minQuality, errors, report } = asked;
   const format = asked.format ?? formatOfName(output ?? '') ?? inputFormat;
   const plan: OutputPlan = {
     input: shape,
@@ -148,6 +167,8 @@ function planOutput(
     prefix,
     fields,
     escapeFormulas,
+    errorsInclude,
+    minQuality,
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,

@@ -12,7 +12,7 @@ import type { RunProgress, RunRecord, RunSettings } from '../stores/run-store.js
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
 import type { OutcomeCollector } from './lookups/collect-outcomes.js';
-import type { SpendingEstimate } from './lookups/spending.js';
+import type { SpendingQuestion } from './lookups/spending.js';
 import type { OutputPlan } from './output/output-plan.js';
 import type { OpenedTable } from './scan/open-table.js';
 import type { Scan, ScanRequest } from './scan/scan.js';
@@ -27,13 +27,19 @@ export interface EnrichRequest extends ScanRequest {
     readonly isSorted: boolean;
     readonly escapeFormulas: OutputPlan['escapeFormulas'];
     readonly errors: string | null;
+    readonly errorsInclude: readonly 'not_found'[];
+    readonly minQuality: number | null;
     readonly report: string | null;
   };
   readonly settings: RunSettings;
   readonly overagePrice: string;
+  /** A label of amounts; default: none. */
+  readonly currency?: string | null;
   /** Pace to begin with; see `openingPace`. */
   readonly pace: { readonly rate: number | null | undefined; readonly burst: number };
   readonly onLimit: 'stop' | 'wait';
+  /** How many identifiers to look up before the rest; null: no trial. */
+  readonly trial: number | null;
   readonly ownDomain: string | null;
   /** Failed lookups that are allowed, as a number or a share of identifiers; null: no limit. */
   readonly maxErrors: { readonly count: number } | { readonly percent: number } | null;
@@ -72,7 +78,9 @@ export interface EnrichSurroundings {
   /** How long to wait for requests in flight after `stop`. */
   readonly graceMs: () => number;
   /** Asked before money is spent; false ends the run before it. */
-  readonly confirm: (estimate: SpendingEstimate) => Promise<boolean>;
+  readonly confirm: (question: SpendingQuestion) => Promise<boolean>;
+  /** Whether `confirm` asks a person, which is repeated once the quota is known. Default false. */
+  readonly isInteractive?: boolean;
 }
 
 export interface EnrichProgress {
@@ -88,6 +96,8 @@ export interface EnrichProgress {
   readonly inFlight: number;
   /** Why the service is unavailable; null while it answers. */
   readonly outage: string | null;
+  /** `queued behind customers.csv`, until the first request is sent; otherwise null or absent. */
+  readonly queued?: string | null;
 }
 
 /** A run that has begun. */
@@ -99,6 +109,8 @@ export interface BegunRun {
   readonly collector: OutcomeCollector;
   /** How far its workers were at the last look; null before the first. */
   progress: RunProgress | null;
+  /** See `EnrichProgress`. */
+  queued: string | null;
   /** This process's worker; null before it is opened, and when workers are elsewhere. */
   worker: LookupWorker | null;
 }
@@ -127,6 +139,7 @@ export function intakeOf(settings: Settings): EnrichRequest['intake'] {
     hasHeader: settings.header,
     skipLines: settings.skipLines,
     limit: settings.limit,
+    ...(settings.sheet === null ? {} : { sheet: settings.sheet }),
     ...(settings.ragged === null ? {} : { ragged: settings.ragged }),
   };
 }
@@ -134,6 +147,13 @@ export function intakeOf(settings: Settings): EnrichRequest['intake'] {
 export function scanOf(settings: Settings): EnrichRequest['scan'] {
   const { columns: requested, kind, allowMismatch, waterfall, prefix, priority } = settings;
   return { requested, kind, allowMismatch, waterfall, prefix, priority };
+}
+
+/** `path`: the output file; default: the one in the settings. */
+export function outputOf(settings: Settings, path = settings.output): EnrichRequest['output'] {
+  const { format, fields, sort, escapeFormulas, errors, errorsInclude, minQuality, report } = settings;
+  const isSorted = sort === 'quality';
+  return { path, format, fields, isSorted, escapeFormulas, errors, errorsInclude, minQuality, report };
 }
 
 /** The run as workers see it. */

@@ -1,16 +1,22 @@
 /** What a run of this file would do, without spending: rows, identifiers, requests and cost. */
+import { BrandEnrichError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Engine } from '../engine/engine.js';
-import { limitOf, spentOf } from '../ledger/policy.js';
+import { useOf } from '../ledger/policy.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunSettings } from '../stores/run-store.js';
+import { planOutput } from './enrich-file.js';
 import { type EnrichRequest, type EnrichSurroundings, runKey } from './enrich-request.js';
 import { type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
 import { estimateSpending } from './lookups/spending.js';
-import { openAndScan, type Scan } from './scan/scan.js';
+import { assertPlaces, type OutputNames } from './output/output-names.js';
+import { inputFacts, openAndScan, type Scan } from './scan/scan.js';
 
 export interface PlanRequest
-  extends Pick<EnrichRequest, 'input' | 'stdin' | 'intake' | 'scan' | 'stateFolder' | 'overagePrice'>,
+  extends Pick<
+      EnrichRequest,
+      'input' | 'stdin' | 'intake' | 'only' | 'scan' | 'output' | 'stateFolder' | 'overagePrice' | 'currency'
+    >,
     Pick<EnrichSurroundings, 'table'> {
   /** null: no service is named, so nothing is known of stored answers and of the account. */
   readonly settings: RunSettings | null;
@@ -30,6 +36,8 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
   return withReleasers(async (releasers) => {
     const quiet = { stop, onRows: () => undefined };
     const { input, scan } = await openAndScan(request, request.table, quiet, releasers);
+    const { names } = planOutput(request, input, scan);
+    const unwritable = await whyUnwritable(request.input, names);
     const { wanted } = scan.answers;
     const known = await openAccount(request, stores, scan.contentHash);
     const least = await countAll(missingIn(scan, known));
@@ -40,31 +48,45 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
       most = await countAll(missingIn(scan, known));
     }
     return {
-      input: input.name,
-      warnings: input.warnings,
+      input: inputFacts(input.name, [...input.warnings, ...unwritable], scan),
       columns: scan.chosen.sentence,
       rows: { total: scan.rows.count, ...scan.counts },
       /** The 20 commonest reasons of invalid, unreadable and skipped rows; then of skipped only. */
       reasons: mostFrequent(scan.reasons),
       skipReasons: mostFrequent(scan.skipReasons),
-      examples: scan.examples,
-      identifiers: { distinct: wanted, byKind: Object.fromEntries(scan.byKind) },
-      /** Identifiers with a fresh answer. */
-      stored: known && wanted - least,
+      identifiers: {
+        distinct: wanted,
+        duplicateRows: scan.counts.duplicates,
+        byKind: Object.fromEntries(scan.byKind),
+        /** With a fresh answer. */
+        stored: known && wanted - least,
+      },
       /** Requests needed at least, and with `--waterfall` at most. */
       requests: { least, most },
       spending:
         known && estimateSpending(most, known.state, { ...known, overagePrice: request.overagePrice }),
       /** What would be bought first; null without `--priority`. */
       priority,
-      account: known && {
-        quota: known.state.quota,
-        limit: limitOf({ ...known.settings, quota: known.state.quota }),
-        used: spentOf(known.state),
-      },
+      account: known && useOf({ ...known.state, ...termsOf(known.settings) }),
+      currency: request.currency ?? null,
+      /** The files of a run; `-` is standard output. */
+      files: { output: names.complete, errors: names.errors, report: names.report },
     };
   });
 }
+
+/** A sentence if a run could not write its files. */
+async function whyUnwritable(input: string, names: OutputNames): Promise<string[]> {
+  try {
+    await assertPlaces(input, names);
+    return [];
+  } catch (error) {
+    if (!(error instanceof BrandEnrichError)) throw error;
+    return [`a run would stop at once: ${error.message}`];
+  }
+}
+
+const termsOf = ({ overage, quotaCap }: RunSettings) => ({ overage, quotaCap });
 
 type KnownAccount = NonNullable<Awaited<ReturnType<typeof openAccount>>>;
 

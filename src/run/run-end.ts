@@ -3,15 +3,19 @@ import { EXIT, type ExitCode, worstExit } from '../core/errors.js';
 import { hasNoMatch, type StatusCounts } from '../core/outcome.js';
 import type { RunHalt } from '../stores/run-store.js';
 
-/** `finished`: every wanted identifier is answered or failed. Halted as `useless`: none counts. */
+/**
+ * `finished`: every wanted identifier is answered or failed. `declined`: ended after its trial.
+ * Halted as `useless`: none counts.
+ */
 export type LookupsEnd =
-  | { readonly type: 'finished' | 'stopped' | 'cancelled' | 'too_many_failures' }
+  | { readonly type: 'finished' | 'stopped' | 'cancelled' | 'declined' | 'too_many_failures' }
   | { readonly type: 'halted'; readonly halt: RunHalt };
 
 const ENDS: Record<Exclude<LookupsEnd['type'], 'halted'>, { exitCode: ExitCode; whyDeferred: string }> = {
   finished: { exitCode: EXIT.done, whyDeferred: '' },
   stopped: { exitCode: EXIT.interrupted, whyDeferred: 'not looked up: the run was stopped' },
   cancelled: { exitCode: EXIT.interrupted, whyDeferred: 'not looked up: the run was cancelled' },
+  declined: { exitCode: EXIT.done, whyDeferred: 'not looked up: the run ended after its trial' },
   too_many_failures: {
     exitCode: EXIT.tooManyErrors,
     whyDeferred: 'not looked up: more lookups failed than --max-errors allows',

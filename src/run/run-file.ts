@@ -1,5 +1,5 @@
 /** From a file to enriched file, reports, notices and exit code. All commands call `runFile`. */
-import { basename } from 'node:path';
+import { networkOf } from '../config/network.js';
 import type { Settings } from '../config/settings.js';
 import type { Streams } from '../core/terminal-text.js';
 import { openingPace } from '../ledger/pace.js';
@@ -8,12 +8,14 @@ import {
   type EnrichRequest,
   type EnrichSurroundings,
   intakeOf,
+  outputOf,
   type RunService,
   runSettingsOf,
   scanOf,
 } from './enrich-request.js';
 import type { RunNotices } from './notices/run-notices.js';
-import { makeReport, type RunReport } from './report/report.js';
+import { portableReport } from './report/portable-report.js';
+import { makeReport } from './report/report.js';
 import { writeReport, writeReportPage } from './report/write-report.js';
 import { exitCodeOf } from './run-end.js';
 import type { RunView } from './run-view.js';
@@ -33,22 +35,22 @@ export interface RunContext
 export interface FileRun extends Pick<EnrichSurroundings, 'worker' | 'opensAccount' | 'table'> {
   readonly input: string;
   readonly settings: Settings;
+  /** See `chooseColumns`. Default false. */
+  readonly takesVariants?: boolean;
   /** See `EnrichRequest.only`. */
   readonly only?: EnrichRequest['only'];
   /** Where the result goes; absent: where the settings say. */
   readonly output?: string;
-  /** The folder of the results will move: report and page use base names. Default false. */
-  readonly namesAreBare?: boolean;
   readonly view: RunView;
   readonly notices: Pick<RunNotices, 'noteProgress' | 'noteEnd'>;
 }
 
-/** `page`: the path of the report as a page; null: there is none. */
+/** `report` names files as the command does. `page`: the path of the page; null: there is none. */
 export type FinishedRun = Readonly<Awaited<ReturnType<typeof runFile>>>;
 
 /** Enriches one file. Throws what prevents a run; an exit code says what stopped a begun one. */
 export async function runFile(run: FileRun, context: RunContext) {
-  const { settings, view, notices, namesAreBare = false } = run;
+  const { settings, view, notices } = run;
   const { service, stop, traces } = context;
   const request = requestFor(run, context);
   const around: EnrichSurroundings = {
@@ -61,48 +63,41 @@ export async function runFile(run: FileRun, context: RunContext) {
     },
     onNotice: (notice, isWarning) => (isWarning ? view.warn(notice) : view.notice(notice)),
     confirm: view.confirm,
+    isInteractive: view.isInteractive,
   };
   const enrich = () => enrichFile(request, around);
   const result = await traces.traceRun(context.engine.kind, settings.strict, enrich);
   view.end();
   const exitCode = exitCodeOf(result, settings.strict);
-  const made = makeReport(request, result, exitCode);
-  const report = namesAreBare ? withBareNames(made) : made;
-  await writeReport(result.names.report, report, around);
+  const report = makeReport(request, result, exitCode);
+  const portable = portableReport(report, result.names.report);
+  await writeReport(result.names.report, portable, around);
   const { sample: isSample, embedLogos: embedsLogos } = settings;
-  const page = await writeReportPage(result, report, { isSample, embedsLogos, namesAreBare, stop });
+  const network = embedsLogos ? networkOf(settings) : null;
+  const page = await writeReportPage(result, portable, { isSample, network, stop });
   notices.noteEnd(result, report, exitCode, service.account);
   return { request, result, report, exitCode, page };
 }
 
 function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext): EnrichRequest {
   const { input, settings, only } = run;
-  const { format, fields, escapeFormulas, errors, report, overagePrice, onLimit, maxErrors } = settings;
-  const path = run.output ?? settings.output;
-  const isSorted = settings.sort === 'quality';
+  const { overagePrice, currency, onLimit, maxErrors } = settings;
   return {
     input,
     stdin: input === '-' ? streams.stdin : null,
     stdout: settings.output === '-' ? streams.stdout : null,
     intake: intakeOf(settings),
     ...(only === undefined ? {} : { only }),
-    scan: scanOf(settings),
-    output: { path, format, fields, isSorted, escapeFormulas, errors, report },
+    scan: { ...scanOf(settings), takesVariants: run.takesVariants === true },
+    output: outputOf(settings, run.output),
     settings: runSettingsOf(settings, service),
     overagePrice,
+    currency,
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),
     onLimit,
+    trial: settings.trial,
     ownDomain: service.ownDomain,
     maxErrors,
     stateFolder,
-  };
-}
-
-function withBareNames(report: RunReport): RunReport {
-  const { files, input } = report;
-  return {
-    ...report,
-    input: { ...input, name: basename(input.name) },
-    files: { output: basename(files.output), errors: files.errors && basename(files.errors) },
   };
 }

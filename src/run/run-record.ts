@@ -1,30 +1,32 @@
 /** A run's record in the engine, for workers and other runs: its start, heartbeat and end. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { basename } from 'node:path';
 import { FailFileError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
 import { isProcessGone, processIdentity } from '../core/process-identity.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { NO_TALLY, type RunRecord, unreportedOf } from '../stores/run-store.js';
-import { type BegunRun, type EnrichRequest, type EnrichSurroundings, runKey } from './enrich-request.js';
+import type { BegunRun, EnrichSurroundings } from './enrich-request.js';
 import { accountOfRun } from './lookups/spending.js';
-import type { Scan } from './scan/scan.js';
 
 const HEARTBEAT_MS = 5_000;
-/** Runs checked for a killed process: the kill may be the last thing that happened, or long ago. */
+/**
+ * Runs checked for a killed process, because the kill may be long ago; and for this one's earlier
+ * starts.
+ */
 const RUNS_LOOKED_AT = 100;
 /** Living workers settle within this time; what is missing then is never reported. */
 const SETTLE_LOOKS = 4;
 const SETTLE_LOOK_MS = 100;
 
-/** Starts a scanned input's run; `releasers` end its heartbeat. Throws what the engine throws. */
+/**
+ * Starts a run; `releasers` end its heartbeat. `name`: of its input or program, for people. Throws
+ * what the engine throws.
+ */
 export async function startRun(
-  request: EnrichRequest,
-  { engine, clock, log }: EnrichSurroundings,
-  scan: Scan,
-  inputName: string,
+  { key, name, settings }: Pick<RunRecord, 'key' | 'settings'> & { readonly name: string },
+  { engine, clock, log }: Pick<EnrichSurroundings, 'engine' | 'clock' | 'log'>,
   releasers: Releasers,
 ): Promise<RunRecord> {
   const { runs } = engine;
@@ -36,9 +38,9 @@ export async function startRun(
   }
   const run = await runs.start({
     id: newRunId(clock.now()),
-    key: runKey(scan.contentHash, request),
-    label: `${hostname()}: ${basename(inputName)}`,
-    settings: { ...request.settings, process: processIdentity() },
+    key,
+    label: `${hostname()}: ${name}`,
+    settings: { ...settings, process: processIdentity() },
   });
   // Alive even while a stage takes long: a run without a heartbeat is dead for its workers.
   let isUnderWay = false;
@@ -51,9 +53,8 @@ export async function startRun(
       .finally(() => {
         isUnderWay = false;
       });
-  }, HEARTBEAT_MS);
+  }, HEARTBEAT_MS).unref();
   releasers.push(() => clearInterval(timer));
-  await runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
   return run;
 }
 
@@ -83,7 +84,9 @@ export async function endRun(
   try {
     const ledger = progress === null ? null : await accountOfRun(engine, run.id, request.settings);
     await engine.runs.end(run.id, reason === null ? 'completed' : 'stopped', reason);
-    return { ledger, ended: await settledRun(run, around) };
+    const ended = await settledRun(run, around);
+    const listed = (await engine.runs.list(RUNS_LOOKED_AT)).find(({ id }) => id === run.id);
+    return { ledger, ended: { ...ended, ...(listed?.earlier && { earlier: listed.earlier }) } };
   } catch (error) {
     if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
     onNotice(`the engine could not record the end of this run: ${error.message}`);

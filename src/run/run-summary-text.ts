@@ -2,21 +2,25 @@
 import { EXIT } from '../core/errors.js';
 import { countOf, countText, durationText } from '../core/figures.js';
 import { visibleLines } from '../core/terminal-text.js';
-import { isOverstated } from '../worker/halt-reasons.js';
-import { noMatchText, rowsText } from './report/headline.js';
+import { rowsText, verdictOf } from './report/headline.js';
+import { noMatchText } from './report/next-step.js';
 import type { RunReport } from './report/report.js';
 import type { FinishedRun } from './run-file.js';
 
-export function summaryText(run: FinishedRun): string {
+/** Codes of terminals for the colours of a verdict. */
+const COLORS = { good: 32, warn: 33, bad: 31, calm: 2 } as const;
+
+/** Safe for terminals. `hasColor`: its first line has the colour of the verdict. */
+export function summaryText(run: FinishedRun, hasColor = false): string {
   const { result, report, page } = run;
   const { rows, requests, account, identifiers, quality, files } = report;
   const meanwhile =
     requests.savedByOthers > 0
       ? ` ${countText(requests.savedByOthers)} bought meanwhile by another run,`
       : '';
+  const outcome = visibleLines([`${countOf(report.input.records, 'row')}: ${rowsText(rows)}`]);
+  const color = COLORS[verdictOf(report)[1]];
   const lines = [
-    '',
-    `${countOf(report.input.records, 'row')}: ${rowsText(rows)}`,
     `${countOf(identifiers.distinct, 'distinct identifier')}: ${countOf(requests.sent, 'request')}, ${countText(requests.billed)} billed; ` +
       `${countText(identifiers.stored)} already stored,${meanwhile} ${countOf(identifiers.duplicateRows, 'duplicate row')} at no cost`,
   ];
@@ -30,10 +34,6 @@ export function summaryText(run: FinishedRun): string {
       `account: ${countText(spent)} of ${countText(account.limit)} used this period${sharesOf(account)}, ${countText(Math.max(0, account.limit - spent))} left`,
     );
   }
-  if (identifiers.beingFetched > 0)
-    lines.push(
-      `${countOf(identifiers.beingFetched, 'identifier that was not found is', 'identifiers that were not found are')} still being fetched by the service (crawl_queued): run the same command again in 2 minutes to look up only those`,
-    );
   if (rows.matched > 0) {
     const { high, acceptable, poor, unscored } = quality;
     lines.push(
@@ -53,8 +53,9 @@ export function summaryText(run: FinishedRun): string {
   lines.push(
     `report: ${page === null ? '' : `${page} and `}${result.names.report}; took ${durationText(report.seconds)}`,
   );
-  const closing = [noMatchText(report) ?? '', whatNext(run)];
-  return visibleLines([...lines, ...closing.filter((line) => line !== '')]);
+  const closing = new Set([noMatchText(report), report.next].filter((line) => line !== null));
+  const first = hasColor ? `\u001b[${color}m${outcome.trimEnd()}\u001b[0m\n` : outcome;
+  return `\n${first}${visibleLines([...lines, ...closing])}`;
 }
 
 /** Who used it, where we were not the only one. */
@@ -65,63 +66,8 @@ function sharesOf({ sent, inFlight, others }: NonNullable<RunReport['account']>)
 }
 
 /** Why a run ended badly, in one line; empty when it did not. `--quiet` prints nothing else. */
-export function stopText(run: FinishedRun): string {
-  const next = whatNext(run);
-  return next === '' ? '' : visibleLines([`brand-enrich: ${run.result.inputName}: ${next}`]);
+export function stopText({ result, report, exitCode }: FinishedRun): string {
+  const { next } = report;
+  if (next === null || (exitCode === EXIT.done && result.end.type !== 'declined')) return '';
+  return visibleLines([`brand-enrich: ${result.inputName}: ${next}`]);
 }
-
-function whatNext(run: FinishedRun): string {
-  const { result, report, exitCode } = run;
-  const { end } = result;
-  const sentence = end.type === 'halted' ? end.halt.sentence : '';
-  switch (exitCode) {
-    case EXIT.someFailed:
-      if (report.rows.failed > 0) return 'some rows failed: run the same command again to retry only those';
-      return `failed because of --strict: ${strictReasons(report).join(', and ')}`;
-    case EXIT.tooManyErrors:
-      return 'stopped by --max-errors: run the same command again to continue';
-    case EXIT.credentials:
-      return `the service refused the credentials: ${sentence}; check the token, then run the same command again: nothing is lost`;
-    case EXIT.ioError:
-      return end.type === 'halted' && end.halt.why === 'lost'
-        ? `stopped: ${sentence}; check the engine, then run the same command again`
-        : `stopped: ${sentence}; check --base-url, the network (HTTPS_PROXY is not used) and the service, then run the same command again`;
-    case EXIT.limit:
-      return `stopped: ${sentence}; ${limitAdvice(run)}`;
-    case EXIT.interrupted:
-      return `${end.type === 'cancelled' ? 'cancelled with `brand-enrich cancel`' : 'interrupted'}: all paid answers are stored; run the same command again to continue`;
-    default:
-      return '';
-  }
-}
-
-/** The reasons why `--strict` fails a run without failed rows. */
-function strictReasons({ run, rows }: RunReport): string[] {
-  const reasons: string[] = [];
-  if (rows.invalid > 0) reasons.push(countOf(rows.invalid, 'row is invalid', 'rows are invalid'));
-  if (run.nothingMatched) reasons.push('nothing matched; check that --column and its kind are right');
-  return reasons;
-}
-
-/** Names the flag and its effect. */
-function limitAdvice({ request, result: { end, facts } }: FinishedRun): string {
-  const left = `${countOf(facts.identifiers.deferred, 'identifier is', 'identifiers are')} left`;
-  const again = 'run the same command again to continue';
-  if (end.type !== 'halted' || end.halt.why !== 'limit') return `${left}; ${again}`;
-  const { sentence } = end.halt;
-  const cap = /--max-(?:requests|cost)/.exec(sentence)?.[0];
-  if (cap !== undefined) return `${left}; a higher ${cap} would cover more of them: ${again}`;
-  if (sentence.startsWith('--quota'))
-    return `${left}; a higher --quota or the next period would cover more of them: ${again}`;
-  if (isOverstated(end.halt))
-    return `${left}: set --plan and --overage-budget to what the account has, or raise them in the account; ${again}`;
-  return `${left}: ${RAISES[request.settings.plan]}; ${again}`;
-}
-
-/** How to cover the remaining identifiers, by plan. */
-const RAISES: Record<FinishedRun['request']['settings']['plan'], string> = {
-  paid: 'a higher --overage-budget (or quota) would cover them',
-  free: 'a raised quota or the next period would cover them',
-  unsaid:
-    'a raised quota or the next period would cover them, or --plan paid --overage-budget AMOUNT if the plan bills overage',
-};

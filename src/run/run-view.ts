@@ -3,8 +3,9 @@ import type { Log } from '../core/log.js';
 import { isNearLimit } from '../ledger/policy.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { EnrichProgress, EnrichSurroundings } from './enrich-request.js';
+import { usesMostOfQuota } from './lookups/spending.js';
 
-export interface RunView extends Pick<EnrichSurroundings, 'confirm'> {
+export interface RunView extends Required<Pick<EnrichSurroundings, 'confirm' | 'isInteractive'>> {
   update(progress: EnrichProgress): void;
   /** A sentence for people, as it becomes true. */
   notice(sentence: string): void;
@@ -24,9 +25,14 @@ export function createLogView(
     update: standing,
     notice: (sentence) => log.info(about, sentence),
     warn: (sentence) => log.warn(about, sentence),
-    async confirm({ requests, overageRequests, maxCost }) {
-      log.info({ ...about, requests, overageRequests, maxCost }, 'starting lookups');
-      return true;
+    isInteractive: false,
+    async confirm(question) {
+      const { requests, overageRequests, maxCost, quotaLeft, trial } = question;
+      const facts = { ...about, requests, overageRequests, maxCost };
+      if (usesMostOfQuota(question))
+        log.info({ ...facts, quotaLeft }, 'starting lookups: more than half of the quota left');
+      else log.info(facts, 'starting lookups');
+      return trial === null;
     },
     end: () => undefined,
   };

@@ -9,7 +9,8 @@ import type { Streams } from '../core/terminal-text.js';
 import { printControlled, printText, visibleLine } from '../core/terminal-text.js';
 import { isNearLimit, limitOf, roomOf } from '../ledger/policy.js';
 import type { EnrichProgress } from './enrich-request.js';
-import { isMoreThan, type SpendingEstimate } from './lookups/spending.js';
+import { isMoreThan, type SpendingQuestion, usesMostOfQuota } from './lookups/spending.js';
+import type { TrialResult } from './lookups/trial.js';
 import type { RunView } from './run-view.js';
 
 export interface TerminalViewOptions {
@@ -31,11 +32,13 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
   const { stdin, stderr } = options.streams;
   const isTerminal = stderr.isTTY === true;
   const isBar = isTerminal && !settings.quiet;
+  const isInteractive = isTerminal && stdin.isTTY === true && !settings.yes;
   const everyMs = isBar ? BAR_EVERY_MS : LINE_EVERY_MS;
   const marks: Mark[] = [];
   const warned = new Set<string>();
   let shownAt = isBar ? Number.NEGATIVE_INFINITY : clock.monotonic();
   let isBarShown = false;
+  let hasAgreed = false;
 
   const clear = () => {
     if (isBarShown) printControlled(stderr, '\r\u001b[2K');
@@ -86,39 +89,74 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
     },
     notice,
     warn,
-    async confirm(estimate) {
-      notice(estimateText(estimate));
-      const isWorthAsking = isMoreThan(estimate.maxCost, settings.confirmAbove);
-      return settings.yes || stdin.isTTY !== true || !isTerminal || !isWorthAsking || ask(options);
+    isInteractive,
+    async confirm(question) {
+      const { trial } = question;
+      const isTrial = trial?.isRequested === true;
+      const isWorthAsking =
+        isTrial ||
+        (!hasAgreed && (isMoreThan(question.maxCost, settings.confirmAbove) || usesMostOfQuota(question)));
+      const asks = isInteractive && isWorthAsking;
+      const show = asks ? warn : notice;
+      if (isTrial) for (const line of trialLines(trial)) show(line);
+      show(questionText(question));
+      if (!asks) return settings.yes || !isTrial;
+      hasAgreed = await ask(isTrial ? 'continue?' : 'spend it?', options);
+      return hasAgreed;
     },
     end: clear,
   };
 }
 
-function estimateText(estimate: SpendingEstimate): string {
-  const { requests, withinQuota, overageRequests, maxCost, deferred } = estimate;
-  const parts = [`${countOf(requests, 'identifier')} to look up`];
+function questionText(question: SpendingQuestion): string {
+  const { requests, withinQuota, quotaLeft, overageRequests, maxCost, deferred, trial } = question;
+  const parts = [`${countOf(requests, trial === null ? 'identifier' : 'more identifier')} to look up`];
   if (withinQuota !== null) parts.push(`${countText(withinQuota)} within the quota`);
+  if (quotaLeft !== null && usesMostOfQuota(question))
+    parts.push(
+      withinQuota === quotaLeft
+        ? 'all of the quota left'
+        : `more than half of the ${countText(quotaLeft)} left`,
+    );
   if (overageRequests > 0)
     parts.push(`up to ${countText(overageRequests)} as overage for at most ${maxCost}`);
   if (deferred !== null && deferred > 0) parts.push(`${countText(deferred)} beyond the limit`);
   return parts.join(', ');
 }
 
+function trialLines({ counts, brands }: TrialResult): string[] {
+  const { matched = 0, ...others } = counts;
+  const tried = Object.values(counts).reduce((sum, count) => sum + count, 0);
+  const share = tried === 0 ? '' : ` (${Math.round((matched / tried) * 100)} %)`;
+  const rest = Object.entries(others).map(
+    ([status, count]) => `, ${countText(count)} ${status.replace('_', ' ')}`,
+  );
+  return [
+    `tried ${countOf(tried, 'identifier')}: ${countText(matched)} matched${share}${rest.join('')}`,
+    ...brands.map(
+      ({ identifier, name, domain, score }) =>
+        `  ${identifier}: ${name || 'no name'}, ${domain || 'no domain'}, ${score === null ? 'unscored' : `score ${score}`}`,
+    ),
+  ];
+}
+
 /** False: declined or input ended. Throws `InterruptedError` on Ctrl-C, and `stop`'s reason. */
-async function ask({ streams: { stdin, stderr }, stop }: TerminalViewOptions): Promise<boolean> {
+async function ask(
+  question: string,
+  { streams: { stdin, stderr }, stop }: TerminalViewOptions,
+): Promise<boolean> {
   const prompt = createInterface({ input: stdin, output: stderr });
   try {
     // Neither would end the question on its own: on a terminal Ctrl-C is a key, and Ctrl-D closes
     // the input.
     const broken = new Promise<string>((resolve, reject) => {
       prompt.once('SIGINT', () => {
-        const todo = 'nothing was spent or written; run again';
-        reject(new InterruptedError({ code: 'interrupted', subject: 'the question "spend it?"', todo }));
+        const todo = 'nothing more was spent; run again';
+        reject(new InterruptedError({ code: 'interrupted', subject: `the question "${question}"`, todo }));
       });
       prompt.once('close', () => resolve('n'));
     });
-    const answer = await Promise.race([prompt.question('spend it? [y/N] ', { signal: stop }), broken]);
+    const answer = await Promise.race([prompt.question(`${question} [y/N] `, { signal: stop }), broken]);
     return /^y(es)?$/i.test(answer.trim());
   } finally {
     prompt.close();
@@ -140,6 +178,7 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
   if (phase === 'reading' || phase === 'writing') return `${phase}: ${countOf(rows, 'row')}`;
   const parts = [`${countText(answered)}/${countOf(wanted, 'lookup')}`];
   if (phase === 'parked') parts.push('parked');
+  else if (progress.queued) parts.push(progress.queued);
   if (rate !== null && rate > 0)
     parts.push(`${countText(Math.round(rate))}/s`, `${durationText((wanted - answered) / rate)} left`);
   if (progress.inFlight > 0) parts.push(`${countText(progress.inFlight)} in flight`);
@@ -150,8 +189,8 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
     const overage = ledger.run?.overageBilled ?? 0;
     if (overage > 0) parts.push(`${costOf(overage, price)} overage spent`);
     if (limit !== null) parts.push(`${countText(roomOf(ledger) ?? 0)} of ${countText(limit)} left`);
-    if (ledger.isPaused) parts.push('paused');
   }
+  if (progress.run?.isPaused ?? ledger?.isPaused) parts.push('paused');
   return parts.join(', ');
 }
 

@@ -55,6 +55,8 @@ export interface RunRecord extends NewRun {
   readonly keyStartedAt: number;
   readonly beatAt: number;
   readonly status: RunStatus;
+  /** It is paused alone; false once it has ended. All spending may be paused besides. */
+  readonly isPaused: boolean;
   /** Why it stopped, for people; null while it runs or when it completed. */
   readonly reason: string | null;
   /** How many rows and distinct identifiers it has; null until known. */
@@ -67,6 +69,19 @@ export interface RunRecord extends NewRun {
   readonly overageBilled: number;
   /** Earlier starts of the command left failures that still hold (`LookupFailure.isFinal`). */
   readonly hasEarlierFailures: boolean;
+  /**
+   * Earlier starts of the same file that stopped and that this one continues. Set by `list`, which
+   * does not list them.
+   */
+  readonly earlier?: EarlierStarts;
+}
+
+interface EarlierStarts {
+  readonly starts: number;
+  readonly billed: number;
+  /** Sum of `unreportedOf`. */
+  readonly unreported: number;
+  readonly overage: number;
 }
 
 /** `running` while the process is at it; a `running` run with an old heartbeat is dead. */
@@ -119,13 +134,16 @@ export interface RunProgress {
   readonly tally: Tally;
   readonly halt: RunHalt | null;
   readonly isCancelled: boolean;
+  /** It may not spend: it is paused, or all spending is. */
   readonly isPaused: boolean;
+  /** It is paused alone: its chunks make way for those of other runs. */
+  readonly isPausedAlone: boolean;
 }
 
 export interface RunStore {
   start(run: NewRun): Promise<RunRecord>;
   get(id: string): Promise<RunRecord | null>;
-  /** Newest first, at most `limit`. */
+  /** Newest first, at most `limit`; a file that was started again after it stopped is one entry. */
   list(limit: number): Promise<RunRecord[]>;
   /** Renews the heartbeat and gives the workers' progress: the one call a waiting run repeats. */
   heartbeat(id: string): Promise<RunProgress>;
@@ -144,6 +162,8 @@ export interface RunStore {
   end(id: string, status: 'completed' | 'stopped', reason: string | null): Promise<void>;
   /** Revokes a run: nothing else is sent for it. False when there is no such run. */
   cancel(id: string): Promise<boolean>;
+  /** Stops or allows the requests of one run. False: there is no such run, or it has ended. */
+  setPaused(id: string, isPaused: boolean): Promise<boolean>;
 }
 
 /** Whether a run completed and the service knew nothing. False if the run used stored answers. */
@@ -155,6 +175,41 @@ export function foundNothing({ status, identifiers, tally }: RunRecord): boolean
 /** Whether a run is alive, by its heartbeat. `now` is the store's clock. */
 export function isAlive({ status, beatAt }: Pick<RunRecord, 'status' | 'beatAt'>, now: number): boolean {
   return status === 'running' && now - beatAt < RULES.runDeadAfterMs && beatAt - now <= RULES.runBeatAheadMs;
+}
+
+/** Answered or failed lookups of a run, by its workers' reports. */
+export function answeredOf({ tally }: Pick<RunRecord, 'tally'>): number {
+  return tally.matched + tally.notFound + tally.failed + tally.stored;
+}
+
+/**
+ * The live runs that a live run is queued behind: it has sent nothing yet, and they began earlier
+ * on the same account and have lookups left. Empty: it does not wait for others. `now`: by the
+ * store's clock. Pure.
+ */
+export function runsBefore(run: RunRecord, runs: readonly RunRecord[], now: number): RunRecord[] {
+  const hasLeft = (each: RunRecord) => each.identifiers === null || answeredOf(each) < each.identifiers;
+  if (run.tally.requests > 0 || run.isPaused || !hasLeft(run) || !isAlive(run, now)) return [];
+  const { account, service } = run.settings;
+  return runs.filter(
+    (each) =>
+      each.id !== run.id &&
+      each.asOf <= run.asOf &&
+      !each.isPaused &&
+      each.settings.account === account &&
+      each.settings.service === service &&
+      isAlive(each, now) &&
+      hasLeft(each),
+  );
+}
+
+/** `queued behind customers.csv and 2 others`, for people; null: behind none. */
+export function queuedText(before: readonly Pick<RunRecord, 'label'>[]): string | null {
+  const [first, ...others] = before;
+  if (first === undefined) return null;
+  const name = first.label.replace(/^.*?: /s, '');
+  const more = others.length === 0 ? '' : ` and ${others.length} other${others.length === 1 ? '' : 's'}`;
+  return `queued behind ${name}${more}`;
 }
 
 /** How a run judges the age of stored answers: at its start, in every pass. */

@@ -103,6 +103,8 @@ function withoutPermit(grant: Exclude<Grant, { type: 'granted' }>, damage: strin
       return { type: 'failed', reason: reasons.DOUBTFUL_REASON, billed: true, isDeferred: true };
     case 'exhausted':
       return { type: 'halted', halt: { why: 'limit', sentence: grant.why } };
+    case 'paused':
+      return later(grant.retryInMs, grant.why);
     case 'revoked':
       return { type: 'revoked' };
   }

@@ -37,7 +37,7 @@ const NOT_BELIEVED =
 
 /** The text in rows for such an answer, until it is trusted. */
 export function unprovenReason(answer: Answer): string {
-  return `${saidWithCost(answer)}, ${NOT_BELIEVED}`;
+  return `${meaningWithCost(answer)}, ${NOT_BELIEVED}`;
 }
 
 /**
@@ -51,7 +51,7 @@ export function isUnprovenReason(reason: string, hasGood: boolean): boolean {
 
 /** The text in rows for an answer that did not come from the service. */
 export function foreignReason(answer: Answer): string {
-  return `${saidWithCost(answer)}, but not from the service: no usage header, no error code, no JSON object`;
+  return `${meaningWithCost(answer)}, but not from the service: no usage header, no error code, no JSON object`;
 }
 
 export function unproven(service: string): RunHalt {
@@ -64,20 +64,20 @@ export function unproven(service: string): RunHalt {
 export function foreign(service: string, answer: Answer): RunHalt {
   return {
     why: 'useless',
-    sentence: `is the address right? ${service} has never given a good answer; this one has no usage header, no error code and no JSON object: ${said(answer)}`,
+    sentence: `is the address right? ${service} has never given a good answer; this one has no usage header, no error code and no JSON object: ${meaningOf(answer)}`,
   };
 }
 
-function said({ meaning }: Answer): string {
+function meaningOf({ meaning }: Answer): string {
   if ('reason' in meaning) return meaning.reason;
   return meaning.type === 'not_found' ? `the service answered ${meaning.status}` : 'the service answered';
 }
 
 /** A damaged answer, or one that is no brand, says itself what it cost. */
-function saidWithCost(answer: Answer): string {
+function meaningWithCost(answer: Answer): string {
   const { meaning, cost } = answer;
-  if (meaning.type === 'wasted' || (meaning.type === 'failed' && meaning.isNoBrand)) return said(answer);
-  return `${said(answer)}, ${{ billed: 'was billed', doubtful: 'may have been billed', free: 'not billed' }[cost]}`;
+  if (meaning.type === 'wasted' || (meaning.type === 'failed' && meaning.isNoBrand)) return meaningOf(answer);
+  return `${meaningOf(answer)}, ${{ billed: 'was billed', doubtful: 'may have been billed', free: 'not billed' }[cost]}`;
 }
 
 /** For rows: two requests of a lookup may have been billed, and neither got an answer. */

@@ -100,9 +100,10 @@ function outageOf({ context, run }: LookupUnderWay, meaning: Meaning): string | 
   return meaning.type === 'unavailable' ? meaning.reason : 'the service refuses requests as too many';
 }
 
-/** A name that is not found, or a certificate not trusted, where no answer ever came. */
+/** A name not found, a certificate not trusted or a proxy that refuses, before any answer. */
 function isWrongAddress(context: AskContext, { tally }: LookupUnderWay['run'], meaning: Meaning): boolean {
-  return meaning.type === 'unavailable' && meaning.isLasting === true && !hasEverAnswered(context, tally);
+  if (meaning.type !== 'unavailable' || meaning.isLasting !== true) return false;
+  return !(meaning.isBarred ? hasAnswered(context, tally) : hasEverAnswered(context, tally));
 }
 
 /** An answer perhaps not from the service is kept as a failure until the address is proven. */
@@ -225,11 +226,16 @@ async function afterOutage(
  * Whether the service ever gave an answer: here, to this run elsewhere, or to this account before.
  * Where it did, a host that is not found is an outage, of its name server or of this machine's.
  */
-function hasEverAnswered(
-  { breaker, governor }: AskContext,
+function hasEverAnswered(context: AskContext, tally: LookupUnderWay['run']['tally']): boolean {
+  return hasAnswered(context, tally) || context.governor.state?.usage != null;
+}
+
+/** The same without earlier runs: the password of a proxy may have changed since. */
+function hasAnswered(
+  { breaker }: AskContext,
   { matched, notFound }: LookupUnderWay['run']['tally'],
 ): boolean {
-  return breaker.hasBeenGood || matched + notFound > 0 || governor.state?.usage != null;
+  return breaker.hasBeenGood || matched + notFound > 0;
 }
 
 /** The ledger's own count against the quota; null while the quota is unknown. */

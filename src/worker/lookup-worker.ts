@@ -10,8 +10,8 @@ import pLimit from 'p-limit';
 import type { Clock } from '../core/clock.js';
 import { createReleasers, withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { promoteParked } from '../engine/chunk-queue.js';
-import type { ChunkJob, Engine } from '../engine/engine.js';
+import { isRepeated, promoteParked } from '../engine/chunk-queue.js';
+import type { ChunkData, ChunkJob, Engine } from '../engine/engine.js';
 import { type Governor, SharedGovernor } from '../ledger/governor.js';
 import { RULES } from '../ledger/rules.js';
 import type { Client } from '../lookup/client.js';
@@ -37,6 +37,8 @@ const NOT_OURS_MS = 5_000;
 /** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
 const IDLE_MS = 2_000;
 const LOOK_MS = 100;
+/** How long a chunk of a paused run makes way; its run sets it aside meanwhile. */
+const PAUSED_MS = 1_000;
 const PROMOTED = 'the clock was set back, or the clock of another worker is ahead: parked chunks continue';
 
 export interface LookupWorkerOptions {
@@ -55,6 +57,8 @@ export interface LookupWorkerOptions {
   readonly log: Log;
   /** Notified of chunks and answers, so that a run in this process need not ask the engine. */
   readonly listener?: WorkerListener | undefined;
+  /** False: it resolves what it is given with `resolve`, and takes nothing from the queue. */
+  readonly takesChunks?: boolean;
 }
 
 /** How long a caller waits for a free reading to reach the ledger. */
@@ -134,8 +138,11 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     return context;
   }
 
-  async function work(job: ChunkJob, signal: AbortSignal | undefined): Promise<ChunkResult> {
-    const { data } = job;
+  async function work(
+    data: ChunkData,
+    signal: AbortSignal | undefined,
+    isRepeat: boolean,
+  ): Promise<ChunkResult> {
     const run = await engine.runs.get(data.run);
     if (run === null || run.status !== 'running') return finishChunk(engine, data);
     const context = contextOf(run);
@@ -144,14 +151,17 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       log.warn(facts, 'this worker has no client for that service; leaving the chunk to other workers');
       return { type: 'parked', data, waitMs: NOT_OURS_MS };
     }
+    // Of a run that has died or was halted since, the chunk is ended below.
+    const isPaused = run.isPaused && (await engine.ledger.show(run.settings.account, run.id)).run;
+    if (isPaused && isPaused.status === 'paused') return { type: 'parked', data, waitMs: PAUSED_MS };
     const stop = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
     // Every identifier of the chunk listens to it.
     setMaxListeners(0, stop);
-    return resolveChunk(context, run, data, { stop, abort: aborting.signal }, job.stalledCounter > 0);
+    return resolveChunk(context, run, data, { stop, abort: aborting.signal }, isRepeat);
   }
 
   async function processJob(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
-    const result = await work(job, signal);
+    const result = await work(job.data, signal, isRepeated(job));
     if (result.type === 'finished') {
       options.listener?.onChunk();
       return;
@@ -173,7 +183,10 @@ export function createLookupWorker(options: LookupWorkerOptions) {
 
   // Twice what the slots need, so that the tail of one chunk never leaves slots empty.
   const chunksAtOnce = Math.ceil(concurrency / CHUNK_SIZE) * 2 + 1;
-  const worker = engine.openWorker(options.queueName, processJob, chunksAtOnce);
+  const worker =
+    options.takesChunks === false ? null : engine.openWorker(options.queueName, processJob, chunksAtOnce);
+  /** Chunks that did not come from the queue. */
+  const given = new Set<Promise<unknown>>();
   const releasers = createReleasers();
   releasers.push(countInFlight(() => shared.gauge.inFlight));
   let ending: Promise<void> | null = null;
@@ -187,7 +200,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     void recorder.close();
     failures.close();
     // Chunks end on their own once their requests have; the queue's own close waits for that.
-    const closed = worker.close().catch(() => undefined);
+    const closed = Promise.allSettled([worker?.close(), ...given]);
     const watching = new AbortController();
     const isClosed = await withinDeadline(
       Promise.race([closed.then(() => true), whenIdle(watching.signal).then(() => false)]),
@@ -227,15 +240,16 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     },
     async start(): Promise<void> {
       await engine.outcomes.heartbeat(name);
-      const queue = engine.openQueue(options.queueName);
+      const queue = worker && engine.openQueue(options.queueName);
       const heartbeats = setInterval(() => {
         engine.outcomes.heartbeat(name).catch((error) => log.warn({ err: error }, 'the heartbeat failed'));
+        if (queue === null) return;
         promoteParked(queue, clock.now()).then(
           (chunks) => chunks > 0 && log.warn({ chunks }, PROMOTED),
           (error) => log.debug({ err: error }, 'parked chunks could not be checked'),
         );
-      }, RULES.workerHeartbeatMs);
-      releasers.push(() => queue.close());
+      }, RULES.workerHeartbeatMs).unref();
+      releasers.push(() => queue?.close());
       releasers.push(() => clearInterval(heartbeats));
       await purgeSpooled(options.spoolFolder, clock.now());
       const record = (outcomes: readonly NewOutcome[]) => engine.outcomes.record(name, outcomes);
@@ -244,7 +258,18 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       for (const folder of [ownSpool, options.spoolFolder])
         found += await bringInAnswers(folder, record, clock.now());
       if (found > 0) log.info({ answers: found }, 'stored the paid answers that were on disk');
-      worker.run().catch((error) => log.error({ err: error }, 'the worker ended'));
+      worker?.run().catch((error) => log.error({ err: error }, 'the worker ended'));
+    },
+    /**
+     * One round over a chunk that is in no queue. The caller gives what is left again, after the
+     * wait. `stop` ends it before its next request. Throws engine errors.
+     */
+    resolve(data: ChunkData, stop: AbortSignal, isRepeat: boolean): Promise<ChunkResult> {
+      const round = work(data, stop, isRepeat);
+      given.add(round);
+      const forget = () => given.delete(round);
+      round.then(forget, forget);
+      return round;
     },
     /** Reads quota and usage before spending, by one free request. null: no client for it. */
     async readUsage(ownDomain: string, run: Pick<RunRecord, 'settings'>) {

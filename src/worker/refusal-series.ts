@@ -30,8 +30,8 @@ export class RefusalSeries {
     now: number,
     own: UsageOfQuota | null,
   ): UsageOfQuota | null {
-    const said = usage !== null && quota !== null ? { usage, quota } : null;
-    const known = usage === null && quota === null ? own : said;
+    const stated = usage !== null && quota !== null ? { usage, quota } : null;
+    const known = usage === null && quota === null ? own : stated;
     const isSign =
       meaning.type === 'refused' &&
       meaning.code === null &&

@@ -211,7 +211,7 @@ describe('the status text', () => {
           tally: { matched: 80, notFound: 15, failed: 5, stored: 3, requests: 101, billed: 100 },
         },
       ),
-      runRecord({}, { id: 'r-20260315-bb', label: 'host: new.csv' }),
+      runRecord({}, { id: 'r-20260315-bb', label: 'host: new.csv', isPaused: true }),
     ];
     const text = statusText(
       {
@@ -229,7 +229,7 @@ describe('the status text', () => {
     expect(text).toContain('queue       1,500 chunks waiting, 2 active, 3 parked\n');
     expect(text.trimEnd().split('\n').slice(-2)).toEqual([
       'r-20260315-aa  stopped    2026-03-15 12:00:00 UTC  host: customers.csv, 1,200 rows, 1,000 identifiers, 98 answered, 5 failed, 101 requests, 100 billed: not looked up: the quota is used up',
-      'r-20260315-bb  running    2026-03-15 12:00:00 UTC  host: new.csv, 0 answered, 0 requests, 0 billed',
+      'r-20260315-bb  paused     2026-03-15 12:00:00 UTC  host: new.csv, 0 answered, 0 requests, 0 billed: `brand-enrich resume r-20260315-bb` continues it',
     ]);
   });
 

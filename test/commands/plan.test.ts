@@ -4,8 +4,18 @@ import { planText } from '../../src/commands/plan.js';
 import type { Plan } from '../../src/run/plan-file.js';
 
 const PLAN: Plan = {
-  input: 'customers.csv',
-  warnings: [],
+  input: {
+    name: 'customers.csv',
+    sha256: '',
+    records: 1_010,
+    columns: [{ name: 'website', kind: 'domain' }],
+    warnings: [],
+    unreadable: 1,
+    misfits: 1,
+    short: 0,
+    long: 0,
+    examples: [],
+  },
   columns: 'identifiers come from column "website" as domain (as asked)',
   rows: {
     total: 1_010,
@@ -20,13 +30,17 @@ const PLAN: Plan = {
   },
   reasons: { 'the cell is blank': 3, 'not a domain name': 2, odd: 2 },
   skipReasons: { 'the cell is blank': 3, odd: 1 },
-  examples: [],
-  identifiers: { distinct: 1_000, byKind: { domain: 1_000 } },
-  stored: null,
+  identifiers: { distinct: 1_000, duplicateRows: 3, byKind: { domain: 1_000 }, stored: null },
   requests: { least: 1_000, most: 1_000 },
   spending: null,
   priority: null,
   account: null,
+  currency: null,
+  files: {
+    output: 'customers.enriched.csv',
+    errors: 'customers.errors.csv',
+    report: 'customers.report.json',
+  },
 };
 
 it('lists reasons below the rows that they explain', () => {

@@ -7,7 +7,7 @@ import type { EnrichRequest } from '../../src/run/enrich-request.js';
 import type { RunFacts } from '../../src/run/report/run-summary.js';
 import type { LookupsEnd } from '../../src/run/run-end.js';
 import type { Scan } from '../../src/run/scan/scan.js';
-import type { RunHalt, RunSettings, Tally } from '../../src/stores/run-store.js';
+import type { RunHalt, RunRecord, RunSettings, Tally } from '../../src/stores/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { runRecord } from '../worker/asking.js';
 
@@ -27,11 +27,14 @@ export function requestFor(settings: Partial<RunSettings> = {}): EnrichRequest {
       isSorted: true,
       escapeFormulas: 'ours',
       errors: null,
+      errorsInclude: [],
+      minQuality: null,
       report: null,
     },
     settings: runSettings(settings),
     overagePrice: '0.1',
     pace: { rate: null, burst: 1 },
+    trial: null,
     onLimit: 'stop',
     ownDomain: null,
     maxErrors: null,
@@ -48,9 +51,12 @@ export interface ResultParts {
   /** By the ledger's count; what workers reported unless given. */
   readonly spent?: number;
   readonly overageBilled?: number;
+  readonly earlier?: RunRecord['earlier'];
   readonly ledger?: LedgerState | null;
   readonly isComplete?: boolean;
+  readonly output?: string;
   readonly errors?: string | null;
+  readonly listed?: Partial<EnrichResult['written']['listed']>;
   readonly seconds?: number;
 }
 
@@ -69,7 +75,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     counts: { asked: rows, invalid: 0, skipped: 0, unreadable: 0, duplicates: 1 },
     byKind: new Map([['domain', 3]]),
     reasons: new Map(),
-    examples: [],
+    invalid: [],
     columns: ['id', 'website'],
     contentHash: 'c0ffee',
     ...parts.scan,
@@ -77,7 +83,12 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
   return {
     run: runRecord(
       {},
-      { tally, spent: parts.spent ?? tally.billed, overageBilled: parts.overageBilled ?? 0 },
+      {
+        tally,
+        spent: parts.spent ?? tally.billed,
+        overageBilled: parts.overageBilled ?? 0,
+        ...(parts.earlier && { earlier: parts.earlier }),
+      },
     ),
     end: parts.end ?? { type: 'finished' },
     isComplete: parts.isComplete ?? true,
@@ -92,7 +103,13 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       failures: new Map(),
       ...parts.facts,
     },
-    written: { output: 'customers.enriched.csv', errors: parts.errors ?? null, counts, readBack: rows },
+    written: {
+      output: parts.output ?? 'customers.enriched.csv',
+      errors: parts.errors ?? null,
+      counts,
+      listed: { not_found: [], failed: [], ...parts.listed },
+      readBack: rows,
+    },
     names: {
       complete: 'customers.enriched.csv',
       partial: 'customers.enriched.partial.csv',
@@ -101,7 +118,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       reportHtml: 'customers.report.html',
       gzip: false,
     },
-    progress: { chunks: 1, tally, halt: null, isCancelled: false, isPaused: false },
+    progress: { chunks: 1, tally, halt: null, isCancelled: false, isPaused: false, isPausedAlone: false },
     ledger: parts.ledger ?? null,
     inputWarnings: [],
     inputName: 'customers.csv',

@@ -23,6 +23,7 @@ function text(changes: Partial<ScheduleState> = {}): string {
     isRunning: false,
     isHostAway: false,
     ended: null,
+    runs: [],
     passed: null,
     ...changes,
   };

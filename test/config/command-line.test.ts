@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { parseCommandLine } from '../../src/config/command-line.js';
 import { COMMANDS } from '../../src/config/commands.js';
 import { loadSettings } from '../../src/config/load-settings.js';
-import { COMMAND_NAMES, flagUsage, oppositeFlag } from '../../src/config/setting.js';
+import { COMMAND_NAMES, type CommandName, flagUsage, oppositeFlag } from '../../src/config/setting.js';
 import { SETTING_ENTRIES, settingsOf } from '../../src/config/settings.js';
 import { EXIT } from '../../src/core/errors.js';
 import { FAULTS, parseFaults } from '../../src/local-service/faults.js';
@@ -15,6 +15,11 @@ function helpOf(...argv: string[]): string {
   const parsed = parse(...argv);
   if (!('help' in parsed)) throw new Error('no help was given');
   return parsed.help;
+}
+
+function argumentsOf(command: CommandName): string[] {
+  const { argument } = COMMANDS[command];
+  return argument === undefined ? [] : [argument.choices?.[0] ?? 'x'];
 }
 
 const refused = (...argv: string[]) => refusal(() => parse(...argv));
@@ -42,9 +47,8 @@ describe('the command line', () => {
 
   it('sets no default of a flag', () => {
     for (const command of COMMAND_NAMES) {
-      const { argument } = COMMANDS[command];
-      const parsed = parse(...command.split(' '), ...(argument === undefined ? [] : ['x']));
-      expect(parsed).toEqual({ command, args: argument === undefined ? [] : ['x'], flags: {} });
+      const args = argumentsOf(command);
+      expect(parse(...command.split(' '), ...args)).toEqual({ command, args, flags: {} });
     }
   });
 
@@ -74,6 +78,16 @@ describe('the command line', () => {
     });
   });
 
+  it('of plan may contain every flag of run, and run --dry-run is plan', () => {
+    const flags = settingsOf('plan');
+    expect(settingsOf('run').filter((entry) => !flags.some(([name]) => name === entry[0]))).toEqual([]);
+    expect(parse('run', 'in.csv', '--dry-run', '-o', 'x.csv')).toMatchObject({
+      command: 'plan',
+      flags: { output: 'x.csv' },
+    });
+    expect(parse('run', 'in.csv', '--dry-run', '--no-dry-run')).toMatchObject({ command: 'run' });
+  });
+
   it('knows --version', () => {
     expect(parse('--version')).toEqual({ version: '1.2.3' });
     expect(parse('-V')).toEqual({ version: '1.2.3' });
@@ -90,9 +104,11 @@ describe('a wrong command line', () => {
     [['outcomes', 'prge'], 'no such command: outcomes prge; did you mean outcomes purge?'],
     [['--json', 'run', 'x'], 'the command comes first: --json; write brand-enrich'],
     [['run'], 'INPUT is missing: run; give a CSV'],
+    [['completion', 'fisch'], 'no such SHELL: completion; did you mean fish?'],
     [['run', 'a', 'b'], 'run takes one INPUT: 2 were given; run it once for each'],
     [['help', 'rnu'], 'no such command: rnu; did you mean run?'],
-    [['pause', 'now'], 'pause takes flags only'],
+    [['status', 'now'], 'status takes flags only'],
+    [['pause', 'r-1', 'r-2'], 'pause takes one RUN: 2 were given; run it once for each'],
     [['run', 'x', '--concurency', '3'], 'no such flag: --concurency; did you mean --concurrency?'],
     [['run', 'x', '--concurency=3'], 'no such flag: --concurency; did you mean --concurrency?'],
     [['run', 'x', '--no-colour'], 'no such flag: --no-colour; did you mean --no-color?'],
@@ -200,30 +216,47 @@ describe('help', () => {
   it('of serve names its token and every fault', () => {
     const help = helpOf('serve', '--help');
     expect(help).toContain(`the token is ${DEMO_TOKEN}`);
-    const notes = help.slice(help.indexOf('Keys of --fault:'), help.indexOf('Examples:'));
+    const notes = help.slice(help.indexOf('Keys of --fault:'), help.indexOf('Exit codes:'));
     const shown = [...notes.matchAll(/([\w-]+)=(\S+)/g)];
     expect(shown.map(([, key]) => key).sort()).toEqual(Object.keys(FAULTS).sort());
     const meant = shown.map(([text]) => text.replace(/=(N|SECONDS)$/, '=3'));
     expect(() => parseFaults(meant)).not.toThrow();
   });
 
-  it('of run groups its flags and explains how a run ends', () => {
+  it('of run begins with examples and the main flags, then has the others in groups', () => {
     const help = helpOf('run', '--help');
     const headings = [...help.matchAll(/^(\w[\w ]*):$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual([
+      'Examples',
       'Arguments',
+      'Main flags',
       'Input',
       'Columns',
-      'Service',
-      'Limits and money',
       'Output',
-      'Notifications',
+      'Money',
+      'Limits',
+      'Service',
+      'Network',
       'Engine',
-      'Behaviour',
-      'Examples',
+      'Notifications',
+      'Logging and monitoring',
       'Exit codes',
     ]);
-    for (const code of Object.values(EXIT)) expect(help).toMatch(new RegExp(`^  ${code} +\\S`, 'm'));
+    const main = help.slice(help.indexOf('Main flags:'), help.indexOf('\nInput:'));
+    expect(main.match(/^ {2}-/gm)).toHaveLength(12);
+  });
+
+  it('of every command lists its exit codes', () => {
+    const codesIn = (help: string) =>
+      [...help.slice(help.indexOf('Exit codes:')).matchAll(/^ {2}(\d+) +\S/gm)].map(([, code]) =>
+        Number(code),
+      );
+    for (const command of COMMAND_NAMES)
+      expect(codesIn(helpOf(...command.split(' '), '--help'))).toEqual(
+        expect.arrayContaining([EXIT.done, EXIT.usage, EXIT.ioError]),
+      );
+    expect(codesIn(helpOf('run', '--help'))).toEqual(Object.values(EXIT));
+    expect(codesIn(helpOf('watch', '--help'))).toContain(EXIT.credentials);
   });
 
   it('of config stays short, though it accepts the flags of other commands', () => {
@@ -286,7 +319,7 @@ describe('the table of settings', () => {
 
   it('has each flag read by its command', () => {
     for (const command of COMMAND_NAMES) {
-      const argument = COMMANDS[command].argument === undefined ? [] : ['x'];
+      const argument = argumentsOf(command);
       for (const [, line] of settingsOf(command)) {
         if (line.flag === null || line.key === null) continue;
         const isSwitch = line.kind.arity === 'switch';

@@ -102,12 +102,17 @@ describe('the config file', () => {
     rmSync(own);
   });
 
+  it('may contain comments, and a comma after the last setting', () => {
+    fileWith('noted.json', '{\n  // requests a second\n  "rate": 3,\n}');
+    expect(readConfigFile({ flags: { config: 'noted.json' }, env, folder })?.values).toEqual({ rate: 3 });
+  });
+
   it('must exist when it was named', () => {
     const error = refusal(() => readConfigFile({ flags: { config: 'none.json' }, env, folder }));
     expect(error.message).toContain(`the config file cannot be read: ${join(folder, 'none.json')}`);
   });
 
-  it.each(['', '{', '[]', '"x"', 'null', `{"token": "${SECRET}",}`])(
+  it.each(['', '{', '[]', '"x"', 'null', `{"token": "${SECRET}",,}`])(
     'is refused when it is %j',
     (content) => {
       fileWith('wrong.json', content);

@@ -20,7 +20,7 @@ describe('the table of settings in the README', () => {
 
   it.each([
     ['`--max-age <DURATION>`', '`BRAND_ENRICH_MAX_AGE`', '`maxAge`', '`7d`', 'run, plan, watch, up'],
-    ['`-o, --output <FILE>`', '', '', '`<name>.enriched.<ext>`', 'run, engine export'],
+    ['`-o, --output <FILE>`', '', '', '`<name>.enriched.<ext>`', 'run, plan, engine export'],
     ['', '`BRAND_API_TOKEN`', '', '', /run, plan, watch, worker/],
     ['`--engine <ENGINE>`', '`BRAND_ENRICH_ENGINE`, `REDIS_URL`', '`engine`', '`embedded`', 'all'],
     ['`--no-header`', '`BRAND_ENRICH_HEADER`', '`header`', '', 'run, plan, watch, up'],
@@ -45,6 +45,7 @@ it.each([
     'where requests go and what they may cost',
     { baseUrl: 'https://a.example', overageBudget: '5', rate: '10' },
   ],
+  ['how hosts are reached', { caFile: 'ca.pem' }],
   ['recipients of notifications', { notifyUrl: 'https://hooks.example', notifyOn: 'finish' }],
 ])('an inbox or schedule run inherits %s', (_, flags) => {
   expect(inheritedFlags(flags)).toEqual(flags);

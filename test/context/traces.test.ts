@@ -3,7 +3,7 @@ import { SpanKind } from 'bullmq';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createTraces, type Traces } from '../../src/context/traces.js';
 import { EXIT, FailFileError } from '../../src/core/errors.js';
-import { createLog, silentLog } from '../../src/core/log.js';
+import { openLog, silentLog } from '../../src/core/log.js';
 import type { LookupsEnd } from '../../src/run/run-end.js';
 import type { Scan } from '../../src/run/scan/scan.js';
 import { halted, resultOf } from '../commands/results.js';
@@ -202,7 +202,7 @@ describe('a chunk', () => {
 describe('a collector', () => {
   async function runAndClose(collector: Collector) {
     const log = await temporaryLog();
-    const traces = tracesTo(collector, createLog({ level: 'info', file: log }));
+    const traces = tracesTo(collector, openLog({ level: 'info', file: log }).log);
     expect(await traces.traceRun('redis', false, finishes)).toBe(RESULT);
     await traces.close();
     return readLog(log);

@@ -14,6 +14,7 @@ import {
   FailFileError,
   InterruptedError,
   NeverStartError,
+  RefusedError,
   worstExit,
 } from '../../src/core/errors.js';
 
@@ -23,6 +24,7 @@ describe('exit codes by class', () => {
   it.each([
     [NeverStartError, 2, 'NeverStartError'],
     [FailFileError, 5, 'FailFileError'],
+    [RefusedError, 4, 'RefusedError'],
     [InterruptedError, 130, 'InterruptedError'],
     [DeclinedError, 0, 'DeclinedError'],
   ] as const)('%o ends with %i', (Class, exitCode, name) => {

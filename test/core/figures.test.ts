@@ -7,6 +7,7 @@ import {
   dayText,
   durationText,
   momentText,
+  moneyText,
   scoreText,
   shareText,
   spanText,
@@ -72,6 +73,24 @@ it.each([
   [10 * SECOND, '10\u00a0s ago'],
 ])('%i ms ago', (ms, words) => {
   expect(agoText(1_000_000, 1_000_000 + ms)).toBe(words);
+});
+
+it.each<[amount: string, currency: string | null, what: 'sum' | 'price', text: string]>([
+  ['0', 'EUR', 'sum', '0.00 EUR'],
+  ['0.1', 'EUR', 'sum', '0.10 EUR'],
+  ['12', null, 'sum', '12.00'],
+  ['1234567.891', 'USD', 'sum', '1,234,567.89 USD'],
+  ['0.125', null, 'sum', '0.13'],
+  ['0.994', null, 'sum', '0.99'],
+  ['0.995', null, 'sum', '1.00'],
+  ['0.01', null, 'sum', '0.01'],
+  ['0.004', 'EUR', 'sum', '0.004 EUR'],
+  ['0.0125', 'EUR', 'price', '0.0125 EUR'],
+  ['0.1', 'EUR', 'price', '0.10 EUR'],
+  ['2', null, 'price', '2.00'],
+  ['much', 'EUR', 'sum', 'much'],
+])('%s %s as a %s is %s', (amount, currency, what, text) => {
+  expect(moneyText(amount, currency, what)).toBe(text.replace(' ', '\u00a0'));
 });
 
 it('formats dates and times', () => {

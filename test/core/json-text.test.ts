@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { addMember, cellOfJson, cutMembers, findJsonFault, membersOf } from '../../src/core/json-text.js';
+import {
+  addMember,
+  cellOfJson,
+  cutMembers,
+  findJsonFault,
+  membersOf,
+  withoutComments,
+} from '../../src/core/json-text.js';
 
 function cut(text: string, key: string): string {
   return cutMembers(text, membersOf(text) ?? [], (member) => member.key === key);
@@ -99,6 +106,24 @@ describe('cellOfJson', () => {
     );
     expect(cellOfJson('1.10')).toBe('1.10');
   });
+});
+
+it.each([
+  ['{"a": 1, // "b": 2,\n}', '{"a": 1            \n}'],
+  ['/* {\r\n */ {"a": [1, 2, ],}', '    \r\n    {"a": [1, 2  ] }'],
+  ['{"a": "http://x, }", "b": "/* \\" */"}', '{"a": "http://x, }", "b": "/* \\" */"}'],
+  ['{"a": "b}\n// c', '{"a": "b}\n    '],
+  ['{"a": 1 /* open', '{"a": 1        '],
+])('without comments %j is %j', (text, json) => {
+  expect(withoutComments(text)).toBe(json);
+});
+
+it.each(['/*', '"\\', '//', ', '])('comments are removed from a megabyte of %j at once', (text) => {
+  expect(withoutComments(text.repeat(1_048_576 / text.length))).toHaveLength(1_048_576);
+});
+
+it('JSON without comments does not change', () => {
+  fc.assert(fc.property(fc.json(), (json) => withoutComments(json) === json));
 });
 
 describe('the position at which a text stops being JSON', () => {

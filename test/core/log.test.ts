@@ -3,14 +3,14 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { createLog, openLog, silentLog } from '../../src/core/log.js';
+import { forwardingLog, openLog, silentLog } from '../../src/core/log.js';
 import { keepSecret } from '../../src/core/secrets.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const SECRET = 'tok-3ecret-value';
 
 function logTo(path: string, level = 'info') {
-  return createLog({ level, file: path });
+  return openLog({ level, file: path }).log;
 }
 
 it('writes each line as JSON with an ISO time, at once', async () => {
@@ -99,6 +99,25 @@ it('escapes control characters without changing the meaning of a line', async ()
   const text = readFileSync(path, 'utf8');
   expect(text).not.toMatch(/(?!\n)\p{Cc}|[\u2028\u202e]/u);
   expect(JSON.parse(text)).toMatchObject({ message, msg: message });
+});
+
+it('another logger gets the lines with their facts, whatever it does with them, and no secret', () => {
+  const seen: unknown[][] = [];
+  const take = (name: string) => (facts: object, message: string) => {
+    seen.push([name, facts, message]);
+    throw new Error('the disk of that logger is full');
+  };
+  const target = { debug: take('debug'), info: take('info'), warn: take('warn'), error: take('error') };
+  const log = forwardingLog(target, (message) => message.replace('one', 'ONE'));
+  keepSecret(SECRET);
+  log.debug('one');
+  log.warn({ code: SECRET, token: 'short' }, `said ${SECRET}`);
+  log.fatal({ err: new Error('three') }, 'broken');
+  expect(seen).toEqual([
+    ['debug', {}, 'ONE'],
+    ['warn', { code: '***', token: '[removed]' }, 'said ***'],
+    ['error', { err: expect.objectContaining({ message: 'three' }) }, 'broken'],
+  ]);
 });
 
 it('writes nothing at level silent', () => {

@@ -53,7 +53,7 @@ describe('the text of a system error', () => {
     'an untrusted certificate (%s) names the setting to change',
     (code) => {
       const { words, kind } = systemFault(systemError(code));
-      expect(words).toMatch(/^the certificate is .*set NODE_EXTRA_CA_CERTS to it/);
+      expect(words).toMatch(/^the certificate is .*--ca-file$/);
       expect(kind).toBe('lasting');
     },
   );

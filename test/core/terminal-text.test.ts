@@ -42,5 +42,5 @@ it('is applied to texts and JSON', () => {
   const stream = { write: (text: string) => (written += text) } as unknown as NodeJS.WritableStream;
   printText(stream, 'a\u001b[2J\n');
   printJson(stream, { a: '\u009b\u202e' });
-  expect(written).toBe('a\\x1b[2J\n{"a":"\\u009b\\u202e"}\n');
+  expect(written).toBe('a\\x1b[2J\n{"version":1,"a":"\\u009b\\u202e"}\n');
 });

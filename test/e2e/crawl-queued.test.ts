@@ -24,7 +24,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
       const result = await scene.run(['run', 'list.csv', '--sort', 'none'], { BRAND_API_URL: web.url });
       expect(result.code, result.stderr).toBe(0);
       expect(result.stderr).toMatch(
-        /2 identifiers that were not found are still being fetched .* again in 2 minutes/,
+        /still fetching 2 identifiers \(crawl_queued\): run the same command again in 2 minutes/,
       );
       const rows = await readRows(scene.path('list.enriched.csv'));
       expect(rows.map((row) => [row.brand_status, row.brand_error])).toEqual(

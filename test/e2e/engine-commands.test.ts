@@ -98,12 +98,12 @@ describe('the embedded engine', () => {
   test('is inspected without being started, and stopped only when nothing uses it', async () => {
     const scene = await createScene(embedded);
     const status = async () => JSON.parse((await scene.run(['engine', 'status', '--json'])).stdout);
-    expect(await status()).toMatchObject({ isRunning: false, version: null });
+    expect(await status()).toMatchObject({ isRunning: false, serverVersion: null });
     const worker = scene.start(['worker']);
     await worker.untilSaid(/waiting for chunks/);
     expect(await status()).toMatchObject({
       ...{ engine: 'embedded', isRunning: true, processes: [worker.pid], address: scene.path('state') },
-      version: expect.stringMatching(/^PostgreSQL \d+\.\d+/),
+      serverVersion: expect.stringMatching(/^PostgreSQL \d+\.\d+/),
     });
     const held = await scene.run(['engine', 'stop']);
     expect(held.code).toBe(5);
@@ -118,7 +118,7 @@ describe('the embedded engine', () => {
     expect(stopped.stdout).toBe('the server has stopped\n');
     expect(await status()).toMatchObject({
       isRunning: false,
-      version: expect.stringMatching(/^PostgreSQL \d+$/),
+      serverVersion: expect.stringMatching(/^PostgreSQL \d+$/),
     });
     expect((await scene.run(['engine', 'stop'])).stdout).toBe('no server is running\n');
     await expect(readFile(scene.path('state/postgres/data/postmaster.pid'))).rejects.toThrow();

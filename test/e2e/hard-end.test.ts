@@ -15,7 +15,10 @@ async function filesWithRows(folder: string): Promise<string[]> {
   const found: string[] = [];
   for (const name of await readdir(folder, { recursive: true }).catch(() => [])) {
     const path = join(folder, name);
-    if ((await stat(path)).isFile() && (await readFile(path)).includes(ROW)) found.push(name);
+    const isFile = (await stat(path).catch(() => null))?.isFile() ?? false;
+    // The engine's server removes files while it runs.
+    const bytes = isFile ? await readFile(path).catch(() => '') : '';
+    if (bytes.includes(ROW)) found.push(name);
   }
   return found;
 }

@@ -31,7 +31,7 @@ describe('on one machine without a configured server', () => {
     expect(status.code, status.stderr).toBe(0);
     const shown = JSON.parse(status.stdout);
     expect(shown.runs).toHaveLength(2);
-    expect(shown.ledger.sent).toBeGreaterThan(0);
+    expect(shown.account.sent).toBeGreaterThan(0);
     for (const run of runs) {
       const { code, stderr } = await run.done;
       expect(code, stderr).toBe(0);

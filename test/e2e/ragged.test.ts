@@ -27,7 +27,8 @@ describeOn([redisEngine(), ...others], (engine) => {
     const plan = await scene.run(['plan', 'list.csv', '--column', 'ticker', '--json']);
     expect(plan.code, plan.stderr).toBe(0);
     expect(JSON.parse(plan.stdout)).toMatchObject({
-      rows: { total: 63, asked: 60, unreadable: 3, misfits: 3, short: 0, long: 0 },
+      rows: { total: 63, asked: 60 },
+      input: { unreadable: 3, misfits: 3, short: 0, long: 0 },
       reasons: { '6 cells instead of 5': 2, '4 cells instead of 5': 1 },
     });
 

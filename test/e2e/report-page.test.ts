@@ -2,14 +2,15 @@
  * The report page as a user gets it: after partial and complete runs, named in the summary, without
  * secrets.
  */
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile } from 'node:fs/promises';
 import { expect, test } from 'vitest';
-import { embeddedEngine } from '../support/engines.js';
+import { isKnown } from '../support/brand-profile.js';
+import { quickEngine } from '../support/engines.js';
 import { readReport } from '../support/output-files.js';
-import { createScene, domainList } from '../support/scene.js';
+import { createScene, domainAt, domainList } from '../support/scene.js';
 
 test('a run that stops at its limit says so in its page; the next run replaces the page', async () => {
-  const scene = await createScene(embeddedEngine(), { quota: 20 });
+  const scene = await createScene(await quickEngine(), { quota: 20 });
   await scene.write('list.csv', domainList(30));
   const page = () => readFile(scene.path('list.report.html'), 'utf8');
 
@@ -31,12 +32,71 @@ test('a run that stops at its limit says so in its page; the next run replaces t
   expect(complete).toContain('>Complete</span>');
   expect(complete).toContain('href="./list.enriched.csv"');
   expect(complete).not.toContain(scene.token);
-  const { quality, rows } = (await readReport(scene.path('list.report.json'))) as unknown as {
+  const report = await readReport(scene.path('list.report.json'));
+  const { quality, rows, cost } = report as unknown as {
     quality: Record<'poor' | 'acceptable' | 'high' | 'unscored', number> & { histogram: number[] };
     rows: { matched: number };
+    cost: Record<'run' | 'inAll', { requests: number }>;
   };
+  expect(cost).toMatchObject({ run: { requests: 10 }, inAll: { requests: 30 } });
+  expect(complete).toContain('Billed per brand, all starts');
   const binned = quality.histogram.reduce((sum, count) => sum + count, 0);
   expect(quality.histogram).toHaveLength(15);
   expect(binned).toBe(quality.poor + quality.acceptable + quality.high);
   expect(binned + quality.unscored).toBe(rows.matched);
+});
+
+test('a run names the rows without a brand and no folder of this machine, from start to resumed end', async () => {
+  const scene = await createScene(await quickEngine());
+  const domains = Array.from({ length: 60 }, (_, at) => domainAt(at));
+  const known = domains.filter((domain) => isKnown('domain', domain)).slice(0, 6);
+  const [one = '', other = ''] = domains.filter((domain) => !isKnown('domain', domain));
+  const cells = [one, '10.0.0.1', other, '<b>x</b>, "y"', one, ...known];
+  const lines = cells.map((cell) => `"${cell.replaceAll('"', '""')}"`);
+  await mkdir(scene.path('in'));
+  await mkdir(scene.path('out'));
+  await scene.write('in/list.csv', `website\n${lines.join('\n')}\n`);
+  const output = scene.path('out/c #1.csv');
+  const args = [
+    'run',
+    scene.path('in/list.csv'),
+    '-o',
+    output,
+    '--report',
+    scene.path('in/r.json'),
+    '--json',
+  ];
+  const first = await scene.run([...args, '--quota', '4']);
+  expect(first.code, first.stderr).toBe(7);
+  const partial = await readFile(scene.path('in/r.html'), 'utf8');
+  expect(partial).toContain('Stopped: --quota 4 is used up; 4 identifiers are left; a higher --quota');
+  const second = await scene.run(args);
+  expect(second.code, second.stderr).toBe(0);
+
+  const page = await readFile(scene.path('in/r.html'), 'utf8');
+  const json = await readFile(scene.path('in/r.json'), 'utf8');
+  const { listed, files, input } = JSON.parse(json);
+  const notFound = { reason: 'the service has no such brand, or withholds it' };
+  expect(listed).toMatchObject({
+    not_found: [
+      { line: 2, value: one, ...notFound },
+      { line: 4, value: other, ...notFound },
+      { line: 6, value: one, ...notFound },
+    ],
+    failed: [],
+    invalid: [
+      { line: 3, value: '10.0.0.1' },
+      { line: 5, value: '<b>x</b>, "y"' },
+    ],
+  });
+  expect(page).toContain('<bdi>&lt;b&gt;x&lt;/b&gt;, &quot;y&quot;</bdi>');
+  expect(input.name).toBe('list.csv');
+  expect(files).toEqual({ output: '../out/c #1.csv', errors: '../out/c #1.errors.csv' });
+  expect(page).toContain('href="./../out/c%20%231.csv"');
+  // A program that starts the command finds the files by what it prints.
+  expect(JSON.parse(second.stdout).files.output).toBe(output);
+  for (const text of [partial, page, json]) {
+    expect(text).not.toContain(scene.path(''));
+    expect(text).not.toContain(scene.token);
+  }
 });

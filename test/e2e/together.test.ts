@@ -1,5 +1,6 @@
 /** Several processes on one engine keep one budget and pay once. */
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Document } from '../../src/core/documents.js';
 import { inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainAt, domainList } from '../support/scene.js';
@@ -24,6 +25,44 @@ describeOn([redisEngine(), inLongTests(postgresEngine())], (engine) => {
       const counts = countStatuses(await readRows(scene.path(name)));
       expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(800);
     }
+  });
+
+  test('of two runs on one worker the paused one sends nothing while the other completes, and continues when it is resumed', async () => {
+    const scene = await createScene(engine, { latencyMs: 20 });
+    const billed = (prefix: string) =>
+      [...scene.service.meter.billedOf].filter(([identifier]) => identifier.startsWith(`domain:${prefix}-`))
+        .length;
+    await scene.write('one.csv', domainList(200));
+    await scene.write('two.csv', domainList(200, 'other'));
+    const worker = scene.start(['worker', '--concurrency', '4']);
+    const one = scene.start(['run', 'one.csv', '--no-worker']);
+    await scene.service.until(() => billed('brand') >= 20);
+    // Nearly nothing is sent until the command has done its work.
+    scene.service.options.latencyMs = 3_000;
+    const two = scene.start(['run', 'two.csv', '--no-worker']);
+    const listed = async () => {
+      const { stdout } = await scene.run(['status', '--json']);
+      return (JSON.parse(stdout) as Document<'status'>).runs.find(({ label }) => label.endsWith('one.csv'));
+    };
+    const id = (await listed())?.id ?? '';
+    expect((await scene.run(['pause', id])).code).toBe(0);
+    scene.service.options.latencyMs = 20;
+    const before = billed('brand');
+    expect(before).toBeLessThan(150);
+    expect(await two.done).toMatchObject({ code: 0 });
+    // Requests in flight at the pause end.
+    expect(billed('brand') - before).toBeLessThanOrEqual(2 * 4);
+    const still = billed('brand');
+    expect(await listed()).toMatchObject({ status: 'held', isPaused: true, requests: { billed: still } });
+    expect(billed('brand')).toBe(still);
+    expect(one.said).toContain(`paused; \`brand-enrich resume ${id}\` continues it`);
+    expect((await scene.run(['resume', id])).code).toBe(0);
+    expect(await one.done).toMatchObject({ code: 0 });
+    expect(await scene.run(['pause', id])).toMatchObject({ code: 2 });
+    expect(scene.service.meter.billed).toBe(400);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    worker.kill('SIGTERM');
+    expect((await worker.done).code).toBe(0);
   });
 
   test('four workers keep a limit of 53 through 20 % of 503 and jitter, in this run and the next', async () => {

@@ -5,7 +5,7 @@
 import { mkdir, readdir, readFile, rename, symlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ScheduleState } from '../../src/daemon/schedules/schedule-book.js';
+import type { Document } from '../../src/core/documents.js';
 import { createInboxScene, type InboxScene } from '../daemon/inbox/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
@@ -37,11 +37,11 @@ async function readiness(up: CliProcess): Promise<number> {
   return (await fetch(`${metricsUrl(up)}/readyz`)).status;
 }
 
-async function ended(scene: InboxScene, name: string): Promise<ScheduleState['ended']> {
+async function ended(scene: InboxScene, name: string) {
   const { code, stdout, stderr } = await scene.run(['schedule', 'list', '--json']);
   expect(code, stderr).toBe(0);
-  const states = JSON.parse(stdout) as ScheduleState[];
-  return states.find(({ schedule }) => schedule.name === name)?.ended ?? null;
+  const { schedules } = JSON.parse(stdout) as Document<'schedules'>;
+  return schedules.find((each) => each.name === name)?.last ?? null;
 }
 
 async function answeredRows(path: string): Promise<number> {

@@ -320,6 +320,59 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
   });
 });
 
+describe('columns that are variants of one thing', () => {
+  const clearOf = (header: string, ...rows: string[]) => refusal([header, ...rows]).clear?.columns ?? null;
+
+  it.each<[string, string, string[]]>([
+    ['HubSpot', 'Website URL|Company Domain Name', ['Website URL', 'Company Domain Name']],
+    ['numbered', 'Website 1|Website 2', ['Website 1', 'Website 2']],
+    ['of one name', 'Website|Website', ['position:1', 'position:2']],
+  ])('are named in order of their fill: %s', (_what, header, names) => {
+    const columns = names.map((name) => ({ name, kind: 'domain' }));
+    expect(clearOf(header, 'a.com|a.com', 'b.com|www.b.com')).toEqual(columns);
+    const full = Array.from({ length: 19 }, (_, index) => `a${index}.com|a${index}.com`);
+    expect(clearOf(header, '|b.com', ...full)).toEqual([...columns].reverse());
+  });
+
+  it('with far fewer values are tried if the caller uses `clear`, and ignored otherwise', () => {
+    const table = ['Website URL|Domain|isin', 'a.com||', 'b.com|b.com|', 'c.com||', 'd.com||', 'e.com||'];
+    expect(chosen(table)).toBe('Website URL:domain');
+    expect(refusal(table, { takesVariants: true }).clear?.columns?.map(({ name }) => name)).toEqual([
+      'Website URL',
+      'Domain',
+    ]);
+    expect(chosen(['Website|Partner Website', 'a.com|', 'b.com|x.com'], { takesVariants: true })).toBe(
+      'Website:domain',
+    );
+    const four = [
+      'Website 1|Website 2|Website 3|Website 4',
+      'a.com|b.com||',
+      'b.com|||c.com',
+      'c.com||d.com|',
+    ];
+    expect(refusal(four, { takesVariants: true }).clear?.columns).toHaveLength(3);
+  });
+
+  it('of e-mail addresses too', () => {
+    expect(clearOf('E-mail 1|E-mail 2', 'jo@a.com|x@b.com')).toHaveLength(2);
+  });
+
+  it.each([
+    ['another company', 'Website|Partner Website', 'a.com|b.com'],
+    ['another kind', 'Web Site|isin', 'apple.com|US0378331005'],
+    ['names that say nothing', 'a|b', 'a.com|b.com'],
+  ])('are not %s', (_what, header, row) => {
+    const table = [header, row, row];
+    let clear: unknown = null;
+    try {
+      choose(table);
+    } catch (error) {
+      clear = (error as { clear: unknown }).clear;
+    }
+    expect(clear).toBeNull();
+  });
+});
+
 describe('--kind without --column', () => {
   it.each([
     ['considers only that kind', ['website|isin', 'apple.com|US0378331005'], 'isin', 'isin:isin'],

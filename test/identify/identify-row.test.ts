@@ -32,11 +32,16 @@ describe('the identifiers of a row', () => {
     expect(identifyRow([], [website])).toEqual({
       identifiers: [],
       otherwise: { type: 'skipped', reason: 'the cell is blank' },
+      cell: '',
     });
   });
 });
 
 describe('a row without an identifier', () => {
+  it('names the cell that it is about', () => {
+    expect(identifyRow(['', 'a,b', ' 10.0.0.1 '], [website, ticker, email])).toMatchObject({ cell: 'a,b' });
+  });
+
   const otherwise = (cells: readonly string[]) => identifyRow(cells, [website, ticker, email]).otherwise;
 
   it('is invalid for the first reason when any cell is invalid', () => {

@@ -14,11 +14,7 @@ beforeAll(async () => {
 afterAll(() => folder.remove());
 
 describe('an unreadable input stops with a reason', () => {
-  const zip = (inside: string) => Buffer.from(`PK\x03\x04\x14\0\0\0${inside}\0\0`, 'latin1');
-
   it.each([
-    ['a workbook', zip('xl/workbook.xml'), 'input-binary', 'an Excel workbook'],
-    ['an archive', zip('a.csv'), 'input-binary', 'a ZIP archive'],
     ['a PDF', Buffer.from('%PDF-1.7\nabc'), 'input-binary', 'a PDF document'],
     ['gzip in gzip', gzipSync(gzipSync('a,b')), 'input-binary', 'gzip data inside gzip'],
     ['zeros', Buffer.alloc(5000), 'input-binary', 'control characters'],

@@ -232,9 +232,11 @@ describe('any one wrong delimiter', () => {
           expect(rows.map((row) => row.raw)).toEqual(texts);
           const whole = rows.filter((_, i) => i !== at);
           expect(whole.map((row) => row.problem).filter((problem) => problem !== null)).toEqual([]);
-          whole.forEach((row, i) => {
-            expect(row.cells.slice(0, names.length)).toEqual(records[i < at ? i : i + 1]);
-          });
+          // In one text each: a comparison of so many lists takes most of the time.
+          const others = records.filter((_, i) => i !== at);
+          expect(JSON.stringify(whole.map((row) => row.cells.slice(0, names.length)))).toBe(
+            JSON.stringify(others),
+          );
           const read1 = rows[at] as Row;
           if (read1.isMisfit) misfits += 1;
           if (read1.problem !== null) return;

@@ -2,8 +2,9 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { RecordSplitter } from '../../src/intake/record-splitter.js';
 import { fitTable } from '../../src/intake/row-fit.js';
-import { type CsvLayout, CsvReader, JsonlReader } from '../../src/intake/row-readers.js';
+import { type CsvLayout, CsvReader, JsonReader } from '../../src/intake/row-readers.js';
 
 interface Layout extends Omit<CsvLayout, 'fit'> {
   readonly columnCount: number;
@@ -207,7 +208,10 @@ describe('stray quotes', () => {
 });
 
 function readJson(text: string) {
-  const reader = new JsonlReader({ mode: 'lf', passLines: 0 });
+  const reader = new JsonReader(
+    new RecordSplitter({ mode: 'lf', passLines: 0, delimiter: null, columnCount: 0 }),
+    'line',
+  );
   return { rows: reader.push(text, true), columns: reader.columns(), notes: reader.notes() };
 }
 

@@ -124,6 +124,21 @@ describe('asking', () => {
   });
 });
 
+test('who asks for a paused run is sent off, and others of the same process are served', async () => {
+  const { clock, ledger, ask } = await createStage({ quota: 100 });
+  ledger.addRun('other');
+  const run = ledger.world.runs.get('run');
+  if (run) run.isPaused = true;
+  const [paused, other] = [ask('one'), ask('two', { run: { id: 'other' } })];
+  await clock.advance(1);
+  expect(paused.grant).toMatchObject({ type: 'paused', retryInMs: 1_000 });
+  expect(other.result).toBe('granted');
+  if (run) run.isPaused = false;
+  const resumed = ask('one');
+  await clock.advance(1);
+  expect(resumed.result).toBe('granted');
+});
+
 describe('a clock that is set', () => {
   test.each([-3 * 86_400_000, -3_600_000])('by %i ms delays no request further', async (setMs) => {
     const { clock, governors, ask, settleDown } = await createStage({ quota: 1, governors: 2 });

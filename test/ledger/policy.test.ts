@@ -50,6 +50,11 @@ describe('a denied permit', () => {
   const wait = (why: string, retryInMs: number) => ({ type: 'wait', why, retryInMs });
   const exhausted = (why: string) => ({ type: 'exhausted', why });
   const PAUSED = wait('spending is paused; `brand-enrich resume` allows it again', 1_000);
+  const PAUSED_ALONE = {
+    type: 'paused',
+    why: 'the run is paused; `brand-enrich resume RUN` continues it',
+    retryInMs: 1_000,
+  };
   const RESTS = 'the ledger went back in time; waiting for the usage header';
   const CLOSED = 'the service refuses further requests: its quota is reached';
   const LAST = wait('all remaining permits are in use', 100);
@@ -65,6 +70,8 @@ describe('a denied permit', () => {
       revoked('cancelled'),
     ],
     ['paused', stateOf({ isPaused: true }), PAUSED],
+    ['the run is paused', stateOf({}, { status: 'paused' }), PAUSED_ALONE],
+    ['the run and all spending are paused', stateOf({ isPaused: true }, { status: 'paused' }), PAUSED_ALONE],
     ['paused goes before used up', stateOf({ isPaused: true, sent: 100 }), PAUSED],
     ['rests for long', stateOf({ restsUntil: NOW + 60_000 }), wait(RESTS, 5_000)],
     ['rests for another moment', stateOf({ restsUntil: NOW + 300 }), wait(RESTS, 300)],

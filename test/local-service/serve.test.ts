@@ -4,14 +4,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { FailFileError, NeverStartError } from '../../src/core/errors.js';
 import { silentLog } from '../../src/core/log.js';
 import { writeCatalogue } from '../../src/local-service/generate-catalogue.js';
-import {
-  DEMO_TOKEN,
-  readStatements,
-  type ServeOptions,
-  type Serving,
-  serve,
-} from '../../src/local-service/serve.js';
+import { DEMO_TOKEN, readStatements, type ServeOptions, serve } from '../../src/local-service/serve.js';
 import { temporaryFolder } from './temporary-folder.js';
+
+type Serving = Awaited<ReturnType<typeof serve>>;
 
 const open: Serving[] = [];
 afterEach(async () => {

@@ -16,7 +16,7 @@ import {
   generatedIsin,
   generatedTicker,
 } from '../../src/local-service/generate-keys.js';
-import { type Serving, serve } from '../../src/local-service/serve.js';
+import { serve } from '../../src/local-service/serve.js';
 import type { Brand } from '../../src/lookup/brand.js';
 import { SPECIFIED_COVERAGE, specifiedBrand } from '../fixtures/specified-brand.js';
 
@@ -34,7 +34,7 @@ const ROUTES = [
 ];
 
 let folder: string;
-let serving: Serving;
+let serving: Awaited<ReturnType<typeof serve>>;
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'brand-enrich-specification-'));
   const catalogue = join(folder, 'catalogue.jsonl');

@@ -106,7 +106,7 @@ describe('a wrong address', () => {
   test('with an untrusted certificate says how to trust it', async () => {
     const port = await listening(createTlsServer(SELF_SIGNED));
     expect(await sendTo(`https://127.0.0.1:${port}`)).toEqual(
-      wrong(expect.stringMatching(/^the certificate is self-signed.*set NODE_EXTRA_CA_CERTS to it/)),
+      wrong(expect.stringMatching(/^the certificate is self-signed.*--ca-file$/)),
     );
   });
 });

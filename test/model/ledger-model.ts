@@ -4,6 +4,7 @@
  * search in `ledger-search.test.ts`. `src/ledger/ledger.ts` documents the operations.
  */
 import type {
+  DayUse,
   ExchangeAnswer,
   ExchangeRequest,
   LedgerState,
@@ -23,6 +24,7 @@ const JUMP_CONFIRM_MS = 60_000;
 const JUMP_FLOOR = 1_000;
 const PERIOD_GRACE_MS = 900_000;
 const DAY_MS = 86_400_000;
+const DAYS_KEPT = 62;
 /** A month and a day. */
 const LONGEST_PERIOD_MS = 32 * DAY_MS;
 /** Servers whose clocks differ by seconds date answers of one moment in two periods. */
@@ -75,6 +77,7 @@ export interface ModelRun {
   status: 'running' | 'completed' | 'stopped' | 'cancelled';
   /** Its workers stopped asking; absent: they did not. */
   isHalted?: boolean;
+  isPaused?: boolean;
   settings: Pick<
     RunSettings,
     'account' | 'plan' | 'quotaCap' | 'overage' | 'maxRequests' | 'maxOverageRequests'
@@ -121,6 +124,9 @@ export interface ModelAccount {
   quota: number | null;
   usage: number | null;
   heardAt: number;
+  answeredAt: number | null;
+  /** Use of the period on each day, as it was after the last operation of that day. */
+  days: readonly DayUse[];
   /**
    * The permit last granted while the account was opening; no other is granted while it is in
    * flight.
@@ -204,6 +210,8 @@ function createAccount(epoch: string): ModelAccount {
     quota: null,
     usage: null,
     heardAt: 0,
+    answeredAt: null,
+    days: [],
     alone: null,
     closedAt: null,
     nextProbeAt: 0,
@@ -259,7 +267,9 @@ function runStatus(run: ModelRun, now: number): 'alive' | 'dead' | 'cancelled' {
 
 function spendingStatus(run: ModelRun, now: number): RunSpending['status'] {
   const status = runStatus(run, now);
-  return status === 'alive' && run.isHalted ? 'halted' : status;
+  if (status !== 'alive') return status;
+  if (run.isHalted) return 'halted';
+  return run.isPaused ? 'paused' : 'alive';
 }
 
 function limitOf(account: ModelAccount, policy: { quotaCap: number | null; overage: number }): number | null {
@@ -397,6 +407,13 @@ function turn(account: ModelAccount, now: number): void {
   }
 }
 
+/** The current day replaces what is known of it; a clock that was set back forgets later days. */
+function noteDay(account: ModelAccount, now: number): void {
+  const day = new Date(now).toISOString().slice(0, 10);
+  const earlier = account.days.filter((each) => each.day < day);
+  account.days = [...earlier, { day, used: account.sent + account.others }].slice(-DAYS_KEPT);
+}
+
 /** A heartbeat. When the clock was set back all others go back with it: none is in the future. */
 export function noteHeartbeat(world: ModelWorld, worker: string, now: number): void {
   const ahead = Math.max(...world.heartbeats.values()) - now;
@@ -417,6 +434,7 @@ function followClock(world: ModelWorld, name: string, account: ModelAccount, now
   if (backMs <= CLOCK_BACK_MS) return;
   const back = (time: number) => (time === 0 ? 0 : time - backMs);
   account.heardAt = back(account.heardAt);
+  if (account.answeredAt !== null) account.answeredAt -= backMs;
   account.closedAt = account.closedAt === null ? null : back(account.closedAt);
   account.nextProbeAt = back(account.nextProbeAt);
   account.restsUntil = back(account.restsUntil);
@@ -595,6 +613,7 @@ function openPeriod(account: ModelAccount): void {
   account.usage = null;
   account.closedAt = null;
   account.suspectSince = 0;
+  account.days = [];
 }
 
 /** The ledger went back in time: the highest state seen is written back, and spending rests. */
@@ -640,6 +659,9 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   const isAskedSettled = hasConfirmed && request.settle.length > 0;
   if (isAskedSettled && (!request.reading?.period || account.pendingFalls === 0)) account.pendingAsked = null;
   if (request.heard) account.heardAt = now;
+  const isDated = request.settle.some(({ period }) => typeof period === 'string');
+  if (request.heard || request.reading !== null || request.refusedForQuota || isDated)
+    account.answeredAt = now;
   if (request.refusedForQuota) {
     account.closedAt = now;
     account.nextProbeAt = now + PROBE_EVERY_MS;
@@ -796,6 +818,7 @@ function stateOf(
   now: number,
 ): LedgerState {
   turn(account, now);
+  if (account.changedAt > 0) noteDay(account, now);
   const policy = policyOf(world, name, now);
   const run = runId === null ? undefined : world.runs.get(runId);
   const caps = run ? (world.caps.get(run.key) ?? { requests: 0, overage: 0, held: 0 }) : undefined;
@@ -818,6 +841,8 @@ function stateOf(
     quota: account.quota,
     usage: account.usage,
     heardAt: account.heardAt,
+    answeredAt: account.answeredAt,
+    days: account.days,
     closedAt: account.closedAt,
     nextProbeAt: account.nextProbeAt,
     restsUntil: account.restsUntil > now ? account.restsUntil : 0,

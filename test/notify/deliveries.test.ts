@@ -4,6 +4,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDeliveries, nextTryMs } from '../../src/notify/deliveries.js';
 import { sendMail } from '../../src/notify/mail.js';
 import { startMailServer } from '../local-service/small-servers.js';
+import { COMPANY_CA, inTls } from '../support/company-ca.js';
 
 function listening() {
   const lines: Record<string, unknown>[] = [];
@@ -93,6 +94,15 @@ describe('an e-mail', () => {
     expect(to).toContain('two@b.example');
     expect(text).toMatch(/^To: one@b\.example, two@b\.example$/m);
     expect(text).toMatch(/^Subject: Done$/m);
+    await server.close();
+  });
+
+  it('reaches a server with a certificate of a company, if its authority is trusted', async () => {
+    const server = await startMailServer();
+    const url = `smtps://localhost:${await inTls(server.port)}`;
+    await expect(sendMail({ url, allowsPlain: false }, message)).rejects.toThrow();
+    await sendMail({ url, allowsPlain: false, extraCa: COMPANY_CA }, message);
+    expect((await server.next()).text).toMatch(/^Subject: Done$/m);
     await server.close();
   });
 

@@ -9,6 +9,7 @@ import { silentLog } from '../../src/core/log.js';
 import type { Client } from '../../src/lookup/client.js';
 import { type EnrichResult, enrichFile } from '../../src/run/enrich-file.js';
 import type { EnrichRequest, EnrichSurroundings } from '../../src/run/enrich-request.js';
+import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
 import { makeReport } from '../../src/run/report/report.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
 import type { WorkerListener } from '../../src/worker/worker-listener.js';
@@ -55,12 +56,15 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
         isSorted: false,
         escapeFormulas: 'ours',
         errors: null,
+        errorsInclude: [],
+        minQuality: null,
         report: null,
       },
       settings: runSettings({ service: SERVICE, ...options.settings }),
       overagePrice: '0.1',
       pace: { rate: null, burst: 1 },
       onLimit: 'stop',
+      trial: null,
       ownDomain: 'own.example',
       maxErrors: null,
       stateFolder: join(folder, 'state'),
@@ -261,6 +265,85 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(await readdir(folder)).not.toContainEqual(expect.stringMatching(/enriched|errors/));
     const runs = await place.engine.runs.list(100);
     expect(runs.filter(({ status }) => status === 'running')).toEqual([]);
+  });
+
+  const MANY = `website\n${Array.from({ length: 9 }, (_, at) => `b${at}.com\n`).join('')}`;
+
+  it('looks up a trial first, shows the results, and stops without a yes', async () => {
+    const questions: SpendingQuestion[] = [];
+    const confirm = async (question: SpendingQuestion) => {
+      questions.push(question);
+      return question.trial === null;
+    };
+    const result = await run({ input: MANY, request: { trial: 3 }, around: { confirm } });
+    expect(result).toMatchObject({ end: { type: 'declined' }, isComplete: false });
+    expect([...place.billed.keys()].sort()).toEqual(['domain:b1.com', 'domain:b4.com', 'domain:b7.com']);
+    expect(questions.map(({ requests }) => requests)).toEqual([3, 6]);
+    expect(questions[1]?.trial).toMatchObject({
+      isRequested: true,
+      counts: { matched: 3 },
+      brands: [{ identifier: 'domain:b1.com', name: 'Brand of b1.com' }, {}, {}],
+    });
+    expect(result.written.counts).toMatchObject({ matched: 3, deferred: 6 });
+    expect(await readdir(folder)).toContain('list.enriched.partial.csv');
+
+    const again = await run({ input: MANY });
+    expect(again).toMatchObject({ isComplete: true });
+    expect([place.billed.size, billed()]).toEqual([9, 9]);
+  });
+
+  it('a trial that continues buys the rest once, and one as long as the file is no trial', async () => {
+    await run({ input: MANY, request: { trial: 3 } });
+    expect([place.billed.size, billed()]).toEqual([9, 9]);
+    const questions: SpendingQuestion[] = [];
+    const confirm = async (question: SpendingQuestion) => questions.push(question) > 0;
+    await run({ input: 'website\nc1.com\nc2.com\n', request: { trial: 2 }, around: { confirm } });
+    expect(questions.map(({ requests, trial }) => [requests, trial])).toEqual([[2, null]]);
+  });
+
+  it('a trial that meets the limit ends like any run', async () => {
+    const result = await run({ input: MANY, request: { trial: 3 }, settings: { quotaCap: 2 } });
+    expect(result).toMatchObject({ end: { type: 'halted', halt: { why: 'limit' } } });
+    expect(billed()).toBe(2);
+  });
+
+  it.each([
+    [true, null, 1],
+    [true, 'own.example', 0],
+    [false, 'own.example', 0],
+    [false, null, null],
+  ])(
+    'if the quota is unknown, a person (%s) is asked again, with the own brand %s, once it is known',
+    async (isInteractive, ownDomain, billedThen) => {
+      const questions: { readonly quotaLeft: number | null; readonly billed: number }[] = [];
+      const confirm = async ({ quotaLeft }: SpendingQuestion) => {
+        questions.push({ quotaLeft, billed: billed() });
+        return true;
+      };
+      await run({ input: MANY, request: { ownDomain }, around: { confirm, isInteractive } });
+      expect(questions).toEqual([
+        { quotaLeft: null, billed: 0 },
+        ...(billedThen === null ? [] : [{ quotaLeft: 100_000 - billedThen, billed: billedThen }]),
+      ]);
+      expect([place.billed.size, billed()]).toEqual([9, 9]);
+    },
+  );
+
+  it('looks up the most valuable identifier to learn the quota', async () => {
+    const order: string[] = [];
+    const client = place.client();
+    const noting: Client = {
+      async lookup(identifier, options) {
+        order.push(identifier.value);
+        return client.lookup(identifier, options);
+      },
+    };
+    const priority = { name: 'worth', direction: 'desc' } as const;
+    const input = `website,worth\nb1.com,1\nb2.com,2\nb3.com,9\n`;
+    const { scan } = requestOf({ input });
+    const request = { scan: { ...scan, priority }, ownDomain: null };
+    await run({ input, client: noting, request, around: { isInteractive: true } });
+    expect([order[0], order.length]).toEqual(['b3.com', 3]);
   });
 
   it('ends with exit code 5 when the queue loses its chunks', async () => {

@@ -16,6 +16,8 @@ export function ledgerState(some: Partial<LedgerState> = {}): LedgerState {
     quota: null,
     usage: null,
     heardAt: 0,
+    answeredAt: null,
+    days: [],
     closedAt: null,
     nextProbeAt: 0,
     restsUntil: 0,

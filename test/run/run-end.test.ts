@@ -29,6 +29,8 @@ it.each<[string, LookupsEnd, Partial<StatusCounts>, boolean, number]>([
   ['the queue lost its chunks', halted('lost', ''), { deferred: 4 }, false, 5],
   ['interrupted', { type: 'stopped' }, { matched: 1, deferred: 3 }, false, 130],
   ['interrupted, and some failed', { type: 'stopped' }, { failed: 1, deferred: 3 }, false, 130],
+  ['ended after its trial', { type: 'declined' }, { matched: 1, deferred: 3 }, false, 0],
+  ['ended after its trial, and some failed', { type: 'declined' }, { failed: 1, deferred: 3 }, false, 1],
   ['cancelled', { type: 'cancelled' }, { deferred: 4 }, false, 130],
 ])('%s', (_what, end, rows, isStrict, exitCode) => {
   expect(exitCodeOf(resultOf({ end, rows }), isStrict)).toBe(exitCode);

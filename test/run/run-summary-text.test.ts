@@ -46,6 +46,16 @@ it('a complete run says what there is, and nothing to do', () => {
   ]);
 });
 
+it.each<[string, ResultParts, string]>([
+  ['green', {}, '32'],
+  ['yellow if nothing matched', { rows: { not_found: 4 } }, '33'],
+  ['red if every row is invalid', { rows: { invalid: 4 } }, '31'],
+])('on a terminal its first line is %s', (_, parts, code) => {
+  const [first = '', second = ''] = summaryText(finishedRun(parts), true).trim().split('\n');
+  expect(first).toMatch(new RegExp(`^\\u001b\\[${code}m4 rows: .*\\u001b\\[0m$`));
+  expect(second).not.toContain('\u001b');
+});
+
 it('uses the singular for one of a thing', () => {
   const lines = summaryOf({
     scan: { answers: { wanted: 1 } as Scan['answers'] },
@@ -189,8 +199,8 @@ it('mentions scores from different weeks', () => {
 
 it('shows causes of failures and wrong lines, the most frequent first, a few of each', () => {
   const failures = new Map(Array.from({ length: 8 }, (_, at) => [`reason ${at}`, at + 1] as const));
-  const examples = [1, 2, 3, 4].map((line) => ({ line, reason: 'no such domain' }));
-  const lines = summaryOf({ rows: { failed: 36 }, facts: { failures }, scan: { examples } });
+  const invalid = [1, 2, 3, 4].map((line) => ({ line, value: 'x', reason: 'no such domain' }));
+  const lines = summaryOf({ rows: { failed: 36 }, facts: { failures }, scan: { invalid } });
   expect(lines.filter((line) => line.startsWith('failed '))).toEqual([
     'failed 8 x: reason 7',
     'failed 7 x: reason 6',

@@ -44,11 +44,39 @@ it('names the run, keeps warnings apart, and logs the cost before it is spent', 
   const view = createLogView(log, { file: 'a.csv' }, createStanding(log, null));
   view.notice('detected: CSV');
   view.warn('parked');
-  const estimate = { requests: 5, withinQuota: 3, overageRequests: 2, maxCost: '0.2', deferred: 0 };
+  const estimate = {
+    requests: 5,
+    withinQuota: 3,
+    overageRequests: 2,
+    maxCost: '0.2',
+    deferred: 0,
+    quotaLeft: 9,
+    trial: null,
+  };
   expect(await view.confirm(estimate)).toBe(true);
   expect(lines).toEqual([
     ['info', 'a.csv', 'detected: CSV'],
     ['warn', 'a.csv', 'parked'],
     ['info', 'a.csv', 5, 2, '0.2', 'starting lookups'],
   ]);
+});
+
+it('a log reports a run that may use most of the quota left, and does not continue after a trial', async () => {
+  const { log, lines } = keptLog();
+  const view = createLogView(log, { file: 'a.csv' }, createStanding(log, null));
+  const question = {
+    requests: 5,
+    withinQuota: 5,
+    overageRequests: 0,
+    maxCost: '0',
+    deferred: 0,
+    quotaLeft: 9,
+  };
+  expect(await view.confirm({ ...question, trial: null })).toBe(true);
+  expect(lines).toEqual([
+    ['info', 'a.csv', 5, 0, '0', 9, 'starting lookups: more than half of the quota left'],
+  ]);
+  expect(await view.confirm({ ...question, trial: { isRequested: true, counts: {}, brands: [] } })).toBe(
+    false,
+  );
 });

@@ -8,6 +8,8 @@ import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
 import { InterruptedError } from '../../src/core/errors.js';
 import type { EnrichProgress } from '../../src/run/enrich-request.js';
+import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
+import type { TrialResult } from '../../src/run/lookups/trial.js';
 import { createTerminalView, progressText } from '../../src/run/terminal-view.js';
 import { ledgerState, runSpending } from './ledger-state.js';
 
@@ -23,11 +25,14 @@ const ASKING: EnrichProgress = {
     halt: null,
     isCancelled: false,
     isPaused: false,
+    isPausedAlone: false,
   },
   ledger: null,
   inFlight: 0,
   outage: null,
 };
+
+const RUN = ASKING.run;
 
 describe('the progress text', () => {
   it.each<[string, Partial<EnrichProgress>, number | null, string]>([
@@ -67,7 +72,7 @@ describe('the progress text', () => {
     ],
     [
       'paused, without a known limit',
-      { ledger: ledgerState({ isPaused: true }) },
+      { run: RUN && { ...RUN, isPaused: true }, ledger: ledgerState() },
       null,
       '1,000/4,000 lookups, 1,000 billed, paused',
     ],
@@ -232,19 +237,38 @@ it('an outage and a near limit are reported once each, with --quiet too', () => 
   ]);
 });
 
-const ESTIMATE = { requests: 1_500, withinQuota: 1_000, overageRequests: 400, maxCost: '40', deferred: 100 };
+const ESTIMATE: SpendingQuestion = {
+  requests: 1_500,
+  withinQuota: 1_000,
+  overageRequests: 400,
+  maxCost: '40',
+  deferred: 100,
+  quotaLeft: 5_000,
+  trial: null,
+};
+/** Costs nothing beyond the quota. */
+const FREE = { ...ESTIMATE, requests: 1_000, overageRequests: 0, maxCost: '0', deferred: 0 };
+const TRIAL: TrialResult = {
+  isRequested: true,
+  counts: { not_found: 2, matched: 17, failed: 1 },
+  brands: [
+    { identifier: 'domain:acme.com', name: 'Acme', domain: 'acme.com', score: 0.82 },
+    { identifier: 'domain:b.com', name: '', domain: '', score: null },
+  ],
+};
 
 function question(isTTY = true) {
   const stdin = Object.assign(new PassThrough(), { isTTY });
   const stderr = Object.assign(new PassThrough(), { isTTY, columns: 80 });
-  const ask = (some: { yes?: boolean; confirmAbove?: string } = {}) =>
+  const open = (some: { yes?: boolean; confirmAbove?: string; quiet?: boolean } = {}) =>
     createTerminalView({
       streams: { stdin, stderr },
       settings: { quiet: false, color: false, overagePrice: '0.1', yes: false, confirmAbove: '20', ...some },
       clock: systemClock,
       stop: new AbortController().signal,
-    }).confirm(ESTIMATE);
-  return { stdin, ask, said: () => String(stderr.read()) };
+    });
+  const ask = (some: Parameters<typeof open>[0] = {}, about = ESTIMATE) => open(some).confirm(about);
+  return { stdin, open, ask, said: () => String(stderr.read()) };
 }
 
 describe('the confirmation before money is spent', () => {
@@ -282,6 +306,77 @@ describe('the confirmation before money is spent', () => {
     expect(said()).toBe(
       '1,500 identifiers to look up, 1,000 within the quota, up to 400 as overage for at most 40, 100 beyond the limit\n',
     );
+  });
+});
+
+describe('the quota', () => {
+  it.each([
+    [2_000, false],
+    [1_999, true],
+    [1_000, true],
+    [null, false],
+  ])('with %s left, 1,000 identifiers need a question: %s', async (quotaLeft, isAsked) => {
+    const { stdin, ask, said } = question();
+    const agreed = ask({ quiet: true }, { ...FREE, quotaLeft });
+    stdin.end();
+    expect(await agreed).toBe(!isAsked);
+    if (isAsked) expect(said()).toMatch(/^1,000 identifiers to look up, .*spend it\? \[y\/N\] /s);
+    expect(await question().ask({ yes: true }, { ...FREE, quotaLeft })).toBe(true);
+  });
+
+  it('quota and cost are one question, asked once', async () => {
+    const { stdin, open, said } = question();
+    const view = open();
+    const agreed = view.confirm({ ...ESTIMATE, quotaLeft: null, withinQuota: null });
+    stdin.write('y\n');
+    expect(await agreed).toBe(true);
+    expect(await view.confirm({ ...ESTIMATE, quotaLeft: 1_000 })).toBe(true);
+    expect(said().match(/spend it/g)).toHaveLength(1);
+  });
+
+  it('without a terminal nothing is asked, and the share is printed', async () => {
+    const { ask, said } = question(false);
+    expect(await ask({}, { ...FREE, quotaLeft: 1_200 })).toBe(true);
+    expect(said()).toBe(
+      '1,000 identifiers to look up, 1,000 within the quota, more than half of the 1,200 left\n',
+    );
+  });
+});
+
+describe('after a trial', () => {
+  const tried = { ...FREE, trial: TRIAL };
+
+  it.each([
+    ['y\n', true],
+    ['n\n', false],
+  ])('the result is shown, and %j continues: %s', async (answer, isAgreed) => {
+    const { stdin, ask, said } = question();
+    const agreed = ask({ quiet: true }, tried);
+    stdin.write(answer);
+    expect(await agreed).toBe(isAgreed);
+    expect(said().split('\n').slice(0, 4)).toEqual([
+      'tried 20 identifiers: 17 matched (85 %), 2 not found, 1 failed',
+      '  domain:acme.com: Acme, acme.com, score 0.82',
+      '  domain:b.com: no name, no domain, unscored',
+      '1,000 more identifiers to look up, 1,000 within the quota',
+    ]);
+  });
+
+  it.each([
+    [true, { yes: true }, true],
+    [false, {}, false],
+    [false, { yes: true }, true],
+  ])('on a terminal (%s) with %j it continues without a question: %s', async (isTTY, some, continues) => {
+    const { ask, said } = question(isTTY);
+    expect(await ask(some, tried)).toBe(continues);
+    expect(said()).toMatch(/^tried 20 identifiers: 17 matched/);
+    expect(said()).not.toContain('continue?');
+  });
+
+  it('a trial without results has no share', async () => {
+    const { ask, said } = question(false);
+    await ask({}, { ...tried, trial: { isRequested: true, counts: {}, brands: [] } });
+    expect(said()).toMatch(/^tried 0 identifiers: 0 matched\n/);
   });
 });
 

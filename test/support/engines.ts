@@ -4,6 +4,7 @@
  * its own account and outcomes.
  */
 import { join } from 'node:path';
+import { onTestFinished } from 'vitest';
 import { createDatabase, type PostgresServer, startPostgres } from './postgres-server.js';
 import { hasRedisServer, type RedisServer, startRedis } from './redis-server.js';
 
@@ -23,6 +24,15 @@ export interface EngineUnderTest {
 export function inLongTests(engine: EngineUnderTest): EngineUnderTest {
   // Not a copy: a server has no address before it is started.
   return Object.assign(Object.create(engine) as EngineUnderTest, { isLong: true });
+}
+
+/** For a test that is not about the engine: Redis where it is installed, which starts fastest. */
+export async function quickEngine(): Promise<EngineUnderTest> {
+  const engine = redisEngine();
+  if (engine.missing !== null) return embeddedEngine();
+  await engine.start();
+  onTestFinished(() => engine.stop());
+  return engine;
 }
 
 export function embeddedEngine(): EngineUnderTest {

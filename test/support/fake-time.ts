@@ -46,8 +46,9 @@ export async function createFakeTime(): Promise<FakeTime> {
 let found: string | null = null;
 
 /**
- * The library as the program itself would load it; null where it is missing. On a busy machine the
- * program can fail, so it is asked up to three times, and its answer is kept.
+ * The library as the program itself would load it; null where it is missing. The program fails now
+ * and then where a killed one with the same process id left a semaphore, so it is asked up to three
+ * times, and its answer is kept.
  */
 function findLibrary(): string | null {
   for (let tries = 1; found === null && tries <= 3; tries += 1) {

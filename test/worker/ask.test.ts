@@ -450,7 +450,13 @@ describe('a failing service', () => {
     ['with a misspelt host or a certificate that is not trusted ends the run within seconds', {}, 'halted'],
     ['is retried when this run has had answers from it', { run: true }, 'again'],
     ['is retried when this account has had answers from it', { account: true }, 'again'],
-  ])('%s', async (_what, known: { run?: boolean; account?: boolean }, type) => {
+    [
+      'behind a proxy that refuses ends the run too, although earlier runs had answers',
+      { account: true, isBarred: true },
+      'halted',
+    ],
+    ['behind such a proxy is retried when this run has had answers', { run: true, isBarred: true }, 'again'],
+  ])('%s', async (_what, known: { run?: boolean; account?: boolean; isBarred?: boolean }, type) => {
     const asking = createAsking({
       answers: [
         answerOf({
@@ -459,6 +465,7 @@ describe('a failing service', () => {
           retryAfterMs: null,
           isUnsent: true,
           isLasting: true,
+          ...(known.isBarred ? { isBarred: true } : {}),
         }),
       ],
       state: known.account ? ledgerState({ usage: 3 }) : null,
@@ -540,6 +547,10 @@ describe('without a permit nothing is sent', () => {
     [
       { type: 'exhausted', why: 'limit 53' },
       { type: 'halted', halt: { why: 'limit', sentence: 'limit 53' } },
+    ],
+    [
+      { type: 'paused', why: 'paused', retryInMs: 1_000 },
+      { type: 'again', countsAsAttempt: false, retryInMs: 1_000, reason: 'paused' },
     ],
     [{ type: 'revoked', why: 'cancelled' }, { type: 'revoked' }],
     [{ type: 'revoked', why: 'dead' }, { type: 'revoked' }],

@@ -194,6 +194,7 @@ export function runRecord(settings: Partial<RunSettings> = {}, some: Partial<Run
     asOf: NOON,
     keyStartedAt: NOON,
     hasEarlierFailures: false,
+    isPaused: false,
     beatAt: NOON,
     status: 'running',
     reason: null,

@@ -42,6 +42,66 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
   const answersOf = async (texts: readonly string[]) =>
     (await place.statuses(run, texts)).filter((status) => status !== null).length;
 
+  it('parks the chunks of a paused run, looks up those of others, and goes on when it is resumed', async () => {
+    const other = await place.startRun('other');
+    let isPaused = false;
+    const client = place.client(async () => {
+      if (isPaused || place.billed.size < 10) return;
+      isPaused = true;
+      await place.engine.runs.setPaused(run.id, true);
+    });
+    await addAll(brands(150));
+    const worker = place.openWorker({ client, spoolFolder, concurrency: 2 });
+    await worker.start();
+    await vi.waitUntil(() => isPaused, SOON);
+    await place.addChunk(other.id, 0, brands(50, 500));
+    await vi.waitUntil(async () => (await place.engine.runs.heartbeat(other.id)).chunks === 1, SOON);
+    const paused = [...place.billed.keys()].filter((key) => brands(150).includes(key)).length;
+    expect(paused).toBeLessThanOrEqual(10 + 2 * 2);
+    expect(place.billed.size).toBe(paused + 50);
+    await place.engine.runs.setPaused(run.id, false);
+    await finished(3);
+    await worker.stop(5_000);
+    expect(place.billed.size).toBe(200);
+    expect(new Set(place.billed.values())).toEqual(new Set([1]));
+  });
+
+  it('repeats a chunk whose report did not reach the engine: nothing is asked or counted again', async () => {
+    let isLost = false;
+    const engine: Engine = {
+      ...place.engine,
+      runs: {
+        ...place.engine.runs,
+        async addTally(...report) {
+          await place.engine.runs.addTally(...report);
+          if (!isLost && report[2].matched === 20) {
+            isLost = true;
+            throw new Error('the answer was lost');
+          }
+        },
+      },
+    };
+    const chunk = { run: run.id, chunk: 0, identifiers: brands(20), attempts: {} };
+    await place.queue.add('chunk', chunk, { attempts: 2 });
+    await place.openWorker({ client: place.client(), spoolFolder, engine }).start();
+    await finished(1);
+    expect(isLost).toBe(true);
+    const { tally } = await place.engine.runs.heartbeat(run.id);
+    expect(tally).toMatchObject({ matched: 20, stored: 0, billed: 20 });
+    expect(place.billed.size).toBe(20);
+  });
+
+  it('ends the chunks of a paused run that was halted, and asks nothing', async () => {
+    const chunks = await addAll(brands(60));
+    await place.engine.runs.setPaused(run.id, true);
+    await place.engine.runs.halt(run.id, { why: 'credentials', sentence: 'status 401' });
+    const worker = place.openWorker({ client: place.client(), spoolFolder });
+    await worker.start();
+    await finished(chunks);
+    await worker.stop(5_000);
+    expect(place.billed.size).toBe(0);
+  });
+
   it('answers every identifier of its chunks once, and leaves nothing in the queue', async () => {
     const texts = [...brands(120), 'domain:nobody.com'];
     const chunks = await addAll(texts);

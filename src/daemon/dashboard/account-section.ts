@@ -1,99 +1,142 @@
-/** The account: usage and projection. Numbers are text; charts come from `data-` attributes. */
-import { limitText } from '../../context/account-status.js';
-import { countOf, countText, dayText, shareText } from '../../core/figures.js';
-import { capOf, spentOf } from '../../ledger/policy.js';
-import { bar, card, facts, html, type Markup } from '../../run/report/markup.js';
+/** The account: its requests as one bar, and the projection. Pure. */
+import { countOf, countText, dayText, moneyText, shareText } from '../../core/figures.js';
+import type { LedgerState } from '../../ledger/ledger.js';
+import { periodStart } from '../../ledger/period.js';
+import { capOf, limitOf, spentOf } from '../../ledger/policy.js';
+import { card, facts, html, type Markup } from '../../run/report/markup.js';
 import type { DashboardData } from './gather-dashboard.js';
+import { type Hold, holdOf } from './runs-section.js';
 
-/** One slice of a gauge: a tone of the style sheet, and its size. */
-type Slice = readonly [tone: string, size: number];
-
-export function accountSection(data: DashboardData): Markup {
-  const line = html`<div class="canvas-box line-box" data-for="projection" hidden><canvas role="img" aria-label="Requests used in this period, their projection at the current rate, and the limit"></canvas></div>
+/** `currency`: a label of amounts; null: none is set. */
+export function accountSection(data: DashboardData, currency: string | null): Markup {
+  const line = html`<div class="canvas-box line-box" data-for="projection" hidden><canvas role="img" aria-label="Requests used in this period by day, their projection at the current rate, and the limit"></canvas></div>
 ${projection(data)}`;
-  return html`<div class="trio gauges">
-${gaugeCard('quota', 'Quota', quotaFigures(data))}
-${gaugeCard('budget', 'Overage budget', budgetFigures(data))}
-${card('projection', 'End of the period', line)}
-</div>`;
+  return html`${card('quota', 'Quota and overage', accountFigures(data, currency), { isPart: true })}
+${card('projection', 'End of the period', line)}`;
 }
 
-function gaugeCard(name: string, title: string, figures: Markup): Markup {
-  const content = html`<div class="canvas-box" data-for="${name}" hidden><canvas role="img" aria-label="${title}: the numbers are below"></canvas></div>
-${figures}`;
-  return card(name, title, content, { more: 'gauge' });
+type Account = Pick<LedgerState, 'quota' | 'quotaCap' | 'overage' | 'sent' | 'held' | 'others'>;
+type AccountUse = ReturnType<typeof accountUse>;
+
+/** The requests of a period, as they follow each other on the bar. */
+export function accountUse(account: Account) {
+  const { quota, sent, held, others } = account;
+  const [used, limit, cap] = [spentOf(account), limitOf(account), capOf(account)];
+  /** Where the requests of the overage budget begin. */
+  const edge = cap ?? quota ?? used;
+  const end = limit ?? used;
+  const inside = Math.min(used, edge);
+  const beyond = Math.max(0, used - end);
+  /** Whose requests came first is not known, so all have their share of what is inside. */
+  const insideOf = (count: number) => (used === 0 ? 0 : (count / used) * inside);
+  const farthest = Math.max(end, used, 1);
+  // A quota far beyond --quota would leave nothing of the bar.
+  const isShown = quota !== null && quota <= 4 * farthest;
+  return {
+    limit,
+    used,
+    ours: sent + held,
+    left: Math.max(0, edge - used),
+    overage: used - inside - beyond,
+    overageLeft: Math.max(0, end - Math.max(used, edge)),
+    /** Spent by others beyond the limit, or by us before it was lowered. */
+    beyond,
+    /** Requests that the bar is long. */
+    length: isShown ? Math.max(farthest, quota) : farthest,
+    segments: [
+      ['ours', insideOf(sent)],
+      ['flight', insideOf(held)],
+      ['theirs', insideOf(others)],
+      ['left', Math.max(0, edge - used)],
+      ['overage', used - inside - beyond],
+      ['overage-left', Math.max(0, end - Math.max(used, edge))],
+      ['over', beyond],
+    ] as const,
+    marks: [
+      ...(isShown ? [['quota', quota] as const] : []),
+      ...(cap === null ? [] : [['--quota', cap] as const]),
+    ],
+  };
 }
 
-/** What a gauge says, with a bar in the place of the chart where no script runs. */
-function gauge(part: string, slices: readonly Slice[], share: string, of: string, rest: Markup): Markup {
-  const whole = slices.reduce((sum, [, size]) => sum + size, 0) || 1;
-  const drawn = slices.map(([tone, size]) => [tone, tone === 'left' ? 0 : size / whole] as const);
-  return html`<div data-part="${part}" data-gauge="${JSON.stringify(slices)}">
-<p class="gauge-number"><strong>${share}</strong><span>${of} used</span></p>
-<div class="plain">${bar(drawn)}</div>
-${rest}
-</div>`;
+const BAR_Y = 20;
+const BAR_HEIGHT = 18;
+
+/** Positions are percentages, so that it fits any width and its words keep their shape. */
+function accountBar({ segments, length, marks }: AccountUse): Markup {
+  const percent = (count: number) => `${Math.round((count / length) * 10_000) / 100}%`;
+  let at = 0;
+  const drawn = segments.map(([tone, size]) => {
+    const x = at;
+    at += size;
+    return (
+      size > 0 &&
+      html`<rect class="${tone}" x="${percent(x)}" y="${BAR_Y}" width="${percent(size)}" height="${BAR_HEIGHT}"/>`
+    );
+  });
+  const shown = marks.map(([name, place], row) => {
+    const x = percent(place);
+    const share = place / length;
+    const anchor = share < 0.2 ? 'start' : share > 0.8 ? 'end' : 'middle';
+    // One above the bar, one below, so that they never overlap.
+    const isAbove = row === 0;
+    const [from, text] = isAbove ? [BAR_Y - 4, 12] : [BAR_Y, BAR_Y + BAR_HEIGHT + 17];
+    return html`<rect class="mark" x="${x}" y="${from}" width="2" height="${BAR_HEIGHT + 4}" transform="translate(-1)"/><text x="${x}" y="${text}" text-anchor="${anchor}">${name} ${countText(place)}</text>`;
+  });
+  const height = BAR_Y + BAR_HEIGHT + (marks.length > 1 ? 22 : 4);
+  return html`<svg class="account-bar" width="100%" height="${height}" aria-hidden="true"><rect class="track" y="${BAR_Y}" width="100%" height="${BAR_HEIGHT}"/>${drawn}${shown}</svg>`;
 }
 
-function nothing(part: string, why: string | Markup): Markup {
-  return html`<div data-part="${part}"><p class="empty">${why}</p></div>`;
-}
+const HELD: Readonly<Record<Hold, string>> = {
+  paused: 'Spending is paused: no requests are sent.',
+  closed: 'The service refuses further requests.',
+  'used up': 'The limit is used up.',
+};
 
-function quotaFigures({ ledger, limit, account }: DashboardData): Markup {
-  if (account === null) return nothing('quota', 'No account: set the service and its token.');
-  if (ledger === null) return nothing('quota', 'The account has no data yet.');
-  const { sent, held, others, quota, overage, period } = ledger;
+function accountFigures({ account, ledger, limit, budget }: DashboardData, currency: string | null): Markup {
+  if (account === null) return html`<p class="empty">No account: set the service and its token.</p>`;
+  if (ledger === null) return html`<p class="empty">The account has no data yet.</p>`;
+  const { quota, others, held, period, overage: allowed } = ledger;
+  const use = accountUse(ledger);
   const cap = capOf(ledger);
-  const ours = sent + held;
-  const used = spentOf(ledger);
-  if (limit === null) {
-    return html`<div data-part="quota"><p><strong class="big">${countText(used)}</strong> used</p>
-<p class="empty">The quota is unknown until the service answers.</p></div>`;
-  }
-  const left = Math.max(0, limit - used);
-  const tone = toneOf(used, limit);
-  const terms =
-    cap !== null
-      ? `${quota === null ? '' : `Quota ${countText(quota)}. `}Limit: ${limitText(ledger)}. `
-      : overage > 0 &&
-        quota !== null &&
-        `Quota ${countText(quota)} and ${countOf(overage, 'request')} of overage. `;
-  const slices: Slice[] = [
-    [tone, ours],
-    ['theirs', others],
-    ['left', left],
+  const hold = holdOf(ledger, limit);
+  const money = (amount: string) => moneyText(amount, currency);
+  const withMoney = (amount: string | undefined, count: number) =>
+    amount === undefined
+      ? countText(count)
+      : html`${money(amount)}<span class="muted">, ${countOf(count, 'request')}</span>`;
+  const dot = (tone: string, words: string) => html`<span class="dot ${tone}"></span>${words}`;
+  // Within the quota of the service, what is beyond --quota costs nothing.
+  const billed = cap === null ? budget : null;
+  const [left, spent, rest] =
+    cap === null
+      ? ['left of the quota', 'overage used', 'overage left']
+      : [`left of --quota ${countText(cap)}`, 'used beyond it', 'left beyond it'];
+  const hasOverage = allowed > 0 || (budget !== null && budget.overageRequests > 0);
+  const rows = facts([
+    [dot('ours', 'by brand-enrich'), countText(use.ours)],
+    held > 0 && [dot('flight', 'of these in flight'), countText(held)],
+    [dot('theirs', 'by others'), countText(others)],
+    limit !== null && [dot('left', left), countText(use.left)],
+    hasOverage && [dot('overage', spent), withMoney(billed?.used, billed?.overageRequests ?? use.overage)],
+    hasOverage && [dot('overage-left', rest), withMoney(billed?.left, use.overageLeft)],
+    use.beyond > 0 && [dot('over', 'beyond the limit'), countText(use.beyond)],
+  ]);
+  const terms = [
+    period !== null && period !== 'none' && `Since ${dayText(period)}.`,
+    limit === null && 'The quota is unknown until the service answers.',
+    quota !== null && `The quota of the service is ${countText(quota)}.`,
+    quota === null && cap !== null && 'The service reports no quota.',
+    budget !== null &&
+      `Overage budget ${money(budget.budget)}, at ${moneyText(budget.price, currency, 'price')} a request beyond the quota${cap === null ? '' : `; ${money(budget.used)} used`}.`,
+    currency === null && budget !== null && 'Amounts are in the currency of the plan.',
   ];
-  const rest = html`${facts([
-    [html`<span class="dot ${tone}"></span>by brand-enrich`, countText(ours)],
-    [html`<span class="dot theirs"></span>by others`, countText(others)],
-    [html`<span class="dot left"></span>left`, countText(left)],
-  ])}
-<p class="note">${period !== null && period !== 'none' && `Since ${dayText(period)}. `}${terms}${held > 0 && `${countText(held)} in flight.`}</p>`;
-  const of = `${countText(used)} of ${countText(limit)}`;
-  return gauge('quota', slices, shareText(used, limit) || '–', of, rest);
-}
-
-function budgetFigures({ budget, ledger, limit }: DashboardData): Markup {
-  if (budget === null) {
-    const why =
-      ledger !== null && limit === null
-        ? 'Shown when the quota is known.'
-        : html`No money is spent: requests end at the quota. On a plan that bills overage, <code>--plan paid</code> with <code>--overage-budget</code> allows more.`;
-    return nothing('budget', why);
-  }
-  const { overageRequests, requestsAllowed, requestsLeft, quotaCap } = budget;
-  const unspent = Math.max(0, requestsAllowed - overageRequests);
-  const slices: Slice[] = [
-    [toneOf(overageRequests, overageRequests + unspent), overageRequests],
-    ['left', unspent],
-  ];
-  const rest = html`${facts([
-    ['Requests beyond the quota', countText(overageRequests)],
-    ['Price of a request', budget.price],
-    [html`<span class="dot left"></span>left`, budget.left],
-  ])}
-<p class="note">${quotaCap === null ? `The remaining budget buys ${countOf(requestsLeft, 'request')}` : `The budget allows ${countOf(requestsAllowed, 'request')} beyond --quota ${quotaCap}, ${countText(requestsLeft)} left`}. Amounts are in the currency of the plan.</p>`;
-  return gauge('budget', slices, budget.used, `of ${budget.budget}`, rest);
+  return html`<p class="lead"><strong>${countText(use.used)}</strong> ${limit === null ? 'requests used' : `of ${countText(limit)} used`} ${limit !== null && limit > 0 && html`<span class="muted">${shareText(use.used, limit)}</span>`}</p>
+${(limit !== null || use.used > 0) && accountBar(use)}
+${hold !== null && html`<p class="reached">${HELD[hold]}</p>`}
+${rows}
+<p class="note">${terms.filter((term) => term !== false).join(' ')}</p>
+${allowed === 0 && html`<p class="note">brand-enrich spends no money: it stops at the ${cap === null ? 'quota' : 'value of --quota'}. On a plan that bills overage, <code>--plan paid</code> with <code>--overage-budget</code> allows more.</p>`}`;
 }
 
 function projection({ projection, limit, ledger }: DashboardData): Markup {
@@ -102,13 +145,21 @@ function projection({ projection, limit, ledger }: DashboardData): Markup {
       ledger?.period === 'none'
         ? 'The quota of this account does not renew, so there is no projection.'
         : 'Too early: a projection needs one day of the period with requests.';
-    return nothing('projection', why);
+    return html`<div data-part="projection"><p class="empty">${why}</p></div>`;
   }
   const { projected, used, endsOn, limitReachedOn, daysGone, daysLeft } = projection;
   const over = limit === null ? 0 : projected.total - limit;
   const round = (value: number) => Math.round(value * 1_000) / 1_000;
   const [gone, days] = [round(daysGone), round(daysGone + daysLeft)];
-  const line = { gone, days, used: used.total, projected: projected.total, limit, endsOn };
+  const line = {
+    points: daysOf(ledger, gone),
+    gone,
+    days,
+    used: used.total,
+    projected: projected.total,
+    limit,
+    endsOn,
+  };
   const on =
     limit !== null && used.total < limit && html` on <strong>${dayText(limitReachedOn ?? '')}</strong>`;
   const limitText =
@@ -122,8 +173,19 @@ ${limitText}
 </div>`;
 }
 
-/** Near and over are coloured as warnings are elsewhere: from 80 % on. */
-function toneOf(used: number, whole: number): 'ours' | 'near' | 'over' {
-  if (used >= whole && whole > 0) return 'over';
-  return used >= 0.8 * whole && whole > 0 ? 'near' : 'ours';
+const DAY_MS = 86_400_000;
+
+/**
+ * Use at the end of each past day of the period, as days since its start with requests: from 0 if
+ * its first day is known, straight over later days without data, nothing before the first known
+ * day. `gone`: days since the start. The day in progress is left out. Pure.
+ */
+export function daysOf(ledger: Pick<LedgerState, 'days' | 'period'> | null, gone: number) {
+  const startedAt = periodStart(ledger?.period ?? '');
+  const ends = (ledger?.days ?? []).map(
+    ({ day, used }) => [(periodStart(day) - startedAt) / DAY_MS + 1, used] as const,
+  );
+  const [first] = ends.filter(([end]) => end > 0);
+  const start = first?.[0] === 1 ? [[0, 0] as const] : [];
+  return [...start, ...ends.filter(([end]) => end > 0 && end < gone)];
 }

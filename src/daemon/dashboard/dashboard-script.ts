@@ -3,55 +3,40 @@ import { CHART_SCRIPT } from '../../run/report/page-script.js';
 
 export const DASHBOARD_SCRIPT = `'use strict';
 (() => {${CHART_SCRIPT}
-  const TONES = { ours: 'link', theirs: 'unscored', left: 'line', near: 'acceptable', over: 'poor' };
-  const charts = {};
+  const PARTS = document.querySelector('meta[name=parts]').content;
+  let chart = null;
   let heardAt = Date.now();
   let isAsking = false;
 
   const part = (name) => document.querySelector('[data-part="' + name + '"]');
 
-  // A part's data for its chart, which is made at its first use; null where there is none to draw.
-  function chartOf(name, attribute, type, more) {
-    const place = document.querySelector('[data-for="' + name + '"]');
-    if (!place) return null;
-    const text = part(name)?.dataset[attribute];
-    place.hidden = !text;
-    if (!text) return null;
-    charts[name] ??= new Chart(place.querySelector('canvas'), {
-      type,
-      data: { datasets: [{ data: [], borderWidth: 0 }] },
-      options: options({ events: [], plugins: { legend: { display: false }, tooltip: { enabled: false } }, ...more })
-    });
-    return { chart: charts[name], data: JSON.parse(text) };
-  }
-
-  function drawGauge(name) {
-    const found = chartOf(name, 'gauge', 'doughnut', { circumference: 180, rotation: -90, cutout: '74%' });
-    if (!found) return;
-    const slices = found.data.some(([, size]) => size > 0) ? found.data : [['left', 1]];
-    const [set] = found.chart.data.datasets;
-    set.data = slices.map(([, size]) => size);
-    set.backgroundColor = slices.map(([tone]) => color(TONES[tone]));
-    found.chart.update('none');
-  }
-
   const days = new Intl.DateTimeFormat('en-GB', { day: 'numeric', month: 'short', timeZone: 'UTC' });
 
   function drawLine() {
     const font = { size: 12 };
-    const found = chartOf('projection', 'line', 'line', {
-      scales: {
-        x: { type: 'linear', min: 0, grid: { display: false }, border: {}, ticks: { maxRotation: 0, font } },
-        y: { beginAtZero: true, grace: '8%', border: { display: false }, grid: {}, ticks: { maxTicksLimit: 4, precision: 0, font } }
-      }
+    const place = document.querySelector('[data-for="projection"]');
+    const text = part('projection')?.dataset.line;
+    if (!place) return;
+    place.hidden = !text;
+    if (!text) return;
+    const line = JSON.parse(text);
+    chart ??= new Chart(place.querySelector('canvas'), {
+      type: 'line',
+      data: { datasets: [] },
+      options: options({
+        events: [],
+        plugins: { legend: { display: false }, tooltip: { enabled: false } },
+        scales: {
+          x: { type: 'linear', min: 0, grid: { display: false }, border: {}, ticks: { maxRotation: 0, font } },
+          y: { beginAtZero: true, grace: '8%', border: { display: false }, grid: {}, ticks: { maxTicksLimit: 4, precision: 0, font } }
+        }
+      })
     });
-    if (!found) return;
-    const { chart, data: line } = found;
     const set = (points, tone, more) => ({
       data: points.map(([x, y]) => ({ x, y })), borderColor: color(tone), backgroundColor: color(tone), borderWidth: 2, pointRadius: 0, ...more
     });
     chart.data.datasets = [
-      set([[0, 0], [line.gone, line.used]], 'link', { borderWidth: 3 }),
+      set([...line.points, [line.gone, line.used]], 'link', { borderWidth: 3, pointRadius: line.points.length === 0 ? 4 : 0 }),
       set([[line.gone, line.used], [line.days, line.projected]], 'link', { borderDash: [5, 5] }),
       set(line.limit === null ? [] : [[0, line.limit], [line.days, line.limit]], 'poor', { borderWidth: 1.5 })
     ];
@@ -68,9 +53,6 @@ export const DASHBOARD_SCRIPT = `'use strict';
   function draw() {
     if (typeof Chart === 'undefined') return;
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-    root.classList.add('drawn');
-    drawGauge('quota');
-    drawGauge('budget');
     drawLine();
   }
 
@@ -80,12 +62,43 @@ export const DASHBOARD_SCRIPT = `'use strict';
     if (isEmpty(document) !== isEmpty(fresh)) return location.reload();
     fresh.querySelectorAll('[data-part]').forEach((next) => {
       const old = part(next.dataset.part);
-      if (!old || old.outerHTML === next.outerHTML) return;
-      const link = old.contains(document.activeElement) && document.activeElement.getAttribute('href');
-      old.replaceWith(document.importNode(next, true));
-      if (link) part(next.dataset.part).querySelector('a[href="' + link + '"]')?.focus({ preventScroll: true });
+      if (!old || isInUse(old)) return;
+      next.querySelectorAll('details').forEach((each) => {
+        const before = each.id && document.getElementById(each.id);
+        if (before) each.open = before.open;
+      });
+      if (old.outerHTML === next.outerHTML) return;
+      const focused = old.contains(document.activeElement) && nameOf(document.activeElement);
+      const drawn = document.importNode(next, true);
+      old.replaceWith(drawn);
+      if (!focused) return;
+      const same = [...drawn.querySelectorAll('a, button, input, summary, [tabindex]')].find((each) => nameOf(each) === focused);
+      // Where it is gone, browsers let the Tab key go on from the same place.
+      same?.focus({ preventScroll: true });
     });
     draw();
+  }
+
+  // The same for a control before and after.
+  function nameOf(control) {
+    const form = control.closest('form');
+    return [
+      control.tagName, control.id, control.name, control.getAttribute('href'), form?.getAttribute('action'),
+      control.closest('details')?.id, control.tagName === 'BUTTON' ? control.textContent : ''
+    ].join('|');
+  }
+
+  const FIELDS = 'input:not([type=hidden]), select, textarea';
+
+  // Whether a button is held down, or a form filled in: its part stays until it is sent or emptied.
+  function isInUse(place) {
+    return place.matches(':active') || [...place.querySelectorAll(FIELDS)].some((field) => field === document.activeElement || isChanged(field));
+  }
+
+  function isChanged(field) {
+    const { options, files } = field;
+    if (options) return field.selectedIndex !== Math.max(0, [...options].findIndex((each) => each.defaultSelected));
+    return files ? files.length > 0 : field.value !== field.defaultValue || field.checked !== field.defaultChecked;
   }
 
   async function renew() {
@@ -94,7 +107,7 @@ export const DASHBOARD_SCRIPT = `'use strict';
     let silence = '';
     try {
       const patience = AbortSignal.timeout(10000);
-      const response = await fetch('/parts', { signal: patience, cache: 'no-store', redirect: 'error' });
+      const response = await fetch(PARTS, { signal: patience, cache: 'no-store', redirect: 'error' });
       if (response.status === 401) location.reload();
       if (!response.ok) throw new Error(String(response.status));
       const text = await response.text();

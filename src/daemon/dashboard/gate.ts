@@ -1,5 +1,5 @@
 /** Before every page: security headers, host name check, sign-in. This process signs its cookie. */
-import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
 import { isIPv6 } from 'node:net';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
@@ -8,21 +8,42 @@ import { secureHeaders } from 'hono/secure-headers';
 import { auth } from 'hono/utils/basic-auth';
 import { isLoopbackHost } from '../../config/address-values.js';
 import type { Clock } from '../../core/clock.js';
-import { type Page, renderSignIn } from './render-dashboard.js';
+import { type Page, renderSignIn } from './plain-pages.js';
 
 export interface GateOptions {
   /** Where it listens. */
   readonly host: string;
   readonly password: string;
+  /** Signs cookies and forms. */
+  readonly key: Buffer;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
 }
+
+/** Who signed in, and how. */
+export interface Session {
+  readonly type: 'cookie' | 'basic';
+  /** The name that they gave, for the log. */
+  readonly user: string;
+  /** In every form of the session: another page cannot know it. */
+  readonly formToken: string;
+}
+
+/** For whom a page is made. */
+export interface Viewer extends Pick<Session, 'user' | 'formToken'> {
+  /** What their last action did; null: nothing is said. */
+  readonly notice: string | null;
+}
+
+export type GatedApp = Hono<{ Variables: { session: Session } }>;
+
+const LONGEST_NAME = 60;
+const NAMELESS = 'unnamed';
 
 const LONGEST_FORM = 4_096;
 
 /** An app that lets through to what is added to it only who may look. */
-export function createGate({ host, password, clock }: GateOptions): Hono {
-  const app = new Hono();
-  const key = randomBytes(32);
+export function createGate({ host, password, key, clock }: GateOptions): GatedApp {
+  const app: GatedApp = new Hono();
   const guesses = createGuessLimit();
 
   /** null: the password is right. Else how long to wait until the next attempt is looked at. */
@@ -39,10 +60,12 @@ export function createGate({ host, password, clock }: GateOptions): Hono {
   }
 
   /** Goes on to `path` with a cookie, if the password is right. */
-  async function enter(context: Context, path: string, text: string): Promise<Response> {
+  async function enter(context: Context, path: string, text: string, user: string): Promise<Response> {
     const waitMs = attempt(context, text);
     if (waitMs !== null) return refuse(context, path, waitMs);
-    await setSignedCookie(context, cookieName(context), String(clock.now() + SESSION_MS), key, {
+    const until = clock.now() + SESSION_MS;
+    const content = `${until}.${randomBytes(9).toString('base64url')}.${nameOf(user)}`;
+    await setSignedCookie(context, cookieName(context, 'session'), content, key, {
       httpOnly: true,
       sameSite: 'Strict',
       path: '/',
@@ -74,10 +97,11 @@ export function createGate({ host, password, clock }: GateOptions): Hono {
     const length = Number(context.req.header('content-length') ?? Number.NaN);
     if (!(length <= LONGEST_FORM)) return context.text('not a sign-in form\n', 413);
     const form = new URLSearchParams(await context.req.text());
-    return enter(context, ownPath(form.get('next') ?? undefined), form.get('password') ?? '');
+    const next = ownPath(form.get('next') ?? undefined);
+    return enter(context, next, form.get('password') ?? '', form.get('user') ?? '');
   });
   app.post('/sign-out', (context) => {
-    deleteCookie(context, cookieName(context), { path: '/' });
+    deleteCookie(context, cookieName(context, 'session'), { path: '/' });
     return context.redirect('/sign-in', 303);
   });
 
@@ -85,16 +109,28 @@ export function createGate({ host, password, clock }: GateOptions): Hono {
     const url = new URL(context.req.url);
     const token = url.searchParams.get('token');
     if (token !== null && context.req.method === 'GET') {
+      const name = url.searchParams.get('name') ?? '';
       url.searchParams.delete('token');
-      return enter(context, ownPath(`${url.pathname}${url.search}`), token);
+      url.searchParams.delete('name');
+      const next = ownPath(`${url.pathname}${url.search}`);
+      // The log says who did what, so people give their name first.
+      if (name === '' && wantsPage(context)) return sendPage(context, renderSignIn(next, null, token));
+      return enter(context, next, token, name);
     }
     // False where the signature is not our own.
-    const until = await getSignedCookie(context, key, cookieName(context));
-    if (Number(until) > clock.now()) return next();
+    const content = await getSignedCookie(context, key, cookieName(context, 'session'));
+    const [, until, user] = /^(\d+)\.[\w-]+\.(.*)$/s.exec(content || '') ?? [];
+    if (content && user !== undefined && Number(until) > clock.now()) {
+      const formToken = createHmac('sha256', key).update(`form ${content}`).digest('base64url');
+      context.set('session', { type: 'cookie', user, formToken });
+      return next();
+    }
     const said = auth(context.req.raw);
     if (said !== undefined) {
       const waitMs = attempt(context, said.password);
-      return waitMs === null ? next() : refuse(context, '/', waitMs);
+      if (waitMs !== null) return refuse(context, '/', waitMs);
+      context.set('session', { type: 'basic', user: nameOf(said.username), formToken: '' });
+      return next();
     }
     if (wantsPage(context)) {
       const path = ownPath(`${url.pathname}${url.search}`);
@@ -105,14 +141,21 @@ export function createGate({ host, password, clock }: GateOptions): Hono {
   return app;
 }
 
-export function sendPage(context: Context, page: Page, status: 200 | 401 | 429 = 200) {
+export function sendPage(context: Context, page: Page, status: 200 | 401 | 404 | 429 | 503 = 200) {
   context.header('content-security-policy', page.policy);
   return context.html(page.html, status);
 }
 
 /** Browsers share the cookies of a host among its ports. */
-function cookieName(context: Context): string {
-  return `brand-enrich-${new URL(context.req.url).port || '80'}`;
+export function cookieName(context: Context, purpose: 'session' | 'notice'): string {
+  return `brand-enrich-${purpose}-${new URL(context.req.url).port || '80'}`;
+}
+
+/** One line, of a length fit for a log. */
+function nameOf(text: string): string {
+  const line = text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\s]+/gu, ' ').trim();
+  // By characters: half of one cannot be in a cookie.
+  return [...line].slice(0, LONGEST_NAME).join('') || NAMELESS;
 }
 
 function wantsPage(context: Context): boolean {

@@ -3,13 +3,18 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type GivenTerms, readAccountStatus } from '../../context/account-status.js';
 import type { Clock } from '../../core/clock.js';
+import { sentenceOf } from '../../core/figures.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { readPlainFile } from '../../core/plain-file.js';
+import { countChunks } from '../../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
+import { listWorkers } from '../../engine/worker-sessions.js';
 import type { AccountNames } from '../../run/enrich-request.js';
+import { listFailed } from '../inbox/ended-jobs.js';
 import { listClosedInboxes, whyClosedHere } from '../inbox/inbox-folder-settings.js';
-import { listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js';
+import { listQueued, listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js';
 import { createScheduleBook } from '../schedules/schedule-book.js';
+import type { UploadsView } from './upload-card.js';
 
 /** Times are milliseconds since 1970. */
 export type DashboardData = Readonly<Awaited<ReturnType<typeof gatherDashboard>>>;
@@ -31,6 +36,9 @@ export interface DashboardView {
    * Why the service counts as unavailable; null while it answers, or if this process sends nothing.
    */
   readonly serviceOutage: string | null;
+  readonly uploads: UploadsView;
+  /** A label of amounts; null: none is set. */
+  readonly currency: string | null;
   /** Brands and quota are made up. */
   readonly isSample: boolean;
   /** This process is stopping. */
@@ -50,19 +58,26 @@ export async function gatherDashboard(
   terms: GivenTerms,
   inboxes: readonly string[],
 ) {
-  const queueCounts = async () => (await queue?.getJobCounts('waiting', 'active', 'delayed')) ?? null;
-  const [account, schedules, shownInboxes, closed] = await Promise.all([
+  const queueCounts = async () => queue && countChunks(queue);
+  const [account, workers, schedules, shownInboxes, failed, closed] = await Promise.all([
     readAccountStatus(engine, queueCounts, names, terms, RUNS_READ),
+    // An outage shows in the others; a server may forbid this one alone.
+    queue && listWorkers(queue).catch(() => null),
     createScheduleBook(engine).list(),
     Promise.all(inboxes.map(readInbox)),
+    Promise.all(inboxes.map(listFailed)),
     listClosedInboxes(engine.keyValues),
   ]);
   const at = Date.now();
   return {
     ...account,
+    /** Of the queue, on all machines; null: not known. */
+    workers,
     schedules,
     /** `closed`: why no file is taken from it; null: files are. */
     inboxes: shownInboxes.map((inbox) => ({ ...inbox, closed: whyClosedHere(closed, inbox.folder) })),
+    /** In the order of `inboxes`. */
+    failed,
     /** When it was gathered, by this machine's clock, and by the engine's, which dates runs. */
     at,
     storeNow: account.ledger?.now ?? at,
@@ -72,11 +87,13 @@ export async function gatherDashboard(
 /** A watched folder, absolute, and what waits in it, longest first; null when it is unreadable. */
 async function readInbox(folder: string) {
   const place = join(folder, 'waiting');
-  const waiting = existsSync(place) ? await Promise.all((await listWaiting(place)).map(readWaiting)) : null;
-  return { folder, waiting };
+  const parked = existsSync(place) ? await listWaiting(place) : null;
+  parked?.sort((a, b) => a.waitingSince - b.waitingSince);
+  const waiting = parked && (await Promise.all(parked.map(readWaiting)));
+  return { folder, waiting, ...(await listQueued(folder)) };
 }
 
-async function readWaiting({ file, folder, parkedAt: since }: ParkedJob, position: number) {
+async function readWaiting({ file, folder, waitingSince: since }: ParkedJob, position: number) {
   const isRead = position < REASONS_READ && file !== REASON_FILE;
   const text = isRead ? await readPlainFile(join(folder, REASON_FILE)).catch(() => '') : '';
   return { file, folder: basename(folder), since, reason: reasonOf(text) };
@@ -86,7 +103,7 @@ async function readWaiting({ file, folder, parkedAt: since }: ParkedJob, positio
 function reasonOf(text: string): string {
   const first = (text.split('\n', 1)[0] ?? '').replace(/^Not finished yet: /, '').trim();
   if (first === '') return 'Continues when quota and budget allow it and the service answers.';
-  return `${first.charAt(0).toUpperCase()}${first.slice(1, 500)}`;
+  return sentenceOf(first.slice(0, 500));
 }
 
 const FRESH_MS = 1_000;
@@ -105,6 +122,9 @@ export function createNewestData(options: {
   let outageNoticedAt: number | null = null;
   let lookedAt = 0;
   let hasWarned = false;
+  let isStale = false;
+  let begun = 0;
+  let shown = 0;
   let gathering: Promise<boolean> | null = null;
 
   function warnOnce(error: unknown): false {
@@ -114,22 +134,34 @@ export function createNewestData(options: {
   }
 
   function renew(): Promise<boolean> {
+    isStale = false;
+    begun += 1;
+    const turn = begun;
     const renewed = gather().then((newest) => {
-      data = newest;
+      // One that began earlier may end later.
+      if (turn > shown) data = newest;
+      shown = Math.max(shown, turn);
       outageNoticedAt = null;
       hasWarned = false;
       return true;
     });
-    return renewed.catch(warnOnce).finally(() => {
-      gathering = null;
+    const ended = renewed.catch(warnOnce).finally(() => {
+      if (gathering === ended) gathering = null;
     });
+    return ended;
   }
 
   return {
+    /** Something was changed: the next look does not use what was gathered before. */
+    expire(): void {
+      isStale = true;
+      gathering = null;
+    },
     /** Never rejects. */
     async look(): Promise<Pick<DashboardView, 'data' | 'outageNoticedAt'>> {
       const now = clock.now();
-      if (data === null || outageNoticedAt !== null || now - data.at >= FRESH_MS || now < data.at) {
+      const isOld = data === null || now - data.at >= FRESH_MS || now < data.at;
+      if (isOld || isStale || outageNoticedAt !== null) {
         if (gathering === null && now - lookedAt >= NOTICED_ANEW_MS) outageNoticedAt = null;
         gathering ??= renew();
         // While it is unavailable, views do not wait for it.

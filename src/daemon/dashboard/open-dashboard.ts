@@ -1,7 +1,9 @@
 /** The dashboard for `up`: page, parts, the same as JSON, and Bull Board, loaded at first use. */
+import { randomBytes } from 'node:crypto';
 import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 import { getRequestListener } from '@hono/node-server';
+import type { Context } from 'hono';
 import { readDashboardPassword } from '../../config/secrets.js';
 import type { Settings } from '../../config/settings.js';
 import { systemClock } from '../../core/clock.js';
@@ -13,12 +15,25 @@ import { printText } from '../../core/terminal-text.js';
 import type { Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { readChartLibrary } from '../../run/report/page-script.js';
-import { tickQueueOf } from '../schedules/schedule-book.js';
-import { createGate, type GateOptions, randomPassword, sendPage } from './gate.js';
+import { createScheduleBook, tickQueueOf } from '../schedules/schedule-book.js';
+import { type Action, addActions, takeNotice } from './actions.js';
+import {
+  createGate,
+  type GatedApp,
+  type GateOptions,
+  randomPassword,
+  sendPage,
+  type Viewer,
+} from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard } from './gather-dashboard.js';
+import { createRunLook } from './look-at-run.js';
 import type { QueueBoard } from './queue-board.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
+import { runActions } from './run-actions.js';
+import { addRunRoutes, failedActions } from './run-routes.js';
+import { scheduleActions } from './schedule-actions.js';
 import { statusOf } from './status-json.js';
+import { addUploads, type UploadParts, uploadActions } from './upload-routes.js';
 import { QUEUE_PATH } from './waiting-sections.js';
 
 export interface DashboardContext {
@@ -28,6 +43,8 @@ export interface DashboardContext {
   readonly names: AccountNames | null;
   /** The watched folders, absolute: their files in `waiting/` are shown. */
   readonly inboxes: readonly string[];
+  /** Files that people send for one of these folders. */
+  readonly uploads: UploadParts;
   /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
   readonly outage?: () => string | null;
   readonly log: Log;
@@ -39,6 +56,8 @@ export interface DashboardContext {
 }
 
 const CLOSE_MS = 1_000;
+const REQUEST_MS = 6 * 3_600_000;
+const SILENCE_MS = 120_000;
 
 /**
  * Serves the dashboard until `releasers` run; null with `--no-dashboard`. `signInUrl` is a secret,
@@ -46,7 +65,7 @@ const CLOSE_MS = 1_000;
  * without one, `FailFileError` when it has no port.
  */
 export async function openDashboard(context: DashboardContext) {
-  const { settings, engine, names, inboxes, log, stderr, stop, releasers } = context;
+  const { settings, engine, names, inboxes, uploads, log, stderr, stop, releasers } = context;
   if (!settings.dashboard) return null;
   const given = readDashboardPassword(settings);
   const password = given ?? randomPassword();
@@ -76,20 +95,41 @@ export async function openDashboard(context: DashboardContext) {
     return createQueueBoard(shown, (reason) => log.debug({ reason }, 'the queue cannot be shown'));
   }
 
+  const look = async () => ({
+    ...(await newest.look()),
+    uploads: { roots: inboxes, received: uploads.uploads.list() },
+    host: hostname(),
+    now: systemClock.now(),
+    serviceOutage: context.outage?.() ?? null,
+    currency,
+    isSample: settings.sample,
+    isStopping: stop.aborted,
+  });
+  const { overagePrice, currency } = settings;
+  const terms = { overagePrice, currency };
+  const chartLibrary = await readChartLibrary();
+  const lookAtRun = createRunLook({ engine, look, inboxes });
   const server = await serveDashboard({
     host: settings.dashboardHost,
     port: settings.dashboardPort,
     password,
     clock: systemClock,
-    chartLibrary: await readChartLibrary(),
-    look: async () => ({
-      ...(await newest.look()),
-      host: hostname(),
-      now: systemClock.now(),
-      serviceOutage: context.outage?.() ?? null,
-      isSample: settings.sample,
-      isStopping: stop.aborted,
-    }),
+    chartLibrary,
+    actions: onNewestData(
+      [
+        ...runActions({ engine, look, lookAtRun, terms }),
+        ...failedActions(inboxes),
+        ...scheduleActions(createScheduleBook(engine), look),
+        ...uploadActions(uploads),
+      ],
+      newest.expire,
+    ),
+    log,
+    look,
+    addPages(app, viewerOf) {
+      addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, chartLibrary, now: systemClock.now });
+      addUploads(app, viewerOf, { ...uploads, log });
+    },
     openBoard() {
       board ??= loadBoard().catch((error: unknown) => {
         board = undefined;
@@ -108,12 +148,27 @@ export async function openDashboard(context: DashboardContext) {
   return { url, signInUrl };
 }
 
-export interface DashboardServerOptions extends GateOptions {
+/** Actions that see the newest data, as does the page after them. */
+function onNewestData(actions: readonly Action[], expire: () => void): Action[] {
+  return actions.map((action) => ({
+    ...action,
+    async carryOut(input) {
+      expire();
+      return action.carryOut(input).finally(expire);
+    },
+  }));
+}
+
+export interface DashboardServerOptions extends Omit<GateOptions, 'key'> {
   /** 0 takes a free one. */
   readonly port: number;
   readonly look: () => Promise<DashboardView>;
+  /** Adds further pages; `viewerOf`: with the notice of their last action. Default: none. */
+  readonly addPages?: (app: GatedApp, viewerOf: (context: Context) => Promise<Viewer>) => void;
   /** The browser build of Chart.js, as text. */
   readonly chartLibrary: string;
+  readonly actions: readonly Action[];
+  readonly log: Log;
   /** Opened at the first view of the queue. */
   readonly openBoard: () => Promise<QueueBoard>;
   /** Is called with bugs. */
@@ -122,11 +177,22 @@ export interface DashboardServerOptions extends GateOptions {
 
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
-  const { host, port, look, chartLibrary, openBoard, onError } = options;
-  const app = createGate(options);
+  const { host, port, look, chartLibrary, actions, log, openBoard, onError } = options;
+  const key = randomBytes(32);
+  const app = createGate({ ...options, key });
   const policy = "default-src 'none'";
-  app.get('/', async (context) => sendPage(context, renderDashboard(await look(), chartLibrary)));
-  app.get('/parts', async (context) => sendPage(context, { html: renderParts(await look()), policy }));
+  const viewerOf = async (context: Context) => {
+    return { ...context.get('session'), notice: await takeNotice(context, key) };
+  };
+  app.get('/', async (context) => {
+    return sendPage(context, renderDashboard(await look(), await viewerOf(context), chartLibrary));
+  });
+  app.get('/parts', async (context) => {
+    const viewer = { ...context.get('session'), notice: null };
+    return sendPage(context, { html: renderParts(await look(), viewer), policy });
+  });
+  options.addPages?.(app, viewerOf);
+  addActions(app, actions, { log, key });
   app.get('/status.json', async (context) => {
     context.header('content-security-policy', policy);
     return context.json(statusOf(await look()));
@@ -139,6 +205,9 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
     return context.text('internal error; see the log\n', 500);
   });
   const todo = 'choose another --dashboard-port or --dashboard-host, or --no-dashboard';
-  const server = createServer(getRequestListener(app.fetch, { hostname: 'localhost' }));
+  // A large file may take hours; a connection on which nothing moves is closed.
+  const limits = { requestTimeout: REQUEST_MS };
+  const server = createServer(limits, getRequestListener(app.fetch, { hostname: 'localhost' }));
+  server.setTimeout(SILENCE_MS);
   return listenHttp(server, { host, port, purpose: 'dashboard', todo });
 }

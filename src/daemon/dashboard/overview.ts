@@ -1,5 +1,5 @@
 /** The top of the page: one word, one sentence, what hinders the work, and the main figures. */
-import { agoText, clockText, countOf, countText, dayText, shareText } from '../../core/figures.js';
+import { agoText, clockText, countOf, countText, dayText, shareText, spanText } from '../../core/figures.js';
 import { roomOf, spentOf } from '../../ledger/policy.js';
 import { html, keyFigures, type Mark, type Markup } from '../../run/report/markup.js';
 import type { DashboardData, DashboardView } from './gather-dashboard.js';
@@ -7,7 +7,7 @@ import { type Hold, holdOf, isAtWork, judgeRuns } from './runs-section.js';
 
 const HOLD_MARKS: Readonly<Record<Hold, Mark>> = {
   paused: ['Paused', 'warn'],
-  closed: ['Account closed', 'bad'],
+  closed: ['Quota reached', 'bad'],
   'used up': ['Limit used up', 'bad'],
 };
 
@@ -19,7 +19,27 @@ export function verdictOf({ data, outageNoticedAt, serviceOutage, isStopping }: 
   const hold = holdOf(data.ledger, data.limit);
   if (hold !== null) return HOLD_MARKS[hold];
   if (serviceOutage !== null) return ['Service unavailable', 'warn'];
+  if (silenceOf(data)?.isLong) return ['No answers', 'warn'];
   return judgeRuns(data).some(isAtWork) ? ['Working', 'good'] : ['Idle', 'calm'];
+}
+
+/** From then on a silent service is worth a warning. */
+const SILENT_MS = 30_000;
+
+/**
+ * How long the service has been silent; null while nothing is asked. An answer from before the run
+ * that asks says nothing: then it is the time since that began, and `hasAnswered` is false.
+ */
+export function silenceOf(data: DashboardData) {
+  const { ledger, storeNow, account } = data;
+  const asking = judgeRuns(data).filter(
+    ({ run, standing }) => standing === 'running' && run.settings.account === account,
+  );
+  if (ledger === null || ledger.held === 0 || asking.length === 0) return null;
+  const startedAt = Math.min(...asking.map(({ run }) => run.asOf));
+  const answeredAt = ledger.answeredAt ?? 0;
+  const ms = Math.max(0, storeNow - Math.max(answeredAt, startedAt));
+  return { ms, hasAnswered: answeredAt >= startedAt, isLong: ms >= SILENT_MS };
 }
 
 /** The current work, in one sentence. */
@@ -35,7 +55,11 @@ export function headlineOf(data: DashboardData): string {
   if (left !== null)
     parts.push(left === 0 ? 'no request is left' : `${countOf(left, 'request is', 'requests are')} left`);
   const last = parts.pop();
-  return `${parts.length === 0 ? last : `${parts.join(', ')} and ${last}`}.`;
+  const sentence = `${parts.length === 0 ? last : `${parts.join(', ')} and ${last}`}.`;
+  const silence = silenceOf(data);
+  if (silence === null || (!silence.hasAnswered && !silence.isLong)) return sentence;
+  const { ms, hasAnswered } = silence;
+  return `${sentence} ${hasAnswered ? `Last answer ${agoText(0, ms)}` : `No answer for ${spanText(ms)}`}.`;
 }
 
 export function banners(view: DashboardView): Markup {
@@ -51,15 +75,24 @@ export function banners(view: DashboardView): Markup {
       html`<p class="banner bad">No answer from the engine since ${moment(outageNoticedAt)}.${known}</p>`,
     serviceOutage !== null &&
       html`<p class="banner warn">The service is unavailable: ${serviceOutage}. One request at a time checks it; work resumes when it answers.</p>`,
+    serviceOutage === null && data && silenceText(data),
     data && hold && html`<p class="banner ${HOLD_MARKS[hold][1]}">${holdText(hold, data)}</p>`,
   ]}</div>`;
+}
+
+function silenceText(data: DashboardData): Markup | null {
+  const silence = silenceOf(data);
+  if (!silence?.isLong) return null;
+  const { ms, hasAnswered } = silence;
+  const what = hasAnswered ? `last answered ${agoText(0, ms)}` : `has not answered for ${spanText(ms)}`;
+  return html`<p class="banner warn">The service ${what}; ${countOf(data.ledger?.held ?? 0, 'request')} in flight. Requests without an answer end at <code>--timeout</code> and count as used.</p>`;
 }
 
 function holdText(hold: Hold, { ledger, projection, storeNow }: DashboardData): string {
   const renews = projection === null ? '' : ` The next period begins on ${dayText(projection.endsOn)}.`;
   switch (hold) {
     case 'paused':
-      return 'Spending is paused; brand-enrich resume allows it again.';
+      return 'Spending is paused for all runs; the dashboard or brand-enrich resume allows it again.';
     case 'closed':
       return `The service refused further requests ${agoText(ledger?.closedAt ?? storeNow, storeNow)}: the quota is reached. It is checked automatically.${renews}`;
     case 'used up':

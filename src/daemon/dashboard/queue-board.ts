@@ -6,6 +6,7 @@ import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
 import { withinDeadline } from '../../core/lifecycle.js';
+import { listWorkers } from '../../engine/worker-sessions.js';
 import { QUEUE_PATH } from './waiting-sections.js';
 
 /** `title` and `description` are for people. */
@@ -27,7 +28,35 @@ const DEADLINE_MS = 10_000;
 /** Elements that would load something from another host. */
 const FROM_ELSEWHERE = /<(link|script|img)\b[^>]*\b(href|src)="(https?:)?\/\/[^"]*"[^>]*>(<\/script>)?/gi;
 
+/** Its own links are in a menu. First in the page, so the first stop of the Tab key. */
+const WAY_BACK =
+  '<a href="/" style="position:fixed;right:16px;bottom:16px;z-index:50;padding:8px 14px;border-radius:99px;' +
+  'background:#1a1d23;color:#fff;border:1px solid #98a1b0;font:600 14px system-ui,sans-serif;text-decoration:none">' +
+  '← Back to the dashboard</a>';
+
 const UNAVAILABLE = 'the engine is unavailable; reload this page later\n';
+
+/** BullMQ's list of sessions has no addresses on PostgreSQL; the base class leaves those out. */
+class ShownQueueAdapter extends BullMQAdapter {
+  readonly #queue: Queue;
+
+  constructor(...[queue, options]: ConstructorParameters<typeof BullMQAdapter>) {
+    super(queue, options);
+    this.#queue = queue;
+  }
+
+  override async getWorkers() {
+    const workers = await listWorkers(this.#queue);
+    return (
+      workers?.map(({ id, host, pid, since, address }) => ({
+        id,
+        name: `${host}, process ${pid}`,
+        addr: address || 'a PostgreSQL session',
+        age: Math.max(0, Math.round((Date.now() - since) / 1_000)),
+      })) ?? null
+    );
+  }
+}
 
 /** The caller closes the queues. `onError` gets the driver's message; readers do not see it. */
 export function createQueueBoard(shown: readonly ShownQueue[], onError: (reason: string) => void) {
@@ -36,13 +65,12 @@ export function createQueueBoard(shown: readonly ShownQueue[], onError: (reason:
   createBullBoard({
     queues: shown.map(
       ({ queue, title, description }) =>
-        new BullMQAdapter(queue, { readOnlyMode: true, displayName: title, description }),
+        new ShownQueueAdapter(queue, { readOnlyMode: true, displayName: title, description }),
     ),
     serverAdapter: adapter,
     options: {
       uiConfig: {
         boardTitle: 'brand-enrich',
-        miscLinks: [{ text: 'Back to the dashboard', url: '/' }],
         hideDocsLink: true,
         pollingInterval: { showSetting: false, forceInterval: 5 },
       },
@@ -68,7 +96,7 @@ export function createQueueBoard(shown: readonly ShownQueue[], onError: (reason:
       headers.set('content-security-policy', POLICY);
       const isPage = headers.get('content-type')?.startsWith('text/html') === true;
       if (isPage) headers.delete('content-length');
-      const body = isPage ? (await answer.text()).replace(FROM_ELSEWHERE, '') : answer.body;
+      const body = isPage ? withWayBack(await answer.text()) : answer.body;
       return new Response(body, { status: answer.status, headers });
     },
   };
@@ -81,4 +109,8 @@ function serveFiles(options: Parameters<typeof serveStatic>[0] = {}): ReturnType
     root: resolve(options.root ?? ''),
     rewriteRequestPath: (path) => path.replace(/^\/static/, ''),
   });
+}
+
+function withWayBack(page: string): string {
+  return page.replace(FROM_ELSEWHERE, '').replace(/<body\b[^>]*>/, (body) => `${body}${WAY_BACK}`);
 }

@@ -1,16 +1,19 @@
 /** Runs: the standing of each, by record, heartbeat and account, and its identifiers by outcome. */
-import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
+import { partsOf } from '../../context/status-document.js';
+import { agoText, countOf, countText, sentenceOf, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { bar, card, html, type Mark, type Markup } from '../../run/report/markup.js';
-import { foundNothing, isAlive, type RunRecord } from '../../stores/run-store.js';
+import { foundNothing, isAlive, queuedText, type RunRecord, runsBefore } from '../../stores/run-store.js';
+import { actionButton, type Forms } from './actions.js';
 import type { DashboardData } from './gather-dashboard.js';
+import { runPath } from './plain-pages.js';
 
 const SHOWN = 8;
 
 const MARKS: Readonly<Record<Standing, Mark>> = {
   running: ['Running', 'good'],
   held: ['Waiting', 'warn'],
-  dead: ['Gone', 'bad'],
+  dead: ['Dead', 'bad'],
   finished: ['Finished', 'calm'],
   stopped: ['Stopped', 'warn'],
   cancelled: ['Cancelled', 'calm'],
@@ -23,7 +26,7 @@ const HELD: Readonly<Record<RunHold, string>> = {
   capped: 'its own --max-requests is reached',
 };
 
-type ShownRun = ReturnType<typeof judgeRuns>[number];
+export type ShownRun = ReturnType<typeof judgeRuns>[number];
 
 /** All runs of the data, each with what is concluded of it. */
 export function judgeRuns({ runs, storeNow, ledger, limit, account }: DashboardData) {
@@ -31,7 +34,8 @@ export function judgeRuns({ runs, storeNow, ledger, limit, account }: DashboardD
   return runs.map((run) => {
     // A pause holds every account of the engine.
     const hold = runHoldOf(run, run.settings.account === account || own === 'paused' ? own : null);
-    return { run, standing: standingOf(run, storeNow, hold), hold };
+    const queued = hold === null ? queuedText(runsBefore(run, runs, storeNow)) : null;
+    return { run, standing: standingOf(run, storeNow, hold), hold, queued };
   });
 }
 
@@ -40,7 +44,7 @@ export function isAtWork({ standing }: Pick<ShownRun, 'standing'>): boolean {
   return standing === 'running' || standing === 'held';
 }
 
-export function runsSection(data: DashboardData): Markup {
+export function runsSection(data: DashboardData, viewer: Forms): Markup {
   const judged = judgeRuns(data);
   const shown = runsToShow(judged, isAtWork, SHOWN);
   const [inbox] = data.inboxes;
@@ -50,19 +54,57 @@ export function runsSection(data: DashboardData): Markup {
       : html`<ul class="runs">${shown.map((each) => runItem(each, data.storeNow))}</ul>`;
   const older = judged.length - shown.length;
   const content = html`${list}
-${older > 0 && html`<p class="note">${countOf(older, 'older run')} not shown.</p>`}`;
+${older > 0 && html`<p class="note">${countOf(older, 'older run')} not shown.</p>`}
+${spendingButton(data, viewer)}`;
   return card('runs', 'Runs', content, { isPart: true });
 }
 
-function runItem({ run, standing, hold }: ShownRun, now: number): Markup {
-  const { whole, left, ...parts } = partsOf(run);
-  const [label, tone]: Mark = foundNothing(run) ? ['Finished, nothing matched', 'warn'] : MARKS[standing];
-  // Labels read `host: file`.
-  const [, host = '', file = run.label] = /^(.*?): (.*)$/s.exec(run.label) ?? [];
+/** Pauses all spending of the engine, or allows it again. */
+function spendingButton({ ledger }: DashboardData, viewer: Forms): Markup {
+  return html`<div class="doings">${
+    ledger?.isPaused === true
+      ? actionButton(viewer, '/resume', 'Resume spending')
+      : actionButton(viewer, '/pause', 'Pause all spending')
+  }</div>`;
+}
+
+/** The state of a run in a word. */
+export function markOf({ run, standing }: Pick<ShownRun, 'run' | 'standing'>): Mark {
+  if (standing === 'held' && run.isPaused) return ['Paused', 'warn'];
+  return foundNothing(run) ? ['Finished, nothing matched', 'warn'] : MARKS[standing];
+}
+
+/** Labels read `host: file`. */
+export function nameAndHostOf({ label }: Pick<RunRecord, 'label'>) {
+  const [, host = '', name = label] = /^(.*?): (.*)$/s.exec(label) ?? [];
+  return { host, name };
+}
+
+function runItem(shown: ShownRun, now: number): Markup {
+  const { run, standing } = shown;
+  const { whole, left } = partsOf(run);
+  const [label, tone] = markOf(shown);
+  const { host, name } = nameAndHostOf(run);
   const answered = whole - left;
-  const why = whyText(run, standing, hold, now);
+  const why = whyText(shown, now);
   const isGoing = isAtWork({ standing });
   const when = isGoing ? `for ${spanText(now - run.asOf)}` : `started ${agoText(run.asOf, now)}`;
+  return html`<li class="run">
+<p class="run-head"><strong class="run-name"><a href="${runPath(run.id)}"><bdi>${name}</bdi></a></strong><span class="state ${tone}">${label}</span><span class="run-when">${when}</span></p>
+${
+  whole > 0 &&
+  html`<p class="run-far"><span class="run-share">${shareText(answered, whole)}</span> ${countText(answered)} of ${countOf(whole, 'identifier')}, ${countText(run.tally.billed)} billed${earlierText(run)}</p>
+${countsOf(run)}`
+}
+${why !== null && html`<p class="why">${why}</p>`}
+<p class="note run-id">${run.rows === null ? 'reading the file' : countOf(run.rows, 'row')}${host !== '' && html` · on ${host}`} · <code>${run.id}</code></p>
+</li>
+`;
+}
+
+/** The identifiers of a run by outcome: a bar, and the counts. */
+export function countsOf(run: RunRecord): Markup {
+  const { whole, left, ...parts } = partsOf(run);
   const tones = [
     ['matched', parts.matched, 'matched'],
     ['stored', parts.stored, 'already stored'],
@@ -73,29 +115,28 @@ function runItem({ run, standing, hold }: ShownRun, now: number): Markup {
     ([tone, count, words]) =>
       count > 0 && html`<li><span class="dot ${tone}"></span>${countText(count)} ${words}</li>`,
   );
-  return html`<li class="run">
-<p class="run-head"><strong class="run-name"><bdi>${file}</bdi></strong><span class="state ${tone}">${label}</span><span class="run-when">${when}</span></p>
-${
-  whole > 0 &&
-  html`<p class="run-far"><span class="run-share">${shareText(answered, whole)}</span> ${countText(answered)} of ${countOf(whole, 'identifier')}, ${countText(run.tally.billed)} billed</p>
-${bar(tones.map(([tone, count]) => [tone, count / whole]))}
-<ul class="counts">${counts}</ul>`
-}
-${why !== null && html`<p class="why">${why}</p>`}
-<p class="note run-id">${run.rows === null ? 'reading the file' : countOf(run.rows, 'row')}${host !== '' && html` · on ${host}`} · <code>${run.id}</code></p>
-</li>
-`;
+  return html`${bar(tones.map(([tone, count]) => [tone, count / whole]))}
+<ul class="counts">${counts}</ul>`;
 }
 
-function whyText(run: RunRecord, standing: Standing, hold: RunHold | null, now: number): string | null {
+function earlierText({ earlier }: RunRecord): string {
+  if (earlier === undefined || earlier.starts === 0) return '';
+  return `, ${countText(earlier.billed)} in ${countOf(earlier.starts, 'earlier start')}`;
+}
+
+/** Why a run does not go on, or ended as it did; null: there is nothing to say. */
+export function whyText({ run, standing, hold, queued }: ShownRun, now: number): string | null {
+  if (standing === 'running' && queued !== null) return `Waiting: ${queued}; runs take turns.`;
   if (standing === 'dead') {
     return `No heartbeat for ${spanText(now - run.beatAt)}: it was killed, or lost its engine. Run the same command again to continue; paid answers are stored.`;
   }
+  if (standing === 'held' && run.isPaused)
+    return `It is paused; Resume on its page, or brand-enrich resume ${run.id}, continues it.`;
   if (standing === 'held' && hold !== null) return `Waiting: ${HELD[hold]}.`;
   if (foundNothing(run)) return 'Nothing matched: are the column and its kind right?';
   // The label beside it says as much.
   if (run.reason === null || ['', 'stopped', 'cancelled'].includes(run.reason)) return null;
-  return `${run.reason.charAt(0).toUpperCase()}${run.reason.slice(1)}.`;
+  return sentenceOf(run.reason);
 }
 
 /** `held`: alive, may not spend. `dead`: recorded as running, no heartbeat. Others: as recorded. */
@@ -103,7 +144,7 @@ export type Standing = 'running' | 'held' | 'dead' | 'finished' | 'stopped' | 'c
 
 /** Why an account may not spend. */
 export type Hold = 'paused' | 'closed' | 'used up';
-/** Why a run may not spend: its account, or its own `--max-requests`. */
+/** Why a run may not spend: it is paused, its account, or its own `--max-requests`. */
 export type RunHold = Hold | 'capped';
 
 export function holdOf(
@@ -119,6 +160,7 @@ export function holdOf(
 /** Why a run with identifiers left may not spend; null: it may. `hold`: of its own account. */
 export function runHoldOf(run: RunRecord, hold: Hold | null): RunHold | null {
   if (run.identifiers !== null && partsOf(run).left === 0) return null;
+  if (run.isPaused) return 'paused';
   if (hold !== null) return hold;
   const { maxRequests } = run.settings;
   return maxRequests !== null && run.tally.requests >= maxRequests ? 'capped' : null;
@@ -130,26 +172,6 @@ export function standingOf(run: RunRecord, storeNow: number, hold: RunHold | nul
   if (run.status !== 'running') return run.status;
   if (!isAlive(run, storeNow)) return 'dead';
   return hold === null ? 'running' : 'held';
-}
-
-/**
- * Identifiers by what became of them; `whole`: the sum, 0 while unknown. No count goes below 0: a
- * chunk that was done twice is counted twice. What a finished run did not have to ask for was
- * stored.
- */
-export function partsOf({ tally, identifiers, status }: RunRecord) {
-  const { matched, notFound, failed, stored } = tally;
-  const answered = matched + notFound + failed + stored;
-  const rest = Math.max(0, (identifiers ?? 0) - answered);
-  const isFinished = status === 'completed';
-  return {
-    matched,
-    notFound,
-    failed,
-    stored: stored + (isFinished ? rest : 0),
-    left: isFinished ? 0 : rest,
-    whole: identifiers === null ? 0 : answered + rest,
-  };
 }
 
 /** Those that are alive first, all of them, then the newest; at most `count`. */

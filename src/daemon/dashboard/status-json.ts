@@ -1,87 +1,58 @@
-/** The dashboard for programs: field by field, so nothing leaks. Times are ISO 8601, UTC. Pure. */
-import { roomOf } from '../../ledger/policy.js';
+/** The dashboard for programs: field by field, so nothing leaks. Pure. */
+import { runDocument, statusDocument } from '../../context/status-document.js';
+import type { Document } from '../../core/documents.js';
+import { DOCUMENT_VERSION } from '../../core/terminal-text.js';
 import { isoTime } from '../../run/output/columns.js';
-import { foundNothing } from '../../stores/run-store.js';
+import { scheduleDocument } from '../schedules/schedule-document.js';
 import type { DashboardData, DashboardView } from './gather-dashboard.js';
-import { holdOf, judgeRuns, partsOf } from './runs-section.js';
+import { holdOf, judgeRuns } from './runs-section.js';
+
+type DashboardDocument = Document<'dashboard'>;
 
 /** `data` null: the engine has not answered yet. */
-export function statusOf({ host, data, outageNoticedAt, serviceOutage, isStopping }: DashboardView) {
+export function statusOf({
+  host,
+  data,
+  outageNoticedAt,
+  serviceOutage,
+  isStopping,
+  currency,
+}: DashboardView): DashboardDocument & { version: typeof DOCUMENT_VERSION } {
+  const engineUnavailableSince = isoTime(outageNoticedAt);
   return {
+    version: DOCUMENT_VERSION,
     host,
     isStopping,
-    engineAwayNoticedAt: isoTime(outageNoticedAt),
+    engineUnavailableSince,
+    serviceOutage,
+    data: data === null ? null : dataOf(data, currency),
+    // The names of the previous release.
+    engineAwayNoticedAt: engineUnavailableSince,
     serviceTrouble: serviceOutage,
-    data: data === null ? null : dataOf(data),
   };
 }
 
-function dataOf(data: DashboardData) {
-  const { ledger, outcomes: answers } = data;
+function dataOf(data: DashboardData, currency: string | null): DashboardDocument['data'] {
+  const status = statusDocument(data, currency);
   return {
-    at: isoTime(data.at),
-    engine: data.engine,
-    account: data.account,
-    hold: holdOf(ledger, data.limit),
-    quota: ledger && {
-      period: ledger.period,
-      quota: ledger.quota,
-      limit: data.limit,
-      sent: ledger.sent,
-      inFlight: ledger.held,
-      others: ledger.others,
-      left: roomOf(ledger),
-      closedAt: isoTime(ledger.closedAt),
-      pacePerSecond: ledger.pace.rate,
-    },
-    budget: data.budget,
-    projection: data.projection,
-    queue: data.queue && {
-      waiting: data.queue.waiting ?? 0,
-      active: data.queue.active ?? 0,
-      delayed: data.queue.delayed ?? 0,
-    },
-    answers: {
-      matched: answers.matched,
-      notFound: answers.notFound,
-      oldestFetchedAt: isoTime(answers.oldestFetchedAt),
-      newestFetchedAt: isoTime(answers.newestFetchedAt),
-    },
-    runs: judgeRuns(data).map(({ run, standing }) => {
-      const { matched, notFound, failed, stored, left } = partsOf(run);
-      return {
-        id: run.id,
-        label: run.label,
-        standing,
-        startedAt: isoTime(run.asOf),
-        heardAt: isoTime(run.beatAt),
-        rows: run.rows,
-        identifiers: run.identifiers,
-        counts: { matched, notFound, failed, stored, left },
-        requests: run.tally.requests,
-        billed: run.tally.billed,
-        nothingMatched: foundNothing(run),
-        reason: run.reason,
-      };
-    }),
-    inboxes: data.inboxes.map(({ folder, closed, waiting }) => ({
+    at: new Date(data.at).toISOString(),
+    hold: holdOf(data.ledger, data.limit),
+    ...status,
+    runs: judgeRuns(data).map(({ run, standing, queued }) => ({
+      ...runDocument(run, standing, queued),
+      standing,
+    })),
+    inboxes: data.inboxes.map(({ folder, closed, waiting, queued, inProgress }) => ({
       folder,
       closed,
+      queued,
+      inProgress,
       waiting:
         waiting?.map(({ file, folder, since, reason }) => {
           return { file, folder, since: isoTime(since || null), reason };
         }) ?? null,
     })),
-    schedules: data.schedules.map(({ schedule, nextAt, isRunning, isHostAway, ended }) => {
-      const { name, line, cron, tz, host } = schedule;
-      const last = ended && {
-        startedAt: isoTime(ended.startedAt),
-        endedAt: isoTime(ended.endedAt),
-        exitCode: ended.exitCode,
-        sentence: ended.sentence,
-        output: ended.output,
-      };
-      return { name, line, cron, tz, host, isHostAway, isRunning, nextAt: isoTime(nextAt), last };
-    }),
+    schedules: data.schedules.map(scheduleDocument),
+    quota: status.account,
   };
 }

@@ -1,14 +1,26 @@
 /** Files of an inbox: names, what one look finds at a path, and faults of the file system. */
 import { lstat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, join } from 'node:path';
 
 /** Unfinished downloads and copies, locks of office programs, hidden files, file browsers' own. */
 const LEFT_ALONE = [/^\./, /^~\$/, /\.(part|tmp|crdownload)$/i, /^(thumbs\.db|desktop\.ini)$/i];
 
+/** Settings for the files of one folder. */
+export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
+
 /** Whether files of this name are ignored. */
 export function isLeftAlone(name: string): boolean {
-  return LEFT_ALONE.some((pattern) => pattern.test(name));
+  return name === FOLDER_SETTINGS_FILE || LEFT_ALONE.some((pattern) => pattern.test(name));
 }
+
+const SIDE_FILE = /\.(?:csv|tsv|tab|txt|jsonl?|ndjson|xlsx|parquet|zip)(?:\.gz)?\.json$/i;
+
+/** `customers.csv.json` contains the settings of `customers.csv`; it is never enriched. */
+export function isSideFile(name: string): boolean {
+  return SIDE_FILE.test(name);
+}
+
+export const sideFileOf = (name: string) => `${name}.json`;
 
 /** Of the 255 bytes of a name; time, number and the endings of our files need the others. */
 const STEM_BYTES = 180;
@@ -68,6 +80,13 @@ export interface SeenFile {
   readonly mtimeMs: number;
   readonly ino: number;
   readonly kind: 'file' | 'folder' | 'link' | 'other';
+  /** Its folder below `inbox`; absent: the inbox itself. */
+  readonly under?: string | undefined;
+}
+
+/** The path of a file of the inbox. */
+export function placeOf(inbox: string, { name, under = '' }: Pick<SeenFile, 'name' | 'under'>): string {
+  return join(inbox, under, name);
 }
 
 /** What one look finds at a path; null: nothing. */

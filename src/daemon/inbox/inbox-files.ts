@@ -7,7 +7,16 @@ import { readdir, readFile, readlink } from 'node:fs/promises';
 import { join } from 'node:path';
 import pLimit from 'p-limit';
 import type { Log } from '../../core/log.js';
-import { isLeftAlone, isSameFile, lookAt, type SeenFile } from './inbox-file.js';
+import {
+  FOLDER_SETTINGS_FILE,
+  isLeftAlone,
+  isSameFile,
+  isSideFile,
+  lookAt,
+  placeOf,
+  type SeenFile,
+  sideFileOf,
+} from './inbox-file.js';
 
 interface InboxLook {
   /** Complete files and links, the longest unchanged first. */
@@ -18,9 +27,10 @@ interface InboxLook {
 
 const AT_ONCE = 32;
 const IGNORED = {
-  folder: 'folders in the inbox are ignored: put the files into the inbox',
+  folder: `folders in the inbox are ignored unless they contain ${FOLDER_SETTINGS_FILE}: put the files into the inbox`,
   other: 'ignored: this is not a file',
   missing: 'the file name is not UTF-8: rename the file',
+  side: 'these settings wait for the file that they are named after: drop it, again if it was taken before',
 } as const;
 
 /** `settleMs`: how long a file must be unchanged. `look` throws errors of the file system. */
@@ -29,33 +39,63 @@ export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: 
   const limit = pLimit(AT_ONCE);
   const warned = new Set<string>();
 
-  async function lookAtOne(name: string): Promise<SeenFile | null> {
-    const seen = await lookAt(join(folder, name));
-    if (seen?.kind === 'file' || seen?.kind === 'link') return seen;
-    if ((seen !== null || name.includes('\ufffd')) && !warned.has(name)) {
-      warned.add(name);
-      log.warn({ file: name }, IGNORED[seen?.kind ?? 'missing']);
+  function warnOnce(file: string, why: keyof typeof IGNORED): void {
+    if (!warned.has(file)) log.warn({ file }, IGNORED[why]);
+    warned.add(file);
+  }
+
+  /** A file or link, the files of a folder with settings, or nothing. */
+  async function lookAtOne(name: string, under?: string): Promise<SeenFile[]> {
+    const path = placeOf(folder, { name, under });
+    const seen = await lookAt(path);
+    if (seen?.kind === 'file' || seen?.kind === 'link') return [{ ...seen, under }];
+    if (seen?.kind === 'folder' && under === undefined) {
+      const inside: string[] = await readdir(path).catch(() => []);
+      const names = inside.filter((each) => !isLeftAlone(each));
+      if (inside.includes(FOLDER_SETTINGS_FILE))
+        return (await Promise.all(names.map((each) => lookAtOne(each, name)))).flat();
     }
-    return null;
+    if (seen !== null || name.includes('\ufffd'))
+      warnOnce(under === undefined ? name : join(under, name), seen?.kind ?? 'missing');
+    return [];
   }
 
   return {
     async look(now: number): Promise<InboxLook> {
       const names = (await readdir(folder)).filter((name) => !isLeftAlone(name));
       const seen = await Promise.all(names.map((name) => limit(() => lookAtOne(name))));
-      for (const name of warned) if (!names.includes(name)) warned.delete(name);
-      const files = seen.filter((file) => file !== null);
-      const { ready, nextAt } = settled.look(files, now);
-      const paths = ready.filter(({ kind }) => kind === 'file').map(({ name }) => join(folder, name));
+      for (const name of warned) if (!names.includes(name.split('/')[0] ?? '')) warned.delete(name);
+      const files = seen.flat();
+      const found = settled.look(files, now);
+      const { nextAt } = found;
+      const ready = withSideFiles(files, found.ready);
+      for (const file of found.ready) {
+        const isAlone = !files.some((each) => sideFileOf(pathOf(each)) === pathOf(file));
+        if (isSideFile(file.name) && isAlone) warnOnce(pathOf(file), 'side');
+      }
+      const paths = ready.filter(({ kind }) => kind === 'file').map((file) => placeOf(folder, file));
       const writing = await openForWriting(paths);
       if (writing.size === 0) return { ready, nextAt };
       const again = now + settleMs;
       return {
-        ready: ready.filter(({ name }) => !writing.has(join(folder, name))),
+        ready: ready.filter((file) => !writing.has(placeOf(folder, file))),
         nextAt: Math.min(nextAt ?? again, again),
       };
     },
   };
+}
+
+/** Relative to the inbox. */
+const pathOf = ({ name, under = '' }: SeenFile) => join(under, name);
+
+/** The ready files without settings files, and without files whose settings are incomplete. */
+export function withSideFiles(files: readonly SeenFile[], ready: readonly SeenFile[]): SeenFile[] {
+  const paths = new Set(files.map(pathOf));
+  const complete = new Set(ready.map(pathOf));
+  return ready.filter((file) => {
+    const side = sideFileOf(pathOf(file));
+    return !isSideFile(file.name) && (!paths.has(side) || complete.has(side));
+  });
 }
 
 interface Watched {
@@ -74,7 +114,7 @@ export function createSettledFiles(settleMs: number) {
   let watched = new Map<string, Watched>();
 
   function follow(file: SeenFile, now: number): Watched {
-    const before = watched.get(file.name);
+    const before = watched.get(pathOf(file));
     if (before === undefined) return { file, since: now, longestPauseMs: 0 };
     if (isSameFile(before.file, file)) return before;
     return { file, since: now, longestPauseMs: Math.max(before.longestPauseMs, now - before.since) };
@@ -88,7 +128,7 @@ export function createSettledFiles(settleMs: number) {
 
   return {
     look(files: readonly SeenFile[], now: number): InboxLook {
-      watched = new Map(files.map((file) => [file.name, follow(file, now)]));
+      watched = new Map(files.map((file) => [pathOf(file), follow(file, now)]));
       const all = [...watched.values()];
       const ready = all.filter((each) => readyAt(each) <= now);
       ready.sort((a, b) => a.since - b.since || (a.file.name < b.file.name ? -1 : 1));

@@ -1,10 +1,12 @@
 /**
- * The settings of one inbox: `brand-enrich.json` in the watched folder, for people who drop files
- * and have no command line. Read again for each file, with the keys of the config file. An inbox
- * whose settings cannot be used is closed, which `status` and the dashboard of any process show.
+ * The settings of one inbox, for people who drop files and have no command line:
+ * `brand-enrich.json` in the watched folder, in `inbox` and in a folder below it, and
+ * `customers.csv.json` for one file. Read again for each file, with the keys of the config file. An
+ * inbox whose settings cannot be used is closed, which `status` and the dashboard of any process
+ * show.
  *
- * Precedence: flag, `brand-enrich.json`, environment, config file, default. Of two caps the lower
- * applies.
+ * Precedence: flag, the file's own, its folder's, the watched folder's, environment, config file,
+ * default. Of two caps the lower applies.
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -23,14 +25,12 @@ import { didYouMean, nearest } from '../../core/nearest.js';
 import { readPlainFile } from '../../core/plain-file.js';
 import { isMoreThan } from '../../run/lookups/spending.js';
 import type { KeyValueStore } from '../../stores/key-value-store.js';
-import { isErrorCode } from './inbox-file.js';
-
-export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
+import { FOLDER_SETTINGS_FILE, isErrorCode } from './inbox-file.js';
 
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output'];
 const CAPS: readonly SettingName[] = ['maxRequests', 'maxCost', 'maxErrors'];
 const AGES: readonly SettingName[] = ['maxAgeMs', 'maxAgeMissingMs', 'refresh'];
-const OTHERS: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'priority', 'strict', ...CAPS, ...AGES];
+const OTHERS: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'priority', ...CAPS, ...AGES];
 
 /** What `brand-enrich.json` of an inbox may have; not which service is asked. */
 export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
@@ -41,12 +41,24 @@ export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
     name !== 'sample',
 );
 
+/** The settings files of the watched folder `root`, or of its folder `under` below `inbox`. */
+export function settingsFilesOf(root: string, under = ''): string[] {
+  const folders = [root, join(root, 'inbox'), ...(under === '' ? [] : [join(root, 'inbox', under)])];
+  return folders.map((folder) => join(folder, FOLDER_SETTINGS_FILE));
+}
+
 /**
- * The settings for files of `folder`. Throws one NeverStartError (`usage-invalid`) that lists every
- * key and value of `brand-enrich.json` that is wrong, with the nearest right one.
+ * The settings with those of the existing files among `paths`; a later file wins. Throws one
+ * NeverStartError (`usage-invalid`) with every wrong key and value of a file, and the nearest valid
+ * one.
  */
-export async function readFolderSettings(folder: string, base: LoadedSettings): Promise<Settings> {
-  const path = join(folder, FOLDER_SETTINGS_FILE);
+export async function readFolderSettings(paths: readonly string[], base: LoadedSettings): Promise<Settings> {
+  let { settings } = base;
+  for (const path of paths) settings = await readSettingsFile(path, { ...base, settings });
+  return settings;
+}
+
+async function readSettingsFile(path: string, base: LoadedSettings): Promise<Settings> {
   let text: string;
   try {
     text = await readPlainFile(path);
@@ -67,15 +79,15 @@ export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Set
   const own = { path: file.path, values: Object.fromEntries(known) };
   const found = findSettings({ flags: {}, env: {}, file: own, command: 'config', home: '' });
   throwProblems([...foreign.values(), ...found.problems]);
-  const said = found.loaded;
+  const inFolder = found.loaded;
   const { settings, origins } = base;
   const changes: Partial<Record<SettingName, unknown>> = {};
   for (const [name] of FOLDER_ENTRIES) {
-    if (said.origins[name] !== 'file') continue;
+    if (inFolder.origins[name] !== 'file') continue;
     if (name === 'maxRequests')
-      changes[name] = lower(said.settings[name], settings[name], (one, other) => one > other);
-    else if (name === 'maxCost') changes[name] = lower(said.settings[name], settings[name], isMoreThan);
-    else if (origins[name] !== 'flag') changes[name] = said.settings[name];
+      changes[name] = lower(inFolder.settings[name], settings[name], (one, other) => one > other);
+    else if (name === 'maxCost') changes[name] = lower(inFolder.settings[name], settings[name], isMoreThan);
+    else if (origins[name] !== 'flag') changes[name] = inFolder.settings[name];
   }
   // Each value was read by the line of its name.
   const merged = { ...settings, ...(changes as Partial<Settings>) };

@@ -5,7 +5,7 @@
 import { basename, join } from 'node:path';
 import type { DaemonContext } from '../../context/daemon-context.js';
 import { errorText } from '../../core/errors.js';
-import { isSameFile, lookAt, type SeenFile } from './inbox-file.js';
+import { isSameFile, lookAt, placeOf, type SeenFile } from './inbox-file.js';
 import type { WatcherFolders } from './inbox-folders.js';
 import { CRASHED_TOO_OFTEN, type JobEnd, LINK_REFUSED } from './inbox-verdict.js';
 import type { InboxWork } from './inbox-work.js';
@@ -22,6 +22,8 @@ interface Due {
 /** Watchers are killed now and then while they process a file; more often, it is to blame. */
 const ADOPTIONS_AT_MOST = 10;
 const FAULT_MS = 10_000;
+/** The last of the places is for files of at most this size. */
+const SMALL_BYTES = 100_000;
 
 const FOLDER_GONE =
   'the folder of this file is gone: it was removed, or another watcher has taken it over; paid answers are stored';
@@ -49,6 +51,9 @@ export function createInboxScheduler(
 
   const hasRoom = () =>
     running.size < filesAtOnce && !stop.aborted && !isRefused && clock.monotonic() >= holdUntil;
+  /** Whether a file of this size may begin now: large files must not use all places. */
+  const mayBegin = (size: number) =>
+    size <= SMALL_BYTES || filesAtOnce === 1 || running.size < filesAtOnce - 1;
 
   function hold(forMs: number, why: string): void {
     const now = clock.monotonic();
@@ -63,12 +68,15 @@ export function createInboxScheduler(
     const index = due.findIndex(({ at }) => at <= now);
     const [again] = index < 0 ? [] : due.splice(index, 1);
     if (again !== undefined) return again;
-    for (let each = parked.shift(); each !== undefined; each = parked.shift()) {
+    for (const each of parked.slice()) {
+      if (!mayBegin((await lookAt(join(each.folder, each.file)))?.size ?? 0)) continue;
+      parked = parked.filter((other) => other !== each);
       const job = await take(folders, each.folder);
       if (job !== null) return { job, tries: 0, at: now, end: null };
     }
-    for (let file = ready.shift(); file !== undefined; file = ready.shift()) {
-      const latest = await lookAt(join(folders.inbox, file.name));
+    for (const file of ready.filter(({ size }) => mayBegin(size))) {
+      ready = ready.filter((other) => other !== file);
+      const latest = await lookAt(placeOf(folders.inbox, file));
       if (latest === null || !isSameFile(latest, file)) continue;
       const job = await claim(folders, file, clock.now());
       if (job !== null) return { job, tries: 0, at: now, end: file.kind === 'link' ? LINK_REFUSED : null };
@@ -108,9 +116,9 @@ export function createInboxScheduler(
         const { place, level, words } = ARRIVALS[end.type];
         // Others would end the same way; the next look at the waiting files decides when to retry.
         if (end.type === 'parked') parked = [];
-        const said: { reason?: string } = end.type === 'done' ? {} : end;
-        const folder = await arrive(folders, job, place, said, clock.now());
-        const reason = said.reason?.split('\n', 1)[0];
+        const ending: { reason?: string } = end.type === 'done' ? {} : end;
+        const folder = await arrive(folders, job, place, ending, clock.now());
+        const reason = ending.reason?.split('\n', 1)[0];
         log[level]({ file, job: folder && basename(folder), reason }, words);
         if (folder !== null) work.ended(job, end, folder);
         if (end.type === 'parked' && end.holdMs > 0) hold(end.holdMs, reason ?? '');
@@ -132,7 +140,7 @@ export function createInboxScheduler(
 
   return {
     /** Whether it could begin more files than it was offered. */
-    isHungry: () => hasRoom() && ready.length === 0,
+    isHungry: () => hasRoom() && !ready.some(({ size }) => mayBegin(size)),
     /** Whether no parked file is waiting to be begun. */
     hasNoParked: () => parked.length === 0,
     isRefused: () => isRefused,

@@ -2,6 +2,7 @@
  * The verdict on a file of the inbox, and its `reason.txt`, where flags of a message become lines
  * for the inbox's settings file, because people who drop files have no command line. Pure.
  */
+
 import { Refusal } from '../../config/parse-value.js';
 import type { Setting } from '../../config/setting.js';
 import {
@@ -11,12 +12,14 @@ import {
   errorText,
   InterruptedError,
 } from '../../core/errors.js';
+import { sentenceOf } from '../../core/figures.js';
 import { visible } from '../../core/terminal-text.js';
 import type { EnrichResult } from '../../run/enrich-file.js';
 import type { RunHalt } from '../../stores/run-store.js';
 import { HOPELESS_REASON } from '../../worker/retry-policy.js';
-import { isPassingFault } from './inbox-file.js';
-import { FOLDER_ENTRIES, FOLDER_SETTINGS_FILE } from './inbox-folder-settings.js';
+import { FOLDER_SETTINGS_FILE, isPassingFault, isSideFile, sideFileOf } from './inbox-file.js';
+import { FOLDER_ENTRIES } from './inbox-folder-settings.js';
+import type { Job } from './job-folder.js';
 
 /** The verdict on a file. Sentences are for the people who dropped it; `reason` is `reason.txt`. */
 export type JobEnd =
@@ -51,7 +54,8 @@ export function verdictOfResult(
 ): JobEnd {
   const parked = (why: ParkReason, sentence: string): JobEnd => {
     const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
-    const reason = visible(`Not finished yet: ${sentence}.\n\n${WAITING}\n`);
+    const isCapped = why === 'limit' && OWN_CAP.test(sentence);
+    const reason = visible(`Not finished yet: ${sentence}.\n\n${isCapped ? CAPPED : WAITING} ${RESULTS}\n`);
     return { type: 'parked', reason, parkState: parkState(why), holdMs };
   };
   if (facts.failures.has(HOPELESS_REASON)) return parked('unreachable', HOPELESS_REASON);
@@ -59,6 +63,7 @@ export function verdictOfResult(
   switch (end.type) {
     case 'finished':
     case 'stopped':
+    case 'declined':
       return { type: 'put_back' };
     case 'cancelled':
       return failed('The run was cancelled', 'to continue, put the file into the inbox again');
@@ -88,8 +93,14 @@ const PASSING: readonly ErrorCode[] = [
   'service-unreachable',
 ];
 
-/** Removes `jobFolder` from messages: people know the file by its name. `tries`: failed before. */
-export function verdictOfError(error: unknown, jobFolder: string, tries: number): JobEnd {
+/**
+ * Removes the job's folder from messages: people know the file by its name. `tries`: earlier ones.
+ */
+export function verdictOfError(
+  error: unknown,
+  { folder, file }: Pick<Job, 'folder' | 'file'>,
+  tries: number,
+): JobEnd {
   if (error instanceof InterruptedError) return { type: 'put_back' };
   const isOurs = error instanceof BrandEnrichError;
   const why = errorText(error);
@@ -99,7 +110,7 @@ export function verdictOfError(error: unknown, jobFolder: string, tries: number)
     return { type: 'again', why: ERROR_CATALOGUE[error.code], inMs: CHANGED_MS, holds: false };
   if (isOurs) {
     const what = error.message.slice(0, -`; ${error.todo}`.length);
-    return failed(what.replaceAll(`${jobFolder}/`, ''), error.todo);
+    return failed(what.replaceAll(`${folder}/`, ''), error.todo, file);
   }
   if (tries < BUG_TRIES) return { type: 'again', why, inMs: BUG_RETRY_MS, holds: false };
   return failed(
@@ -118,9 +129,10 @@ const DROP_AGAIN =
   'Paid answers are stored. If you put the file into the inbox again, they are not bought again.';
 
 /** The first line of the reason says what happened; it is also what the log shows. */
-function failed(what: string, todo: string): JobEnd & { readonly type: 'failed' } {
-  const sentence = `${what.charAt(0).toUpperCase()}${what.slice(1)}.`;
-  const paragraphs = [sentence, `What to do: ${todo}.`, settingsAdvice(todo), DROP_AGAIN];
+function failed(what: string, todo: string, file = ''): JobEnd & { readonly type: 'failed' } {
+  const sentence = sentenceOf(what);
+  const advice = `What to do: ${todo}${todo.endsWith('?') ? '' : '.'}`;
+  const paragraphs = [sentence, advice, settingsAdvice(todo, file), DROP_AGAIN];
   const text = `${paragraphs.filter((each) => each !== '').join('\n\n')}\n`;
   return { type: 'failed', reason: visible(text) };
 }
@@ -136,7 +148,14 @@ export const CRASHED_TOO_OFTEN = failed(
 );
 
 const WAITING =
-  'You do not need to do anything: the remaining rows are looked up when quota and budget allow it and the service\nanswers. The file then moves to the folder done. The results so far are next to this file (partial). Rows that were\nnot looked up yet are in the errors file.';
+  'You do not need to do anything: the remaining rows are looked up when quota and budget allow it and the service\nanswers.';
+
+/** Limits that settings of the inbox put on each file; see `judgeDenial`. */
+const OWN_CAP = /--max-(?:requests|cost)\b/;
+const CAPPED =
+  'The settings of this inbox limit each file (maxRequests, maxCost). To continue, raise that limit in brand-enrich.json;\notherwise the file waits for the next period.';
+const RESULTS =
+  'The file then moves to the folder done. The results so far are next to this file (partial).\nRows that were not looked up yet are in the errors file.';
 
 /**
  * The lines for `brand-enrich.json` for the flags of a "what to do", one for each alternative.
@@ -175,12 +194,14 @@ function readFlag(flag: string, shown: string | undefined) {
   return { key, value: /^\d{1,9}$/.test(value) ? Number(value) : value, isSwitch: false };
 }
 
-/** The paragraph of `reason.txt` that holds the lines; empty when there is none. */
-export function settingsAdvice(todo: string): string {
+/** The paragraph of `reason.txt` with the lines; empty without lines. `file`: its name. */
+export function settingsAdvice(todo: string, file: string): string {
   const lines = settingsLines(todo);
   if (lines.length === 0) return '';
   const which = lines.length === 1 ? 'save this line' : 'choose one of these lines and save it';
   const isOpen = OPEN_VALUE.test(todo.slice(todo.indexOf('--column ') + '--column '.length));
-  const open = isOpen ? ', with the name and kind of your column' : '';
-  return `For this inbox, ${which} as ${FOLDER_SETTINGS_FILE} next to the folder inbox${open} (if that file exists, add the line to it), and put the file into the inbox again:\n\n${lines.join('\n')}`;
+  const open = isOpen ? ', with the name and kind of your column,' : '';
+  const side = sideFileOf(file);
+  const alone = isSideFile(side) ? `as ${side} in the inbox for this file only, or ` : '';
+  return `For this inbox, ${which}${open} ${alone}as ${FOLDER_SETTINGS_FILE} next to the folder inbox for all files (if that file exists, add the line to it), and put the file into the inbox again:\n\n${lines.join('\n')}`;
 }

@@ -6,7 +6,7 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Settings } from '../../config/settings.js';
 import type { DaemonContext } from '../../context/daemon-context.js';
-import { errorText } from '../../core/errors.js';
+import { BrandEnrichError, type ClearMeaning, errorText } from '../../core/errors.js';
 import type { EnrichResult } from '../../run/enrich-file.js';
 import type { EnrichProgress } from '../../run/enrich-request.js';
 import { runSettingsOf } from '../../run/enrich-request.js';
@@ -14,8 +14,8 @@ import { bareNotice, type Notice, noticeOfReport } from '../../run/notices/notic
 import type { RunReport } from '../../run/report/report.js';
 import { runFile } from '../../run/run-file.js';
 import { createLogView, createStanding } from '../../run/run-view.js';
-import { isLongName, lookAt, stemOf } from './inbox-file.js';
-import { createClosedNote, FOLDER_SETTINGS_FILE, readFolderSettings } from './inbox-folder-settings.js';
+import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
+import { createClosedNote, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
 import { chooseRetries, parkStateOf } from './inbox-retries.js';
 import { type JobEnd, verdictOfError, verdictOfResult } from './inbox-verdict.js';
 import type { Job, ParkedJob } from './job-folder.js';
@@ -46,8 +46,8 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         settings,
         // Others may write to where it is.
         only: 'own file',
+        takesVariants: true,
         ...(isLongName(job.file) ? { output: shortOutput(job) } : {}),
-        namesAreBare: true,
         worker: worker && { type: 'shared', ...worker },
         opensAccount() {
           const opens = opensAccount;
@@ -76,33 +76,42 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     await clock.sleep(READING_TRAVELS_MS, stop);
   }
 
+  async function hasJustChanged(paths: readonly string[]): Promise<boolean> {
+    const seen = await Promise.all(paths.map(lookAt));
+    return seen.some((file) => file !== null && Math.abs(clock.now() - file.mtimeMs) < SETTINGS_SETTLE_MS);
+  }
+
   /** Wrong settings close the inbox at the next look; the file goes on when it is open again. */
   const untilSettled = { type: 'again', inMs: SETTINGS_SETTLE_MS, holds: true } as const;
 
   return {
     /** Why no file of this inbox can be processed, for its owner; null: they can be. */
     async whyClosed(): Promise<string | null> {
-      const why = await readFolderSettings(folder, loaded).then(() => null, errorText);
+      const why = await readFolderSettings(settingsFilesOf(folder), loaded).then(() => null, errorText);
       // Not awaited: the engine may be unavailable, and the inbox is closed anyway.
       void noteClosed(why);
       return why;
     },
     /** Results go beside the file. `tries`: how often this watcher got `again` for it before. */
     async process(job: Job, tries: number): Promise<JobEnd> {
-      let settings: Settings;
+      const shared = settingsFilesOf(folder);
+      const own = [...settingsFilesOf(folder, job.record.under), sideFileOf(job.path)];
       try {
-        settings = await readFolderSettings(folder, loaded);
+        await readFolderSettings(shared, loaded);
       } catch (error) {
         return { ...untilSettled, why: errorText(error) };
       }
       try {
-        return await enrich(job, settings);
+        return await readByContent(
+          await readFolderSettings(own, loaded),
+          (settings) => enrich(job, settings),
+          (clear) => log.info({ file: job.file, ...clear }, 'read by its content'),
+        );
       } catch (error) {
-        const seen = await lookAt(join(folder, FOLDER_SETTINGS_FILE));
-        if (seen !== null && Math.abs(clock.now() - seen.mtimeMs) < SETTINGS_SETTLE_MS)
-          return { ...untilSettled, why: errorText(error) };
+        if (await hasJustChanged(own))
+          return { ...untilSettled, holds: await hasJustChanged(shared), why: errorText(error) };
         log.debug({ err: error, file: job.file }, 'a file ended with an error');
-        return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job.folder, tries);
+        return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job, tries);
       }
     },
     ended: notices.noteEnd,
@@ -110,7 +119,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     async chooseRetries(parked: readonly ParkedJob[]): Promise<readonly ParkedJob[]> {
       if (stop.aborted) return [];
       try {
-        const settings = await readFolderSettings(folder, loaded);
+        const settings = await readFolderSettings(settingsFilesOf(folder), loaded);
         const runSettings = runSettingsOf(settings, service);
         await lookFreely(settings);
         const state = await engine.ledger.show(service.account);
@@ -127,6 +136,34 @@ export function createInboxWork(folder: string, context: DaemonContext) {
       }
     },
   };
+}
+
+/**
+ * Uses the settings that the content of a file makes unambiguous, because nobody can be asked.
+ * `onClear` is called with each; then `action` is tried again.
+ */
+export async function readByContent<T>(
+  settings: Settings,
+  action: (settings: Settings) => Promise<T>,
+  onClear: (clear: Partial<Settings>) => void,
+): Promise<T> {
+  try {
+    return await action(settings);
+  } catch (error) {
+    const clear = error instanceof BrandEnrichError ? clearSettings(error.clear, settings) : null;
+    if (clear === null) throw error;
+    onClear(clear);
+    return readByContent({ ...settings, ...clear }, action, onClear);
+  }
+}
+
+/** The unambiguous settings that are not set yet, so that each is used once; null: none. Pure. */
+export function clearSettings(clear: ClearMeaning | null, settings: Settings): Partial<Settings> | null {
+  if (clear === null) return null;
+  const { header, skipLines, columns } = clear;
+  if (header === false) return settings.header ? { header } : null;
+  if (skipLines !== undefined) return settings.skipLines === 0 ? { skipLines } : null;
+  return columns !== undefined && settings.columns.length === 0 ? { columns, waterfall: true } : null;
 }
 
 /** For a result beside an original whose name is so long that no file system takes a longer one. */

@@ -6,15 +6,29 @@
  *   inbox/file --claim--> processing/<watcher>/<job>/ --arrive--> done/ | failed/ | waiting/
  *                               |        ^                                              |
  *                    putBack <--+        +---- take (from waiting/ or a dead watcher) --+
+ *   inbox/file <--dropAgain-- failed/
  */
-import { link, mkdir, readdir, rename, rm, unlink, writeFile } from 'node:fs/promises';
+import { link, mkdir, readdir, rename, rm, rmdir, unlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
 import { z } from 'zod';
+import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { readJson } from '../../core/json-text.js';
 import { makeFolder } from '../../core/make-folder.js';
 import { readPlainFile } from '../../core/plain-file.js';
-import { isErrorCode, isSameFile, jobName, lookAt, type SeenFile, withFreeName } from './inbox-file.js';
+import { systemWords } from '../../core/system-error.js';
+import {
+  isErrorCode,
+  isLeftAlone,
+  isSameFile,
+  isSideFile,
+  jobName,
+  lookAt,
+  placeOf,
+  type SeenFile,
+  sideFileOf,
+  withFreeName,
+} from './inbox-file.js';
 import type { InboxFolders, WatcherFolders } from './inbox-folders.js';
 
 export const REASON_FILE = 'reason.txt';
@@ -22,10 +36,18 @@ const NOTE = '.brand-enrich-job.json';
 
 const recordShape = z.object({
   file: z.string().min(1),
+  /** Its original folder below `inbox`; absent: the inbox itself. */
+  under: z
+    .string()
+    .regex(/^(?!\.{1,2}$)[^/\\]+$/)
+    .optional(),
   /** How often a watcher died while it processed it. */
   adoptions: z.number().int().nonnegative(),
-  /** `at`: milliseconds since 1970; `memo`: the parked state, for decisions on retries. */
-  parked: z.object({ at: z.number(), memo: z.string() }).nullable(),
+  /**
+   * `at`: the last try, milliseconds since 1970; `since`: when it was first parked, absent in notes
+   * of earlier releases; `memo`: the parked state, for decisions on retries.
+   */
+  parked: z.object({ at: z.number(), since: z.number().optional(), memo: z.string() }).nullable(),
 });
 type JobRecord = z.infer<typeof recordShape>;
 
@@ -50,14 +72,18 @@ export async function claim(
   from = folders.inbox,
 ): Promise<Job | null> {
   const name = await withFreeName(jobName(seen.name, now), (free) => mkdir(join(folders.own, free)));
-  const job = jobOf(join(folders.own, name), { file: seen.name, adoptions: 0, parked: null });
+  const { name: file, under } = seen;
+  const record = { file, under, adoptions: 0, parked: null };
+  const job = jobOf(join(folders.own, name), record);
   try {
     await writeRecord(job.folder, job.record);
-    await rename(join(from, seen.name), job.path);
+    await rename(placeOf(from, seen), job.path);
   } catch (error) {
     await rm(job.folder, { recursive: true, force: true });
     return await nullIfGone(error, async () => (await lookAt(from)) !== null);
   }
+  // Its own settings, if there are any, move with it.
+  await rename(sideFileOf(placeOf(from, seen)), sideFileOf(job.path)).catch(() => undefined);
   const taken = await lookAt(job.path);
   if (taken !== null && isSameFile(taken, seen)) return job;
   await putBack(folders, job);
@@ -114,13 +140,21 @@ export async function arrive(
   if (await isGone()) return null;
   if (job.file !== REASON_FILE) await writeAnew(join(job.folder, REASON_FILE), reason);
   const isWaiting = place === 'waiting';
-  if (isWaiting)
-    await writeRecord(job.folder, { ...job.record, adoptions: 0, parked: { at: now, memo: parkState } });
+  if (isWaiting) {
+    const { parked } = job.record;
+    const since = parked?.since ?? parked?.at ?? now;
+    await writeRecord(job.folder, {
+      ...job.record,
+      adoptions: 0,
+      parked: { at: now, since, memo: parkState },
+    });
+  }
   // A file that was parked before keeps its name among the waiting ones.
   const name = isWaiting && job.record.parked !== null ? basename(job.folder) : jobName(job.file, now);
   makeFolder(folders[place]);
   const folder = await moveTo(folders[place], job.folder, name).catch((error) => nullIfGone(error, isGone));
-  if (folder !== null && !isWaiting) await rm(join(folder, NOTE), { force: true });
+  // The record of a failed file says where it was dropped.
+  if (folder !== null && place === 'done') await rm(join(folder, NOTE), { force: true });
   return folder;
 }
 
@@ -134,15 +168,57 @@ export async function putBack(folders: InboxFolders, job: Job): Promise<boolean>
     await moveTo(folders.waiting, job.folder);
     return true;
   }
+  const place = placeOf(folders.inbox, { ...job.record, name: job.file });
   // Unlike a move this never replaces what is there.
-  const isBack = await link(job.path, join(folders.inbox, job.file)).then(
+  const isBack = await link(job.path, place).then(
     () => true,
     () => false,
   );
   if (!isBack) return false;
+  await link(sideFileOf(job.path), sideFileOf(place)).catch(() => undefined);
   await unlink(job.path);
   await rm(job.folder, { recursive: true, force: true });
   return true;
+}
+
+/**
+ * Moves the original of a failed job, and its side file, back where it was dropped, without what
+ * was made of it. Replaces nothing there: newer settings of the file count. Returns the file's
+ * name. Throws `NeverStartError` when the file must stay where it is.
+ */
+export async function dropAgain({ inbox }: Pick<InboxFolders, 'inbox'>, folder: string): Promise<string> {
+  const record = await readRecord(folder);
+  if (record === null) throw stays(folder, 'it is unclear which file is the original', BY_HAND);
+  const { file, under } = record;
+  const original = await lookAt(join(folder, file));
+  if (original?.kind !== 'file') throw stays(file, 'it is not a file', 'put the file itself into the inbox');
+  if (under !== undefined && (await lookAt(join(inbox, under)))?.kind !== 'folder')
+    throw stays(file, 'the folder of the inbox where it was dropped is gone', `create ${join(inbox, under)}`);
+  const [from, to] = [join(folder, file), placeOf(inbox, { name: file, under })];
+  if ((await lookAt(to)) !== null)
+    throw stays(file, 'the inbox has a file of this name', 'wait until that one is taken, or rename it');
+  const hasSide = await link(sideFileOf(from), sideFileOf(to)).then(
+    () => true,
+    () => false,
+  );
+  await link(from, to).catch(async (error: unknown) => {
+    if (hasSide) await rm(sideFileOf(to), { force: true });
+    if (isErrorCode(error, 'EEXIST', 'ENOENT'))
+      throw stays(file, 'somebody else has just put it back', 'reload the page');
+    throw stays(file, systemWords(error), BY_HAND);
+  });
+  await unlink(from);
+  // What a person put into the folder stays.
+  const made = (await readdir(folder)).filter((name) => isOurs(name) || name === sideFileOf(file));
+  await Promise.all(made.map((name) => rm(join(folder, name), { force: true })));
+  await rmdir(folder).catch(() => undefined);
+  return file;
+}
+
+const BY_HAND = 'put the file into the inbox yourself';
+
+function stays(subject: string, why: string, todo: string): NeverStartError {
+  return new NeverStartError(usageProblem(`the file stays where it is: ${why}`, subject, todo));
 }
 
 /** The folders of jobs in one place, oldest name first. Empty when the place is gone. */
@@ -170,8 +246,15 @@ async function readRecord(folder: string): Promise<JobRecord | null> {
   const names = await readdir(folder);
   const noted = readJson(await readPlainFile(join(folder, NOTE)).catch(() => ''), recordShape);
   if (noted !== null) return names.includes(noted.file) ? noted : null;
-  const [file, ...others] = names.filter((name) => !isOurs(name));
+  const [file, ...others] = names.filter(
+    (name) => !isOurs(name) && !names.some((each) => sideFileOf(each) === name),
+  );
   return file === undefined || others.length > 0 ? null : { file, adoptions: 0, parked: null };
+}
+
+/** The name of the original in a job's folder; null: unclear, or the folder is gone. */
+export async function originalOf(folder: string): Promise<string | null> {
+  return (await readRecord(folder).catch(() => null))?.file ?? null;
 }
 
 /** Our files beside an original; see `run/output`. */
@@ -181,21 +264,39 @@ function isOurs(name: string): boolean {
   return name.startsWith('.') || name === REASON_FILE || isResult;
 }
 
+/**
+ * The names of the files in `inbox/` that are not taken yet, and of those in progress, which they
+ * are queued behind. Empty if the folder cannot be read.
+ */
+export async function listQueued(root: string) {
+  const inbox = await readdir(join(root, 'inbox'), { withFileTypes: true }).catch(() => []);
+  const names = inbox.flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+  const watchers = await jobFoldersIn(join(root, 'processing'));
+  const jobs = (await Promise.all(watchers.map(jobFoldersIn))).flat();
+  const records = await Promise.all(jobs.map((folder) => readRecord(folder).catch(() => null)));
+  return {
+    queued: names.filter((name) => !isLeftAlone(name) && !isSideFile(name)).sort(),
+    inProgress: records.flatMap((record) => record?.file ?? []).sort(),
+  };
+}
+
 /** A file in `waiting/`. */
 export interface ParkedJob extends Pick<Job, 'folder' | 'file'> {
   readonly parkedAt: number;
+  /** When it was first parked. */
+  readonly waitingSince: number;
   readonly parkState: string;
 }
 
 const AT_ONCE = 16;
 
-/** All files in `waiting/`, the longest waiting first; without folders of no clear original. */
+/** All files in `waiting/`, the oldest try first; without folders of unclear origin. */
 export async function listWaiting(waiting: string): Promise<ParkedJob[]> {
   const limit = pLimit(AT_ONCE);
   const readParked = async (folder: string) => {
     const record = await readRecord(folder).catch(() => null);
-    const { at, memo: parkState } = record?.parked ?? { at: 0, memo: '' };
-    return record && { folder, file: record.file, parkedAt: at, parkState };
+    const { at, since: waitingSince = at, memo: parkState } = record?.parked ?? { at: 0, memo: '' };
+    return record && { folder, file: record.file, parkedAt: at, waitingSince, parkState };
   };
   const parked = await Promise.all((await jobFoldersIn(waiting)).map((folder) => limit(readParked, folder)));
   return parked.filter((job) => job !== null).sort((a, b) => a.parkedAt - b.parkedAt);

@@ -157,7 +157,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
 function watchFolder(folder: string, pollMs: number | null, log: Log, onChange: () => void): FSWatcher {
   let isReported = false;
   const watcher = watch(folder, {
-    depth: 0,
+    depth: 1,
     ignoreInitial: true,
     followSymlinks: false,
     ignorePermissionErrors: true,

@@ -26,8 +26,12 @@ const scheduleShape = z.object({
   catchesUp: z.boolean(),
   /** By the clock of its host. */
   addedAt: z.number(),
+  /** Its config file, absolute; absent: `schedule add` added it. */
+  source: z.string().optional(),
 });
 export type Schedule = z.infer<typeof scheduleShape>;
+/** The same text for the same schedule, in any order of its parts. */
+const textOf = (schedule: Schedule) => JSON.stringify(scheduleShape.parse(schedule));
 
 const endedShape = z.object({
   dueAt: z.number().nullable(),
@@ -38,6 +42,9 @@ const endedShape = z.object({
   sentence: z.string(),
   /** The file that was written; null when there is none. */
   output: z.string().nullable(),
+  /** Absent: it ended before its run began. */
+  runId: z.string().optional(),
+  billed: z.number().optional(),
 });
 /** A run that ended, successfully or not, by the clock of its host; `dueAt` null: a run by hand. */
 export type EndedRun = z.infer<typeof endedShape>;
@@ -62,11 +69,19 @@ export const SCOPES = {
   runner: 'schedule-runner',
   running: 'schedule-running',
   ended: 'schedule-ended',
+  /** The last runs, newest first, including that of `ended`. */
+  runs: 'schedule-runs',
   passed: 'schedule-passed',
 } as const;
 
+const RUNS_KEPT = 10;
+const runsShape = z.array(endedShape);
+
 /** A runner or run whose heartbeat is older than this is gone. */
 export const GONE_AFTER_MS = 30_000;
+
+/** The scopes with results by the id of a schedule. */
+export const RESULTS = [SCOPES.ended, SCOPES.runs, SCOPES.passed];
 
 /** The queue of the ticks of one host. */
 export function tickQueueOf(host: string): string {
@@ -82,6 +97,8 @@ export interface ScheduleState {
   /** No runner of its host is up. */
   readonly isHostAway: boolean;
   readonly ended: EndedRun | null;
+  /** The last ten, newest first. */
+  readonly runs: readonly EndedRun[];
   readonly passed: PassedTick | null;
 }
 
@@ -111,18 +128,41 @@ export function createScheduleBook({ keyValues, scheduledJobs }: Engine) {
     setClock,
     /** False when there is already one of this name, which stays. */
     async add(schedule: Schedule): Promise<boolean> {
-      const text = JSON.stringify(schedule);
+      const text = textOf(schedule);
       const isNew = await keyValues.claim(SCOPES.schedule, schedule.name, text, null);
       if (isNew) await setClock(schedule);
       return isNew;
     },
+    /**
+     * Replaces a schedule with the same name. A run in progress finishes; the last runs stay
+     * listed.
+     */
+    async replace(old: Schedule, schedule: Schedule): Promise<void> {
+      if (old.host !== schedule.host) await scheduledJobs.remove(tickQueueOf(old.host), old.name);
+      for (const scope of [SCOPES.ended, SCOPES.runs]) {
+        const kept = entryOf(await keyValues.list(scope), old.id);
+        if (kept !== undefined) await keyValues.put(scope, schedule.id, kept.text);
+      }
+      await keyValues.put(SCOPES.schedule, schedule.name, textOf(schedule));
+      await setClock(schedule);
+      if (old.id === schedule.id) return;
+      for (const scope of RESULTS) await keyValues.remove(scope, old.id, null);
+    },
+    /** Adds the result of a run to those of its schedule. Only the runner calls it. */
+    async noteEnded(id: string, run: EndedRun): Promise<void> {
+      const before = entryOf(await keyValues.list(SCOPES.runs), id)?.text ?? '';
+      const runs = [run, ...(readJson(before, runsShape) ?? [])].slice(0, RUNS_KEPT);
+      await keyValues.put(SCOPES.runs, id, JSON.stringify(runs));
+      await keyValues.put(SCOPES.ended, id, JSON.stringify(run));
+    },
     /** By name. */
     async list(): Promise<ScheduleState[]> {
-      const [found, runners, running, ended, passed] = await Promise.all([
+      const [found, runners, running, ended, runs, passed] = await Promise.all([
         schedules(),
         keyValues.list(SCOPES.runner),
         keyValues.list(SCOPES.running),
         keyValues.list(SCOPES.ended),
+        keyValues.list(SCOPES.runs),
         keyValues.list(SCOPES.passed),
       ]);
       const clocksOf = async (host: string) => [host, await scheduledJobs.list(tickQueueOf(host))] as const;
@@ -134,6 +174,7 @@ export function createScheduleBook({ keyValues, scheduledJobs }: Engine) {
         isRunning: isAlive(running, schedule.name),
         isHostAway: !isAlive(runners, schedule.host),
         ended: readJson(entryOf(ended, schedule.id)?.text ?? '', endedShape),
+        runs: readJson(entryOf(runs, schedule.id)?.text ?? '', runsShape) ?? [],
         passed: readJson(entryOf(passed, schedule.id)?.text ?? '', passedShape),
       }));
     },
@@ -141,9 +182,9 @@ export function createScheduleBook({ keyValues, scheduledJobs }: Engine) {
     async remove(name: string): Promise<boolean> {
       const schedule = await find(name);
       if (schedule === null) return false;
-      const isOurs = await keyValues.remove(SCOPES.schedule, name, JSON.stringify(schedule));
+      const isOurs = await keyValues.remove(SCOPES.schedule, name, textOf(schedule));
       await scheduledJobs.remove(tickQueueOf(schedule.host), name);
-      for (const scope of [SCOPES.ended, SCOPES.passed]) await keyValues.remove(scope, schedule.id, null);
+      for (const scope of RESULTS) await keyValues.remove(scope, schedule.id, null);
       return isOurs;
     },
     /** Its host runs it at once, or as soon as it is back. */

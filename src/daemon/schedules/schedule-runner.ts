@@ -10,6 +10,7 @@ import {
   type EndedRun,
   GONE_AFTER_MS,
   type PassedTick,
+  RESULTS,
   SCOPES,
   type Schedule,
   tickQueueOf,
@@ -35,7 +36,7 @@ export interface ScheduleRunnerOptions extends Pick<DaemonContext, 'engine' | 'c
   /** The machine whose schedules it runs. */
   readonly host: string;
   /** Runs the command of a schedule. What it throws is the result of the run. */
-  readonly execute: (work: ScheduledWork) => Promise<Pick<EndedRun, 'exitCode' | 'sentence' | 'output'>>;
+  readonly execute: (work: ScheduledWork) => Promise<Omit<EndedRun, 'dueAt' | 'startedAt' | 'endedAt'>>;
   /** Default: a minute. */
   readonly lateAfterMs?: number;
 }
@@ -75,7 +76,8 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
       const result = await run({ schedule, stampedAt: dueAt ?? job.timestamp, stop });
       if (lost?.aborted) return;
       if (stopping.signal.aborted && result.exitCode === EXIT.interrupted) return await park(job, token);
-      await keep(SCOPES.ended, schedule, { dueAt, startedAt, endedAt: clock.now(), ...result });
+      const ended = { dueAt, startedAt, endedAt: clock.now(), ...result };
+      await keep(schedule, () => book.noteEnded(id, ended));
       log.info({ schedule: name, exitCode: result.exitCode }, result.sentence);
     } finally {
       clearInterval(heartbeats);
@@ -102,7 +104,8 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
   }
 
   async function pass(schedule: Schedule, why: PassedTick['why'], dueAt: number | null): Promise<void> {
-    await keep(SCOPES.passed, schedule, { why, dueAt, at: clock.now() });
+    const passed: PassedTick = { why, dueAt, at: clock.now() };
+    await keep(schedule, () => keyValues.put(SCOPES.passed, schedule.id, JSON.stringify(passed)));
     log.warn(
       { schedule: schedule.name },
       why === 'skipped'
@@ -111,10 +114,11 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
     );
   }
 
-  /** Leaves nothing behind if the schedule was removed meanwhile. */
-  async function keep(scope: string, { name, id }: Schedule, result: EndedRun | PassedTick): Promise<void> {
-    await keyValues.put(scope, id, JSON.stringify(result));
-    if ((await book.find(name))?.id !== id) await keyValues.remove(scope, id, null);
+  /** Leaves nothing behind if the schedule was removed or replaced in the meantime. */
+  async function keep({ name, id }: Schedule, write: () => Promise<void>): Promise<void> {
+    await write();
+    if ((await book.find(name))?.id === id) return;
+    for (const scope of RESULTS) await keyValues.remove(scope, id, null);
   }
 
   function warnOfFailure(error: unknown): void {

@@ -20,6 +20,8 @@ import { createRunNotices, type RunNotices } from '../../run/notices/run-notices
 import { runFile } from '../../run/run-file.js';
 import { createLogView, createStanding } from '../../run/run-view.js';
 import type { WorkerListener } from '../../worker/worker-listener.js';
+import { bringInLine, readFileSchedules } from './file-schedules.js';
+import { createScheduleBook } from './schedule-book.js';
 import {
   createScheduleRunner,
   type ScheduledWork,
@@ -32,7 +34,7 @@ import { STAMPED } from './scheduled-command.js';
 /** What the process that runs them has open. */
 interface ScheduleHost
   extends EngineContext,
-    Pick<CommandContext, 'load' | 'log' | 'graceMs'>,
+    Pick<CommandContext, 'load' | 'log' | 'graceMs' | 'configFile'>,
     Pick<DaemonContext, 'streams' | 'clock'> {
   /** Engine and state folder, which scheduled runs share. */
   readonly settings: Pick<Settings, 'engine' | 'state'>;
@@ -51,6 +53,17 @@ export function createHostedScheduleRunner(opened: ScheduleHost): ScheduleRunner
   const runner = createScheduleRunner({ engine, host: hostname(), execute, clock, log });
   return {
     ...runner,
+    /** Also throws `NeverStartError` for invalid schedules of the config file. */
+    async start() {
+      const { configFile, load } = opened;
+      const wanted = readFileSchedules(configFile, load);
+      if (configFile !== null) {
+        const book = createScheduleBook(engine);
+        const existing = (await book.list()).map(({ schedule }) => schedule);
+        await bringInLine(wanted, existing, { path: configFile.path, host: hostname(), book, log });
+      }
+      await runner.start();
+    },
     async stop() {
       await runner.stop();
       await Promise.all([...notifiers.values()].map((notifier) => notifier.close()));
@@ -125,7 +138,14 @@ function enrichScheduled(
       },
       context,
     );
-    return { exitCode, sentence: sentenceOf(result), output: report.files.output };
+    const { requests, files } = report;
+    return {
+      exitCode,
+      sentence: sentenceOf(result),
+      output: files.output,
+      runId: report.run.id,
+      billed: requests.billed,
+    };
   });
 }
 

@@ -65,10 +65,13 @@ export type Attempt =
 
 /** A session that uses the server, for as long as it is open. */
 export async function openSession(connection: ClientConfig, { home }: ServerFolders): Promise<Attempt> {
-  const session = newSession(connection, `${CLIENT_NAME}${process.pid}`);
+  const socket = new Socket();
+  const session = newSession({ ...connection, stream: () => socket }, `${CLIENT_NAME}${process.pid}`);
   try {
     await session.connect();
     if (await tryLock(session, 'pg_try_advisory_lock_shared')) {
+      // The work of a process keeps it running, not its session.
+      socket.unref();
       void beginWatch(connection, join(home, HEARTBEAT_FILE), session);
       return { type: 'open', session };
     }

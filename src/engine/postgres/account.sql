@@ -59,14 +59,30 @@ BEGIN
   END IF;
 END $$;
 
+-- When a new day begins, what was used by the end of the last one is kept: numbers of days since
+-- 1970 with the use on each, before the current day. A clock that was set back forgets what is to come.
+CREATE FUNCTION brand_enrich.turn_day(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
+DECLARE
+  v_last bigint := a.changed_at / 86400000;
+  v_uses text[] := CASE WHEN a.days = '' THEN '{}' ELSE string_to_array(a.days, ' ') END;
+BEGIN
+  IF a.changed_at > 0 THEN v_uses := v_uses || concat(v_last, ':', a.sent + a.others); END IF;
+  SELECT coalesce(string_agg(kept.use, ' ' ORDER BY kept.day), '') INTO a.days
+    FROM (SELECT u.use, split_part(u.use, ':', 1)::bigint AS day FROM unnest(v_uses) u(use)
+           WHERE split_part(u.use, ':', 1)::bigint < p_now / 86400000
+           ORDER BY day DESC LIMIT brand_enrich.days_kept() - 1) kept;
+END $$;
+
 -- When the clock was set back, what is dated by it goes back too: nobody waits for times that were
 -- near.
 CREATE FUNCTION brand_enrich.follow_clock(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
 DECLARE v_back_ms bigint := a.changed_at - p_now;
 BEGIN
+  IF a.changed_at / 86400000 <> p_now / 86400000 THEN a := brand_enrich.turn_day(a, p_now); END IF;
   a.changed_at := p_now;
   IF v_back_ms <= brand_enrich.clock_back_ms() THEN RETURN; END IF;
   a.heard_at := brand_enrich.earlier(a.heard_at, v_back_ms);
+  a.answered_at := a.answered_at - v_back_ms;
   a.closed_at := a.closed_at - v_back_ms;
   a.next_probe_at := brand_enrich.earlier(a.next_probe_at, v_back_ms);
   a.rests_until := brand_enrich.earlier(a.rests_until, v_back_ms);

@@ -56,6 +56,9 @@ BEGIN
   IF v_has_confirmed AND jsonb_array_length(p->'settle') > 0
     AND (p->'reading'->>'period' IS NULL OR a.pending_falls = 0) THEN a.pending_asked := NULL; END IF;
   IF (p->>'heard')::boolean THEN a.heard_at := v_now; END IF;
+  -- A useful answer, one with usage headers or a date, or a refusal.
+  IF (p->>'heard')::boolean OR p->'reading' <> 'null' OR (p->>'refusedForQuota')::boolean
+    OR jsonb_path_exists(p->'settle', '$[*].period ? (@ != null)') THEN a.answered_at := v_now; END IF;
   IF (p->>'refusedForQuota')::boolean THEN
     a.closed_at := v_now;
     a.next_probe_at := v_now + brand_enrich.probe_every_ms();
@@ -93,7 +96,7 @@ BEGIN
 
   IF v_take > 0 THEN
     v_may_spend := v_run.id IS NOT NULL AND NOT (SELECT is_paused FROM brand_enrich.engine_state)
-      AND v_run.status = 'running' AND v_run.halt_why IS NULL
+      AND v_run.status = 'running' AND v_run.halt_why IS NULL AND NOT v_run.is_paused
       AND brand_enrich.is_run_beating(v_run.beat_at, v_now);
     v_is_barred := v_now < a.rests_until OR brand_enrich.is_period_due(a, v_now);
     v_is_turn := brand_enrich.is_turn_unconfirmed(a, v_now);
@@ -208,6 +211,7 @@ BEGIN
       'status', CASE WHEN p_run.status = 'cancelled' THEN 'cancelled'
                      WHEN p_run.status <> 'running' OR NOT brand_enrich.is_run_beating(p_run.beat_at, p_now) THEN 'dead'
                      WHEN p_run.halt_why IS NOT NULL THEN 'halted'
+                     WHEN p_run.is_paused THEN 'paused'
                      ELSE 'alive' END,
       'requests', coalesce(v_key.requests, 0), 'overageRequests', coalesce(v_key.overage_requests, 0),
       'overageInFlight', v_in_flight, 'overageBilled', v_overage_billed,
@@ -218,7 +222,12 @@ BEGIN
     'isDraining', brand_enrich.is_period_due(a, p_now) OR (v_is_turn AND a.held + a.probes > 0),
     'isTurnUnconfirmed', v_is_turn AND (v_has_room OR brand_enrich.may_confirm_turn(a, v_policy.quota_cap, p_run.plan)),
     'sent', a.sent, 'held', a.held, 'probes', a.probes, 'others', a.others,
-    'quota', a.quota, 'usage', a.usage, 'heardAt', a.heard_at, 'closedAt', a.closed_at,
+    'quota', a.quota, 'usage', a.usage, 'heardAt', a.heard_at,
+    'answeredAt', a.answered_at,
+    -- With the current day; none for an account that is not there.
+    'days', CASE WHEN a.changed_at = 0 THEN ''
+      ELSE a.days || CASE WHEN a.days = '' THEN '' ELSE ' ' END || p_now / 86400000 || ':' || a.sent + a.others END,
+    'closedAt', a.closed_at,
     'nextProbeAt', a.next_probe_at,
     'restsUntil', CASE WHEN a.rests_until > p_now THEN a.rests_until ELSE 0 END,
     'servesOverage', a.serves_overage, 'isPaused', (SELECT is_paused FROM brand_enrich.engine_state),
@@ -264,6 +273,7 @@ BEGIN
   IF NOT FOUND THEN
     a := brand_enrich.new_account(p_account);
   END IF;
+  IF a.changed_at / 86400000 <> v_now / 86400000 THEN a := brand_enrich.turn_day(a, v_now); END IF;
   SELECT count(*) FILTER (WHERE probe) AS probes, count(*) FILTER (WHERE NOT probe) AS held, count(*) AS spent,
          count(*) FILTER (WHERE period IS NULL OR period IS NOT DISTINCT FROM a.period) AS sent
     INTO r FROM brand_enrich.permit WHERE account = p_account AND deadline <= v_now;

@@ -8,23 +8,23 @@ import {
   withBackend,
 } from 'bullmq';
 import type { Pool, PoolClient } from 'pg';
-import { type Clock, systemClock } from '../../core/clock.js';
+import { type Clock, idleClock } from '../../core/clock.js';
 import { BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
 import { orRelease } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
 import type { Engine, EngineOptions } from '../engine.js';
-import { createStores, giveEngineId } from '../engine-stores.js';
+import { createStores, engineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
 import { type StoreCalls, translated, unfit } from '../store-calls.js';
 import { migrate } from './migrations.js';
 import {
+  connectionOf,
   durabilityWarnings,
   type PostgresServer,
   readServerFacts,
   requireVersion,
-  sessionAddress,
   shownAddress,
   withoutPassword,
 } from './postgres-server.js';
@@ -32,7 +32,11 @@ import { createSqlCalls, openPool } from './sql-calls.js';
 import { storeFailure } from './store-failure.js';
 
 /** `url`: `postgres://user:password@host:port/database`, with `pg` parameters (`sslmode` ...). */
-export type PostgresEngineOptions = EngineOptions & { readonly url: string };
+export type PostgresEngineOptions = EngineOptions & {
+  readonly url: string;
+  /** As in `OpenEngineOptions`. */
+  readonly extraCa?: string | null;
+};
 
 /** Exchanges wait for each other: more sessions only use up `max_connections` (default 100). */
 const SESSIONS = 8;
@@ -42,9 +46,13 @@ const SERVER_FACTS = `SELECT current_setting('server_version') AS version,
   (SELECT count(*) FROM pg_stat_activity WHERE datname = current_database()) AS sessions`;
 
 /** Throws what {@link openEngineOn} throws. */
-export async function openPostgresEngine({ url, ...options }: PostgresEngineOptions): Promise<Engine> {
+export async function openPostgresEngine({
+  url,
+  extraCa = null,
+  ...options
+}: PostgresEngineOptions): Promise<Engine> {
   const server: PostgresServer = {
-    connection: { connectionString: sessionAddress(url) },
+    connection: connectionOf(url, extraCa),
     address: shownAddress(url),
     todo: 'check that PostgreSQL is running and reachable, then run again',
     sessions: SESSIONS,
@@ -62,7 +70,8 @@ export async function openEngineOn(
   server: PostgresServer,
   options: EngineOptions,
 ): Promise<Engine> {
-  const { log, telemetry, clockOffsetMs = () => 0, stop = new AbortController().signal } = options;
+  const { log, telemetry, isReadOnly, clockOffsetMs = () => 0 } = options;
+  const { stop = new AbortController().signal } = options;
   const { address } = server;
   const failure = (error: unknown) => storeFailure(server, error);
   return orRelease(async (releasers) => {
@@ -84,10 +93,10 @@ export async function openEngineOn(
       }
     });
     await patience(() => calls.call('tidy'));
-    releasers.push(keepTidy(calls, options.upkeepClock ?? systemClock, log));
+    releasers.push(keepTidy(calls, options.upkeepClock ?? idleClock, log));
     const stores = createStores(calls);
-    const id = await patience(() => giveEngineId(stores.keyValues));
-    const queues = createQueues(backendOn(pool), { failure, log, telemetry });
+    const id = await patience(() => engineId(stores.keyValues, isReadOnly));
+    const queues = createQueues(backendOn(pool), { failure, log, telemetry, isReadOnly });
     releasers.push(() => queues.close());
     return {
       id,

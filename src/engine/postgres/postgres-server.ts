@@ -1,7 +1,7 @@
 /** A PostgreSQL server: its address, whether it is new enough, and keeps what it acknowledged. */
 import type { ClientBase, ClientConfig } from 'pg';
+import { decodedPart, trusting } from '../../core/connector.js';
 import { FailFileError } from '../../core/errors.js';
-import { attempt } from '../../core/lifecycle.js';
 import { unfit } from '../store-calls.js';
 
 /** A server as an engine sees it. */
@@ -29,20 +29,35 @@ export function shownAddress(url: string): string {
 }
 
 /** The address with our session options added to those that it brings. */
-export function sessionAddress(url: string): string {
+function sessionAddress(url: string): string {
   const parsed = parseUrl(url);
   const own = parsed.searchParams.get('options');
   parsed.searchParams.set('options', own === null ? SESSION_OPTIONS : `${own} ${SESSION_OPTIONS}`);
   return parsed.href;
 }
 
+/** `pg` treats each of these as the last. */
+const VERIFYING = ['prefer', 'require', 'verify-ca', 'verify-full'];
+/** An address with one of these states what to trust. */
+const OWN_TRUST = ['sslrootcert', 'sslcert', 'sslkey', 'uselibpqcompat'];
+
+/** The options for `pg`. `extraCa`: trusted besides Node's own if `sslmode` requires TLS. */
+export function connectionOf(url: string, extraCa: string | null): ClientConfig {
+  const address = new URL(sessionAddress(url));
+  const { searchParams } = address;
+  const isVerifying = VERIFYING.includes(searchParams.get('sslmode') ?? '');
+  if (extraCa === null || !isVerifying || OWN_TRUST.some((name) => searchParams.has(name)))
+    return { connectionString: address.href };
+  // If both are given, the address wins over `ssl`.
+  searchParams.delete('sslmode');
+  return { connectionString: address.href, ssl: trusting(extraCa) };
+}
+
 /** Cuts the password out of a text that may quote the address. */
 export function withoutPassword(text: string, url: string): string {
   const { password } = parseUrl(url);
   if (password === '') return text;
-  // A text with a stray `%` is as it stands.
-  const decoded = attempt(() => decodeURIComponent(password), password);
-  return text.replaceAll(password, '[removed]').replaceAll(decoded, '[removed]');
+  return text.replaceAll(password, '[removed]').replaceAll(decodedPart(password), '[removed]');
 }
 
 function parseUrl(url: string): URL {

@@ -35,7 +35,7 @@ BEGIN
   a.pending_period := NULL; a.pending_since := 0; a.pending_seen_at := 0; a.pending_falls := 0;
   a.pending_asked := NULL;
   a.sent := a.pending_sent + a.pending_dated; a.pending_sent := 0; a.pending_dated := 0;
-  a.others := 0; a.usage := NULL; a.closed_at := NULL; a.suspect_since := 0;
+  a.others := 0; a.usage := NULL; a.closed_at := NULL; a.suspect_since := 0; a.days := '';
 END $$;
 
 CREATE FUNCTION brand_enrich.apply_reading(

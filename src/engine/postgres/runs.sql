@@ -9,7 +9,7 @@ CREATE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUA
   SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings::text, 'asOf', r.as_of,
     'keyStartedAt', r.key_started_at, 'beatAt', r.beat_at, 'status', r.status, 'reason', r.reason,
     'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent', r.spent,
-    'overageBilled', r.overage_billed, 'hasEarlierFailures', r.has_earlier_failures)
+    'overageBilled', r.overage_billed, 'hasEarlierFailures', r.has_earlier_failures, 'isPaused', r.is_paused)
 $$;
 
 CREATE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb)
@@ -35,9 +35,18 @@ CREATE FUNCTION brand_enrich.get_run(p_offset bigint, p_id text) RETURNS jsonb L
   SELECT brand_enrich.run_record(r) FROM brand_enrich.run r WHERE r.id = p_id
 $$;
 
+-- A later start of the same file continues one that stopped, and represents both.
 CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jsonb LANGUAGE sql AS $$
-  SELECT coalesce(jsonb_agg(brand_enrich.run_record(r) ORDER BY r.as_of DESC, r.seq DESC), '[]')
-    FROM (SELECT * FROM brand_enrich.run ORDER BY as_of DESC, seq DESC LIMIT p_limit) r
+  SELECT coalesce(jsonb_agg(brand_enrich.run_record(r) || jsonb_build_object('earlier',
+      (SELECT jsonb_build_object('starts', count(*), 'billed', coalesce(sum(e.billed), 0),
+          'unreported', coalesce(sum(greatest(0, e.spent - e.billed)), 0), 'overage', coalesce(sum(e.overage_billed), 0))
+         FROM brand_enrich.run e
+        WHERE e.key = r.key AND e.key_started_at = r.key_started_at AND e.label = r.label
+          AND e.seq < r.seq AND e.status = 'stopped')) ORDER BY r.as_of DESC, r.seq DESC), '[]')
+    FROM (SELECT * FROM brand_enrich.run s
+           WHERE s.status <> 'stopped' OR NOT EXISTS (SELECT FROM brand_enrich.run n
+             WHERE n.key = s.key AND n.key_started_at = s.key_started_at AND n.label = s.label AND n.seq > s.seq)
+           ORDER BY as_of DESC, seq DESC LIMIT p_limit) r
 $$;
 
 -- How far the workers are; null when there is no such run.
@@ -52,7 +61,8 @@ BEGIN
     'halt', CASE WHEN r.halt_why IS NOT NULL
                  THEN jsonb_build_object('why', r.halt_why, 'sentence', r.halt_sentence) END,
     'isCancelled', r.status = 'cancelled',
-    'isPaused', (SELECT is_paused FROM brand_enrich.engine_state));
+    'isPausedAlone', r.is_paused,
+    'isPaused', r.is_paused OR (SELECT is_paused FROM brand_enrich.engine_state));
 END $$;
 
 CREATE FUNCTION brand_enrich.set_run_size(p_offset bigint, p_id text, p_rows bigint, p_identifiers bigint)
@@ -144,7 +154,7 @@ BEGIN
   IF p_status = 'completed' AND v_status = 'running' THEN
     DELETE FROM brand_enrich.run_key WHERE key = v_key;
   END IF;
-  UPDATE brand_enrich.run SET reason = p_reason,
+  UPDATE brand_enrich.run SET reason = p_reason, is_paused = false,
     status = CASE WHEN status = 'running' THEN p_status ELSE status END
    WHERE id = p_id AND status IN ('running', 'cancelled');
   IF NOT FOUND THEN RETURN; END IF;
@@ -154,6 +164,14 @@ END $$;
 
 CREATE FUNCTION brand_enrich.cancel_run(p_offset bigint, p_id text) RETURNS boolean LANGUAGE plpgsql AS $$
 BEGIN
-  UPDATE brand_enrich.run SET status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END WHERE id = p_id;
+  UPDATE brand_enrich.run SET is_paused = false,
+    status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END
+   WHERE id = p_id;
+  RETURN FOUND;
+END $$;
+
+CREATE FUNCTION brand_enrich.set_run_paused(p_offset bigint, p_id text, p_is_paused boolean) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  UPDATE brand_enrich.run SET is_paused = p_is_paused WHERE id = p_id AND status = 'running';
   RETURN FOUND;
 END $$;

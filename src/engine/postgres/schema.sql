@@ -208,3 +208,7 @@ CREATE TABLE brand_enrich.run_tally (
 ALTER TABLE brand_enrich.failure ADD COLUMN is_final boolean NOT NULL DEFAULT false;
 ALTER TABLE brand_enrich.run ADD COLUMN has_earlier_failures boolean NOT NULL DEFAULT false;
 CREATE INDEX run_of_key ON brand_enrich.run (key, key_started_at);
+-- step 20: stopped starts of one command are one entry of the list
+-- step 21: a run is paused alone; an account knows its use by days, and when it was last answered
+ALTER TABLE brand_enrich.run ADD COLUMN is_paused boolean NOT NULL DEFAULT false;
+ALTER TABLE brand_enrich.account ADD COLUMN days text NOT NULL DEFAULT '', ADD COLUMN answered_at bigint;

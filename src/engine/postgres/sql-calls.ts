@@ -27,6 +27,7 @@ export function openPool({ connection, sessions }: PostgresServer, log: Log) {
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     keepAlive: true,
+    allowExitOnIdle: true,
     keepAliveInitialDelayMillis: 10_000,
     stream: () => {
       const socket = new Socket();

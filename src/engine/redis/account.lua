@@ -7,11 +7,11 @@ local NAMES = {
   'pendingSent', 'pendingDated', 'sent', 'held', 'probes',
   'others', 'quota', 'usage', 'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage', 'suspectSince', 'minute',
   'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore', 'paceVersion', 'rate', 'burst', 'tat', 'floorUntil',
-  'alone',
+  'alone', 'days', 'answeredAt',
 }
 local KINDS = {
   epoch = 'text', period = 'text', pendingPeriod = 'text', pendingAsked = 'text', firstPeriod = 'text', servesOverage = 'flag',
-  alone = 'text', quota = 'some', usage = 'some', closedAt = 'some', rate = 'some',
+  alone = 'text', days = 'text', answeredAt = 'some', quota = 'some', usage = 'some', closedAt = 'some', rate = 'some',
 }
 
 local function loadAccount(name)
@@ -46,13 +46,36 @@ local function saveAccount(account)
   each(deadRuns, function(from, to) redis.call('SREM', root .. 'live:' .. account.name, unpack(deadRuns, from, to)) end)
 end
 
+-- When a new day begins, what was used by the end of the last one is kept: numbers of days since
+-- 1970 with the use on each, before the current day. A clock that was set back forgets what is to come.
+local DAY_MS = 86400000
+local function turnDay(account)
+  local last, today = math.floor(account.changedAt / DAY_MS), math.floor(now / DAY_MS)
+  if account.changedAt == 0 or last == today then return end
+  local kept = {}
+  local function keep(day, use)
+    if tonumber(day) < today then kept[#kept + 1] = use end
+  end
+  for use, day in string.gmatch(account.days or '', '((%d+):%d+)') do keep(day, use) end
+  keep(last, string.format('%.0f:%.0f', last, account.sent + account.others))
+  account.days = table.concat(kept, ' ', math.max(1, #kept - rules.daysKept + 2))
+end
+
+-- The same with the current day; none for an account that is not there.
+local function daysOf(account)
+  if account.changedAt == 0 then return '' end
+  local current = string.format('%.0f:%.0f', math.floor(now / DAY_MS), account.sent + account.others)
+  return account.days and account.days .. ' ' .. current or current
+end
+
 -- When the clock was set back, what is dated by it goes back too: nobody waits for times that were
 -- near.
 local DATED = {
-  'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'suspectSince', 'pendingSince', 'pendingSeenAt', 'pendingKeptAt',
+  'heardAt', 'answeredAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'suspectSince', 'pendingSince', 'pendingSeenAt', 'pendingKeptAt',
   'tat', 'floorUntil',
 }
 local function followClock(account)
+  turnDay(account)
   local backMs = account.changedAt - now
   account.changedAt = now
   if backMs <= rules.clockBackMs then return end

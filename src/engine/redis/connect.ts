@@ -8,6 +8,7 @@
  */
 import type { RedisOptions } from 'ioredis';
 import { Redis } from 'ioredis';
+import { trusting } from '../../core/connector.js';
 import { FailFileError, NeverStartError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
@@ -41,12 +42,16 @@ export interface ConnectOptions {
   readonly address: string;
   readonly use: ConnectionUse;
   readonly log: Log;
+  /** Certificates in PEM that are trusted besides Node's own. */
+  readonly extraCa: string | null;
 }
 
 /** Opens (`store`: on `connect`) and reconnects on its own; logs errors once per outage. */
-export function createConnection({ url, address, use, log }: ConnectOptions): Redis {
+export function createConnection({ url, address, use, log, extraCa }: ConnectOptions): Redis {
   const redis = new Redis(url, {
     ...OPTIONS_OF_USE[use],
+    // With this option ioredis would use TLS for a `redis://` address too.
+    ...(extraCa !== null && /^rediss:/i.test(url) ? { tls: trusting(extraCa) } : {}),
     // RESP3 would bring credentials into HELLO and nothing that is needed here.
     protocol: 2,
     // BullMQ gives up on a connection whose first attempt it makes itself and sees fail; one under
@@ -56,6 +61,8 @@ export function createConnection({ url, address, use, log }: ConnectOptions): Re
     connectionName: `brand-enrich-${use}`,
     retryStrategy: (times) => Math.min(times * RECONNECT_AFTER_MS.step, RECONNECT_AFTER_MS.most),
   });
+  // A pending answer keeps the process running, not the connection.
+  redis.on('connect', () => redis.stream.unref());
   let isDown = false;
   // The code that opens a store's connection reports the failure.
   let isKnown = use !== 'store';

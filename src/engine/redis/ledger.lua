@@ -13,6 +13,7 @@ local function describeState(account, policy, run)
     isTurnUnconfirmed = isTurn and (hasRoom(account, limit) or (run ~= nil and mayConfirmTurn(account, policy, run))),
     sent = account.sent, held = account.held, probes = account.probes, others = account.others,
     quota = orNull(account.quota), usage = orNull(account.usage), heardAt = account.heardAt,
+    answeredAt = orNull(account.answeredAt), days = daysOf(account),
     closedAt = orNull(account.closedAt), nextProbeAt = account.nextProbeAt,
     restsUntil = account.restsUntil > now and account.restsUntil or 0, servesOverage = account.servesOverage,
     isPaused = redis.call('EXISTS', root .. 'paused') == 1, quotaCap = orNull(policy.quotaCap), overage = policy.overage,
@@ -47,6 +48,16 @@ local function finish(account, policy, run)
   return state
 end
 
+-- Whether an answer of the service came since the last call: a useful one, one with usage headers or
+-- a date, or a refusal.
+local function isAnswered(request)
+  if request.heard or request.reading or request.refusedForQuota then return true end
+  for _, settled in ipairs(request.settle) do
+    if settled.period then return true end
+  end
+  return false
+end
+
 function operations.exchange()
   local request = object()
   local account, settle, reading, pace = loadAccount(request.account), request.settle, request.reading, request.pace
@@ -75,6 +86,7 @@ function operations.exchange()
   local isAskedSettled = hasConfirmed and #settle > 0
   if isAskedSettled and (reading == nil or reading.period == nil or account.pendingFalls == 0) then account.pendingAsked = nil end
   if request.heard then account.heardAt = now end
+  if isAnswered(request) then account.answeredAt = now end
   if request.refusedForQuota then
     account.closedAt = now
     account.nextProbeAt = now + rules.probeEveryMs
@@ -106,6 +118,7 @@ function operations.show_account()
   local account = loadAccount(text())
   if account.isNew then account.epoch = '' end
   local run = loadRun(some())
+  turnDay(account)
   sweep(account)
   return describeState(account, readPolicy(account.name), run)
 end

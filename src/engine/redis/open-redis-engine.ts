@@ -2,7 +2,7 @@
 import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
 import type { Engine, EngineOptions } from '../engine.js';
-import { createStores, giveEngineId } from '../engine-stores.js';
+import { createStores, engineId } from '../engine-stores.js';
 import { createQueues, type QueueBackend } from '../queues.js';
 import { translated } from '../store-calls.js';
 import {
@@ -25,6 +25,8 @@ export interface RedisEngineOptions extends EngineOptions {
    * of them, and `warnings` says so.
    */
   readonly waitsForDisk?: boolean;
+  /** As in `OpenEngineOptions`. */
+  readonly extraCa?: string | null;
   /** Tests only: what all keys begin with, in braces. Default `brand-enrich`. */
   readonly namespace?: string;
 }
@@ -35,9 +37,9 @@ export interface RedisEngineOptions extends EngineOptions {
  * holds user or password.
  */
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
-  const { url, log, telemetry, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;
+  const { url, log, telemetry, isReadOnly, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;
   const address = shownAddress(url);
-  const connect = { url, address, log };
+  const connect = { url, address, log, extraCa: options.extraCa ?? null };
   const failure = (error: unknown) => storeFailure(address, error);
   const asked = <T>(answer: Promise<T>) => translated(answer, failure);
   const redis = await openConnection({ ...connect, use: 'store' });
@@ -48,8 +50,8 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     const prefix = `{${namespace}}`;
     const calls = createRedisCalls({ redis, address, root: `${prefix}:`, clockOffsetMs, waitsForDisk });
     const stores = createStores(calls);
-    const id = await giveEngineId(stores.keyValues);
-    const queues = createQueues(backendOn(connect, prefix), { failure, log, telemetry });
+    const id = await engineId(stores.keyValues, isReadOnly);
+    const queues = createQueues(backendOn(connect, prefix), { failure, log, telemetry, isReadOnly });
     return {
       id,
       kind: 'redis',

@@ -27,6 +27,7 @@ local function openPeriod(account)
   account.usage = nil
   account.closedAt = nil
   account.suspectSince = 0
+  account.days = nil
 end
 
 local function isDrained(account) return account.held == 0 and account.probes == 0 end

@@ -38,7 +38,30 @@ local function recordOf(run)
     reason = fields.reason ~= '' and orNull(fields.reason) or cjson.null,
     rows = someNumber(fields.rows), identifiers = someNumber(fields.identifiers), tally = tallyOf(fields),
     spent = count(fields.spent), overageBilled = count(fields.overageBilled),
-    hasEarlierFailures = fields.hasEarlierFailures == '1',
+    hasEarlierFailures = fields.hasEarlierFailures == '1', isPaused = fields.isPaused ~= nil,
+  }
+end
+
+-- Permits of a killed start are settled after the next one has begun, so the last starts before a
+-- run are added up when it is listed; sums of those before them are stored with each start.
+local STARTS_ADDED = 20
+local function earlierOf(run)
+  local names = { 'previous', 'earlierStarts', 'earlierBilled', 'earlierUnreported', 'earlierOverage',
+    'billed', 'spent', 'overageBilled' }
+  local at = redis.call('HMGET', run, unpack(names))
+  local starts, billed, unreported, overage = count(at[2]), 0, 0, 0
+  for _ = 1, STARTS_ADDED do
+    local previous = at[1] and root .. 'run:' .. at[1]
+    if not previous or redis.call('EXISTS', previous) == 0 then break end
+    local before = redis.call('HMGET', previous, unpack(names))
+    billed = billed + count(before[6])
+    unreported = unreported + math.max(0, count(before[7]) - count(before[6]))
+    overage = overage + count(before[8])
+    at = before
+  end
+  return {
+    starts = starts, billed = billed + count(at[3]), unreported = unreported + count(at[4]),
+    overage = overage + count(at[5]),
   }
 end
 
@@ -51,6 +74,18 @@ function operations.start_run()
     local chosen, started = object(settings), root .. 'key:' .. key
     if redis.call('HSETNX', started, 'startedAt', shown(now)) == 1 then redis.call('HSETNX', started, 'generation', id) end
     redis.call('PEXPIRE', started, rules.runKeyKeptMs)
+    -- This run continues a start that stopped, and represents both in the list.
+    local before = redis.call('HGET', started, 'last')
+    local last = before and fieldsOf(root .. 'run:' .. before)
+    if last and last.status == 'stopped' and last.label == label then
+      redis.call('ZREM', root .. 'runs', before)
+      local earlier = earlierOf(root .. 'run:' .. before)
+      redis.call('HSET', run, 'previous', before, 'earlierStarts', shown(earlier.starts + 1),
+        'earlierBilled', shown(earlier.billed + count(last.billed)),
+        'earlierUnreported', shown(earlier.unreported + math.max(0, count(last.spent) - count(last.billed))),
+        'earlierOverage', shown(earlier.overage + count(last.overageBilled)))
+    end
+    redis.call('HSET', started, 'last', id)
     redis.call('HSET', run, 'id', id, 'key', key, 'label', label, 'settings', settings, 'status', 'running',
       'asOf', shown(now), 'beatAt', shown(now), 'keyStartedAt', redis.call('HGET', started, 'startedAt'),
       'hasEarlierFailures', shown(redis.call('EXISTS', root .. 'final:' .. key) == 1))
@@ -78,7 +113,12 @@ function operations.list_runs()
     if #ids == 0 then break end
     for _, id in ipairs(ids) do
       local record = recordOf(root .. 'run:' .. id)
-      if record then found[#found + 1] = record else redis.call('ZREM', root .. 'runs', id) end
+      if record then
+        record.earlier = earlierOf(root .. 'run:' .. id)
+        found[#found + 1] = record
+      else
+        redis.call('ZREM', root .. 'runs', id)
+      end
     end
   end
   return listed(found)
@@ -97,7 +137,8 @@ function operations.beat_run()
   return {
     chunks = count(fields.chunks), tally = tallyOf(fields),
     halt = fields.haltWhy and { why = fields.haltWhy, sentence = fields.haltSentence } or cjson.null,
-    isCancelled = fields.status == 'cancelled', isPaused = redis.call('EXISTS', root .. 'paused') == 1,
+    isCancelled = fields.status == 'cancelled', isPausedAlone = fields.isPaused ~= nil,
+    isPaused = fields.isPaused ~= nil or redis.call('EXISTS', root .. 'paused') == 1,
   }
 end
 
@@ -192,6 +233,7 @@ function operations.end_run()
     local fields = redis.call('HMGET', run, 'status', 'key', 'account')
     if fields[1] == 'running' then
       redis.call('HSET', run, 'status', status, 'reason', reason)
+      redis.call('HDEL', run, 'isPaused')
       redis.call('SREM', root .. 'live:' .. fields[3], id)
       if status == 'completed' then redis.call('DEL', root .. 'key:' .. fields[2], root .. 'final:' .. fields[2]) end
     elseif fields[1] == 'cancelled' then redis.call('HSET', run, 'reason', reason) end
@@ -203,9 +245,18 @@ function operations.cancel_run()
   local id, run, isKnown = theRun()
   if isKnown and redis.call('HGET', run, 'status') == 'running' then
     redis.call('HSET', run, 'status', 'cancelled')
+    redis.call('HDEL', run, 'isPaused')
     redis.call('SREM', root .. 'live:' .. redis.call('HGET', run, 'account'), id)
   end
   return isKnown
+end
+
+-- Arguments: id, whether it is paused.
+function operations.set_run_paused()
+  local _, run = theRun()
+  if redis.call('HGET', run, 'status') ~= 'running' then return false end
+  if flag() then redis.call('HSET', run, 'isPaused', '1') else redis.call('HDEL', run, 'isPaused') end
+  return true
 end
 
 return answer(operations[text()]())

@@ -13,10 +13,11 @@ end
 local function loadRun(id)
   if id == nil then return nil end
   local run = redis.call('HMGET', root .. 'run:' .. id,
-    'key', 'status', 'beatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'haltWhy', 'overageBilled')
+    'key', 'status', 'beatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'haltWhy', 'overageBilled', 'isPaused')
   if not run[1] then return nil end
   local status = runStatus(run[2], run[3])
-  if status == 'alive' and run[7] then status = 'halted' end
+  if status == 'alive' and run[7] then status = 'halted'
+  elseif status == 'alive' and run[9] then status = 'paused' end
   return {
     id = id, key = run[1], status = status, plan = run[4],
     maxRequests = tonumber(run[5]), maxOverageRequests = tonumber(run[6]), overageBilled = tonumber(run[8] or 0),

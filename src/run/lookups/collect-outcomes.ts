@@ -34,14 +34,17 @@ const EXPECTED_AT_MOST = 20_000;
 
 export class OutcomeCollector {
   readonly summary = createRunSummary();
-  /** Why identifiers of this run failed or were deferred, by their number: for the errors file. */
+  /** Why identifiers failed, were deferred or not found for now, by their number. */
   readonly reasons = new Map<number, string>();
   readonly #expected = new Map<string, Unanswered>();
 
   constructor(private readonly options: CollectorOptions) {}
 
-  /** Takes what the store has for unanswered identifiers. Returns how many are still missing. */
-  takeStored(source: AnswerSource, stop?: AbortSignal): Promise<number> {
+  /**
+   * Takes what the store has for unanswered identifiers, or for `only` those numbers. Returns how
+   * many are still missing.
+   */
+  takeStored(source: AnswerSource, stop?: AbortSignal, only?: readonly number[]): Promise<number> {
     const { outcomes } = this.options.engine;
     return this.#takeAll(
       (keys) => {
@@ -54,16 +57,18 @@ export class OutcomeCollector {
         const retryLater = status === 'not_found' && freshUntil !== null;
         this.#keepAnswer(unanswered, { status, retryLater, profile, brand, fetchedAt }, source);
       },
+      only,
     );
   }
 
-  /** Takes the lookups that failed in this run. Returns how many are still without an answer. */
-  takeFailed(runId: string): Promise<number> {
+  /** The same for lookups that failed in this run. */
+  takeFailed(runId: string, only?: readonly number[]): Promise<number> {
     const { runs } = this.options.engine;
     return this.#takeAll(
       (keys) => runs.failures(runId, keys),
       (unanswered, { isDeferred, reason }) =>
         this.#keepReason(unanswered, isDeferred === true ? 'deferred' : 'failed', reason),
+      only,
     );
   }
 
@@ -103,9 +108,10 @@ export class OutcomeCollector {
   async #takeAll<T>(
     read: (keys: readonly string[]) => Promise<readonly (T | null)[]>,
     keep: (unanswered: Unanswered, found: T) => void,
+    only?: readonly number[],
   ): Promise<number> {
     let missing = 0;
-    for (const batch of unansweredIn(this.options.scan, READ_AT_ONCE)) {
+    for (const batch of unansweredIn(this.options.scan, READ_AT_ONCE, only)) {
       const found = await read(batch.map(({ text }) => this.options.keyPrefix + text));
       for (const [at, unanswered] of batch.entries()) {
         const each = found[at] ?? null;
@@ -123,6 +129,7 @@ export class OutcomeCollector {
     const { status, retryLater, brand } = answer;
     const score = status === 'matched' ? qualityScoreOf(brand) : null;
     const error = retryLater ? RETRY_LATER_REASON : null;
+    if (error !== null) this.reasons.set(index, error);
     const view = { ...answer, identifier: parseIdentifierText(text), source, error };
     scan.answers.set(index, status, score, renderer.answer(view));
     this.summary.noteAnswer({ ...answer, index, identifier: text, score, source });
@@ -139,17 +146,20 @@ export class OutcomeCollector {
   }
 }
 
-/** Wanted identifiers without an answer, in batches: in file order, or most valuable first. */
+/**
+ * Wanted identifiers without an answer, in batches: in file order, most valuable first, or those
+ * with given numbers.
+ */
 export function* unansweredIn(
   { identifiers, answers, priorities }: CollectorOptions['scan'],
   size: number,
-  order: 'file' | 'worth' = 'file',
+  order: 'file' | 'worth' | readonly number[] = 'file',
 ): Generator<Unanswered[]> {
   const isUnanswered = (index: number) => answers.isWanted(index) && answers.status(index) === null;
+  const numbers = order === 'worth' ? priorities?.order(identifiers.count) : order;
   function* all(): Generator<Unanswered> {
-    if (order === 'worth' && priorities !== null) {
-      for (const index of priorities.order(identifiers.count))
-        if (isUnanswered(index)) yield { index, text: identifiers.at(index) };
+    if (numbers !== undefined && numbers !== 'file') {
+      for (const index of numbers) if (isUnanswered(index)) yield { index, text: identifiers.at(index) };
       return;
     }
     for (const { first, texts } of identifiers.batches())

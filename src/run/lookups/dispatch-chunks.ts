@@ -32,13 +32,15 @@ const SILENCE_MS = 15_000;
 const LOST_AFTER_MS = 60_000;
 const WITHDRAW_EVERY_MS = 1_000;
 
-/** The reason to end a run, at this check; null: none. */
+/** The reason to end a run at this check; null: none. */
 function endingOf(
-  { isCancelled, halt, tally }: RunProgress,
+  { isCancelled, isPausedAlone, halt, tally }: RunProgress,
   { stop, maxFailures }: Pick<DispatchOptions, 'stop' | 'maxFailures'>,
 ): LookupsEnd | null {
   if (stop.aborted) return { type: 'stopped' };
   if (isCancelled) return { type: 'cancelled' };
+  // It waits for the person who paused it.
+  if (isPausedAlone) return null;
   if (halt) return { type: 'halted', halt };
   return maxFailures !== null && tally.failed > maxFailures ? { type: 'too_many_failures' } : null;
 }
@@ -46,6 +48,13 @@ function endingOf(
 export class ChunkDispatcher {
   /** Number of the next chunk: chunks of one run are never numbered twice. */
   #next = 0;
+  #isPaused = false;
+  /**
+   * Chunks of a paused run, out of the queue as workers left them. Chunks that workers still have
+   * are not replaced: two chunks never share an identifier.
+   */
+  readonly #setAside = new Map<number, ChunkData>();
+  #setAsideAt = Number.NEGATIVE_INFINITY;
   #isAwake = false;
   #waiting: AbortController | null = null;
 
@@ -58,7 +67,8 @@ export class ChunkDispatcher {
   }
 
   /**
-   * Hands out chunks of identifier texts until all are finished or something ends it.
+   * Hands out chunks of identifier texts until all are finished or something ends it. While the run
+   * is paused alone, its chunks leave the queue to those of other runs.
    * `chunksAhead`: how many may be handed out before those are finished, asked anew each time;
    * null: no limit. Throws engine errors.
    */
@@ -80,6 +90,7 @@ export class ChunkDispatcher {
       if (progress.chunks !== done || progress.isPaused) changedAt = clock.monotonic();
       done = progress.chunks;
       const seen = endingOf(progress, this.options);
+      if (seen === null) await this.#followPause(progress);
       return seen ?? (ending === null && done < this.#next ? lookIntoSilence() : null);
     };
     const lookIntoSilence = async (): Promise<DispatchEnd | null> => {
@@ -93,9 +104,9 @@ export class ChunkDispatcher {
       changedAt = clock.monotonic();
       return null;
     };
-    /** Polls until at most `atMost` chunks are unfinished, or something ends the run. */
+    /** Polls until it is not paused and at most `atMost` chunks are unfinished, or it ends. */
     const waitFor = async (atMost: number) => {
-      while (ending === null && this.#next - done > atMost) {
+      while (ending === null && (this.#isPaused || this.#next - done > atMost)) {
         await this.#wait();
         await clock.sleep(POLL_LEAST_MS);
         ending = await look();
@@ -105,7 +116,7 @@ export class ChunkDispatcher {
     const flush = async () => {
       const added = batch;
       batch = [];
-      if (added.length > 0) await queue.add(added);
+      if (added.length > 0) await queue.add(added, this.#next - added.length - done);
     };
 
     let pauseAt = first;
@@ -156,14 +167,44 @@ export class ChunkDispatcher {
 
   /** Takes back the chunks that no worker processes and counts them as finished. */
   async withdraw(): Promise<void> {
-    const { engine, queue, runId: run, log } = this.options;
+    const { engine, queue, runId: run } = this.options;
+    const setAside = [...this.#setAside.keys()];
+    this.#setAside.clear();
+    for (const chunk of setAside) await this.#try(chunk, () => engine.runs.finishChunk(run, chunk));
     for (const chunk of await queue.chunksOf(run)) {
-      try {
+      await this.#try(chunk, async () => {
         // A chunk in progress ends normally.
         if (await queue.withdraw({ run, chunk })) await engine.runs.finishChunk(run, chunk);
-      } catch (error) {
-        log.debug({ err: error, chunk }, 'a chunk could not be withdrawn');
-      }
+      });
+    }
+  }
+
+  /** Sets chunks aside once a second while the run is paused, and queues them again afterwards. */
+  async #followPause({ isPausedAlone, chunks }: RunProgress): Promise<void> {
+    const { queue, runId, clock } = this.options;
+    this.#isPaused = isPausedAlone;
+    const inQueue = this.#next - chunks - this.#setAside.size;
+    if (!isPausedAlone) {
+      if (this.#setAside.size > 0) await queue.add([...this.#setAside.values()], inQueue);
+      this.#setAside.clear();
+      return;
+    }
+    if (inQueue === 0 || clock.monotonic() - this.#setAsideAt < WITHDRAW_EVERY_MS) return;
+    this.#setAsideAt = clock.monotonic();
+    for (const { run, chunk } of await queue.idleChunks()) {
+      if (run !== runId) continue;
+      await this.#try(chunk, async () => {
+        const data = await queue.setAside({ run, chunk });
+        if (data !== null) this.#setAside.set(chunk, data);
+      });
+    }
+  }
+
+  async #try(chunk: number, withdraw: () => Promise<void>): Promise<void> {
+    try {
+      await withdraw();
+    } catch (error) {
+      this.options.log.debug({ err: error, chunk }, 'a chunk could not be withdrawn');
     }
   }
 

@@ -7,7 +7,14 @@ import { unfit } from '../../engine/store-calls.js';
 import { permitMsOf } from '../../ledger/governor.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { limitOf, spentOf } from '../../ledger/policy.js';
-import { isAlive, type RunHalt, type RunProgress, type RunRecord } from '../../stores/run-store.js';
+import {
+  isAlive,
+  queuedText,
+  type RunHalt,
+  type RunProgress,
+  type RunRecord,
+  runsBefore,
+} from '../../stores/run-store.js';
 import { foreign } from '../../worker/halt-reasons.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import type { WorkerListener } from '../../worker/worker-listener.js';
@@ -15,9 +22,11 @@ import type { BegunRun, EnrichProgress, EnrichRequest, EnrichSurroundings } from
 import type { RunFacts } from '../report/run-summary.js';
 import type { LookupsEnd } from '../run-end.js';
 import type { Scan } from '../scan/scan.js';
+import { unansweredIn } from './collect-outcomes.js';
 import { ChunkDispatcher, removeDeadChunks } from './dispatch-chunks.js';
-import { estimateSpending, foreignTerms } from './spending.js';
-import { sweep } from './sweep.js';
+import { foreignTerms, spendingQuestion } from './spending.js';
+import { type SweepContext, sweep } from './sweep.js';
+import { spreadOver, trialResult } from './trial.js';
 
 /** A killed worker's permits count as sent 15 s after its last sign of life, once anyone waits. */
 const STRANDED_MS = 20_000;
@@ -39,16 +48,20 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   await assertEngineRoom(engine);
   const state = await engine.ledger.show(account, run.id);
   for (const notice of foreignTerms(state, request.settings)) onNotice(notice);
-  await agreeOrEnd(context, missing, state);
+  const tried = request.trial === null || request.trial >= missing ? null : request.trial;
+  await agreeOrEnd(context, tried ?? missing, state);
   const queue = engine.openChunkQueue(around.queueName);
   releasers.push(() => queue.close());
   const removed = await removeDeadChunks(engine, queue, run.asOf);
   if (removed > 0)
     onNotice(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
+  context.queued = await queuedBehind(context, state.now);
+  if (context.queued !== null) onNotice(`${context.queued}: runs take turns`);
   const opensAccount = around.opensAccount?.() ?? true;
   if (opensAccount) await engine.ledger.open(account, request.pace);
 
   let isWarned = false;
+  let isPaused = false;
   let stranded: string | null = null;
   const dispatcher = new ChunkDispatcher({
     ...around,
@@ -57,6 +70,9 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
     maxFailures: maxFailuresOf(request, scan.answers.wanted),
     onProgress(latest) {
       context.progress = latest;
+      if (latest.isPausedAlone !== isPaused)
+        onNotice(isPaused ? 'resumed' : `paused; \`brand-enrich resume ${run.id}\` continues it`, true);
+      isPaused = latest.isPausedAlone;
       const warning = noMatchWarning(latest.tally, collector.summary.facts, scan.chosen.choices);
       if (warning !== null && !isWarned) onNotice(warning);
       isWarned ||= warning !== null;
@@ -86,11 +102,52 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
     );
     context.show(halt ? 'parked' : 'asking');
   };
-  return sweep({ ...context, dispatcher, onParked }).finally(() => collector.close());
+  const findsQuota = tried === null && (await findsQuotaByLookup(context, missing, state));
+  const trial = tried !== null || findsQuota ? trialOf(context, missing, tried) : null;
+  return sweep({ ...context, dispatcher, onParked, trial }).finally(() => collector.close());
+}
+
+/**
+ * If the quota was unknown at the first question: asks again if it is known by now, at no cost.
+ * Otherwise true if a person can be asked: one lookup is to show the quota.
+ */
+async function findsQuotaByLookup(
+  context: LookupsContext,
+  missing: number,
+  before: LedgerState,
+): Promise<boolean> {
+  const { request, around, run } = context;
+  if (limitOf(before) !== null) return false;
+  const state = await around.engine.ledger.show(request.settings.account, run.id);
+  if (limitOf(state) === null) return around.isInteractive === true && missing > 1;
+  await agreeOrEnd(context, missing, state);
+  return false;
+}
+
+/** `count` null: one lookup, the one that comes first anyway, to show the quota. */
+function trialOf(context: LookupsContext, missing: number, count: number | null): SweepContext['trial'] {
+  const { request, around, run, scan } = context;
+  const { engine, confirm } = around;
+  const [first = []] = count === null ? unansweredIn(scan, 1, 'worth') : [];
+  const indexes = count === null ? first.map(({ index }) => index) : spreadOver(scan, missing, count);
+  return {
+    indexes,
+    async continues() {
+      const state = await engine.ledger.show(request.settings.account, run.id);
+      const result = await trialResult(indexes, count !== null, { scan, run, engine });
+      return confirm(spendingQuestion(missing - indexes.length, state, request, result));
+    },
+  };
+}
+
+/** `now` is the store's clock. */
+async function queuedBehind({ around, run, scan }: LookupsContext, now: number): Promise<string | null> {
+  const sized = { ...run, identifiers: scan.answers.wanted };
+  return queuedText(runsBefore(sized, await around.engine.runs.list(RUNS_LOOKED_AT), now));
 }
 
 /** Buys nothing that could not be kept: `engine-unfit` with less than a tenth of memory free. */
-async function assertEngineRoom(engine: Engine): Promise<void> {
+export async function assertEngineRoom(engine: Engine): Promise<void> {
   const free = await engine.freeMemory();
   if (free === null || free >= LEAST_ENGINE_SHARE) return;
   throw unfit(
@@ -102,12 +159,9 @@ async function assertEngineRoom(engine: Engine): Promise<void> {
 
 /** Asks to spend by the ledger's limits. If refused, ends the run and throws `DeclinedError`. */
 async function agreeOrEnd({ request, around, run }: LookupsContext, missing: number, state: LedgerState) {
-  const { overage, quotaCap } = state;
-  const { overagePrice } = request;
-  const settings = { ...request.settings, overage, quotaCap };
   let isAgreed = false;
   try {
-    isAgreed = await around.confirm(estimateSpending(missing, state, { settings, overagePrice }));
+    isAgreed = await around.confirm(spendingQuestion(missing, state, request));
   } finally {
     if (!isAgreed) await around.engine.runs.end(run.id, 'stopped', 'you declined the spending');
   }
@@ -155,9 +209,9 @@ export function stopAtSignal(
 }
 
 /** Reads quota and usage before spending; refused credentials or a wrong address end the run. */
-async function readOwnBrand(
+export async function readOwnBrand(
   worker: LookupWorker,
-  { ownDomain }: EnrichRequest,
+  { ownDomain }: Pick<EnrichRequest, 'ownDomain'>,
   run: RunRecord,
 ): Promise<RunHalt | null> {
   const look = ownDomain === null ? null : await worker.readUsage(ownDomain, run);

@@ -6,8 +6,39 @@ import type { LedgerState } from '../../ledger/ledger.js';
 import { overageLeftFor, spentOf } from '../../ledger/policy.js';
 import type { RunSettings } from '../../stores/run-store.js';
 import { CHUNK_SIZE } from '../../worker/lookup-worker.js';
+import type { TrialResult } from './trial.js';
 
-export type SpendingEstimate = Readonly<ReturnType<typeof estimateSpending>>;
+type SpendingEstimate = Readonly<ReturnType<typeof estimateSpending>>;
+
+/** What a question or a notice before spending is about. */
+export interface SpendingQuestion extends SpendingEstimate {
+  /** What is left of the quota; null: unknown. */
+  readonly quotaLeft: number | null;
+  /** The result of the trial; the question is about the rest. Null: there was no trial. */
+  readonly trial: TrialResult | null;
+}
+
+/** `requests`: how many are next. `state`: the account, with the run's spending so far. */
+export function spendingQuestion(
+  requests: number,
+  state: LedgerState,
+  { settings, overagePrice }: { readonly settings: RunSettings; readonly overagePrice: string },
+  trial: TrialResult | null = null,
+): SpendingQuestion {
+  const { overage, quotaCap } = state;
+  const estimate = estimateSpending(requests, state, {
+    settings: { ...settings, overage, quotaCap },
+    overagePrice,
+  });
+  const quota = Math.min(orInfinity(state.quota), orInfinity(quotaCap));
+  const quotaLeft = Number.isFinite(quota) ? Math.max(0, quota - spentOf(state)) : null;
+  return { ...estimate, quotaLeft, trial };
+}
+
+/** Whether a run may use more than half of the quota left. */
+export function usesMostOfQuota({ withinQuota, quotaLeft }: SpendingQuestion): boolean {
+  return withinQuota !== null && quotaLeft !== null && withinQuota > quotaLeft / 2;
+}
 
 /** Includes the requests of earlier starts of the same command. */
 export function estimateSpending(

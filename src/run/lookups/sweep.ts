@@ -1,4 +1,5 @@
 /** Sweeps over missing identifiers until each is answered, failed or deferred. Parks, resumes. */
+import { InterruptedError } from '../../core/errors.js';
 import { overageLeftFor, roomOf } from '../../ledger/policy.js';
 import type { RunHalt } from '../../stores/run-store.js';
 import { doubtful, isUnprovenReason, unproven } from '../../worker/halt-reasons.js';
@@ -14,26 +15,37 @@ export interface SweepContext extends BegunRun {
   readonly dispatcher: ChunkDispatcher;
   /** Called with why when spending has to wait, and with null when it goes on. */
   readonly onParked: (halt: RunHalt | null) => void;
+  /** Looked up first; null: no trial. */
+  readonly trial: {
+    readonly indexes: readonly number[];
+    /** Called when they are answered; false: the rest is not looked up. */
+    readonly continues: () => Promise<boolean>;
+  } | null;
 }
 
 /** Empty sweeps before the rest is deferred: the queue lost its chunks, or there is no worker. */
 const EMPTY_SWEEPS = 3;
 const FREE_LOOK_MS = 30_000;
 const PAID_LOOK_MS = 60_000;
+const CANCEL_LOOK_MS = 1_000;
 
 export async function sweep(context: SweepContext): Promise<LookupsEnd> {
   const { request, around, collector, scan, run, dispatcher, worker } = context;
   const { waterfall } = request.scan;
   const ahead = async () => chunksAhead(await accountOfRun(around.engine, run.id, run.settings));
+  let { trial } = context;
   let emptySweeps = 0;
   let hasLookedAgain = false;
   for (;;) {
     const before = scan.answers.answered;
-    const end = await dispatcher.dispatch(chunksOf(context), scan.priorities === null ? null : ahead);
+    const only = trial?.indexes;
+    const isOrdered = scan.priorities !== null && trial === null;
+    const end = await dispatcher.dispatch(chunksOf(context, only), isOrdered ? ahead : null);
     if (end.type === 'halted' && isWaitedOut(end.halt) && request.onLimit === 'wait') {
       await dispatcher.awaitStragglers(graceOf(context));
       await takeAll(context);
-      if (!(await park(context, end.halt))) return { type: 'stopped' };
+      const parkedEnd = await park(context, end.halt);
+      if (parkedEnd !== null) return parkedEnd;
       continue;
     }
     if (end.type === 'halted' && end.halt.why === 'limit' && !hasLookedAgain) {
@@ -47,10 +59,19 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
       }
     }
     if (end.type !== 'finished' && end.type !== 'lost') return windUp(context, end);
-    if ((await takeAll(context)) > 0) {
+    if ((await takeAll(context, only)) > 0) {
       emptySweeps = scan.answers.answered > before ? 0 : emptySweeps + 1;
       if (emptySweeps < EMPTY_SWEEPS) continue;
       return { type: 'halted', halt: { why: 'lost', sentence: 'the queue lost its chunks' } };
+    }
+    if (trial !== null) {
+      const continues = await trial.continues().catch((error: unknown) => {
+        if (error instanceof InterruptedError || around.stop.aborted) return null;
+        throw error;
+      });
+      if (continues !== true) return windUp(context, { type: continues === null ? 'stopped' : 'declined' });
+      trial = null;
+      continue;
     }
     if (!waterfall || wantNextCandidates(scan) === 0) return finished(context);
     if ((await takeWaves(collector, scan, waterfall, around.stop)) === 0) return finished(context);
@@ -72,9 +93,9 @@ export async function takeWaves(
 }
 
 /** Takes answers and failures of chunks. Returns how many identifiers are still without. */
-async function takeAll({ collector, run }: SweepContext): Promise<number> {
-  await collector.takeStored('api');
-  return collector.takeFailed(run.id);
+async function takeAll({ collector, run }: SweepContext, only?: readonly number[]): Promise<number> {
+  await collector.takeStored('api', undefined, only);
+  return collector.takeFailed(run.id, only);
 }
 
 /** All lookups are done, but one answer that is not credible, or lost twice, halts the run. */
@@ -88,8 +109,8 @@ function finished({ collector, run }: SweepContext): LookupsEnd {
     : { type: 'finished' };
 }
 
-function* chunksOf({ collector, scan }: SweepContext): Generator<string[]> {
-  for (const batch of unansweredIn(scan, CHUNK_SIZE, 'worth')) {
+function* chunksOf({ collector, scan }: SweepContext, only?: readonly number[]): Generator<string[]> {
+  for (const batch of unansweredIn(scan, CHUNK_SIZE, only ?? 'worth')) {
     collector.expect(batch);
     yield batch.map(({ text }) => text);
   }
@@ -119,21 +140,26 @@ async function windUp(context: SweepContext, end: LookupsEnd): Promise<LookupsEn
   return end;
 }
 
-/** Waits, without a job or a socket, until spending may be possible again. False: stopped. */
-async function park(context: SweepContext, halt: RunHalt): Promise<boolean> {
-  const { request, around, worker } = context;
+/** Waits, without a job or a socket, until spending may be possible again. Not null: it ended. */
+async function park(context: SweepContext, halt: RunHalt): Promise<LookupsEnd | null> {
+  const { request, around, run, worker } = context;
+  const { clock, engine, stop } = around;
   const looksFreely = request.ownDomain !== null && worker !== null;
   context.onParked(halt);
   do {
-    try {
-      await around.clock.sleep(looksFreely ? FREE_LOOK_MS : PAID_LOOK_MS, around.stop);
-    } catch {
-      return false;
+    const lookAt = clock.monotonic() + (looksFreely ? FREE_LOOK_MS : PAID_LOOK_MS);
+    while (clock.monotonic() < lookAt) {
+      try {
+        await clock.sleep(CANCEL_LOOK_MS, stop);
+      } catch {
+        return { type: 'stopped' };
+      }
+      if ((await engine.runs.heartbeat(run.id)).isCancelled) return { type: 'cancelled' };
     }
   } while (looksFreely && !(await hasRoomByFreeLook(context)));
   await resume(context);
   context.onParked(null);
-  return true;
+  return null;
 }
 
 async function resume({ around, run, worker }: SweepContext): Promise<void> {
@@ -145,6 +171,7 @@ async function resume({ around, run, worker }: SweepContext): Promise<void> {
 async function hasRoomByFreeLook({ request, around, run, worker }: SweepContext): Promise<boolean> {
   const { ownDomain } = request;
   if (ownDomain === null || worker === null) return false;
+  if ((await around.engine.runs.get(run.id))?.isPaused) return false;
   await worker.readUsage(ownDomain, run);
   const state = await around.engine.ledger.show(run.settings.account, run.id);
   const { run: spending } = state;

@@ -1,39 +1,18 @@
 /** A notification as data and as e-mail. Pure. Counts, money, names; no row, brand or token. */
 import { basename } from 'node:path';
 import type { NotifyEvent } from '../../config/process-settings.js';
+import type { Document } from '../../core/documents.js';
 import { BrandEnrichError, EXIT, type ExitCode, InterruptedError } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';
-import { visibleLine, visibleLines } from '../../core/terminal-text.js';
+import { DOCUMENT_VERSION, visibleLine, visibleLines } from '../../core/terminal-text.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { limitOf, spentOf } from '../../ledger/policy.js';
-import { noMatchText, rowsText } from '../report/headline.js';
+import { useOf } from '../../ledger/policy.js';
+import { rowsText } from '../report/headline.js';
+import { noMatchText } from '../report/next-step.js';
 import type { RunReport } from '../report/report.js';
 
-/** Fields are added without a new version; receivers tolerate them. */
-export interface Notice {
-  readonly version: 1;
-  readonly event: NotifyEvent;
-  /** When, as ISO 8601 text. */
-  readonly at: string;
-  /** Sample data: nothing of it is real. */
-  readonly isSample: boolean;
-  /** `id` is null when there is no run yet. `label` is host and file name. */
-  readonly run: { readonly id: string | null; readonly label: string };
-  /** One sentence for people; null when there is nothing to say. */
-  readonly reason: string | null;
-  readonly rows: RunReport['rows'] | null;
-  readonly requests: Pick<
-    RunReport['requests'],
-    'sent' | 'billed' | 'unreported' | 'overage' | 'overageCost'
-  > | null;
-  /** `limit`: quota and overage; null: quota unknown. `used`: requests in flight included. */
-  readonly account: ReturnType<typeof accountFacts> | null;
-  /** Names without folders. */
-  readonly files: { readonly output: string; readonly errors: string | null } | null;
-  /** Absolute path of the JSON report. */
-  readonly report: string | null;
-}
+export type Notice = Document<'notice'> & { readonly version: typeof DOCUMENT_VERSION };
 
 export type NoticeScene = Pick<Notice, 'isSample' | 'run'> & { readonly at: number };
 
@@ -58,7 +37,7 @@ export function noticeOfReport(
     ...bareNotice(event, scene, report.reason ?? tooMany ?? noMatchText(report)),
     rows,
     requests: { sent, billed, unreported, overage, overageCost },
-    account: account && accountFacts(account, account.sent + account.inFlight + account.others),
+    account,
     files: { output: basename(files.output), errors: files.errors && basename(files.errors) },
     report: reportPath,
   };
@@ -78,21 +57,15 @@ export function noticeOfAccount(
   reason: string,
   state: LedgerState | null,
 ): Notice {
-  const account = state && accountFacts({ ...state, limit: limitOf(state) }, spentOf(state));
-  return { ...bareNotice(event, scene, reason), account };
+  return { ...bareNotice(event, scene, reason), account: state && useOf(state) };
 }
 
+/** Without currency, which the notifier adds. */
 export function bareNotice(event: NotifyEvent, scene: NoticeScene, reason: string | null): Notice {
   const { at, isSample, run } = scene;
-  const unknown = { rows: null, requests: null, account: null, files: null, report: null };
-  return { version: 1, event, at: new Date(at).toISOString(), isSample, run, reason, ...unknown };
-}
-
-function accountFacts(
-  { period, quota, limit }: Pick<NonNullable<RunReport['account']>, 'period' | 'quota' | 'limit'>,
-  used: number,
-) {
-  return { period, quota, limit, used, left: limit === null ? null : Math.max(0, limit - used) };
+  const unknown = { rows: null, requests: null, currency: null, account: null, files: null, report: null };
+  const known = { event, at: new Date(at).toISOString(), isSample, run, reason };
+  return { version: DOCUMENT_VERSION, ...known, ...unknown };
 }
 
 /** The notice in the words of an e-mail. */

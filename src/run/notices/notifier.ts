@@ -5,6 +5,7 @@
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { isLoopbackUrl } from '../../config/address-values.js';
+import { networkOf } from '../../config/network.js';
 import { readNotifySecret } from '../../config/secrets.js';
 import type { Settings } from '../../config/settings.js';
 import { type Clock, systemClock } from '../../core/clock.js';
@@ -59,7 +60,8 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
         });
 
   /** `id`: the same for the same message, in every process. */
-  function post(content: Notice, id: string, isOnce: boolean): void {
+  function post(notice: Notice, id: string, isOnce: boolean): void {
+    const content: Notice = { ...notice, currency: settings.currency };
     const at = clock.now();
     const posted = (async () => {
       for (const { channel, to, suffix } of receivers)
@@ -95,16 +97,18 @@ function receiversOf(settings: Settings, clock: Clock): Receiver[] {
   const { notifyUrl: url, notifyEmail: to, smtpUrl } = settings;
   const from = settings.notifyFrom ?? to[0] ?? '';
   const secret = readNotifySecret(settings);
+  const network = networkOf(settings);
   const receivers: Receiver[] = [];
   if (url !== null)
     receivers.push({
       channel: 'webhook',
       suffix: 'webhook',
       to: hashOf(url),
-      send: (content, id) => postWebhook({ url, content, secret, id }, { ...WEBHOOK_TERMS, clock }),
+      send: (content, id) => postWebhook({ url, content, secret, id }, { ...WEBHOOK_TERMS, clock, network }),
     });
   if (to.length > 0 && smtpUrl !== null) {
-    const server = { url: smtpUrl, allowsPlain: settings.allowHttp || isLoopbackUrl(smtpUrl) };
+    const { extraCa } = network;
+    const server = { url: smtpUrl, allowsPlain: settings.allowHttp || isLoopbackUrl(smtpUrl), extraCa };
     receivers.push({
       channel: 'e-mail',
       suffix: 'mail',

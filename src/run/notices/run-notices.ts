@@ -36,14 +36,15 @@ export function createRunNotices(options: {
       );
     },
     noteEnd(
-      { run, ledger, names }: EnrichResult,
+      { run, ledger, names, end }: EnrichResult,
       report: RunReport,
       exitCode: ExitCode,
       account: string,
     ): void {
       id = run.id;
       notifier.notifyNearLimit(account, ledger, scene().run);
-      const event = eventOfEnd(exitCode);
+      // A trial ends as intended: no notification.
+      const event = end.type === 'declined' ? null : eventOfEnd(exitCode);
       if (event !== null) notifier.notify(noticeOfReport(event, scene(), report, resolve(names.report)));
     },
     /** Runs `action`; notifies of its error, unless a person stopped it, and rethrows. */

@@ -20,13 +20,18 @@ const SEPARATOR = '|';
 
 /** The cell for a path in a parsed profile; empty when there is nothing. */
 export function fieldAt(profile: unknown, path: string): string {
+  return cellOf(valueAt(profile, path) ?? []);
+}
+
+/** The value at the path; undefined or null: none. */
+export function valueAt(profile: unknown, path: string): unknown {
   let value = profile;
   for (const segment of path.split('.')) {
     if (Array.isArray(value)) value = stepIntoArray(value, segment);
     else value = isObject(value) && Object.hasOwn(value, segment) ? value[segment] : undefined;
-    if (value === undefined || value === null) return '';
+    if (value === undefined || value === null) return value;
   }
-  return cellOf(value);
+  return value;
 }
 
 function stepIntoArray(values: readonly unknown[], segment: string): unknown {

@@ -1,4 +1,5 @@
 /** Our columns of a CSV output: the default ones in order, and those that `--fields` picks. */
+import type { TypedCell } from '../../core/typed-cell.js';
 import { type Brand, qualityScoreOf, qualityTier } from '../../lookup/brand.js';
 import { type ColumnName, uncheckedPath } from '../../lookup/known-fields.js';
 import {
@@ -10,13 +11,21 @@ import {
   isScalar,
   mainColor,
   mainIndustry,
+  valueAt,
 } from './brand-fields.js';
-import type { AnswerView } from './output-plan.js';
+import type { AnswerView, OutputPlan } from './output-plan.js';
+
+/** The type of a column, for formats with types. */
+export type ColumnType = 'text' | 'integer' | 'number' | 'boolean' | 'day' | 'moment';
 
 export interface Column {
   /** Without prefix: `name` for `brand_name`. */
   readonly name: string;
   cell(view: AnswerView, brand: Brand): string;
+  /** The type of all cells that are not blank. */
+  readonly type: ColumnType;
+  /** The same with its type: number, boolean, moment or address. */
+  typed(view: AnswerView, brand: Brand): TypedCell;
 }
 
 /** The column whose cell differs between rows of an identifier; the renderer fills it in. */
@@ -25,13 +34,26 @@ export const DUPLICATE_COLUMN = 'duplicate_of' satisfies ColumnName;
 export const RAW_COLUMN = 'raw';
 
 /** The text of a scalar; empty for null, absent and anything else. */
-function fromBrand(name: ColumnName, read: (brand: Brand) => unknown): Column {
+function fromBrand(name: ColumnName, read: (brand: Brand) => unknown, type: ColumnType = 'text'): Column {
   const text = (value: unknown) => (isScalar(value) ? String(value) : '');
-  return { name, cell: (_view, brand) => text(read(brand)) };
+  return {
+    name,
+    type,
+    cell: (_view, brand) => text(read(brand)),
+    typed: (_view, brand) => typedValue(read(brand), text),
+  };
 }
 
 function fromView(name: ColumnName, read: (view: AnswerView) => string | null): Column {
-  return { name, cell: (view) => read(view) ?? '' };
+  return { name, type: 'text', cell: (view) => read(view) ?? '', typed: (view) => read(view) };
+}
+
+/** `textOf` is called for values other than numbers and booleans. */
+function typedValue<T>(value: T, textOf: (value: T) => string): TypedCell {
+  if (typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value))) return value;
+  const text = textOf(value);
+  if (text === '') return null;
+  return /^https?:\/\/\S+$/i.test(text) ? { u: text } : text;
 }
 
 function location(brand: Brand) {
@@ -51,24 +73,28 @@ export const DEFAULT_COLUMNS: readonly Column[] = [
   fromView('identifier', (view) => view.identifier?.value ?? null),
   fromBrand('name', (brand) => brand.name),
   fromBrand('domain', (brand) => brand.domain),
-  fromBrand('quality_score', qualityScoreOf),
+  fromBrand('quality_score', qualityScoreOf, 'number'),
   fromBrand('quality_tier', tier),
   fromBrand('description', (brand) => brand.description),
   fromBrand('industry', mainIndustry),
-  fromBrand('employees', (brand) => brand.company?.employees),
-  fromBrand('founded_year', (brand) => brand.company?.foundedYear),
+  fromBrand('employees', (brand) => brand.company?.employees, 'integer'),
+  fromBrand('founded_year', (brand) => brand.company?.foundedYear, 'integer'),
   fromBrand('country', (brand) => location(brand).country || location(brand).countryCode),
   fromBrand('city', (brand) => location(brand).city),
   fromBrand('logo_url', bestLogo),
   fromBrand('icon_url', bestIcon),
   fromBrand('color', mainColor),
-  fromBrand('claimed', (brand) => brand.claimed),
-  fromBrand('is_nsfw', (brand) => brand.isNsfw),
+  fromBrand('claimed', (brand) => brand.claimed, 'boolean'),
+  fromBrand('is_nsfw', (brand) => brand.isNsfw, 'boolean'),
   fromBrand('id', (brand) => brand.id),
   fromBrand('urn', (brand) => brand.urn),
   fromView('source', (view) => view.source),
-  fromView(DUPLICATE_COLUMN, () => null),
-  fromView('fetched_at', (view) => isoTime(view.fetchedAt)),
+  { ...fromView(DUPLICATE_COLUMN, () => null), type: 'integer' },
+  {
+    ...fromView('fetched_at', (view) => isoTime(view.fetchedAt)),
+    type: 'moment',
+    typed: ({ fetchedAt }) => (fetchedAt === null ? null : { t: new Date(fetchedAt).toISOString() }),
+  },
   fromView('error', (view) => view.error),
 ];
 
@@ -76,6 +102,15 @@ export const DEFAULT_COLUMNS: readonly Column[] = [
 export function isoTime(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
 }
+
+/** Types of known paths other than text; new fields of the service are text. */
+const PATH_TYPES: Readonly<Record<string, ColumnType>> = {
+  qualityScore: 'number',
+  'company.employees': 'integer',
+  'company.foundedYear': 'integer',
+  claimed: 'boolean',
+  isNsfw: 'boolean',
+};
 
 /** Always first and last, independent of `--fields`: a next run needs them to read the output. */
 const FIRST = ['status', 'identifier'];
@@ -93,7 +128,10 @@ export function columnsFor(fields: readonly string[] | null, prefix: string): re
     const path = uncheckedPath(field) ?? field;
     const column = defaultColumn(field, prefix) ?? {
       name: columnOfPath(path),
+      type: PATH_TYPES[path] ?? 'text',
       cell: (_view: AnswerView, brand: Brand) => fieldAt(brand, path),
+      typed: (_view: AnswerView, brand: Brand) =>
+        typedValue(valueAt(brand, path), () => fieldAt(brand, path)),
     };
     if (!LAST.includes(column.name) && !chosen.has(column.name)) chosen.set(column.name, column);
   }
@@ -103,4 +141,23 @@ export function columnsFor(fields: readonly string[] | null, prefix: string): re
 function defaultColumn(field: string, prefix: string): Column | undefined {
   const name = prefix !== '' && field.startsWith(prefix) ? field.slice(prefix.length) : field;
   return DEFAULT_COLUMNS.find((column) => column.name === name);
+}
+
+/** The column in which an earlier run kept the text of unreadable rows; -1: none. */
+export function rawPositionIn({ input, replacedColumns, prefix }: OutputPlan): number {
+  return replacedColumns.find((at) => input.columns[at] === prefix + RAW_COLUMN) ?? -1;
+}
+
+/** Names of JSON keys or Parquet columns: blank becomes `column_3`, a taken name gets a number. */
+export function uniqueNames(columns: readonly string[], positions: readonly number[]): string[] {
+  const names = new Set(positions.map((at) => columns[at] ?? ''));
+  const used = new Set<string>();
+  return positions.map((at) => {
+    const column = columns[at] ?? '';
+    const name = column === '' ? `column_${at + 1}` : column;
+    let key = name;
+    for (let n = 2; used.has(key) || (key !== column && names.has(key)); n++) key = `${name}_${n}`;
+    used.add(key);
+    return key;
+  });
 }

@@ -1,5 +1,6 @@
 /** Counts a file's records (UTF-8, quote `"`) from its bytes, independent of the writer. */
 import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { TableShape } from '../../core/table.js';
@@ -12,15 +13,68 @@ export interface CountShape extends Pick<TableShape, 'format' | 'delimiter' | 'l
 }
 
 const READ_BYTES = 256 * 1024;
+const ROWS_AT_ONCE = 20_000;
 const LF = 10;
 const CR = 13;
 const SPACE = 32;
 const QUOTE = 34;
 const BOM = [0xef, 0xbb, 0xbf];
 
+/** Counts the rows of the sheet that `xlsx-file.ts` writes. */
+async function countSheetRows(path: string): Promise<number> {
+  const { ZipArchive } = await import('../../intake/zip-archive.js');
+  const { SHEET_PART } = await import('./xlsx-file.js');
+  const file = await open(path, 'r');
+  try {
+    const archive = await ZipArchive.of(path, file.fd);
+    let rows = 0;
+    // The texts of cells escape `<`, so this is always a row.
+    const mark = '<row ';
+    let rest = '';
+    for await (const chunk of archive.read(SHEET_PART)) {
+      const text = rest + chunk.toString('latin1');
+      rows += text.split(mark).length - 1;
+      rest = text.endsWith(mark) ? '' : text.slice(1 - mark.length);
+    }
+    return rows;
+  } finally {
+    await file.close();
+  }
+}
+
+/** Counts the values of the last column, row group by row group. */
+async function countParquetRows(path: string): Promise<number> {
+  const { parquetMetadataAsync, parquetRead, parquetSchema } = await import('hyparquet');
+  const handle = await open(path, 'r');
+  try {
+    const { size: byteLength } = await handle.stat();
+    const slice = async (start: number, end = byteLength) => {
+      const bytes = Buffer.alloc(end - start);
+      await handle.read(bytes, 0, bytes.length, start);
+      return bytes.buffer;
+    };
+    const file = { byteLength, slice };
+    const metadata = await parquetMetadataAsync(file);
+    const last = parquetSchema(metadata).children.at(-1)?.element.name ?? '';
+    let rows = 0;
+    for (let rowStart = 0; rowStart < metadata.num_rows; rowStart += ROWS_AT_ONCE) {
+      const rowEnd = rowStart + ROWS_AT_ONCE;
+      const onComplete = (values: readonly unknown[]) => {
+        rows += values.length;
+      };
+      await parquetRead({ file, metadata, columns: [last], rowStart, rowEnd, onComplete });
+    }
+    return rows;
+  } finally {
+    await handle.close();
+  }
+}
+
 /** Throws the system's error if unreadable, zlib's if the compression is damaged or truncated. */
 export async function countRecords(path: string, shape: CountShape): Promise<number> {
-  const counter = createCounter(shape);
+  if (shape.format === 'xlsx') return (await countSheetRows(path)) - (shape.hasHeader ? 1 : 0);
+  if (shape.format === 'parquet') return countParquetRows(path);
+  const counter = shape.format === 'json' ? createElementCounter() : createCounter(shape);
   const file = createReadStream(path, { highWaterMark: READ_BYTES });
   const drain = async (chunks: AsyncIterable<Uint8Array>) => {
     for await (const chunk of chunks) counter.push(chunk);
@@ -86,5 +140,29 @@ export function createCounter({ format, delimiter, hasHeader, lineEnd }: Omit<Co
       endRecord();
       return hasHeader ? Math.max(0, records - 1) : records;
     },
+  };
+}
+
+/** Objects in the outermost array. */
+function createElementCounter(): Pick<ReturnType<typeof createCounter>, 'push' | 'end'> {
+  let depth = 0;
+  let isText = false;
+  let isEscaped = false;
+  let records = 0;
+  return {
+    push(bytes) {
+      for (const byte of bytes) {
+        if (isEscaped) isEscaped = false;
+        else if (isText) {
+          if (byte === 0x5c) isEscaped = true;
+          else if (byte === QUOTE) isText = false;
+        } else if (byte === QUOTE) isText = true;
+        else if (byte === 0x7b || byte === 0x5b) {
+          if (byte === 0x7b && depth === 1) records += 1;
+          depth += 1;
+        } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
+      }
+    },
+    end: () => records,
   };
 }

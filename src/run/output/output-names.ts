@@ -8,7 +8,7 @@ import { access, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { BrandEnrichError, FailFileError, NeverStartError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
-import type { TableFormat } from '../../core/table.js';
+import { isTyped, TABLE_FORMATS, type TableFormat } from '../../core/table.js';
 
 export interface OutputNames {
   /** For complete results only; `-` is the standard output. */
@@ -44,22 +44,41 @@ function isStream(path: string): boolean {
 const GZIP = /\.gz$/i;
 /** Its dot included: what is longer is part of the name. */
 const LONGEST_EXTENSION = 11;
-const FORMAT_NAME = /\.(?:(csv|tsv|tab)|jsonl|ndjson)(?:\.gz)?$/i;
+/** Endings of names that imply a format. */
+const ENDINGS: Readonly<Record<TableFormat, RegExp>> = {
+  csv: /\.(?:csv|tsv|tab)(?:\.gz)?$/i,
+  jsonl: /\.(?:jsonl|ndjson)(?:\.gz)?$/i,
+  json: /\.json(?:\.gz)?$/i,
+  xlsx: /\.xlsx$/i,
+  parquet: /\.(?:parquet|pq)$/i,
+};
 
 /** The format that a file name implies; null: none. CSV has several, each with its separator. */
 export function formatOfName(path: string): TableFormat | null {
-  const named = FORMAT_NAME.exec(basename(path));
-  return named && (named[1] === undefined ? 'jsonl' : 'csv');
+  const name = basename(path);
+  return TABLE_FORMATS.find((format) => ENDINGS[format].test(name)) ?? null;
 }
 
-/** The names of a run's files; {@link assertPlaces} says whether they can be written. */
+/**
+ * The names of a run's files; {@link assertPlaces} says whether they can be written. Throws
+ * NeverStartError `usage-invalid`.
+ */
 export function outputNames(options: NamingOptions): OutputNames {
   const { input, output } = options;
   const own = partsOf(isStream(input) ? 'stdin' : input);
-  const extension =
-    options.format === options.inputFormat && own.extension !== '' ? own.extension : `.${options.format}`;
+  // Programs recognise binary files by their ending. The result of an archive is not an archive.
+  const isFit = isTyped(options.format)
+    ? ENDINGS[options.format].test(own.extension)
+    : !/^(\.zip)?$/i.test(own.extension);
+  const isOwn = options.format === options.inputFormat && isFit;
+  const extension = isOwn ? own.extension : `.${options.format}`;
   const given = output === null || isStream(output) ? null : partsOf(output);
-  const gzip = given?.isGzip ?? (output === null && options.isGzip);
+  if (given?.isGzip && isTyped(options.format)) {
+    const what = `${options.format} files are already compressed`;
+    const subject = `-o ${output}`;
+    throw new NeverStartError({ code: 'usage-invalid', what, subject, todo: 'omit .gz' });
+  }
+  const gzip = given?.isGzip ?? (output === null && options.isGzip && !isTyped(options.format));
   const suffix = (given?.extension ?? extension) + (gzip ? '.gz' : '');
   const stem = given?.stem ?? own.stem;
   const resultStem = given?.stem ?? `${own.stem}.enriched`;

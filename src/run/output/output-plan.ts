@@ -52,6 +52,10 @@ export interface OutputPlan {
   /** Prefix of our columns, `brand_`. JSON lines: our key is it less its last `_`, `-` or `.`. */
   readonly prefix: string;
   readonly escapeFormulas: FormulaEscaping;
+  /** Rows in the errors file besides those without an answer. Absent: none. */
+  readonly errorsInclude?: readonly 'not_found'[];
+  /** Brands with a lower score are marked, and are in the errors file. Absent or null: none. */
+  readonly minQuality?: number | null;
   /** CSV: positions of an earlier run's columns, to cut. In JSON lines our key needs none. */
   readonly replacedColumns: readonly number[];
   /** Whether a row was unreadable: adds column `brand_raw`; in JSON lines `raw` under our key. */
@@ -76,4 +80,11 @@ export interface Renderer {
 /** The same text in one piece: copying one joined from many pieces takes 20 times as long. */
 export function inOnePiece(text: string): string {
   return Buffer.from(text).toString();
+}
+
+/** Why a brand is probably not a real one; null: its score is high enough. */
+export function doubtOf(score: number | null, { minQuality }: Pick<OutputPlan, 'minQuality'>): string | null {
+  if (score === null || Number.isNaN(score) || typeof minQuality !== 'number' || score >= minQuality)
+    return null;
+  return `quality score ${score} is below ${minQuality}: probably not a real brand`;
 }

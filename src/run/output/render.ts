@@ -1,8 +1,10 @@
 /** Output records as text: the user's columns or object unchanged, then our columns or key. */
 import { addMember, cellOfJson } from '../../core/json-text.js';
-import type { Brand } from '../../lookup/brand.js';
+import { isTyped } from '../../core/table.js';
+import { jsonOfCell, type TypedCell, textOfCell } from '../../core/typed-cell.js';
+import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
 import { isObject } from './brand-fields.js';
-import { columnsFor, DUPLICATE_COLUMN, isoTime, RAW_COLUMN } from './columns.js';
+import { columnsFor, DUPLICATE_COLUMN, isoTime, RAW_COLUMN, rawPositionIn, uniqueNames } from './columns.js';
 import {
   cellText,
   escapeFormula,
@@ -12,11 +14,33 @@ import {
   writeCells,
 } from './csv-record.js';
 import { jsonKey, rawMember, refusal, withoutOurs } from './earlier-key.js';
-import { type AnswerView, inOnePiece, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
+import {
+  type AnswerView,
+  doubtOf,
+  inOnePiece,
+  NOTHING_ASKED,
+  type OutputPlan,
+  type Renderer,
+} from './output-plan.js';
+import { createTypedPart, createTypedRenderer, formatsOf } from './render-typed.js';
 
 /** Throws NeverStartError `column-ours` when our key would overwrite a CSV column in JSON lines. */
 export function createRenderer(plan: OutputPlan): Renderer {
-  return plan.format === 'csv' ? createCsvRenderer(plan) : createJsonRenderer(plan);
+  const renderer = isTyped(plan.format)
+    ? createTypedRenderer(plan)
+    : plan.format === 'csv'
+      ? createCsvRenderer(plan)
+      : createJsonRenderer(plan);
+  if (typeof plan.minQuality !== 'number') return renderer;
+  return { ...renderer, answer: (view) => renderer.answer(withDoubt(view, plan)) };
+}
+
+/** A brand of low quality keeps its status, because its answer may be useful. */
+function withDoubt(view: AnswerView, plan: OutputPlan): AnswerView {
+  if (view.status !== 'matched' || view.error !== null) return view;
+  const brand: unknown = view.brand ?? JSON.parse(view.profile ?? 'null');
+  const error = isObject(brand) ? doubtOf(qualityScoreOf(brand), plan) : null;
+  return error === null ? view : { ...view, error };
 }
 
 function createCsvRenderer(plan: OutputPlan): Renderer {
@@ -75,7 +99,9 @@ interface UserPart {
 }
 
 function createUserPart(plan: OutputPlan, delimiter: string): UserPart {
-  const part = plan.input.format === 'csv' ? fromCsv(plan, delimiter) : fromJsonLines(plan, delimiter);
+  const { format } = plan.input;
+  const read = format === 'csv' ? fromCsv : isTyped(format) ? fromTyped : fromJsonLines;
+  const part = read(plan, delimiter);
   if (plan.escapeFormulas !== 'all') return part;
   const escaped = (text: string) => escapeRecord(text, delimiter);
   return {
@@ -86,11 +112,6 @@ function createUserPart(plan: OutputPlan, delimiter: string): UserPart {
       return [escaped(record), escaped(carried)];
     },
   };
-}
-
-/** Where an earlier run kept the text of a row that it could not read; -1: nowhere. */
-function rawPositionIn({ input, replacedColumns, prefix }: OutputPlan): number {
-  return replacedColumns.find((at) => input.columns[at] === prefix + RAW_COLUMN) ?? -1;
 }
 
 function fromCsv(plan: OutputPlan, delimiter: string): UserPart {
@@ -110,6 +131,25 @@ function fromCsv(plan: OutputPlan, delimiter: string): UserPart {
     header: rawHeader === null ? null : read(rawHeader)[0],
     carriesRaw: rawPosition >= 0 || hasSurplus,
     read,
+  };
+}
+
+function fromTyped(plan: OutputPlan, delimiter: string): UserPart {
+  const user = createTypedPart(plan);
+  const formats = formatsOf(plan.input);
+  const write = (cells: readonly TypedCell[]) =>
+    writeCells(
+      cells.map((cell) => textOfCell(cell, formats)),
+      delimiter,
+    );
+  return {
+    width: user.width,
+    header: user.header && write(user.header),
+    carriesRaw: user.carriesRaw,
+    read(raw) {
+      const { cells, carried } = user.read(raw);
+      return [write(cells), carried === '' ? '' : writeCells([carried], delimiter)];
+    },
   };
 }
 
@@ -134,27 +174,13 @@ function fromJsonLines(plan: OutputPlan, delimiter: string): UserPart {
   };
 }
 
-/** JSON keys of CSV columns: blank becomes `column_3` (from 1), a taken name gets a number. */
-function jsonKeysOf(columns: readonly string[], positions: readonly number[]): string[] {
-  const names = new Set(positions.map((at) => columns[at] ?? ''));
-  const used = new Set<string>();
-  return positions.map((at) => {
-    const column = columns[at] ?? '';
-    const name = column === '' ? `column_${at + 1}` : column;
-    let key = name;
-    for (let n = 2; used.has(key) || (key !== column && names.has(key)); n++) key = `${name}_${n}`;
-    used.add(key);
-    return key;
-  });
-}
-
 /** The user's part: an object, and as JSON the unreadable text that an earlier run kept. */
 type Base = Pick<ReturnType<typeof withoutOurs>, 'line' | 'carried'>;
 
 function createJsonRenderer(plan: OutputPlan): Renderer {
   const key = jsonKey(plan.prefix);
   const lineEnd = plan.input.lineEnd === '\r\n' ? '\r\n' : '\n';
-  const baseOf = plan.input.format === 'csv' ? objectFromCsv(plan, key) : objectAsItStood(key);
+  const baseOf = baseReader(plan, key);
 
   function member(view: AnswerView): string {
     const ours = {
@@ -189,10 +215,27 @@ function createJsonRenderer(plan: OutputPlan): Renderer {
 }
 
 /** Only parses lines that contain the key's name, or an escape that could spell it. */
-function objectAsItStood(key: string): (raw: string) => Base {
+function objectAsItStood(key: string, isOneLine: boolean): (raw: string) => Base {
   const quoted = JSON.stringify(key);
-  return (raw) =>
-    raw.includes(quoted) || raw.includes('\\u') ? withoutOurs(raw, key) : { line: raw, carried: null };
+  return (raw) => {
+    // Valid JSON has line breaks only between its tokens.
+    const text = isOneLine && /[\r\n]/.test(raw) ? raw.replace(/\s*[\r\n]\s*/g, '') : raw;
+    const mayBeOurs = text.includes(quoted) || text.includes('\\u');
+    return mayBeOurs ? withoutOurs(text, key) : { line: text, carried: null };
+  };
+}
+
+function baseReader(plan: OutputPlan, key: string): (raw: string) => Base {
+  const { format } = plan.input;
+  if (isTyped(format)) return objectFromTyped(plan, key);
+  return format === 'csv' ? objectFromCsv(plan, key) : objectAsItStood(key, plan.format === 'jsonl');
+}
+
+/** The key of each kept column: `"name":`. Throws `column-ours` if one of them is our key. */
+function jsonHeads(columns: readonly string[], kept: readonly number[], key: string): string[] {
+  const keys = uniqueNames(columns, kept);
+  if (keys.includes(key)) throw refusal(`the column "${key}"`);
+  return keys.map((name) => `${JSON.stringify(name)}:`);
 }
 
 /** Every cell as text under its column's name: only the user knows what a cell means. */
@@ -200,13 +243,23 @@ function objectFromCsv(plan: OutputPlan, key: string): (raw: string) => Base {
   const { columns, delimiter } = plan.input;
   const rawPosition = rawPositionIn(plan);
   const kept = [...columns.keys()].filter((at) => !plan.replacedColumns.includes(at));
-  const keys = jsonKeysOf(columns, kept);
-  if (keys.includes(key)) throw refusal(`the column "${key}"`);
-  const heads = keys.map((name) => `${JSON.stringify(name)}:`);
+  const heads = jsonHeads(columns, kept, key);
   return (raw) => {
     const cells = splitRecord(raw, delimiter).map(cellText);
     const members = kept.map((at, i) => heads[i] + JSON.stringify(cells[at] ?? ''));
     const carried = cells.length > columns.length ? raw : (cells[rawPosition] ?? '');
+    return { line: `{${members.join(',')}}`, carried: carried === '' ? null : JSON.stringify(carried) };
+  };
+}
+
+/** Numbers and booleans keep their types, dates become text. */
+function objectFromTyped(plan: OutputPlan, key: string): (raw: string) => Base {
+  const user = createTypedPart(plan);
+  const formats = formatsOf(plan.input);
+  const heads = jsonHeads(plan.allColumns, user.kept, key);
+  return (raw) => {
+    const { cells, carried } = user.read(raw);
+    const members = cells.map((cell, i) => heads[i] + jsonOfCell(cell, formats));
     return { line: `{${members.join(',')}}`, carried: carried === '' ? null : JSON.stringify(carried) };
   };
 }

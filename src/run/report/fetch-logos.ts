@@ -3,6 +3,7 @@ import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import pLimit from 'p-limit';
 import { Agent, type Dispatcher, request } from 'undici';
+import { createConnector, type Network, PLAIN_NETWORK } from '../../core/connector.js';
 
 /** Longest picture that is embedded. */
 export const LOGO_BYTES_AT_MOST = 64 * 1024;
@@ -38,10 +39,22 @@ export function pictureType(bytes: Buffer): string | null {
   return isSvg && !/<!ENTITY/i.test(text) ? 'image/svg+xml' : null;
 }
 
-/** Connections for logos: public addresses only, no redirects. The caller closes it. */
-export function openLogoAgent(resolve?: Resolve): Agent {
-  const connect = { timeout: 5_000, lookup: publicLookup(resolve) };
-  return new Agent({ connections: 4, connect, maxHeaderSize: 65_536 });
+/**
+ * Connections for logos: public addresses only, no redirects. The caller closes it. A proxy
+ * resolves names again, so this machine resolves them first; a name that it cannot find (some
+ * companies resolve only their own names) is left to the rules of the proxy.
+ */
+export function openLogoAgent(network: Network = PLAIN_NETWORK, resolve?: Resolve): Agent {
+  const lookup = publicLookup(resolve);
+  const connector = createConnector(network, { timeoutMs: 5_000, lookup });
+  return new Agent({
+    connections: 4,
+    maxHeaderSize: 65_536,
+    connect: (options, callback) =>
+      lookup(options.hostname, {}, (error) =>
+        error !== null && error.code === undefined ? callback(error, null) : connector(options, callback),
+      ),
+  });
 }
 
 /**

@@ -1,32 +1,29 @@
-/** The first two sentences of the page: the result, and what to do next. */
+/** How a run went: its mark, and its outcome in one sentence. Pure. */
 import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch, type StatusCounts } from '../../core/outcome.js';
 import type { Mark } from './markup.js';
 import type { RunReport } from './report.js';
 
-/** The run's mark beside its name: complete, complete with failures or no match, or partial. */
-export function verdictOf(report: RunReport): Mark {
-  if (!report.run.isComplete) {
-    const bad: readonly ExitCode[] = [EXIT.credentials, EXIT.ioError, EXIT.tooManyErrors];
-    return ['Partial', bad.includes(report.run.exitCode) ? 'bad' : 'warn'];
-  }
-  const { failed, matched, not_found: notFound } = report.rows;
-  const tone = failed > matched + notFound ? 'bad' : 'warn';
-  if (failed > 0) return [`Complete, ${countOf(failed, 'row')} failed`, tone];
-  return hasNoMatch(report.rows) ? ['Complete, nothing matched', 'warn'] : ['Complete', 'good'];
-}
+/** Fewer matches than this share of the rows that were to be looked up are few. */
+const FEW = 0.1;
 
-/** The advice on columns for a complete run without a match; null: a match, or not complete. */
-export function noMatchText({ run, rows, input, identifiers }: RunReport): string | null {
-  if (!run.isComplete || !hasNoMatch(rows)) return null;
-  if (rows.failed > 0 && rows.not_found === 0) return 'Nothing matched: every lookup failed.';
-  const columns = input.columns
-    .map(({ name, kind }) => `"${name}"${kind === null ? '' : ` as ${kind}`}`)
-    .join(', ');
-  const only = input.columns.length === 1;
-  if (identifiers.distinct === 0) return `Nothing matched: no row has an identifier in ${columns}.`;
-  return `Nothing matched: identifiers were read from ${columns}. Are ${only ? 'that column and its kind' : 'those columns and their kinds'} right? --column NAME:KIND chooses others.`;
+/** The run's mark: its words, and the tone of page and terminal. Only what went well is good. */
+export function verdictOf({ run, rows, input }: Pick<RunReport, 'run' | 'rows' | 'input'>): Mark {
+  if (!run.isComplete) {
+    const bad: readonly ExitCode[] = [EXIT.credentials, EXIT.ioError, EXIT.tooManyErrors];
+    return ['Partial', bad.includes(run.exitCode) ? 'bad' : 'warn'];
+  }
+  const { failed, invalid, matched, not_found: notFound } = rows;
+  if (input.records === 0) return ['Complete, no rows', 'calm'];
+  if (failed > 0) {
+    const tone = failed > matched + notFound ? 'bad' : 'warn';
+    return [`Complete, ${countOf(failed, 'row')} failed`, tone];
+  }
+  if (invalid === input.records) return ['Complete, every row is invalid', 'bad'];
+  if (hasNoMatch(rows)) return ['Complete, nothing matched', 'warn'];
+  if (matched < FEW * (matched + notFound + invalid)) return ['Complete, few matched', 'warn'];
+  return ['Complete', 'good'];
 }
 
 /** `3 matched, 1 not found`; `none` where there are no rows. */
@@ -60,37 +57,4 @@ function brandsText(matched: number, records: number): string {
   if (matched === records) return `All ${countText(records)} rows have a brand`;
   if (matched === 0) return `None of the ${countText(records)} rows has a brand`;
   return `${countText(matched)} of ${countText(records)} rows ${matched === 1 ? 'has' : 'have'} a brand`;
-}
-
-/** What to do next; null when there is nothing to do. */
-export function nextStepOf(report: RunReport): string | null {
-  const { run, reason, rows, identifiers } = report;
-  const because = reason === null ? '' : ` (${reason})`;
-  const left = countOf(identifiers.deferred, 'identifier is', 'identifiers are');
-  const nothing = noMatchText(report);
-  switch (run.exitCode) {
-    case EXIT.done:
-      if (identifiers.beingFetched > 0) {
-        const fetched = countOf(identifiers.beingFetched, 'identifier');
-        return `The service is still fetching ${fetched} (crawl_queued): run the same command again in 2 minutes to look up only those.`;
-      }
-      if (nothing !== null || rows.invalid === 0) return nothing;
-      return 'If the invalid rows matter, correct them in the errors file and run that file: only those rows are looked up.';
-    case EXIT.someFailed:
-      if (rows.failed > 0) return 'Run the same command again: only the failed rows are looked up.';
-      if (nothing !== null) return nothing;
-      return 'Correct the invalid rows in the errors file and run that file: only those rows are looked up.';
-    case EXIT.tooManyErrors:
-      return 'Stopped because more lookups failed than --max-errors allows. The causes are below; run the same command again to continue.';
-    case EXIT.credentials:
-      return `The service refused the credentials${because}. Check the token, then run the same command again: nothing is lost.`;
-    case EXIT.ioError:
-      return `The service could not be reached, or another server answered${because}. Check its address, then run the same command again: nothing is lost.`;
-    case EXIT.limit:
-      return `Stopped at a limit${because}; ${left} left. Run the same command again when quota or budget allow it: the run continues where it stopped.`;
-    case EXIT.interrupted:
-      return 'Interrupted. All paid answers are stored: run the same command again to continue.';
-    default:
-      return null;
-  }
 }

@@ -91,14 +91,14 @@ export function facts(rows: readonly Fact[], className?: string): Markup {
 ${lines}</dl>`;
 }
 
-/** The figures that people look for first: a term, the figure, and a line below it. */
+/** The figures that people look for first: a term, the figure, a line below it, and its tone. */
 export function keyFigures(
-  figures: readonly (readonly [term: string, figure: string, below: string])[],
+  figures: readonly (readonly [term: string, figure: string, below: string, tone?: Mark[1]])[],
   isPart = false,
 ): Markup {
   const shown = figures.map(
-    ([term, figure, below]) =>
-      html`<div><dt>${term}</dt><dd>${figure}<span class="below">${below}</span></dd></div>
+    ([term, figure, below, tone]) =>
+      html`<div${tone !== undefined && html` class="tone-${tone}"`}><dt>${term}</dt><dd>${figure}<span class="below">${below}</span></dd></div>
 `,
   );
   return html`<dl class="key" aria-label="Key figures"${isPart && html` data-part="key"`}>

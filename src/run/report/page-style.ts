@@ -5,18 +5,19 @@ const LIGHT =
   '--high:#12806e;--acceptable:#c98a12;--poor:#c4453c;--unscored:#98a1b0;' +
   '--matched:#12806e;--not_found:#6d86ad;--failed:#c4453c;--invalid:#d2782a;--skipped:#98a1b0;--deferred:#7c66c2;' +
   '--high-text:#0c6355;--acceptable-text:#7d5300;--poor-text:#a12f27;' +
-  '--high-soft:#dff2ee;--acceptable-soft:#fbefd4;--poor-soft:#fae3e1;--blank:#e1e4e9;--blank-ink:#3c4452';
+  '--high-soft:#dff2ee;--acceptable-soft:#fbefd4;--poor-soft:#fae3e1;--flight:#93b5e3;--blank:#e1e4e9;--blank-ink:#3c4452';
 const DARK =
   '--ground:#121418;--card:#1b1e24;--ink:#e7e9ed;--muted:#a2aab8;--line:#323843;--link:#86b4f5;' +
   '--high:#3fb79f;--acceptable:#dfae45;--poor:#ee766c;--unscored:#7d8696;' +
   '--matched:#3fb79f;--not_found:#86a0c8;--failed:#ee766c;--invalid:#e5985a;--skipped:#7d8696;--deferred:#a594e6;' +
   '--high-text:#7fdcc8;--acceptable-text:#f0cb7c;--poor-text:#f7a49d;' +
-  '--high-soft:#17332e;--acceptable-soft:#382d14;--poor-soft:#3b1f1d;--blank:#39404c;--blank-ink:#d5dae3';
+  '--high-soft:#17332e;--acceptable-soft:#382d14;--poor-soft:#3b1f1d;--flight:#4f6c94;--blank:#39404c;--blank-ink:#d5dae3';
 
 /** Colours of dots and bars; where a name stands alone, the variable is called like it. */
 const FILLS = [
   ...'matched not_found failed invalid skipped deferred high acceptable poor unscored'.split(' '),
-  ...['ours:link', 'stored:link', 'theirs:unscored', 'near:acceptable', 'over:poor', 'left:blank'],
+  ...['ours:link', 'stored:link', 'theirs:deferred', 'over:poor', 'left:blank'],
+  ...['overage:acceptable', 'flight', 'overage-left:acceptable-soft'],
 ]
   .map((tone) => {
     const [name, color = name] = tone.split(':');
@@ -36,6 +37,7 @@ main,header,footer{max-width:1120px;margin:0 auto;padding:0 24px}
 header{padding-top:32px}
 h1{font-size:22px;line-height:1.3;margin:0;font-weight:650;overflow-wrap:anywhere}
 h2{font-size:15px;margin:0 0 12px;font-weight:650}
+h3{font-size:14px;margin:16px 0 6px;font-weight:650}
 p{margin:0 0 8px}
 a{color:var(--link)}
 code{font:13px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere}
@@ -58,6 +60,9 @@ ul.note{margin:4px 0 0;padding-left:18px}
 .key div{display:block;padding:14px 18px}
 .key dd{margin:0;text-align:left;font-size:26px;line-height:1.25;font-weight:650;font-variant-numeric:tabular-nums}
 .key .below{display:block;font-size:13px;font-weight:400;color:var(--muted)}
+.tone-good dd{color:var(--high-text)}
+.tone-warn dd{color:var(--acceptable-text)}
+.tone-bad dd{color:var(--poor-text)}
 .pair,.trio{display:grid;gap:16px;margin-bottom:16px}
 .pair{grid-template-columns:repeat(auto-fit,minmax(min(100%,400px),1fr))}
 .trio{grid-template-columns:repeat(auto-fit,minmax(min(100%,290px),1fr))}
@@ -68,7 +73,14 @@ thead th{color:var(--muted);font-weight:400;font-size:13px;padding:0 0 6px}
 td,tbody th,tfoot th{padding:8px 0;border-top:1px solid var(--line);vertical-align:top}
 .number{text-align:right;white-space:nowrap;padding-left:16px}
 .share{color:var(--muted);min-width:62px}
+.outcomes a{display:inline-block;min-width:24px;min-height:24px}
 .outcomes .none th,.outcomes .none td{color:var(--muted);font-weight:400}
+.rows{margin-top:16px}
+.listed{margin-top:8px;font-size:14px}
+.listed td{padding:5px 16px 5px 0;overflow-wrap:anywhere}
+.listed .line{text-align:right;width:1%;white-space:nowrap;color:var(--muted)}
+.listed .line+*{width:42%}
+.listed th{padding-right:16px}
 .meaning{display:block;font-weight:400;font-size:13px;color:var(--muted)}
 .dot{display:inline-block;width:10px;height:10px;border-radius:3px;margin-right:8px;vertical-align:baseline}
 .none .dot{opacity:.45}
@@ -77,9 +89,9 @@ ${FILLS}
 .scores{display:flex;flex-direction:column}
 .histogram{margin:0;flex:1;display:flex;flex-direction:column}
 .canvas-box{position:relative;flex:1;min-height:250px}
-.canvas-box canvas{position:absolute}
+.canvas-box canvas{position:absolute;max-width:100%}
 details{margin-top:8px}
-summary{cursor:pointer;color:var(--muted);font-size:13px}
+summary{cursor:pointer;color:var(--muted);font-size:13px;padding:4px 0}
 .bins{font-size:13px;margin-top:8px}
 .bins th,.bins td{padding:2px 0;border:0;font-weight:400;white-space:nowrap}
 .bins td{width:100%;padding-left:12px}
@@ -100,7 +112,7 @@ img.badge{background:#fff;object-fit:contain;padding:4px}
 .brand{min-width:0;flex:1}
 .brand-name,.brand-domain{display:block;overflow:hidden;text-overflow:ellipsis;white-space:nowrap}
 .brand-name{font-weight:600}
-.brand-domain,.key dt,.gauge-number span{color:var(--muted);font-size:13px}
+.brand-domain,.key dt{color:var(--muted);font-size:13px}
 .swatch{color:var(--muted);font:12px ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;display:flex;align-items:center;gap:5px}
 .swatch rect{stroke:rgb(128 128 128/.4);stroke-width:.6}
 .score{flex:none;border-radius:99px;padding:1px 10px;font-weight:600;font-variant-numeric:tabular-nums;min-width:62px;text-align:center}
@@ -114,24 +126,36 @@ dl.files dt{color:var(--muted)}
 dl.files dd{text-align:left;font-weight:400;min-width:0}
 .warning{border-radius:8px;padding:10px 12px;margin:12px 0 0;font-size:14px}
 footer{color:var(--muted);font-size:13px;padding-top:4px;padding-bottom:32px;overflow-wrap:anywhere}
-.top{display:flex;flex-wrap:wrap;justify-content:space-between;gap:4px 16px;margin:0 0 4px}
+.top{display:flex;flex-wrap:wrap;justify-content:space-between;align-items:baseline;gap:4px 16px;margin:0 0 4px}
 .top .eyebrow{margin:0}
 .ways a{margin-left:14px}
+.ways a,.answers a,.history a,.run-name a,.doings a,.things a,.card dd a,.headline a,.sign-in a{display:inline-block;padding:3px 0;min-height:24px}
 .banner{border-radius:8px;padding:10px 14px;margin:10px 0 0;font-size:14px;overflow-wrap:anywhere}
 main>.card[data-part],main>[data-empty]{margin-bottom:16px}
+main>.card+.card,header+main>.card:first-child{margin-top:16px}
 .empty{color:var(--muted);margin:0;overflow-wrap:anywhere}
-.gauge code{white-space:nowrap}
-.big{font-size:26px}
-.gauges .card{display:flex;flex-direction:column}
-.gauge .canvas-box{flex:none;min-height:0;height:132px;margin-bottom:-58px}
-.gauge-number{margin:0 0 14px;text-align:center}
-.gauge-number strong{display:block;font-size:26px;line-height:1.2;font-weight:650;font-variant-numeric:tabular-nums}
-.drawn .plain{display:none}
-.plain .bar{height:12px;border-radius:6px;margin:0 0 10px}
+.account-bar{display:block;overflow:visible;margin:2px 0 8px}
+.account-bar text{font-size:12px;fill:var(--muted);font-variant-numeric:tabular-nums}
+.account-bar .track{fill:var(--ground)}
+.account-bar .mark{fill:var(--ink)}
+.account-bar .overage-left{stroke:var(--acceptable)}
+.dot.overage-left{box-shadow:inset 0 0 0 1px var(--acceptable)}
+.dot.left{box-shadow:inset 0 0 0 1px var(--unscored)}
+.board,.aside{display:grid;gap:16px;align-content:start;min-width:0}
+.board{margin:20px 0 16px}
+.board .key,.board .pair{margin:0;align-content:start}
+.aside .key{grid-template-columns:1fr 1fr}
+.aside .key div:last-child:nth-child(odd){grid-column:1/-1}
+.aside dt,.aside .note code{white-space:nowrap}
+.aside dd .muted{font-weight:400;font-size:13px}
+@media (min-width:960px){
+.board{grid-template:auto 1fr/minmax(0,1fr) 420px}
+.aside{grid-row:1/3;grid-column:2}
+}
 .line-box{flex:none;min-height:0;height:152px;margin-bottom:10px}
 .lead strong{font-size:19px;font-weight:650;font-variant-numeric:tabular-nums}
 .reached{border-radius:8px;padding:8px 12px}
-.brands,.runs,.things,.counts{list-style:none;margin:0;padding:0}
+.brands,.runs,.things,.counts,.workers{list-style:none;margin:0;padding:0}
 .run,.things>li{padding:14px 0 12px;border-top:1px solid var(--line)}
 .run:first-child,.things>li:first-child{border-top:0;padding-top:2px}
 .run-head{display:flex;flex-wrap:wrap;align-items:baseline;gap:2px 10px;margin:0 0 4px}
@@ -143,6 +167,7 @@ main>.card[data-part],main>[data-empty]{margin-bottom:16px}
 .run .bar{height:10px;border-radius:5px}
 .counts{display:flex;flex-wrap:wrap;gap:2px 16px;font-size:13px;font-variant-numeric:tabular-nums}
 .counts .dot{margin-right:6px}
+.workers{font-size:14px}
 .why{font-size:14px;margin:6px 0 0;overflow-wrap:anywhere}
 .run-id{margin:4px 0 0;overflow-wrap:anywhere}
 .run-id code{font-size:12px}
@@ -156,9 +181,36 @@ button:hover{border-color:var(--muted)}
 :focus-visible{outline:2px solid var(--link);outline-offset:2px}
 .sign-in{max-width:420px;padding-top:12vh}
 .sign-in h1{margin-bottom:16px}
-.sign-in label{display:block;color:var(--muted);margin-bottom:6px}
-.sign-in input[type=password]{width:100%;font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--muted);border-radius:8px;padding:9px 12px}
-.sign-in button{margin-top:14px;width:100%;padding:9px;background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
+.sign-in label{display:block;color:var(--muted);margin:10px 0 6px}
+.sign-in input:is([type=password],[type=text]){width:100%;font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--muted);border-radius:8px;padding:9px 12px}
+.leave button{margin-left:6px}
+.answers{text-align:center}
+.action{display:inline}
+.choices label{display:block;color:var(--muted);margin:10px 0 4px}
+.choices p{margin:10px 0 0}
+.choices p label{display:inline}
+.choices :is(select,input:is([type=file],[type=number])){max-width:100%;font:inherit;color:var(--ink);background:var(--ground);border:1px solid var(--muted);border-radius:8px;padding:6px 10px}
+.choices button{margin:10px 10px 0 0}
+.choices [type=checkbox]{width:24px;height:24px;margin:0 4px 0 0;vertical-align:middle}
+.choices>a,.tall{display:inline-block;padding:2px 0;min-height:24px}
+.choices progress{display:block;width:100%;margin-top:12px;accent-color:var(--link)}
+.dropping{outline:4px dashed var(--link);outline-offset:-8px}
+.dropping main{opacity:.5}
+.values-of{min-width:110px;padding-right:12px}
+.values{list-style:none;margin:0;padding:0;overflow-wrap:anywhere}
+.card.alone{margin:16px 0}
+.ends{display:flex;flex-wrap:wrap;gap:8px 12px;margin:16px 0}
+.ends form:not(:only-child):first-child button{background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
+.doings{display:flex;flex-wrap:wrap;align-items:center;gap:8px 10px;margin:10px 0 0;font-size:14px}
+.doings:empty{display:none}
+.doings .note{margin:0}
+.reason{white-space:pre-wrap;overflow-wrap:anywhere;font-size:14px;margin:6px 0 0}
+.things .action{display:block;margin-top:10px}
+.history th{font-weight:400}
+.history td,.history tbody th{padding:8px 8px 8px 0;font-size:14px}
+.history td.number{padding:8px 0 8px 16px}
+.history .meaning{overflow-wrap:anywhere}
+.sign-in button{margin:14px 0 8px;width:100%;padding:9px;background:var(--ink);color:var(--card);border-color:var(--ink);font-weight:600}
 @media (max-width:600px){
 main,header,footer{padding-left:14px;padding-right:14px}
 header{padding-top:20px}
@@ -170,25 +222,38 @@ header{padding-top:20px}
 .card{padding:16px 14px}
 .swatch{display:none}
 .pair,.trio{gap:12px;margin-bottom:12px}
+.board,.aside{gap:12px}
 dl.files div{grid-template-columns:1fr}
 .canvas-box{min-height:210px}
-.gauge .canvas-box{min-height:0}
 .run-when{margin-left:0;flex-basis:100%}
 .facts dt{width:48px}
 }
 @media print{
+@page{margin:14mm 12mm}
 :root{color-scheme:light;${LIGHT}}
-body{background:#fff;font-size:9.5pt;print-color-adjust:exact;-webkit-print-color-adjust:exact}
-main,header,footer{max-width:none;padding-left:0;padding-right:0}
+body{background:#fff;font-size:9.5pt;line-height:1.4;print-color-adjust:exact;-webkit-print-color-adjust:exact}
+main,header,footer{max-width:none;padding:0}
+.headline{font-size:12.5pt;margin:6px 0 2px}
+.key{margin:10px 0}
 .card,.key div{break-inside:avoid;border-color:#c9ced6}
+.rows{break-inside:auto;margin-top:10px}
 .brands li,tr{break-inside:avoid}
-.key{grid-template-columns:repeat(5,1fr);gap:8px}
+h2,summary{break-after:avoid}
+.rows .note,footer{break-before:avoid}
+.key{grid-template-columns:repeat(3,1fr);gap:8px}
 .key div{padding:8px 10px}
-.pair{grid-template-columns:1fr 1fr;gap:10px}
-.trio{grid-template-columns:repeat(3,1fr);gap:10px}
-.card{padding:12px}
-.swatch{display:none}
-.canvas-box+details{display:none}
+.pair{grid-template-columns:1fr 1fr;gap:10px;margin-bottom:10px}
+.trio{grid-template-columns:repeat(3,1fr);gap:10px;margin-bottom:10px}
+.card{padding:10px 12px}
+h2{margin-bottom:6px}
+td,tbody th,tfoot th{padding:3px 0}
+.listed td{padding:2px 16px 2px 0}
+.brands li{padding:4px 0}
+.badge{width:28px;height:28px}
+.brand-name,.brand-domain{white-space:normal}
+dl div{padding:2px 0}
+.swatch,.outcomes .meaning,.canvas-box+details{display:none}
+.canvas-box{min-height:170px}
 a{color:inherit;text-decoration:none}
 }
 `;

@@ -1,26 +1,29 @@
-/** The report of a run as JSON, for programs: numbers and names, and no token, no brand, no row. */
+/** The report of a run as JSON, for programs: numbers, names, the first rows without a brand. */
 
 import { costOf } from '../../core/decimal.js';
+import type { Document } from '../../core/documents.js';
 import type { ExitCode } from '../../core/errors.js';
 import { hasNoMatch } from '../../core/outcome.js';
-import { limitOf } from '../../ledger/policy.js';
+import { DOCUMENT_VERSION } from '../../core/terminal-text.js';
+import { useOf } from '../../ledger/policy.js';
 import { unreportedOf } from '../../stores/run-store.js';
 import type { EnrichResult } from '../enrich-file.js';
 import type { EnrichRequest } from '../enrich-request.js';
 import { isoTime } from '../output/columns.js';
 import { sumOf } from '../output/write-output.js';
+import { inputFacts } from '../scan/scan.js';
+import { nextStepOf } from './next-step.js';
 
 /** Stored and fetched answers further apart than this had scores from different times. */
 const DRIFT_MS = 7 * 86_400_000;
 
-export type RunReport = ReturnType<typeof makeReport>;
+export type RunReport = Document<'report'> & { readonly version: typeof DOCUMENT_VERSION };
 
 /** `exitCode`: what the process will end with. Pure. */
-export function makeReport(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode) {
+export function makeReport(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode): RunReport {
   const { run, scan, facts, written, progress, ledger, end } = result;
   const tally = progress?.tally;
-  return {
-    version: 1,
+  const figures = {
     run: {
       id: run.id,
       key: run.key,
@@ -30,35 +33,27 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       nothingMatched: result.isComplete && hasNoMatch(written.counts),
       exitCode,
     },
-    reason: end.type === 'halted' ? end.halt.sentence : null,
-    input: {
-      name: result.inputName,
-      sha256: scan.contentHash,
-      records: scan.rows.count,
-      columns: scan.chosen.choices.map(({ name, kind }) => ({ name, kind })),
-      warnings: result.inputWarnings,
-      unreadable: scan.counts.unreadable,
-      /** Of the unreadable ones: rows that do not fit the table. */
-      misfits: scan.counts.misfits,
-      /** Rows read despite missing last cells (`short`) or surplus cells (`long`). */
-      short: scan.counts.short,
-      long: scan.counts.long,
-      examples: scan.examples,
-    },
+    input: inputFacts(result.inputName, result.inputWarnings, scan),
     rows: written.counts,
-    reasons: Object.fromEntries([...scan.reasons].sort((a, b) => b[1] - a[1]).slice(0, 50)),
     identifiers: {
       distinct: scan.answers.wanted,
       duplicateRows: scan.counts.duplicates,
       byKind: Object.fromEntries(scan.byKind),
       ...facts.identifiers,
     },
+  };
+  return {
+    version: DOCUMENT_VERSION,
+    ...figures,
+    reason: end.type === 'halted' ? end.halt.sentence : null,
+    next: nextStepOf(figures, end, request.settings.plan),
+    listed: { ...written.listed, invalid: scan.invalid },
+    reasons: Object.fromEntries([...scan.reasons].sort((a, b) => b[1] - a[1]).slice(0, 50)),
     failures: Object.fromEntries([...facts.failures].sort((a, b) => b[1] - a[1])),
     quality: { ...facts.quality, histogram: facts.histogram },
     requests: {
       sent: tally?.requests ?? 0,
       billed: tally?.billed ?? 0,
-      /** May also have been billed: their workers were killed. */
       unreported: unreportedOf(run),
       overage: run.overageBilled,
       overageCost: costOf(run.overageBilled, request.overagePrice),
@@ -67,14 +62,9 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       savedByOthers: boughtMeanwhile(result),
       savedByDuplicates: scan.counts.duplicates,
     },
-    account: ledger && {
-      period: ledger.period,
-      quota: ledger.quota,
-      limit: limitOf(ledger),
-      sent: ledger.sent,
-      inFlight: ledger.held,
-      others: ledger.others,
-    },
+    cost: costOfBrands(result, request.overagePrice),
+    currency: request.currency ?? null,
+    account: ledger && useOf(ledger),
     fetchedAt: {
       oldest: isoTime(facts.oldestFetchedAt),
       newest: isoTime(facts.newestFetchedAt),
@@ -89,6 +79,22 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     startedAt: new Date(result.startedAt).toISOString(),
     endedAt: new Date(result.endedAt).toISOString(),
     seconds: Math.round(result.tookMs) / 1_000,
+  };
+}
+
+/** What may have been billed is counted: an unknown answer is a spent request. */
+function costOfBrands({ run, facts }: EnrichResult, price: string): RunReport['cost'] {
+  const sums = (requests: number, overage: number) => ({
+    requests,
+    overage,
+    overageCost: costOf(overage, price),
+  });
+  const { billed, unreported, overage } = run.earlier ?? { billed: 0, unreported: 0, overage: 0 };
+  const requests = run.tally.billed + unreportedOf(run);
+  return {
+    brands: facts.identifiers.matched,
+    run: sums(requests, run.overageBilled),
+    inAll: sums(requests + billed + unreported, run.overageBilled + overage),
   };
 }
 

@@ -1,10 +1,11 @@
 /** The sections of the page: outcomes, scores, causes, money and files. */
-import { countOf, countText, momentText, shareText } from '../../core/figures.js';
+import { countOf, countText, momentText, moneyText, shareText } from '../../core/figures.js';
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { QualityTier } from '../../lookup/brand.js';
 import { bar, card, facts, html, type Markup } from './markup.js';
 import type { PageData } from './page-data.js';
 import type { RunReport } from './report.js';
+import { listId } from './rows-section.js';
 
 const MEANINGS: Readonly<Record<OutcomeStatus, readonly [name: string, meaning: string]>> = {
   matched: ['Matched', 'The service knows the brand; its data is in the row.'],
@@ -15,17 +16,20 @@ const MEANINGS: Readonly<Record<OutcomeStatus, readonly [name: string, meaning: 
   deferred: ['Deferred', 'Not looked up, because the run stopped first. Run again to continue.'],
 };
 
-export function outcomesSection({ rows, input }: RunReport): Markup {
+export function outcomesSection({ rows, input, listed }: RunReport): Markup {
+  const isListed = (status: string) =>
+    Object.entries(listed).some(([each, { length }]) => each === status && length > 0);
   const table = html`<table class="outcomes">
 <thead><tr><th scope="col">Outcome</th><th scope="col" class="number">Rows</th><th scope="col" class="number">Share</th></tr></thead>
-<tbody>${OUTCOME_STATUSES.map((status) => outcomeRow(status, rows[status], input.records))}</tbody>
+<tbody>${OUTCOME_STATUSES.map((status) => outcomeRow(status, rows[status], input.records, isListed(status)))}</tbody>
 <tfoot><tr><th scope="row">All rows of the file</th><td class="number">${countText(input.records)}</td><td></td></tr></tfoot>
 </table>`;
   return card('outcomes', 'Rows by outcome', table);
 }
 
-function outcomeRow(status: OutcomeStatus, count: number, records: number): Markup {
-  const [name, meaning] = MEANINGS[status];
+function outcomeRow(status: OutcomeStatus, count: number, records: number, isListed: boolean): Markup {
+  const [word, meaning] = MEANINGS[status];
+  const name = isListed && count > 0 ? html`<a href="#${listId(status)}">${word}</a>` : word;
   const share = records === 0 ? 0 : count / records;
   return html`<tr${count === 0 ? html` class="none"` : null}>
 <th scope="row"><span class="dot ${status}"></span>${name}<span class="meaning">${meaning}</span>${count > 0 && bar([[status, share]])}</th>
@@ -74,20 +78,24 @@ function binRow(bin: number, bins: number, count: number, highest: number): Mark
 /** Causes shown; what is beyond is summed up. */
 const CAUSES_AT_MOST = 12;
 
+/** Ends that say no more than what they are. */
+const WHY_STOPPED: Readonly<Partial<Record<RunReport['run']['status'], string>>> = {
+  cancelled: 'the run was cancelled',
+  declined: 'the run ended after its trial',
+  too_many_failures: 'more lookups failed than --max-errors allows',
+};
+
 /** Empty if every row has an answer. */
-export function causesSection({ failures, reasons, rows, reason, input }: RunReport): Markup | null {
+export function causesSection({ failures, reasons, rows, reason, run }: RunReport): Markup | null {
   const failed = Object.entries(failures);
   const unasked = Object.entries(reasons).filter(([cause]) => cause !== '');
-  const stopped = html`<p>${countOf(rows.deferred, 'row')}: <bdi>${reason ?? 'the run was stopped'}</bdi>.</p>`;
-  const examples = input.examples.map(
-    ({ line, reason }, at) => html`${at > 0 && '; '}line ${countText(line)}: <bdi>${reason}</bdi>`,
-  );
-  const causes = html`${causeTable('Rows', unasked, 'row')}${examples.length > 0 && html`<p class="note">For example ${examples}.</p>`}`;
+  const stopped = html`<p>${countOf(rows.deferred, 'row')}: <bdi>${reason ?? WHY_STOPPED[run.status] ?? 'the run was stopped'}</bdi>.</p>`;
   const cards = [
     failed.length > 0 &&
       card('failures', 'Failed lookups by cause', causeTable('Identifiers', failed, 'lookup')),
     rows.deferred > 0 && card('deferred', 'Not looked up yet', stopped),
-    unasked.length > 0 && card('unasked', 'Invalid and skipped rows by cause', causes),
+    unasked.length > 0 &&
+      card('unasked', 'Invalid and skipped rows by cause', causeTable('Rows', unasked, 'row')),
   ];
   return cards.some((each) => each) ? html`<div class="pair">${cards}</div>` : null;
 }
@@ -114,7 +122,8 @@ ${card('ages', 'Age of the answers', ages(report))}
 </div>`;
 }
 
-function spent({ requests, identifiers }: RunReport): Markup {
+function spent(report: RunReport): Markup {
+  const { requests, identifiers, currency } = report;
   const free = requests.sent - requests.billed;
   const { unreported } = requests;
   const rows = facts([
@@ -122,17 +131,43 @@ function spent({ requests, identifiers }: RunReport): Markup {
     unreported > 0 && ['May also have been billed: their workers were killed', countText(unreported)],
     free > 0 && ['Requests that cost nothing', countText(free)],
     ['Billed beyond the quota', countText(requests.overage)],
-    ['Overage cost', requests.overageCost],
+    ['Overage cost', moneyText(requests.overageCost, currency)],
+    ...perBrandFacts(report),
     ['Saved: duplicate rows', countText(requests.savedByDuplicates), 'saved'],
     ['Saved: stored answers', countText(requests.savedByStored), 'saved'],
   ]);
   return html`${rows}
-<p class="note">${countOf(identifiers.distinct, 'distinct identifier')} in the file. The cost is in the currency of the plan.</p>`;
+<p class="note">${countOf(identifiers.distinct, 'distinct identifier')} in the file.${currency === null && ' The cost is in the currency of the plan.'}</p>`;
+}
+
+/** Money only for overage, whose price is known. */
+function perBrandFacts({ cost, currency }: RunReport) {
+  const { brands, run, inAll } = cost;
+  if (brands === 0) return [];
+  const parts = [
+    ['', run] as const,
+    ...(inAll.requests > run.requests ? [[', all starts', inAll] as const] : []),
+  ];
+  const money = (amount: string) => moneyText((Number(amount) / brands).toFixed(4), currency);
+  return [
+    ...parts.map(
+      ([which, { requests }]) => [`Billed per brand${which}`, perBrand(requests, brands)] as const,
+    ),
+    ...parts
+      .filter(([, { overage }]) => overage > 0)
+      .map(([which, { overageCost }]) => [`Overage per brand${which}`, money(overageCost)] as const),
+  ];
+}
+
+/** With two decimals. */
+export function perBrand(requests: number, brands: number): string {
+  const each = requests / brands;
+  return each > 0 && each < 0.005 ? '< 0.01' : each.toFixed(2);
 }
 
 function account({ account }: RunReport): Markup {
   if (account === null) return html`<p class="muted">No request was sent: the account is unknown.</p>`;
-  const { quota, limit, sent, inFlight, others, period } = account;
+  const { quota, limit, cap, sent, inFlight, others, period } = account;
   const ours = sent + inFlight;
   const used = ours + others;
   const ofPeriod = period === null || period === 'none' ? '' : `Since ${period}. `;
@@ -146,7 +181,9 @@ function account({ account }: RunReport): Markup {
     [html`<span class="dot ours"></span>by brand-enrich`, countText(ours)],
     [html`<span class="dot theirs"></span>by others`, countText(others)],
     ['Left', countText(Math.max(0, limit - used))],
-    quota !== null && quota !== limit && ['Quota without overage', countText(quota)],
+    cap !== null && [html`Set with <code>--quota</code>`, countText(cap)],
+    quota !== null &&
+      quota !== limit && [cap === null ? 'Quota without overage' : 'Quota of the service', countText(quota)],
   ]);
   return html`<p><strong>${countText(used)}</strong> of ${countText(limit)} used ${share}</p>
 ${bar([
@@ -174,8 +211,8 @@ export function filesSection({ report, files }: PageData): Markup {
     [
       ['Input', text(input.name)],
       ...files.map(
-        ({ label, path, href }) =>
-          [label, href === null ? text(path) : html`<a href="${href}">${text(path)}</a>`] as const,
+        ({ label, name, href }) =>
+          [label, href === null ? text(name) : html`<a href="${href}">${text(name)}</a>`] as const,
       ),
       ['Identifiers from', text(columns.join(', '))],
       ['Service', text(run.service)],

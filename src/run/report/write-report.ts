@@ -1,6 +1,6 @@
 /** Writes the report of a run as JSON and as a page beside it, with logos if requested. */
 import { stat } from 'node:fs/promises';
-import { basename } from 'node:path';
+import type { Network } from '../../core/connector.js';
 import type { EnrichResult } from '../enrich-file.js';
 import { type ReaderWait, writeText } from '../output/output-file.js';
 import { fetchLogos, openLogoAgent } from './fetch-logos.js';
@@ -21,29 +21,31 @@ export function writeReport(path: string, report: RunReport, waiting?: ReaderWai
 /**
  * Returns the path of the page; null beside a device or pipe, where none can be. Throws
  * FailFileError `output-unwritable`. `isSample`: addresses of logos are made up, and nobody is
- * asked for them. `namesAreBare`: the report names files by base name, and so does the page. `stop`
- * ends the fetching of logos.
+ * asked for them. `network`: null embeds no logos. `stop` ends the fetching of logos.
  */
 export async function writeReportPage(
   result: EnrichResult,
   report: RunReport,
-  options: { isSample: boolean; embedsLogos: boolean; namesAreBare: boolean; stop: AbortSignal },
+  options: { isSample: boolean; network: Network | null; stop: AbortSignal },
 ): Promise<string | null> {
   const { names, facts } = result;
-  const { isSample, embedsLogos, namesAreBare, stop } = options;
+  const { isSample, network, stop } = options;
   const beside = await stat(names.report).catch(() => null);
   if (beside !== null && !beside.isFile()) return null;
   const shown = [...facts.brands.best, ...lowestApart(facts.brands)];
-  const logos = embedsLogos && !isSample ? await logosOf(shown, stop) : new Map<string, string>();
-  const { report: json, reportHtml } = names;
-  const shownNames = namesAreBare ? { report: basename(json), reportHtml: basename(reportHtml) } : names;
-  const data = pageDataOf({ facts, names: shownNames }, report, isSample, logos);
-  await writeText(reportHtml, renderPage(data, await readChartLibrary()));
-  return reportHtml;
+  const logos =
+    network !== null && !isSample ? await logosOf(shown, network, stop) : new Map<string, string>();
+  const data = pageDataOf(result, report, isSample, logos);
+  await writeText(names.reportHtml, renderPage(data, await readChartLibrary()));
+  return names.reportHtml;
 }
 
-async function logosOf(brands: readonly RankedBrand[], stop: AbortSignal): Promise<Map<string, string>> {
-  const dispatcher = openLogoAgent();
+async function logosOf(
+  brands: readonly RankedBrand[],
+  network: Network,
+  stop: AbortSignal,
+): Promise<Map<string, string>> {
+  const dispatcher = openLogoAgent(network);
   try {
     const urls = brands.flatMap(({ logoUrl }) => (logoUrl === null ? [] : [logoUrl]));
     return await fetchLogos(urls, { dispatcher, stop, totalMs: LOGOS_TOTAL_MS });

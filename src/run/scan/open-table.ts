@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import type { ColumnRequest } from '../../config/column-value.js';
 import { NeverStartError } from '../../core/errors.js';
 import type { IdentifierKind } from '../../core/identifier.js';
-import type { TableShape } from '../../core/table.js';
+import { isJson, type TableShape } from '../../core/table.js';
 import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns.js';
 import type { Input } from '../../intake/input.js';
 import { type IntakeOptions, openInput } from '../../intake/open-input.js';
@@ -16,6 +16,8 @@ export interface ColumnOptions {
   readonly requested: readonly ColumnRequest[];
   readonly kind: IdentifierKind | null;
   readonly allowMismatch?: boolean;
+  /** See `chooseColumns`. */
+  readonly takesVariants?: boolean;
   readonly prefix: string;
   /** Absent or null: identifiers are looked up in the order of the file. */
   readonly priority?: PriorityRequest | null;
@@ -68,12 +70,25 @@ export async function openTableEarly(
 }
 
 /** Chooses the columns to read. Throws `NeverStartError` if they are unclear. */
-export function chooseFrom({ shape, sample }: Input, options: ColumnOptions) {
+export function chooseFrom(input: Input, options: ColumnOptions) {
+  const { shape, sample } = input;
   const { columns, format } = shape;
   // JSON lines get one key, so none of their columns can be ours.
-  const prefix = format === 'jsonl' ? '' : options.prefix;
-  const chosen = namingDelimiter(shape, () => chooseColumns({ ...options, columns, sample, prefix }));
+  const prefix = isJson(format) ? '' : options.prefix;
+  const choose = () => chooseColumns({ ...options, columns, sample, prefix });
+  const chosen = namingDelimiter(shape, () => namingSheet(input, choose));
   return { chosen, priorities: options.priority ? new Priorities(columns, options.priority) : null };
+}
+
+/** The sheet may be the wrong one, or its cells blank, for a reason that was seen on opening it. */
+function namingSheet({ shape, warnings }: Input, choose: () => ChosenColumns): ChosenColumns {
+  try {
+    return choose();
+  } catch (error) {
+    if (!(error instanceof NeverStartError) || shape.format !== 'xlsx') throw error;
+    const { code, what, subject, todo, clear } = error;
+    throw new NeverStartError({ code, what, subject, todo: [todo, ...warnings].join('; '), clear });
+  }
 }
 
 /** If a whole table became one column, its delimiter may be missing, not the identifiers. */

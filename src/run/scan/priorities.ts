@@ -46,16 +46,16 @@ export class Priorities {
    */
   note(index: number, cell: string, line: number): void {
     this.#fit(index);
-    const said = priorityValueOf(cell);
-    if (said === null) return;
-    if (said === 'unclear')
+    const ranked = priorityValueOf(cell);
+    if (ranked === null) return;
+    if (ranked === 'unclear')
       throw doubtful(
         'this value cannot be ordered without guessing',
         `"${cell.trim().slice(0, 40)}" in ${this.#label}, line ${line}`,
         'write plain numbers such as 1200.50, dates such as 2026-01-31, or words in the column of --priority, or omit --priority',
       );
     const [group, value] =
-      typeof said === 'number' ? [NUMBER, said] : [WORD, this.#numberOf(said.word, line)];
+      typeof ranked === 'number' ? [NUMBER, ranked] : [WORD, this.#numberOf(ranked.word, line)];
     if (this.#compareTo(index, group, value) >= 0) return;
     this.#groups[index] = group;
     this.#values[index] = value;

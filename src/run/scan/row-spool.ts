@@ -1,7 +1,7 @@
 /**
  * The rows of the input on disk, as they stood, each with what its cells came to. A record,
- * little-endian: length (u32), kind (u8), count of candidates (u8), their numbers (u32 each),
- * length of the reason (u16), reason and raw text in UTF-8.
+ * little-endian: length and line (u32 each), kind (u8), count of candidates (u8), their numbers
+ * (u32 each), length of the reason (u16), reason and raw text in UTF-8.
  */
 import type { SpoolFile } from './spool-file.js';
 
@@ -17,7 +17,9 @@ export interface RowRecord {
   readonly length: number;
 }
 
-const FIXED_BYTES = 4 + 1 + 1 + 2;
+const KIND_AT = 4 + 4;
+const CANDIDATES_AT = KIND_AT + 1 + 1;
+const FIXED_BYTES = CANDIDATES_AT + 2;
 const READ_BYTES = 1_048_576;
 const CANDIDATES_AT_MOST = 255;
 const REASON_AT_MOST = 1_000;
@@ -28,12 +30,13 @@ export class RowSpool {
 
   constructor(private readonly file: SpoolFile) {}
 
-  add(kind: RowKind, candidates: readonly number[], reason: string, raw: string): void {
+  /** `line`: where the row begins in the input. */
+  add(line: number, kind: RowKind, candidates: readonly number[], reason: string, raw: string): void {
     const few = candidates.slice(0, CANDIDATES_AT_MOST);
     // Half of a pair of surrogates would become U+FFFD.
     const short = reason.slice(0, REASON_AT_MOST).replace(/[\ud800-\udbff]$/, '');
     const { buffer, at } = this.file.room(FIXED_BYTES + few.length * 4 + (short.length + raw.length) * 3);
-    let to = at + 4;
+    let to = buffer.writeUInt32LE(line, at + 4);
     buffer[to++] = ROW_KINDS.indexOf(kind);
     buffer[to++] = few.length;
     for (const candidate of few) to = buffer.writeUInt32LE(candidate, to);
@@ -80,29 +83,40 @@ function readWhole(file: SpoolFile, position: number): Buffer {
 
 /** The header of a record, without its texts. */
 export function kindOf({ buffer, at }: RowRecord): RowKind {
-  return ROW_KINDS[buffer[at + 4] ?? 0] ?? 'unreadable';
+  return ROW_KINDS[buffer[at + KIND_AT] ?? 0] ?? 'unreadable';
+}
+
+/** Where the row begins in the input. */
+export function lineOf({ buffer, at }: RowRecord): number {
+  return buffer.readUInt32LE(at + 4);
 }
 
 /** Numbers of the identifiers to try, in order. */
 export function candidatesOf({ buffer, at }: RowRecord): number[] {
   const candidates: number[] = [];
-  const count = buffer[at + 5] ?? 0;
-  for (let nth = 0; nth < count; nth += 1) candidates.push(buffer.readUInt32LE(at + 6 + nth * 4));
+  const count = buffer[at + KIND_AT + 1] ?? 0;
+  for (let nth = 0; nth < count; nth += 1) candidates.push(buffer.readUInt32LE(at + CANDIDATES_AT + nth * 4));
   return candidates;
 }
 
+function reasonAtOf({ buffer, at }: RowRecord): number {
+  return at + CANDIDATES_AT + (buffer[at + KIND_AT + 1] ?? 0) * 4;
+}
+
 /** The record as it stood. */
-export function rawOf({ buffer, at, length }: RowRecord): string {
-  const reasonAt = at + 6 + (buffer[at + 5] ?? 0) * 4;
+export function rawOf(record: RowRecord): string {
+  const { buffer, at, length } = record;
+  const reasonAt = reasonAtOf(record);
   return buffer.toString('utf8', reasonAt + 2 + buffer.readUInt16LE(reasonAt), at + length);
 }
 
 export function readRow(record: RowRecord) {
-  const { number, buffer, at } = record;
-  const from = at + 6 + (buffer[at + 5] ?? 0) * 4;
+  const { number, buffer } = record;
+  const from = reasonAtOf(record);
   const reasonBytes = buffer.readUInt16LE(from);
   return {
     number,
+    line: lineOf(record),
     kind: kindOf(record),
     candidates: candidatesOf(record),
     reason: reasonBytes === 0 ? '' : buffer.toString('utf8', from + 2, from + 2 + reasonBytes),

@@ -1,12 +1,14 @@
 /** The first pass reads all input before any spending. Rows go to disk, identifiers get numbers. */
 import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import type { Releasers } from '../../core/lifecycle.js';
+import { isJson } from '../../core/table.js';
 import { identifyRow } from '../../identify/identify-cell.js';
 import { readingStopped } from '../../intake/byte-source.js';
 import type { Input } from '../../intake/input.js';
 import { Answers } from '../lookups/answers.js';
 import { earlierCells, earlierKey, jsonKey } from '../output/earlier-key.js';
 import { IdentifierSpool } from './identifier-spool.js';
+import { type ListedRow, listRow } from './listed-rows.js';
 import { type OpenedTable, openTable, type TableRequest } from './open-table.js';
 import { candidatesOf, RowSpool } from './row-spool.js';
 import { openSpoolFolder, SpoolFile } from './spool-file.js';
@@ -58,8 +60,9 @@ export async function scanInput(
   releasers: Releasers,
 ) {
   const { shape } = input;
-  const earlierProblem =
-    shape.format === 'jsonl' ? earlierKey(jsonKey(prefix)) : earlierCells(shape.columns, chosen.ours, prefix);
+  const earlierProblem = isJson(shape.format)
+    ? earlierKey(jsonKey(prefix))
+    : earlierCells(shape.columns, chosen.ours, prefix);
   const openFile = (name: string) => {
     const file = new SpoolFile(folder, name);
     releasers.push(() => file.close());
@@ -87,12 +90,11 @@ export async function scanInput(
   /** Rows per reason (invalid, unreadable, skipped), then of skipped rows alone; at most 1,000. */
   const reasons = new Map<string, number>();
   const skipReasons = new Map<string, number>();
-  /** First rows that are invalid or unreadable, for people. */
-  const examples: { readonly line: number; readonly reason: string }[] = [];
+  const invalid: ListedRow[] = [];
 
   const addUnasked = (
     kind: 'invalid' | 'skipped' | 'unreadable',
-    row: { readonly line: number; readonly raw: string; readonly reason: string },
+    row: { readonly line: number; readonly raw: string; readonly reason: string; readonly cell: string },
     /** The reason without what differs from row to row. */
     cause = row.reason,
   ) => {
@@ -100,9 +102,8 @@ export async function scanInput(
     for (const noted of kind === 'skipped' ? [reasons, skipReasons] : [reasons]) {
       if (noted.has(cause) || noted.size < REASONS_AT_MOST) noted.set(cause, (noted.get(cause) ?? 0) + 1);
     }
-    if (kind !== 'skipped' && examples.length < EXAMPLES_AT_MOST)
-      examples.push({ line: row.line, reason: cause });
-    rows.add(kind, [], row.reason, row.raw);
+    if (kind !== 'skipped') listRow(invalid, { line: row.line, reason: cause, value: () => row.cell });
+    rows.add(row.line, kind, [], row.reason, row.raw);
   };
 
   const knownCells = new Map<string, number>();
@@ -113,7 +114,8 @@ export async function scanInput(
       const { cells, line, problem } = row;
       if (problem !== null) {
         if (row.isMisfit) counts.misfits += 1;
-        addUnasked('unreadable', { line, raw: row.raw, reason: `line ${line}: ${problem}` }, problem);
+        const reason = `line ${line}: ${problem}`;
+        addUnasked('unreadable', { line, raw: row.raw, reason, cell: row.raw }, problem);
         continue;
       }
       // Our cells must land under our headers, so that a short record is made as long as the
@@ -132,19 +134,19 @@ export async function scanInput(
         counts.asked += 1;
         counts.duplicates += 1;
         notePriority(known);
-        rows.add('asked', [known], '', raw);
+        rows.add(line, 'asked', [known], '', raw);
         continue;
       }
       const found = identifyRow(cells, chosen.choices);
       const [first] = found.identifiers;
       if (first === undefined) {
-        const { otherwise } = found;
+        const { otherwise, cell } = found;
         // The line that an earlier run names is one of another file.
         if (earlier !== null)
-          addUnasked('invalid', { line, raw, reason: earlier }, earlier.replace(/^line \d+: /, ''));
+          addUnasked('invalid', { line, raw, cell, reason: earlier }, earlier.replace(/^line \d+: /, ''));
         else {
           const reason = otherwise.type === 'identifier' ? '' : otherwise.reason;
-          addUnasked(otherwise.type === 'invalid' ? 'invalid' : 'skipped', { line, raw, reason });
+          addUnasked(otherwise.type === 'invalid' ? 'invalid' : 'skipped', { line, raw, cell, reason });
         }
         continue;
       }
@@ -156,7 +158,7 @@ export async function scanInput(
       const [wanted = 0] = candidates;
       if (answers.want(wanted)) byKind.set(first.kind, (byKind.get(first.kind) ?? 0) + 1);
       else counts.duplicates += 1;
-      rows.add('asked', candidates, '', raw);
+      rows.add(line, 'asked', candidates, '', raw);
       // The copy releases the chunk of the file that the text may be a part of.
       if (cell !== undefined && knownCells.size < KNOWN_CELLS)
         knownCells.set(Buffer.from(cell).toString(), wanted);
@@ -173,10 +175,19 @@ export async function scanInput(
     byKind,
     reasons,
     skipReasons,
-    examples,
+    invalid,
     columns: input.columns(),
     contentHash: input.contentHash(),
   };
+}
+
+/** The input as documents have it. */
+export function inputFacts(name: string, warnings: readonly string[], scan: Scan) {
+  const { counts, contentHash: sha256, rows, chosen, invalid } = scan;
+  const { unreadable, misfits, short, long } = counts;
+  const columns = chosen.choices.map(({ name, kind }) => ({ name, kind }));
+  const examples = invalid.slice(0, EXAMPLES_AT_MOST).map(({ line, reason }) => ({ line, reason }));
+  return { name, sha256, records: rows.count, columns, warnings, unreadable, misfits, short, long, examples };
 }
 
 /** Wants the next candidates of rows whose last was not found; returns how many are new. */

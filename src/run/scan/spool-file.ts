@@ -1,6 +1,5 @@
 /** A private file as large as the input, written once and read by position; growing arrays. */
 import { closeSync, readSync, rmSync, writeSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
 import { join } from 'node:path';
 import { FailFileError } from '../../core/errors.js';
 import { makeFolder } from '../../core/make-folder.js';
@@ -8,7 +7,6 @@ import { openPrivateFileSync, removePrivateLeftovers } from '../../core/private-
 import { systemWords } from '../../core/system-error.js';
 
 const BUFFER_BYTES = 1_048_576;
-const LEAST_DISK_BYTES = 200 * 1_048_576;
 
 /** Throws FailFileError `output-unwritable` if it cannot be made or, later, the disk is full. */
 export class SpoolFile {
@@ -110,19 +108,4 @@ export async function openSpoolFolder(stateFolder: string): Promise<string> {
   }
   await removePrivateLeftovers(folder);
   return folder;
-}
-
-/** Keeps room for what is bought: throws FailFileError `disk-low` below 200 MB in any folder. */
-export async function assertDiskRoom(folders: Iterable<string>): Promise<void> {
-  for (const folder of new Set(folders)) {
-    const facts = await statfs(folder).catch(() => null);
-    // /proc, and with it /dev/fd, has no blocks at all.
-    const left = facts === null || facts.blocks === 0 ? Number.POSITIVE_INFINITY : facts.bavail * facts.bsize;
-    if (left >= LEAST_DISK_BYTES) continue;
-    throw new FailFileError({
-      code: 'disk-low',
-      subject: `${folder} has ${Math.floor(left / 1_048_576)} MB left`,
-      todo: 'free at least 200 MB (or use another disk: --state, -o), then run again',
-    });
-  }
 }

@@ -5,7 +5,7 @@ import { createReleasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
 import { openDashboard, serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
 import type { Engine } from '../../../src/engine/engine.js';
-import { PASSWORD, startDashboard } from './served.js';
+import { noUploads, PASSWORD, startDashboard } from './served.js';
 import { dashboardView, NOW } from './views.js';
 
 it('names the flag to change when the port is taken', async () => {
@@ -16,6 +16,8 @@ it('names the flag to change when the port is taken', async () => {
     password: PASSWORD,
     clock: { now: () => NOW, monotonic: () => NOW },
     chartLibrary: '',
+    actions: [],
+    log: silentLog(),
     look: async () => dashboardView(),
     openBoard: () => Promise.reject(new Error('there is no queue in this test')),
     onError: () => undefined,
@@ -47,6 +49,7 @@ const open = (flags: Record<string, unknown>) => {
     engine: untouched,
     names: null,
     inboxes: [],
+    uploads: noUploads(),
     log: silentLog(),
     stderr: process.stderr,
     stop: new AbortController().signal,

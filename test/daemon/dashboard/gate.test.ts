@@ -98,11 +98,16 @@ it('signs in by form with a cookie that does not contain the password and is hid
 
 it('signs in by link and removes the token from the address', async () => {
   const served = await startDashboard();
-  const answer = await ask(served, `/?token=${PASSWORD}&a=1`, { headers: PAGE });
+  const form = await ask(served, `/?token=${PASSWORD}&a=1`, { headers: PAGE });
+  expect(form.status).toBe(200);
+  expect(form.headers['set-cookie']).toBeUndefined();
+  expect(form.text).toContain('Your name');
+  expect(form.text).toContain('name="next" value="/?a=1"');
+  const answer = await ask(served, `/?token=${PASSWORD}&name=Ada&a=1`, { headers: PAGE });
   expect(answer.status).toBe(303);
   expect(answer.headers.location).toBe('/?a=1');
   expect(cookieOf(answer)).toContain('HttpOnly');
-  const wrong = await ask(served, '/?token=something-else', { headers: PAGE });
+  const wrong = await ask(served, '/?token=something-else&name=Ada', { headers: PAGE });
   expect(wrong.status).toBe(401);
   expect(wrong.headers['set-cookie']).toBeUndefined();
   expect(wrong.text).toContain('Wrong password.');
@@ -240,4 +245,14 @@ describe('a session', () => {
     const headers = { authorization: authorization.replace('Basic', 'basic') };
     expect((await ask(served, '/', { headers })).status).toBe(200);
   });
+});
+
+it('a name is cut between characters, never inside one', async () => {
+  const served = await startDashboard();
+  const form = new URLSearchParams({ password: PASSWORD, user: `${'a'.repeat(59)}😀b` });
+  const answer = await ask(served, '/sign-in', { ...signIn(PASSWORD), body: form.toString() });
+  expect(answer.status).toBe(303);
+  const page = await ask(served, '/', { headers: { cookie: cookieOf(answer).split(';', 1)[0] ?? '' } });
+  expect(page.text).toContain(`${'a'.repeat(59)}😀<`);
+  expect(served.errors).toEqual([]);
 });

@@ -35,6 +35,25 @@ it('queries the engine once for all requests within a second', async () => {
   expect(state.asked).toBe(2);
 });
 
+it('queries it again at once when something was changed, and an older answer does not replace that', async () => {
+  const { state, newest } = scene();
+  let answerLate = (_data: DashboardData): void => undefined;
+  state.answer = () => new Promise((resolve) => (answerLate = resolve));
+  const first = newest.look();
+  newest.expire();
+  // Set back, so that times do not tell which is newer.
+  state.now -= 5_000;
+  state.answer = async () => dashboardData({ at: state.now, address: 'changed' });
+  expect(await newest.look()).toMatchObject({ data: { address: 'changed' } });
+  answerLate(dashboardData({ at: NOW, address: 'before' }));
+  await first;
+  expect(await newest.look()).toMatchObject({ data: { address: 'changed' } });
+  expect(state.asked).toBe(2);
+  newest.expire();
+  await newest.look();
+  expect(state.asked).toBe(3);
+});
+
 it('keeps the last data while the engine is unavailable, with the time of the first failure', async () => {
   const { state, newest } = scene();
   await newest.look();

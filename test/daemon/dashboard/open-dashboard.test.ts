@@ -19,20 +19,22 @@ import { openEngine } from '../../../src/engine/open-engine.js';
 import { hasChromium, launchChromium, openWatchedPage } from '../../support/chromium.js';
 import { type EngineUnderTest, embeddedEngine, postgresEngine, redisEngine } from '../../support/engines.js';
 import { describeOn } from '../../support/scene.js';
+import { faultsOf } from '../../support/schemas.js';
 import { newToken } from '../../support/service-options.js';
+import { noUploads } from './served.js';
 import { runRecord, scheduleState } from './views.js';
 
 const engines = [embeddedEngine(), redisEngine(), postgresEngine()];
 const SERVICE = 'https://api.example';
 
 interface Status {
-  readonly engineAwayNoticedAt: string | null;
+  readonly engineUnavailableSince: string | null;
   readonly data: {
     readonly queue: Record<string, number>;
-    readonly quota: Record<string, unknown>;
-    readonly runs: readonly { id: string; standing: string; counts: Record<string, number> }[];
+    readonly account: Record<string, unknown>;
+    readonly runs: readonly { id: string; status: string; identifiers: Record<string, number> }[];
     readonly inboxes: readonly { folder: string; waiting: readonly Record<string, string>[] | null }[];
-    readonly schedules: readonly { name: string; isHostAway: boolean }[];
+    readonly schedules: readonly { name: string; isHostUp: boolean }[];
   } | null;
 }
 interface ShownQueues {
@@ -74,6 +76,7 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
     engine,
     names,
     inboxes: [inbox],
+    uploads: noUploads(),
     log,
     stderr,
     stop: new AbortController().signal,
@@ -85,7 +88,11 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
   const authorization = `Basic ${Buffer.from(`me:${password}`).toString('base64')}`;
   const ask = (path: string, init: RequestInit = {}) =>
     fetch(new URL(path, url), { ...init, headers: { authorization, accept: '*/*', ...init.headers } });
-  const status = async () => (await (await ask('/status.json')).json()) as Status;
+  const status = async () => {
+    const document = await (await ask('/status.json')).json();
+    expect(faultsOf('dashboard', document)).toEqual([]);
+    return document as Status;
+  };
   return { token, names, engine, inbox, printed, url, signInUrl, ask, status };
 }
 
@@ -142,20 +149,20 @@ describeOn(engines, (under) => {
 
   it('shows an empty engine and one with runs, files and schedules', async () => {
     expect(empty).toMatchObject({
-      engineAwayNoticedAt: null,
+      engineUnavailableSince: null,
       serviceTrouble: null,
       data: { queue: { waiting: 0 }, inboxes: [{ folder: scene.inbox, waiting: null }] },
     });
     const { runId } = furniture;
     await expect.poll(async () => (await scene.status()).data?.queue.waiting, { timeout: 10_000 }).toBe(1);
     const { data } = await scene.status();
-    expect(data?.quota).toMatchObject({ quota: 250, limit: 1_250, others: 40, left: 1_210 });
+    expect(data?.account).toMatchObject({ quota: 250, limit: 1_250, others: 40, left: 1_210 });
     expect(data?.runs.find(({ id }) => id === runId)).toMatchObject({
-      standing: 'running',
-      counts: { matched: 7, notFound: 2, failed: 1, stored: 0, left: 90 },
+      status: 'running',
+      identifiers: { matched: 7, notFound: 2, failed: 1, stored: 0, left: 90 },
     });
     expect(data?.inboxes[0]?.waiting).toMatchObject([{ file: 'list.csv', reason: 'The quota is used up.' }]);
-    expect(data?.schedules).toMatchObject([{ name: 'nightly', isHostAway: true }]);
+    expect(data?.schedules).toMatchObject([{ name: 'nightly', isHostUp: false }]);
     const page = await (await scene.ask('/')).text();
     expect(page).toContain('10 of 100 identifiers');
   });
@@ -201,6 +208,28 @@ describeOn(engines, (under) => {
     }
     expect(await queue.getJobCounts('waiting')).toEqual({ waiting: 1 });
     expect(await queue.isPaused()).toBe(false);
+  });
+
+  it('Bull Board shows the workers of a queue: machine, process, since when', async () => {
+    const { queueName } = scene.names;
+    const listed = async () => {
+      const answer = await scene.ask(`/queue/api/queues/${queueName}/workers`);
+      return ((await answer.json()) as { workers: unknown }).workers;
+    };
+    expect(await listed()).toEqual([]);
+    // It takes nothing until it runs.
+    const worker = scene.engine.openWorker(queueName, async () => undefined, 1);
+    await worker.waitUntilReady();
+    await expect.poll(listed).toEqual([
+      {
+        id: expect.any(String),
+        name: `${hostname()}, process ${process.pid}`,
+        addr: expect.any(String),
+        age: expect.any(Number),
+      },
+    ]);
+    await worker.close();
+    await expect.poll(listed).toEqual([]);
   });
 
   it('serves every page and API call of Bull Board', async () => {
@@ -272,6 +301,8 @@ describeOn(engines, (under) => {
       const { runId } = furniture;
       const { page, requests, complaints } = await openWatchedPage(browser);
       await page.goto(scene.signInUrl);
+      await page.getByLabel('Your name').fill('Ada');
+      await page.getByRole('button', { name: 'Sign in' }).click();
       await page.getByRole('link', { name: 'Queue', exact: true }).click();
       await page.getByText('Lookups').first().waitFor();
       await page.goto(new URL(`/queue/queue/${scene.names.queueName}`, scene.url).href);

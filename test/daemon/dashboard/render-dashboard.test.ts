@@ -4,13 +4,11 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { DASHBOARD_SCRIPT } from '../../../src/daemon/dashboard/dashboard-script.js';
 import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
-import {
-  renderDashboard,
-  renderParts,
-  renderSignIn,
-} from '../../../src/daemon/dashboard/render-dashboard.js';
+import { renderSignIn } from '../../../src/daemon/dashboard/plain-pages.js';
+import { renderDashboard, renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
+import { UPLOAD_SCRIPT } from '../../../src/daemon/dashboard/upload-script.js';
 import { STYLE } from '../../../src/run/report/page-style.js';
-import { accountParts, dashboardData, dashboardView, emptyView, NOW, troubledView } from './views.js';
+import { dashboardData, dashboardView, emptyView, NOW, troubledView, VIEWER } from './views.js';
 
 const LIBRARY = 'var Chart = null;';
 
@@ -22,9 +20,10 @@ it.each<[string, DashboardView]>([
   ['starting', dashboardView({ data: null, outageNoticedAt: NOW - 5_000, isSample: true, isStopping: true })],
 ])('matches the golden page of a dashboard that is %s', async (name, view) => {
   const path = new URL(`golden/${name}.html`, import.meta.url);
-  const page = renderDashboard(view, LIBRARY)
+  const page = renderDashboard(view, VIEWER, LIBRARY)
     .html.replace(STYLE, '/* style */')
-    .replace(DASHBOARD_SCRIPT, '/* script */');
+    .replace(DASHBOARD_SCRIPT, '/* script */')
+    .replace(UPLOAD_SCRIPT, '/* upload script */');
   if (process.env.REWRITE_GOLDEN) await writeFile(path, page);
   expect(page).toBe(await readFile(path, 'utf8'));
 });
@@ -33,23 +32,16 @@ const PARTS = /data-part="([a-z]+)"/g;
 const partsOf = (text: string) => [...text.matchAll(PARTS)].map(([, name]) => name).sort();
 
 it('has the same parts whatever the data, so that each can be replaced on refresh', () => {
-  const busy = partsOf(renderParts(dashboardView()));
+  const busy = partsOf(renderParts(dashboardView(), VIEWER));
   expect(new Set(busy).size).toBe(busy.length);
-  expect(partsOf(renderParts(emptyView()))).toEqual(busy);
-  expect(partsOf(renderParts(troubledView()))).toEqual(busy);
+  expect(partsOf(renderParts(emptyView(), VIEWER))).toEqual(busy);
+  expect(partsOf(renderParts(troubledView(), VIEWER))).toEqual(busy);
   const nameless = dashboardData({ account: null, ledger: null, limit: null, budget: null, queue: null });
-  expect(partsOf(renderParts(dashboardView({ data: nameless })))).toEqual(busy);
-});
-
-it('tells --quota from the quota of the service, and what the budget allows beyond it', () => {
-  const account = accountParts({ quota: 100_000, quotaCap: 50, sent: 53 });
-  const page = renderParts(dashboardView({ data: dashboardData(account) }));
-  expect(page).toContain('Quota 100,000. Limit: --quota 50 and 1,000 requests beyond it.');
-  expect(page).toContain('The budget allows 1,000 requests beyond --quota 50, 997 left.');
+  expect(partsOf(renderParts(dashboardView({ data: nameless }), VIEWER))).toEqual(busy);
 });
 
 describe('the security policy', () => {
-  const pages = [renderDashboard(dashboardView(), LIBRARY), renderSignIn('/', 'wrong')];
+  const pages = [renderDashboard(dashboardView(), VIEWER, LIBRARY), renderSignIn('/', 'wrong')];
 
   it.each(pages)('allows exactly the scripts and the style of the page', ({ html, policy }) => {
     const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
@@ -75,43 +67,48 @@ describe('the security policy', () => {
 it('escapes all data', () => {
   const attack = `</script><script>alert(1)</script>"'<img src=x>`;
   const data = dashboardData();
-  const page = renderParts({
-    ...dashboardView(),
-    host: attack,
-    data: {
-      ...data,
-      address: attack,
-      account: attack,
-      runs: data.runs.map((run) => ({
-        ...run,
-        status: 'stopped' as const,
-        label: attack,
-        reason: attack,
-        id: attack,
-      })),
-      schedules: data.schedules.map((each) => ({
-        ...each,
-        isHostAway: true,
-        schedule: {
-          ...each.schedule,
-          name: attack,
-          line: attack,
-          host: attack,
-          cron: attack,
-          tz: attack,
-        },
-      })),
-      inboxes: [
-        {
-          folder: attack,
-          closed: null,
-          waiting: [{ file: attack, folder: attack, since: 1, reason: attack }],
-        },
-        { folder: attack, closed: null, waiting: [] },
-        { folder: attack, closed: null, waiting: null },
-      ],
+  const page = renderParts(
+    {
+      ...dashboardView(),
+      host: attack,
+      data: {
+        ...data,
+        address: attack,
+        account: attack,
+        runs: data.runs.map((run) => ({
+          ...run,
+          status: 'stopped' as const,
+          label: attack,
+          reason: attack,
+          id: attack,
+        })),
+        schedules: data.schedules.map((each) => ({
+          ...each,
+          isHostAway: true,
+          schedule: {
+            ...each.schedule,
+            name: attack,
+            line: attack,
+            host: attack,
+            cron: attack,
+            tz: attack,
+          },
+        })),
+        inboxes: [
+          {
+            folder: attack,
+            closed: null,
+            queued: [],
+            inProgress: [],
+            waiting: [{ file: attack, folder: attack, since: 1, reason: attack }],
+          },
+          { folder: attack, closed: null, queued: [], inProgress: [], waiting: [] },
+          { folder: attack, closed: null, queued: [], inProgress: [], waiting: null },
+        ],
+      },
     },
-  });
+    VIEWER,
+  );
   expect(page).not.toContain('<script');
   expect(page).not.toContain('<img');
 });

@@ -1,16 +1,11 @@
 /** The state of runs and accounts as the dashboard shows it. */
 import { describe, expect, it } from 'vitest';
+import { partsOf } from '../../../src/context/status-document.js';
 import { renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
-import {
-  holdOf,
-  partsOf,
-  runHoldOf,
-  runsToShow,
-  standingOf,
-} from '../../../src/daemon/dashboard/runs-section.js';
+import { holdOf, runHoldOf, runsToShow, standingOf } from '../../../src/daemon/dashboard/runs-section.js';
 import { foundNothing } from '../../../src/stores/run-store.js';
 import { ledgerState } from '../../run/ledger-state.js';
-import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
+import { dashboardData, dashboardView, NOW, runRecord, VIEWER } from './views.js';
 
 describe('an account', () => {
   it.each([
@@ -56,6 +51,7 @@ describe('a run', () => {
       null,
       'capped',
     ],
+    ['by its own pause, whatever its account', { isPaused: true }, 'closed', 'paused'],
     ['by nothing, below its own cap', { settings: { maxRequests: 40 }, tally: { requests: 39 } }, null, null],
     [
       'by nothing, at its cap and finished',
@@ -88,9 +84,9 @@ describe('the identifiers of a run', () => {
     });
   });
 
-  it('whose chunk was processed twice: never more than the total', () => {
+  it('whose chunk was processed twice: what it finds stored then is no second identifier', () => {
     const parts = partsOf(runRecord({ identifiers: 80, tally }));
-    expect(parts).toMatchObject({ left: 0, whole: 85 });
+    expect(parts).toMatchObject({ stored: 5, left: 0, whole: 80 });
   });
 
   it('that is not counted yet', () => {
@@ -128,7 +124,7 @@ describe('the note that nothing matched', () => {
   ] as const)('%s', (_, some, tally, isSaid) => {
     const run = runRecord({ identifiers: 40, ...some, tally });
     expect(foundNothing(run)).toBe(isSaid);
-    const page = renderParts(dashboardView({ data: dashboardData({ runs: [run] }) }));
+    const page = renderParts(dashboardView({ data: dashboardData({ runs: [run] }) }), VIEWER);
     expect(page.includes('Finished, nothing matched')).toBe(isSaid);
   });
 });

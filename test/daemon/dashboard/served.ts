@@ -1,7 +1,12 @@
 /** A served dashboard for tests: the test provides its data and turns its clock. */
 import { onTestFinished } from 'vitest';
+import { type Log, silentLog } from '../../../src/core/log.js';
+import type { Action } from '../../../src/daemon/dashboard/actions.js';
 import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
-import { serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
+import { type DashboardServerOptions, serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
+import type { QueueBoard } from '../../../src/daemon/dashboard/queue-board.js';
+import { addUploads, type UploadParts } from '../../../src/daemon/dashboard/upload-routes.js';
+import { createUploads, type Uploads } from '../../../src/daemon/inbox/uploads.js';
 import { chartLibrary } from '../../run/report/pages.js';
 import { dashboardView, NOW } from './views.js';
 
@@ -17,8 +22,27 @@ export interface ServedDashboard {
   readonly errors: readonly Error[];
 }
 
+/** Without an inbox, nothing can be sent. */
+export function noUploads(): UploadParts {
+  const plan = () => Promise.reject(new Error('there is no plan in this test'));
+  return { uploads: createUploads([], { now: () => NOW }), plans: { plan, made: () => null } };
+}
+
+/** The pages of these uploads, without plans. */
+export function uploadPages(uploads: Uploads): DashboardServerOptions['addPages'] {
+  return (app, viewerOf) => addUploads(app, viewerOf, { ...noUploads(), uploads, log: silentLog() });
+}
+
 export async function startDashboard(
-  parts: { readonly view?: DashboardView; readonly host?: string; readonly password?: string } = {},
+  parts: {
+    readonly view?: DashboardView;
+    readonly host?: string;
+    readonly password?: string;
+    readonly actions?: readonly Action[];
+    readonly log?: Log;
+    readonly addPages?: DashboardServerOptions['addPages'];
+    readonly openBoard?: () => Promise<QueueBoard>;
+  } = {},
 ): Promise<ServedDashboard> {
   let view = parts.view ?? dashboardView();
   let now = NOW;
@@ -29,8 +53,11 @@ export async function startDashboard(
     password: parts.password ?? PASSWORD,
     clock: { now: () => now, monotonic: () => now },
     chartLibrary: await chartLibrary(),
+    actions: parts.actions ?? [],
+    ...(parts.addPages && { addPages: parts.addPages }),
+    log: parts.log ?? silentLog(),
     look: async () => view,
-    openBoard: () => Promise.reject(new Error('there is no queue in this test')),
+    openBoard: parts.openBoard ?? (() => Promise.reject(new Error('there is no queue in this test'))),
     onError: (error) => errors.push(error),
   });
   onTestFinished(() => server.close());

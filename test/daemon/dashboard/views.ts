@@ -1,10 +1,13 @@
 /** Made-up dashboard data: a busy engine, one in an outage, and an empty one. */
 import type { DashboardData, DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
-import type { ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
+import type { EndedRun, ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
 import { limitOf } from '../../../src/ledger/policy.js';
 import { budgetStateOf, projectPeriodEnd } from '../../../src/ledger/projection.js';
 import type { RunRecord, Tally } from '../../../src/stores/run-store.js';
 import { ledgerState } from '../../run/ledger-state.js';
+
+/** Who looks. */
+export const VIEWER = { user: 'Ada', formToken: 'form-token', notice: null };
 
 export const NOW = Date.UTC(2026, 10, 20, 13, 25, 46);
 const MINUTE = 60_000;
@@ -29,6 +32,7 @@ export function runRecord(
     asOf,
     keyStartedAt: asOf,
     hasEarlierFailures: false,
+    isPaused: false,
     beatAt: parts.status === undefined || parts.status === 'running' ? NOW - 2_000 : asOf + MINUTE,
     status: 'running',
     reason: null,
@@ -67,14 +71,8 @@ export function scheduleState(
     nextAt: Date.UTC(2026, 10, 21, 1),
     isRunning: false,
     isHostAway: false,
-    ended: {
-      dueAt: Date.UTC(2026, 10, 20, 1),
-      startedAt: Date.UTC(2026, 10, 20, 1),
-      endedAt: Date.UTC(2026, 10, 20, 1, 4, 10),
-      exitCode: 0,
-      sentence: '1,200 rows, 1,150 matched, 48 not found, 2 invalid, 61 billed',
-      output: '/data/out/2026-11-20.csv',
-    },
+    ended: ENDED_WELL,
+    runs: [ENDED_WELL, ENDED_BADLY],
     passed: null,
     ...parts,
     schedule: {
@@ -116,8 +114,19 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
     address: 'redis://queue.internal:6379',
     warnings: [],
     account: ACCOUNT,
-    ...accountParts({ quota: 20_000, sent: 9_940, held: 60, others: 1_220 }),
+    ...accountParts({
+      quota: 20_000,
+      sent: 9_940,
+      held: 60,
+      others: 1_220,
+      answeredAt: NOW - 1_000,
+      days: DAYS,
+    }),
     queue: { waiting: 17, active: 3, delayed: 2 },
+    workers: [
+      { id: '7', host: 'etl-1', pid: '4711', since: NOW - 26 * HOUR, address: '10.0.0.5:41022' },
+      { id: '9', host: 'etl-2', pid: '88', since: NOW - 4 * MINUTE, address: '10.0.0.6:40188' },
+    ],
     outcomes: {
       matched: 8_420,
       notFound: 611,
@@ -137,6 +146,7 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
         },
         nextAt: Date.UTC(2026, 10, 23, 6),
         ended: null,
+        runs: [],
         isRunning: true,
       }),
     ],
@@ -144,6 +154,8 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
       {
         folder: '/data/brands',
         closed: null,
+        queued: [],
+        inProgress: [],
         waiting: [
           {
             file: 'Kunden März.csv',
@@ -154,9 +166,16 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
         ],
       },
     ],
+    failed: [{ count: 0, files: [] }],
     ...parts,
   };
 }
+
+/** Quiet weekends, and nothing seen on the first two days. */
+const DAYS = [0, 0, 900, 2_400, 3_600, 4_700, 4_710, 4_710, 5_900, 6_800, 7_300, 8_200, 8_900, 8_900, 8_910]
+  .concat(9_300, 10_000, 10_400, 11_000, 11_160)
+  .map((used, at) => ({ day: `2026-11-${String(at + 1).padStart(2, '0')}`, used }))
+  .filter(({ used }) => used > 0);
 
 const RUNS: readonly RunRecord[] = [
   runRecord({
@@ -200,8 +219,10 @@ export function dashboardView(parts: Partial<DashboardView> = {}): DashboardView
     data: dashboardData(),
     outageNoticedAt: null,
     serviceOutage: null,
+    currency: 'EUR',
     isSample: false,
     isStopping: false,
+    uploads: { roots: ['/data/brands'], received: [] },
     ...parts,
   };
 }
@@ -214,10 +235,11 @@ export function emptyView(): DashboardView {
       address: '/home/ana/.local/state/brand-enrich',
       ...accountParts({ period: null }, 'free'),
       queue: { waiting: 0, active: 0, delayed: 0 },
+      workers: [],
       outcomes: { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null },
       runs: [],
       schedules: [],
-      inboxes: [{ folder: '/data/brands', closed: null, waiting: [] }],
+      inboxes: [{ folder: '/data/brands', closed: null, queued: [], inProgress: [], waiting: [] }],
     }),
   });
 }
@@ -242,6 +264,7 @@ export function troubledView(): DashboardView {
         runRecord({ id: 'r-2', label: `etl-1: ${long}`, status: 'cancelled', reason: 'cancelled' }),
         runRecord({ id: 'r-3', beatAt: NOW - 3 * DAY, asOf: NOW - 3 * DAY, identifiers: null, rows: null }),
       ],
+      workers: null,
       schedules: [
         scheduleState({
           isHostAway: true,
@@ -255,6 +278,8 @@ export function troubledView(): DashboardView {
         {
           folder: '/mnt/share/marketing/brands',
           closed: null,
+          queued: [],
+          inProgress: [],
           waiting: [
             {
               file: long,
@@ -266,13 +291,24 @@ export function troubledView(): DashboardView {
             { file: 'b.csv', folder: 'b-2026-11-18T09-00-00Z', since: 0, reason: 'The service is away.' },
           ],
         },
-        { folder: '/mnt/gone', closed: null, waiting: null },
+        { folder: '/mnt/gone', closed: null, queued: [], inProgress: [], waiting: null },
       ],
     }),
   });
 }
 
-const ENDED_BADLY = {
+const ENDED_WELL: EndedRun = {
+  dueAt: Date.UTC(2026, 10, 20, 1),
+  startedAt: Date.UTC(2026, 10, 20, 1),
+  endedAt: Date.UTC(2026, 10, 20, 1, 4, 10),
+  exitCode: 0,
+  sentence: '1,200 rows, 1,150 matched, 48 not found, 2 invalid, 61 billed',
+  output: '/data/out/2026-11-20.csv',
+  runId: 'r-20261120-00000a',
+  billed: 61,
+};
+
+const ENDED_BADLY: EndedRun = {
   dueAt: NOW - HOUR,
   startedAt: NOW - HOUR,
   endedAt: NOW - HOUR + 800,

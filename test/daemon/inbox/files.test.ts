@@ -1,10 +1,13 @@
 /** What happens to dropped files of every kind. */
 import { appendFile, mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { writeXlsx } from 'hucre/xlsx';
+import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../../support/engines.js';
 import { countStatuses, readReport, readRows } from '../../support/output-files.js';
-import { domainList } from '../../support/scene.js';
+import { domainAt, domainList } from '../../support/scene.js';
+import { zipOf } from '../../support/workbooks.js';
 import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
 
 // Redis starts faster, where it is installed.
@@ -52,6 +55,35 @@ test('moves a dropped file with its results into one folder in done, also with U
   expect(await scene.list('processing')).toEqual([]);
 });
 
+test('enriches workbooks, Parquet files, JSON arrays and archives, and keeps their format', async () => {
+  const scene = await createInboxScene(engine);
+  const watcher = await scene.watch();
+  const sites = Array.from({ length: 5 }, (_, at) => domainAt(at));
+  const rows = [['website'], ...sites.map((site) => [site])];
+  await scene.drop(
+    'book.xlsx',
+    Buffer.from((await writeXlsx({ sheets: [{ name: 'S', rows }] })) as Uint8Array),
+  );
+  await scene.drop(
+    'table.parquet',
+    Buffer.from(parquetWriteBuffer({ columnData: [{ name: 'website', data: sites }] })),
+  );
+  await scene.drop('array.json', JSON.stringify(sites.map((website) => ({ website }))));
+  await scene.drop('archive.zip', await zipOf({ 'list.csv': domainList(5) }));
+  const done = await scene.until('done', 4);
+  const results = await Promise.all(
+    done.map(async (folder) => (await readdir(folder)).filter((name) => name.includes('.enriched.'))),
+  );
+  expect(results.flat()).toEqual([
+    'archive.enriched.csv',
+    'array.enriched.json',
+    'book.enriched.xlsx',
+    'table.enriched.parquet',
+  ]);
+  expect(scene.service.meter.billed).toBe(5);
+  await stopWatcher(watcher);
+});
+
 test('moves unreadable files to failed with a reason, refuses links, and leaves unfinished files alone', async () => {
   const scene = await createInboxScene(engine);
   const watcher = await scene.watch();
@@ -69,10 +101,10 @@ test('moves unreadable files to failed with a reason, refuses links, and leaves 
   const failed = await scene.until('failed', 4);
   const reasonOf = (start: string) =>
     readReason(failed.find((path) => basename(path).startsWith(start)) ?? '');
-  expect(await reasonOf('photo-')).toMatch(/^The input is not text .*photo\.csv/);
+  expect(await reasonOf('photo-')).toMatch(/^The input has a format that is not supported: photo\.csv/);
   expect(await reasonOf('empty-')).toMatch(/^The input has no records: empty\.csv/);
   expect(await reasonOf('colours-')).toMatch(
-    /save this line as brand-enrich\.json .*\n\n\{"column":"NAME:KIND"\}\n/,
+    /save this line, with the name and kind of your column, as colours\.csv\.json .*\n\n\{"column":"NAME:KIND"\}\n/,
   );
   expect(await reasonOf('link-')).toMatch(/symbolic link/);
   expect(await readFile(scene.path('secret.csv'), 'utf8')).toBe(domainList(3));

@@ -1,7 +1,7 @@
 /** When a file in the inbox is complete. */
 import { describe, expect, it } from 'vitest';
 import type { SeenFile } from '../../../src/daemon/inbox/inbox-file.js';
-import { createSettledFiles } from '../../../src/daemon/inbox/inbox-files.js';
+import { createSettledFiles, withSideFiles } from '../../../src/daemon/inbox/inbox-files.js';
 
 const SETTLE_MS = 2_000;
 
@@ -107,5 +107,25 @@ describe('a file', () => {
     files.look([seen('a.csv', 1)], 0);
     expect(files.look([], 1_000)).toEqual({ ready: [], nextAt: null });
     expect(files.look([seen('a.csv', 1)], 2_000).ready).toEqual([]);
+  });
+});
+
+describe('settings of one file', () => {
+  const namesOf = (files: readonly SeenFile[]) => files.map(({ name, under }) => `${under ?? ''}/${name}`);
+
+  it('are never enriched, and their file waits until they are complete', () => {
+    const list = seen('list.csv', 10);
+    const side = seen('list.csv.json', 2);
+    const elsewhere = seen('list.csv', 10, { under: 'funds' });
+    const json = seen('list.json', 10);
+    expect(namesOf(withSideFiles([list, side, elsewhere, json], [list, elsewhere, json]))).toEqual([
+      'funds/list.csv',
+      '/list.json',
+    ]);
+    expect(namesOf(withSideFiles([list, side, elsewhere], [list, side, elsewhere]))).toEqual([
+      '/list.csv',
+      'funds/list.csv',
+    ]);
+    expect(withSideFiles([side], [side])).toEqual([]);
   });
 });

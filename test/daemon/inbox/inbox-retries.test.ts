@@ -11,7 +11,7 @@ const FULL = { quota: 100, sent: 100, period: '2026-01-01', now: NOW };
 const ROOM = { ...FULL, sent: 60 };
 
 function parked(file: string, parkState: string, parkedAt = NOW - 600_000): ParkedJob {
-  return { folder: `/waiting/${file}`, file, parkedAt, parkState };
+  return { folder: `/waiting/${file}`, file, parkedAt, waitingSince: parkedAt, parkState };
 }
 
 const byLimit = parkStateOf('limit', ledgerState(FULL), runSettings(), NOW);

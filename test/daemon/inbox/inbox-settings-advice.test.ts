@@ -36,7 +36,17 @@ it.each<[string, string[]]>([
 });
 
 it('says nothing when there is nothing to save', () => {
-  expect(settingsAdvice('correct the line')).toBe('');
+  expect(settingsAdvice('correct the line', 'list.csv')).toBe('');
+});
+
+it('names the settings file of one file, if it can have one, and that for all', () => {
+  const advice = (file: string) => settingsAdvice('use --no-header', file);
+  expect(advice('list.csv.gz')).toMatch(
+    /as list\.csv\.gz\.json in the inbox for this file only, or as brand-enrich/,
+  );
+  expect(advice('list.dat')).toMatch(
+    /save this line as brand-enrich\.json next to the folder inbox for all files/,
+  );
 });
 
 const BASE: LoadedSettings = loadSettings({

@@ -48,6 +48,17 @@ describe('a finished run', () => {
     });
   });
 
+  it.each([
+    ['the quota of 100 is used up', /^You do not need to do anything/m],
+    ['--max-requests 2 is reached for this run (2 sent)', /raise that limit in brand-enrich\.json/],
+    ['--max-cost is reached for this run', /raise that limit in brand-enrich\.json/],
+  ])('that stopped because %s says who has to do what', (sentence, expected) => {
+    const end: LookupsEnd = { type: 'halted', halt: { why: 'limit', sentence } };
+    const facts = { failures: new Map() };
+    const verdict = verdictOfResult({ end, isComplete: false, facts }, parkState);
+    expect(verdict).toMatchObject({ reason: expect.stringMatching(expected) });
+  });
+
   it('with lookups that failed during an outage waits for the service', () => {
     const facts = { failures: new Map([[HOPELESS_REASON, 3]]) };
     expect(verdictOfResult({ end: { type: 'finished' }, isComplete: true, facts }, parkState).type).toBe(
@@ -83,7 +94,17 @@ describe('an error', () => {
       { type: 'put_back' },
     ],
   ] as const)('%s', (_, error, tries, expected) => {
-    expect(verdictOfError(error, '/desk/job', tries)).toMatchObject(expected);
+    expect(verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, tries)).toMatchObject(expected);
+  });
+
+  it('an advice that asks keeps its question mark alone', () => {
+    const error = new NeverStartError({
+      code: 'usage-invalid',
+      subject: 'colum',
+      todo: 'did you mean column?',
+    });
+    const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
+    expect(end).toMatchObject({ reason: expect.stringContaining('What to do: did you mean column?\n') });
   });
 
   it('is explained to the person who dropped the file', () => {
@@ -92,11 +113,11 @@ describe('an error', () => {
       subject: '/desk/job/a.csv',
       todo: 'skip them with --skip-lines 3',
     });
-    const end = verdictOfError(error, '/desk/job', 0);
+    const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
     expect(end.type === 'failed' && end.reason).toBe(
       'Lines above the header are not part of the table: a.csv.\n\n' +
         'What to do: skip them with --skip-lines 3.\n\n' +
-        'For this inbox, save this line as brand-enrich.json next to the folder inbox (if that file exists, add the line to it), and put the file into the inbox again:\n\n' +
+        'For this inbox, save this line as list.csv.json in the inbox for this file only, or as brand-enrich.json next to the folder inbox for all files (if that file exists, add the line to it), and put the file into the inbox again:\n\n' +
         '{"skipLines":3}\n\n' +
         'Paid answers are stored. If you put the file into the inbox again, they are not bought again.\n',
     );

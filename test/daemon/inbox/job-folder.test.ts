@@ -8,7 +8,15 @@ import {
   openFolders,
   type WatcherFolders,
 } from '../../../src/daemon/inbox/inbox-folders.js';
-import { arrive, claim, type Job, putBack, take, writeRecord } from '../../../src/daemon/inbox/job-folder.js';
+import {
+  arrive,
+  claim,
+  type Job,
+  listWaiting,
+  putBack,
+  take,
+  writeRecord,
+} from '../../../src/daemon/inbox/job-folder.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
@@ -41,12 +49,37 @@ async function claimed(name = 'list.csv'): Promise<Job> {
   return job;
 }
 
+/** The folder of the job in the other watcher. */
+async function reclaimed({ folder, file }: Job): Promise<Pick<Job, 'folder' | 'path'>> {
+  const moved = join(others.own, basename(folder));
+  return { folder: moved, path: join(moved, file) };
+}
+
 describe('claiming', () => {
   it('moves the file into a job folder', async () => {
     const job = await claimed();
     expect(basename(job.folder)).toBe(JOB);
     expect(await readFile(job.path, 'utf8')).toBe('website\na.com\n');
     expect(await readdir(folders.inbox)).toEqual([]);
+  });
+
+  it('moves the settings of one file with it, and puts both back into their folder', async () => {
+    await mkdir(join(folders.inbox, 'funds'));
+    const seen = { ...(await drop('funds/list.csv')), under: 'funds' };
+    await drop('funds/list.csv.json', '{}');
+    const job = await claim(folders, seen, NOW);
+    if (job === null) throw new Error('not claimed');
+    expect((await readdir(job.folder)).sort()).toEqual([
+      '.brand-enrich-job.json',
+      'list.csv',
+      'list.csv.json',
+    ]);
+    expect(await readdir(join(folders.inbox, 'funds'))).toEqual([]);
+    // Another watcher takes it over, even without a readable note.
+    await writeFile(join(job.folder, '.brand-enrich-job.json'), '');
+    expect((await take(others, job.folder))?.file).toBe('list.csv');
+    expect(await putBack(folders, { ...job, ...(await reclaimed(job)) })).toBe(true);
+    expect((await readdir(join(folders.inbox, 'funds'))).sort()).toEqual(['list.csv', 'list.csv.json']);
   });
 
   it('gives a file to exactly one of two watchers', async () => {
@@ -80,7 +113,7 @@ describe('finishing', () => {
     await arrive(folders, job, 'waiting', { reason: 'wait\n', parkState: 'm' }, NOW);
     expect(await readFile(join(folders.waiting, JOB, 'reason.txt'), 'utf8')).toBe('wait\n');
     const again = await take(folders, join(folders.waiting, JOB));
-    expect(again?.record.parked).toEqual({ at: NOW, memo: 'm' });
+    expect(again?.record.parked).toEqual({ at: NOW, since: NOW, memo: 'm' });
     if (again) await arrive(folders, again, 'done', {}, NOW + 1_000);
     expect(await readdir(join(folders.done, JOB.replace('05Z', '06Z')))).toEqual(['list.csv']);
   });
@@ -108,6 +141,16 @@ describe('returning a file', () => {
     expect(await putBack(folders, job)).toBe(false);
     expect(await readFile(join(folders.inbox, 'list.csv'), 'utf8')).toBe('other\n');
     expect(await readFile(job.path, 'utf8')).toBe('website\na.com\n');
+  });
+
+  it('keeps one folder and the time of the first wait through all retries', async () => {
+    await arrive(folders, await claimed(), 'waiting', { reason: 'wait\n' }, NOW);
+    for (let tries = 1; tries <= 3; tries += 1) {
+      const job = await take(folders, join(folders.waiting, JOB));
+      if (job) await arrive(folders, job, 'waiting', { reason: 'wait\n' }, NOW + tries);
+    }
+    const waiting = await listWaiting(folders.waiting);
+    expect(waiting.map(({ waitingSince, parkedAt }) => [waitingSince, parkedAt])).toEqual([[NOW, NOW + 3]]);
   });
 
   it('returns a parked job to waiting unchanged', async () => {

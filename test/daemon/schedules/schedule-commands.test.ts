@@ -1,7 +1,7 @@
 /** The schedule commands end to end: add, serve, list from a second terminal, run and remove. */
 import { readdir } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
+import type { Document } from '../../../src/core/documents.js';
 import { startHook } from '../../notify/hook-server.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.js';
 import { countStatuses, readRows } from '../../support/output-files.js';
@@ -13,11 +13,11 @@ const LOOKS = { timeout: 40_000, interval: 500 };
 const ONCE_A_YEAR = ['--cron', '0 0 1 1 *', '--tz', 'UTC'];
 
 /** Only schedules of this test: it shares Redis with the others. */
-async function states(scene: Scene): Promise<ScheduleState[]> {
+async function states(scene: Scene): Promise<Document<'schedules'>['schedules']> {
   const { code, stdout, stderr } = await scene.run(['schedule', 'list', '--json']);
   expect(code, stderr).toBe(0);
-  const found = JSON.parse(stdout) as ScheduleState[];
-  return found.filter(({ schedule }) => schedule.input.startsWith(scene.folder));
+  const { schedules } = JSON.parse(stdout) as Document<'schedules'>;
+  return schedules.filter(({ input }) => input.startsWith(scene.folder));
 }
 
 /** Waits for a file that a run writes when it ends. */
@@ -48,7 +48,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     expect(added.stdout).toMatch(
       /yearly is added; next run \d{4}-01-01 00:00:00 UTC; to run it, start .*schedule serve/,
     );
-    expect(await states(scene)).toMatchObject([{ isHostAway: true, ended: null }]);
+    expect(await states(scene)).toMatchObject([{ isHostUp: false, last: null }]);
 
     const runner = await serve(scene);
     const asked = await scene.run(['schedule', 'run-now', 'yearly']);
@@ -58,16 +58,16 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
       .poll(() => states(scene), LOOKS)
       .toMatchObject([
         {
-          isHostAway: false,
+          isHostUp: true,
           isRunning: false,
-          ended: { exitCode: 0, sentence: expect.stringMatching(/20 rows/) },
+          last: { exitCode: 0, sentence: expect.stringMatching(/20 rows/) },
         },
       ]);
     const [state] = await states(scene);
-    expect(state?.ended?.output).toBe(
-      scene.path(`out/${new Date(state?.ended?.startedAt ?? 0).toISOString().slice(0, 10)}.csv`),
+    expect(state?.last?.output).toBe(
+      scene.path(`out/${new Date(state?.last?.startedAt ?? 0).toISOString().slice(0, 10)}.csv`),
     );
-    const counts = countStatuses(await readRows(state?.ended?.output ?? ''));
+    const counts = countStatuses(await readRows(state?.last?.output ?? ''));
     expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(20);
     expect(scene.service.meter.billed).toBe(20);
     expect(JSON.stringify(state)).not.toContain(scene.token);
@@ -99,7 +99,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     await first.done;
     await serve(scene);
     await untilWritten(scene, '.', /^out\.report\.json$/);
-    await expect.poll(() => states(scene), LOOKS).toMatchObject([{ ended: { exitCode: 0 } }]);
+    await expect.poll(() => states(scene), LOOKS).toMatchObject([{ last: { exitCode: 0 } }]);
     const counts = countStatuses(await readRows(scene.path('out.csv')));
     expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(200);
     expect(scene.service.meter.billed).toBeLessThanOrEqual(200 + 2 * 4);
@@ -113,7 +113,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     await serve(scene);
     await scene.run(['schedule', 'run-now', 'capped']);
     await untilWritten(scene, '.', /^out\.report\.json$/);
-    await expect.poll(() => states(scene), LOOKS).toMatchObject([{ ended: { exitCode: 7 } }]);
+    await expect.poll(() => states(scene), LOOKS).toMatchObject([{ last: { exitCode: 7 } }]);
     expect(scene.service.meter.billed).toBe(5);
   });
 

@@ -43,10 +43,13 @@ it('keeps columns a list, and resolves the path of the token file', () => {
 it.each([
   [[], /only runs can be scheduled/],
   [['plan', 'a.csv'], /only runs can be scheduled: plan/],
+  [['run', 'a.csv', '--dry-run'], /only runs can be scheduled: --dry-run/],
   [['run'], /INPUT is missing/],
   [['run', '--help'], /no command/],
   [['run', 'a.csv', '--no-such'], /no such flag: --no-such/],
   [['run', 'a.csv', '--rate', 'fast'], /--rate/],
+  [['run', 'a.csv', '--try', '5'], /nobody to ask after a trial: --try; omit it/],
+  [['run', 'a.csv', '--try=5', '--yes'], /nobody to ask after a trial: --try; omit it/],
   [['run', '-'], /no standard input or output/],
   [['run', 'a.csv', '-o', '-'], /no standard input or output/],
   [['run', 'a.csv', '--engine', 'redis://u:pw@queue'], /not a flag of a scheduled run: --engine/],

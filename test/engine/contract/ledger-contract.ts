@@ -19,6 +19,9 @@ import { exchangeRequest, runSettings } from './run-settings.js';
 /** How many random histories a test run compares; a fast engine can afford more. */
 const HISTORIES = 60;
 
+const DAY_MS = 86_400_000;
+const dayOf = (time: number) => new Date(time).toISOString().slice(0, 10);
+
 const EXCHANGE = ask({ permitMs: 6_000 });
 const START: Operation = {
   type: 'start',
@@ -233,6 +236,84 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(restored.state).toMatchObject({ sent: 2, held: 0, period: '2030-01-01' });
       expect(restored.state.restsUntil).toBe(restored.state.now + 60_000);
       expect(answers(restored)).toEqual(['denied', 'denied']);
+    });
+
+    test('a pause of one run stops that run alone, even if its permits are settled meanwhile', async () => {
+      const { account, run, worker, wanted, exchange } = await begin(3);
+      const other = { ...run, id: `${account}-other`, key: `${account}-other` };
+      await subject.engine.runs.start(other);
+      await exchange({ take: wanted.slice(0, 1), reading: { quota: 10, usage: 0, period: null } });
+      await subject.engine.runs.setPaused(run.id, true);
+      const settle = [{ permit: wanted[0]?.permit ?? '', as: 'billed' as const }];
+      const paused = await exchange({ settle, take: wanted.slice(1) });
+      expect(answers(paused)).toEqual(['denied', 'denied']);
+      expect(paused.state).toMatchObject({ sent: 1, held: 0, isPaused: false, run: { status: 'paused' } });
+      const beside = await exchange({ worker, run: other.id, take: wanted.slice(1, 2) });
+      expect([answers(beside), beside.state.run?.status]).toEqual([['granted'], 'alive']);
+      await subject.engine.runs.setPaused(run.id, false);
+      expect(answers(await exchange({ take: wanted.slice(2) }))).toEqual(['granted']);
+      await subject.engine.runs.setPaused(run.id, true);
+      await subject.engine.runs.cancel(run.id);
+      expect((await exchange({})).state.run?.status).toBe('cancelled');
+    });
+
+    test('an account knows its use by days of its period, until the next one begins', async () => {
+      const { account, wanted, exchange } = await begin(4);
+      const { ledger } = subject.engine;
+      const period = '2020-01-01';
+      const used = ({ days }: LedgerState) => days.map((day) => day.used);
+      const bill = (at: number) => [{ permit: wanted[at]?.permit ?? '', as: 'billed' as const, period }];
+      expect((await ledger.show(account)).days).toEqual([]);
+      const first = await exchange({ take: wanted, reading: { quota: 9, usage: 0, period } });
+      expect(first.state.days).toEqual([{ day: dayOf(first.state.now), used: 0 }]);
+      await exchange({ settle: bill(0) });
+      clock.advance(2 * DAY_MS);
+      // What ran out counts on the day on which it is seen.
+      expect(used(await ledger.show(account))).toEqual([1, 4]);
+      const { state } = await exchange({ reading: { quota: 9, usage: 6, period } });
+      expect(used(state)).toEqual([1, 6]);
+      expect(state.days.map(({ day }) => day)).toEqual([dayOf(first.state.now), dayOf(state.now)]);
+      clock.advance(-DAY_MS);
+      expect(used((await exchange({ heard: true })).state)).toEqual([1, 6]);
+      expect(used(await ledger.observe(account, { usage: 3 }))).toEqual([1, 3]);
+      for (let days = 0; days < 65; days += 1) {
+        clock.advance(DAY_MS);
+        await exchange({});
+      }
+      const many = await ledger.show(account);
+      expect([many.days.length, many.days[0]?.day]).toEqual([62, dayOf(many.now - 61 * DAY_MS)]);
+      const next = await ledger.raise(account, { period: '2020-02-01', sent: 2, others: 1, quota: null });
+      expect(next.days).toEqual([{ day: dayOf(next.now), used: 3 }]);
+      await ledger.reset(account);
+      expect((await ledger.show(account)).days).toEqual([]);
+    });
+
+    test('an account knows when the service last answered', async () => {
+      const { account, wanted, exchange } = await begin(3);
+      const { ledger } = subject.engine;
+      const answered = async (some: Parameters<typeof exchange>[0]) => {
+        clock.advance(1_000);
+        const { state } = await exchange({ heard: false, ...some });
+        return state.answeredAt === state.now ? 'now' : state.answeredAt === null ? 'never' : 'before';
+      };
+      const settle = (at: number, period: string | null) => ({
+        settle: [{ permit: wanted[at]?.permit ?? '', as: 'doubtful' as const, period }],
+      });
+      expect(await answered({ take: wanted })).toBe('never');
+      expect(await answered(settle(0, null))).toBe('never');
+      expect(await answered(settle(1, '2020-01-01'))).toBe('now');
+      expect(await answered(settle(2, null))).toBe('before');
+      expect(await answered({ heard: true })).toBe('now');
+      expect(await answered({ reading: { quota: 9, usage: null, period: null } })).toBe('now');
+      expect(await answered({ refusedForQuota: true })).toBe('now');
+      const { answeredAt } = await ledger.show(account);
+      // A run that begins forgets nothing of it; a clock that was set back takes it along.
+      expect((await ledger.open(account, { rate: null, burst: 1 })).answeredAt).toBe(answeredAt);
+      clock.advance(-3_600_000);
+      const back = await ledger.observe(account, {});
+      expect(back.now - (back.answeredAt ?? 0)).toBeLessThan(60_000);
+      await ledger.reset(account);
+      expect((await ledger.show(account)).answeredAt).toBeNull();
     });
 
     test('caps belong to the run key: a second start inherits them, a completed run clears them', async () => {

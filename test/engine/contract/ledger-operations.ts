@@ -57,6 +57,7 @@ export type Operation =
   | { readonly type: 'heartbeat'; readonly run: number }
   | { readonly type: 'cancel'; readonly run: number }
   | { readonly type: 'halt'; readonly run: number; readonly isHalted: boolean }
+  | { readonly type: 'pause_run'; readonly run: number; readonly isPaused: boolean }
   | { readonly type: 'end'; readonly run: number; readonly status: 'completed' | 'stopped' }
   | { readonly type: 'pause'; readonly paused: boolean }
   | { readonly type: 'claim'; readonly worker: number; readonly keys: readonly number[] }
@@ -66,10 +67,13 @@ export type Operation =
   | { readonly type: 'advance'; readonly ms: number };
 
 /**
- * Multiples of four seconds, two of them negative: no sum comes near the 15 s after which a worker
+ * Multiples of four seconds, some of them negative: no sum comes near the 15 s after which a worker
  * is dead, the one age that a test cannot read from the store.
  */
-const STEPS_MS = [4_000, 8_000, 20_000, 40_000, 60_000, 64_000, 300_000, 904_000, -20_000, -3_600_000];
+const STEPS_MS = [
+  4_000, 8_000, 20_000, 40_000, 60_000, 64_000, 300_000, 904_000, -20_000, -3_600_000, 86_400_000,
+  -86_400_000,
+];
 
 const account = fc.oneof(
   { weight: 6, arbitrary: fc.constant(0) },
@@ -202,6 +206,14 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       type: fc.constant('halt' as const),
       run,
       isHalted: fc.nat(2).map((n) => n === 0),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      type: fc.constant('pause_run' as const),
+      run,
+      isPaused: fc.nat(2).map((n) => n === 0),
     }),
   },
   {

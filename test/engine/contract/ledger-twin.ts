@@ -217,6 +217,14 @@ export function createLedgerTwin(
           run.isHalted = operation.isHalted;
           return NOTHING;
         }
+        case 'pause_run': {
+          const id = pick(started, operation.run);
+          const run = id === undefined ? undefined : world.runs.get(id);
+          if (id === undefined || run === undefined) return NOTHING;
+          const isRunning = run.status === 'running';
+          if (isRunning) run.isPaused = operation.isPaused;
+          return both(await runs.setPaused(id, operation.isPaused), isRunning);
+        }
         case 'pause':
           await ledger.setPaused(operation.paused);
           world.isPaused = operation.paused;

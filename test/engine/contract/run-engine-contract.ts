@@ -52,7 +52,7 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
 
     test('a chunk reaches a worker as it was queued', async () => {
       const { line, name: queue } = openChunkQueue();
-      await line.add([chunk('a', 7)]);
+      await line.add([chunk('a', 7)], 0);
       const taken: ChunkData[] = [];
       const worker = subject.engine.openWorker(
         queue,
@@ -71,8 +71,8 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
 
     test('chunks are queued once, are listed, and can be withdrawn unless a worker processes them', async () => {
       const { line, name: queue } = openChunkQueue();
-      await line.add([chunk('a', 0), chunk('a', 1), chunk('b', 0)]);
-      await line.add([chunk('a', 1), chunk('a', 2)]);
+      await line.add([chunk('a', 0), chunk('a', 1), chunk('b', 0)], 0);
+      await line.add([chunk('a', 1), chunk('a', 2)], 1);
       const worker = subject.engine.openWorker(queue, async (_job, _token, _signal) => undefined, 1);
       releasers.push(() => worker.close(true));
       const job = await worker.getNextJob('token', { block: false });
@@ -85,6 +85,47 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect(await line.withdraw({ run: 'a', chunk: 2 })).toBe(true);
       expect((await line.chunksOf('a')).sort()).toEqual([0, 1]);
       expect(await line.chunksOf('none')).toEqual([]);
+    });
+
+    test('a chunk that is set aside and added again is as its worker left it, and known as a repeat', async () => {
+      const { line, name: queue } = openChunkQueue();
+      const left = { ...chunk('a', 0), identifiers: ['domain:b.com'], attempts: { 'domain:b.com': 2 } };
+      await line.add([left, chunk('a', 1)], 0);
+      const worker = subject.engine.openWorker(queue, async (_job, _token, _signal) => undefined, 1);
+      releasers.push(() => worker.close(true));
+      const job = await worker.getNextJob('token', { block: false });
+      await job?.moveToFailed(new Error('the engine did not answer'), 'token', false);
+      const repeat = { ...left, isRepeat: true };
+      expect(await line.setAside(left)).toEqual(repeat);
+      expect(await line.setAside(left)).toBeNull();
+      await line.add([repeat], 0);
+      expect(await line.setAside(chunk('a', 1))).toEqual(chunk('a', 1));
+      const taken = await worker.getNextJob('token', { block: false });
+      expect(taken?.data).toEqual(repeat);
+      expect(await line.setAside(repeat)).toBeNull();
+      expect(await line.idleChunks()).toEqual([]);
+    });
+
+    test('runs take turns, a chunk each, whoever came first', async () => {
+      const { line, name: queue } = openChunkQueue();
+      const chunksOf = (run: string, from: number, to: number) =>
+        Array.from({ length: to - from }, (_, index) => chunk(run, from + index));
+      const worker = subject.engine.openWorker(queue, async (_job, _token, _signal) => undefined, 1);
+      releasers.push(() => worker.close(true));
+      const taken: string[] = [];
+      const take = async (count: number) => {
+        for (let left = count; left > 0; left -= 1) {
+          const job = await worker.getNextJob('token', { block: false });
+          taken.push(`${job?.data.run}${job?.data.chunk}`);
+        }
+      };
+      await line.add(chunksOf('a', 0, 8), 0);
+      await take(2);
+      await line.add(chunksOf('b', 0, 3), 0);
+      await take(2);
+      await line.add(chunksOf('c', 0, 1), 0);
+      await take(8);
+      expect(taken).toEqual(['a0', 'a1', 'a2', 'a3', 'b0', 'a4', 'b1', 'c0', 'a5', 'b2', 'a6', 'a7']);
     });
 
     test('a run begins, learns the progress of its workers, and ends', async () => {

@@ -46,6 +46,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         identifiers: null,
         tally: NOTHING,
         spent: 0,
+        isPaused: false,
       });
       expect(Math.abs(record.asOf - (Date.now() + clock.offsetMs()))).toBeLessThan(5_000);
       expect(await store().get(run.id)).toEqual(record);
@@ -57,6 +58,51 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       const first = await store().start(run);
       clock.advance(1_000);
       expect(await store().start(run)).toEqual(first);
+    });
+
+    test('a file that is started again after it stopped is one entry of the list, with the requests billed before', async () => {
+      const { key, label } = newRun();
+      const begin = (more: object = {}) => store().start({ ...newRun(key), label, ...more });
+      const other = await begin({ label: 'a copy under another name' });
+      await store().end(other.id, 'stopped', 'quota');
+      const ended: string[] = [];
+      for (const billed of [20, 0, 1]) {
+        const { id } = await begin();
+        await store().addTally(id, 'one', { ...NOTHING, billed });
+        await store().end(id, 'stopped', 'quota');
+        ended.push(id);
+      }
+      const listed = async () => {
+        const found = (await store().list(100)).filter((run) => run.key === key);
+        return found.map(({ id, status, tally, earlier }) => [id, status, tally.billed, earlier]);
+      };
+      const copy = [other.id, 'stopped', 0, { starts: 0, billed: 0, unreported: 0, overage: 0 }];
+      expect(await listed()).toEqual([
+        [ended[2], 'stopped', 1, { starts: 2, billed: 20, unreported: 0, overage: 0 }],
+        copy,
+      ]);
+      const last = await begin();
+      expect(await listed()).toEqual([
+        [last.id, 'running', 0, { starts: 3, billed: 21, unreported: 0, overage: 0 }],
+        copy,
+      ]);
+      await store().end(last.id, 'completed', null);
+      expect(await store().get(ended[0] ?? '')).toMatchObject({ status: 'stopped' });
+      // A late report of an earlier start.
+      await store().addTally(ended[1] ?? '', 'late', { ...NOTHING, billed: 4 });
+      expect((await listed())[0]).toEqual([
+        last.id,
+        'completed',
+        0,
+        { starts: 3, billed: 25, unreported: 0, overage: 0 },
+      ]);
+      const anew = await begin();
+      expect((await listed())[0]).toEqual([
+        anew.id,
+        'running',
+        0,
+        { starts: 0, billed: 0, unreported: 0, overage: 0 },
+      ]);
     });
 
     test('its size is stored and the tallies of workers are added up', async () => {
@@ -116,6 +162,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         halt: null,
         isCancelled: false,
         isPaused: false,
+        isPausedAlone: false,
       });
       const halt = { why: 'credentials' as const, sentence: 'The service refused the token: 403.' };
       await store().halt(id, halt);
@@ -128,6 +175,46 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().heartbeat(id)).toMatchObject({ halt: null, isCancelled: true, isPaused: false });
       await store().halt(id, { why: 'limit', sentence: 'later' });
       expect((await store().heartbeat(id)).halt?.why).toBe('limit');
+    });
+
+    test('a run is paused and resumed alone, and its next start is not paused', async () => {
+      const paused = await store().start(newRun('paused'));
+      const other = await store().start(newRun());
+      const standing = async ({ id }: { id: string }) => {
+        const { isPaused, isPausedAlone } = await store().heartbeat(id);
+        return [(await store().get(id))?.isPaused, isPaused, isPausedAlone];
+      };
+      expect(await store().setPaused(paused.id, true)).toBe(true);
+      expect(await store().setPaused(paused.id, true)).toBe(true);
+      expect(await standing(paused)).toEqual([true, true, true]);
+      expect(await standing(other)).toEqual([false, false, false]);
+      expect((await store().list(2)).map(({ isPaused }) => isPaused)).toEqual([false, true]);
+      await subject.engine.ledger.setPaused(true);
+      expect(await standing(other)).toEqual([false, true, false]);
+      expect(await store().setPaused(paused.id, false)).toBe(true);
+      expect(await standing(paused)).toEqual([false, true, false]);
+      await subject.engine.ledger.setPaused(false);
+      expect(await standing(paused)).toEqual([false, false, false]);
+      await store().setPaused(paused.id, true);
+      expect(await standing(await store().start(newRun('paused')))).toEqual([false, false, false]);
+    });
+
+    test('a run that has ended, was cancelled or is unknown cannot be paused', async () => {
+      const ends = {
+        completed: (id: string) => store().end(id, 'completed', null),
+        stopped: (id: string) => store().end(id, 'stopped', 'quota'),
+        cancelled: (id: string) => store().cancel(id),
+      };
+      for (const [status, end] of Object.entries(ends)) {
+        const { id } = await store().start(newRun());
+        await store().setPaused(id, true);
+        await end(id);
+        expect(await store().get(id)).toMatchObject({ status, isPaused: false });
+        expect(await store().setPaused(id, true)).toBe(false);
+        expect(await store().get(id)).toMatchObject({ status, isPaused: false });
+      }
+      expect(await store().setPaused('never-started', true)).toBe(false);
+      expect(await store().get('never-started')).toBeNull();
     });
 
     test('an unknown run has no heartbeat and cannot be cancelled; other updates of it are ignored', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { Client } from 'pg';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createReleasers, withinDeadline } from '../../../src/core/lifecycle.js';
-import { createLog, silentLog } from '../../../src/core/log.js';
+import { openLog, silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
 import { createHandClock } from '../../model/hand-clock.js';
@@ -54,7 +54,7 @@ describe('the postgres engine', () => {
     let offsetMs = 0;
     const clocks = Array.from({ length: 3 }, () => createHandClock());
     for (const upkeepClock of clocks) {
-      const log = createLog({ level: 'debug', file });
+      const { log } = openLog({ level: 'debug', file });
       const engine = await openPostgresEngine({ url, log, clockOffsetMs: () => offsetMs, upkeepClock });
       releasers.push(() => engine.close());
     }
@@ -87,10 +87,11 @@ describe('the postgres engine', () => {
       url,
       `DELETE FROM brand_enrich.migration WHERE version > 2;
        DROP INDEX brand_enrich.run_of_key;
-       ALTER TABLE brand_enrich.run DROP COLUMN spent, DROP COLUMN overage_billed, DROP COLUMN has_earlier_failures;
+       ALTER TABLE brand_enrich.run DROP COLUMN spent, DROP COLUMN overage_billed, DROP COLUMN has_earlier_failures,
+         DROP COLUMN is_paused;
        ALTER TABLE brand_enrich.account ADD COLUMN pending_fell boolean NOT NULL DEFAULT false, DROP COLUMN pending_seen_at,
          DROP COLUMN pending_falls, DROP COLUMN pending_asked, DROP COLUMN pending_dated, DROP COLUMN changed_at,
-         DROP COLUMN first_period, DROP COLUMN pending_kept_at;
+         DROP COLUMN first_period, DROP COLUMN pending_kept_at, DROP COLUMN days, DROP COLUMN answered_at;
        ALTER TABLE brand_enrich.failure DROP COLUMN is_deferred, DROP COLUMN is_final;
        DROP TABLE brand_enrich.run_tally;
        ALTER TABLE brand_enrich.permit ADD COLUMN overage boolean NOT NULL, DROP COLUMN generation;

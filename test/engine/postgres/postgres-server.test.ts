@@ -1,11 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import {
+  connectionOf,
   durabilityWarnings,
   requireVersion,
-  sessionAddress,
   shownAddress,
   withoutPassword,
 } from '../../../src/engine/postgres/postgres-server.js';
+import { COMPANY_CA } from '../../support/company-ca.js';
 
 const facts = { version: 150_004, fsync: 'on', synchronousCommit: 'on', fullPageWrites: 'on' };
 
@@ -23,12 +24,28 @@ describe('the address of a server', () => {
   });
 
   test('our session options are added to those of the address', () => {
-    const options = (url: string) => new URL(sessionAddress(url)).searchParams.get('options');
+    const options = (url: string) =>
+      new URL(connectionOf(url, null).connectionString ?? '').searchParams.get('options');
     expect(options('postgres://h/db')).toMatch(/^-c search_path=bullmq,public /);
     expect(options('postgres://h/db?options=-c%20work_mem%3D64MB')).toMatch(
       /^-c work_mem=64MB -c search_path=/,
     );
-    expect(sessionAddress('postgres://u:p+w@h/db?a=b%2Bc')).toMatch(/^postgres:\/\/u:p\+w@h\/db\?a=b%2Bc&/);
+    const { connectionString } = connectionOf('postgres://u:p+w@h/db?a=b%2Bc', null);
+    expect(connectionString).toMatch(/^postgres:\/\/u:p\+w@h\/db\?a=b%2Bc&/);
+  });
+
+  test.each([
+    ['sslmode=verify-full', true],
+    ['sslmode=require&application_name=x', true],
+    ['application_name=x', false],
+    ['sslmode=disable', false],
+    ['sslmode=no-verify', false],
+    ['sslmode=verify-full&sslrootcert=/their.pem', false],
+    ['sslmode=require&uselibpqcompat=true', false],
+  ])('with ?%s extra certificates are trusted too: %s', (query, isOurs) => {
+    const { ssl, connectionString } = connectionOf(`postgres://h/db?${query}`, COMPANY_CA);
+    expect(ssl).toEqual(isOurs ? { secureContext: expect.anything() } : undefined);
+    expect(connectionString?.includes('sslmode')).toBe(!isOurs && query.includes('sslmode'));
   });
 
   test('a password is removed from messages of the driver, both encoded and decoded', () => {

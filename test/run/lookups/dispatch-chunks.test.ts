@@ -16,7 +16,14 @@ it('are added twenty at a time and two hundred ahead, however few are finished b
   const sendHeartbeat = async (): Promise<RunProgress> => {
     done = Math.min(queued, done + 7);
     dispatcher.wake();
-    return { chunks: done, tally: TALLY, halt: null, isCancelled: false, isPaused: false };
+    return {
+      chunks: done,
+      tally: TALLY,
+      halt: null,
+      isCancelled: false,
+      isPaused: false,
+      isPausedAlone: false,
+    };
   };
   const add = async (chunks: readonly unknown[]) => {
     added.push(chunks.length);

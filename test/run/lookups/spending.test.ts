@@ -8,7 +8,10 @@ import {
   foreignTerms,
   isMoreThan,
   requestsLeft,
+  spendingQuestion,
+  usesMostOfQuota,
 } from '../../../src/run/lookups/spending.js';
+import { runSettings } from '../../engine/contract/run-settings.js';
 import { ledgerState, runSpending } from '../ledger-state.js';
 
 interface Limits {
@@ -97,6 +100,23 @@ describe('the estimate', () => {
       }),
       { numRuns: 500 },
     );
+  });
+});
+
+describe('what is left of the quota', () => {
+  it.each<[number, Partial<LedgerState>, number | null, boolean]>([
+    [50, { quota: 100 }, 100, false],
+    [51, { quota: 100 }, 100, true],
+    [51, { quota: 200, sent: 60, held: 20, others: 20 }, 100, true],
+    [51, { quota: 200, quotaCap: 100 }, 100, true],
+    [51, { quotaCap: 100 }, 100, true],
+    [500, {}, null, false],
+    [5, { quota: 100, sent: 120 }, 0, false],
+    [51, { quota: 100, run: runSpending({ maxRequests: 30 }) }, 100, false],
+  ])('of %i requests at %j is %s, most of it used: %s', (requests, state, left, isMost) => {
+    const settings = runSettings({ maxRequests: state.run?.maxRequests ?? null });
+    const question = spendingQuestion(requests, ledgerState(state), { settings, overagePrice: '0.1' });
+    expect([question.quotaLeft, usesMostOfQuota(question)]).toEqual([left, isMost]);
   });
 });
 

@@ -1,5 +1,6 @@
 /** Every way in which the lookups of a run end, on a clock that the test turns. */
 import { describe, expect, it } from 'vitest';
+import { InterruptedError } from '../../../src/core/errors.js';
 import { silentLog } from '../../../src/core/log.js';
 import type { ChunkData, ChunkQueue, Engine } from '../../../src/engine/engine.js';
 import type { LedgerState } from '../../../src/ledger/ledger.js';
@@ -36,7 +37,9 @@ interface World {
   /** The results of lookups without an answer. */
   failure: { readonly reason: string; readonly isDeferred: boolean } | null;
   ledger: Partial<LedgerState>;
-  readonly queued: Set<number>;
+  readonly queued: Map<number, ChunkData>;
+  /** A worker answers the rest of a chunk. */
+  finish: (chunk: number) => void;
   /** Chunks that a worker is processing: they cannot be withdrawn. */
   readonly held: Set<number>;
   readonly seen: string[];
@@ -61,9 +64,15 @@ async function begin(options: SweepOptions = {}) {
     shown: {},
     failure: null,
     ledger: {},
-    queued: new Set(),
+    queued: new Map(),
     held: new Set(),
     seen: [],
+    finish(chunk) {
+      for (const text of world.queued.get(chunk)?.identifiers ?? []) answered.add(text);
+      world.queued.delete(chunk);
+      world.held.delete(chunk);
+      finished.add(chunk);
+    },
   };
   const answered = new Set<string>();
   const finished = new Set<number>();
@@ -75,16 +84,22 @@ async function begin(options: SweepOptions = {}) {
   }
   const queue = {
     async add(chunks: readonly ChunkData[]) {
-      for (const { chunk, identifiers: texts } of chunks) {
+      for (const data of chunks) {
+        const { chunk, identifiers: texts } = data;
         world.seen.push(`chunk ${chunk}`);
         if (world.workers === 'answer') {
           for (const text of texts) answered.add(text);
           finished.add(chunk);
         }
-        if (world.workers === 'sleep') world.queued.add(chunk);
+        if (world.workers === 'sleep') world.queued.set(chunk, data);
       }
     },
-    chunksOf: async () => [...world.queued],
+    chunksOf: async () => [...world.queued.keys()],
+    idleChunks: async () => [...world.queued.values()].filter(({ chunk }) => !world.held.has(chunk)),
+    async setAside({ chunk }: { chunk: number }) {
+      const data = world.queued.get(chunk) ?? null;
+      return !world.held.has(chunk) && world.queued.delete(chunk) ? data : null;
+    },
     async withdraw({ chunk }: { chunk: number }) {
       return !world.held.has(chunk) && world.queued.delete(chunk);
     },
@@ -97,8 +112,10 @@ async function begin(options: SweepOptions = {}) {
         halt: null,
         isCancelled: false,
         isPaused: false,
+        isPausedAlone: false,
         ...world.shown,
       }),
+      get: async () => world.shown,
       finishChunk: async (_run: string, chunk: number) => void finished.add(chunk),
       async clearHalt() {
         world.seen.push('halt cleared');
@@ -123,6 +140,7 @@ async function begin(options: SweepOptions = {}) {
   const settings = runSettings({ timeoutMs: 5_000 });
   const stop = stopping.signal;
   const context: SweepContext = {
+    queued: null,
     request: { scan: { waterfall: false }, settings, onLimit, ownDomain } as EnrichRequest,
     around: {
       engine,
@@ -134,6 +152,7 @@ async function begin(options: SweepOptions = {}) {
     run: { id: 'run', settings } as Partial<RunRecord> as RunRecord,
     progress: null,
     worker,
+    trial: null,
     collector: new OutcomeCollector({
       engine,
       scan,
@@ -201,6 +220,42 @@ describe('all identifiers asked for', () => {
     world.failure = { ...failure, reason: failure.reason || refusal };
     const end = await endWithin(world.clock, sweep(context), 62_000);
     expect(end).toMatchObject({ type: 'halted', halt: { why } });
+  });
+});
+
+describe('a trial', () => {
+  const trying = async (continues: () => Promise<boolean>) => {
+    const { world, context, answers } = await begin();
+    const asked: number[] = [];
+    const trial = {
+      indexes: [1],
+      continues: () => {
+        asked.push(answers.answered);
+        return continues();
+      },
+    };
+    const end = await endWithin(world.clock, sweep({ ...context, trial }), 2_000);
+    return { end, asked, answers, world };
+  };
+
+  it('is looked up alone, and the rest if it continues', async () => {
+    const { end, asked, answers, world } = await trying(async () => true);
+    expect([end, asked]).toEqual([{ type: 'finished' }, [1]]);
+    expect([0, 1, 2].map((index) => answers.status(index))).toEqual(Array(3).fill('not_found'));
+    expect(world.seen).toEqual(['chunk 0', 'chunk 1']);
+  });
+
+  it('is all that is looked up if it does not', async () => {
+    const { end, answers, world } = await trying(async () => false);
+    expect(end).toEqual({ type: 'declined' });
+    expect([0, 1, 2].map((index) => answers.status(index))).toEqual([null, 'not_found', null]);
+    expect(world.seen).toEqual(['chunk 0', 'stopped: declined']);
+  });
+
+  it('may be interrupted at its question, which is no error', async () => {
+    const interrupted = new InterruptedError({ code: 'interrupted', subject: 'x', todo: 'y' });
+    const { end, world } = await trying(() => Promise.reject(interrupted));
+    expect([end, world.seen]).toEqual([{ type: 'stopped' }, ['chunk 0', 'stopped: stopped']]);
   });
 });
 
@@ -323,6 +378,41 @@ describe('a limit', () => {
     expect(seen.slice(3)).toEqual(['free look', 'resumed']);
   });
 
+  it.each([
+    ['a minute', {}],
+    ['free requests', { ownDomain: 'own.example', worker: workerIn([]) }],
+  ])('that is waited out with %s ends within two seconds when the run is cancelled', async (_with, some) => {
+    const { world, context } = await begin({ onLimit: 'wait', ...some });
+    world.workers = 'sleep';
+    world.ledger = { quota: 100, sent: 100 };
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    world.shown = { halt: LIMIT };
+    await world.clock.advance(10_000);
+    world.shown = { halt: LIMIT, isCancelled: true };
+    expect(await endWithin(world.clock, ending, 2_000)).toEqual({ type: 'cancelled' });
+  });
+
+  it('that is waited out while the run is paused: nothing is sent before it is resumed', async () => {
+    const seen: string[] = [];
+    const worker = workerIn(seen);
+    const { world, context } = await begin({ onLimit: 'wait', ownDomain: 'own.example', worker });
+    world.workers = 'sleep';
+    world.ledger = { quota: 100, sent: 100 };
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    world.shown = { halt: LIMIT };
+    await world.clock.advance(10_000);
+    world.shown = { halt: LIMIT, isPaused: true, isPausedAlone: true };
+    world.ledger = { quota: 300, sent: 100 };
+    expect(await endWithin(world.clock, ending, 120_000)).toBeNull();
+    expect([world.seen, seen]).toEqual([['chunk 0', 'parked'], []]);
+    world.workers = 'answer';
+    world.shown = { halt: LIMIT };
+    expect(await endWithin(world.clock, ending, 31_000)).toEqual({ type: 'finished' });
+    expect(seen).toEqual(['free look', 'resumed']);
+  });
+
   it('that is waited out ends with a signal', async () => {
     const { world, context } = await begin({ onLimit: 'wait' });
     world.workers = 'sleep';
@@ -352,6 +442,92 @@ describe('silence of the workers', () => {
     world.shown = { isPaused: true };
     expect(await endWithin(world.clock, sweep(context), 300_000)).toBeNull();
     expect(world.seen).toEqual(['chunk 0']);
+  });
+
+  it('is no silence while the run is paused alone: its chunks are taken back, and queued again when it is resumed', async () => {
+    const { world, context } = await begin();
+    world.workers = 'sleep';
+    world.held.add(0);
+    world.shown = { isPaused: true, isPausedAlone: true };
+    const ending = sweep(context);
+    expect(await endWithin(world.clock, ending, 300_000)).toBeNull();
+    expect([...world.queued.keys()]).toEqual([0]);
+    world.held.clear();
+    await world.clock.advance(2_000);
+    expect([...world.queued.keys()]).toEqual([]);
+    expect(world.seen).toEqual(['chunk 0']);
+    world.workers = 'answer';
+    world.shown = {};
+    expect(await endWithin(world.clock, ending, 1_000)).toEqual({ type: 'finished' });
+    expect(world.seen).toEqual(['chunk 0', 'chunk 0']);
+  });
+
+  it('is paused and resumed while a worker keeps its chunk: nobody else is given those identifiers', async () => {
+    const { world, context } = await begin();
+    world.workers = 'sleep';
+    world.held.add(0);
+    const ending = sweep(context);
+    for (let time = 0; time < 5; time += 1) {
+      world.shown = { isPaused: true, isPausedAlone: true };
+      await world.clock.advance(400);
+      world.shown = {};
+      await world.clock.advance(400);
+    }
+    expect(await endWithin(world.clock, ending, 30_000)).toBeNull();
+    expect(world.seen).toEqual(['chunk 0', 'silence']);
+    world.finish(0);
+    expect(await endWithin(world.clock, ending, 1_000)).toEqual({ type: 'finished' });
+    expect(world.seen).toEqual(['chunk 0', 'silence']);
+  });
+
+  it('is resumed with what is left of its chunks, and paused again', async () => {
+    const { world, context } = await begin();
+    world.workers = 'sleep';
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    const left = { run: 'run', chunk: 0, identifiers: ['domain:b2.com'], attempts: { 'domain:b2.com': 2 } };
+    world.queued.set(0, left);
+    for (let time = 0; time < 2; time += 1) {
+      world.shown = { isPaused: true, isPausedAlone: true };
+      await world.clock.advance(2_000);
+      expect(world.queued.size).toBe(0);
+      world.shown = {};
+      await world.clock.advance(400);
+      expect(world.queued.get(0)).toEqual(left);
+    }
+    world.finish(0);
+    await world.clock.advance(1_000);
+    // The answers of the others were never given: they are looked for once more.
+    expect(world.seen).toEqual(['chunk 0', 'chunk 0', 'chunk 0', 'chunk 1']);
+    world.stopping.abort();
+    expect(await endWithin(world.clock, ending, 8_000)).toEqual({ type: 'stopped' });
+  });
+
+  it.each([
+    ['stopped by Ctrl-C', { type: 'stopped' }],
+    ['cancelled', { type: 'cancelled' }],
+  ])('ends a paused run when it is %s', async (_how, end) => {
+    const { world, context } = await begin();
+    world.workers = 'sleep';
+    world.shown = { isPaused: true, isPausedAlone: true };
+    const ending = sweep(context);
+    await world.clock.advance(2_000);
+    if (end.type === 'stopped') world.stopping.abort();
+    else world.shown = { isCancelled: true, isPaused: false, isPausedAlone: false };
+    expect(await endWithin(world.clock, ending, 8_000)).toEqual(end);
+    expect(world.seen).toEqual(['chunk 0', `stopped: ${end.type}`]);
+  });
+
+  it('keeps a halt that comes while the run is paused until it is resumed', async () => {
+    const { world, context } = await begin();
+    world.workers = 'sleep';
+    world.shown = { isPaused: true, isPausedAlone: true };
+    const ending = sweep(context);
+    await world.clock.advance(2_000);
+    world.shown = { ...world.shown, halt: CREDENTIALS };
+    expect(await endWithin(world.clock, ending, 60_000)).toBeNull();
+    world.shown = { halt: CREDENTIALS };
+    expect(await endWithin(world.clock, ending, 8_000)).toEqual({ type: 'halted', halt: CREDENTIALS });
   });
 
   it('with an empty queue has the chunks queued again, three times in all', async () => {

@@ -71,7 +71,18 @@ describe('a notice', () => {
       reason: null,
       rows: { matched: 3, not_found: 0, failed: 1, invalid: 0, skipped: 0, deferred: 0 },
       requests: { sent: 9, billed: 8, unreported: 2, overage: 12, overageCost: '1.2' },
-      account: { period: '2026-03-01', quota: 1_000, limit: 1_050, used: 1_016, left: 34 },
+      currency: null,
+      account: {
+        period: '2026-03-01',
+        quota: 1_000,
+        limit: 1_050,
+        cap: null,
+        used: 1_016,
+        left: 34,
+        sent: 1_010,
+        inFlight: 5,
+        others: 1,
+      },
       files: { output: 'out.csv', errors: 'out.errors.csv' },
       report: '/data/out.report.json',
     });
@@ -111,8 +122,12 @@ describe('a notice', () => {
       period: null,
       quota: null,
       limit: null,
+      cap: null,
       used: 4,
       left: null,
+      sent: 3,
+      inFlight: 1,
+      others: 0,
     });
     expect(noticeOfAccount('limit', SCENE, 'x', { ...state, quota: 2 }).account?.left).toBe(0);
     expect(noticeOfAccount('parked', SCENE, 'x', null).account).toBeNull();

@@ -8,8 +8,8 @@ import { createInboxNotices } from '../../../src/daemon/inbox/inbox-work.js';
 import type { EnrichProgress } from '../../../src/run/enrich-request.js';
 import { createRunNotices } from '../../../src/run/notices/run-notices.js';
 import { makeReport } from '../../../src/run/report/report.js';
+import { createRecordingNotifier } from '../../commands/recording-notifier.js';
 import { requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
-import { createRecordingNotifier } from '../../commands/told.js';
 import { ledgerState } from '../ledger-state.js';
 
 const clock = { now: () => STARTED_AT, monotonic: () => 0, sleep: async () => undefined };
@@ -23,7 +23,7 @@ function progressIn(phase: EnrichProgress['phase'], sentence: string | null = nu
     rows: 4,
     wanted: 3,
     answered: 0,
-    run: { chunks: 0, tally, halt, isCancelled: false, isPaused: false },
+    run: { chunks: 0, tally, halt, isCancelled: false, isPaused: false, isPausedAlone: false },
     ledger: ledgerState({ quota: 10, sent: 10 }),
     inFlight: 0,
     outage: null,

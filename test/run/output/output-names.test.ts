@@ -21,6 +21,22 @@ function namesOf(changes: Partial<NamingOptions>) {
 }
 
 describe('outputNames', () => {
+  it.each<[Partial<NamingOptions>, string]>([
+    [{ input: 'c.xlsx', inputFormat: 'xlsx', format: 'xlsx' }, 'c.enriched.xlsx'],
+    [{ input: 'c.xlsx', inputFormat: 'xlsx' }, 'c.enriched.csv'],
+    [{ input: 'c.csv.gz', isGzip: true, format: 'xlsx' }, 'c.enriched.xlsx'],
+    [{ input: 'c.xlsm', inputFormat: 'xlsx', format: 'xlsx' }, 'c.enriched.xlsx'],
+    [{ input: 'c.csv', inputFormat: 'parquet', format: 'parquet' }, 'c.enriched.parquet'],
+    [{ input: 'c.zip' }, 'c.enriched.csv'],
+    [{ input: 'c.zip', inputFormat: 'json', format: 'json' }, 'c.enriched.json'],
+  ])('of another format: %j gives %s', (options, complete) => {
+    expect(namesOf(options)).toMatchObject({ complete, gzip: complete.endsWith('.gz') });
+  });
+
+  it('does not compress a compressed file', () => {
+    expect(() => namesOf({ format: 'xlsx', output: 'o.xlsx.gz' })).toThrow('omit .gz');
+  });
+
   it.each<[Partial<NamingOptions>, string[]]>([
     [
       {},

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
+import { readXlsx, writeXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import { parseIdentifierText } from '../../../src/core/identifier.js';
 import type { OutcomeStatus } from '../../../src/core/outcome.js';
@@ -330,4 +331,132 @@ it('compresses the output of a compressed input', async () => {
   const { folder } = await write(gzipSync('website\nacme.com\n'), ANSWERED, { name: 'customers.csv.gz' });
   const bytes = await readFile(join(folder, 'customers.enriched.csv.gz'));
   expect(gunzipSync(bytes).toString()).toContain('acme.com,matched');
+});
+
+describe('formats other than lines of text', () => {
+  it('a JSON array comes back as an array, each element unchanged with our key', async () => {
+    const rows = ['{"n":1.10,\n  "website":"acme.com"}', '7', '{"website":"best.com"}'];
+    const { result, text } = await write(`[\n${rows.join(',\n')}\n]`, ANSWERED, { name: 'customers.json' });
+    const written = await text('customers.enriched.json');
+    expect(JSON.parse(written)).toMatchObject([
+      { website: 'best.com', brand: { status: 'matched' } },
+      { n: 1.1, website: 'acme.com', brand: { status: 'matched' } },
+      { brand: { status: 'invalid', raw: '7' } },
+    ]);
+    expect(written).toContain('{"n":1.10,\n  "website":"acme.com","brand":{');
+    expect(JSON.parse(await text('customers.errors.json'))).toHaveLength(1);
+    expect(result.readBack).toBe(3);
+    const again = await write(written, ANSWERED, { name: 'customers.json' });
+    const second = JSON.parse(await again.text('customers.enriched.json'));
+    expect(second).toMatchObject([
+      { website: 'best.com' },
+      { n: 1.1, website: 'acme.com' },
+      { brand: { raw: '7' } },
+    ]);
+    expect(Object.keys(second[1])).toEqual(['n', 'website', 'brand']);
+  });
+
+  it('an array as JSON lines, and lines as an array', async () => {
+    const lines = await write('[{"a":1,\n"website":"acme.com"}]', ANSWERED, {
+      name: 'customers.json',
+      plan: { format: 'jsonl' },
+    });
+    expect(await lines.text('customers.enriched.jsonl')).toMatch(
+      /^\{"a":1,"website":"acme.com","brand":.*\}\n$/,
+    );
+    const array = await write(
+      '{"website":"acme.com"}\n',
+      {},
+      { name: 'customers.jsonl', plan: { format: 'json' } },
+    );
+    expect(JSON.parse(await array.text('customers.enriched.json'))).toHaveLength(1);
+    expect(array.result.readBack).toBe(1);
+    const empty = await write('website\n', {}, { plan: { format: 'json' } });
+    expect(await empty.text('customers.enriched.json')).toBe('[]\n');
+  });
+
+  it('a workbook comes back ranked, with an errors file and without invented cells', async () => {
+    const rows = [
+      ['id', 'website', 'since'],
+      [1, 'acme.com', new Date('2024-01-15T00:00:00Z')],
+      ['007', 'best.com', null],
+      [3, 'localhost', true],
+    ];
+    const book = Buffer.from((await writeXlsx({ sheets: [{ name: 'List', rows }] })) as Uint8Array);
+    const { folder, result } = await write(book, ANSWERED, { name: 'customers.xlsx' });
+    expect(result.readBack).toBe(3);
+    const sheetOf = async (name: string) => {
+      const { sheets } = await readXlsx(await readFile(join(folder, name)));
+      return { name: sheets[0]?.name, rows: sheets[0]?.rows.map((cells) => cells.slice(0, 4)) };
+    };
+    expect(await sheetOf('customers.enriched.xlsx')).toEqual({
+      name: 'List',
+      rows: [
+        ['id', 'website', 'since', 'brand_status'],
+        ['007', 'best.com', null, 'matched'],
+        [1, 'acme.com', new Date('2024-01-15T00:00:00Z'), 'matched'],
+        [3, 'localhost', true, 'invalid'],
+      ],
+    });
+    expect((await sheetOf('customers.errors.xlsx')).rows).toHaveLength(2);
+    const enriched = await readFile(join(folder, 'customers.enriched.xlsx'));
+    const again = await write(enriched, ANSWERED, { name: 'customers.xlsx' });
+    const { sheets } = await readXlsx(await readFile(join(again.folder, 'customers.enriched.xlsx')));
+    expect(sheets).toEqual((await readXlsx(enriched)).sheets);
+  });
+});
+
+describe('more rows in the errors file', () => {
+  const rows = 'website\nacme.com\nnobody.org\nbest.com\nunscored.com\nlocalhost\n';
+
+  it('are those not found, with --errors-include', async () => {
+    const { text, result } = await write(rows, ANSWERED, { plan: { errorsInclude: ['not_found'] } });
+    const listed = parse(await text('customers.errors.csv'), { columns: true });
+    expect(listed).toMatchObject([
+      { website: 'nobody.org', brand_status: 'not_found', brand_identifier: 'nobody.org', brand_error: '' },
+      { website: 'localhost', brand_status: 'invalid' },
+    ]);
+    expect(result.counts).toMatchObject({ not_found: 1, matched: 3 });
+  });
+
+  it('are brands of low quality, which are marked and stay in the output', async () => {
+    const { text, result } = await write(rows, ANSWERED, { plan: { minQuality: 0.6 } });
+    const reason = 'quality score 0.5 is below 0.6: probably not a real brand';
+    const all: Record<string, string>[] = parse(await text('customers.enriched.csv'), { columns: true });
+    expect(all.map((row) => [row.website, row.brand_status, row.brand_error])).toEqual([
+      ['best.com', 'matched', ''],
+      ['acme.com', 'matched', reason],
+      ['unscored.com', 'matched', ''],
+      ['nobody.org', 'not_found', ''],
+      ['localhost', 'invalid', expect.any(String)],
+    ]);
+    expect(parse(await text('customers.errors.csv'), { columns: true })).toMatchObject([
+      { website: 'acme.com', brand_status: 'matched', brand_error: reason },
+      { website: 'localhost' },
+    ]);
+    expect(result.readBack).toBe(5);
+  });
+});
+
+describe('the first rows without a brand', () => {
+  it('have their lines, what was asked, and the reason', async () => {
+    const { result } = await write(CUSTOMERS, ANSWERED);
+    expect(result.listed).toEqual({
+      not_found: [{ line: 3, value: 'nobody.org', reason: 'the service has no such brand, or withholds it' }],
+      failed: [{ line: 10, value: 'failing.com', reason: 'the service answered 500' }],
+    });
+  });
+
+  it('are at most a hundred of each, cut where they are long', async () => {
+    const domains = Array.from({ length: 300 }, (_, at) => `b${at}.com`);
+    const answered = Object.fromEntries(
+      domains.map((domain, at) => [domain, at % 2 ? 'failed' : 'not_found'] as const),
+    );
+    const { result } = await write(`website\n${domains.join('\n')}\n`, answered);
+    expect(result.counts).toMatchObject({ not_found: 150, failed: 150 });
+    expect(result.listed.failed).toHaveLength(100);
+    expect(result.listed.not_found.map(({ line }) => line)).toEqual(
+      Array.from({ length: 100 }, (_, at) => 2 * at + 2),
+    );
+  });
 });

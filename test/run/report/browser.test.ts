@@ -1,12 +1,14 @@
 /** The report page in a real browser, opened from disk. */
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { PageData } from '../../../src/run/report/page-data.js';
+import { fileFrom } from '../../../src/run/report/portable-report.js';
 import { renderPage } from '../../../src/run/report/render-page.js';
+import { findBarriers } from '../../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
 import { DRAWN_SHARE, FIND_ILLEGIBLE } from './legibility.js';
 import {
@@ -18,10 +20,33 @@ import {
   NO_BINS,
   pageData,
   partialPage,
+  unmatchedPage,
 } from './pages.js';
 
 const DESK = { width: 1_280, height: 900 };
 const PHONE = { width: 390, height: 844 };
+/** Their width between the margins of the style sheet, at 96 dots per inch. */
+const PAPERS: readonly (readonly [format: string, width: number, tags: string[]])[] = [
+  ['A4', 703, []],
+  ['Letter', 725, ['long']],
+];
+const SHEETS_AT_MOST: Readonly<Record<string, number>> = {
+  complete: 4,
+  empty: 2,
+  failed: 5,
+  partial: 5,
+  unmatched: 12,
+};
+/** Names of files as people have them. */
+const NAMES = [
+  'customers.csv',
+  'Kunden Größe 100% #1?.csv',
+  '.hidden.csv',
+  'C:\\data\\c.csv',
+  'a "b" \'c\' & <d>.csv',
+  'https:example.csv',
+  '100%25 é.csv',
+];
 
 describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   let browser: Browser;
@@ -50,21 +75,25 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     ['empty', emptyPage()],
     ['failed', failedPage()],
     ['partial', partialPage()],
+    ['unmatched', unmatchedPage()],
   ];
-  const looks = pages.flatMap(([name, data]) =>
-    [DESK, PHONE].flatMap((viewport) =>
-      (['light', 'dark'] as const).map((scheme) => [name, viewport.width, scheme, data, viewport] as const),
-    ),
-  );
-
-  it.each(looks)(
-    '%s, %i px wide, %s: is legible, logs no error and loads nothing',
-    async (name, width, scheme, data, viewport) => {
-      const { page, complaints, requests, address } = await show(data, { viewport, colorScheme: scheme });
-      expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
-      if (process.env.SCREENSHOTS) {
-        const path = join(process.env.SCREENSHOTS, `${name}-${width}-${scheme}.png`);
-        await page.screenshot({ path, fullPage: true });
+  it.each(pages)(
+    '%s: is legible and accessible in every look, logs no error and loads nothing',
+    async (name, data) => {
+      const { page, complaints, requests, address } = await show(data);
+      for (const viewport of [DESK, PHONE]) {
+        await page.setViewportSize(viewport);
+        for (const colorScheme of ['light', 'dark'] as const) {
+          await page.emulateMedia({ colorScheme });
+          const look = `${name}-${viewport.width}-${colorScheme}`;
+          // The chart follows the width a moment later.
+          await expect.poll(() => page.evaluate<string[]>(FIND_ILLEGIBLE), { message: look }).toEqual([]);
+          if (process.env.SCREENSHOTS) {
+            const path = join(process.env.SCREENSHOTS, `${look}.png`);
+            await page.screenshot({ path, fullPage: true });
+          }
+          expect(await findBarriers(page), look).toEqual([]);
+        }
       }
       expect(complaints).toEqual([]);
       expect(requests).toEqual([address]);
@@ -90,17 +119,68 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.context().close();
   });
 
+  it('links files of any name right from a folder that was moved', async () => {
+    const place = join(folder, 'a moved #1 ä%20');
+    await mkdir(place, { recursive: true });
+    for (const name of NAMES) await writeFile(join(place, name), `the rows of ${name}`);
+    const files = NAMES.map((name) => {
+      const { href } = fileFrom(join('/elsewhere', 'r.html'), join('/elsewhere', name));
+      return { label: 'Enriched rows', name, href };
+    });
+    await writeFile(join(place, 'r.html'), renderPage(pageData({ files }), ''));
+    const { page } = await openWatchedPage(browser);
+    await page.goto(pathToFileURL(join(place, 'r.html')).href);
+    for (const name of NAMES) {
+      const download = page.waitForEvent('download');
+      await page.getByRole('link', { name, exact: true }).click();
+      const path = await (await download).path();
+      expect(await readFile(path, 'utf8')).toBe(`the rows of ${name}`);
+    }
+    await page.context().close();
+  });
+
+  it('is used by keyboard: from the outcomes to the rows, and lists close', async () => {
+    const { page } = await show(pageData(), { viewport: DESK });
+    await page.keyboard.press('Tab');
+    const focused = () => page.evaluate<string>('document.activeElement.textContent');
+    expect(await focused()).toBe('Not found');
+    await page.keyboard.press('Enter');
+    expect(page.url()).toMatch(/#rows-not_found$/);
+    await page.keyboard.press('Tab');
+    expect(await focused()).toMatch(/^3 rows: the service has no such brand/);
+    const row = page.getByRole('cell', { name: 'brand-0.example' });
+    expect(await row.isVisible()).toBe(true);
+    await page.keyboard.press('Enter');
+    expect(await row.isVisible()).toBe(false);
+    await page.context().close();
+  });
+
   it('is light in print, whatever the colour scheme', async () => {
     const { page, complaints } = await show(pageData(), { colorScheme: 'dark' });
     const ground = "getComputedStyle(document.querySelector('.card')).backgroundColor";
     expect(await page.evaluate<string>(ground)).toBe('rgb(27, 30, 36)');
     await page.emulateMedia({ media: 'print' });
     expect(await page.evaluate<string>(ground)).toBe('rgb(255, 255, 255)');
-    expect((await page.pdf({ format: 'A4' })).length).toBeGreaterThan(10_000);
     await page.emulateMedia({ media: 'screen' });
     expect(await page.evaluate<string>(ground)).toBe('rgb(27, 30, 36)');
     expect(complaints).toEqual([]);
     await page.context().close();
+  });
+
+  describe.each(PAPERS)('%s paper', (format, width, tags) => {
+    it.each(pages)('holds the page of a run that is %s', { tags }, async (name, data) => {
+      const { page } = await show(data, { viewport: { width, height: 900 } });
+      await page.emulateMedia({ media: 'print' });
+      // The chart follows the paper's width a moment later.
+      await expect.poll(() => page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
+      const pdf = await page.pdf({ format });
+      if (process.env.SCREENSHOTS)
+        await writeFile(join(process.env.SCREENSHOTS, `${name}-${format}.pdf`), pdf);
+      const sheets = pdf.toString('latin1').match(/\/Type\s*\/Page\b/g)?.length ?? 0;
+      expect(sheets).toBeGreaterThan(0);
+      expect(sheets).toBeLessThanOrEqual(SHEETS_AT_MOST[name] ?? 0);
+      await page.context().close();
+    });
   });
 
   it('neither executes nor loads anything that data contains', async () => {

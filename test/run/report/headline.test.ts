@@ -1,7 +1,6 @@
-/** The first two sentences of the page. */
-import { describe, expect, it } from 'vitest';
-import type { ExitCode } from '../../../src/core/errors.js';
-import { headlineOf, nextStepOf, noMatchText, verdictOf } from '../../../src/run/report/headline.js';
+/** How a run went: one judgement for page and terminal. */
+import { expect, it } from 'vitest';
+import { headlineOf, verdictOf } from '../../../src/run/report/headline.js';
 import { type FigureParts, figures } from './pages.js';
 
 const billed = (count: number) => ({ ...figures().requests, billed: count });
@@ -29,69 +28,38 @@ it.each<[FigureParts, string]>([
   expect(headlineOf(figures(parts))).toBe(sentence);
 });
 
-it.each<[FigureParts, string, string]>([
-  [{}, 'Complete', 'good'],
-  [{ rows: { not_found: 9, invalid: 1 } }, 'Complete, nothing matched', 'warn'],
-  [{ rows: { not_found: 9 }, run: { exitCode: 1 } }, 'Complete, nothing matched', 'warn'],
-  [{ rows: { skipped: 2 } }, 'Complete, nothing matched', 'warn'],
-  [{ rows: {} }, 'Complete', 'good'],
-  [{ rows: { matched: 1, failed: 1 }, run: { exitCode: 1 } }, 'Complete, 1 row failed', 'warn'],
-  [{ rows: { matched: 1, failed: 1_200 }, run: { exitCode: 1 } }, 'Complete, 1,200 rows failed', 'bad'],
-  [{ run: { isComplete: false, exitCode: 7 } }, 'Partial', 'warn'],
-  [{ run: { isComplete: false, exitCode: 130 } }, 'Partial', 'warn'],
-  [{ run: { isComplete: false, exitCode: 3 } }, 'Partial', 'bad'],
-  [{ run: { isComplete: false, exitCode: 4 } }, 'Partial', 'bad'],
-  [{ run: { isComplete: false, exitCode: 5 } }, 'Partial', 'bad'],
-])('%j is marked as %s', (parts, label, tone) => {
+it.each<[string, FigureParts, string, string]>([
+  ['most matched', {}, 'Complete', 'good'],
+  ['all matched', { rows: { matched: 9 } }, 'Complete', 'good'],
+  ['all stored', { rows: { matched: 9 }, requests: { sent: 0, billed: 0 } }, 'Complete', 'good'],
+  ['a tenth matched', { rows: { matched: 1, not_found: 9 } }, 'Complete', 'good'],
+  ['few matched', { rows: { matched: 1, not_found: 8, invalid: 2 } }, 'Complete, few matched', 'warn'],
+  ['few rows had to match', { rows: { matched: 1, skipped: 90 } }, 'Complete', 'good'],
+  ['none matched', { rows: { not_found: 9, invalid: 1 } }, 'Complete, nothing matched', 'warn'],
+  ['none, strictly', { rows: { not_found: 9 }, run: { exitCode: 1 } }, 'Complete, nothing matched', 'warn'],
+  ['none had to match', { rows: { skipped: 2 } }, 'Complete, nothing matched', 'warn'],
+  ['all invalid', { rows: { invalid: 9 } }, 'Complete, every row is invalid', 'bad'],
+  ['no rows', { rows: {} }, 'Complete, no rows', 'calm'],
+  [
+    'some failed',
+    { rows: { matched: 1, failed: 1 }, run: { exitCode: 1 } },
+    'Complete, 1 row failed',
+    'warn',
+  ],
+  ['most failed', { rows: { matched: 1, failed: 1_200 } }, 'Complete, 1,200 rows failed', 'bad'],
+  ['all failed', { rows: { failed: 3 } }, 'Complete, 3 rows failed', 'bad'],
+  ['stopped by the limit', { run: { isComplete: false, exitCode: 7 } }, 'Partial', 'warn'],
+  [
+    'stopped before a match',
+    { rows: { deferred: 9 }, run: { isComplete: false, exitCode: 7 } },
+    'Partial',
+    'warn',
+  ],
+  ['cancelled', { run: { isComplete: false, exitCode: 130 } }, 'Partial', 'warn'],
+  ['the trial declined', { run: { isComplete: false, exitCode: 0 } }, 'Partial', 'warn'],
+  ['too many failures', { run: { isComplete: false, exitCode: 3 } }, 'Partial', 'bad'],
+  ['a wrong token', { run: { isComplete: false, exitCode: 4 } }, 'Partial', 'bad'],
+  ['a wrong address', { run: { isComplete: false, exitCode: 5 } }, 'Partial', 'bad'],
+])('with %s the mark is right', (_, parts, label, tone) => {
   expect(verdictOf(figures(parts))).toEqual([label, tone]);
-});
-
-describe('the next step', () => {
-  it.each<[ExitCode, FigureParts, RegExp]>([
-    [0, {}, /^If the invalid rows matter/],
-    [
-      0,
-      { identifiers: { distinct: 53, duplicateRows: 2, stored: 4, deferred: 0, beingFetched: 3 } },
-      /^The service is still fetching 3 identifiers .* again in 2 minutes/,
-    ],
-    [1, { rows: { failed: 2, invalid: 1 }, run: { exitCode: 1 } }, /^Run the same command again/],
-    [
-      0,
-      { rows: { not_found: 2 } },
-      /^Nothing matched: identifiers were read from ".*" as .*--column NAME:KIND/,
-    ],
-    [1, { rows: { not_found: 2, invalid: 3 } }, /^Nothing matched: identifiers/],
-    [
-      0,
-      { rows: { skipped: 2 }, identifiers: { ...figures().identifiers, distinct: 0 } },
-      /^Nothing matched: no row has an identifier in "/,
-    ],
-    [1, { rows: { failed: 2 } }, /^Run the same command again: only the failed rows/],
-    [1, { rows: { matched: 1, invalid: 2 } }, /^Correct the invalid rows/],
-    [3, {}, /--max-errors/],
-    [4, { reason: 'status 401' }, /refused the credentials \(status 401\)/],
-    [5, { reason: null }, /^The service could not be reached, or another server answered\./],
-    [
-      7,
-      { rows: { deferred: 1_680 }, reason: 'the quota is used up' },
-      /limit \(the quota is used up\); 1,680 identifiers are left/,
-    ],
-    [7, { rows: { deferred: 1 } }, /1 identifier is left/],
-    [130, {}, /^Interrupted/],
-  ])('after exit code %i of %j', (exitCode, parts, words) => {
-    expect(nextStepOf(figures({ ...parts, run: { exitCode } }))).toMatch(words);
-  });
-
-  it('is empty when all is well', () => {
-    expect(nextStepOf(figures({ rows: { matched: 3, not_found: 1 } }))).toBeNull();
-  });
-});
-
-it('does not question the columns where every lookup failed', () => {
-  expect(noMatchText(figures({ rows: { failed: 2, invalid: 1 }, run: { exitCode: 1 } }))).toBe(
-    'Nothing matched: every lookup failed.',
-  );
-  expect(noMatchText(figures({ rows: { failed: 2, not_found: 1 }, run: { exitCode: 1 } }))).toMatch(
-    /--column/,
-  );
 });

@@ -31,8 +31,23 @@ export function figures(parts: FigureParts = {}): RunReport {
   const records = Object.values(rows).reduce((sum, count) => sum + count, 0);
   return {
     version: 1,
+    currency: null,
     files: { output: 'customers.enriched.csv', errors: null },
     reason: null,
+    next: null,
+    listed: {
+      not_found: listedRows(rows.not_found),
+      failed: listedRows(rows.failed, 'the service answered 410'),
+      invalid: [
+        { line: 54, value: 'http://10.0.0.1/', reason: 'an IP address, not a domain name' },
+        { line: 7, value: 'n/a <b>', reason: 'not a domain name' },
+      ].slice(0, rows.invalid),
+    },
+    cost: {
+      brands: 51,
+      run: { requests: 49, overage: 3, overageCost: '0.3' },
+      inAll: { requests: 49, overage: 3, overageCost: '0.3' },
+    },
     reasons: { 'not a domain name': 1, 'an IP address, not a domain name': 1, 'the cell is blank': 3 },
     failures: {},
     quality: {
@@ -42,7 +57,17 @@ export function figures(parts: FigureParts = {}): RunReport {
       unscored: 1,
       histogram: [1, 2, 0, 0, 1, 2, 0, 0, 3, 4, 0, 0, 2, 13, 22],
     },
-    account: { period: '2026-03-01', quota: 50, limit: 53, sent: 49, inFlight: 1, others: 2 },
+    account: {
+      period: '2026-03-01',
+      quota: 50,
+      limit: 53,
+      cap: null,
+      used: 52,
+      left: 1,
+      sent: 49,
+      inFlight: 1,
+      others: 2,
+    },
     fetchedAt: {
       oldest: '2026-03-14T08:05:00.000Z',
       newest: '2026-03-15T12:00:10.000Z',
@@ -103,6 +128,13 @@ export function figures(parts: FigureParts = {}): RunReport {
   };
 }
 
+/** As a run lists them: a hundred of many. */
+function listedRows(count: number, reason = 'the service has no such brand, or withholds it') {
+  return Array.from({ length: Math.min(count, 100) }, (_, at) => {
+    return { line: 3 * at + 12, value: `brand-${at}.example`, reason };
+  });
+}
+
 export function brand(parts: Partial<ShownBrand> = {}): ShownBrand {
   return { name: 'Acme', domain: 'acme.example', score: 0.9, color: '#f40009', logo: null, ...parts };
 }
@@ -137,8 +169,8 @@ export function pageData(parts: Partial<PageData> = {}): PageData {
       }),
     ),
     files: [
-      { label: 'Enriched rows', path: 'out/customers.enriched.csv', href: './customers.enriched.csv' },
-      { label: 'Rows without an answer', path: 'elsewhere/customers.errors.csv', href: null },
+      { label: 'Enriched rows', name: 'customers.enriched.csv', href: './customers.enriched.csv' },
+      { label: 'Rows without an answer', name: 'customers.errors.csv', href: null },
     ],
     ...parts,
   };
@@ -182,6 +214,49 @@ export function emptyPage(): PageData {
   });
 }
 
+/** Nothing matched: every list is full, with names as long as they get. */
+export function unmatchedPage(): PageData {
+  const long = {
+    line: 1_048_576,
+    value: `${'x'.repeat(200)}…`,
+    reason: 'longer than 32 characters, not a ticker',
+  };
+  const rows = { not_found: 2_312, failed: 310, invalid: 140 };
+  const { listed } = figures({ rows });
+  return pageData({
+    report: figures({
+      rows,
+      run: { exitCode: 1, nothingMatched: true },
+      next: 'some rows failed: run the same command again to retry only those',
+      listed: {
+        ...listed,
+        invalid: [long, ...listed.invalid, ...Array.from({ length: 97 }, () => ({ ...long, value: 'n/a' }))],
+      },
+      files: { output: 'customers.enriched.csv', errors: 'customers.errors.csv' },
+      quality: { poor: 0, acceptable: 0, high: 0, unscored: 0, histogram: NO_BINS },
+      cost: {
+        brands: 0,
+        run: { requests: 2_622, overage: 0, overageCost: '0' },
+        inAll: { requests: 2_622, overage: 0, overageCost: '0' },
+      },
+      account: {
+        period: '2026-03-01',
+        quota: 10_000,
+        limit: 3_000,
+        cap: 3_000,
+        used: 3_000,
+        left: 0,
+        sent: 2_622,
+        inFlight: 0,
+        others: 378,
+      },
+      fetchedAt: { oldest: null, newest: null, scoresMayHaveDrifted: false },
+    }),
+    best: [],
+    lowest: [],
+  });
+}
+
 /** Everything was asked for and nothing answered. */
 export function failedPage(): PageData {
   return pageData({
@@ -205,6 +280,13 @@ export function partialPage(): PageData {
       rows: { matched: 300, not_found: 12, failed: 3, invalid: 5, deferred: 1_680 },
       run: { isComplete: false, exitCode: 7 },
       reason: 'the quota of 250 is used up',
+      next: 'stopped: the quota of 250 is used up; 1,680 identifiers are left: a raised quota or the next period would cover them; run the same command again to continue',
+      currency: 'EUR',
+      cost: {
+        brands: 300,
+        run: { requests: 53, overage: 3, overageCost: '0.3' },
+        inAll: { requests: 315, overage: 3, overageCost: '0.3' },
+      },
       failures: { 'the service answered 410': 3 },
       fetchedAt: {
         oldest: '2026-03-01T08:05:00.000Z',

@@ -5,6 +5,7 @@ import type { LookupAddress } from 'node:dns';
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { PLAIN_NETWORK } from '../../../src/core/connector.js';
 import {
   fetchLogos,
   isPublicAddress,
@@ -116,7 +117,7 @@ it.each(['127.0.0.1', '::ffff:127.0.0.1', '::1'])('connects to no logo at %s', a
   server.listen(0, '::');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
-  const dispatcher = openLogoAgent(leadsTo(address));
+  const dispatcher = openLogoAgent(PLAIN_NETWORK, leadsTo(address));
   onTestFinished(async () => {
     await dispatcher.destroy();
     server.close();

@@ -14,6 +14,7 @@ import {
   NO_BINS,
   pageData,
   partialPage,
+  unmatchedPage,
 } from './pages.js';
 
 const LIBRARY = 'var Chart = null;';
@@ -32,6 +33,7 @@ it.each([
   ['empty', emptyPage()],
   ['failed', failedPage()],
   ['partial', partialPage()],
+  ['unmatched', unmatchedPage()],
 ])('matches the golden page of a run that is %s', async (name, data) => {
   const path = new URL(`golden/${name}.html`, import.meta.url);
   const page = renderPage(data, LIBRARY)
@@ -45,7 +47,11 @@ it.each([
 describe('a page shows', () => {
   it.each<[string, Parameters<typeof pageData>[0], string[]]>([
     ['what the run produced', {}, ['Complete', '52 of 60 rows have a brand', 'customers.csv', '12 s']],
-    ['what it cost and saved', {}, ['49 of 50 sent', 'Overage cost 0.3', '2 by duplicates, 4 stored']],
+    [
+      'what it cost and saved',
+      {},
+      ['49 of 50 sent', 'Overage cost 0.30', '2 by duplicates, 4 stored', 'Billed per brand 0.96'],
+    ],
     [
       'what is left of the account',
       {},
@@ -58,7 +64,7 @@ describe('a page shows', () => {
       failedPage(),
       ['Failed lookups by cause', 'the service answered 503 five times 1,200'],
     ],
-    ['why rows were not asked for', {}, ['the cell is blank 3', 'line 54: not a domain name']],
+    ['why rows were not asked for', {}, ['the cell is blank 3', '54 http://10.0.0.1/ an IP address']],
     [
       'what was not looked up yet',
       partialPage(),
@@ -67,14 +73,56 @@ describe('a page shows', () => {
     ['that there are no scores', emptyPage(), ['No brand was found', 'The file has no rows']],
     ['that nothing was asked', emptyPage(), ['the account is unknown', 'No answers']],
     ['that the brands are made up', { isSample: true }, ['Sample data']],
-    ['where the files are', {}, ['out/customers.enriched.csv', 'elsewhere/customers.errors.csv']],
+    ['where the files are', {}, ['customers.enriched.csv', 'customers.errors.csv']],
+    [
+      'what to do next',
+      partialPage(),
+      ['Stopped: the quota of 250 is used up; 1,680 identifiers are left: ', 'continue.'],
+    ],
+    [
+      'what a brand cost, earlier starts too',
+      partialPage(),
+      ['Billed per brand 0.18', 'all starts 1.05 ', 'Overage per brand 0.001'],
+    ],
+    [
+      'the first rows not found',
+      {},
+      [
+        'Rows not found 3 rows: the service has no such brand, or withholds it Line Identifier 12 brand-0.example',
+        'errors-include',
+      ],
+    ],
+    [
+      'how many rows are not listed',
+      unmatchedPage(),
+      [
+        'The first 100 of 2,312 rows',
+        '2,212 more are not shown',
+        '210 more are not shown. All are in customers.errors.csv',
+      ],
+    ],
+    [
+      'that --quota binds',
+      unmatchedPage(),
+      ['3,000 of 3,000 (-\u2060-\u2060quota)', 'Set with --quota 3,000', 'Quota of the service 10,000'],
+    ],
   ])('%s', (_, parts, words) => {
     const text = textOf(renderPage(pageData(parts), LIBRARY));
     for (const each of words) expect(text).toContain(each);
   });
 
   it('an unknown quota, and brands without any score', () => {
-    const account = { period: null, quota: null, limit: null, sent: 7, inFlight: 0, others: 0 };
+    const account = {
+      period: null,
+      quota: null,
+      limit: null,
+      cap: null,
+      used: 7,
+      left: null,
+      sent: 7,
+      inFlight: 0,
+      others: 0,
+    };
     const quality = { poor: 0, acceptable: 0, high: 0, unscored: 3, histogram: NO_BINS };
     const text = textOf(renderPage(pageData({ report: figures({ account, quality }) }), LIBRARY));
     expect(text).toContain('The service reports no quota');
@@ -105,12 +153,19 @@ describe('data on the page', () => {
         warnings: [HOSTILE],
         examples: [{ line: 1, reason: HOSTILE }],
       },
+      next: HOSTILE,
+      listed: {
+        not_found: [{ line: 1, value: HOSTILE, reason: HOSTILE }],
+        failed: [{ line: 2, value: '\u202e=cmd|\u0000', reason: HOSTILE }],
+        invalid: [{ line: 3, value: '</td></table><script>', reason: HOSTILE }],
+      },
+      files: { output: HOSTILE, errors: HOSTILE },
       startedAt: HOSTILE,
       endedAt: HOSTILE,
     }),
     best: [brand({ name: HOSTILE, domain: HOSTILE, color: HOSTILE, logo: HOSTILE })],
     lowest: [brand({ name: HOSTILE, color: '#000"><script>' })],
-    files: [{ label: 'Enriched rows', path: HOSTILE, href: `./${encodeURIComponent(HOSTILE)}` }],
+    files: [{ label: 'Enriched rows', name: HOSTILE, href: `./${encodeURIComponent(HOSTILE)}` }],
   });
   const page = renderPage(hostile, LIBRARY);
 
@@ -133,6 +188,8 @@ describe('the page loads nothing', () => {
     const page = renderPage(pageData(), '');
     const addresses = page.match(/(?:src|href|action|data|poster)="[^"]*"|url\([^)]*\)|@import/g);
     expect(addresses?.map((each) => each.slice(0, 28))).toEqual([
+      'href="#rows-not_found"',
+      'href="#rows-invalid"',
       'src="data:image/png;base64,i',
       'href="./customers.enriched.c',
     ]);

@@ -2,6 +2,7 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { PLAIN_NETWORK } from '../../../src/core/connector.js';
 import type { EnrichResult } from '../../../src/run/enrich-file.js';
 import { pageDataOf } from '../../../src/run/report/page-data.js';
 import { makeReport } from '../../../src/run/report/report.js';
@@ -12,8 +13,7 @@ import { temporaryFolder } from '../../support/temporary-folder.js';
 
 const OPTIONS = {
   isSample: false,
-  embedsLogos: false,
-  namesAreBare: false,
+  network: null,
   stop: new AbortController().signal,
 };
 
@@ -59,19 +59,14 @@ describe('the content of the page', () => {
     expect(JSON.stringify(data)).not.toContain('a.example');
   });
 
-  it.each([
-    ['out/customers.csv', './customers.csv'],
-    ['./out/customers 100%#1?.csv', './customers%20100%25%231%3F.csv'],
-    ['elsewhere/customers.csv', null],
-    ['customers.csv', null],
-    ['-', null],
-  ])('links %s as %s from a page in `out`', (output, href) => {
-    const result = resultIn('out');
-    const report = makeReport(requestFor(), result, 0);
-    const files = { output, errors: null };
-    const data = pageDataOf(result, { ...report, files }, false, new Map());
-    expect(data.files.map(({ label }) => label)).toEqual(['Enriched rows', 'Report as JSON']);
-    expect(data.files[0]).toMatchObject({ href, path: output === '-' ? 'standard output' : output });
+  it('names and links files, and standard output as such', () => {
+    const files = dataOf(resultIn('out', { output: 'out/customers.csv' })).files;
+    expect(files.map(({ label, href }) => [label, href])).toEqual([
+      ['Enriched rows', './customers.csv'],
+      ['Report as JSON', './customers.report.json'],
+    ]);
+    const [piped] = dataOf(resultIn('out', { output: '-' })).files;
+    expect(piped).toMatchObject({ name: 'standard output', href: null });
   });
 
   it('names the errors file, and a partial result as such', () => {
@@ -95,21 +90,6 @@ describe('the page', () => {
     expect(page).toMatch(/^<!doctype html>[\s\S]*Chart\.js v4[\s\S]*<\/html>\n$/);
   });
 
-  it('names and links files by base name if their folder will move', async () => {
-    const folder = await temporaryFolder();
-    const result = resultIn(folder);
-    const made = makeReport(requestFor(), result, 0);
-    const report = { ...made, files: { output: 'c.enriched.csv', errors: 'c.errors.csv' } };
-    await writeReportPage(result, report, { ...OPTIONS, namesAreBare: true });
-    const page = await readFile(result.names.reportHtml, 'utf8');
-    expect(page).not.toContain(folder);
-    expect(page.match(/href="\.\/[^"]*"/g)).toEqual([
-      'href="./c.enriched.csv"',
-      'href="./c.errors.csv"',
-      'href="./customers.report.json"',
-    ]);
-  });
-
   it('replaces that of an earlier run', async () => {
     const folder = await temporaryFolder();
     const result = resultIn(folder);
@@ -130,7 +110,7 @@ describe('the page', () => {
     const facts = { brands: { best: [ranked(1)], lowest: [] } };
     const result = resultIn(folder, { facts });
     const report = makeReport(requestFor(), result, 0);
-    await writeReportPage(result, report, { ...OPTIONS, isSample: true, embedsLogos: true });
+    await writeReportPage(result, report, { ...OPTIONS, isSample: true, network: PLAIN_NETWORK });
     const page = await readFile(result.names.reportHtml, 'utf8');
     expect(page).toContain('Sample data');
     expect(page).toContain('>B1</text>');

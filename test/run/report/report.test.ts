@@ -27,10 +27,19 @@ it('has one shape', () => {
     overageBilled: 3,
     ledger: LEDGER,
     errors: 'customers.errors.csv',
+    listed: { failed: [{ line: 9, value: 'acme.com', reason: 'gone' }] },
+    earlier: { starts: 2, billed: 6, unreported: 1, overage: 1 },
     facts: { failures: new Map([['the service answered 410', 1]]) },
   });
   expect(makeReport(requestFor(), result, 1)).toEqual({
     version: 1,
+    next: 'some rows failed: run the same command again to retry only those',
+    listed: { not_found: [], failed: [{ line: 9, value: 'acme.com', reason: 'gone' }], invalid: [] },
+    cost: {
+      brands: 3,
+      run: { requests: 7, overage: 3, overageCost: '0.3' },
+      inAll: { requests: 14, overage: 4, overageCost: '0.4' },
+    },
     run: {
       id: 'run',
       key: 'key',
@@ -81,7 +90,18 @@ it('has one shape', () => {
       savedByOthers: 0,
       savedByDuplicates: 1,
     },
-    account: { period: '2026-03-01', quota: 50, limit: 53, sent: 52, inFlight: 1, others: 7 },
+    account: {
+      period: '2026-03-01',
+      quota: 50,
+      limit: 53,
+      cap: null,
+      used: 60,
+      left: 0,
+      sent: 52,
+      inFlight: 1,
+      others: 7,
+    },
+    currency: null,
     fetchedAt: {
       oldest: '2026-03-15T12:00:00.000Z',
       newest: '2026-03-15T12:00:00.000Z',

@@ -5,6 +5,7 @@ import { ROW_KINDS, type RowKind, RowSpool, readRow } from '../../../src/run/sca
 import { openSpool } from '../spools.js';
 
 interface Added {
+  readonly line: number;
   readonly kind: RowKind;
   readonly candidates: readonly number[];
   readonly reason: string;
@@ -12,7 +13,7 @@ interface Added {
 }
 
 function addAll(spool: RowSpool, rows: readonly Added[]): void {
-  for (const { kind, candidates, reason, raw } of rows) spool.add(kind, candidates, reason, raw);
+  for (const { line, kind, candidates, reason, raw } of rows) spool.add(line, kind, candidates, reason, raw);
 }
 
 const readAll = (spool: RowSpool) => [...spool.records()].flat().map(readRow);
@@ -28,6 +29,7 @@ const text = fc.oneof(
 );
 
 const row: fc.Arbitrary<Added> = fc.record({
+  line: fc.integer({ min: 1, max: 0xffff_ffff }),
   kind: fc.constantFrom(...ROW_KINDS),
   candidates: fc.array(fc.integer({ min: 0, max: 0xffff_ffff }), { maxLength: 6 }),
   reason: text,
@@ -55,7 +57,13 @@ it('returns rows that span two reads, and rows longer than one', async () => {
   const lengths = [10, 1_048_560, 30, 2_500_000, 5, 700_000, 700_000, 1];
   addAll(
     spool,
-    lengths.map((length, at) => ({ kind: 'asked', candidates: [at], reason: '', raw: 'é'.repeat(length) })),
+    lengths.map((length, at) => ({
+      line: at + 2,
+      kind: 'asked',
+      candidates: [at],
+      reason: '',
+      raw: 'é'.repeat(length),
+    })),
   );
   const rows = readAll(spool);
   expect(rows.map(({ raw }) => raw.length)).toEqual(lengths);
@@ -70,8 +78,8 @@ describe('truncation', () => {
   it('drops candidates after the 255th', async () => {
     const spool = new RowSpool(await openSpool());
     const many = Array.from({ length: 300 }, (_, at) => at);
-    spool.add('asked', many, '', 'raw');
-    spool.add('asked', [7], '', 'next');
+    spool.add(2, 'asked', many, '', 'raw');
+    spool.add(2, 'asked', [7], '', 'next');
     const [first, second] = readAll(spool);
     expect(first?.candidates).toEqual(many.slice(0, 255));
     expect(first?.raw).toBe('raw');
@@ -80,8 +88,8 @@ describe('truncation', () => {
 
   it('cuts a reason after a thousand characters, at a whole one', async () => {
     const spool = new RowSpool(await openSpool());
-    spool.add('invalid', [], '€'.repeat(5_000), 'raw');
-    spool.add('invalid', [], `x${'🧸'.repeat(5_000)}`, 'raw');
+    spool.add(2, 'invalid', [], '€'.repeat(5_000), 'raw');
+    spool.add(2, 'invalid', [], `x${'🧸'.repeat(5_000)}`, 'raw');
     const [euros, bears] = readAll(spool);
     expect(euros?.reason).toBe('€'.repeat(1_000));
     expect(bears?.reason).toBe(`x${'🧸'.repeat(499)}`);
@@ -90,7 +98,7 @@ describe('truncation', () => {
 
   it('never affects the raw text', async () => {
     const spool = new RowSpool(await openSpool());
-    spool.add('unreadable', [], 'why', 'x'.repeat(3_000_000));
+    spool.add(2, 'unreadable', [], 'why', 'x'.repeat(3_000_000));
     expect(readAll(spool)[0]?.raw).toHaveLength(3_000_000);
   });
 });

@@ -1,8 +1,9 @@
 /** The first pass over real files: rows unchanged, identifiers by number, and what is wrong. */
 import { createHash } from 'node:crypto';
+import { writeXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import { readRow } from '../../../src/run/scan/row-spool.js';
-import { type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
+import { inputFacts, type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
 import { scanText } from '../scanned.js';
 
 const WEBSITE = { name: 'website', kind: 'domain' } as const;
@@ -110,7 +111,7 @@ describe('one column', () => {
     const ofSkipped = [...scan.skipReasons.values()].reduce((sum, count) => sum + count, 0);
     expect(ofSkipped).toBe(scan.counts.skipped);
     expect(ofSkipped).toBeGreaterThan(0);
-    expect(scan.examples.map(({ line }) => line)).toEqual([5, 8, 10]);
+    expect(scan.invalid.map(({ line }) => line)).toEqual([5, 8, 10]);
     const unreadable = rowsOf(scan).find(({ kind }) => kind === 'unreadable');
     expect(unreadable?.reason).toMatch(/^line 10: /);
   });
@@ -216,7 +217,7 @@ describe('the scan as a whole', () => {
     expect(scan.contentHash).toBe(createHash('sha256').update(CUSTOMERS).digest('hex'));
   });
 
-  it('keeps at most a thousand reasons, and five examples', async () => {
+  it('keeps at most a thousand reasons, and a hundred invalid rows', async () => {
     const lines = Array.from(
       { length: 1_500 },
       (_, at) => `10.${at % 250}.${Math.floor(at / 250)}.9 x${at}!`,
@@ -227,7 +228,8 @@ describe('the scan as a whole', () => {
     });
     expect(scan.counts.invalid).toBe(1_500);
     expect(scan.reasons.size).toBeLessThanOrEqual(1_000);
-    expect(scan.examples).toHaveLength(5);
+    expect(scan.invalid).toHaveLength(100);
+    expect(inputFacts('customers.csv', [], scan).examples).toHaveLength(5);
   });
 
   it('has columns of JSON lines in order of appearance, whatever the first line contains', async () => {
@@ -278,6 +280,20 @@ it('names delimiter and flag for a table that was read as one column', async () 
   });
 });
 
+it('names the sheet that was read where no column is clear: the table may be on another one', async () => {
+  const sheet = (name: string, rows: string[][]) => ({ name, rows });
+  const cover = sheet('Cover', [
+    ['topic', 'text'],
+    ['Author', 'Ann'],
+  ]);
+  const data = sheet('Data', [['website'], ['a.com']]);
+  const book = Buffer.from((await writeXlsx({ sheets: [cover, data] })) as Uint8Array);
+  await expect(scanText(book, { name: 'book.xlsx' })).rejects.toMatchObject({
+    code: 'column-doubtful',
+    message: expect.stringMatching(/sheet 'Cover' is read, of 1 'Cover', 2 'Data': use --sheet/),
+  });
+});
+
 it('keeps the original line of rows that an earlier run could not read, and shows new ones with their own', async () => {
   const text = `website,brand_status,brand_identifier,brand_fetched_at,brand_error,brand_raw
 acme.com,deferred,,,not asked,
@@ -285,9 +301,9 @@ acme.com,deferred,,,not asked,
 ,invalid,,,line 57: a quoted cell is never closed,"z,""y"
 `;
   const { scan } = await scanText(text, { requested: [WEBSITE] });
-  expect(scan.examples).toEqual([
-    { line: 3, reason: 'a quoted cell is never closed' },
-    { line: 4, reason: 'a quoted cell is never closed' },
+  expect(scan.invalid).toEqual([
+    { line: 3, value: '', reason: 'a quoted cell is never closed' },
+    { line: 4, value: '', reason: 'a quoted cell is never closed' },
   ]);
   expect(scan.reasons.get('a quoted cell is never closed')).toBe(2);
   expect(rowsOf(scan).map(({ reason }) => reason)).toEqual([

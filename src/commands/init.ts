@@ -1,0 +1,255 @@
+/** `init`: asks for the main settings, tries them at no cost, and writes a config file. */
+import { existsSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { getDomainWithoutSuffix } from 'tldts';
+import { isLoopbackUrl, maskAddress, maskTokenPath } from '../config/address-values.js';
+import { configText } from '../config/config-text.js';
+import { CONFIG_FILE, loadSettings, parseConfigFile } from '../config/load-settings.js';
+import { Refusal } from '../config/parse-value.js';
+import { readToken, tokenValue } from '../config/secrets.js';
+import { SETTINGS, type SettingName, type Settings } from '../config/settings.js';
+import { openStores } from '../context/open-context.js';
+import { openClients } from '../context/open-service.js';
+import {
+  BrandEnrichError,
+  DeclinedError,
+  EXIT,
+  type ExitCode,
+  FailFileError,
+  InterruptedError,
+  NeverStartError,
+  usageProblem,
+} from '../core/errors.js';
+import { countText } from '../core/figures.js';
+import { type Releasers, withReleasers } from '../core/lifecycle.js';
+import { makeFolder } from '../core/make-folder.js';
+import { keepSecret } from '../core/secrets.js';
+import { printControlled, printText, visibleLines } from '../core/terminal-text.js';
+import { writeFailure } from '../run/output/output-names.js';
+import { type CommandCall, show } from './answer.js';
+
+/** Written to the file only from flags. The engine of the environment may contain a password. */
+const FROM_FLAGS = ['ownDomain', 'account', 'allowHttp', 'plan', 'overageBudget', 'engine', 'state'] as const;
+
+type Values = { -readonly [Name in SettingName]?: Settings[Name] };
+
+/** The service refused the token; exit code 4. */
+class RefusedError extends BrandEnrichError {
+  readonly exitCode = EXIT.credentials;
+}
+
+/**
+ * Throws `NeverStartError` if the file exists or a setting is missing, and the error of a trial.
+ */
+export function runInit(call: CommandCall): Promise<ExitCode> {
+  return withReleasers(async (releasers) => {
+    const { settings, folder, stdin, stderr } = call;
+    const path = resolve(folder, settings.configFile ?? CONFIG_FILE);
+    const canAsk = !settings.yes && stdin.isTTY === true && stderr.isTTY === true;
+    const person = canAsk ? openPrompt(call) : null;
+    releasers.push(() => person?.close());
+    const isThere = existsSync(path);
+    if (isThere && !(await person?.agrees(`${path} exists. Replace it?`))) throw keptFile(path, canAsk);
+
+    const values = givenValues(call);
+    const pasted = person === null ? null : await askFor(values, call, person);
+    const text = configText(values);
+    // Checked in the way a run reads it.
+    const env = settings.token === null ? {} : { BRAND_API_TOKEN: settings.token };
+    const file = parseConfigFile(path, text);
+    loadSettings({ flags: {}, env, file, command: 'run', home: homedir() });
+    const token = pasted ?? readToken({ token: settings.token, tokenFile: values.tokenFile ?? null });
+
+    const results: string[] = [];
+    for (const trial of [tryEngine, tryService]) {
+      try {
+        results.push(await withReleasers((own) => trial({ ...settings, ...values }, token ?? '', call, own)));
+      } catch (error) {
+        if (!(error instanceof BrandEnrichError) || person === null) throw error;
+        person.show(error.message);
+        if (!(await person.agrees('Write the file anyway?'))) throw declined(path);
+      }
+    }
+    if (pasted !== null) await writePrivate(values.tokenFile ?? '', pasted);
+    const isSecret = maskAddress(values.engine ?? '').includes('***@');
+    const options = { mode: isSecret ? 0o600 : 0o644, flag: isThere ? 'w' : 'wx' };
+    await writeFile(path, text, options).catch((error: unknown) => {
+      throw writeFailure(path, error);
+    });
+    const tokenFile = values.tokenFile ?? null;
+    const lines = [
+      ...results,
+      ...(pasted === null ? [] : [`token in ${tokenFile}, readable only by you`]),
+      `wrote ${path}`,
+    ];
+    return show({ data: { config: path, tokenFile }, text: visibleLines(lines) }, call);
+  });
+}
+
+function keptFile(path: string, wasAsked: boolean): BrandEnrichError {
+  if (wasAsked) return declined(path);
+  const todo = 'remove it, or name another file with --config';
+  return new NeverStartError(usageProblem('the config file exists', path, todo));
+}
+
+function declined(path: string): BrandEnrichError {
+  return new DeclinedError({ code: 'declined', subject: path, todo: 'run it again' });
+}
+
+/** The settings of flags, and from the environment the address and the token file. */
+function givenValues({ settings, origins, folder }: CommandCall): Values {
+  const { baseUrl, tokenFile } = settings;
+  const given = FROM_FLAGS.filter((name) => origins[name] === 'flag').map((name) => [name, settings[name]]);
+  return {
+    ...(baseUrl === null ? {} : { baseUrl }),
+    ...(tokenFile === null ? {} : { tokenFile: resolve(folder, tokenFile) }),
+    ...Object.fromEntries(given),
+  };
+}
+
+type Prompt = ReturnType<typeof openPrompt>;
+
+/** Asks for missing settings. Returns a token that was pasted, null if none is needed. */
+async function askFor(
+  values: Values,
+  { settings, folder }: CommandCall,
+  person: Prompt,
+): Promise<string | null> {
+  /** Asks nothing if the setting is known. */
+  const ask = async <Name extends SettingName>(name: Name, question: string, fallback: string) => {
+    while (values[name] === undefined) {
+      const answer =
+        (await person.ask(`${question}${fallback === '' ? '' : ` [${fallback}]`}: `)) || fallback;
+      if (answer === '' && name === 'ownDomain') return;
+      const value = SETTINGS[name].kind.parse([answer]);
+      if (value instanceof Refusal) person.show(`That is not ${value.expected}: write ${value.write}.`);
+      else Object.assign(values, { [name]: value });
+    }
+  };
+  await ask('baseUrl', 'Address of the service', '');
+  let pasted: string | null = null;
+  if (settings.token === null) {
+    await ask('tokenFile', 'File that holds the token', join(homedir(), '.config', 'brand-enrich', 'token'));
+    if (maskTokenPath(values.tokenFile ?? '') === '…') {
+      const todo =
+        'enter the file that holds it, or a new file, and paste the token when you are asked for it';
+      throw new NeverStartError(usageProblem('this looks like the token itself', 'the token file', todo));
+    }
+    values.tokenFile = resolve(folder, values.tokenFile ?? '');
+    if (!existsSync(values.tokenFile)) pasted = await askToken(person);
+  }
+  await ask('plan', 'Plan of the account, free or paid', 'free');
+  if (values.plan === 'paid')
+    await ask('overageBudget', 'Budget per period for requests beyond the quota', '0');
+  await ask('engine', 'Engine: embedded, or a redis:// or postgres:// address', 'embedded');
+  person.show("Looking up the service's own brand is free: with its domain, address and token can be tried.");
+  await ask('ownDomain', "The service's own domain (empty: do not try)", '');
+  return pasted;
+}
+
+async function askToken(person: Prompt): Promise<string> {
+  for (;;) {
+    const token = tokenValue.parse([await person.askHidden('The token (it is not shown): ')]);
+    if (token instanceof Refusal) person.show(`That is not ${token.expected}: write ${token.write}.`);
+    else {
+      keepSecret(token);
+      return token;
+    }
+  }
+}
+
+async function tryEngine(
+  settings: Settings,
+  _: string,
+  call: CommandCall,
+  releasers: Releasers,
+): Promise<string> {
+  const { kind, address, warnings } = await openStores({ ...settings, startEmpty: false }, call, releasers);
+  return [`engine works: ${kind} at ${address}`, ...warnings].join('; ');
+}
+
+/**
+ * Whether a domain can be the brand of the service: `brand.com` of `https://api.brand.io`. Looking
+ * up any other costs a request. A service on this machine bills nobody. Pure.
+ */
+export function mayBeOwnBrand(domain: string, baseUrl: string): boolean {
+  const name = getDomainWithoutSuffix(baseUrl);
+  return isLoopbackUrl(baseUrl) || (name !== null && name !== '' && name === getDomainWithoutSuffix(domain));
+}
+
+/** Looks up the service's own brand, which is free (specification, Limits), and nothing else. */
+async function tryService(settings: Settings, token: string, { stop }: CommandCall, releasers: Releasers) {
+  const { baseUrl, ownDomain, freeStatuses } = settings;
+  const client = openClients(settings, token, releasers)(baseUrl ?? '');
+  if (ownDomain === null || client === null)
+    return 'service not tried: only a lookup of its own domain is free';
+  if (!mayBeOwnBrand(ownDomain, baseUrl ?? ''))
+    return `service not tried: ${ownDomain} may not be its own domain, and another domain could cost a request`;
+  const identifier = { kind: 'domain', value: ownDomain } as const;
+  const options = { allowNsfw: 'unset', freeStatuses, signal: stop, isOwnBrand: true } as const;
+  const { meaning, usage, quota } = await client.lookup(identifier, options);
+  const subject = baseUrl ?? '';
+  if (meaning.type === 'credentials') {
+    const todo = 'check the token, then run it again';
+    throw new RefusedError({ code: 'credentials-refused', subject: `${subject} (${meaning.reason})`, todo });
+  }
+  if (meaning.type === 'matched' || meaning.type === 'refused') {
+    const used = usage === null || quota === null ? '' : `: ${countText(usage)} of ${countText(quota)} used`;
+    return `service answers${used}`;
+  }
+  const reason =
+    meaning.type === 'not_found'
+      ? `it does not know ${ownDomain}, which should be its own domain`
+      : meaning.reason;
+  const todo = 'check the address and the domain, then run it again';
+  throw new FailFileError({ code: 'service-unreachable', subject: `${subject} (${reason})`, todo });
+}
+
+async function writePrivate(path: string, token: string): Promise<void> {
+  try {
+    makeFolder(dirname(path), 0o700);
+    await writeFile(path, `${token}\n`, { mode: 0o600, flag: 'wx' });
+  } catch (error) {
+    throw writeFailure(path, error);
+  }
+}
+
+/** Questions on a terminal. Ctrl-C, Ctrl-D and the end of the process interrupt them. */
+function openPrompt({ stdin, stderr, stop }: CommandCall) {
+  let isHidden = false;
+  const output = new Writable({
+    write(chunk: Buffer, _, done) {
+      if (!isHidden) printControlled(stderr, chunk.toString());
+      done();
+    },
+  });
+  const lines = createInterface({ input: stdin, output, terminal: true, historySize: 0 });
+  const ended = new Promise<never>((_, reject) => {
+    const todo = 'nothing was written; run it again';
+    const end = () => reject(new InterruptedError({ code: 'interrupted', subject: 'init', todo }));
+    lines.once('SIGINT', end).once('close', end);
+    stop.addEventListener('abort', end, { once: true });
+  });
+  ended.catch(() => undefined);
+  const ask = async (question: string) => (await Promise.race([lines.question(question), ended])).trim();
+  return {
+    ask,
+    async askHidden(question: string): Promise<string> {
+      printText(stderr, question);
+      isHidden = true;
+      try {
+        return await ask('');
+      } finally {
+        isHidden = false;
+        printText(stderr, '\n');
+      }
+    },
+    agrees: async (question: string) => /^y(es)?$/i.test(await ask(`${question} [y/N] `)),
+    show: (line: string) => printText(stderr, `${line}\n`),
+    close: () => lines.close(),
+  };
+}

@@ -1,0 +1,116 @@
+/** How other hosts are reached: the proxies of the environment, and `--ca-file`. */
+import { X509Certificate } from 'node:crypto';
+import { BlockList, isIP } from 'node:net';
+import { decodedPart, type Network, type ProxyServer } from '../core/connector.js';
+import { NeverStartError } from '../core/errors.js';
+import { readPlainFileSync } from '../core/plain-file.js';
+import { keepSecret } from '../core/secrets.js';
+import { systemWords } from '../core/system-error.js';
+import { isLoopbackHost } from './address-values.js';
+
+interface ProxySettings {
+  readonly httpsProxy: string | null;
+  readonly httpProxy: string | null;
+  readonly noProxy: string | null;
+}
+
+interface NetworkSettings extends ProxySettings {
+  readonly caFile: string | null;
+  readonly nodeCaFile: string | null;
+}
+
+/** Throws `NeverStartError` (`usage-invalid`) if the file has no certificates. */
+export function networkOf(settings: NetworkSettings): Network {
+  const { caFile, nodeCaFile } = settings;
+  for (const address of [settings.httpsProxy, settings.httpProxy])
+    if (address !== null) keepSecret(decodedPart(new URL(address).password));
+  return {
+    proxyFor: (address) => proxyFor(address, settings),
+    extraCa: caFile === null ? null : readCertificates(caFile) + readNodeCertificates(nodeCaFile),
+  };
+}
+
+/**
+ * The proxy for an address, by its scheme; null: none, or NO_PROXY names the host, or the host is
+ * this machine. Pure.
+ */
+export function proxyFor(
+  address: string,
+  { httpsProxy, httpProxy, noProxy }: ProxySettings,
+): ProxyServer | null {
+  const { protocol, hostname, port } = new URL(address);
+  const isHttps = protocol === 'https:';
+  const proxy = isHttps ? httpsProxy : httpProxy;
+  const host = hostname.replace(/^\[|\]$|\.$/g, '');
+  if (proxy === null || isLoopbackHost(host)) return null;
+  const isExempt = (noProxy ?? '')
+    .split(/[\s,]+/)
+    .some((entry) => isNamedBy(entry.toLowerCase(), host, port || (isHttps ? '443' : '80')));
+  return isExempt ? null : { address: proxy, source: isHttps ? 'HTTPS_PROXY' : 'HTTP_PROXY' };
+}
+
+/**
+ * Whether an entry of NO_PROXY names a host, as curl reads it: `*`; a name, with a dot before it or
+ * not, and all below it; an address; a network (`10.0.0.0/8`); each but a network with `:port` too.
+ */
+function isNamedBy(entry: string, host: string, port: string): boolean {
+  if (entry === '*') return true;
+  const [network = '', bits] = entry.split('/');
+  const family = isIP(network) === 6 ? 'ipv6' : 'ipv4';
+  if (bits !== undefined) {
+    const widest = family === 'ipv6' ? 128 : 32;
+    if (isIP(network) === 0 || isIP(host) === 0 || !/^\d+$/.test(bits) || Number(bits) > widest) return false;
+    const list = new BlockList();
+    list.addSubnet(network, Number(bits), family);
+    return list.check(host, isIP(host) === 6 ? 'ipv6' : 'ipv4');
+  }
+  if (isIP(entry) !== 0) return entry === host;
+  const [, named = entry, namedPort] = /^(.+):(\d+)$/.exec(entry) ?? [];
+  const name = named
+    .replace(/^\[|\]$/g, '')
+    .replace(/^\*?\./, '')
+    .replace(/\.$/, '');
+  if (name === '' || (namedPort !== undefined && namedPort !== port)) return false;
+  return host === name || (isIP(host) === 0 && host.endsWith(`.${name}`));
+}
+
+const CERTIFICATE = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[\s\S]+?-----END [^-]+-----/g;
+
+/** The certificates of a file in PEM, without the rest of the file. */
+function readCertificates(path: string): string {
+  const refuse = (what: string, subject: string, todo: string, cause?: unknown) =>
+    new NeverStartError({ code: 'usage-invalid', what, subject, todo, cause });
+  let text: string;
+  try {
+    text = readPlainFileSync(path);
+  } catch (error) {
+    const subject = `--ca-file ${path} (${systemWords(error)})`;
+    throw refuse('the file of certificates cannot be read', subject, 'name a readable file', error);
+  }
+  const found = text.match(CERTIFICATE) ?? [];
+  const wrong = found.findIndex((pem) => !isCertificate(pem));
+  if (found.length > 0 && wrong === -1) return `${found.join('\n')}\n`;
+  const what = found.length === 0 ? 'the file has no certificate in PEM' : 'a certificate cannot be read';
+  const subject = `--ca-file ${path}${found.length === 0 ? '' : `, number ${wrong + 1}`}`;
+  const todo =
+    'name a text file with BEGIN CERTIFICATE and END CERTIFICATE around each; `openssl x509 -inform der` converts a binary file';
+  throw refuse(what, subject, todo);
+}
+
+/** What Node has read of NODE_EXTRA_CA_CERTS; if that fails, Node warns and continues. */
+function readNodeCertificates(path: string | null): string {
+  try {
+    return path === null ? '' : readCertificates(path);
+  } catch {
+    return '';
+  }
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    new X509Certificate(pem);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * How this process reaches other hosts over HTTP: directly or through a proxy, and whom it trusts.
+ *
+ * Through a proxy everything uses a tunnel (CONNECT), http addresses too: a proxy that sees no
+ * request cannot log, cache or repeat it. Undici's `ProxyAgent` is not used: it has no time limit
+ * for CONNECT, and retries a proxy that hangs up without a pause (7.30: about 4,000 times a
+ * second).
+ */
+import { createRequire } from 'node:module';
+import type { LookupFunction, Socket } from 'node:net';
+import type { SecureContext } from 'node:tls';
+import type { buildConnector } from 'undici';
+import { ConnectionFault, systemFault } from './system-error.js';
+
+export interface ProxyServer {
+  /** `http://` or `https://`, possibly with credentials: not for messages. */
+  readonly address: string;
+  /** The variable that names it, for messages. */
+  readonly source: string;
+}
+
+export interface Network {
+  /** The proxy for an address (`https://host:port`); null: it is reached directly. */
+  readonly proxyFor: (address: string) => ProxyServer | null;
+  /** Certificates in PEM that are trusted besides Node's own; null: none. */
+  readonly extraCa: string | null;
+}
+
+/** Without proxies and further certificates. */
+export const PLAIN_NETWORK: Network = { proxyFor: () => null, extraCa: null };
+
+/** Loaded on first use, so that commands without requests start sooner. */
+const load = createRequire(import.meta.url);
+
+/**
+ * Options for `tls.connect`: `pem` is trusted besides Node's own roots. Node 20 drops those of
+ * NODE_EXTRA_CA_CERTS once something is added, so `pem` includes them.
+ */
+export function trusting(pem: string | null): { readonly secureContext?: SecureContext } {
+  if (pem === null) return {};
+  const { createSecureContext } = load('node:tls') as typeof import('node:tls');
+  const secureContext = createSecureContext();
+  // The option `ca` would replace the roots; this is how Node itself adds to a context.
+  secureContext.context.addCACert(pem);
+  return { secureContext };
+}
+
+/** For undici's `connect`. `timeoutMs`: for the tunnel and for TLS. `lookup`: without a proxy. */
+export function createConnector(
+  { proxyFor, extraCa }: Network,
+  { timeoutMs: timeout, lookup }: { readonly timeoutMs: number; readonly lookup?: LookupFunction },
+): buildConnector.connector {
+  const undici = load('undici') as typeof import('undici');
+  const trust = trusting(extraCa);
+  const connect = undici.buildConnector({ timeout, ...trust, ...(lookup && { lookup }) });
+  return (options, callback) => {
+    const { protocol, hostname, host = hostname } = options;
+    const proxy = proxyFor(`${protocol}//${host}`);
+    if (proxy === null) return connect(options, callback);
+    const port = options.port || (protocol === 'https:' ? '443' : '80');
+    const target = `${host.replace(/:\d+$/, '')}:${port}`;
+    openTunnel(proxy, target, timeout, trust).then(
+      (socket) => {
+        if (protocol === 'https:') connect({ ...options, httpSocket: socket }, callback);
+        else callback(null, socket.setNoDelay(true));
+      },
+      (error: Error) => callback(error, null),
+    );
+  };
+}
+
+/** A connection to `target` (`host:port`) through the proxy. Rejects with `ConnectionFault`. */
+function openTunnel(
+  { address, source }: ProxyServer,
+  target: string,
+  timeoutMs: number,
+  trust: ReturnType<typeof trusting>,
+): Promise<Socket> {
+  const { protocol, hostname, host, port, username, password } = new URL(address);
+  const isTls = protocol === 'https:';
+  const { request } = load(isTls ? 'node:https' : 'node:http') as typeof import('node:https');
+  const credentials = Buffer.from(`${decodedPart(username)}:${decodedPart(password)}`).toString('base64');
+  const proxy = `the proxy ${host} (${source})`;
+  return new Promise((resolve, reject) => {
+    const connecting = request({
+      method: 'CONNECT',
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: port || (isTls ? 443 : 80),
+      path: target,
+      agent: false,
+      headers: {
+        host: target,
+        'proxy-connection': 'keep-alive',
+        ...(username !== '' && { 'proxy-authorization': `Basic ${credentials}` }),
+      },
+      ...trust,
+    });
+    const tooLong = new ConnectionFault(`${proxy} did not answer in time`, 'passing');
+    const timer = setTimeout(() => connecting.destroy(tooLong), timeoutMs);
+    connecting.once('connect', ({ statusCode = 0 }, socket) => {
+      clearTimeout(timer);
+      if (statusCode >= 200 && statusCode < 300) return resolve(socket);
+      socket.on('error', () => undefined).destroy();
+      reject(refusalOf(statusCode, proxy, target));
+    });
+    connecting.on('error', (error) => {
+      clearTimeout(timer);
+      if (error === tooLong) return reject(error);
+      const { words, kind } = systemFault(error);
+      reject(new ConnectionFault(`${proxy}: ${words}`, kind === 'no_http' ? 'lasting' : kind));
+    });
+    connecting.end();
+  });
+}
+
+/** What an answer to CONNECT other than 2xx means. */
+function refusalOf(status: number, proxy: string, target: string): ConnectionFault {
+  if (status === 407) {
+    const words = `${proxy} does not accept the user and password (407); set them as http://user:password@HOST:PORT`;
+    return new ConnectionFault(words, 'barred');
+  }
+  if (status >= 500 || status === 408 || status === 429)
+    return new ConnectionFault(`${proxy} cannot connect to ${target} at the moment (${status})`, 'passing');
+  const words = `${proxy} refuses to connect to ${target} (${status}); allow the host in the proxy, or name it in NO_PROXY`;
+  return new ConnectionFault(words, 'barred');
+}
+
+/** A decoded part of an address; unchanged if it has a stray `%`. */
+export function decodedPart(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

@@ -1,0 +1,502 @@
+/**
+ * The JSON for programs: the output of `--json`, `/status.json`, reports and webhooks. Types and
+ * the schemas of `brand-enrich schema` come from these shapes. Times are ISO 8601 in UTC, money is
+ * exact decimal text, null means unknown or none. New fields do not change the version.
+ *
+ * Import types only: zod takes time to load.
+ */
+import { z } from 'zod';
+import { EXIT } from './errors.js';
+import { OUTCOME_STATUSES } from './outcome.js';
+
+const count = z.int().nonnegative();
+const time = z.iso.datetime();
+const money = z.string().regex(/^\d+(\.\d+)?$/);
+const counts = z.record(z.string(), count);
+const currency = z.string().nullable().describe('the label set with --currency; nothing is converted');
+const version = z.literal(1);
+/** A name of the previous release, removed in the next one. */
+const old = z.unknown().optional().meta({ deprecated: true });
+const examples = z.array(z.object({ line: count, reason: z.string() }));
+const listed = z.array(z.object({ line: count, value: z.string(), reason: z.string() }));
+const rows = z.object(
+  Object.fromEntries(OUTCOME_STATUSES.map((each) => [each, count])) as Record<
+    (typeof OUTCOME_STATUSES)[number],
+    typeof count
+  >,
+);
+
+/** What was read. */
+const input = {
+  name: z.string(),
+  sha256: z.string(),
+  records: count,
+  columns: z.array(z.object({ name: z.string(), kind: z.string() })),
+  warnings: z.array(z.string()),
+  unreadable: count,
+  misfits: count.describe('unreadable rows with too many or too few cells'),
+  short: count.describe('rows read despite missing last cells'),
+  long: count.describe('rows read despite surplus cells'),
+  examples,
+};
+
+/** Requests of the billing period. */
+const use = {
+  period: z.string().nullable().describe('its first day, or none: the quota never renews'),
+  quota: count.nullable(),
+  limit: count.nullable().describe('quota and overage'),
+  used: count.describe('sent, in flight and by others'),
+  cap: count.nullable().describe('--quota, where it is what counts; null: it is not'),
+  left: count.nullable(),
+  sent: count.describe('counted by this engine'),
+  inFlight: count,
+  others: count.describe('by others with the same token'),
+};
+
+const account = z.object({
+  name: z.string(),
+  ...use,
+  usage: count.nullable().describe('the last report of the service'),
+  closedAt: time.nullable().describe('when the service refused for quota; null: it does not'),
+  answeredAt: time.nullable().describe('the last answer of the service; null: none yet'),
+  isPaused: z.boolean(),
+  ratePerSecond: z.number().nullable().describe('null: unpaced'),
+  days: z
+    .array(z.object({ day: z.iso.date(), used: count }))
+    .describe('use of the period as last seen on each day, oldest first; days without activity are left out'),
+});
+
+const answers = {
+  matched: count,
+  notFound: count,
+  oldestFetchedAt: time.nullable(),
+  newestFetchedAt: time.nullable(),
+};
+
+const spending = z.object({ requests: count, overage: count, overageCost: money });
+
+const spread = z.object({ byUs: count, byOthers: count, total: count });
+
+const run = z.object({
+  id: z.string(),
+  label: z.string().describe('host and file name'),
+  service: z.string(),
+  account: z.string(),
+  status: z
+    .enum(['running', 'held', 'dead', 'finished', 'stopped', 'cancelled'])
+    .describe('held: may not spend now; dead: its process was killed'),
+  isPaused: z.boolean().describe('this run is paused, not only all spending'),
+  startedAt: time,
+  heartbeatAt: time,
+  rows: count.nullable(),
+  identifiers: z.object({
+    distinct: count.nullable(),
+    matched: count,
+    notFound: count,
+    failed: count,
+    stored: count,
+    left: count,
+  }),
+  requests: z.object({
+    sent: count,
+    billed: count,
+    unreported: count.describe('may also have been billed: their workers were killed'),
+    overage: count,
+  }),
+  nothingMatched: z.boolean(),
+  queued: z.string().nullable().describe('the runs that it waits for, in words'),
+  earlier: z
+    .object({ starts: count, billed: count, unreported: count, overage: count })
+    .describe('earlier starts of the same file that stopped, which are not listed'),
+  reason: z.string().nullable(),
+  tally: old,
+  standing: old,
+});
+
+/** An engine, its account and its runs. */
+const status = {
+  engine: z.enum(['embedded', 'redis', 'postgres']),
+  address: z.string(),
+  warnings: z.array(z.string()),
+  account: account.nullable(),
+  budget: z
+    .object({
+      budget: money,
+      price: money,
+      used: money,
+      left: money,
+      overage: count,
+      requestsAllowed: count.describe('by the budget beyond the quota, or beyond --quota'),
+      requestsLeft: count,
+      quotaCap: count.nullable().describe('--quota where it binds'),
+      overageRequests: old,
+    })
+    .nullable(),
+  projection: z
+    .object({
+      endsOn: z.iso.date(),
+      daysGone: z.number(),
+      daysLeft: z.number(),
+      used: spread,
+      projected: spread,
+      limitReachedOn: z.iso.date().nullable(),
+    })
+    .nullable(),
+  currency,
+  queue: z.object({ waiting: count, active: count, delayed: count }).nullable().describe('in chunks'),
+  answers: z.object(answers),
+  runs: z.array(run).describe('newest first'),
+};
+
+const scheduled = {
+  name: z.string(),
+  line: z.string().describe('the command as it was entered'),
+  cron: z.string(),
+  tz: z.string(),
+  input: z.string(),
+  catchesUp: z.boolean(),
+};
+
+const schedule = {
+  ...scheduled,
+  host: z.string(),
+  source: z.string().nullable().describe('its config file; null: schedule add'),
+  addedAt: time,
+};
+
+const ended = z.object({
+  dueAt: time.nullable().describe('null: run by hand'),
+  startedAt: time,
+  endedAt: time,
+  exitCode: z.int(),
+  sentence: z.string(),
+  output: z.string().nullable(),
+});
+
+const scheduleState = z.object({
+  ...schedule,
+  nextAt: time.nullable(),
+  isRunning: z.boolean(),
+  isHostUp: z.boolean(),
+  isHostAway: old,
+  last: ended.nullable(),
+  runs: z.array(ended).describe('the last ten, newest first'),
+  passed: z
+    .object({ why: z.enum(['skipped', 'missed']), dueAt: time.nullable(), at: time })
+    .nullable()
+    .describe('the last time without a run'),
+});
+
+export const DOCUMENTS = {
+  report: z
+    .object({
+      version,
+      run: z.object({
+        id: z.string(),
+        key: z.string().describe('the same for the same command and content'),
+        service: z.string(),
+        status: z
+          .enum(['finished', 'stopped', 'cancelled', 'declined', 'too_many_failures', 'halted'])
+          .describe('declined: it ended after its trial'),
+        isComplete: z.boolean(),
+        nothingMatched: z.boolean(),
+        exitCode: z.literal(Object.values(EXIT)),
+      }),
+      reason: z.string().nullable().describe('why it stopped'),
+      next: z.string().nullable().describe('what to do next, in words; null: nothing'),
+      input: z.object(input),
+      rows,
+      listed: z
+        .object({ not_found: listed, failed: listed, invalid: listed })
+        .describe(
+          'the first hundred rows of each, in the order of the file; value: identifier or invalid cell, cut after 200 characters',
+        ),
+      reasons: counts.describe('why rows are invalid or skipped'),
+      identifiers: z.object({
+        distinct: count,
+        duplicateRows: count,
+        byKind: counts,
+        matched: count,
+        notFound: count,
+        beingFetched: count.describe('not found yet: the service is fetching them'),
+        failed: count,
+        deferred: count,
+        stored: count.describe('matched and not found without a request'),
+      }),
+      failures: counts.describe('why identifiers failed'),
+      quality: z.object({
+        poor: count,
+        acceptable: count,
+        high: count,
+        unscored: count,
+        histogram: z.array(count),
+      }),
+      requests: z.object({
+        sent: count,
+        billed: count,
+        unreported: count.describe('may also have been billed: their workers were killed'),
+        overage: count,
+        overageCost: money,
+        savedByStored: count,
+        savedByOthers: count.describe('looked up by another run in the meantime'),
+        savedByDuplicates: count,
+      }),
+      cost: z
+        .object({
+          brands: count.describe('distinct identifiers that matched'),
+          run: spending.describe('in this run'),
+          inAll: spending.describe('with earlier starts of the same command that stopped'),
+        })
+        .describe('what the brands cost; unreported requests are included'),
+      currency,
+      account: z.object(use).nullable(),
+      fetchedAt: z.object({
+        oldest: time.nullable(),
+        newest: time.nullable(),
+        scoresMayHaveDrifted: z.boolean(),
+      }),
+      files: z
+        .object({ output: z.string(), errors: z.string().nullable() })
+        .describe('run --json: as the command names them; the report file: as seen from its folder'),
+      accounting: z.object({ recordsRead: count, rowsByStatus: count, recordsWritten: count.nullable() }),
+      startedAt: time,
+      endedAt: time,
+      seconds: z.number(),
+    })
+    .describe('the report of a run: its file, and run --json'),
+  plan: z
+    .object({
+      version,
+      input: z.object(input),
+      rows: z.object({
+        total: count,
+        asked: count,
+        duplicates: count,
+        skipped: count,
+        invalid: count,
+        unreadable: old,
+        misfits: old,
+        short: old,
+        long: old,
+      }),
+      reasons: counts,
+      skipReasons: counts,
+      identifiers: z.object({
+        distinct: count,
+        duplicateRows: count,
+        byKind: counts,
+        stored: count.nullable(),
+      }),
+      requests: z.object({ least: count, most: count }),
+      spending: z
+        .object({
+          requests: count,
+          withinQuota: count.nullable(),
+          overage: count,
+          overageCost: money.describe('at most'),
+          deferred: count.nullable(),
+          overageRequests: old,
+          maxCost: old,
+        })
+        .nullable(),
+      currency,
+      priority: z
+        .object({
+          sentence: z.string(),
+          first: z.array(z.object({ identifier: z.string(), value: z.string().nullable() })),
+          last: z.object({ identifier: z.string(), value: z.string().nullable() }).nullable(),
+        })
+        .nullable(),
+      account: z.object(use).nullable(),
+      files: z.object({ output: z.string(), errors: z.string(), report: z.string() }),
+      warnings: old,
+      columns: old,
+      examples: old,
+      stored: old,
+    })
+    .describe('plan --json and run --dry-run --json'),
+  status: z
+    .object({
+      version,
+      ...status,
+      closedInboxes: z.array(
+        z.object({ host: z.string(), folder: z.string(), reason: z.string(), why: old }),
+      ),
+      ledger: old,
+      limit: old,
+      outcomes: old,
+      spools: z
+        .array(
+          z.object({
+            engine: z.string().nullable(),
+            folder: z.string(),
+            answers: count,
+            since: time,
+            isOwn: z.boolean(),
+          }),
+        )
+        .describe('paid answers on this disk'),
+    })
+    .describe('status --json'),
+  dashboard: z
+    .object({
+      version,
+      host: z.string(),
+      isStopping: z.boolean(),
+      engineUnavailableSince: time.nullable(),
+      serviceOutage: z.string().nullable(),
+      engineAwayNoticedAt: old,
+      serviceTrouble: old,
+      data: z
+        .object({
+          at: time,
+          hold: z.enum(['paused', 'closed', 'used up']).nullable().describe('why no request may be sent'),
+          ...status,
+          inboxes: z.array(
+            z.object({
+              folder: z.string(),
+              closed: z.string().nullable(),
+              queued: z.array(z.string()).describe('files not taken yet'),
+              inProgress: z.array(z.string()),
+              waiting: z
+                .array(
+                  z.object({
+                    file: z.string(),
+                    folder: z.string(),
+                    since: time.nullable(),
+                    reason: z.string(),
+                  }),
+                )
+                .nullable(),
+            }),
+          ),
+          schedules: z.array(scheduleState),
+          quota: old,
+        })
+        .nullable()
+        .describe('null: the engine has not answered yet'),
+    })
+    .describe('/status.json of the dashboard'),
+  notice: z
+    .object({
+      version,
+      event: z.enum(['finish', 'failure', 'limit', 'parked']),
+      at: time,
+      isSample: z.boolean(),
+      run: z.object({ id: z.string().nullable(), label: z.string() }),
+      reason: z.string().nullable(),
+      rows: rows.nullable(),
+      requests: z
+        .object({ sent: count, billed: count, unreported: count, overage: count, overageCost: money })
+        .nullable(),
+      currency,
+      account: z.object(use).nullable(),
+      files: z.object({ output: z.string(), errors: z.string().nullable() }).nullable(),
+      report: z.string().nullable().describe('path of the JSON report'),
+    })
+    .describe('the body of a webhook'),
+  error: z
+    .object({ version, error: z.object({ code: z.string(), message: z.string(), exitCode: z.int() }) })
+    .describe('any command that fails, with --json'),
+  ledger: z
+    .object({ version, account, period: old, sent: old, held: old, others: old, quota: old, usage: old })
+    .describe('ledger show and observe --json'),
+  'ledger-reset': z.object({ version, reset: z.string() }).describe('ledger reset --json'),
+  answers: z.object({ version, ...answers }).describe('outcomes stats --json'),
+  forgotten: z.object({ version, forgotten: count }).describe('outcomes forget and purge --json'),
+  pause: z
+    .object({
+      version,
+      run: z.string().nullable().describe('null: all spending'),
+      isPaused: z.boolean(),
+      paused: old,
+    })
+    .describe('pause and resume --json'),
+  cancel: z.object({ version, cancelled: z.string() }).describe('cancel --json'),
+  'engine-status': z
+    .object({
+      version,
+      engine: z.enum(['embedded', 'redis', 'postgres']),
+      address: z.string(),
+      isRunning: z.boolean(),
+      serverVersion: z.string().nullable(),
+      sessions: count,
+      bytes: count,
+      processes: z.array(z.int()).optional(),
+      data: z.string().optional(),
+      log: z.string().optional(),
+    })
+    .describe('engine status --json'),
+  'engine-stop': z.object({ version, stopped: z.boolean() }).describe('engine stop --json'),
+  'engine-export': z
+    .object({ version, file: z.string(), answers: count, accounts: count, unreadable: count })
+    .describe('engine export --json'),
+  'engine-import': z
+    .object({
+      version,
+      answers: count,
+      taken: count,
+      known: count,
+      expired: count,
+      broken: count,
+      accounts: z.array(
+        z.object({
+          account: z.string(),
+          period: z.string().nullable(),
+          spent: count,
+          result: z.enum(['counted', 'in flight', 'another period']),
+        }),
+      ),
+      problems: z.array(z.string()),
+    })
+    .describe('engine import --json'),
+  schedules: z.object({ version, schedules: z.array(scheduleState) }).describe('schedule list --json'),
+  'schedule-add': z
+    .object({ version, schedule: z.object(schedule), nextAt: time })
+    .describe('schedule add --json'),
+  'schedule-remove': z.object({ version, removed: z.string() }).describe('schedule remove --json'),
+  'schedule-run': z
+    .object({ version, asked: z.string(), isHostUp: z.boolean(), isHostAway: old })
+    .describe('schedule run-now --json'),
+  config: z
+    .object({
+      version,
+      file: z.string().nullable(),
+      settings: z.array(z.object({ name: z.string(), value: z.string(), origin: z.string() })),
+      schedules: z.array(z.object(scheduled)).describe('those of the config file'),
+    })
+    .describe('config --json'),
+  statement: z
+    .object({
+      version,
+      account: z.string(),
+      month: z.string(),
+      plan: z.enum(['free', 'paid']),
+      quota: count,
+      requests: count,
+      overageRequests: count,
+      overagePrice: money,
+      overageOwed: money,
+      isFinal: z.boolean(),
+    })
+    .describe('serve --statement, one for each account'),
+  catalogue: z
+    .object({
+      version,
+      file: z.string(),
+      brands: count,
+      cryptoSymbols: count,
+      etfTickers: count,
+      etfProviders: count,
+      seed: count,
+    })
+    .describe('generate-catalogue --json'),
+  init: z.object({ version, config: z.string(), tokenFile: z.string().nullable() }).describe('init --json'),
+};
+
+type ReadonlyDeep<T> = T extends object ? { readonly [Key in keyof T]: ReadonlyDeep<T[Key]> } : T;
+
+/** The contents of a document; printing adds the version. */
+export type Document<Name extends keyof typeof DOCUMENTS> = ReadonlyDeep<
+  Omit<z.infer<(typeof DOCUMENTS)[Name]>, 'version'>
+>;

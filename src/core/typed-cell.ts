@@ -1,0 +1,174 @@
+/**
+ * Cells of formats with types (workbooks, Parquet). The `raw` of a row is a JSON array of
+ * {@link TypedCell}. Numbers keep their digits and number format, so that cells can be written
+ * unchanged; `textOfCell` gives their text.
+ */
+
+/** One cell. `null`: empty; text, numbers and booleans: themselves. */
+export type TypedCell =
+  | null
+  | string
+  | number
+  | boolean
+  /** A number, as digits if a double would lose some; number format by position. */
+  | { readonly n: number | string; readonly f?: number }
+  /** Text with a number format (`@` keeps `007` a text when it is edited). */
+  | { readonly s: string; readonly f: number }
+  /** An error of a formula: `#N/A`. */
+  | { readonly e: string }
+  /** A moment or a day, ISO 8601. */
+  | { readonly t: string }
+  /** The address of a web page. */
+  | { readonly u: string }
+  /** JSON text: a list or an object. */
+  | { readonly j: string }
+  /** A stored value of a Parquet file (`parquet-value.ts`), and its cell. */
+  | { readonly p: unknown; readonly c: TypedCell };
+
+/** The number formats and dates of one table. */
+export interface CellFormats {
+  /** Number formats as spreadsheets write them; 0 is always `General`. */
+  readonly codes: readonly string[];
+  /** Whether day 0 is 1904-01-01 (workbooks of old Macs) and not 1899-12-30. */
+  readonly is1904: boolean;
+}
+
+/** Of tables without number formats. */
+export const NO_FORMATS: CellFormats = { codes: ['General'], is1904: false };
+
+/** How many digits of a number as text say something: not leading zeros, nor the exponent. Pure. */
+export function significantDigits(number: string): number {
+  return number.replace(/^-?0*\.?0*|[eE].*|\D/g, '').length;
+}
+
+/** ECMA-376, 18.8.30: formats with a number and no code in files; dates differ by language. */
+export const BUILT_IN_FORMATS: Readonly<Record<number, string>> = {
+  1: '0',
+  2: '0.00',
+  3: '#,##0',
+  4: '#,##0.00',
+  9: '0%',
+  10: '0.00%',
+  11: '0.00E+00',
+  12: '# ?/?',
+  13: '# ??/??',
+  14: 'mm-dd-yy',
+  15: 'd-mmm-yy',
+  16: 'd-mmm',
+  17: 'mmm-yy',
+  18: 'h:mm AM/PM',
+  19: 'h:mm:ss AM/PM',
+  20: 'h:mm',
+  21: 'h:mm:ss',
+  22: 'm/d/yy h:mm',
+  37: '#,##0 ;(#,##0)',
+  38: '#,##0 ;[Red](#,##0)',
+  39: '#,##0.00;(#,##0.00)',
+  40: '#,##0.00;[Red](#,##0.00)',
+  45: 'mm:ss',
+  46: '[h]:mm:ss',
+  47: 'mmss.0',
+  48: '##0.0E+0',
+  49: '@',
+};
+
+/** Parses the `raw` of a row. */
+export function readTyped(raw: string): TypedCell[] {
+  return JSON.parse(raw);
+}
+
+/** The text of a cell: dates in ISO 8601 without a zone, `TRUE` and `FALSE`. */
+export function textOfCell(cell: TypedCell, formats: CellFormats): string {
+  if (cell === null) return '';
+  if (typeof cell === 'string') return cell;
+  if (typeof cell === 'number') return String(cell);
+  if (typeof cell === 'boolean') return cell ? 'TRUE' : 'FALSE';
+  if ('s' in cell) return cell.s;
+  if ('e' in cell) return cell.e;
+  if ('t' in cell) return cell.t;
+  if ('u' in cell) return cell.u;
+  if ('j' in cell) return cell.j;
+  if ('c' in cell) return textOfCell(cell.c, formats);
+  return momentOf(cell, formats) ?? String(cell.n);
+}
+
+/** The cell as JSON: numbers and booleans keep their type, anything else is text. */
+export function jsonOfCell(cell: TypedCell, formats: CellFormats): string {
+  if (cell === null) return 'null';
+  if (typeof cell === 'object' && 'j' in cell) return cell.j;
+  if (typeof cell === 'object' && 'c' in cell) return jsonOfCell(cell.c, formats);
+  if (typeof cell === 'object' && 'n' in cell && momentOf(cell, formats) === null) {
+    return /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/.test(String(cell.n))
+      ? String(cell.n)
+      : JSON.stringify(String(cell.n));
+  }
+  return JSON.stringify(typeof cell === 'object' ? textOfCell(cell, formats) : cell);
+}
+
+/** ISO text of a number with a format for dates or times of day; null for others. */
+function momentOf(cell: { readonly n: number | string; readonly f?: number }, formats: CellFormats) {
+  const shown = momentShown(formats.codes[cell.f ?? 0] ?? '');
+  return shown === null ? null : isoOfSerial(Number(cell.n), shown, formats.is1904);
+}
+
+interface MomentShown {
+  readonly date: boolean;
+  readonly time: boolean;
+}
+
+const shownByCode = new Map<string, MomentShown | null>();
+
+/** The parts of a date that a number format shows; null: it shows a number or a duration. */
+export function momentShown(code: string): MomentShown | null {
+  const known = shownByCode.get(code);
+  if (known !== undefined) return known;
+  // Quotes, escapes, padding, colours and conditions have no meaning here.
+  const [first = ''] = code
+    .replace(/AM\/PM|A\/P/gi, 'h')
+    .replace(/"[^"]*"|\\.|_.|\*.|\[(?!h+\]|m+\]|s+\])[^\]]*\]/gi, '')
+    .split(';');
+  const isLength = /\[[hms]+\]/i.test(first);
+  const isOther = isLength || /general|[#?]|^0|@/i.test(first);
+  const time = /[hs]/i.test(first);
+  const date = /[yd]|m/i.test(time ? first.replace(/m/gi, (m, at) => (isMinute(first, at) ? '' : m)) : first);
+  const shown = isOther || (!time && !date) ? null : { date, time };
+  if (shownByCode.size < 1_000) shownByCode.set(code, shown);
+  return shown;
+}
+
+/** Whether the `m` at this position means minutes: after hours or before seconds. */
+function isMinute(code: string, at: number): boolean {
+  return /h[^a-z]*m*$/i.test(code.slice(0, at)) || /^m+[^a-z]*s/i.test(code.slice(at));
+}
+
+const DAY_MS = 86_400_000;
+/** Days from 1899-12-30 and 1904-01-01 to 1970-01-01. */
+const EPOCH_DAYS = { from1900: 25_569, from1904: 24_107 };
+/** After 9999-12-31, the last day of a spreadsheet. */
+const LAST_SERIAL = 2_958_466;
+
+/**
+ * The date of a serial number, without a zone. In spreadsheets 1900-02-29 exists (serial 60), so
+ * days before it count from 1899-12-31. null: outside the range of a spreadsheet.
+ */
+function isoOfSerial(serial: number, { date, time }: MomentShown, is1904: boolean): string | null {
+  if (!(serial >= 0 && serial < LAST_SERIAL)) return null;
+  const isLeapBug = !is1904 && serial < 61;
+  const day = Math.floor(serial);
+  const shifted = isLeapBug && day < 60 ? serial + 1 : serial;
+  const ms = Math.round((shifted - (is1904 ? EPOCH_DAYS.from1904 : EPOCH_DAYS.from1900)) * DAY_MS);
+  const [whole = '', clock = ''] = new Date(ms).toISOString().slice(0, 23).split('T');
+  const seconds = clock.replace(/\.000$/, '');
+  if (!date && day === 0) return seconds;
+  const dayText = isLeapBug && day === 60 ? '1900-02-29' : whole;
+  return time || seconds !== '00:00:00' ? `${dayText}T${seconds}` : dayText;
+}
+
+/** The serial number of an ISO text, zones converted to UTC; null: not an ISO text. */
+export function serialOfIso(iso: string, is1904: boolean): number | null {
+  if (!/^\d{4}-\d\d-\d\d/.test(iso)) return null;
+  const zoned = /\d(?:Z|[+-]\d\d:?\d\d)$/.test(iso) || !iso.includes('T') ? iso : `${iso}Z`;
+  const ms = Date.parse(zoned);
+  const serial = ms / DAY_MS + (is1904 ? EPOCH_DAYS.from1904 : EPOCH_DAYS.from1900);
+  return Number.isFinite(ms) && serial >= (is1904 ? 0 : 61) && serial < LAST_SERIAL ? serial : null;
+}

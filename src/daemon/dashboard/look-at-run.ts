@@ -1,0 +1,132 @@
+/** What the run page shows: the record, what is concluded of it, its account, its files. */
+import { hostname } from 'node:os';
+import { withinDeadline } from '../../core/lifecycle.js';
+import type { Engine } from '../../engine/engine.js';
+import type { LedgerState } from '../../ledger/ledger.js';
+import { answeredOf, type RunRecord } from '../../stores/run-store.js';
+import { type EndedJob, findJobOf } from '../inbox/ended-jobs.js';
+import type { DashboardView } from './gather-dashboard.js';
+import { isAtWork, judgeRuns, type ShownRun } from './runs-section.js';
+
+export interface RunView {
+  /** The page around it: its machine, its time, and the outage of its engine. */
+  readonly view: DashboardView;
+  readonly shown: ShownRun;
+  /** By the clock that dates the record. */
+  readonly storeNow: number;
+  /** Its account; null while unknown. */
+  readonly ledger: LedgerState | null;
+  /** null: too early, or it does not run. */
+  readonly speed: Speed | null;
+  /** A later start of the same file; null: none is known. */
+  readonly newer: RunRecord | null;
+  /** Its files in an inbox of this process, and the number of the inbox; null: none. */
+  readonly job: { readonly inbox: number; readonly job: EndedJob } | null;
+  readonly isOfThisHost: boolean;
+}
+
+/** Answers per second. `spanMs` null: on average since its start. */
+export interface Speed {
+  readonly perSecond: number;
+  readonly spanMs: number | null;
+}
+
+interface Look {
+  readonly at: number;
+  readonly answered: number;
+}
+
+const SPAN_MS = 60_000;
+const SPAN_LEAST_MS = 4_000;
+
+/** How fast a run is: by earlier looks, else since its start; null: too early. Pure. */
+export function speedOf(run: RunRecord, looks: readonly Look[], storeNow: number): Speed | null {
+  const [first, last] = [looks[0], looks.at(-1)];
+  const spanMs = first && last ? last.at - first.at : 0;
+  if (first && last && spanMs >= SPAN_LEAST_MS)
+    return { perSecond: Math.max(0, ((last.answered - first.answered) * 1_000) / spanMs), spanMs };
+  const lifeMs = storeNow - run.asOf;
+  if (lifeMs < SPAN_LEAST_MS) return null;
+  // Stored answers are counted at once.
+  return { perSecond: ((answeredOf(run) - run.tally.stored) * 1_000) / lifeMs, spanMs: null };
+}
+
+const RUNS_REMEMBERED = 50;
+
+/** The looks of the last minute at each run. */
+export function createLooks() {
+  const known = new Map<string, Look[]>();
+  return {
+    /** `at`: when the record was read, by one clock. */
+    note(run: RunRecord, at: number): readonly Look[] {
+      const looks = (known.get(run.id) ?? []).filter((each) => at - each.at <= SPAN_MS && each.at < at);
+      looks.push({ at, answered: answeredOf(run) });
+      // Set anew, so that the map stays in the order of the last look.
+      known.delete(run.id);
+      known.set(run.id, looks);
+      const oldest = known.keys().next();
+      if (known.size > RUNS_REMEMBERED && !oldest.done) known.delete(oldest.value);
+      return looks;
+    },
+  };
+}
+
+const DEADLINE_MS = 2_000;
+const RUN_ID = /^[\w.-]{1,100}$/;
+
+export interface RunLookContext {
+  readonly engine: Pick<Engine, 'runs' | 'ledger'>;
+  readonly look: () => Promise<DashboardView>;
+  /** The watched folders. */
+  readonly inboxes: readonly string[];
+}
+
+/** Looks at one run. null: there is no such run; `unavailable`: the engine does not answer. */
+export function createRunLook({ engine, look, inboxes }: RunLookContext) {
+  const looks = createLooks();
+
+  async function lookForJob(run: RunRecord): Promise<RunView['job']> {
+    const jobs = await Promise.all(inboxes.map((root) => findJobOf(root, run)));
+    const inbox = jobs.findIndex((job) => job !== null);
+    const job = jobs[inbox];
+    return job == null ? null : { inbox, job };
+  }
+
+  return async (id: string): Promise<RunView | null | 'unavailable'> => {
+    if (!RUN_ID.test(id)) return null;
+    const view = await look();
+    const { data } = view;
+    if (data === null) return 'unavailable';
+    const listed = data.runs.find((run) => run.id === id);
+    const isOut = view.outageNoticedAt !== null;
+    const run = listed ?? (isOut ? undefined : await inTime(engine.runs.get(id)));
+    if (run === undefined) return 'unavailable';
+    if (run === null) return null;
+    const shown = judgeRuns({ ...data, runs: listed ? data.runs : [...data.runs, run] }).find(
+      (each) => each.run.id === id,
+    );
+    if (shown === undefined) return null;
+    const { account } = run.settings;
+    const isShown = account === data.account || isOut;
+    const ledger = isShown ? data.ledger : ((await inTime(engine.ledger.show(account))) ?? null);
+    const isWorking = isAtWork(shown);
+    return {
+      view,
+      shown,
+      storeNow: data.storeNow,
+      ledger,
+      speed: shown.standing === 'running' ? speedOf(run, looks.note(run, data.at), data.storeNow) : null,
+      newer: data.runs.find((each) => each.key === run.key && each.asOf > run.asOf) ?? null,
+      job: isWorking ? null : await lookForJob(run),
+      isOfThisHost: run.label.startsWith(`${hostname()}: `),
+    };
+  };
+}
+
+/** undefined: the engine failed, or did not answer in time. */
+function inTime<T>(asked: Promise<T>): Promise<T | undefined> {
+  return withinDeadline(
+    asked.catch(() => undefined),
+    DEADLINE_MS,
+  );
+}

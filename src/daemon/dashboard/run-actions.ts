@@ -1,0 +1,161 @@
+/** What can be done with runs, and with all spending of the engine. */
+import { partsOf } from '../../context/status-document.js';
+import { NeverStartError, usageProblem } from '../../core/errors.js';
+import { countOf, moneyText } from '../../core/figures.js';
+import type { Engine } from '../../engine/engine.js';
+import { accountOfRun, estimateSpending } from '../../run/lookups/spending.js';
+import type { RunRecord } from '../../stores/run-store.js';
+import type { Action } from './actions.js';
+import type { DashboardView } from './gather-dashboard.js';
+import type { RunView } from './look-at-run.js';
+import { runPath } from './plain-pages.js';
+import { actionsOf, type MoneyTerms, type RunAction } from './run-page.js';
+import { isAtWork, judgeRuns, nameAndHostOf } from './runs-section.js';
+
+export interface RunActionContext {
+  readonly engine: Pick<Engine, 'runs' | 'ledger'>;
+  readonly look: () => Promise<DashboardView>;
+  readonly lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>;
+  readonly terms: MoneyTerms;
+}
+
+/** Pause, resume and cancel one run; pause and resume all. */
+export function runActions({ engine, look, lookAtRun, terms }: RunActionContext): Action[] {
+  /** The run, if this can be done with it now. */
+  async function openTo(action: RunAction, id: string): Promise<RunRecord> {
+    const seen = await lookAtRun(id);
+    if (seen === 'unavailable' || seen?.view.outageNoticedAt != null) throw noEngine(id);
+    if (seen === null) throw refusal('the engine knows no such run', id, 'go back to the dashboard');
+    if (!actionsOf(seen.shown).includes(action))
+      throw refusal(`this run cannot be ${DONE[action]} now`, id, 'reload the page');
+    return seen.shown.run;
+  }
+
+  async function assertEngine(): Promise<void> {
+    if ((await look()).outageNoticedAt !== null) throw noEngine('spending of all runs');
+  }
+
+  const isAllPaused = async () => (await look()).data?.ledger?.isPaused === true;
+
+  async function setPaused(id: string, isPaused: boolean) {
+    const run = await openTo(isPaused ? 'pause' : 'resume', id);
+    if (!(await engine.runs.setPaused(id, isPaused)))
+      throw refusal('this run has ended', id, 'reload the page');
+    const { name } = nameAndHostOf(run);
+    const sentence = isPaused
+      ? `${name} is paused: nothing more is sent for it`
+      : `${name} is resumed${(await isAllPaused()) ? ', but all spending is paused' : ''}`;
+    return { path: runPath(id), sentence, subject: id };
+  }
+
+  return [
+    {
+      path: '/runs/:id/pause',
+      carryOut: ({ params: { id = '' } }) => setPaused(id, true),
+    },
+    {
+      path: '/runs/:id/resume',
+      async ask({ params: { id = '' } }) {
+        const run = await openTo('resume', id);
+        const lines = [await costLine(engine, run, terms), STORED];
+        return { title: `Resume ${nameAndHostOf(run).name}?`, lines, yes: 'Resume' };
+      },
+      carryOut: ({ params: { id = '' } }) => setPaused(id, false),
+    },
+    {
+      path: '/runs/:id/cancel',
+      async ask({ params: { id = '' } }) {
+        const run = await openTo('cancel', id);
+        return {
+          title: `Cancel ${nameAndHostOf(run).name}?`,
+          lines: [leftLine(run), ENDS],
+          yes: 'Cancel the run',
+        };
+      },
+      async carryOut({ params: { id = '' } }) {
+        const run = await openTo('cancel', id);
+        if (!(await engine.runs.cancel(id)))
+          throw refusal('the engine knows no such run', id, 'go back to the dashboard');
+        const { name } = nameAndHostOf(run);
+        return {
+          path: runPath(id),
+          sentence: `${name} is cancelled; its paid answers stay stored`,
+          subject: id,
+        };
+      },
+    },
+    {
+      path: '/pause',
+      async carryOut() {
+        await assertEngine();
+        await engine.ledger.setPaused(true);
+        return { path: '/', sentence: 'Spending is paused: nothing more is sent for any run' };
+      },
+    },
+    {
+      path: '/resume',
+      async ask() {
+        await assertEngine();
+        const { data } = await look();
+        const alive = data === null ? [] : judgeRuns(data).filter(isAtWork);
+        const runs = alive.map(({ run }) => run);
+        const costs = await Promise.all(runs.map((run) => costLine(engine, run, terms)));
+        const lines = runs.map((run, index) => `${nameAndHostOf(run).name}: ${costs[index]}`);
+        const none = 'No run is active. Schedules and inbox files can spend again.';
+        return {
+          title: 'Resume spending?',
+          lines: [...(lines.length === 0 ? [none] : lines), STORED],
+          yes: 'Resume spending',
+        };
+      },
+      async carryOut() {
+        await assertEngine();
+        await engine.ledger.setPaused(false);
+        return { path: '/', sentence: 'Spending is allowed again' };
+      },
+    },
+  ];
+}
+
+const DONE: Readonly<Record<RunAction, string>> = {
+  pause: 'paused',
+  resume: 'resumed',
+  cancel: 'cancelled',
+};
+
+const STORED = 'Paid answers are stored: they are not bought again.';
+const ENDS =
+  'The run ends and cannot be resumed. Paid answers stay stored: if you start the file again, they are not bought again.';
+
+function refusal(what: string, subject: string, todo: string): NeverStartError {
+  return new NeverStartError(usageProblem(what, subject, todo));
+}
+
+/** It would take effect when the engine is back: then nobody expects it any more. */
+function noEngine(subject: string): NeverStartError {
+  return refusal('the engine does not answer', subject, 'try again when it does');
+}
+
+function leftLine(run: RunRecord): string {
+  const { left, whole } = partsOf(run);
+  if (whole === 0) return 'Its file is still being read, so the number of identifiers is unknown.';
+  return `${countOf(left, 'identifier is', 'identifiers are')} left.`;
+}
+
+/** How many identifiers are left, and what they can cost at most. */
+async function costLine(
+  engine: Pick<Engine, 'ledger'>,
+  run: RunRecord,
+  { overagePrice, currency }: MoneyTerms,
+): Promise<string> {
+  const { settings } = run;
+  const account = await accountOfRun(engine, run.id, settings);
+  // While its file is read nobody knows how many there will be.
+  const left = run.identifiers === null ? Number.POSITIVE_INFINITY : partsOf(run).left;
+  const { overageRequests, maxCost } = estimateSpending(left, account, { settings, overagePrice });
+  const cost =
+    overageRequests === 0
+      ? 'They use requests of the quota and cost no overage.'
+      : `At most ${countOf(overageRequests, 'overage request')}: ${moneyText(maxCost, currency)}.`;
+  return `${leftLine(run)} ${cost}`;
+}

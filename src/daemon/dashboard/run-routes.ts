@@ -1,0 +1,163 @@
+/** The routes of runs and of the files in inboxes: pages, parts, downloads. */
+import { extname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { Context } from 'hono';
+import { NeverStartError, usageProblem } from '../../core/errors.js';
+import { pagePolicyOf } from '../../run/report/render-page.js';
+import { type EndedJob, JOB_PLACES, openJobFile, readJob } from '../inbox/ended-jobs.js';
+import { dropAgain } from '../inbox/job-folder.js';
+import type { Action } from './actions.js';
+import { type GatedApp, sendPage, type Viewer } from './gate.js';
+import { AGAIN_PATH, renderJob } from './job-page.js';
+import type { RunView } from './look-at-run.js';
+import { renderNotice } from './plain-pages.js';
+import { type MoneyTerms, renderRun, renderRunParts } from './run-page.js';
+
+export interface RunRoutes {
+  readonly lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>;
+  /** The watched folders; their numbers are in addresses. */
+  readonly inboxes: readonly string[];
+  readonly terms: MoneyTerms;
+  readonly chartLibrary: string;
+  readonly now: () => number;
+}
+
+const NO_RUN = [
+  'There is no such run',
+  'The engine may have forgotten it: runs are kept for some days.',
+] as const;
+const NO_FILE = [
+  'There is no such file',
+  'It was moved or removed, or its inbox is no longer watched.',
+] as const;
+const NO_ANSWER = ['The engine does not answer', 'Reload this page later: nothing is lost.'] as const;
+
+/** Adds them to an app behind the gate. */
+export function addRunRoutes(
+  app: GatedApp,
+  viewerOf: (context: Context) => Promise<Viewer>,
+  { lookAtRun, inboxes, terms, chartLibrary, now }: RunRoutes,
+): void {
+  const refuse = (context: Context, [title, line]: readonly [string, string], status: 404 | 503) =>
+    sendPage(context, renderNotice(title, line), status);
+
+  app.get('/runs/:id', async (context) => {
+    const seen = await lookAtRun(context.req.param('id'));
+    if (seen === null) return refuse(context, NO_RUN, 404);
+    if (seen === 'unavailable') return refuse(context, NO_ANSWER, 503);
+    return sendPage(context, renderRun(seen, await viewerOf(context), terms));
+  });
+  app.get('/runs/:id/parts', async (context) => {
+    const seen = await lookAtRun(context.req.param('id'));
+    if (seen === null) return refuse(context, NO_RUN, 404);
+    if (seen === 'unavailable') return refuse(context, NO_ANSWER, 503);
+    const viewer = { ...context.get('session'), notice: null };
+    const text = renderRunParts(seen, viewer, terms);
+    return sendPage(context, { html: text, policy: "default-src 'none'" });
+  });
+  app.get('/inboxes/:inbox/:place/:folder/', async (context) => {
+    const { inbox, place, folder } = context.req.param();
+    const job = await findJob(inboxes, inbox, place, folder);
+    if (job === null) return refuse(context, NO_FILE, 404);
+    return sendPage(context, renderJob(Number(inbox), job, await viewerOf(context), now()));
+  });
+  app.get('/inboxes/:inbox/:place/:folder/:name', async (context) => {
+    const { inbox, place, folder, name } = context.req.param();
+    const job = await findJob(inboxes, inbox, place, folder);
+    const file = job?.files.find((each) => each.name === name);
+    const opened = job && file ? await openJobFile(job, file) : null;
+    if (file === undefined || opened === null) return refuse(context, NO_FILE, 404);
+    const { handle, size } = opened;
+    const isPage = file.type === 'page';
+    context.header('content-type', isPage ? 'text/html; charset=utf-8' : contentTypeOf(name));
+    context.header('content-length', String(size));
+    // Others may have written it: only our own scripts run, and it sends nothing.
+    if (isPage) context.header('content-security-policy', pagePolicyOf(chartLibrary));
+    else context.header('content-disposition', attachmentOf(name));
+    if (context.req.method === 'HEAD' || size === 0) {
+      await handle.close();
+      return context.body(null);
+    }
+    // No more than was announced, should it grow.
+    const bytes = handle.createReadStream({ start: 0, end: size - 1, highWaterMark: 262_144 });
+    return context.body(Readable.toWeb(bytes) as ReadableStream);
+  });
+}
+
+/** What an address names, among what there is. */
+async function findJob(
+  inboxes: readonly string[],
+  inbox: string,
+  place: string,
+  folder: string,
+): Promise<EndedJob | null> {
+  const root = /^\d{1,4}$/.test(inbox) ? inboxes[Number(inbox)] : undefined;
+  const known = JOB_PLACES.find((each) => each === place);
+  return root === undefined || known === undefined ? null : readJob(root, known, folder);
+}
+
+const CONTENT_TYPES: Readonly<Record<string, string>> = {
+  '.csv': 'text/csv',
+  '.tsv': 'text/tab-separated-values',
+  '.tab': 'text/tab-separated-values',
+  '.txt': 'text/plain; charset=utf-8',
+  '.json': 'application/json',
+  '.jsonl': 'application/jsonl',
+  '.ndjson': 'application/jsonl',
+  '.xlsx': 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet',
+  '.parquet': 'application/vnd.apache.parquet',
+  '.gz': 'application/gzip',
+  '.zip': 'application/zip',
+};
+
+/** The media type of a file to download; the last ending counts. Pure. */
+export function contentTypeOf(name: string): string {
+  return CONTENT_TYPES[extname(name).toLowerCase()] ?? 'application/octet-stream';
+}
+
+/**
+ * A `content-disposition` for a file of any name: RFC 6266, its name in UTF-8 as RFC 8187 has it,
+ * and in ASCII for old browsers. Pure.
+ */
+export function attachmentOf(name: string): string {
+  // Direction marks would show another ending than the file has.
+  const safe = name.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}/\\]/gu, '_');
+  const ascii = safe.replace(/[^\x20-\x7e]|["%]/gu, '_');
+  const encoded = encodeURIComponent(safe).replace(
+    /['()*]/g,
+    (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
+}
+
+/** "Try again" for failed files. */
+export function failedActions(inboxes: readonly string[]): Action[] {
+  async function find(fields: URLSearchParams) {
+    const inbox = fields.get('inbox') ?? '';
+    const job = await findJob(inboxes, inbox, 'failed', fields.get('folder') ?? '');
+    if (job !== null) return job;
+    const what = 'this file is no longer among the failed ones';
+    throw new NeverStartError(usageProblem(what, fields.get('folder') ?? '', 'reload the page'));
+  }
+  return [
+    {
+      path: AGAIN_PATH,
+      async ask({ fields }) {
+        const { file, folder } = await find(fields);
+        return {
+          title: `Try ${file ?? folder} again?`,
+          lines: [
+            'The file goes back to the inbox, and its earlier results are removed.',
+            'Stored answers cost nothing. Every other identifier needs a request, which can cost money up to the budget.',
+          ],
+          yes: 'Try again',
+        };
+      },
+      async carryOut({ fields }) {
+        const { root, folder } = await find(fields);
+        const file = await dropAgain({ inbox: join(root, 'inbox') }, join(root, 'failed', folder));
+        return { path: '/', sentence: `${file} is in the inbox again`, subject: file };
+      },
+    },
+  ];
+}

@@ -1,0 +1,131 @@
+/** Receiving files on the dashboard, their plans, and starting or discarding them. */
+import type { IncomingMessage } from 'node:http';
+import type { HttpBindings } from '@hono/node-server';
+import { getConnInfo } from '@hono/node-server/conninfo';
+import type { Context } from 'hono';
+import { BrandEnrichError, NeverStartError, usageProblem } from '../../core/errors.js';
+import { withinDeadline } from '../../core/lifecycle.js';
+import type { Log } from '../../core/log.js';
+import { isMoreThan } from '../../run/lookups/spending.js';
+import { choiceOf, type UploadPlans } from '../inbox/plan-upload.js';
+import { withTableEnding } from '../inbox/upload-name.js';
+import type { Upload, Uploads } from '../inbox/uploads.js';
+import { type Action, FORGED, mayAct } from './actions.js';
+import { type GatedApp, type Session, sendPage, type Viewer } from './gate.js';
+import { uploadPath } from './upload-choices.js';
+import { costText, renderUpload, SHOWN_COST } from './upload-page.js';
+
+export interface UploadParts {
+  readonly uploads: Uploads;
+  readonly plans: UploadPlans;
+}
+
+/** A file that is read for longer gets a page that renews itself. */
+const PATIENCE_MS = 3_000;
+
+/** Adds pages, and requests that are no forms. `viewerOf`: with the notice of the last action. */
+export function addUploads(
+  app: GatedApp,
+  viewerOf: (context: Context) => Promise<Viewer>,
+  { uploads, plans, log }: UploadParts & { readonly log: Log },
+): void {
+  app.post('/uploads/check', (context) =>
+    answering(context, context.get('session'), async (asked) => {
+      await uploads.check(asked.inbox, asked.name, Number(context.req.query('size')) || null);
+      return context.body(null, 204);
+    }),
+  );
+
+  app.post('/uploads', (context) => {
+    const session = context.get('session');
+    return answering(context, session, async (asked) => {
+      const { incoming } = context.env as unknown as HttpBindings;
+      const upload = await uploads.receive(asked, incoming as IncomingMessage);
+      const by = { by: session.user, address: getConnInfo(context).remote.address };
+      log.info({ ...by, file: upload.name, bytes: upload.size, upload: upload.id }, 'a file was uploaded');
+      return context.json({ path: uploadPath(upload) }, 201);
+    });
+  });
+
+  app.get('/uploads/:id', async (context) => {
+    const upload = uploads.find(context.req.param('id'));
+    if (upload === null) return context.text(`${GONE}; the dashboard is at /\n`, 404);
+    const choice = choiceOf(new URL(context.req.url).searchParams);
+    const plan = (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS)) ?? null;
+    return sendPage(context, renderUpload({ upload, choice, plan }, await viewerOf(context)));
+  });
+}
+
+const GONE = 'this file was started, discarded, or removed after a day';
+
+/** Reads what is asked, and answers an error of ours in words. */
+async function answering(
+  context: Context,
+  session: Session,
+  action: (asked: { inbox: number; name: string; length: number | null }) => Promise<Response>,
+): Promise<Response> {
+  const { req } = context;
+  if (!mayAct(context, session, req.header('x-form-token') ?? null)) return context.text(FORGED, 403);
+  const inbox = Number(req.query('inbox') ?? 0);
+  const length = req.header('content-length');
+  const asked = {
+    inbox,
+    name: req.query('name') ?? '',
+    length: length === undefined ? null : Number(length),
+  };
+  try {
+    return await action(asked);
+  } catch (error) {
+    if (error instanceof BrandEnrichError) {
+      const status = error.code === 'disk-low' ? 507 : error.code === 'output-unwritable' ? 500 : 400;
+      return context.text(`${error.message}\n`, status);
+    }
+    const { incoming } = context.env as unknown as HttpBindings;
+    // The sender has gone: nobody reads this.
+    if (incoming.destroyed) return context.text('the file did not arrive whole\n', 400);
+    throw error;
+  }
+}
+
+/** Forms of the plan's page. */
+export function uploadActions({ uploads, plans }: UploadParts): Action[] {
+  function find(id = ''): Upload {
+    const upload = uploads.find(id);
+    if (upload !== null) return upload;
+    throw new NeverStartError(usageProblem(GONE, id, 'see the runs on the dashboard'));
+  }
+  return [
+    {
+      path: '/uploads/:id/start',
+      async carryOut({ params, fields }) {
+        const upload = find(params.id);
+        const choice = choiceOf(fields);
+        const found = plans.made(upload, choice)?.found ?? null;
+        if (found === null) {
+          const what = 'there is no plan for this file with these choices';
+          throw new NeverStartError(usageProblem(what, upload.name, 'open its plan, then start it'));
+        }
+        const { plan, format, overage } = found;
+        const shown = /^\d{1,12}(?:\.\d{1,6})?$/.exec(fields.get(SHOWN_COST) ?? '')?.[0];
+        // Another view may have planned it anew since, when more of the quota was used.
+        if (shown !== undefined && plan.spending !== null && isMoreThan(plan.spending.maxCost, shown)) {
+          const what = 'it may cost more now than the page showed';
+          throw new NeverStartError(usageProblem(what, upload.name, 'open its plan, then start it'));
+        }
+        // The money that was shown is the most that it costs, whatever others spend meanwhile.
+        const cap = overage > 0 && plan.spending !== null ? { maxCost: plan.spending.maxCost } : {};
+        const settings = { ...choice, ...cap };
+        const name = await uploads.start(upload, withTableEnding(upload.name, format), settings);
+        return { path: '/', sentence: `${name} is in the inbox: ${costText(plan)}.`, subject: name };
+      },
+    },
+    {
+      path: '/uploads/:id/discard',
+      async carryOut({ params }) {
+        const upload = find(params.id);
+        await uploads.discard(upload);
+        return { path: '/', sentence: `${upload.name} was discarded.`, subject: upload.name };
+      },
+    },
+  ];
+}

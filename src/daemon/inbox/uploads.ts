@@ -1,0 +1,274 @@
+/**
+ * Files that people send to the dashboard, until they are started: each in a hidden folder of its
+ * own in the watched folder, so that a start is a rename within one file system.
+ *
+ *   .uploads/<host>-<pid>-<id>/<name>   --start-->   inbox/<name>, after inbox/<name>.json
+ *
+ * They belong to the process that received them. Its next start removes them, and a day does.
+ */
+import { randomBytes } from 'node:crypto';
+import { chmod, link, lstat, mkdir, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import type { Clock } from '../../core/clock.js';
+import { assertDiskRoom, CHECK_DISK_EVERY_BYTES } from '../../core/disk-room.js';
+import { FailFileError, NeverStartError, usageProblem } from '../../core/errors.js';
+import { isRunning } from '../../core/lifecycle.js';
+import { makeFolder } from '../../core/make-folder.js';
+import { systemWords } from '../../core/system-error.js';
+import { isErrorCode, sideFileOf } from './inbox-file.js';
+import { numberedName, uploadName } from './upload-name.js';
+
+/** Hidden, so that neither watchers nor people take it for a place of the inbox. */
+export const UPLOADS_FOLDER = '.uploads';
+
+const KEPT_MS = 86_400_000;
+const LOOK_MS = 3_600_000;
+
+/** A file that was received completely. */
+export interface Upload {
+  readonly id: string;
+  /** The watched folder, absolute. */
+  readonly root: string;
+  readonly folder: string;
+  /** Made safe; see `uploadName`. */
+  readonly name: string;
+  readonly path: string;
+  readonly size: number;
+  /** Milliseconds since 1970. */
+  readonly at: number;
+}
+
+export type Uploads = ReturnType<typeof createUploads>;
+
+/** `roots`: the watched folders. `assertRoom`: throws if a disk has no room for so many bytes. */
+export function createUploads(
+  roots: readonly string[],
+  clock: Pick<Clock, 'now'>,
+  assertRoom: typeof assertDiskRoom = assertDiskRoom,
+) {
+  const known = new Map<string, Upload>();
+
+  function rootAt(index: number): string {
+    const root = roots[index];
+    if (root !== undefined) return root;
+    throw new NeverStartError(
+      usageProblem('there is no such inbox', String(index), 'reload the page and choose one'),
+    );
+  }
+
+  async function drop({ id, folder }: Pick<Upload, 'id' | 'folder'>): Promise<void> {
+    known.delete(id);
+    await rm(folder, { recursive: true, force: true });
+  }
+
+  /** Removes what is a day old; `isStart`: and what earlier processes of this machine left. */
+  async function sweep(isStart: boolean): Promise<void> {
+    for (const root of roots) {
+      const place = join(root, UPLOADS_FOLDER);
+      for (const name of await readdir(place).catch(() => [])) {
+        const folder = join(place, name);
+        const facts = await lstat(folder).catch(() => null);
+        const owner = /^(.+)-(\d+)-[0-9a-f]{24}$/.exec(name);
+        if (owner === null || facts === null || !facts.isDirectory()) continue;
+        const [, host, pid] = owner;
+        // In a container every process may have the same number.
+        const isLeft =
+          isStart && host === hostName() && (Number(pid) === process.pid || !isRunning(Number(pid)));
+        if (isLeft || clock.now() - facts.mtimeMs > KEPT_MS)
+          await drop({ id: name.slice(-24), folder }).catch(() => undefined);
+      }
+    }
+  }
+
+  return {
+    roots,
+    /** The newest first. */
+    list: (): Upload[] => [...known.values()].reverse(),
+    /** null: it was started, discarded, or removed after a day. */
+    find: (id: string): Upload | null => known.get(id) ?? null,
+
+    /** Removes old uploads now and then until `stop` is called. Never rejects. */
+    async begin(): Promise<{ stop: () => void }> {
+      await sweep(true);
+      const timer = setInterval(() => void sweep(false), LOOK_MS);
+      timer.unref();
+      return { stop: () => clearInterval(timer) };
+    },
+    sweep,
+
+    /** The safe name. Throws where a file of this name and length cannot be received. */
+    async check(inbox: number, givenName: string, length: number | null): Promise<string> {
+      const root = rootAt(inbox);
+      const name = uploadName(givenName);
+      await assertRoom([root], length ?? 0).catch((error: unknown) => {
+        throw asDiskError(error, root);
+      });
+      return name;
+    },
+
+    /**
+     * Keeps the bytes of `body` as a file. Whatever goes wrong, nothing stays. Throws
+     * `NeverStartError` for a name or inbox that cannot be, `FailFileError` (`disk-low`,
+     * `output-unwritable`, `input-changed` when the body ends early), and what `body` throws.
+     */
+    async receive(
+      { inbox, name: givenName, length }: { inbox: number; name: string; length: number | null },
+      body: AsyncIterable<Uint8Array>,
+    ): Promise<Upload> {
+      const name = await this.check(inbox, givenName, length);
+      const root = rootAt(inbox);
+      const id = randomBytes(12).toString('hex');
+      const folder = join(await openPlace(root), `${hostName()}-${process.pid}-${id}`);
+      const path = join(folder, name);
+      try {
+        await mkdir(folder, 0o700);
+        const size = await writeBody(path, body, () => assertRoom([root], 0));
+        if (length !== null && size !== length) {
+          const todo = 'send the file again';
+          throw new FailFileError({
+            code: 'input-changed',
+            what: 'the file did not arrive whole',
+            subject: name,
+            todo,
+          });
+        }
+        const upload = { id, root, folder, name, path, size, at: clock.now() };
+        known.set(id, upload);
+        return upload;
+      } catch (error) {
+        await drop({ id, folder });
+        throw asDiskError(error, root);
+      }
+    },
+
+    /**
+     * Moves it into the inbox, after its settings, and never over another file; its name there.
+     * `wanted`: the name to try first. Throws `NeverStartError` where it has just been started, and
+     * errors of the file system; the upload stays then.
+     */
+    async start(
+      upload: Upload,
+      wanted: string,
+      settings: Readonly<Record<string, unknown>>,
+    ): Promise<string> {
+      if (!known.delete(upload.id)) {
+        const what = 'this file was started, discarded, or removed after a day';
+        throw new NeverStartError(usageProblem(what, upload.name, 'see the runs on the dashboard'));
+      }
+      const name = await moveIn(upload, wanted, settings).catch((error: unknown) => {
+        known.set(upload.id, upload);
+        throw error;
+      });
+      // It is in the inbox, whatever becomes of its folder: a share keeps that while a plan reads.
+      await drop(upload).catch(() => undefined);
+      return name;
+    },
+
+    discard: drop,
+  };
+}
+
+/** Retries with the next name until file and settings are both placed. */
+async function moveIn(
+  upload: Upload,
+  wanted: string,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const inbox = join(upload.root, 'inbox');
+  const side = join(upload.folder, '.settings');
+  // As readable as the folder: people put their own files there too.
+  const mode = (await lstat(inbox)).mode & 0o666;
+  for (let number = 1; ; number += 1) {
+    const name = numberedName(wanted, number);
+    const [sidePlace, place] = [join(inbox, sideFileOf(name)), join(inbox, name)];
+    await writeFile(side, `${JSON.stringify(settings)}\n`, { flush: true });
+    await Promise.all([chmod(side, mode), chmod(upload.path, mode)]);
+    if (!(await placeAnew(side, sidePlace))) continue;
+    const isPlaced = await placeAnew(upload.path, place).catch(async (error: unknown) => {
+      await rm(sidePlace, { force: true });
+      throw error;
+    });
+    if (isPlaced) return name;
+    await rm(sidePlace, { force: true });
+  }
+}
+
+/** Letters, digits and `-` only, so that the parts of a folder's name can be told apart. */
+function hostName(): string {
+  return hostname()
+    .replaceAll(/[^A-Za-z0-9-]/g, '-')
+    .slice(0, 40);
+}
+
+/** The hidden folder, ours alone. */
+async function openPlace(root: string): Promise<string> {
+  const place = join(root, UPLOADS_FOLDER);
+  const unfit = (why: string, cause?: unknown) => {
+    const what = 'uploaded files cannot be stored';
+    const todo = `allow this user to write to the folder, or remove ${place}`;
+    return new FailFileError({ code: 'output-unwritable', what, subject: `${place} (${why})`, todo, cause });
+  };
+  try {
+    makeFolder(place, 0o700);
+  } catch (error) {
+    throw unfit(systemWords(error), error);
+  }
+  const [facts, { dev }] = await Promise.all([lstat(place), lstat(root)]);
+  if (!facts.isDirectory()) throw unfit('it is not a folder');
+  if (facts.dev !== dev) throw unfit('it is on another file system');
+  if (facts.uid !== (process.getuid?.() ?? facts.uid)) throw unfit('it belongs to another user');
+  await chmod(place, 0o700);
+  return place;
+}
+
+/** Bytes written, to the disk. Holds one chunk at a time. */
+async function writeBody(
+  path: string,
+  body: AsyncIterable<Uint8Array>,
+  assertRoom: () => Promise<void>,
+): Promise<number> {
+  const handle = await open(path, 'wx', 0o600);
+  try {
+    let size = 0;
+    let checkAt = CHECK_DISK_EVERY_BYTES;
+    for await (const chunk of body) {
+      await handle.appendFile(chunk);
+      size += chunk.length;
+      if (size < checkAt) continue;
+      checkAt = size + CHECK_DISK_EVERY_BYTES;
+      await assertRoom();
+    }
+    await handle.sync();
+    return size;
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Gives the file a second name; false when that is taken. Where the file system has no hard links,
+ * it is moved: between look and move another file of this name would be replaced.
+ */
+async function placeAnew(from: string, to: string): Promise<boolean> {
+  try {
+    await link(from, to);
+    return true;
+  } catch (error) {
+    if (isErrorCode(error, 'EEXIST')) return false;
+    if (!isErrorCode(error, 'EPERM', 'ENOTSUP', 'EOPNOTSUPP', 'ENOSYS', 'EMLINK')) throw error;
+  }
+  if ((await lstat(to).catch(() => null)) !== null) return false;
+  await rename(from, to);
+  return true;
+}
+
+/** People who send files cannot choose another disk. */
+function asDiskError(error: unknown, root: string): unknown {
+  const isLow = error instanceof FailFileError && error.code === 'disk-low';
+  if (!isLow && !isErrorCode(error, 'ENOSPC', 'EDQUOT', 'EFBIG')) return error;
+  const what = 'too little disk space is left for this file';
+  const subject = isLow ? error.subject : root;
+  const todo = 'ask the administrator of the inbox to free disk space, then send the file again';
+  return new FailFileError({ code: 'disk-low', what, subject, todo, cause: error });
+}

@@ -1,0 +1,133 @@
+/** Opens a table of text: bytes, encoding, layout; then passes over its rows. */
+import { FailFileError } from '../core/errors.js';
+import { isJson, type Row } from '../core/table.js';
+import { assertNotBinary } from './binary-signature.js';
+import { type ByteSource, readingStopped } from './byte-source.js';
+import { type ChosenEncoding, chooseEncoding, lookAhead } from './choose-encoding.js';
+import type { InputParts, PassOptions } from './input.js';
+import { detectLineMode, LineFinder } from './line-finder.js';
+import type { RowReader } from './row-readers.js';
+import { showDelimiter, sniffTable, type TableOptions } from './sniff-table.js';
+import { createStrictDecoder, EncodingFault, type StrictDecoder } from './strict-decoder.js';
+
+/** Rows in one batch. */
+const MAX_BATCH_ROWS = 4096;
+
+export interface TextOptions extends TableOptions {
+  /** By its usual name; undefined: detect. */
+  readonly encoding: string | undefined;
+  readonly limit: number | null;
+  readonly stop: AbortSignal | undefined;
+}
+
+/** Throws `input-binary`, `input-encoding`, `input-empty`, `input-preamble`, `column-doubtful`. */
+export async function openTextTable(source: ByteSource, options: TextOptions): Promise<InputParts> {
+  const { name, isGzip } = source;
+  const { encoding: asked, limit, stop } = options;
+  const seen = await lookAhead(
+    readUntilStopped(source, stop),
+    asked === undefined || !asked.startsWith('utf'),
+  );
+  assertNotBinary(name, seen.head);
+  const chosen = chooseEncoding(name, asked, seen);
+  const bytes = seen.head.subarray(chosen.bomBytes);
+  const start = { name, chosen, line: 1, rest: '' };
+  const text = decode(createStrictDecoder(chosen.encoding), bytes, seen.isWhole, start);
+  const layout = sniffTable({ name, text, isWhole: seen.isWhole }, options);
+  const { format, delimiter, lineEnd, rawHeader, columns, warnings, guess } = layout;
+  const { encoding, bomBytes } = chosen;
+  const json = format === 'json' ? 'JSON array' : 'JSONL';
+  const how = isJson(format) ? json : `CSV, delimiter ${showDelimiter(delimiter)}`;
+  return {
+    source,
+    shape: { format, delimiter, lineEnd, rawHeader, hasBom: bomBytes > 0, isGzip, encoding, columns },
+    detected: [how, encoding, ...(isGzip ? ['gzip'] : [])].join(', '),
+    warnings,
+    guess,
+    limit,
+    openPass(pass) {
+      const reader = layout.createReader();
+      return {
+        batches: readRows(source, chosen, reader, pass),
+        columns: () => reader.columns(),
+        notes: () => reader.notes(),
+      };
+    },
+    assertSample(sample) {
+      if (!isJson(format) || sample.length > 0) return;
+      throw new FailFileError({
+        code: 'input-empty',
+        what: `no ${format === 'json' ? 'element' : 'line'} of the input is a JSON object`,
+        subject: name,
+        todo: 'write one object per line, or an array of objects',
+      });
+    },
+  };
+}
+
+/** A file of ASCII is read to its end, which takes long if it is large. */
+async function* readUntilStopped(source: ByteSource, stop: AbortSignal | undefined): AsyncGenerator<Buffer> {
+  for await (const chunk of source.read()) {
+    if (stop?.aborted) throw readingStopped(source.name);
+    yield chunk;
+  }
+}
+
+async function* readRows(
+  source: ByteSource,
+  chosen: ChosenEncoding,
+  reader: RowReader,
+  { limit, onBytes }: PassOptions,
+): AsyncGenerator<readonly Row[]> {
+  const decoder = createStrictDecoder(chosen.encoding);
+  let bomBytes = chosen.bomBytes;
+  let left = limit ?? Number.POSITIVE_INFINITY;
+  const read = (bytes: Buffer, isLast: boolean) => {
+    const text = decode(decoder, bytes, isLast, { name: source.name, chosen, ...reader.position() });
+    const rows = reader.push(text, isLast).slice(0, left);
+    left -= rows.length;
+    return inBatches(rows);
+  };
+  for await (const chunk of source.read()) {
+    onBytes?.(chunk);
+    if (left === 0) continue;
+    const bytes = chunk.subarray(bomBytes);
+    bomBytes -= chunk.length - bytes.length;
+    yield* read(bytes, false);
+    if (left === 0 && onBytes === null) return;
+  }
+  if (left > 0) yield* read(Buffer.alloc(0), true);
+}
+
+function* inBatches(rows: readonly Row[]): Generator<readonly Row[]> {
+  for (let at = 0; at < rows.length; at += MAX_BATCH_ROWS) yield rows.slice(at, at + MAX_BATCH_ROWS);
+}
+
+interface Place {
+  /** Of the input. */
+  readonly name: string;
+  readonly chosen: ChosenEncoding;
+  /** The text that was read before and is not yet a record, and its line. */
+  readonly line: number;
+  readonly rest: string;
+}
+
+/** Throws `input-encoding` with line and byte. */
+function decode(decoder: StrictDecoder, bytes: Buffer, isLast: boolean, place: Place): string {
+  try {
+    return decoder.write(bytes, isLast);
+  } catch (fault) {
+    if (!(fault instanceof EncodingFault)) throw fault;
+    const { name, chosen, rest } = place;
+    const { encoding, bomBytes } = chosen;
+    const before = rest + fault.textBefore;
+    const lines = new LineFinder(before, detectLineMode(before, false), true);
+    const line = place.line + lines.count(0, before.length);
+    const byte = `byte ${bomBytes + fault.offset} (0x${fault.seen} is not ${encoding})`;
+    const another = 'set another --encoding';
+    const naming = encoding === 'utf-8' ? 'set the encoding, for example --encoding windows-1252' : another;
+    const todo = `${naming}, or correct that line`;
+    const subject = `${name}, line ${line}, ${byte}`;
+    throw new FailFileError({ code: 'input-encoding', subject, todo, cause: fault });
+  }
+}

@@ -1,0 +1,60 @@
+/** The numbered texts of a workbook, outside of JavaScript's heap. */
+import { readXml, unescapeXstring } from './xml-feed.js';
+
+/** A workbook with more distinct text is a database: Excel itself takes minutes to open it. */
+const MOST_BYTES = 512 * 1024 * 1024;
+const FIRST_BYTES = 1024 * 1024;
+
+export class SharedStrings {
+  #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  #ends = new Uint32Array(4096);
+  #count = 0;
+
+  /** null: no text has this number. */
+  at(index: number): string | null {
+    if (!(index >= 0 && index < this.#count)) return null;
+    return this.#bytes.toString('utf8', index === 0 ? 0 : this.#ends[index - 1], this.#ends[index]);
+  }
+
+  add(text: string): void {
+    const from = this.#count === 0 ? 0 : (this.#ends[this.#count - 1] ?? 0);
+    const most = from + text.length * 3;
+    if (most > MOST_BYTES) throw new Error('it has more than 512 MiB of distinct text');
+    if (most > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.min(MOST_BYTES, Math.max(most, this.#bytes.length * 2)));
+      this.#bytes.copy(larger, 0, 0, from);
+      this.#bytes = larger;
+    }
+    if (this.#count === this.#ends.length) {
+      const longer = new Uint32Array(this.#count * 2);
+      longer.set(this.#ends);
+      this.#ends = longer;
+    }
+    this.#ends[this.#count] = from + this.#bytes.write(text, from);
+    this.#count += 1;
+  }
+
+  /** Throws Error for broken XML and too much text. */
+  static async read(chunks: AsyncIterable<Buffer>): Promise<SharedStrings> {
+    const strings = new SharedStrings();
+    let text = '';
+    let isText = false;
+    let isPhonetic = false;
+    await readXml(chunks, {
+      open(name) {
+        if (name === 'si') text = '';
+        else if (name === 'rPh') isPhonetic = true;
+        else isText = name === 't' && !isPhonetic;
+      },
+      text(more) {
+        if (isText) text += more;
+      },
+      close(name) {
+        isText = false;
+        if (name === 'rPh') isPhonetic = false;
+        else if (name === 'si') strings.add(unescapeXstring(text));
+      },
+    });
+    return strings;
+  }
+}

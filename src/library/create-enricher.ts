@@ -1,0 +1,194 @@
+/** Opens what the lookups of a program need, and closes it. */
+import { setMaxListeners } from 'node:events';
+import { loadOptions } from '../config/load-options.js';
+import { inOptionNames, withOptionNames } from '../config/option-names.js';
+import { readToken } from '../config/secrets.js';
+import { openLookupWorker, openStores } from '../context/open-context.js';
+import { openService } from '../context/open-service.js';
+import { systemClock } from '../core/clock.js';
+import { InterruptedError, NeverStartError } from '../core/errors.js';
+import { IDENTIFIER_KINDS } from '../core/identifier.js';
+import { createReleasers, keepRunning, type Releasers } from '../core/lifecycle.js';
+import { forwardingLog, silentLog } from '../core/log.js';
+import { openingPace } from '../ledger/pace.js';
+import { runSettingsOf } from '../run/enrich-request.js';
+import { outcomeKeyPrefix } from '../stores/outcome-key.js';
+import { enrichRows } from './enrich-rows.js';
+import type { Candidates, Enriched, Enricher, EnricherOptions, EnrichOptions } from './enricher.js';
+import { runOneFile } from './file-run.js';
+import { findBrand } from './find-brand.js';
+import { type Ask, createAnswerBoard, createLookups } from './lookups.js';
+import { createProgramRuns } from './program-runs.js';
+
+/**
+ * Opens an enricher: `await enricher.close()` when it is no longer needed, or `await using`. Throws
+ * `NeverStartError` for options that cannot be, all problems at once, and `FailFileError` when the
+ * engine cannot be used.
+ */
+export async function createEnricher(options: EnricherOptions): Promise<Enricher> {
+  const releasers = createReleasers();
+  try {
+    return await keepRunning(openEnricher(options, releasers));
+  } catch (error) {
+    await releasers.releaseAll().catch(() => undefined);
+    throw inOptionNames(error);
+  }
+}
+
+async function openEnricher(
+  { log: target, name, ...given }: EnricherOptions,
+  releasers: Releasers,
+): Promise<Enricher> {
+  const settings = loadOptions({ ...given });
+  const log = target === undefined ? silentLog() : forwardingLog(target, withOptionNames);
+  const clock = systemClock;
+  const closing = new AbortController();
+  setMaxListeners(0, closing.signal);
+  const { sample: isSample, waitForDisk: waitsForDisk } = settings;
+  const stateFolder = isSample
+    ? await (await import('../context/sample.js')).openSampleState(releasers)
+    : settings.state;
+  const service = await openService(settings, log, releasers);
+  const engine = await openStores(settings, { log, stop: closing.signal }, releasers, {
+    engine: isSample ? 'embedded' : settings.engine,
+    stateFolder,
+    waitsForDisk,
+  });
+  if (!isSample) for (const warning of engine.warnings) log.warn(warning);
+  const board = createAnswerBoard();
+  const worker = openLookupWorker(
+    { engine, service, settings, stateFolder, log, takesChunks: false },
+    board.listener,
+  );
+  releasers.push(() => worker.stop(settings.timeoutMs));
+  await worker.start();
+  const runSettings = runSettingsOf(settings, service);
+  const runs = createProgramRuns({
+    engine,
+    worker,
+    clock,
+    log,
+    stateFolder,
+    name: name ?? null,
+    settings: runSettings,
+    pace: openingPace(settings.rate, settings.burst, service.isLoopback),
+    ownDomain: service.ownDomain,
+    storeTime: (await engine.ledger.show(service.account)).now,
+  });
+  const keyPrefix = outcomeKeyPrefix(service.service, settings.allowNsfw);
+  const waits = settings.onLimit === 'wait';
+  const parts = { engine, worker, runs, keyPrefix, waits, clock, log, closing: closing.signal };
+  const lookups = createLookups(parts, board);
+  // Of one account, whatever else a file is given.
+  const { baseUrl, token, tokenFile, account, sample, env } = given;
+  const own = { baseUrl, token, tokenFile, account, sample, env };
+  const files = new Set<Promise<unknown>>();
+  const askOpenly = lookups.open(closing.signal);
+  const askers = new WeakMap<AbortSignal, Ask>();
+
+  function askUntil(signal: AbortSignal | undefined): Ask {
+    if (signal === undefined) return askOpenly;
+    const ask = askers.get(signal) ?? lookups.open(follow(signal, closing.signal).stop);
+    askers.set(signal, ask);
+    return ask;
+  }
+
+  const judgedAs = (kind = settings.kind ?? 'auto') => {
+    if (!IDENTIFIER_KINDS.includes(kind)) throw unusable('kind', `one of ${IDENTIFIER_KINDS.join(', ')}`);
+    return { kind, waterfall: settings.waterfall };
+  };
+
+  async function* enrich<Row>(
+    rows: Iterable<Row> | AsyncIterable<Row>,
+    { identifier, kind, signal, lookAhead = settings.concurrency * 2 }: EnrichOptions<Row> = {},
+  ): AsyncGenerator<Enriched<Row>, void, undefined> {
+    // Its characters would be looked up, and paid for.
+    if (typeof rows === 'string') throw unusable('rows', 'a list of texts, not one');
+    if (!Number.isInteger(lookAhead) || lookAhead < 1)
+      throw unusable('lookAhead', 'a whole number of 1 or more');
+    const judged = judgedAs(kind);
+    const { stop, leave } = follow(signal, closing.signal);
+    const ask = lookups.open(stop);
+    const candidatesOf = identifier ?? ((row: Row) => row as Candidates);
+    const find = async (row: Row) => findBrand(row, candidatesOf(row), judged, ask);
+    try {
+      yield* enrichRows(rows, find, lookAhead, stop);
+    } finally {
+      leave();
+    }
+  }
+
+  let closed: Promise<void> | null = null;
+  async function end(): Promise<void> {
+    const isWhole = lookups.underWay === 0;
+    closing.abort(new InterruptedError(CLOSED));
+    await Promise.allSettled(files);
+    await worker.stop(settings.timeoutMs);
+    await lookups.ended();
+    await runs.close(isWhole);
+    await releasers.releaseAll();
+  }
+  const close = () => (closed ??= keepRunning(end()));
+
+  return {
+    async lookup(identifier, { kind, signal } = {}) {
+      const judged = judgedAs(kind);
+      signal?.throwIfAborted();
+      return findBrand(identifier, identifier, judged, askUntil(signal));
+    },
+    enrich,
+    async runFile(path, file = {}) {
+      closing.signal.throwIfAborted();
+      const { stop, leave } = follow(file.signal, closing.signal);
+      const context = {
+        engine,
+        service,
+        token: isSample ? null : readToken(settings),
+        stateFolder,
+        log,
+        stop,
+      };
+      // One enricher is of one account, whatever a file is said to have.
+      const run = runOneFile(path, { ...given, ...file, ...own }, context);
+      files.add(run);
+      try {
+        return await keepRunning(run);
+      } catch (error) {
+        throw inOptionNames(error);
+      } finally {
+        leave();
+        files.delete(run);
+      }
+    },
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+const CLOSED = {
+  code: 'interrupted',
+  what: 'the enricher was closed',
+  subject: 'close()',
+  todo: 'create another one to go on: every paid answer is kept',
+} as const;
+
+/**
+ * A signal that ends with the caller's, with ours, or by `leave`. The caller's is listened to
+ * itself: a time-out on which only other signals depend may be collected before it rings.
+ */
+function follow(signal: AbortSignal | undefined, closing: AbortSignal) {
+  const leaving = new AbortController();
+  const onAbort = () => leaving.abort(signal?.reason);
+  if (signal?.aborted) onAbort();
+  signal?.addEventListener('abort', onAbort, { once: true });
+  const leave = () => {
+    signal?.removeEventListener('abort', onAbort);
+    leaving.abort();
+  };
+  return { stop: AbortSignal.any([leaving.signal, closing]), leave };
+}
+
+function unusable(option: string, write: string): NeverStartError {
+  const what = 'this option has no such value';
+  return new NeverStartError({ code: 'usage-invalid', what, subject: option, todo: `write ${write}` });
+}

@@ -1,0 +1,105 @@
+/** One file on a program's engine: the run of the command line, without a terminal. */
+import { basename } from 'node:path';
+import { PassThrough } from 'node:stream';
+import { loadOptions, type ProgramOptions } from '../config/load-options.js';
+import { withOptionNames } from '../config/option-names.js';
+import { openLookupWorker } from '../context/open-context.js';
+import { NOT_TRACED } from '../context/open-monitoring.js';
+import { type OpenedService, openClients } from '../context/open-service.js';
+import { systemClock } from '../core/clock.js';
+import { NeverStartError } from '../core/errors.js';
+import { withReleasers } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import type { Engine } from '../engine/engine.js';
+import { whyDeferred } from '../run/run-end.js';
+import { type FinishedRun, runFile } from '../run/run-file.js';
+import { createLogView, createStanding } from '../run/run-view.js';
+import type { FileOptions, FileResult } from './enricher.js';
+
+export interface FileRunContext {
+  readonly engine: Engine;
+  readonly service: OpenedService;
+  /** null: the sample service, which needs none. */
+  readonly token: string | null;
+  readonly stateFolder: string;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+}
+
+/** `options`: of the enricher and, over them, of the file. Throws as `runFile` does. */
+export async function runOneFile(
+  input: string,
+  options: ProgramOptions & FileOptions,
+  { engine, service: shared, token, stateFolder, log, stop }: FileRunContext,
+): Promise<FileResult> {
+  const { output, errors, report, onProgress, signal: _, ...given } = options;
+  assertFiles([input, output, errors, report]);
+  const settings = loadOptions(given, { output, errors, report });
+  return withReleasers(async (releasers) => {
+    // Its requests have sockets of their own: waiting for one must not use up their time.
+    const clientFor = token === null ? shared.clientFor : openClients(settings, token, releasers);
+    const service = { ...shared, clientFor };
+    const logView = createLogView(log, { file: basename(input) }, createStanding(log, null));
+    const finished = await runFile(
+      {
+        input,
+        settings,
+        worker: {
+          type: 'own',
+          open: (listener) => openLookupWorker({ engine, service, settings, stateFolder, log }, listener),
+        },
+        view: {
+          ...logView,
+          update(progress) {
+            logView.update(progress);
+            const { phase, rows, wanted, answered, inFlight, outage, run } = progress;
+            onProgress?.({
+              phase,
+              rows,
+              wanted,
+              answered,
+              billed: run?.tally.billed ?? 0,
+              inFlight,
+              outage,
+            });
+          },
+        },
+        notices: { noteProgress: () => undefined, noteEnd: () => undefined },
+      },
+      {
+        engine,
+        service,
+        stateFolder,
+        clock: systemClock,
+        log,
+        stop,
+        graceMs: () => settings.timeoutMs,
+        streams: { stdin: new PassThrough(), stdout: new PassThrough() },
+        traces: NOT_TRACED,
+      },
+    );
+    return resultOf(finished);
+  });
+}
+
+/** A program has its own standard input and output. */
+function assertFiles(paths: readonly (string | undefined)[]): void {
+  if (!paths.includes('-')) return;
+  const what = 'standard input and output belong to the program';
+  throw new NeverStartError({ code: 'usage-invalid', what, subject: '-', todo: 'name a file' });
+}
+
+function resultOf({ result, report, exitCode, page }: FinishedRun): FileResult {
+  const { sent, billed, overageCost } = report.requests;
+  return {
+    exitCode,
+    isComplete: result.isComplete,
+    reason: result.end.type === 'finished' ? null : withOptionNames(whyDeferred(result.end)),
+    rows: report.rows,
+    requests: { sent, billed, overageCost },
+    output: report.files.output,
+    errors: report.files.errors,
+    report: result.names.report,
+    page,
+  };
+}

@@ -1,0 +1,57 @@
+/** From what a program gives for one row to what it came to: identified, looked up, in one form. */
+import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
+import { identifyRow } from '../identify/identify-cell.js';
+import { isoTime } from '../run/output/columns.js';
+import type { Candidate, Candidates, Enriched } from './enricher.js';
+import type { Ask } from './lookups.js';
+
+/** Rejects with what `ask` rejects with; data never throw. */
+export async function findBrand<Input>(
+  input: Input,
+  candidates: Candidates,
+  { kind, waterfall }: { readonly kind: IdentifierKind; readonly waterfall: boolean },
+  ask: Ask,
+): Promise<Enriched<Input>> {
+  const cells = cellsOf(candidates, kind);
+  const choices = cells.map((cell, column) => ({ column, name: '', kind: cell.kind }));
+  if (choices.some((choice) => !IDENTIFIER_KINDS.includes(choice.kind)))
+    return unasked(input, 'invalid', `no such kind; use one of ${IDENTIFIER_KINDS.join(', ')}`);
+  const { identifiers, otherwise } = identifyRow(
+    cells.map(({ value }) => value),
+    choices,
+  );
+  const [first, ...others] = identifiers;
+  if (first === undefined) {
+    const { type, reason } = otherwise.type === 'identifier' ? BLANK : otherwise;
+    return unasked(input, type, reason);
+  }
+  let used = first;
+  let found = await ask(first);
+  for (const next of waterfall && found.status === 'not_found' ? others : []) {
+    const second = await ask(next);
+    if (second.status === 'not_found') continue;
+    used = next;
+    found = second;
+    break;
+  }
+  const { status, brand, source, error } = found;
+  const fetchedAt = isoTime(found.fetchedAt);
+  const about = { input, kind: used.kind, identifier: used.value, source, fetchedAt, error };
+  if (status === 'matched') return { ...about, status, brand: brand ?? {} };
+  return { ...about, status, brand: null };
+}
+
+const BLANK = { type: 'skipped', reason: 'blank' } as const;
+
+/** What is no text is read as one: a number may be an identifier, an object is an invalid one. */
+function cellsOf(candidates: Candidates, kind: IdentifierKind): { value: string; kind: IdentifierKind }[] {
+  const all: readonly (string | Candidate | null | undefined)[] = [candidates].flat();
+  return all.map((each) => {
+    const given = typeof each === 'object' && each !== null && 'value' in each ? each : { value: each };
+    return { value: String(given.value ?? ''), kind: ('kind' in given ? given.kind : undefined) ?? kind };
+  });
+}
+
+function unasked<Input>(input: Input, status: 'invalid' | 'skipped', error: string): Enriched<Input> {
+  return { input, status, kind: null, identifier: null, brand: null, source: null, fetchedAt: null, error };
+}

@@ -1,0 +1,273 @@
+/**
+ * Lookups of a program, in this process: gathered into chunks, which take the way that a worker's
+ * chunks take (claim, permit, request, record), without a queue. The caller waits for each answer,
+ * so nobody else could take them on, and what is cancelled leaves nothing behind.
+ */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { inOptionNames, withOptionNames } from '../config/option-names.js';
+import type { Clock } from '../core/clock.js';
+import { type Identifier, identifierText } from '../core/identifier.js';
+import { keepRunning } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import type { AnswerSource, Freshness } from '../core/outcome.js';
+import type { ChunkData, Engine } from '../engine/engine.js';
+import { createPatience } from '../engine/patience.js';
+import type { Brand } from '../lookup/brand.js';
+import { type OutcomeKey, RETRY_LATER_REASON } from '../stores/outcome-store.js';
+import { unpackProfile } from '../stores/profile-codec.js';
+import { freshnessOf, type LookupFailure } from '../stores/run-store.js';
+import { CHUNK_SIZE, type LookupWorker } from '../worker/lookup-worker.js';
+import type { FetchedAnswer, WorkerListener } from '../worker/worker-listener.js';
+import type { ProgramRun, ProgramRuns } from './program-runs.js';
+
+/** What one identifier came to. */
+export interface Found {
+  readonly status: 'matched' | 'not_found' | 'failed' | 'deferred';
+  readonly brand: Brand | null;
+  readonly source: AnswerSource | null;
+  /** Store's clock, milliseconds. */
+  readonly fetchedAt: number | null;
+  readonly error: string | null;
+}
+
+/** Looks one identifier up. Rejects with the reason of its signal, and with engine errors. */
+export type Ask = (identifier: Identifier) => Promise<Found>;
+
+export interface LookupsOptions {
+  readonly engine: Engine;
+  readonly worker: LookupWorker;
+  readonly runs: ProgramRuns;
+  readonly keyPrefix: string;
+  /** At the limit: wait instead of `deferred`. */
+  readonly waits: boolean;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** The program closes. */
+  readonly closing: AbortSignal;
+}
+
+/** Somebody who waits for one identifier. */
+interface Waiter {
+  readonly text: string;
+  readonly key: OutcomeKey;
+  readonly found: Promise<Found>;
+  readonly settle: (found: Found) => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/** Rounds without an answer and without a reason: the engine took the run for dead each time. */
+const ROUNDS_IN_VAIN = 3;
+const IN_VAIN = 'not asked: the engine took this program for dead, and did so again when it went on';
+
+/** Hands the answers of a worker to those who wait for them. */
+export function createAnswerBoard() {
+  const takers = new Map<OutcomeKey, Set<(answer: FetchedAnswer) => void>>();
+  const listener: WorkerListener = {
+    onChunk: () => undefined,
+    onAnswer(answer) {
+      for (const take of takers.get(answer.key) ?? []) take(answer);
+    },
+  };
+  return {
+    listener,
+    /** Until the returned function is called. */
+    expect(key: OutcomeKey, take: (answer: FetchedAnswer) => void): () => void {
+      const known = takers.get(key) ?? new Set();
+      takers.set(key, known.add(take));
+      return () => {
+        known.delete(take);
+        if (known.size === 0) takers.delete(key);
+      };
+    },
+  };
+}
+
+export function createLookups(options: LookupsOptions, board: ReturnType<typeof createAnswerBoard>) {
+  const { engine, worker, runs, keyPrefix, clock, log, closing } = options;
+  const patience = createPatience({ log, stop: closing });
+  const underWay = new Set<Promise<void>>();
+  const track = (work: Promise<void>) => {
+    underWay.add(work);
+    void keepRunning(work).finally(() => underWay.delete(work));
+  };
+
+  async function takeStored(waiting: readonly Waiter[], source: AnswerSource, fresh: Freshness) {
+    if (waiting.length === 0) return;
+    const found = await engine.outcomes.read(
+      waiting.map(({ key }) => key),
+      fresh,
+    );
+    for (const [at, { settle }] of waiting.entries()) {
+      const stored = found[at];
+      if (!stored) continue;
+      const { status, packed, fetchedAt, freshUntil } = stored;
+      const brand = packed === null ? null : (JSON.parse(unpackProfile(packed).toString('utf8')) as Brand);
+      const retryLater = status === 'not_found' && freshUntil !== null;
+      settle({ status, brand, source, fetchedAt, error: retryLater ? RETRY_LATER_REASON : null });
+    }
+  }
+
+  async function takeFailed({ record, paidFailures }: ProgramRun, waiting: readonly Waiter[]) {
+    const found = await engine.runs.failures(
+      record.id,
+      waiting.map(({ key }) => key),
+    );
+    for (const [at, { key, settle }] of waiting.entries()) {
+      const failure = found[at];
+      if (!failure) continue;
+      if (failure.billed) paidFailures.set(key, failure);
+      settle(foundOfFailure(failure));
+    }
+  }
+
+  /** For those who leave together, with this signal, which ends when the program closes too. */
+  function open(signal: AbortSignal): Ask {
+    /** Those who wait, and equal ones once: they are also asked for once. */
+    const pending = new Map<string, Waiter>();
+    const isWaiting = (waiter: Waiter) => pending.get(waiter.text) === waiter;
+    let gathered: Waiter[] = [];
+    let isGathering = false;
+    signal.addEventListener('abort', () => {
+      for (const waiter of pending.values()) waiter.fail(signal.reason);
+    });
+
+    async function gather(): Promise<void> {
+      await nextTurn();
+      while (gathered.length > 0) {
+        const chunk = gathered.slice(0, CHUNK_SIZE);
+        try {
+          await takeStored(chunk, 'stored', runs.freshness());
+          const missing = chunk.filter(isWaiting);
+          if (missing.length > 0) track(resolveAll(missing));
+        } catch (error) {
+          for (const { fail } of chunk) fail(error);
+        }
+        // Others who came meanwhile are the next chunk; a gathering ends when there are none.
+        gathered = gathered.slice(chunk.length);
+      }
+      isGathering = false;
+    }
+
+    /** Never rejects. */
+    async function resolveAll(chunk: readonly Waiter[]): Promise<void> {
+      const forgets = chunk.map(({ key, settle }) =>
+        board.expect(key, ({ status, retryLater, profile, fetchedAt }) => {
+          const brand = profile?.brand ?? null;
+          settle({ status, brand, source: 'api', fetchedAt, error: retryLater ? RETRY_LATER_REASON : null });
+        }),
+      );
+      try {
+        let rest: Partial<ChunkData> = {};
+        let inVain = 0;
+        for (let left = chunk; left.length > 0; left = left.filter(isWaiting)) {
+          const resting = runs.rest();
+          if (resting?.passes && options.waits) {
+            await clock.sleep(resting.leftMs, signal);
+            continue;
+          }
+          if (resting !== null || inVain === ROUNDS_IN_VAIN) {
+            for (const { settle, fail } of left) {
+              if (resting?.error) fail(resting.error);
+              else settle(unanswered('deferred', resting?.why ?? IN_VAIN));
+            }
+            return;
+          }
+          const run = await runs.enter();
+          try {
+            if (runs.rest() !== null) continue;
+            const result = await resolveRound(run, left, rest);
+            if (result.type === 'parked') {
+              rest = result.data;
+              if (left.some(isWaiting)) await clock.sleep(result.waitMs, signal);
+            } else if (left.some(isWaiting) && !(await runs.isStopped(run))) inVain += 1;
+          } finally {
+            runs.leave(run);
+          }
+        }
+      } catch (error) {
+        for (const waiter of chunk) waiter.fail(error);
+      } finally {
+        for (const forget of forgets) forget();
+      }
+    }
+
+    /** Settles those that have an answer afterwards, or have failed. */
+    async function resolveRound(run: ProgramRun, left: readonly Waiter[], rest: Partial<ChunkData>) {
+      for (const { key, settle } of left) {
+        const failure = run.paidFailures.get(key);
+        if (failure) settle(foundOfFailure(failure));
+      }
+      const asked = left.filter(isWaiting);
+      const identifiers = asked.map(({ text }) => text);
+      const data = { attempts: {}, ...rest, run: run.record.id, chunk: run.nextChunk, identifiers };
+      run.nextChunk += 1;
+      let tries = 0;
+      const result = await patience(() => {
+        tries += 1;
+        return worker.resolve(data, signal, tries > 1);
+      });
+      const isLeft = new Set(result.type === 'parked' ? result.data.identifiers : []);
+      const ended = asked.filter((each) => isWaiting(each) && !isLeft.has(each.text));
+      await takeStored(ended, 'api', freshnessOf(run.record));
+      await takeFailed(run, ended.filter(isWaiting));
+      return result;
+    }
+
+    return (identifier) => {
+      if (signal.aborted) return Promise.reject(signal.reason);
+      const text = identifierText(identifier);
+      const known = pending.get(text);
+      if (known) return known.found;
+      const waiter = createWaiter(text, keyPrefix + text, (ended) => {
+        if (isWaiting(ended)) pending.delete(text);
+      });
+      pending.set(text, waiter);
+      gathered.push(waiter);
+      if (!isGathering) track(gather());
+      isGathering = true;
+      return waiter.found;
+    };
+  }
+
+  return {
+    open,
+    /** How many chunks are under way. */
+    get underWay(): number {
+      return underWay.size;
+    },
+    /** Resolves when nothing is under way any more. */
+    async ended(): Promise<void> {
+      while (underWay.size > 0) await Promise.all(underWay);
+    },
+  };
+}
+
+/** `onEnd`: called when its wait is over. */
+function createWaiter(text: string, key: OutcomeKey, onEnd: (waiter: Waiter) => void): Waiter {
+  let end: Pick<Waiter, 'settle' | 'fail'> | null = null;
+  const found = new Promise<Found>((settle, fail) => {
+    end = { settle, fail };
+  });
+  const waiter: Waiter = {
+    text,
+    key,
+    found,
+    settle(each) {
+      onEnd(waiter);
+      end?.settle({ ...each, error: each.error && withOptionNames(each.error) });
+    },
+    fail(error) {
+      onEnd(waiter);
+      end?.fail(inOptionNames(error));
+    },
+  };
+  return waiter;
+}
+
+function foundOfFailure({ isDeferred, reason }: LookupFailure): Found {
+  return unanswered(isDeferred === true ? 'deferred' : 'failed', reason);
+}
+
+function unanswered(status: 'failed' | 'deferred', error: string): Found {
+  return { status, brand: null, source: null, fetchedAt: null, error };
+}

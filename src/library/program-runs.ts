@@ -1,0 +1,235 @@
+/**
+ * The runs under which the lookups of a program are made: the engine then knows who waits, by whose
+ * caps and terms. A run begins with the first lookup that the store cannot answer and ends when
+ * nobody asks for a while; what stops one stops the next ones too, for a minute.
+ */
+import { createHash, randomUUID } from 'node:crypto';
+import type { Clock } from '../core/clock.js';
+import { assertDiskRoom } from '../core/disk-room.js';
+import { type BrandEnrichError, FailFileError, RefusedError } from '../core/errors.js';
+import { createReleasers, type Releasers } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import type { Freshness } from '../core/outcome.js';
+import type { Engine } from '../engine/engine.js';
+import { RULES } from '../ledger/rules.js';
+import type { EnrichRequest } from '../run/enrich-request.js';
+import { assertEngineRoom, readOwnBrand } from '../run/lookups/run-lookups.js';
+import { foreignTerms } from '../run/lookups/spending.js';
+import { type LookupsEnd, whyDeferred } from '../run/run-end.js';
+import { startRun } from '../run/run-record.js';
+import { createStanding } from '../run/run-view.js';
+import {
+  freshnessOf,
+  type LookupFailure,
+  type RunHalt,
+  type RunRecord,
+  type RunSettings,
+} from '../stores/run-store.js';
+import type { LookupWorker } from '../worker/lookup-worker.js';
+
+/** A run lowers the budget of others as long as it lives, so an idle one ends. */
+const IDLE_MS = 30_000;
+/** The age of stored answers is judged at the start of a run, so a long program begins new ones. */
+const RENEWED_AFTER_MS = 3_600_000;
+/** After a stop the ledger lets one request a minute ask whether there is room again. */
+const REST_MS = RULES.probeEveryMs;
+
+export interface ProgramRun {
+  readonly record: RunRecord;
+  /** By outcome key: lookups that were paid for in vain. */
+  readonly paidFailures: Map<string, LookupFailure>;
+  /** The number of the next chunk. */
+  nextChunk: number;
+}
+
+interface OpenRun extends ProgramRun {
+  readonly beganAt: number;
+  readonly releasers: Releasers;
+  users: number;
+  /** Ends it when nobody has used it for a while. */
+  idle?: NodeJS.Timeout;
+  /** Why it takes no more lookups; null: it does. */
+  end: LookupsEnd | null;
+}
+
+/** Why nothing is asked for now: `error` where somebody has to act, else the words of the rows. */
+interface Rest {
+  readonly error: BrandEnrichError | null;
+  readonly why: string;
+  /** Whether waiting may help, and how long it takes. */
+  readonly passes: boolean;
+  readonly leftMs: number;
+}
+
+export interface ProgramRunsOptions extends Pick<EnrichRequest, 'settings' | 'pace' | 'ownDomain'> {
+  readonly engine: Engine;
+  readonly worker: LookupWorker;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly stateFolder: string;
+  /** Caps are kept under it; null: under nothing that another process could know. */
+  readonly name: string | null;
+  /** The store's clock at this moment. */
+  readonly storeTime: number;
+}
+
+export type ProgramRuns = ReturnType<typeof createProgramRuns>;
+
+export function createProgramRuns(options: ProgramRunsOptions) {
+  const { engine, worker, clock, log, settings, name, storeTime } = options;
+  const openedAt = clock.monotonic();
+  const key = runKeyOf(settings, name ?? randomUUID());
+  // Without any of these nothing is kept under the key: each run may complete.
+  const keepsKey = settings.refresh || settings.maxRequests !== null || settings.maxOverageRequests !== null;
+  let current: OpenRun | null = null;
+  let beginning: Promise<OpenRun> | null = null;
+  let hasOpenedAccount = false;
+  let stopped: { readonly end: LookupsEnd; readonly until: number } | null = null;
+  const ending = new Set<Promise<void>>();
+  const standing = createStanding(log, worker);
+
+  async function begin(): Promise<OpenRun> {
+    await assertEngineRoom(engine);
+    await assertDiskRoom([options.stateFolder]);
+    const releasers = createReleasers();
+    const record = await startRun(
+      { key, name: name ?? 'a program', settings },
+      { engine, clock, log },
+      releasers,
+    );
+    const run: OpenRun = {
+      record,
+      releasers,
+      beganAt: clock.monotonic(),
+      paidFailures: new Map(),
+      nextChunk: 0,
+      users: 0,
+      end: null,
+    };
+    try {
+      for (const notice of foreignTerms(await engine.ledger.show(settings.account, record.id), settings))
+        log.warn(notice);
+      if (!hasOpenedAccount) await engine.ledger.open(settings.account, options.pace);
+      const halt = hasOpenedAccount ? null : await readOwnBrand(worker, options, record);
+      hasOpenedAccount = true;
+      current = run;
+      if (halt) stop(run, { type: 'halted', halt });
+      return run;
+    } catch (error) {
+      await finish(run, 'stopped', 'it could not begin');
+      throw error;
+    }
+  }
+
+  /** Takes no more lookups for this run, nor for others for a while. */
+  function stop(run: OpenRun, end: LookupsEnd): void {
+    if (run.end !== null) return;
+    run.end = end;
+    if (current === run) current = null;
+    // A person cancels all that the program asks for.
+    const restMs = end.type === 'cancelled' ? Number.POSITIVE_INFINITY : REST_MS;
+    stopped = { end, until: clock.monotonic() + restMs };
+    log.warn({ run: run.record.id }, whyDeferred(end));
+  }
+
+  function finish(run: OpenRun, status: 'completed' | 'stopped', reason: string | null): Promise<void> {
+    if (current === run) current = null;
+    clearTimeout(run.idle);
+    const finished = run.releasers
+      .releaseAll()
+      .then(() => engine.runs.end(run.record.id, status, reason))
+      .catch((error) => log.warn({ err: error }, 'the end of a run did not reach the engine'))
+      .finally(() => ending.delete(finished));
+    ending.add(finished);
+    return finished;
+  }
+
+  /** Ends a run that nobody uses, where there is a reason to. */
+  function finishUnused(run: OpenRun): void {
+    if (run.users > 0) return;
+    if (run.end !== null) void finish(run, 'stopped', whyDeferred(run.end));
+    else if (run !== current)
+      void finish(run, keepsKey ? 'stopped' : 'completed', keepsKey ? 'renewed' : null);
+    else if (!keepsKey) run.idle = setTimeout(() => void finish(run, 'completed', null), IDLE_MS).unref();
+  }
+
+  return {
+    /** A run to look up with; `leave` it afterwards. Throws what beginning one throws. */
+    async enter(): Promise<ProgramRun> {
+      const old = current;
+      if (old !== null && clock.monotonic() - old.beganAt > RENEWED_AFTER_MS) {
+        // The next one would not be paused.
+        const isPaused = (await engine.runs.get(old.record.id))?.isPaused === true;
+        if (!isPaused && current === old) {
+          current = null;
+          finishUnused(old);
+        }
+      }
+      let run = current;
+      if (run === null) {
+        beginning ??= begin().finally(() => {
+          beginning = null;
+        });
+        run = await beginning;
+      }
+      clearTimeout(run.idle);
+      run.users += 1;
+      return run;
+    },
+    leave(run: ProgramRun): void {
+      const open = run as OpenRun;
+      open.users -= 1;
+      standing({ ledger: worker.ledgerState(settings.account), outage: worker.outage });
+      finishUnused(open);
+    },
+    /** Looks whether something stopped a run from outside; true: it did. Throws engine errors. */
+    async isStopped(run: ProgramRun): Promise<boolean> {
+      const { halt, isCancelled } = await engine.runs.heartbeat(run.record.id).catch((error) => {
+        // An engine that was flushed does not know it: the next lookup begins another one.
+        if (current === run) current = null;
+        throw error;
+      });
+      if (isCancelled) stop(run as OpenRun, { type: 'cancelled' });
+      else if (halt) stop(run as OpenRun, { type: 'halted', halt });
+      return isCancelled || halt !== null;
+    },
+    /** Why nothing is asked for now; null: it is. */
+    rest(): Rest | null {
+      const leftMs = stopped === null ? 0 : stopped.until - clock.monotonic();
+      if (stopped === null || leftMs <= 0) return null;
+      const { end } = stopped;
+      const halt = end.type === 'halted' ? end.halt : null;
+      const passes = halt?.why === 'limit' || halt?.why === 'throttled';
+      return { error: halt && errorOfHalt(halt, settings.service), why: whyDeferred(end), passes, leftMs };
+    },
+    /** By which stored answers are judged at this moment. */
+    freshness(): Freshness {
+      const asOf = storeTime + clock.monotonic() - openedAt;
+      return freshnessOf(current?.record ?? { asOf, keyStartedAt: storeTime, settings });
+    },
+    /** Ends what is open. `isWhole`: nobody was still waiting. */
+    async close(isWhole: boolean): Promise<void> {
+      await beginning?.catch(() => undefined);
+      if (current !== null)
+        void finish(current, isWhole ? 'completed' : 'stopped', isWhole ? null : 'closed');
+      await Promise.all(ending);
+    },
+  };
+}
+
+/** Equal for the same program under the same settings that choose what is asked. */
+function runKeyOf({ service, account, allowNsfw }: RunSettings, name: string): string {
+  const parts = JSON.stringify(['program', name, service, account, allowNsfw]);
+  return createHash('sha256').update(parts).digest('hex').slice(0, 32);
+}
+
+/** The error of a halt that does not pass on its own; null: it may. */
+function errorOfHalt({ why, sentence }: RunHalt, service: string): BrandEnrichError | null {
+  if (why === 'credentials') {
+    const todo = 'check the token, then create a new enricher: nothing is lost';
+    return new RefusedError({ code: 'credentials-refused', subject: `${service} (${sentence})`, todo });
+  }
+  if (why !== 'unreachable' && why !== 'useless') return null;
+  const todo = 'check baseUrl, the network, HTTPS_PROXY in env, and the service';
+  return new FailFileError({ code: 'service-unreachable', what: sentence, subject: service, todo });
+}

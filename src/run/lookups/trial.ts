@@ -1,0 +1,72 @@
+/** A trial: a few identifiers, spread over the file, are looked up before the rest. */
+import type { OutcomeStatus } from '../../core/outcome.js';
+import type { Engine } from '../../engine/engine.js';
+import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
+import { outcomeKeyPrefix } from '../../stores/outcome-key.js';
+import { unpackProfile } from '../../stores/profile-codec.js';
+import { freshnessOf, type RunRecord } from '../../stores/run-store.js';
+import type { Scan } from '../scan/scan.js';
+import { unansweredIn } from './collect-outcomes.js';
+
+export interface TrialResult {
+  /** Whether it was requested with `--try`; otherwise it is the lookup that shows the quota. */
+  readonly isRequested: boolean;
+  readonly counts: Readonly<Partial<Record<OutcomeStatus, number>>>;
+  /** The first matches, in the order of the file. */
+  readonly brands: readonly TriedBrand[];
+}
+
+interface TriedBrand {
+  readonly identifier: string;
+  readonly name: string;
+  readonly domain: string;
+  readonly score: number | null;
+}
+
+const BRANDS_SHOWN = 5;
+
+/** Numbers of `count` of the `missing` identifiers without an answer, evenly over the file. */
+export function spreadOver(
+  scan: Pick<Scan, 'identifiers' | 'answers' | 'priorities'>,
+  missing: number,
+  count: number,
+): number[] {
+  const chosen: number[] = [];
+  let at = 0;
+  for (const batch of unansweredIn(scan, 500)) {
+    for (const { index } of batch) {
+      // The middle of each of `count` equal parts.
+      if (at === Math.floor(((chosen.length + 0.5) * missing) / count)) chosen.push(index);
+      at += 1;
+    }
+  }
+  return chosen;
+}
+
+/** The results of the identifiers with these numbers. */
+export async function trialResult(
+  indexes: readonly number[],
+  isRequested: boolean,
+  { scan, run, engine }: { readonly scan: Scan; readonly run: RunRecord; readonly engine: Engine },
+): Promise<TrialResult> {
+  const counts: Partial<Record<OutcomeStatus, number>> = {};
+  const shown: string[] = [];
+  for (const index of indexes) {
+    const status = scan.answers.status(index);
+    if (status === null) continue;
+    counts[status] = (counts[status] ?? 0) + 1;
+    if (status === 'matched' && shown.length < BRANDS_SHOWN) shown.push(scan.identifiers.at(index));
+  }
+  const prefix = outcomeKeyPrefix(run.settings.service, run.settings.allowNsfw);
+  const keys = shown.map((identifier) => prefix + identifier);
+  const found = await engine.outcomes.read(keys, freshnessOf(run));
+  const brands = found.flatMap((outcome, at) => {
+    if (!outcome?.packed) return [];
+    const brand = JSON.parse(unpackProfile(outcome.packed).toString('utf8')) as Brand;
+    const { name, domain } = brand;
+    const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+    const score = qualityScoreOf(brand);
+    return { identifier: shown[at] ?? '', name: textOf(name), domain: textOf(domain), score };
+  });
+  return { isRequested, counts, brands };
+}

@@ -1,0 +1,91 @@
+/** What to do after a run, in one sentence: for the page, the report and the terminal. Pure. */
+import type { Document } from '../../core/documents.js';
+import { EXIT } from '../../core/errors.js';
+import { countOf } from '../../core/figures.js';
+import { hasNoMatch } from '../../core/outcome.js';
+import type { RunSettings } from '../../stores/run-store.js';
+import { isOverstated } from '../../worker/halt-reasons.js';
+import type { LookupsEnd } from '../run-end.js';
+
+/** A report, as far as it is known when its next step is judged. */
+type Figures = Pick<Document<'report'>, 'run' | 'rows' | 'input' | 'identifiers'>;
+
+/** null: nothing is left to do. `plan`: how remaining identifiers could be covered. */
+export function nextStepOf(report: Figures, end: LookupsEnd, plan: RunSettings['plan']): string | null {
+  const { run, rows, identifiers } = report;
+  const sentence = end.type === 'halted' ? end.halt.sentence : '';
+  if (end.type === 'declined') return AFTER_TRIAL;
+  switch (run.exitCode) {
+    case EXIT.done:
+      if (identifiers.beingFetched > 0) {
+        const fetched = countOf(identifiers.beingFetched, 'identifier');
+        return `the service is still fetching ${fetched} (crawl_queued): run the same command again in 2 minutes to look up only those`;
+      }
+      return noMatchText(report) ?? (rows.invalid > 0 ? `if the invalid rows matter, ${CORRECT}` : null);
+    case EXIT.someFailed:
+      if (rows.failed > 0) return 'some rows failed: run the same command again to retry only those';
+      return `failed because of --strict: ${strictReasons(report).join(', and ')}${rows.invalid > 0 ? `; ${CORRECT}` : ''}`;
+    case EXIT.tooManyErrors:
+      return 'stopped by --max-errors: run the same command again to continue';
+    case EXIT.credentials:
+      return `the service refused the credentials: ${sentence}; check the token, then run the same command again: nothing is lost`;
+    case EXIT.ioError:
+      return end.type === 'halted' && end.halt.why === 'lost'
+        ? `stopped: ${sentence}; check the engine, then run the same command again`
+        : `stopped: ${sentence}; check --base-url, the network, its proxy and the service, then run the same command again`;
+    case EXIT.limit:
+      return `stopped: ${sentence}; ${limitAdvice(end, plan, identifiers.deferred)}`;
+    case EXIT.interrupted:
+      return `${end.type === 'cancelled' ? 'cancelled with `brand-enrich cancel`' : 'interrupted'}: all paid answers are stored; run the same command again to continue`;
+    default:
+      return null;
+  }
+}
+
+/** The advice on columns for a complete run without a match; null: a match, or not complete. */
+export function noMatchText({ run, rows, input, identifiers }: Figures): string | null {
+  if (!run.isComplete || !hasNoMatch(rows)) return null;
+  if (rows.failed > 0 && rows.not_found === 0) return 'Nothing matched: every lookup failed.';
+  const columns = input.columns
+    .map(({ name, kind }) => `"${name}"${kind === null ? '' : ` as ${kind}`}`)
+    .join(', ');
+  const only = input.columns.length === 1;
+  if (identifiers.distinct === 0) return `Nothing matched: no row has an identifier in ${columns}.`;
+  return `Nothing matched: identifiers were read from ${columns}. Are ${only ? 'that column and its kind' : 'those columns and their kinds'} right? --column NAME:KIND chooses others.`;
+}
+
+const AFTER_TRIAL =
+  'that was the trial: every paid answer is stored; to continue, run the same command without --try, or answer y';
+
+const CORRECT = 'correct them in the errors file and run that file: only those rows are looked up';
+
+/** The reasons why `--strict` fails a run without failed rows. */
+function strictReasons({ run, rows }: Figures): string[] {
+  const reasons: string[] = [];
+  if (rows.invalid > 0) reasons.push(countOf(rows.invalid, 'row is invalid', 'rows are invalid'));
+  if (run.nothingMatched) reasons.push('nothing matched; check that --column and its kind are right');
+  return reasons;
+}
+
+/** Names the flag and its effect. */
+function limitAdvice(end: LookupsEnd, plan: RunSettings['plan'], deferred: number): string {
+  const left = `${countOf(deferred, 'identifier is', 'identifiers are')} left`;
+  const again = 'run the same command again to continue';
+  if (end.type !== 'halted' || end.halt.why !== 'limit') return `${left}; ${again}`;
+  const { sentence } = end.halt;
+  const cap = /--max-(?:requests|cost)/.exec(sentence)?.[0];
+  if (cap !== undefined) return `${left}; a higher ${cap} would cover more of them: ${again}`;
+  if (sentence.startsWith('--quota'))
+    return `${left}; a higher --quota or the next period would cover more of them: ${again}`;
+  if (isOverstated(end.halt))
+    return `${left}: set --plan and --overage-budget to what the account has, or raise them in the account; ${again}`;
+  return `${left}: ${RAISES[plan]}; ${again}`;
+}
+
+/** How to cover the remaining identifiers, by plan. */
+const RAISES: Record<RunSettings['plan'], string> = {
+  paid: 'a higher --overage-budget (or quota) would cover them',
+  free: 'a raised quota or the next period would cover them',
+  unsaid:
+    'a raised quota or the next period would cover them, or --plan paid --overage-budget AMOUNT if the plan bills overage',
+};

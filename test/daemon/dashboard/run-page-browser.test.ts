@@ -1,0 +1,138 @@
+/** Run page and file page in a real browser: legible, without barriers, and used by keyboard. */
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Browser } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { DashboardData } from '../../../src/daemon/dashboard/gather-dashboard.js';
+import { createRunLook } from '../../../src/daemon/dashboard/look-at-run.js';
+import { runActions } from '../../../src/daemon/dashboard/run-actions.js';
+import { addRunRoutes, failedActions } from '../../../src/daemon/dashboard/run-routes.js';
+import { listFailed } from '../../../src/daemon/inbox/ended-jobs.js';
+import { openFolders } from '../../../src/daemon/inbox/inbox-folders.js';
+import { FIND_ILLEGIBLE } from '../../run/report/legibility.js';
+import { chartLibrary } from '../../run/report/pages.js';
+import { findBarriers } from '../../support/accessibility.js';
+import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { PASSWORD, startDashboard } from './served.js';
+import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
+
+const DONE = 'newsletter subscribers (Q4)';
+const FAILED = 'list-2026-11-20T11-22-47Z';
+const LOOKS = [
+  [{ width: 1_280, height: 900 }, 'light'],
+  [{ width: 390, height: 844 }, 'dark'],
+] as const;
+
+/** A dashboard with a paused run, one with files, and a failed file; `show` changes its data. */
+async function serve() {
+  const { root, done, failed } = await openFolders(await temporaryFolder());
+  const job = join(done, `${DONE}-2026-11-20T10-30-00Z`);
+  const report = {
+    run: { id: 'r-20261120-000002', isComplete: true },
+    input: { name: `${DONE}.csv` },
+    files: { output: `${DONE}.enriched.csv`, errors: null },
+  };
+  await mkdir(job);
+  await writeFile(join(job, `${DONE}.report.json`), JSON.stringify(report));
+  for (const name of ['csv', 'enriched.csv', 'report.html'])
+    await writeFile(join(job, `${DONE}.${name}`), 'x');
+  await mkdir(join(failed, FAILED));
+  await writeFile(join(failed, FAILED, 'list.csv'), 'x');
+  await writeFile(
+    join(failed, FAILED, 'reason.txt'),
+    'The column is missing.\n\nWhat to do: name another.\n',
+  );
+  const { runs, inboxes: places } = dashboardData();
+  const paused = runRecord({ id: 'r-paused', isPaused: true, tally: { matched: 610, billed: 610 } });
+  const inboxes = [root];
+  let data = dashboardData({
+    runs: [paused, ...runs],
+    inboxes: places.map((each) => ({ ...each, folder: root })),
+    failed: [await listFailed(root)],
+  });
+  const look = async () => dashboardView({ data });
+  const engine = {
+    runs: { get: async () => null, setPaused: async () => true },
+    ledger: { show: async () => data.ledger },
+  } as never;
+  const lookAtRun = createRunLook({ engine, look, inboxes });
+  const terms = { overagePrice: '0.1', currency: 'EUR' };
+  const library = await chartLibrary();
+  const served = await startDashboard({
+    view: await look(),
+    actions: [...runActions({ engine, look, lookAtRun, terms }), ...failedActions(inboxes)],
+    addPages: (app, viewerOf) =>
+      addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, chartLibrary: library, now: () => NOW }),
+  });
+  const show = (parts: Partial<DashboardData>) => {
+    data = { ...data, ...parts };
+  };
+  return { served, show, job };
+}
+
+describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+
+  it('the pages of runs and files are legible, without barriers, and ask no other host', async () => {
+    const { served } = await serve();
+    for (const [viewport, colorScheme] of LOOKS) {
+      const { page, complaints, requests } = await openWatchedPage(browser, { viewport, colorScheme });
+      await page.goto(`${served.url}?token=${PASSWORD}&name=Ada`);
+      const paths = ['', 'runs/r-paused', 'runs/r-20261120-000002', 'runs/r-20261120-000003'];
+      for (const path of [...paths, `inboxes/0/failed/${FAILED}/`, 'runs/r-none']) {
+        await page.goto(served.url + path);
+        const name = `${path} ${viewport.width}`;
+        if (process.env.SCREENSHOTS) {
+          const file = `run-${path.replaceAll('/', '-')}-${viewport.width}.png`;
+          await page.screenshot({ path: `${process.env.SCREENSHOTS}/${file}`, fullPage: true });
+        }
+        expect(await page.evaluate<string[]>(FIND_ILLEGIBLE), name).toEqual([]);
+        expect(await findBarriers(page), name).toEqual([]);
+        const { width } = viewport;
+        expect(await page.evaluate('document.documentElement.scrollWidth'), name).toBeLessThanOrEqual(width);
+      }
+      // The browser itself notes that the last page was not found.
+      expect(complaints.filter((each) => !each.includes('404'))).toEqual([]);
+      expect(requests.filter((address) => !address.startsWith(served.url))).toEqual([]);
+      await page.context().close();
+    }
+  });
+
+  it('a run is resumed by keyboard, a file is downloaded, and the page renews itself', async () => {
+    const { served, show, job } = await serve();
+    const { page, complaints } = await openWatchedPage(browser, { acceptDownloads: true });
+    await page.goto(`${served.url}?token=${PASSWORD}&name=Ada`);
+    await page.getByRole('link', { name: 'customers.csv', exact: true }).first().focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { level: 1, name: 'customers.csv' }).waitFor();
+    await page.getByRole('button', { name: 'Resume' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('790 identifiers are left.').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('status').getByText('customers.csv is resumed').waitFor();
+
+    show({ runs: [runRecord({ id: 'r-paused', tally: { matched: 1_400, billed: 1_400 } })] });
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await page.getByText('All of its 1,400 identifiers are done.').waitFor();
+    await page.getByRole('button', { name: 'Pause' }).waitFor();
+
+    show(dashboardData());
+    await page.goto(`${served.url}runs/r-20261120-000002`);
+    const [download] = await Promise.all([
+      page.waitForEvent('download'),
+      page.getByRole('link', { name: 'Enriched rows' }).click(),
+    ]);
+    expect(download.suggestedFilename()).toBe(`${DONE}.enriched.csv`);
+    const saved = await readFile(await download.path());
+    expect(saved.equals(await readFile(join(job, `${DONE}.enriched.csv`)))).toBe(true);
+    await page.getByRole('link', { name: 'Report', exact: true }).click();
+    expect(page.url()).toContain('.report.html');
+    expect(complaints).toEqual([]);
+    await page.context().close();
+  });
+});

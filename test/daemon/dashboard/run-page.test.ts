@@ -1,0 +1,272 @@
+/** The page of one run: what it says of state, money, speed and files, and what it offers. */
+import { describe, expect, it } from 'vitest';
+import {
+  createLooks,
+  createRunLook,
+  type RunView,
+  speedOf,
+} from '../../../src/daemon/dashboard/look-at-run.js';
+import { actionsOf, headlineOf, renderRun, renderRunParts } from '../../../src/daemon/dashboard/run-page.js';
+import { judgeRuns } from '../../../src/daemon/dashboard/runs-section.js';
+import type { RunRecord } from '../../../src/stores/run-store.js';
+import { ledgerState } from '../../run/ledger-state.js';
+import { dashboardData, dashboardView, NOW, runRecord, VIEWER } from './views.js';
+
+const TERMS = { overagePrice: '0.1', currency: 'EUR' };
+const MINUTE = 60_000;
+
+/** What is seen of a run; `ledger`: of its account. */
+function seen(run: RunRecord, parts: Partial<RunView> = {}): RunView {
+  const ledger = parts.ledger ?? ledgerState({ now: NOW, quota: 20_000 });
+  const data = dashboardData({ runs: [run], ledger, limit: 20_000 });
+  const [shown] = judgeRuns(data);
+  if (shown === undefined) throw new Error('not judged');
+  return {
+    view: dashboardView({ data }),
+    shown,
+    storeNow: NOW,
+    ledger,
+    speed: null,
+    newer: null,
+    job: null,
+    isOfThisHost: false,
+    ...parts,
+  };
+}
+
+const partsOf = (view: RunView) => renderRunParts(view, VIEWER, TERMS);
+const tally = { matched: 610, notFound: 31, failed: 4, stored: 120, requests: 648, billed: 641 };
+
+describe('the headline', () => {
+  it.each<[string, Parameters<typeof runRecord>[0], string]>([
+    ['works', { tally }, '765 of 1,400 identifiers are done, 635 are left.'],
+    ['reads its file', { identifiers: null, rows: null }, 'Its file is being read.'],
+    [
+      'is paused alone',
+      { tally, isPaused: true },
+      '765 of 1,400 identifiers are done, 635 are left. It is paused; Resume on its page, or brand-enrich resume r-20261120-8ce9ee49, continues it.',
+    ],
+    ['completed', { status: 'completed', identifiers: 765, tally }, 'All of its 765 identifiers are done.'],
+    [
+      'stopped',
+      { status: 'stopped', reason: 'the quota is used up', tally },
+      '765 of 1,400 identifiers are done, 635 are left. The quota is used up.',
+    ],
+    [
+      'is dead',
+      { beatAt: NOW - 12 * MINUTE, tally },
+      '765 of 1,400 identifiers are done, 635 are left. No heartbeat for 12\u00a0min: it was killed, or lost its engine. Run the same command again to continue; paid answers are stored.',
+    ],
+    [
+      'ended before it knew its size',
+      { status: 'stopped', identifiers: null, rows: null },
+      'It ended before its file was read.',
+    ],
+  ])('of a run that %s', (_, parts, headline) => {
+    expect(headlineOf(seen(runRecord(parts)))).toBe(headline);
+  });
+
+  it('says that the file was started again, and the page links there', () => {
+    const view = seen(runRecord({ status: 'stopped', tally }), { newer: runRecord({ id: 'r-2' }) });
+    expect(headlineOf(view)).toContain('The same file was started again later.');
+    expect(partsOf(view)).toContain('<a href="/runs/r-2">r-2</a>');
+  });
+});
+
+describe('what is offered', () => {
+  it.each<[string, Parameters<typeof runRecord>[0], readonly string[]]>([
+    ['a running run', {}, ['pause', 'cancel']],
+    ['a paused run', { isPaused: true }, ['resume', 'cancel']],
+    ['a dead run', { beatAt: NOW - 12 * MINUTE }, []],
+    ['a finished run', { status: 'completed' }, []],
+    ['a stopped run', { status: 'stopped' }, []],
+    ['a cancelled run', { status: 'cancelled' }, []],
+  ])('for %s', (_, parts, actions) => {
+    const view = seen(runRecord(parts));
+    expect(actionsOf(view.shown)).toEqual(actions);
+    const offered = [...partsOf(view).matchAll(/<form class="action" method="post" action="([^"]+)"/g)];
+    const paths = actions.map((action) => `/runs/r-20261120-8ce9ee49/${action}`);
+    expect(offered.map(([, path]) => path)).toEqual(paths);
+  });
+});
+
+describe('the money', () => {
+  it('is that of the run, of earlier starts, and what may have been billed', () => {
+    const run = runRecord({
+      status: 'stopped',
+      tally,
+      spent: 644,
+      overageBilled: 12,
+      earlier: { starts: 2, billed: 50, unreported: 1, overage: 5 },
+    });
+    const page = partsOf(seen(run));
+    for (const [term, value] of [
+      ['Requests sent', '648'],
+      ['Billed', '641'],
+      ['Overage requests', '12'],
+      ['Cost of the overage', '1.20\u00a0EUR'],
+      ['May also have been billed', '3'],
+      ['Billed in 2 earlier starts', '50, 5 of them overage'],
+      ['May have been billed in earlier starts', '1'],
+    ])
+      expect(page).toContain(`<dt>${term}</dt><dd>${value}</dd>`);
+    expect(page).toContain('An overage request costs 0.10\u00a0EUR with the settings of this process.');
+  });
+
+  it('of a run at work counts what is in flight', () => {
+    const page = partsOf(seen(runRecord({ tally, spent: 649 })));
+    expect(page).toContain('<dt>In flight</dt><dd>8</dd>');
+    expect(page).not.toContain('been billed');
+  });
+});
+
+describe('the speed', () => {
+  const run = runRecord({ tally: { matched: 100, stored: 50 }, asOf: NOW - 10_000 });
+
+  it.each<[string, Parameters<typeof speedOf>, ReturnType<typeof speedOf>]>([
+    [
+      'two looks',
+      [
+        run,
+        [
+          { at: 0, answered: 50 },
+          { at: 5_000, answered: 150 },
+        ],
+        NOW,
+      ],
+      { perSecond: 20, spanMs: 5_000 },
+    ],
+    [
+      'its average, without stored answers, after one look',
+      [run, [{ at: 0, answered: 150 }], NOW],
+      { perSecond: 10, spanMs: null },
+    ],
+    [
+      'its average while looks are close together',
+      [
+        run,
+        [
+          { at: 0, answered: 50 },
+          { at: 1_000, answered: 150 },
+        ],
+        NOW,
+      ],
+      { perSecond: 10, spanMs: null },
+    ],
+    ['nothing right after its start', [run, [], run.asOf + 1_000], null],
+    [
+      'standing still',
+      [
+        run,
+        [
+          { at: 0, answered: 150 },
+          { at: 60_000, answered: 150 },
+        ],
+        NOW,
+      ],
+      { perSecond: 0, spanMs: 60_000 },
+    ],
+  ])('is that of %s', (_, args, speed) => {
+    expect(speedOf(...args)).toEqual(speed);
+  });
+
+  it('looks back a minute, for as many runs as are looked at', () => {
+    const looks = createLooks();
+    looks.note(run, 0);
+    looks.note(run, 30_000);
+    expect(looks.note(run, 30_000)).toHaveLength(2);
+    expect(looks.note(run, 70_000).map(({ at }) => at)).toEqual([30_000, 70_000]);
+    for (let index = 0; index < 60; index += 1) looks.note(runRecord({ id: `r-${index}` }), 70_000);
+    expect(looks.note(run, 71_000)).toHaveLength(1);
+  });
+
+  it('gives the time left and the last answer, with the moment for those who want it', () => {
+    const ledger = ledgerState({ now: NOW, quota: 20_000, answeredAt: NOW - 55_000 });
+    const page = partsOf(seen(runRecord({ tally }), { ledger, speed: { perSecond: 5, spanMs: 30_000 } }));
+    expect(page).toContain('<dt>Time left</dt><dd>2 min 7 s</dd>');
+    expect(page).toContain('<dt>Answers per second</dt><dd>5.0 (last 30\u00a0s)</dd>');
+    expect(page).toContain(
+      '<time datetime="2026-11-20T13:24:51.000Z" title="20 Nov 2026, 13:24 UTC">55\u00a0s ago</time>',
+    );
+  });
+
+  it('that is nothing gives no time left', () => {
+    const page = partsOf(seen(runRecord({ tally }), { speed: { perSecond: 0, spanMs: 30_000 } }));
+    expect(page).toContain('<dt>Time left</dt><dd>unknown</dd>');
+  });
+});
+
+describe('the files', () => {
+  it.each<[string, Partial<RunView>, Parameters<typeof runRecord>[0], string]>([
+    ['at work', {}, {}, 'They are written when the run ends.'],
+    ['of another machine', {}, { status: 'completed' }, 'It ran on etl-1: its files are there.'],
+    [
+      'of a command of this machine',
+      { isOfThisHost: true },
+      { status: 'completed' },
+      'A run from the command line on etl-1 writes its files next to the input, or to the path of -o.',
+    ],
+  ])('of a run %s', (_, parts, run, words) => {
+    expect(partsOf(seen(runRecord(run), parts))).toContain(words);
+  });
+
+  it('of an inbox are linked by their names', () => {
+    const job = {
+      root: '/data/brands',
+      place: 'done',
+      folder: 'Kunden März-2026-11-20T11-22-47Z',
+      file: 'Kunden März.csv',
+      endedAt: NOW,
+      reason: '',
+      runId: 'r-1',
+      files: [
+        { name: 'Kunden März.report.html', type: 'page', size: 120_000 },
+        { name: 'a"><b>.csv', type: 'other', size: 1 },
+      ],
+    } as const;
+    const page = partsOf(seen(runRecord({ status: 'completed' }), { job: { inbox: 1, job } }));
+    const path = '/inboxes/1/done/Kunden%20M%C3%A4rz-2026-11-20T11-22-47Z/';
+    expect(page).toContain(`<a href="${path}Kunden%20M%C3%A4rz.report.html">Report</a>`);
+    expect(page).toContain(`<a href="${path}a%22%3E%3Cb%3E.csv" download>Other file</a>`);
+    expect(page).toContain('120\u00a0kB');
+    expect(page).not.toContain('<b>');
+  });
+});
+
+it('escapes all data, and has the same parts whatever the data', () => {
+  const attack = `</script><script>alert(1)</script>"'<img src=x>`;
+  const settings = { account: attack, service: attack, maxRequests: 1 };
+  const run = runRecord({ label: attack, id: attack, reason: attack, status: 'stopped', settings });
+  const view = seen(run, { newer: runRecord({ id: attack }) });
+  const page = renderRun(view, { ...VIEWER, notice: attack }, TERMS).html;
+  expect(page.match(/<script>/g)).toHaveLength(1);
+  expect(page).not.toContain('<img');
+  const parts = (text: string) => [...text.matchAll(/data-part="([a-z]+)"/g)].map(([, name]) => name);
+  expect(parts(partsOf(view))).toEqual(parts(partsOf(seen(runRecord({ tally })))));
+  expect(new Set(parts(partsOf(view))).size).toBe(parts(partsOf(view)).length);
+});
+
+describe('a look at a run', () => {
+  const older = runRecord({ id: 'r-old', status: 'stopped', key: 'other', settings: { account: 'key-2' } });
+  const created = (runs: { get: () => Promise<RunRecord | null> }, outageNoticedAt: number | null = null) =>
+    createRunLook({
+      engine: { runs, ledger: { show: async () => ledgerState({ now: NOW, quota: 7 }) } } as never,
+      look: async () => dashboardView({ outageNoticedAt }),
+      inboxes: [],
+    });
+
+  it('finds listed runs, older ones in the engine, and their account', async () => {
+    const look = created({ get: async () => older });
+    expect(await look('r-20261120-000001')).toMatchObject({ shown: { standing: 'running' } });
+    expect(await look('r-old')).toMatchObject({ shown: { standing: 'stopped' }, ledger: { quota: 7 } });
+  });
+
+  it('tells a run that is unknown from an engine that does not answer', async () => {
+    expect(await created({ get: async () => null })('r-none')).toBeNull();
+    expect(await created({ get: async () => older })('../\0')).toBeNull();
+    expect(await created({ get: () => Promise.reject(new Error('gone')) })('r-none')).toBe('unavailable');
+    const out = created({ get: () => new Promise(() => undefined) }, NOW - 1_000);
+    expect(await out('r-none')).toBe('unavailable');
+    expect(await out('r-20261120-000001')).toMatchObject({ shown: { standing: 'running' } });
+  });
+});

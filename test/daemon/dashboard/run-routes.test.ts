@@ -1,0 +1,272 @@
+/** Runs and files of inboxes as served: pages, downloads, what is refused, and "Try again". */
+import { execFileSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { createRunLook } from '../../../src/daemon/dashboard/look-at-run.js';
+import {
+  addRunRoutes,
+  attachmentOf,
+  contentTypeOf,
+  failedActions,
+} from '../../../src/daemon/dashboard/run-routes.js';
+import { openFolders } from '../../../src/daemon/inbox/inbox-folders.js';
+import { chartLibrary } from '../../run/report/pages.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { PASSWORD, startDashboard } from './served.js';
+import { dashboardView, NOW } from './views.js';
+
+const JOB = 'Kunden März 100%25-2026-11-20T11-22-47Z';
+
+/** A dashboard with one inbox; `get` asks as a program does. */
+async function served() {
+  const folders = await openFolders(await temporaryFolder());
+  const inboxes = [folders.root];
+  const engine = { runs: { get: async () => null }, ledger: {} } as never;
+  const lookAtRun = createRunLook({ engine, look: async () => dashboardView(), inboxes });
+  const terms = { overagePrice: '0.1', currency: null };
+  const library = await chartLibrary();
+  const dashboard = await startDashboard({
+    actions: failedActions(inboxes),
+    addPages: (app, viewerOf) =>
+      addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, chartLibrary: library, now: () => NOW }),
+  });
+  const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
+  /** The path goes out as it is: `fetch` would resolve its dots. */
+  const get = (path: string, method = 'GET', body = '') =>
+    new Promise<{ status: number; headers: Record<string, string>; bytes: Buffer; text: string }>(
+      (resolve, reject) => {
+        const form = method === 'POST' && {
+          'content-type': 'application/x-www-form-urlencoded',
+          'content-length': Buffer.byteLength(body),
+        };
+        const { port } = new URL(dashboard.url);
+        const headers = { authorization, accept: '*/*', ...form };
+        request({ host: '127.0.0.1', port, path, method, headers })
+          .on('response', async (answer) => {
+            const chunks: Buffer[] = [];
+            for await (const chunk of answer) chunks.push(chunk as Buffer);
+            const bytes = Buffer.concat(chunks);
+            const status = answer.statusCode ?? 0;
+            resolve({ status, headers: answer.headers as never, bytes, text: bytes.toString() });
+          })
+          .on('error', reject)
+          .end(body);
+      },
+    );
+  const done = join(folders.done, JOB);
+  await mkdir(done);
+  const put = (name: string, content: string | Buffer = 'x') => writeFile(join(done, name), content);
+  return { folders, dashboard, get, put, done, path: `/inboxes/0/done/${encodeURIComponent(JOB)}/` };
+}
+
+describe('a download', () => {
+  it('is the file byte for byte, under its own name', async () => {
+    const { get, put, path, dashboard } = await served();
+    const bytes = randomBytes(3_000_000);
+    const name = 'Kunden März 100%25 #?&".enriched.csv';
+    await put(name, bytes);
+    const answer = await get(path + encodeURIComponent(name));
+    expect(answer.status).toBe(200);
+    expect(answer.bytes.equals(bytes)).toBe(true);
+    expect(answer.headers).toMatchObject({
+      'content-type': 'text/csv',
+      'content-length': '3000000',
+      'content-disposition':
+        'attachment; filename="Kunden M_rz 100_25 #?&_.enriched.csv"; filename*=UTF-8\'\'Kunden%20M%C3%A4rz%20100%2525%20%23%3F%26%22.enriched.csv',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+    });
+    const head = await get(path + encodeURIComponent(name), 'HEAD');
+    expect([head.status, head.bytes.length, head.headers['content-length']]).toEqual([200, 0, '3000000']);
+    expect((await get(path)).text).toContain(encodeURIComponent(name));
+    expect(dashboard.errors).toEqual([]);
+  });
+
+  it.skipIf(!existsSync('/proc/self/fd'))('that is broken off leaves no file open', async () => {
+    const { put, path, dashboard, done } = await served();
+    await put('big.csv', Buffer.alloc(60_000_000));
+    const openFiles = async () => {
+      const links = await Promise.all(
+        (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),
+      );
+      return links.filter((each) => each.startsWith(done)).length;
+    };
+    const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
+    const stop = new AbortController();
+    const answer = await fetch(new URL(`${path}big.csv`, dashboard.url), {
+      headers: { authorization },
+      signal: stop.signal,
+    });
+    await answer.body?.getReader().read();
+    expect(await openFiles()).toBe(1);
+    stop.abort();
+    await expect.poll(openFiles).toBe(0);
+    expect(dashboard.errors).toEqual([]);
+  });
+
+  it('may be empty, and needs the password', async () => {
+    const { get, put, path, dashboard } = await served();
+    await put('empty.csv', '');
+    expect(await get(`${path}empty.csv`)).toMatchObject({ status: 200, text: '' });
+    const answer = await fetch(`${dashboard.url.slice(0, -1)}${path}empty.csv`);
+    expect(answer.status).toBe(401);
+  });
+
+  it('of a report opens in the browser, where only our own scripts run', async () => {
+    const { get, put, path } = await served();
+    await put('x.report.html', '<script>alert(1)</script>');
+    const { headers, text } = await get(`${path}x.report.html`);
+    expect(text).toBe('<script>alert(1)</script>');
+    expect(headers['content-type']).toBe('text/html; charset=utf-8');
+    expect(headers['content-disposition']).toBeUndefined();
+    const policy = headers['content-security-policy'] ?? '';
+    expect(policy).toMatch(/script-src 'sha256-\S+' 'sha256-[^;]+;/);
+    for (const part of [
+      "default-src 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "base-uri 'none'",
+    ])
+      expect(policy).toContain(part);
+    expect(policy).not.toMatch(/script-src[^;]*unsafe/);
+    // Any other page is not opened, whoever put it there.
+    await put('x.html', '<script>alert(1)</script>');
+    expect((await get(`${path}x.html`)).headers).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': expect.stringContaining('attachment'),
+    });
+  });
+
+  it('is refused for what is not a regular file of a folder there', async () => {
+    const { get, put, path, done, folders } = await served();
+    await put('a.csv');
+    const elsewhere = await temporaryFolder();
+    await writeFile(join(elsewhere, 'secret.csv'), 'secret');
+    await symlink(join(elsewhere, 'secret.csv'), join(done, 'link.csv'));
+    await symlink(elsewhere, join(done, 'folder'));
+    await symlink(elsewhere, join(folders.done, 'linked'));
+    execFileSync('mkfifo', [join(done, 'pipe.csv')]);
+    await put('.hidden');
+    for (const other of [folders.inbox, folders.processing]) {
+      await mkdir(join(other, JOB));
+      await writeFile(join(other, JOB, 'a.csv'), 'secret');
+    }
+    const job = encodeURIComponent(JOB);
+    const up = encodeURIComponent('../');
+    for (const wrong of [
+      `${path}link.csv`,
+      `${path}pipe.csv`,
+      `${path}.hidden`,
+      `${path}gone.csv`,
+      `${path}folder`,
+      `${path}folder%2Fsecret.csv`,
+      `${path}folder/secret.csv`,
+      '/inboxes/0/done/linked/',
+      '/inboxes/0/done/linked/secret.csv',
+      `${path}..%2F..%2F..%2Fetc%2Fpasswd`,
+      `${path}../../../../etc/passwd`,
+      `${path}%2e%2e/%2e%2e/a.csv`,
+      `${path}${up}${job}%2Fa.csv`,
+      `${path}%2Fetc%2Fpasswd`,
+      `${path}a.csv%00`,
+      `${path}%c3%28`,
+      `/inboxes/0/done/${up}done/${job}/a.csv`,
+      `/inboxes/0/done/${up}done%2F${job}/a.csv`,
+      '/inboxes/0/done/%2e/a.csv',
+      `/inboxes/0/inbox/${job}/a.csv`,
+      `/inboxes/0/processing/${job}/a.csv`,
+      `/inboxes/1/done/${job}/a.csv`,
+      `/inboxes/-1/done/${job}/a.csv`,
+      `/inboxes/length/done/${job}/a.csv`,
+      `/inboxes/__proto__/done/${job}/a.csv`,
+      `/inboxes/0/constructor/${job}/a.csv`,
+    ]) {
+      const { status, text } = await get(wrong);
+      expect([status, text.includes('secret') || text.includes('root:')], wrong).toEqual([404, false]);
+    }
+    expect((await get(`${path}a.csv`)).status).toBe(200);
+    await rm(done, { recursive: true });
+    expect((await get(`${path}a.csv`)).status).toBe(404);
+  });
+});
+
+it('shows a run that is known, and says where to go when it is not', async () => {
+  const { get } = await served();
+  const page = await get('/runs/r-20261120-000001');
+  expect(page.status).toBe(200);
+  expect(page.text).toContain('<bdi>customers.csv</bdi>');
+  expect(page.text).toContain('content="/runs/r-20261120-000001/parts"');
+  const parts = await get('/runs/r-20261120-000001/parts');
+  expect([parts.status, parts.headers['content-security-policy']]).toEqual([200, "default-src 'none'"]);
+  for (const path of ['/runs/r-none', '/runs/r-none/parts', '/runs/..%2f', '/runs/%00']) {
+    const missing = await get(path);
+    expect([missing.status, missing.text.includes('There is no such run')], path).toEqual([404, true]);
+    expect(missing.text).toContain('<a href="/">Back to the dashboard</a>');
+  }
+});
+
+describe('trying a failed file again', () => {
+  const withFailed = async () => {
+    const scene = await served();
+    const folder = 'list-2026-11-20T11-22-47Z';
+    await mkdir(join(scene.folders.failed, folder));
+    await writeFile(join(scene.folders.failed, folder, 'list.csv'), 'website\n');
+    await writeFile(join(scene.folders.failed, folder, 'reason.txt'), 'The file is <b>odd</b>.\n\nLook.\n');
+    return { ...scene, fields: `inbox=0&folder=${folder}`, page: `/inboxes/0/failed/${folder}/` };
+  };
+
+  it('asks first, then puts it back into the inbox', async () => {
+    const { get, fields, page, folders } = await withFailed();
+    const job = await get(page);
+    expect(job.text).toContain('The file is &lt;b&gt;odd&lt;/b&gt;.');
+    expect(job.text).toContain('Try again');
+    const question = await get('/failed/again', 'POST', fields);
+    expect(question.text).toContain('Try list.csv again?');
+    expect(question.text).toContain('Stored answers cost nothing.');
+    expect(await readdir(folders.inbox)).toEqual([]);
+    const answer = await get('/failed/again', 'POST', `${fields}&confirmed=yes`);
+    expect([answer.status, answer.headers.location]).toEqual([303, '/']);
+    expect(await readdir(folders.inbox)).toEqual(['list.csv']);
+    expect(await readdir(folders.failed)).toEqual([]);
+    expect((await get(page)).status).toBe(404);
+  });
+
+  it.each(['inbox=0&folder=..', 'inbox=9&folder=x', 'inbox=0&folder=../inbox', ''])(
+    'is refused for %j',
+    async (fields) => {
+      const { get, folders } = await withFailed();
+      const answer = await get('/failed/again', 'POST', `${fields}&confirmed=yes`);
+      expect(answer.status).toBe(303);
+      expect(decodeURIComponent(String(answer.headers['set-cookie']))).toContain(
+        'no longer among the failed ones',
+      );
+      expect(await readdir(folders.failed)).toHaveLength(1);
+    },
+  );
+});
+
+it.each([
+  ['a.csv', `attachment; filename="a.csv"; filename*=UTF-8''a.csv`],
+  ['a"b;\r\nx: y.csv', `attachment; filename="a_b;__x: y.csv"; filename*=UTF-8''a%22b%3B__x%3A%20y.csv`],
+  ['\u202evsc.exe', `attachment; filename="_vsc.exe"; filename*=UTF-8''_vsc.exe`],
+  ["it's (1)*.csv", `attachment; filename="it's (1)*.csv"; filename*=UTF-8''it%27s%20%281%29%2A.csv`],
+  ['../a\\b.csv', `attachment; filename=".._a_b.csv"; filename*=UTF-8''.._a_b.csv`],
+  ['日\ud800.csv', `attachment; filename="__.csv"; filename*=UTF-8''%E6%97%A5_.csv`],
+])('a file called %j is attached safely', (name, header) => {
+  expect(attachmentOf(name)).toBe(header);
+});
+
+it.each([
+  ['a.csv', 'text/csv'],
+  ['a.CSV.GZ', 'application/gzip'],
+  ['a.xlsx', 'application/vnd.openxmlformats-officedocument.spreadsheetml.sheet'],
+  ['a.html', 'application/octet-stream'],
+  ['a.svg', 'application/octet-stream'],
+  ['a', 'application/octet-stream'],
+])('%s is sent as %s', (name, type) => {
+  expect(contentTypeOf(name)).toBe(type);
+});

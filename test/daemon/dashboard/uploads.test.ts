@@ -1,0 +1,419 @@
+/**
+ * Sending files to a served dashboard: streamed to a hidden folder, whole or not at all, by who may
+ * act, under safe names, and started into the inbox without replacing anything.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, lstat, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
+import { type ClientRequest, request } from 'node:http';
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { FailFileError, NeverStartError } from '../../../src/core/errors.js';
+import { uploadActions } from '../../../src/daemon/dashboard/upload-routes.js';
+import { createUploads, UPLOADS_FOLDER } from '../../../src/daemon/inbox/uploads.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { PASSWORD, startDashboard, uploadPages } from './served.js';
+import { dashboardView } from './views.js';
+
+type AssertRoom = NonNullable<Parameters<typeof createUploads>[2]>;
+
+async function withInboxes(count = 1, assertRoom?: AssertRoom) {
+  const folder = await temporaryFolder();
+  const roots = Array.from({ length: count }, (_, at) => join(folder, `root-${at}`));
+  for (const root of roots) await mkdir(join(root, 'inbox'), { recursive: true });
+  const clock = { now: () => Date.now() };
+  const uploads = createUploads(roots, clock, assertRoom);
+  const served = await startDashboard({ addPages: uploadPages(uploads) });
+  const [root = ''] = roots;
+  return { uploads, served, roots, root, kept: () => allFiles(join(root, UPLOADS_FOLDER)) };
+}
+
+/** Paths of all files and folders below; empty when there are none. */
+const allFiles = (folder: string) => readdir(folder, { recursive: true }).catch(() => []);
+
+async function signIn(url: string) {
+  const body = new URLSearchParams({ user: 'Ada', password: PASSWORD });
+  const answer = await fetch(`${url}sign-in`, { method: 'POST', body, redirect: 'manual' });
+  const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const page = await (await fetch(url, { headers: { cookie } })).text();
+  return { cookie, 'x-form-token': /name="form-token" content="([^"]+)"/.exec(page)?.[1] ?? '' };
+}
+
+/** As a program sends it. */
+const BASIC = { authorization: `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}` };
+
+const send = (url: string, name: string, body: string, headers: Record<string, string> = BASIC, inbox = 0) =>
+  fetch(`${url}uploads?${new URLSearchParams({ name, inbox: String(inbox) })}`, {
+    method: 'POST',
+    headers,
+    body,
+    redirect: 'manual',
+  });
+
+/** A request whose body the test writes. */
+function openRequest(url: string, name: string, headers: Record<string, string | number>) {
+  const asked = request(`${url}uploads?${new URLSearchParams({ name })}`, {
+    method: 'POST',
+    headers: { ...BASIC, ...headers },
+  });
+  const answer = new Promise<{ status: number; text: string }>((resolve, reject) => {
+    asked.on('error', reject).on('response', (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part) => {
+        text += part;
+      });
+      response.on('end', () => resolve({ status: response.statusCode ?? 0, text }));
+    });
+  });
+  answer.catch(() => undefined);
+  return { asked, answer };
+}
+
+describe('an upload', () => {
+  it('is kept as sent, in a hidden folder for this user alone, and listed on the dashboard', async () => {
+    const { served, root, uploads } = await withInboxes();
+    const answer = await send(served.url, 'Kunden März.csv', 'website\nacme.com\n', await signIn(served.url));
+    expect(answer.status).toBe(201);
+    const [upload] = uploads.list();
+    expect(await answer.json()).toEqual({ path: `/uploads/${upload?.id}` });
+    expect(upload).toMatchObject({ name: 'Kunden März.csv', size: 17, root });
+    expect(await readFile(upload?.path ?? '', 'utf8')).toBe('website\nacme.com\n');
+    expect((await lstat(join(root, UPLOADS_FOLDER))).mode & 0o777).toBe(0o700);
+    expect((await lstat(upload?.folder ?? '')).mode & 0o777).toBe(0o700);
+    expect((await lstat(upload?.path ?? '')).mode & 0o777).toBe(0o600);
+    expect(await readdir(join(root, 'inbox'))).toEqual([]);
+  });
+
+  it('may come without a length, and may wait for the word to go on', async () => {
+    const { served, uploads } = await withInboxes();
+    const chunked = openRequest(served.url, 'a.csv', {});
+    chunked.asked.write('one\n');
+    chunked.asked.end('two\n');
+    expect((await chunked.answer).status).toBe(201);
+    const asking = openRequest(served.url, 'b.csv', { expect: '100-continue', 'content-length': 4 });
+    asking.asked.flushHeaders();
+    await new Promise((resolve) => asking.asked.on('continue', resolve));
+    asking.asked.end('four');
+    expect((await asking.answer).status).toBe(201);
+    expect(uploads.list().map(({ name, size }) => [name, size])).toEqual([
+      ['b.csv', 4],
+      ['a.csv', 8],
+    ]);
+  });
+
+  it.each([
+    ['with a length', { 'content-length': 1_000_000 }],
+    ['in chunks', {}],
+  ])('that is cut off, sent %s, leaves nothing', async (_how, headers: Record<string, number>) => {
+    const { served, root, uploads, kept } = await withInboxes();
+    const { asked } = openRequest(served.url, 'cut.csv', headers);
+    asked.write('x'.repeat(100_000));
+    await expect.poll(async () => (await kept()).filter((path) => path.endsWith('cut.csv'))).toHaveLength(1);
+    asked.destroy();
+    await expect.poll(kept).toEqual([]);
+    expect(uploads.list()).toEqual([]);
+    expect(await readdir(join(root, 'inbox'))).toEqual([]);
+    expect(served.errors).toEqual([]);
+  });
+
+  it('of the same name does not meet another, nor one in another inbox', async () => {
+    const { served, uploads, roots } = await withInboxes(2);
+    for (const [text, inbox] of [
+      ['first', 0],
+      ['second', 0],
+      ['third', 1],
+    ] as const)
+      expect((await send(served.url, 'list.csv', text, BASIC, inbox)).status).toBe(201);
+    const found = await Promise.all(
+      uploads.list().map(async ({ path, root }) => [await readFile(path, 'utf8'), root]),
+    );
+    expect(found).toEqual([
+      ['third', roots[1]],
+      ['second', roots[0]],
+      ['first', roots[0]],
+    ]);
+  });
+
+  it.each([
+    ['no token', {}],
+    ['an empty token', { 'x-form-token': '' }],
+    ['the token of nobody', { 'x-form-token': 'x'.repeat(43) }],
+  ])('with %s is refused before a byte is kept', async (_name, forged: Record<string, string>) => {
+    const { served, kept } = await withInboxes();
+    const { cookie } = await signIn(served.url);
+    const answer = await send(served.url, 'list.csv', 'x', { cookie, ...forged });
+    expect(answer.status).toBe(403);
+    const check = await fetch(`${served.url}uploads/check?name=a.csv`, {
+      method: 'POST',
+      headers: { cookie, ...forged },
+    });
+    expect(check.status).toBe(403);
+    expect(await kept()).toEqual([]);
+  });
+
+  it('without a session is refused, and so is that of another page in a browser with Basic', async () => {
+    const { served, kept } = await withInboxes();
+    expect((await send(served.url, 'list.csv', 'x', {})).status).toBe(401);
+    const { asked, answer } = openRequest(served.url, 'list.csv', { origin: 'https://evil.example' });
+    asked.end('x');
+    expect((await answer).status).toBe(403);
+    expect(await kept()).toEqual([]);
+  });
+
+  it.each([
+    ['../../../etc/cron.d/x', 'x'],
+    ['..\\..\\a.csv', 'a.csv'],
+    ['/', 'upload'],
+    ['con.csv', '_con.csv'],
+    ['a\u202ecsv.exe', 'acsv.exe'],
+    ['x'.repeat(400), 'x'.repeat(180)],
+  ])('named %j is kept as %j', async (given, name) => {
+    const { served, uploads, root } = await withInboxes();
+    expect((await send(served.url, given, 'x')).status).toBe(201);
+    const [upload] = uploads.list();
+    expect(upload?.name).toBe(name);
+    expect(upload?.path.startsWith(join(root, UPLOADS_FOLDER))).toBe(true);
+  });
+
+  it.each(['.ssh', 'list.csv.part', 'brand-enrich.json', 'list.csv.json', '~$a.xlsx'])(
+    'named %s is refused, as the inbox would ignore it',
+    async (name) => {
+      const { served, kept } = await withInboxes();
+      const answer = await send(served.url, name, 'x');
+      expect([answer.status, await answer.text()]).toEqual([400, expect.stringContaining('rename the file')]);
+      expect(await kept()).toEqual([]);
+    },
+  );
+
+  it.each([7, -1, 0.5, Number.NaN])('for inbox %d, which is not there, is refused', async (inbox) => {
+    const { served } = await withInboxes();
+    expect((await send(served.url, 'a.csv', 'x', BASIC, inbox)).status).toBe(400);
+  });
+
+  it('does not follow a link in the place of its folder', async () => {
+    const { served, root } = await withInboxes();
+    const elsewhere = await temporaryFolder();
+    await symlink(elsewhere, join(root, UPLOADS_FOLDER));
+    const answer = await send(served.url, 'a.csv', 'x');
+    expect([answer.status, await answer.text()]).toEqual([500, expect.stringContaining('not a folder')]);
+    expect(await readdir(elsewhere)).toEqual([]);
+  });
+
+  it('is refused at once when the disk has no room for its length', async () => {
+    const { served, kept } = await withInboxes();
+    const check = await fetch(`${served.url}uploads/check?name=a.csv&size=${2 ** 52}`, {
+      method: 'POST',
+      headers: BASIC,
+    });
+    expect(check.status).toBe(507);
+    expect(await check.text()).toContain('ask the administrator');
+    const { asked, answer } = openRequest(served.url, 'a.csv', { 'content-length': 2 ** 52 });
+    asked.flushHeaders();
+    expect((await answer).status).toBe(507);
+    asked.destroy();
+    expect(await kept()).toEqual([]);
+  });
+
+  it('ends, and leaves nothing, when the disk fills up meanwhile', async () => {
+    let looks = 0;
+    const { served, kept } = await withInboxes(1, async () => {
+      looks += 1;
+      if (looks > 1)
+        throw new FailFileError({ code: 'disk-low', subject: '/data has 12 MB left', todo: 'free some' });
+    });
+    const { asked, answer } = openRequest(served.url, 'a.csv', {});
+    await writeBytes(asked, 40);
+    expect((await answer).status).toBe(507);
+    expect(looks).toBe(2);
+    await expect.poll(kept).toEqual([]);
+  });
+});
+
+/** Writes megabytes as fast as they are taken, until the other side stops. */
+async function writeBytes(asked: ClientRequest, megabytes: number): Promise<void> {
+  const chunk = Buffer.alloc(1_048_576, 'a');
+  let isOver = false;
+  const over = new Promise<void>((resolve) => {
+    for (const event of ['error', 'response', 'close'])
+      asked.on(event, () => {
+        isOver = true;
+        resolve();
+      });
+  });
+  for (let sent = 0; sent < megabytes && !isOver; sent += 1) {
+    if (!asked.write(chunk)) await Promise.race([over, once(asked, 'drain').catch(() => undefined)]);
+    await setImmediate();
+  }
+  asked.end();
+}
+
+describe('a start', () => {
+  async function received(names: readonly string[]) {
+    const scene = await withInboxes();
+    for (const name of names) await send(scene.served.url, name, `text of ${name}`);
+    return { ...scene, inbox: join(scene.root, 'inbox'), received: scene.uploads.list().reverse() };
+  }
+
+  it('moves the file and its settings into the inbox, readable like the folder', async () => {
+    const {
+      uploads,
+      received: [upload],
+      inbox,
+      kept,
+    } = await received(['list.csv']);
+    if (upload === undefined) throw new Error('nothing was received');
+    await chmod(inbox, 0o775);
+    expect(await uploads.start(upload, 'list.csv', { column: ['website:domain'] })).toBe('list.csv');
+    expect((await readdir(inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
+    expect(await readFile(join(inbox, 'list.csv'), 'utf8')).toBe('text of list.csv');
+    expect(JSON.parse(await readFile(join(inbox, 'list.csv.json'), 'utf8'))).toEqual({
+      column: ['website:domain'],
+    });
+    expect((await lstat(join(inbox, 'list.csv'))).mode & 0o777).toBe(0o664);
+    expect(await kept()).toEqual([]);
+    expect(uploads.find(upload.id)).toBeNull();
+  });
+
+  it('never replaces a file, nor takes the settings of another', async () => {
+    const { uploads, received: all, inbox } = await received(['list.csv', 'list.csv']);
+    await writeFile(join(inbox, 'list.csv'), 'theirs');
+    await writeFile(join(inbox, 'list-2.csv.json'), '{"sheet":"theirs"}');
+    const names = await Promise.all(all.map((upload, at) => uploads.start(upload, upload.name, { at })));
+    expect(names.sort()).toEqual(['list-3.csv', 'list-4.csv']);
+    expect(await readFile(join(inbox, 'list.csv'), 'utf8')).toBe('theirs');
+    expect(await readFile(join(inbox, 'list-2.csv.json'), 'utf8')).toBe('{"sheet":"theirs"}');
+    expect((await readdir(inbox)).sort()).toEqual([
+      'list-2.csv.json',
+      'list-3.csv',
+      'list-3.csv.json',
+      'list-4.csv',
+      'list-4.csv.json',
+      'list.csv',
+    ]);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('happens once even if its folder cannot be removed', async () => {
+    const {
+      uploads,
+      received: [upload],
+      root,
+      inbox,
+    } = await received(['list.csv']);
+    if (upload === undefined) throw new Error('nothing was received');
+    await chmod(join(root, UPLOADS_FOLDER), 0o500);
+    onTestFinished(() => chmod(join(root, UPLOADS_FOLDER), 0o700));
+    expect(await uploads.start(upload, 'list.csv', {})).toBe('list.csv');
+    await expect(uploads.start(upload, 'list.csv', {})).rejects.toBeInstanceOf(NeverStartError);
+    expect((await readdir(inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
+  });
+
+  it('happens once, however often the button is pressed', async () => {
+    const {
+      uploads,
+      received: [upload],
+      inbox,
+    } = await received(['list.csv']);
+    if (upload === undefined) throw new Error('nothing was received');
+    const tries = await Promise.allSettled([1, 2, 3].map(() => uploads.start(upload, 'list.csv', {})));
+    expect(tries.map((each) => (each.status === 'fulfilled' ? each.value : each.reason))).toEqual([
+      'list.csv',
+      expect.any(NeverStartError),
+      expect.any(NeverStartError),
+    ]);
+    expect((await readdir(inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
+  });
+
+  it('is refused where a newer plan costs more than its form showed', async () => {
+    const {
+      uploads,
+      received: [upload],
+      inbox,
+    } = await received(['list.csv']);
+    if (upload === undefined) throw new Error('nothing was received');
+    const spending = { maxCost: '1.5', overageRequests: 15, withinQuota: 9 };
+    const plan = { spending, requests: { least: 24, most: 24 }, currency: null };
+    const plans = { made: () => ({ found: { plan, format: 'csv', overage: 30 } }) } as never;
+    const [start] = uploadActions({ uploads, plans });
+    const press = (shown: string) =>
+      start?.carryOut({ params: { id: upload.id }, fields: new URLSearchParams({ 'shown-cost': shown }) });
+    await expect(press('0')).rejects.toThrow('it may cost more now than the page showed');
+    expect(await readdir(inbox)).toEqual([]);
+    await press('1.5');
+    expect(JSON.parse(await readFile(join(inbox, 'list.csv.json'), 'utf8'))).toEqual({ maxCost: '1.5' });
+  });
+});
+
+describe('uploads that nobody starts', () => {
+  it('are removed after a day, and not before', async () => {
+    const { uploads, served, kept } = await withInboxes();
+    await send(served.url, 'old.csv', 'x');
+    await send(served.url, 'new.csv', 'x');
+    const [fresh, old] = uploads.list();
+    const yesterday = (Date.now() - 25 * 3_600_000) / 1_000;
+    await utimes(old?.folder ?? '', yesterday, yesterday);
+    await uploads.sweep(false);
+    expect(uploads.list()).toEqual([fresh]);
+    expect((await kept()).filter((path) => path.endsWith('.csv'))).toEqual([
+      expect.stringContaining('new.csv'),
+    ]);
+  });
+
+  it('of ended processes of this machine are removed at the next start, those of others are not', async () => {
+    const { uploads, root, kept } = await withInboxes();
+    const host = hostname()
+      .replaceAll(/[^A-Za-z0-9-]/g, '-')
+      .slice(0, 40);
+    const ended = await endedPid();
+    const folders = [
+      `${host}-${ended}-${'a'.repeat(24)}`,
+      `${host}-1-${'b'.repeat(24)}`,
+      `other-${ended}-${'c'.repeat(24)}`,
+      'of somebody else',
+    ];
+    for (const name of folders) {
+      await mkdir(join(root, UPLOADS_FOLDER, name), { recursive: true });
+      await writeFile(join(root, UPLOADS_FOLDER, name, 'list.csv'), 'x');
+    }
+    (await uploads.begin()).stop();
+    expect((await kept()).filter((path) => !path.includes('/')).sort()).toEqual(folders.slice(1).sort());
+  });
+});
+
+async function endedPid(): Promise<number> {
+  const child: ChildProcess = spawn(process.execPath, ['-e', '']);
+  await new Promise((resolve) => child.on('exit', resolve));
+  return child.pid ?? 0;
+}
+
+describe('the dashboard', () => {
+  it('lists what was sent and not started, and says how to get an inbox', async () => {
+    const { uploads, served, root } = await withInboxes();
+    await send(served.url, 'a&b.csv', 'x');
+    served.show(dashboardView({ uploads: { roots: [root], received: uploads.list() } }));
+    const page = await (await fetch(served.url, { headers: BASIC })).text();
+    expect(page).toContain(`href="/uploads/${uploads.list()[0]?.id}"`);
+    expect(page).toContain('<bdi>a&amp;b.csv</bdi>');
+    expect(page).toContain('needs JavaScript');
+    served.show(dashboardView({ uploads: { roots: [], received: [] } }));
+    expect(await (await fetch(served.url, { headers: BASIC })).text()).toContain('<code>--inbox DIR</code>');
+    expect((await fetch(`${served.url}uploads/nothing`, { headers: BASIC })).status).toBe(404);
+  });
+});
+
+it('a large file is streamed: memory does not grow with it', { tags: ['long'] }, async () => {
+  const { served, uploads } = await withInboxes();
+  const { asked, answer } = openRequest(served.url, 'large.csv', {});
+  const before = process.memoryUsage().rss;
+  let most = before;
+  const looking = setInterval(() => {
+    most = Math.max(most, process.memoryUsage().rss);
+  }, 20);
+  await writeBytes(asked, 200);
+  expect((await answer).status).toBe(201);
+  clearInterval(looking);
+  expect(uploads.list()[0]?.size).toBe(200 * 1_048_576);
+  // Sender and receiver share this process.
+  expect(most - before).toBeLessThan(100 * 1_048_576);
+});

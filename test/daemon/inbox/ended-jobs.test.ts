@@ -1,0 +1,266 @@
+/** Jobs that ended: which folder a run has, what may be opened, and failed files dropped again. */
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import {
+  chooseFolders,
+  endedAtOf,
+  findJobOf,
+  listFailed,
+  openJobFile,
+  readJob,
+  typeOf,
+} from '../../../src/daemon/inbox/ended-jobs.js';
+import { lookAt } from '../../../src/daemon/inbox/inbox-file.js';
+import { openFolders, type WatcherFolders } from '../../../src/daemon/inbox/inbox-folders.js';
+import { arrive, claim, dropAgain } from '../../../src/daemon/inbox/job-folder.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
+const JOB = 'list-2026-01-14T09-30-05Z';
+const RUN = { id: 'r-1', label: 'etl-1: list.csv', asOf: NOW - 5_000 };
+let folders: WatcherFolders;
+
+beforeEach(async () => {
+  const opened = await openFolders(await temporaryFolder());
+  folders = { ...opened, own: join(opened.processing, 'one') };
+  await mkdir(folders.own);
+});
+
+const report = (id: string, isComplete = true) =>
+  JSON.stringify({
+    run: { id, isComplete },
+    input: { name: 'list.csv' },
+    files: { output: 'list.enriched.csv', errors: 'list.errors.csv' },
+  });
+
+/** A job of `list.csv` that arrived in a place, dropped into `under` if given. */
+async function arrived(place: 'done' | 'failed', files: Record<string, string> = {}, under?: string) {
+  if (under !== undefined) await mkdir(join(folders.inbox, under), { recursive: true });
+  const from = join(folders.inbox, under ?? '', 'list.csv');
+  await writeFile(from, 'website\na.com\n');
+  const seen = await lookAt(from);
+  const job = seen && (await claim(folders, { ...seen, under }, NOW));
+  if (!job) throw new Error('not claimed');
+  for (const [name, text] of Object.entries(files)) await writeFile(join(job.folder, name), text);
+  const reason = place === 'failed' ? { reason: 'The file is odd.\n\nWhat to do: look.\n' } : {};
+  const folder = await arrive(folders, job, place, reason, NOW);
+  if (folder === null) throw new Error('not arrived');
+  return folder;
+}
+
+describe('the folder of a run', () => {
+  it('is found by the report in it, whatever else is there', async () => {
+    await arrived('done', { 'list.report.json': report('r-0') });
+    await arrived('done', {
+      'list.report.json': report('r-1'),
+      'list.report.html': '<p>',
+      'list.enriched.csv': 'x',
+      'list.errors.csv': 'yz',
+    });
+    for (const name of [`${JOB}-9`, 'list-of-others-2026-01-14T09-30-05Z'])
+      await mkdir(join(folders.done, name));
+    await writeFile(join(folders.done, `${JOB}-9`, 'list.report.json'), '{"run":');
+    const job = await findJobOf(folders.root, RUN);
+    expect(job).toMatchObject({
+      place: 'done',
+      folder: `${JOB}-2`,
+      file: 'list.csv',
+      endedAt: NOW,
+      runId: 'r-1',
+    });
+    expect(job?.files.map(({ name, type, size }) => [type, name, size])).toEqual([
+      ['page', 'list.report.html', 3],
+      ['output', 'list.enriched.csv', 1],
+      ['errors', 'list.errors.csv', 2],
+      ['report', 'list.report.json', report('r-1').length],
+      ['original', 'list.csv', 14],
+    ]);
+  });
+
+  it('is none for a run that has no files here, and none outside the inbox', async () => {
+    expect(await findJobOf(folders.root, RUN)).toBeNull();
+    const elsewhere = join(await temporaryFolder(), JOB);
+    await mkdir(elsewhere);
+    await writeFile(join(elsewhere, 'list.report.json'), report('r-1'));
+    await symlink(elsewhere, join(folders.done, JOB));
+    expect(await findJobOf(folders.root, RUN)).toBeNull();
+    await rm(join(folders.root, 'done'), { recursive: true });
+    await symlink(join(elsewhere, '..'), join(folders.root, 'done'));
+    expect(await findJobOf(folders.root, RUN)).toBeNull();
+    expect(await readJob(folders.root, 'done', JOB)).toBeNull();
+  });
+
+  it('is looked for in few folders, the nearest to its start first', () => {
+    const at = (time: string) => `list-2026-01-${time}Z`;
+    const names = [
+      'list-2-2026-01-14T09-30-05Z',
+      'other-2026-01-14T09-30-05Z',
+      'list-',
+      'list-old',
+      at('14T09-30-05'),
+      `${at('14T09-30-05')}-2`,
+      at('10T00-00-00'),
+      at('15T00-00-00'),
+      at('14T09-29-59'),
+    ];
+    expect(chooseFolders(names, 'done', 'list-', NOW)).toEqual([
+      at('14T09-30-05'),
+      `${at('14T09-30-05')}-2`,
+      at('14T09-29-59'),
+      at('15T00-00-00'),
+    ]);
+    expect(chooseFolders(names, 'waiting', 'list-', NOW)).toContain(at('10T00-00-00'));
+    const many = Array.from({ length: 500 }, (_, index) => `${at('14T09-30-05')}-${index}`);
+    expect(chooseFolders(many, 'done', 'list-', NOW)).toHaveLength(30);
+  });
+
+  it.each([
+    [JOB, NOW],
+    [`${JOB}-12`, NOW],
+    ['list', 0],
+    ['list-2026-99-14T09-30-05Z', 0],
+  ])('%s says when the job ended', (name, at) => {
+    expect(endedAtOf(name)).toBe(at);
+  });
+});
+
+it.each([
+  ['x.enriched.csv', 'x.enriched.csv', 'original'],
+  ['x.enriched.enriched.csv', 'x.enriched.csv', 'output'],
+  ['a.enriched.partial.csv.gz', null, 'partial'],
+  ['a.errors.xlsx', null, 'errors'],
+  ['a.report.html', null, 'page'],
+  ['reason.txt', null, 'reason'],
+  ['notes.txt', 'a.csv', 'other'],
+])('%s beside %s is its %s', (name, original, type) => {
+  expect(typeOf(name, original, null)).toBe(type);
+});
+
+describe('a file of a job', () => {
+  it('is listed and opened only if it is a regular file of its own folder', async () => {
+    const folder = await arrived('done', { 'list.enriched.csv': 'x' });
+    const secret = join(await temporaryFolder(), 'secret.txt');
+    await writeFile(secret, 'secret');
+    await symlink(secret, join(folder, 'list.errors.csv'));
+    execFileSync('mkfifo', [join(folder, 'pipe.csv')]);
+    await mkdir(join(folder, 'more'));
+    await writeFile(join(folder, '.hidden'), 'x');
+    const job = await readJob(folders.root, 'done', JOB);
+    if (job === null) throw new Error('no job');
+    expect(job.files.map(({ name }) => name)).toEqual(['list.enriched.csv', 'list.csv']);
+    for (const name of ['list.errors.csv', 'pipe.csv', 'more', '../../done', 'gone.csv', secret])
+      expect(await openJobFile(job, { name, type: 'other', size: 1 }), name).toBeNull();
+    const opened = await openJobFile(job, { name: 'list.enriched.csv', type: 'output', size: 1 });
+    expect(opened?.size).toBe(1);
+    await opened?.handle.close();
+  });
+
+  it('is not opened when its folder has become a link since it was listed', async () => {
+    const folder = await arrived('done', { 'list.enriched.csv': 'x' });
+    const job = await readJob(folders.root, 'done', JOB);
+    const elsewhere = await temporaryFolder();
+    await writeFile(join(elsewhere, 'list.csv'), 'secret');
+    await rm(folder, { recursive: true });
+    await symlink(elsewhere, folder);
+    const file = job?.files.find(({ name }) => name === 'list.csv');
+    if (!job || !file) throw new Error('not listed');
+    expect(await openJobFile(job, file)).toBeNull();
+  });
+
+  it.each(['..', '.', '', `../done/${JOB}`, 'failed'])('is in no folder called %j', async (name) => {
+    await arrived('done');
+    expect(await readJob(folders.root, 'done', name)).toBeNull();
+  });
+});
+
+describe('a failed file', () => {
+  it('is listed with its reason, the newest first', async () => {
+    const folder = await arrived('failed');
+    await rename(folder, join(folders.failed, 'list-2026-01-13T09-30-05Z'));
+    await arrived('failed');
+    await mkdir(join(folders.failed, 'by-hand'));
+    const { count, files } = await listFailed(folders.root);
+    expect(count).toBe(3);
+    expect(files).toMatchObject([
+      { file: 'list.csv', folder: JOB, failedAt: NOW, reason: 'The file is odd.\n\nWhat to do: look.' },
+      { folder: 'list-2026-01-13T09-30-05Z' },
+      { file: null, folder: 'by-hand', failedAt: 0, reason: '' },
+    ]);
+  });
+
+  it('goes back to where it was dropped with its own settings, without our files', async () => {
+    const folder = await arrived('failed', { 'list.csv.json': '{}', 'list.errors.csv': 'x' }, 'funds');
+    expect(await dropAgain(folders, folder)).toBe('list.csv');
+    expect((await readdir(join(folders.inbox, 'funds'))).sort()).toEqual(['list.csv', 'list.csv.json']);
+    expect(await readdir(folders.inbox)).toEqual(['funds']);
+    expect(await readdir(folders.failed)).toEqual([]);
+  });
+
+  it('is found without a record, as earlier releases left it', async () => {
+    const folder = await arrived('failed', { 'list.csv.json': '{}' });
+    await rm(join(folder, '.brand-enrich-job.json'));
+    await dropAgain(folders, folder);
+    expect((await readdir(folders.inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
+  });
+
+  it('leaves what a person put beside it', async () => {
+    const folder = await arrived('failed', { 'my-notes.txt': 'mine' });
+    await dropAgain(folders, folder);
+    expect(await readdir(folder)).toEqual(['my-notes.txt']);
+  });
+
+  it('never replaces a file or its newer settings', async () => {
+    const folder = await arrived('failed', { 'list.csv.json': '{"old":1}' });
+    const place = join(folders.inbox, 'list.csv');
+    await writeFile(place, 'other\n');
+    await expect(dropAgain(folders, folder)).rejects.toThrow('the inbox has a file of this name');
+    expect(await readFile(place, 'utf8')).toBe('other\n');
+    expect(await readdir(folders.inbox)).toEqual(['list.csv']);
+    await rm(place);
+    await writeFile(`${place}.json`, '{"new":1}');
+    await dropAgain(folders, folder);
+    expect(await readFile(`${place}.json`, 'utf8')).toBe('{"new":1}');
+    expect(await readFile(place, 'utf8')).toBe('website\na.com\n');
+    expect(await readdir(folders.failed)).toEqual([]);
+  });
+
+  it.each<[string, (folder: string) => Promise<unknown>, RegExp]>([
+    [
+      'is a link',
+      (folder) => rm(join(folder, 'list.csv')).then(() => symlink('/etc/passwd', join(folder, 'list.csv'))),
+      /it is not a file/,
+    ],
+    [
+      'is unclear',
+      (folder) =>
+        Promise.all([rm(join(folder, '.brand-enrich-job.json')), writeFile(join(folder, 'b.csv'), '')]),
+      /unclear/,
+    ],
+    ['was in a folder that is gone', () => rm(join(folders.inbox, 'funds'), { recursive: true }), /is gone/],
+    [
+      'was in a folder that is a link now',
+      async () => {
+        await rm(join(folders.inbox, 'funds'), { recursive: true });
+        await symlink(await temporaryFolder(), join(folders.inbox, 'funds'));
+      },
+      /is gone/,
+    ],
+    [
+      'names another folder in a forged record',
+      (folder) =>
+        writeFile(
+          join(folder, '.brand-enrich-job.json'),
+          JSON.stringify({ file: '../../x', under: '..', adoptions: 0, parked: null }),
+        ).then(() => rm(join(folder, 'list.csv'))),
+      /unclear/,
+    ],
+  ])('that %s stays', async (_, change, why) => {
+    const folder = await arrived('failed', {}, 'funds');
+    await change(folder);
+    await expect(dropAgain(folders, folder)).rejects.toThrow(why);
+    expect(basename(folder)).toBe(JOB);
+    expect(await readdir(folders.failed)).toEqual([JOB]);
+  });
+});

@@ -1,0 +1,151 @@
+/**
+ * A company's network: a proxy is the only way out, and the company's own authority signs the
+ * certificates. Requests are counted at the service, bytes at the proxy.
+ */
+import { connect, createServer } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { COMPANY_CA, COMPANY_TLS, inTls } from '../support/company-ca.js';
+import { startConnectProxy } from '../support/connect-proxy.js';
+import { type EngineUnderTest, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
+import { listenAnew } from '../support/listen-anew.js';
+import { createScene, describeOn, domainList } from '../support/scene.js';
+import { SELF_SIGNED } from '../support/self-signed.js';
+
+async function companyScene(engine: EngineUnderTest, behaviour: 'tunnel' | number = 'tunnel') {
+  const scene = await createScene(engine);
+  const proxy = await startConnectProxy(await inTls(Number(new URL(scene.service.url).port)), { behaviour });
+  await scene.write('list.csv', domainList(70));
+  await scene.write('ca.pem', COMPANY_CA);
+  const env = {
+    // A separate address: engines store what they know of a service under it.
+    BRAND_API_URL: `https://api.test:${proxy.port}`,
+    HTTPS_PROXY: `http://clerk:open-sesame-of-the-clerk@127.0.0.1:${proxy.port}`,
+  };
+  const said: string[] = [];
+  const run = async (...args: string[]) => {
+    const result = await scene.run(args, env);
+    said.push(result.stdout, result.stderr);
+    return result;
+  };
+  return { ...scene, proxy, run, said, env };
+}
+
+describeOn([redisEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('the file comes back, each identifier is paid once, and the proxy never sees the token', async () => {
+    const { run, service, proxy, token, said, files } = await companyScene(engine);
+    const first = await run('run', 'list.csv', '--ca-file', 'ca.pem');
+    expect(first.code, first.stderr).toBe(0);
+    expect([service.meter.billed, service.meter.mostBilledOnce()]).toEqual([70, 1]);
+    expect(new Set(proxy.targets)).toEqual(new Set([`api.test:${proxy.port}`]));
+    expect(proxy.seen()).not.toContain(token);
+    expect(proxy.plain).toBe(0);
+    const config = await run('config', '--ca-file', 'ca.pem');
+    expect(config.stdout).toContain(
+      `the service is reached through http://***@127.0.0.1:${proxy.port} (HTTPS_PROXY)`,
+    );
+    expect(config.stdout).toMatch(/caFile +ca\.pem +flag/);
+    await run('config', '--json');
+    await run('run', 'list.csv', '--json', '--ca-file', 'ca.pem', '--log-level', 'trace');
+    expect(said.join('')).not.toMatch(/open-sesame|b3Blbi1zZXNhbWU/);
+    expect(await files()).toContain('list.enriched.csv');
+  });
+
+  test.each([
+    [
+      'a proxy that refuses the credentials',
+      407,
+      ['--ca-file', 'ca.pem'],
+      /does not accept the user and password \(407\)/,
+    ],
+    ['a proxy that refuses', 403, ['--ca-file', 'ca.pem'], /refuses to connect to api\.test:\d+ \(403\)/],
+    ['an untrusted authority', 'tunnel', [], /the certificate .* --ca-file/],
+  ] as const)('%s ends the run with 5, and nothing is sent or spent', async (_, behaviour, flags, words) => {
+    const { run, service, said } = await companyScene(engine, behaviour);
+    const result = await run('run', 'list.csv', ...flags);
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).toMatch(words);
+    expect(service.meter.requests).toEqual([]);
+    const ledger = JSON.parse((await run('ledger', 'show', '--json')).stdout);
+    expect(JSON.stringify(ledger)).toMatch(/"sent":0/);
+    expect(said.join('')).not.toContain('open-sesame');
+  });
+
+  test('NODE_EXTRA_CA_CERTS is used, alone and beside --ca-file', async () => {
+    const { start, write, service, env } = await companyScene(engine);
+    await write('other.pem', SELF_SIGNED.cert);
+    for (const flags of [[], ['--ca-file', 'other.pem', '--refresh']]) {
+      const more = { ...env, NODE_EXTRA_CA_CERTS: 'ca.pem' };
+      const result = await start(['run', 'list.csv', ...flags], more).done;
+      expect(result.code, result.stderr).toBe(0);
+    }
+    expect(service.meter.billed).toBe(140);
+  });
+
+  test.each([
+    ['--ca-file', 'nowhere.pem', {}, /the file of certificates cannot be read: --ca-file/],
+    ['--ca-file', 'list.csv', {}, /has no certificate in PEM: --ca-file/],
+    [
+      '--quiet',
+      '--no-color',
+      { HTTPS_PROXY: 'socks5://clerk:open-sesame@h:1' },
+      /is not the address of an http or https proxy: HTTPS_PROXY/,
+    ],
+  ])('with %s %s nothing is started', async (flag, value, env, words) => {
+    const { service, ...scene } = await companyScene(engine);
+    const result = await scene.start(['run', 'list.csv', flag, value], env).done;
+    expect([result.code, service.meter.requests]).toEqual([2, []]);
+    expect(result.stderr).toMatch(words);
+    expect(result.stderr).not.toContain('open-sesame');
+  });
+});
+
+/** TLS in front of the engine's port: PostgreSQL clients request it with eight bytes first. */
+async function engineInTls(port: number, isPostgres: boolean): Promise<number> {
+  const server = createServer((socket) => {
+    const engine = connect(port, '127.0.0.1');
+    const serve = () => {
+      const secure = new TLSSocket(socket, { isServer: true, ...COMPANY_TLS });
+      secure.on('error', () => undefined);
+      secure.pipe(engine).pipe(secure);
+    };
+    for (const each of [socket, engine]) {
+      each.on('error', () => undefined);
+      each.on('close', () => [socket, engine].map((other) => other.destroy()));
+    }
+    if (!isPostgres) serve();
+    else
+      socket.once('data', () => {
+        socket.write('S');
+        serve();
+      });
+  });
+  onTestFinished(() => void server.close());
+  return listenAnew(server);
+}
+
+describeOn([redisEngine(), inLongTests(postgresEngine())], (engine) => {
+  const isPostgres = engine.name === 'postgres';
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('an engine in TLS is trusted with --ca-file, and the error without it names the flag', async () => {
+    const scene = await createScene(engine);
+    const { BRAND_ENRICH_ENGINE = '' } = scene.env;
+    const url = new URL(BRAND_ENRICH_ENGINE);
+    const port = await engineInTls(Number(url.port), isPostgres);
+    const address = BRAND_ENRICH_ENGINE.replace(/^redis:/, 'rediss:').replace(url.host, `localhost:${port}`);
+    const flags = ['--engine', isPostgres ? `${address}?sslmode=verify-full` : address];
+    await scene.write('list.csv', domainList(3));
+    await scene.write('ca.pem', COMPANY_CA);
+    const without = await scene.run(['run', 'list.csv', ...flags]);
+    expect(without.code, without.stderr).toBe(5);
+    expect(without.stderr).toContain('--ca-file');
+    const trusting = await scene.run(['run', 'list.csv', ...flags, '--ca-file', 'ca.pem']);
+    expect(trusting.code, trusting.stderr).toBe(0);
+    expect(scene.service.meter.billed).toBe(3);
+  });
+});

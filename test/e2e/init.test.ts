@@ -1,0 +1,114 @@
+/** `init`: a config file from flags or from questions on a terminal, tried at no cost. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { redisEngine } from '../support/engines.js';
+import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+
+const CLI = process.env.TEST_CLI ?? fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
+const OWN = 'brand-service.example';
+const CONFIG = 'brand-enrich.config.json';
+const hasTerminal = spawnSync('script', ['--version']).status === 0;
+
+/** Answers each question on the terminal; resolves with the whole text of the terminal. */
+async function talk(scene: Scene, answers: readonly (readonly [RegExp, string])[]): Promise<string> {
+  const { BRAND_API_TOKEN: _, BRAND_API_URL: __, ...env } = scene.env;
+  const command = `${process.execPath} ${CLI} init`;
+  const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], {
+    cwd: scene.folder,
+    env: { PATH: process.env.PATH, HOME: scene.folder, TERM: 'dumb', ...env },
+    stdio: 'pipe',
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let seen = '';
+  let from = 0;
+  const rest = [...answers];
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    seen += text;
+    const [next] = rest;
+    if (next === undefined || !next[0].test(seen.slice(from))) return;
+    from = seen.length;
+    rest.shift();
+    child.stdin?.write(`${next[1]}\r`);
+  });
+  await new Promise((resolve) => child.once('close', resolve));
+  expect(rest, seen).toEqual([]);
+  return seen;
+}
+
+describeOn([redisEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('from flags: a run works with the file, and nothing was spent', async () => {
+    const scene = await createScene(engine, { ownDomain: OWN });
+    await scene.write('token.txt', `${scene.token}\n`);
+    const flags = ['--base-url', scene.service.url, '--token-file', 'token.txt', '--own-domain', OWN];
+    const env = { BRAND_API_TOKEN: '', BRAND_API_URL: '' };
+    const args = ['init', '--plan', 'paid', '--overage-budget', '1', '--yes', ...flags];
+    const made = await scene.run(args, env);
+    expect(made.code, made.stderr).toBe(0);
+    expect(made.stdout).toMatch(/service answers: [\d,]+ of [\d,]+ used\n/);
+    expect(scene.service.meter.billed).toBe(0);
+    expect(scene.service.meter.requests).toHaveLength(1);
+    const text = await readFile(scene.path(CONFIG), 'utf8');
+    expect(text).not.toContain(scene.token);
+
+    await scene.write('list.csv', domainList(3));
+    const run = await scene.run(['run', 'list.csv'], env);
+    expect(run.code, run.stderr).toBe(0);
+    expect(scene.service.meter.billed).toBe(3);
+
+    const again = await scene.run(args, env);
+    expect(again.code).toBe(2);
+    expect(again.stderr).toContain('the config file exists');
+    expect(await readFile(scene.path(CONFIG), 'utf8')).toBe(text);
+  });
+
+  test.each([
+    ['a wrong token', 4, /the service refused the credentials: http.*check the token/, 'wrong-token', OWN],
+    ['an address without a listener', 5, /cannot be reached.*http/, null, OWN],
+    ['no token', 2, /the token is empty/, '', OWN],
+  ])('with %s nothing is written', async (_, code, words, token, ownDomain) => {
+    const scene = await createScene(engine, { ownDomain });
+    await scene.write('token.txt', token ?? scene.token);
+    const flags = ['--token-file', 'token.txt', '--own-domain', ownDomain, '--yes'];
+    if (code === 5) await scene.service.stop();
+    const refused = await scene.run(['init', ...flags], { BRAND_API_TOKEN: '' });
+    expect(refused).toMatchObject({ code, stderr: expect.stringMatching(words) });
+    expect(await scene.files()).not.toContain(CONFIG);
+    expect(scene.service.meter.billed).toBe(0);
+  });
+
+  test.skipIf(!hasTerminal)(
+    'from questions: a pasted token is not shown, and is only in its own file',
+    async () => {
+      const scene = await createScene(engine, { ownDomain: OWN });
+      const questions = [
+        [/Address of the service: $/, 'nonsense'],
+        [/That is not an http or https address[\s\S]*Address of the service: $/, scene.service.url],
+        [/File that holds the token .*: $/, 'secret/token'],
+        [/The token \(it is not shown\): $/, scene.token],
+        [/Plan .*\[free\]: $/, ''],
+        [/Engine.*\[embedded\]: $/, scene.env.BRAND_ENRICH_ENGINE ?? ''],
+        [/own domain .*: $/, OWN],
+      ] as const;
+      const seen = await talk(scene, questions);
+      expect(seen).toMatch(/service answers: .* used\r\n/);
+      expect(seen).not.toContain(scene.token);
+      const text = await readFile(scene.path(CONFIG), 'utf8');
+      expect(text).not.toContain(scene.token);
+      expect(text).toContain('"plan": "free",');
+      expect(await readFile(scene.path('secret/token'), 'utf8')).toBe(`${scene.token}\n`);
+      expect((await stat(scene.path('secret/token'))).mode & 0o777).toBe(0o600);
+      expect((await stat(scene.path('secret'))).mode & 0o777).toBe(0o700);
+
+      await writeFile(scene.path(CONFIG), text);
+      const kept = await talk(scene, [[/Replace it\? \[y\/N\] $/, 'n']]);
+      expect(kept).toContain('nothing was done: you declined');
+      expect(await readFile(scene.path(CONFIG), 'utf8')).toBe(text);
+      expect(scene.service.meter.billed).toBe(0);
+    },
+  );
+});

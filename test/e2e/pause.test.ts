@@ -1,0 +1,238 @@
+/** One run is paused: meanwhile nothing is paid twice, counted twice or lost. */
+import { readFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
+import type { Document } from '../../src/core/documents.js';
+import { silentLog } from '../../src/core/log.js';
+import { openEngine } from '../../src/engine/open-engine.js';
+import { createInboxScene } from '../daemon/inbox/inbox-scene.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+
+const PATIENCE = { timeout: 40_000, interval: 50 };
+
+/** The engine of the scene's processes, which runs are paused through, closed with the test. */
+async function openTheEngine({ env }: Scene) {
+  const engine = await openEngine({
+    engine: env.BRAND_ENRICH_ENGINE ?? 'embedded',
+    stateFolder: env.BRAND_ENRICH_STATE ?? '',
+    log: silentLog(),
+  });
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+/** `brand-enrich run list.csv` over so many identifiers, once so many of them are billed. */
+async function startRun(scene: Scene, identifiers: number, args: readonly string[] = [], billed = 8) {
+  await scene.write('list.csv', domainList(identifiers));
+  const process = scene.start(['run', 'list.csv', '--report', 'report.json', ...args]);
+  await scene.service.until((meter) => meter.billed >= billed);
+  const { runs } = await openTheEngine(scene);
+  const id = (await runs.list(1))[0]?.id ?? '';
+  return {
+    process,
+    id,
+    runs,
+    pause: async () => expect(await runs.setPaused(id, true)).toBe(true),
+    resume: () => runs.setPaused(id, false),
+    cancel: () => runs.cancel(id),
+    /** Resolves when nothing is in flight: all that was billed is in the tally. */
+    quiet: () =>
+      vi.waitUntil(async () => (await runs.get(id))?.tally.billed === scene.service.meter.billed, PATIENCE),
+    async tally() {
+      const { matched = 0, notFound = 0, failed = 0, stored = 0 } = (await runs.get(id))?.tally ?? {};
+      return { answered: matched + notFound + failed, stored };
+    },
+  };
+}
+
+async function reportOf(scene: Scene): Promise<Document<'report'>> {
+  return JSON.parse(await readFile(scene.path('report.json'), 'utf8')) as Document<'report'>;
+}
+
+const milliseconds = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a run that is paused and resumed again and again, with two workers, counts each identifier once', async () => {
+    const scene = await createScene(engine, { latencyMs: 400 });
+    const worker = scene.start(['worker', '--concurrency', '8']);
+    const run = await startRun(scene, 120, ['--concurrency', '8']);
+    for (const pausedMs of [400, 10, 350, 50, 400]) {
+      await run.pause();
+      await milliseconds(pausedMs);
+      await run.resume();
+      await milliseconds(pausedMs);
+    }
+    const { code, stderr } = await run.process.done;
+    expect(code, stderr).toBe(0);
+    expect(scene.service.meter.billed).toBe(120);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    expect(await run.tally()).toEqual({ answered: 120, stored: 0 });
+    const { identifiers } = await reportOf(scene);
+    expect(identifiers).toMatchObject({ distinct: 120, stored: 0, failed: 0, deferred: 0 });
+    expect(identifiers.matched + identifiers.notFound).toBe(120);
+    worker.kill('SIGTERM');
+    await worker.done;
+  });
+});
+
+describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  async function completes(scene: Scene, identifiers: number) {
+    scene.service.options.latencyMs = 0;
+    const again = await scene.run(['run', 'list.csv']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(scene.service.meter.billed).toBe(identifiers);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    const counts = countStatuses(await readRows(scene.path('list.enriched.csv')));
+    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(identifiers);
+  }
+  /** What a stopped run left in its files is what the service billed. */
+  async function keptAll(scene: Scene) {
+    const counts = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
+    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(scene.service.meter.billed);
+    expect(await reportOf(scene)).toMatchObject({ requests: { billed: scene.service.meter.billed } });
+  }
+
+  test.each([
+    ['cancelled', 130],
+    ['interrupted', 130],
+  ] as const)(
+    'a paused run with requests in flight is %s: it ends with %i, keeps every answer, and the next one pays for the rest',
+    async (how, code) => {
+      const scene = await createScene(engine, { latencyMs: 2_000 });
+      const run = await startRun(scene, 120, ['--concurrency', '8'], 9);
+      await run.pause();
+      await run.process.untilSaid(/paused;/);
+      if (how === 'cancelled') await run.cancel();
+      else run.process.kill('SIGINT');
+      const endedAt = performance.now();
+      const result = await run.process.done;
+      expect(result.code, result.stderr).toBe(code);
+      expect(performance.now() - endedAt).toBeLessThan(30_000);
+      await keptAll(scene);
+      await completes(scene, 120);
+    },
+  );
+
+  test('a paused run that is idle is cancelled at once', async () => {
+    const scene = await createScene(engine, { latencyMs: 300 });
+    const run = await startRun(scene, 120, ['--concurrency', '4']);
+    await run.pause();
+    await run.quiet();
+    await run.process.untilSaid(/paused;/);
+    await run.cancel();
+    const result = await run.process.done;
+    expect(result.code, result.stderr).toBe(130);
+    await keptAll(scene);
+    await completes(scene, 120);
+  });
+
+  test('a paused run that is killed and started again continues, and pays nothing twice', async () => {
+    const scene = await createScene(engine, { latencyMs: 300 });
+    const run = await startRun(scene, 120, ['--concurrency', '4']);
+    await run.pause();
+    await run.process.untilSaid(/paused;/);
+    await run.quiet();
+    run.process.kill('SIGKILL');
+    await run.process.done;
+    await completes(scene, 120);
+  });
+
+  test('a worker killed with chunks of a paused run: another one continues after the resume', async () => {
+    const scene = await createScene(engine, { latencyMs: 1_000 });
+    const worker = scene.start(['worker', '--concurrency', '4']);
+    const run = await startRun(scene, 120, ['--no-worker'], 9);
+    await run.pause();
+    worker.kill('SIGKILL');
+    await worker.done;
+    const lost = scene.service.meter.billed;
+    const second = scene.start(['worker', '--concurrency', '4']);
+    await run.process.untilSaid(/paused;/);
+    scene.service.options.latencyMs = 50;
+    await run.resume();
+    await run.pause();
+    await run.resume();
+    const result = await run.process.done;
+    expect(result.code, result.stderr).toBe(0);
+    // Only what was in flight at the kill may be asked for again.
+    expect(scene.service.meter.billed).toBeLessThanOrEqual(120 + 4);
+    expect(lost).toBeLessThan(60);
+    const { identifiers } = await reportOf(scene);
+    expect(identifiers.matched + identifiers.notFound).toBe(120);
+    second.kill('SIGTERM');
+    await second.done;
+  });
+
+  test('a file of an inbox and one of a schedule are paused, others are processed meanwhile, and both continue', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 400 });
+    const config = { inbox: ['.'], settle: '200ms', concurrency: 8, metricsPort: 0, dashboardPort: 0 };
+    await scene.write('brand-enrich.config.json', JSON.stringify(config));
+    await scene.write('nightly.csv', domainList(120, 'nightly'));
+    const up = scene.start(['up']);
+    await up.untilSaid(/"msg":"up"/);
+    const name = `s${scene.token.slice(-8)}`.replaceAll(/[^a-z0-9]/gi, 'x');
+    const add = ['schedule', 'add', name, '--cron', '0 0 1 1 *', '--tz', 'UTC'];
+    expect((await scene.run([...add, '--', 'run', 'nightly.csv', '-o', 'out.csv'])).code).toBe(0);
+    const { runs } = await openTheEngine(scene);
+    await scene.drop('one.csv', domainList(120));
+    await scene.run(['schedule', 'run-now', name]);
+    await scene.service.until((meter) => {
+      const asked = [...meter.billedOf.keys()].join();
+      return asked.includes('brand-') && asked.includes('nightly-');
+    });
+    const paused = (await runs.list(9)).filter(({ status, label }) => {
+      return status === 'running' && /(one|nightly)\.csv$/.test(label);
+    });
+    expect(paused).toHaveLength(2);
+    for (const { id } of paused) await runs.setPaused(id, true);
+    const billedOf = async () => {
+      const all = await Promise.all(paused.map(({ id }) => runs.get(id)));
+      return all.reduce((sum, run) => sum + (run?.tally.billed ?? 0), 0);
+    };
+    await vi.waitUntil(async () => (await billedOf()) === scene.service.meter.billed, PATIENCE);
+    const before = scene.service.meter.billed;
+    await scene.drop('two.csv', domainList(60, 'other'));
+    await scene.until('done', 1);
+    expect(scene.service.meter.billed).toBe(before + 60);
+    for (const { id } of paused) await runs.setPaused(id, false);
+    await scene.until('done', 2);
+    await expect
+      .poll(async () => (await readRows(scene.path('out.csv')).catch(() => [])).length, PATIENCE)
+      .toBe(120);
+    for (const { id } of paused)
+      expect((await runs.get(id))?.tally).toMatchObject({ stored: 0, failed: 0, billed: 120 });
+    expect(scene.service.meter.billed).toBe(300);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    up.kill('SIGTERM');
+    expect((await up.done).code).toBe(0);
+  });
+
+  test('`up` is stopped at once while a file of its inbox is paused, and its next start pays for the rest alone', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 400 });
+    const config = { inbox: ['.'], settle: '200ms', concurrency: 4, metricsPort: 0, dashboardPort: 0 };
+    await scene.write('brand-enrich.config.json', JSON.stringify(config));
+    const up = scene.start(['up']);
+    await up.untilSaid(/"msg":"up"/);
+    const { runs } = await openTheEngine(scene);
+    await scene.drop('one.csv', domainList(120));
+    await scene.service.until((meter) => meter.billed >= 8);
+    const id = (await runs.list(1))[0]?.id ?? '';
+    await runs.setPaused(id, true);
+    up.kill('SIGTERM');
+    expect((await up.done).code).toBe(0);
+    expect(scene.service.meter.billed).toBeLessThan(60);
+    scene.service.options.latencyMs = 0;
+    const second = scene.start(['up']);
+    await scene.until('done', 1);
+    expect(scene.service.meter.billed).toBe(120);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    second.kill('SIGTERM');
+    await second.done;
+  });
+});

@@ -1,0 +1,74 @@
+/**
+ * `plan` and `run --dry-run` are the same: they take the flags of `run`, and spend and write
+ * nothing.
+ */
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { createScene, describeOn, domainList } from '../support/scene.js';
+
+describeOn([redisEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test.each([
+    [[], 'list.enriched.csv, list.errors.csv'],
+    [
+      '-o out/x.jsonl.gz --errors no.csv --yes --concurrency 3 --on-limit wait --no-worker'.split(' '),
+      'out/x.jsonl.gz, no.csv',
+    ],
+    [['-o', '-', '--notify-url', 'http://127.0.0.1:9/hook', '--own-domain', 'brand.example'], null],
+  ])('with %j', async (flags, files) => {
+    const scene = await createScene(engine);
+    await scene.write('list.csv', domainList(30));
+    await mkdir(scene.path('out'));
+    const [dry, plan] = await Promise.all([
+      scene.run(['run', 'list.csv', '--dry-run', ...flags]),
+      scene.run(['plan', 'list.csv', ...flags]),
+    ]);
+    expect(dry).toMatchObject({ code: 0, stdout: plan.stdout, stderr: plan.stderr });
+    expect(plan.code).toBe(0);
+    const text = files === null ? plan.stderr : plan.stdout;
+    expect(text).toContain('requests needed     30\n');
+    if (files === null) expect(plan.stdout).toBe('');
+    else expect(text).toContain(`a run would write   ${files}\n`);
+    expect(scene.service.meter.requests).toHaveLength(0);
+    expect((await scene.files()).sort()).toEqual(['list.csv', 'out', 'state']);
+    expect(await readdir(scene.path('out'))).toEqual([]);
+  });
+
+  test('neither needs a service, and both report a file that a run could not write', async () => {
+    const scene = await createScene(engine);
+    await scene.write('list.csv', domainList(3));
+    const env = { BRAND_API_URL: '', BRAND_API_TOKEN: '' };
+    const args = ['list.csv', '-o', 'missing/x.csv'];
+    const dry = await scene.run(['run', '--dry-run', ...args], env);
+    expect(dry).toMatchObject({ code: 0, stderr: '' });
+    expect(dry.stdout).toMatch(/^a run would stop at once: .*missing\/x\.csv; its folder does not exist/m);
+    expect(dry.stdout).toContain('stored answers      unknown: no service and token are set\n');
+    expect((await scene.run(['plan', ...args], env)).stdout).toBe(dry.stdout);
+  });
+});
+
+describeOn([embeddedEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('--start-empty sets nothing aside', async () => {
+    const scene = await createScene(engine);
+    await scene.write('list.csv', domainList(3));
+    const state = scene.path('state');
+    await mkdir(state, { mode: 0o711 });
+    // The data of an earlier release.
+    await mkdir(`${state}/embedded`);
+    await writeFile(`${state}/embedded/database-complete`, '');
+    const refused = await scene.run(['plan', 'list.csv', '--state', state]);
+    expect(refused).toMatchObject({ code: 5 });
+    expect(refused.stderr).toContain('--start-empty');
+    const { code, stdout } = await scene.run(['plan', 'list.csv', '--state', state, '--start-empty']);
+    expect(stdout).toContain('stored answers      none: a run would set the data aside and start empty');
+    expect(stdout).toContain('requests needed     3\n');
+    expect(code).toBe(0);
+    expect(await readdir(`${state}/embedded`)).toEqual(['database-complete']);
+  });
+});

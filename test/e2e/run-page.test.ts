@@ -1,0 +1,109 @@
+/**
+ * The dashboard of a real `up`: a file from drop to download, paused and resumed meanwhile, and a
+ * failed file tried again; what is billed is counted at the service.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { Document } from '../../src/core/documents.js';
+import { createInboxScene, type InboxScene } from '../daemon/inbox/inbox-scene.js';
+import { quickEngine } from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { domainList } from '../support/scene.js';
+
+const PASSWORD = 'the-password-of-this-test';
+
+/** Starts `up` with its dashboard; `ask` is a program that knows the password. */
+async function startUp(scene: InboxScene) {
+  const config = { inbox: ['.'], settle: '200ms', concurrency: 2, metricsPort: 0, dashboardPort: 0 };
+  await scene.write('brand-enrich.config.json', JSON.stringify(config));
+  const up = scene.start(['up'], { BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD });
+  await up.untilSaid(/"msg":"up"/);
+  const [, url = ''] = /"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(up.said) ?? [];
+  const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
+  const ask = (path: string, form?: Record<string, string>) =>
+    fetch(new URL(path, url), {
+      headers: { authorization },
+      redirect: 'manual',
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    });
+  const page = async (path: string) => {
+    const answer = await ask(path);
+    return { status: answer.status, text: await answer.text() };
+  };
+  const runs = async () => {
+    const status = (await (await ask('/status.json')).json()) as Document<'dashboard'>;
+    return status.data?.runs ?? [];
+  };
+  return { up, ask, page, runs };
+}
+
+const confirmed = { confirmed: 'yes' };
+
+test('a dropped file is paused, resumed and downloaded on its page, and each identifier is billed once', async () => {
+  const scene = await createInboxScene(await quickEngine(), { latencyMs: 40 });
+  const { ask, page, runs, up } = await startUp(scene);
+  await scene.drop('Kunden März.csv', domainList(60));
+  await scene.service.until((meter) => meter.billed >= 6);
+  const [run] = await runs();
+  const path = `/runs/${run?.id}`;
+  expect((await page('/')).text).toContain(`<a href="${path}"><bdi>Kunden März.csv</bdi></a>`);
+
+  expect((await ask(`${path}/pause`, {})).status).toBe(303);
+  const paused = (await page(path)).text;
+  expect(paused).toContain('It is paused');
+  expect(paused).toContain(`action="${path}/resume"`);
+  const billed = scene.service.meter.billed;
+  const question = await (await ask(`${path}/resume`, {})).text();
+  expect(question).toMatch(/Resume Kunden März\.csv\?[\s\S]*\d+ identifiers are left\./);
+  expect(scene.service.meter.billed - billed).toBeLessThanOrEqual(2 * 2);
+  expect(scene.service.meter.billed).toBeLessThan(60);
+  expect((await ask(`${path}/resume`, confirmed)).headers.get('location')).toBe(path);
+
+  const [done = ''] = await scene.until('done', 1);
+  await expect.poll(async () => (await page(path)).text, { timeout: 10_000 }).toContain('Enriched rows</a>');
+  const ended = (await page(path)).text;
+  expect(ended).toContain('All of its 60 identifiers are done.');
+  expect(ended).not.toContain(`action="${path}/`);
+  const links = [...ended.matchAll(/<a href="(\/inboxes\/[^"]+)"/g)].map(([, link]) => link ?? '');
+  expect(links.map((link) => decodeURIComponent(link.split('/').at(-1) ?? ''))).toEqual([
+    'Kunden März.report.html',
+    'Kunden März.enriched.csv',
+    'Kunden März.report.json',
+    'Kunden März.csv',
+  ]);
+  for (const link of links) {
+    const name = decodeURIComponent(link.split('/').at(-1) ?? '');
+    const bytes = Buffer.from(await (await ask(link)).arrayBuffer());
+    expect(bytes.equals(await readFile(join(done, name))), name).toBe(true);
+  }
+  expect((await page('/runs/r-20260101-00000000')).status).toBe(404);
+  expect(scene.service.meter.billed).toBe(60);
+  expect(scene.service.meter.mostBilledOnce()).toBe(1);
+  expect(up.said).toContain(`"action":"${path}/pause"`);
+});
+
+test('a cancelled file fails, and is tried again at the cost of what was not answered', async () => {
+  const scene = await createInboxScene(await quickEngine(), { latencyMs: 40 });
+  const { ask, page, runs } = await startUp(scene);
+  await scene.drop('list.csv', domainList(40));
+  await scene.service.until((meter) => meter.billed >= 6);
+  const [run] = await runs();
+  expect(await (await ask(`/runs/${run?.id}/cancel`, {})).text()).toContain('Cancel list.csv?');
+  expect((await ask(`/runs/${run?.id}/cancel`, confirmed)).status).toBe(303);
+  await scene.until('failed', 1);
+  await expect.poll(async () => (await page('/')).text).toContain('The run was cancelled.');
+  expect((await page(`/runs/${run?.id}`)).text).toContain('Cancelled');
+
+  const [, folder = ''] = /name="folder" value="([^"]+)"/.exec((await page('/')).text) ?? [];
+  const fields = { inbox: '0', folder };
+  expect(await (await ask('/failed/again', fields)).text()).toContain('Try list.csv again?');
+  expect(await scene.list('failed')).toHaveLength(1);
+  expect((await ask('/failed/again', { ...fields, ...confirmed })).status).toBe(303);
+  expect(await scene.list('failed')).toEqual([]);
+  const [done = ''] = await scene.until('done', 1);
+  expect(countStatuses(await readRows(join(done, 'list.enriched.csv'))).matched).toBeGreaterThan(0);
+  expect(await readRows(join(done, 'list.enriched.csv'))).toHaveLength(40);
+  expect(scene.service.meter.billed).toBe(40);
+  expect(scene.service.meter.mostBilledOnce()).toBe(1);
+});

@@ -1,0 +1,275 @@
+/**
+ * A file is sent to the dashboard of a real `up`, its plan is looked at, and it is started: what
+ * the service bills is what the plan said.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeXlsx } from 'hucre/xlsx';
+import type { Browser, Page } from 'playwright-core';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { createInboxScene, type InboxScene } from '../daemon/inbox/inbox-scene.js';
+import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
+import { findBarriers } from '../support/accessibility.js';
+import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../support/chromium.js';
+import type { CliProcess } from '../support/cli.js';
+import { quickEngine } from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { domainList } from '../support/scene.js';
+import { workbookOf } from '../support/workbooks.js';
+
+const PASSWORD = 'a-password-of-the-dashboard';
+
+async function startUp(config: object = {}, changes: Parameters<typeof createInboxScene>[1] = {}) {
+  const scene = await createInboxScene(await quickEngine(), changes);
+  const settings = { inbox: ['.'], settle: '200ms', metricsPort: 0, dashboardPort: 0, ...config };
+  await scene.write('brand-enrich.config.json', JSON.stringify(settings));
+  const up = scene.start(['up'], { BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD });
+  await up.untilSaid(/"msg":"watching the inbox"/);
+  return { scene, up, url: dashboardUrl(up) };
+}
+
+function dashboardUrl({ said }: CliProcess): string {
+  const url = /"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(said)?.[1];
+  if (url === undefined) throw new Error(`no dashboard in: ${said}`);
+  return url;
+}
+
+/** What a browser does, by its requests. */
+async function signIn(url: string) {
+  const body = new URLSearchParams({ user: 'Ada', password: PASSWORD });
+  const entered = await fetch(`${url}sign-in`, { method: 'POST', body, redirect: 'manual' });
+  const cookie = entered.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const get = async (path: string) => (await fetch(new URL(path, url), { headers: { cookie } })).text();
+  const token = /name="form-token" content="([^"]+)"/.exec(await get('/'))?.[1] ?? '';
+  return {
+    get,
+    async send(name: string, content: string | Buffer): Promise<string> {
+      const answer = await fetch(`${url}uploads?${new URLSearchParams({ name })}`, {
+        method: 'POST',
+        headers: { cookie, 'x-form-token': token },
+        body: content,
+      });
+      expect(answer.status).toBe(201);
+      return ((await answer.json()) as { path: string }).path;
+    },
+    /** Presses the button of the form on this page whose label begins like this. */
+    async press(page: string, label: string): Promise<Response> {
+      const form = [...page.matchAll(/<form[^>]*action="([^"]+)"[^>]*>(.*?)<\/form>/gs)].find(
+        ([, , inside]) => inside?.includes(`<button type="submit">${label}`),
+      );
+      if (form === undefined) throw new Error(`no button "${label}" in: ${page}`);
+      const [, action = '', inside = ''] = form;
+      const fields = [...inside.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(
+        ([, name = '', value = '']) => [name, plain(value)] as [string, string],
+      );
+      return fetch(new URL(action, url), {
+        method: 'POST',
+        headers: { cookie },
+        body: new URLSearchParams(fields),
+        redirect: 'manual',
+      });
+    },
+  };
+}
+
+const plain = (text: string) =>
+  text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&');
+
+/** The number on the button. */
+function requestsOf(page: string): number {
+  const shown = /Start: at most ([\d,]+) requests/.exec(page)?.[1];
+  if (shown === undefined) throw new Error(`no plan in: ${page}`);
+  return Number(shown.replaceAll(',', ''));
+}
+
+const cell = (text: string) => `<c t="inlineStr"><is><t>${text}</t></is></c>`;
+const sheetRow = (...texts: string[]) => `<row>${texts.map(cell).join('')}</row>`;
+
+/** Nobody can say whether these are coins or stocks. */
+const DOUBTFUL = 'no,symbol,note\n1,META,x\n2,LINK,y\n3,ETH,z\n4,DASH,z\n5,LINK,z\n';
+
+async function doneFile(scene: InboxScene, count: number, name: string): Promise<string> {
+  const folders = await scene.until('done', count);
+  return join(folders.find((folder) => folder.includes(name.replace(/\..*/, ''))) ?? '', name);
+}
+
+it('a workbook and a CSV with a doubtful column come back enriched for what their plans said', async () => {
+  const { scene, url, up } = await startUp();
+  const { billed, requests } = scene.service.meter;
+  expect([billed, requests.length]).toEqual([0, 0]);
+  const { get, send, press } = await signIn(url);
+
+  const rows = domainList(30)
+    .trimEnd()
+    .split('\n')
+    .map((line) => sheetRow(...line.split(',')));
+  const path = await send(
+    'Kunden März.xlsx',
+    await workbookOf(
+      [...rows, sheetRow('brand-00001.com', 'twice'), sheetRow('10.0.0.1', 'no domain')].join(''),
+    ),
+  );
+  expect(await scene.list('inbox')).toEqual([]);
+  const page = await get(path);
+  for (const words of [
+    '32 rows, 30 distinct identifiers',
+    'Identifiers come from column &quot;website&quot; as domain',
+    'brand-00005.com',
+    'an IP address, not a domain name',
+    'Excel, sheet',
+  ])
+    expect(page).toContain(words);
+  expect(requestsOf(page)).toBe(30);
+  expect(scene.service.meter.requests).toEqual([]);
+  const started = await press(page, 'Start');
+  expect([started.status, started.headers.get('location')]).toEqual([303, '/']);
+  const workbook = await doneFile(scene, 1, 'Kunden März.xlsx');
+  expect((await readFile(workbook)).subarray(0, 2).toString()).toBe('PK');
+  expect(scene.service.meter.billed).toBe(30);
+  expect(await readdir(scene.path('.uploads'))).toEqual([]);
+
+  const doubtful = await send('list.csv', DOUBTFUL);
+  const asked = await get(doubtful);
+  expect(asked).toContain('A symbol may be a ticker or a coin');
+  expect(asked).not.toContain('>Start');
+  const [, link = ''] =
+    /<a class="tall" href="([^"]+)">Identifiers from symbol \(crypto symbols\)<\/a>/.exec(asked) ?? [];
+  const chosen = await get(plain(link));
+  expect(chosen).toContain('5 rows, 4 distinct identifiers');
+  const planned = requestsOf(chosen);
+  expect(planned).toBe(4);
+  expect(scene.service.meter.billed).toBe(30);
+  expect((await press(chosen, 'Start')).status).toBe(303);
+  const list = await doneFile(scene, 2, 'list.enriched.csv');
+  const statuses = countStatuses(await readRows(list));
+  expect((statuses.matched ?? 0) + (statuses.not_found ?? 0)).toBe(5);
+  expect(scene.service.meter.billed).toBe(30 + planned);
+  expect(scene.service.meter.mostBilledOnce()).toBe(1);
+  expect(
+    scene.service.meter.requests.slice(30).every(({ identifier }) => identifier.startsWith('crypto')),
+  ).toBe(true);
+
+  // What is stored costs nothing.
+  expect(await get(await send('again.csv', domainList(31)))).toContain('at most 1 request.');
+  expect(up.said).toMatch(/"by":"Ada".*"subject":"list.csv"/);
+});
+
+it('says what has to wait where quota and budget do not cover the file, and costs no more than that', async () => {
+  const money = { plan: 'paid', overageBudget: 1, overagePrice: 0.1, currency: 'EUR', rate: 40 };
+  const { scene, url } = await startUp({ quota: 10, ...money }, { plan: 'paid', overageTenths: 1_000 });
+  const { get, send, press } = await signIn(url);
+  const page = await get(await send('list.csv', domainList(25)));
+  expect(page).toContain('Start: at most 20 requests, at most 1.00\u00a0EUR of overage<');
+  expect(page).toContain('0.5 s<span class="below">at 40 a second</span>');
+  expect(page).toContain('Quota and budget do not cover 5 requests. The file will wait');
+  expect((await press(page, 'Discard')).status).toBe(303);
+  expect(await readdir(scene.path('.uploads'))).toEqual([]);
+  expect(scene.service.meter.requests).toEqual([]);
+
+  const again = await get(await send('list.csv', domainList(25)));
+  expect((await press(again, 'Start')).status).toBe(303);
+  const [waiting = ''] = await scene.until('waiting', 1);
+  expect(JSON.parse(await readFile(join(waiting, 'list.csv.json'), 'utf8'))).toEqual({ maxCost: '1' });
+  expect(scene.service.meter.billed).toBe(20);
+});
+
+it('says in sentences why a file cannot be read, and how else to read it', async () => {
+  const { scene, url } = await startUp();
+  const { get, send } = await signIn(url);
+  const pageOf = async (name: string, content: string | Buffer) => {
+    const path = await send(name, content);
+    return { path, page: await get(path) };
+  };
+  const old = await pageOf('old.xls', Buffer.from('d0cf11e0a1b11ae1', 'hex'));
+  expect(old.page).toContain('old.xls is an old Office file');
+  expect(old.page).toContain('save it as an Excel workbook');
+  expect(old.page).not.toContain('Read it differently');
+  const names = await pageOf('names.csv', 'company,city\nAcme,Berlin\nBeta,Paris\n');
+  expect(names.page).toContain('Company names cannot be looked up');
+  expect(names.page).toContain('<option value="position:2">2. city · Berlin · Paris</option>');
+  const bare = await pageOf('export', 'acme.com\nbeta.com\ndelta.com\n');
+  expect(bare.page).toContain('<dt>First row</dt><dd>data</dd>');
+  const variants = await pageOf('two.csv', 'site1,site2\nacme.com,store.com\nbeta.com,gamma.com\n');
+  expect(variants.page).toContain('the columns site1, site2 mean the same; they are tried in turn');
+  expect(variants.page).toContain('<dt>Requests needed</dt><dd>2 to 4</dd>');
+  expect((await pageOf('empty.csv', '')).page).toContain('The input has no records: empty.csv.');
+
+  const sheets = [
+    { name: 'Notes', rows: [['to do'], ['call Anna']] },
+    { name: 'Kunden', rows: [['website'], ['acme.com'], ['beta.com']] },
+  ];
+  const book = await pageOf('book.xlsx', Buffer.from((await writeXlsx({ sheets })) as Uint8Array));
+  expect(book.page).not.toContain('>Start');
+  expect(book.page).toContain('<option value="Kunden">Kunden</option>');
+  const second = await get(`${book.path}?sheet=Kunden&pick=&kind=&skipLines=`);
+  expect(second).toContain('2 rows, 2 distinct identifiers: at most 2 requests.');
+  expect(second).toContain('<option value="Kunden" selected>Kunden</option>');
+  expect(await get(`${book.path}?sheet=Kunden&pick=position%3A1&kind=isin`)).toContain(
+    'Most values of this column cannot be ISINs',
+  );
+  expect(await get(`${book.path}?sheet=Kunden&skipLines=many`)).toContain('is not a');
+
+  await scene.write('brand-enrich.json', '{"colum": "website"}');
+  const closed = await get((await pageOf('later.csv', domainList(3))).path);
+  expect(closed).toContain('Did you mean column?<');
+  expect(closed).not.toContain('>Start');
+  for (const page of [old.page, names.page, bare.page, book.page, closed])
+    expect(page).not.toContain('/.uploads/');
+  expect(await scene.list('inbox')).toEqual([]);
+  expect(scene.service.meter.requests).toEqual([]);
+});
+
+describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
+  let browser: Browser;
+  beforeAll(async () => {
+    browser = await launchChromium();
+  });
+  afterAll(() => browser?.close());
+
+  /** Presses Tab until this element has the focus. */
+  async function tabTo(page: Page, name: string): Promise<void> {
+    const focused = () =>
+      page.evaluate<string>(
+        "(document.activeElement?.textContent || document.activeElement?.id || '').trim()",
+      );
+    for (let presses = 0; presses < 60; presses += 1) {
+      if ((await focused()).startsWith(name)) return;
+      await page.keyboard.press('Tab');
+    }
+    throw new Error(`the keyboard does not reach ${name}`);
+  }
+
+  it('by keyboard alone: choose a file, see the plan, choose the column, start', async () => {
+    const { scene, url } = await startUp();
+    const file = await scene.write('doubtful.csv', DOUBTFUL);
+    const { page, complaints, requests } = await openWatchedPage(browser);
+    onTestFinished(() => page.context().close());
+    const chosen = new Promise<void>((resolve, reject) => {
+      page.on('filechooser', (chooser) => chooser.setFiles(file).then(resolve, reject));
+    });
+    await page.goto(`${url}?token=${PASSWORD}&name=Ada`);
+    await tabTo(page, 'upload-file');
+    await page.keyboard.press('Enter');
+    await chosen;
+    await tabTo(page, 'Send and see the cost');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'doubtful.csv' }).waitFor();
+    expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
+    expect(await findBarriers(page)).toEqual([]);
+    await tabTo(page, 'Identifiers from symbol (tickers)');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'What it would cost' }).waitFor();
+    expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
+    expect(await findBarriers(page)).toEqual([]);
+    if (process.env.SCREENSHOTS)
+      await page.screenshot({ path: `${process.env.SCREENSHOTS}/plan.png`, fullPage: true });
+    expect(scene.service.meter.requests).toEqual([]);
+    await tabTo(page, 'Start: at most 4 requests');
+    await page.keyboard.press('Enter');
+    await page.getByText('doubtful.csv is in the inbox: at most 4 requests.').waitFor();
+    await scene.until('done', 1);
+    expect(scene.service.meter.billed).toBe(4);
+    expect(complaints).toEqual([]);
+    expect(requests.filter((address) => !address.startsWith(url))).toEqual([]);
+  });
+});

@@ -1,0 +1,119 @@
+/** The stream: order, how far ahead it looks, and how it ends. Nobody is asked here. */
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { describe, expect, it } from 'vitest';
+import { enrichRows } from '../../src/library/enrich-rows.js';
+
+const NEVER = new AbortController().signal;
+
+/** Numbers on demand; knows how many were taken, and whether it was closed. */
+function counting(count: number, between: () => Promise<unknown> = nextTurn) {
+  const seen = { taken: 0, isClosed: false };
+  async function* rows() {
+    try {
+      for (; seen.taken < count; ) {
+        await between();
+        seen.taken += 1;
+        yield seen.taken;
+      }
+    } finally {
+      seen.isClosed = true;
+    }
+  }
+  return { seen, rows: rows() };
+}
+
+const tenfold = async (row: number) => row * 10;
+
+async function all<T>(results: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const result of results) found.push(result);
+  return found;
+}
+
+describe('a stream of rows', () => {
+  it('comes back whole and in order, whichever is answered first', async () => {
+    const slowFirst = async (row: number) => {
+      for (let turn = 0; turn < 20 - row; turn += 1) await nextTurn();
+      return row * 10;
+    };
+    expect(await all(enrichRows([1, 2, 3, 4, 5], slowFirst, 3, NEVER))).toEqual([10, 20, 30, 40, 50]);
+    expect(await all(enrichRows(counting(5).rows, slowFirst, 2, NEVER))).toEqual([10, 20, 30, 40, 50]);
+    expect(await all(enrichRows([], tenfold, 2, NEVER))).toEqual([]);
+  });
+
+  it('is read no further ahead than allowed, and not at all before somebody takes results', async () => {
+    const { seen, rows } = counting(1_000);
+    const results = enrichRows(rows, tenfold, 7, NEVER);
+    await nextTurn();
+    expect(seen.taken).toBe(0);
+    let most = 0;
+    for (let taken = 1; taken <= 100; taken += 1) {
+      expect((await results.next()).value).toBe(taken * 10);
+      for (let turn = 0; turn < 20; turn += 1) await nextTurn();
+      most = Math.max(most, seen.taken - taken);
+    }
+    expect(most).toBeLessThanOrEqual(7);
+    await results.return();
+  });
+
+  it('gives a result as soon as it is there, though the next row is not', async () => {
+    let hasAsked = false;
+    const { rows } = counting(2, () => (hasAsked ? new Promise(() => undefined) : Promise.resolve()));
+    const results = enrichRows(
+      rows,
+      async (row) => {
+        hasAsked = true;
+        return row;
+      },
+      5,
+      NEVER,
+    );
+    expect((await results.next()).value).toBe(1);
+    // The source never says another word: leaving must not wait for it.
+    await results.return();
+  });
+
+  it('that is left early is closed', async () => {
+    const { seen, rows } = counting(1_000);
+    for await (const result of enrichRows(rows, tenfold, 3, NEVER)) if (result === 50) break;
+    expect(seen.taken).toBeLessThanOrEqual(9);
+    await expect.poll(() => seen.isClosed).toBe(true);
+  });
+
+  it('ends with what its source throws, after the rows before it', async () => {
+    const found: number[] = [];
+    async function* broken() {
+      yield 1;
+      yield 2;
+      throw new Error('the cursor is gone');
+    }
+    const taking = (async () => {
+      for await (const result of enrichRows(broken(), tenfold, 5, NEVER)) found.push(result);
+    })();
+    await expect(taking).rejects.toThrow('the cursor is gone');
+    expect(found).toEqual([10, 20]);
+  });
+
+  it('ends with what asking throws, at its row, and closes the source', async () => {
+    const { seen, rows } = counting(50);
+    const found: number[] = [];
+    const failing = async (row: number) => {
+      if (row === 4) throw new Error('the engine is gone');
+      return row;
+    };
+    const taking = (async () => {
+      for await (const result of enrichRows(rows, failing, 20, NEVER)) found.push(result);
+    })();
+    await expect(taking).rejects.toThrow('the engine is gone');
+    expect(found).toEqual([1, 2, 3]);
+    await expect.poll(() => seen.isClosed).toBe(true);
+  });
+
+  it('ends with the reason of its signal, also while the source is silent', async () => {
+    const stop = new AbortController();
+    const { rows } = counting(5, () => new Promise(() => undefined));
+    const next = enrichRows(rows, tenfold, 5, stop.signal).next();
+    stop.abort(new Error('enough'));
+    await expect(next).rejects.toThrow('enough');
+  });
+});

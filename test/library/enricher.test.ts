@@ -1,0 +1,396 @@
+/**
+ * The library as a program uses it, on real engines, against a service that counts what it bills.
+ * The program and the command line share token and engine: neither pays for what the other has.
+ */
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { silentLog } from '../../src/core/log.js';
+import { openEngine } from '../../src/engine/open-engine.js';
+import { createEnricher, type Enriched, type Enricher, type EnricherOptions } from '../../src/index.js';
+import {
+  type EngineUnderTest,
+  embeddedEngine,
+  inLongTests,
+  postgresEngine,
+  redisEngine,
+} from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainAt, domainList, type Scene } from '../support/scene.js';
+
+/** Closed with the test. */
+async function enricherOf(scene: Scene, options: EnricherOptions = {}): Promise<Enricher> {
+  const enricher = await createEnricher({ env: scene.env, ...options });
+  onTestFinished(() => enricher.close());
+  return enricher;
+}
+
+const domains = (count: number) => Array.from({ length: count }, (_, index) => domainAt(index));
+
+async function all<T>(results: AsyncIterable<T>): Promise<T[]> {
+  const found: T[] = [];
+  for await (const result of results) found.push(result);
+  return found;
+}
+
+function statusesOf(found: readonly Pick<Enriched, 'status'>[]) {
+  return countStatuses(found.map(({ status }) => ({ brand_status: status })));
+}
+
+/** On every engine; every change is tested on one. */
+function testStream(engine: EngineUnderTest): void {
+  test('rows come back in order with their brands; the quota is used to its last request, the rest is deferred, and nobody pays twice', async () => {
+    const scene = await createScene(engine, { quota: 30 });
+    const { meter } = scene.service;
+    const enricher = await enricherOf(scene);
+    const rows = domains(40).flatMap((website, at) => [
+      { website: `https://www.${website}/`, at },
+      { website, at },
+    ]);
+    const odd = [
+      { website: '', at: -1 },
+      { website: 'localhost', at: -2 },
+      { website: 'x@gmail.com', at: -3 },
+    ];
+    const input = [...odd, ...rows];
+
+    const found = await all(enricher.enrich(input, { identifier: (row) => row.website, kind: 'domain' }));
+    expect(found.map((row) => row.input)).toEqual(input);
+    expect(meter.billed).toBe(30);
+    expect(meter.mostBilledOnce()).toBe(1);
+    const counts = statusesOf(found);
+    expect(counts).toMatchObject({ skipped: 2, invalid: 1, deferred: 20 });
+    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(60);
+    for (const row of found) {
+      expect(row.brand === null).toBe(row.status !== 'matched');
+      if (row.status === 'matched') expect(row).toMatchObject({ kind: 'domain', source: 'api', error: null });
+      if (row.status === 'deferred') expect(row.error).toMatch(/^not looked up: /);
+    }
+
+    // The command line finds the same answers, and the same account.
+    await scene.write('list.csv', domainList(40));
+    const run = await scene.run(['run', 'list.csv']);
+    expect(run.code, run.stderr).toBe(7);
+    expect(meter.billed).toBe(30);
+    expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv')))).toMatchObject({
+      deferred: 10,
+    });
+
+    // What it bought after the quota was raised is there for the program at once.
+    scene.service.options.quota = 1_000;
+    const again = await scene.run(['run', 'list.csv']);
+    expect(again.code, again.stderr).toBe(0);
+    expect(meter.billed).toBe(40);
+    const second = await enricherOf(scene);
+    const stored = await all(second.enrich(domains(40)));
+    expect(stored.every(({ source }) => source === 'stored')).toBe(true);
+    expect(meter.billed).toBe(40);
+  });
+}
+
+describeOn([embeddedEngine(), redisEngine()].map(inLongTests), (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  testStream(engine);
+});
+
+describe('a program', () => {
+  // One server for all: each test has an account of its own there.
+  const engine = postgresEngine();
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  testStream(engine);
+
+  test('lookups of one moment, equal ones among them and in two enrichers, are paid for once each', async () => {
+    const scene = await createScene(engine, { latencyMs: 20 });
+    const { meter } = scene.service;
+    const [one, two] = await Promise.all([enricherOf(scene), enricherOf(scene)]);
+    const asked = [...domains(120), ...domains(120)];
+    const found = await Promise.all([one, two].flatMap((each) => asked.map((domain) => each.lookup(domain))));
+    expect(found).toHaveLength(480);
+    expect(found.every(({ status }) => status === 'matched' || status === 'not_found')).toBe(true);
+    expect(meter.billed).toBe(120);
+    expect(meter.mostBilledOnce()).toBe(1);
+  });
+
+  test('and a run of the command line at the same time buy each identifier once between them', async () => {
+    const scene = await createScene(engine, { latencyMs: 10 });
+    await scene.write('list.csv', domainList(150));
+    const enricher = await enricherOf(scene, { concurrency: 4 });
+    const [found, run] = await Promise.all([
+      all(enricher.enrich(domains(150))),
+      scene.run(['run', 'list.csv']),
+    ]);
+    expect(run.code, run.stderr).toBe(0);
+    expect(found.map(({ identifier }) => identifier)).toEqual(domains(150));
+    expect(scene.service.meter.billed).toBe(150);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+  });
+
+  test('lookups of a paused run wait, and are made once when it is resumed', async () => {
+    const scene = await createScene(engine, { latencyMs: 100 });
+    const { meter } = scene.service;
+    const enricher = await enricherOf(scene, { concurrency: 4 });
+    const found = all(enricher.enrich(domains(80)));
+    await scene.service.until(({ billed }) => billed >= 8);
+    const store = await openEngine({
+      engine: scene.env.BRAND_ENRICH_ENGINE ?? '',
+      stateFolder: scene.folder,
+      log: silentLog(),
+    });
+    onTestFinished(() => store.close());
+    const run = (await store.runs.list(9)).find(({ settings }) => settings.service === scene.service.url);
+    const id = run?.id ?? '';
+    for (let time = 0; time < 3; time += 1) {
+      expect(await store.runs.setPaused(id, true)).toBe(true);
+      await store.runs.setPaused(id, false);
+    }
+    await store.runs.setPaused(id, true);
+    await expect.poll(async () => (await store.ledger.show(run?.settings.account ?? '')).held).toBe(0);
+    const billed = meter.billed;
+    expect(billed).toBeLessThan(80);
+    // Longer than a paused lookup waits before it asks again.
+    await new Promise((resolve) => setTimeout(resolve, 1_500));
+    expect(meter.billed).toBe(billed);
+    await store.runs.setPaused(id, false);
+    expect(statusesOf(await found)).not.toHaveProperty('deferred');
+    expect(meter.billed).toBe(80);
+    expect(meter.mostBilledOnce()).toBe(1);
+    expect((await store.runs.get(id))?.tally).toMatchObject({ billed: 80, stored: 0, failed: 0 });
+  });
+
+  test('a text in place of rows is refused, and so are options that cannot be', async () => {
+    const scene = await createScene(engine);
+    const enricher = await enricherOf(scene);
+    await expect(all(enricher.enrich('acme.com'))).rejects.toThrow(/a list of texts/);
+    await expect(all(enricher.enrich(['a.com'], { lookAhead: 0 }))).rejects.toThrow(/lookAhead/);
+    await expect(enricher.lookup('a.com', { kind: 'website' as 'domain' })).rejects.toThrow(/kind/);
+    await expect(createEnricher({ env: scene.env, rate: -1 })).rejects.toThrow(/rate in the options/);
+    expect(scene.service.meter.requests).toHaveLength(0);
+  });
+
+  test('a budget beyond the quota is spent to its end and no further, by all enrichers together', async () => {
+    const scene = await createScene(engine, { plan: 'paid', quota: 10, overageTenths: 1_000 });
+    const options = { plan: 'paid', overageBudget: 0.7 } as const;
+    const both = await Promise.all([enricherOf(scene, options), enricherOf(scene, options)]);
+    const halves = [domains(40).slice(0, 20), domains(40).slice(20)];
+    const found = await Promise.all(both.map((each, at) => all(each.enrich(halves[at] ?? []))));
+    expect(scene.service.meter.billed).toBe(17);
+    expect(statusesOf(found.flat())).toMatchObject({ deferred: 23 });
+  });
+
+  test('a cap holds for all lookups of a name, also of the program that goes on after a stop', async () => {
+    const scene = await createScene(engine);
+    const options = { maxRequests: 5, name: 'nightly' };
+    const first = await enricherOf(scene, options);
+    const found = await all(first.enrich(domains(12)));
+    expect(scene.service.meter.billed).toBe(5);
+    const deferred = found.filter(({ status }) => status === 'deferred');
+    expect(deferred).toHaveLength(7);
+    for (const { error } of deferred) expect(error).toMatch(/^not looked up: maxRequests 5 is reached/);
+    await first.close();
+    const second = await enricherOf(scene, options);
+    expect(await second.lookup('another.com')).toMatchObject({ status: 'deferred' });
+    expect(await second.lookup(domainAt(0))).toMatchObject({ source: 'stored' });
+    const other = await enricherOf(scene, { maxRequests: 5 });
+    await other.lookup('another.com');
+    expect(scene.service.meter.billed).toBe(6);
+  });
+
+  test('a signal ends a stream at once; what was in flight is kept, and nothing else is sent', async () => {
+    const scene = await createScene(engine, { latencyMs: 50 });
+    const { meter } = scene.service;
+    const enricher = await enricherOf(scene, { concurrency: 4 });
+    const stop = new AbortController();
+    const found: Enriched[] = [];
+    const taking = (async () => {
+      for await (const row of enricher.enrich(domains(500), { signal: stop.signal, lookAhead: 200 })) {
+        if (found.push(row) === 10) stop.abort(new Error('enough'));
+      }
+    })();
+    await expect(taking).rejects.toThrow('enough');
+    const sent = meter.requests.length;
+    // It would be the last of all: requests go out in order.
+    await enricher.lookup('after.com');
+    await enricher.close();
+    // Those that had their permit when it came.
+    expect(meter.requests.length - sent).toBeLessThanOrEqual(9);
+    const second = await enricherOf(scene);
+    await all(second.enrich(domains(60)));
+    expect(meter.mostBilledOnce()).toBe(1);
+  });
+
+  test('leaving the loop cancels what was not sent, and the enricher goes on', async () => {
+    const scene = await createScene(engine, { latencyMs: 20 });
+    const { meter } = scene.service;
+    const enricher = await enricherOf(scene, { concurrency: 4 });
+    const found: Enriched[] = [];
+    for await (const row of enricher.enrich(domains(500), { lookAhead: 200 })) {
+      if (found.push(row) === 5) break;
+    }
+    const sent = meter.requests.length;
+    expect(await enricher.lookup('after.com')).toMatchObject({ identifier: 'after.com', source: 'api' });
+    expect(meter.requests.length - sent).toBeLessThanOrEqual(9);
+    expect(meter.mostBilledOnce()).toBe(1);
+  });
+
+  test('a lookup rejects with the reason of its signal, others with the same identifier go on', async () => {
+    const scene = await createScene(engine, { latencyMs: 100 });
+    const enricher = await enricherOf(scene);
+    const stop = new AbortController();
+    const cancelled = enricher.lookup('acme.com', { signal: stop.signal });
+    const kept = enricher.lookup('acme.com');
+    await scene.service.until(({ inFlight }) => inFlight > 0);
+    stop.abort();
+    await expect(cancelled).rejects.toThrow(expect.objectContaining({ name: 'AbortError' }));
+    expect(await kept).toMatchObject({ identifier: 'acme.com', error: null });
+    await expect(enricher.lookup('b.com', { signal: stop.signal })).rejects.toThrow();
+    scene.service.options.latencyMs = 60_000;
+    const late = enricher.lookup('late.com', { signal: AbortSignal.timeout(50) });
+    await expect(late).rejects.toThrow(expect.objectContaining({ name: 'TimeoutError' }));
+    await scene.service.stop();
+    expect(scene.service.meter.billed).toBeLessThanOrEqual(2);
+  });
+
+  test('what failed and was paid for is not asked again', async () => {
+    const scene = await createScene(engine);
+    const enricher = await enricherOf(scene);
+    await enricher.lookup('good.com');
+    scene.service.options.alwaysStatus = 410;
+    const first = await enricher.lookup('gone.com');
+    expect(first).toMatchObject({ status: 'failed', brand: null });
+    expect(await enricher.lookup('gone.com')).toMatchObject({ status: 'failed', error: first.error });
+    expect(scene.service.meter.billed).toBe(2);
+  });
+
+  test('a refused token is an error, and costs one request', async () => {
+    const scene = await createScene(engine);
+    const enricher = await enricherOf(scene, { token: 'revoked-token-of-long-ago' });
+    const lookups = await Promise.allSettled(domains(50).map((domain) => enricher.lookup(domain)));
+    for (const each of lookups) {
+      expect(each).toMatchObject({
+        reason: { name: 'RefusedError', code: 'credentials-refused', exitCode: 4 },
+      });
+    }
+    await expect(all(enricher.enrich(domains(5)))).rejects.toThrow(/refused the credentials/);
+    expect(scene.service.meter.requests).toHaveLength(1);
+  });
+
+  test('an address at which nothing listens is an error', async () => {
+    const scene = await createScene(engine);
+    const enricher = await enricherOf(scene, { baseUrl: 'http://127.0.0.1:9' });
+    await expect(enricher.lookup('acme.com')).rejects.toThrow(
+      expect.objectContaining({ name: 'FailFileError', code: 'service-unreachable' }),
+    );
+  });
+
+  test('a file is enriched as on the command line, with progress, and stops at a signal', async () => {
+    const scene = await createScene(engine, { latencyMs: 5 });
+    await scene.write('list.csv', domainList(60));
+    const lines: string[] = [];
+    const note = (_facts: object, message: string) => void lines.push(JSON.stringify([_facts, message]));
+    const log = { debug: note, info: note, warn: note, error: note };
+    const enricher = await enricherOf(scene, { log, concurrency: 4 });
+    await enricher.lookup(domainAt(0));
+    const phases = new Set<string>();
+    const output = scene.path('out.csv');
+    const stop = new AbortController();
+    const stopped = await enricher.runFile(scene.path('list.csv'), {
+      output,
+      signal: stop.signal,
+      onProgress({ phase, answered }) {
+        phases.add(phase);
+        if (answered > 10) stop.abort();
+      },
+    });
+    expect(stopped).toMatchObject({
+      exitCode: 130,
+      isComplete: false,
+      output: scene.path('out.partial.csv'),
+    });
+    // The types allow no other account for a file; who gives one all the same gets none.
+    const other = { baseUrl: 'http://127.0.0.1:9', token: 'of-somebody-else' };
+    const whole = await enricher.runFile(scene.path('list.csv'), {
+      output,
+      column: ['website:domain'],
+      ...other,
+    });
+    expect(whole).toMatchObject({ exitCode: 0, isComplete: true, reason: null, output });
+    expect([...phases]).toEqual(expect.arrayContaining(['reading', 'asking']));
+    expect(await readRows(output)).toHaveLength(60);
+    expect(scene.service.meter.billed).toBe(60);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    expect(lines.join('\n')).toContain('identifiers come from column');
+    expect(lines.join('\n')).not.toContain(scene.token);
+    await expect(enricher.runFile('-')).rejects.toThrow(/name a file/);
+    await expect(enricher.runFile(scene.path('none.csv'))).rejects.toThrow(
+      expect.objectContaining({ code: 'input-missing' }),
+    );
+  });
+
+  test('closing ends what waits, keeps what is in flight, and is the end', async () => {
+    const scene = await createScene(engine, { latencyMs: 200 });
+    const { service } = scene;
+    const enricher = await enricherOf(scene, { concurrency: 2 });
+    await enricher.lookup('first.com');
+    const lookups = domains(10).map((domain) => enricher.lookup(domain));
+    const ended = Promise.allSettled(lookups);
+    await service.until(({ inFlight }) => inFlight === 2);
+    await Promise.all([enricher.close(), enricher.close()]);
+    for (const each of await ended) {
+      expect(each).toMatchObject({ reason: { name: 'InterruptedError', code: 'interrupted' } });
+    }
+    expect(service.meter.billed).toBe(3);
+    await expect(enricher.lookup('x.com')).rejects.toThrow(/closed/);
+    await expect(all(enricher.enrich(['x.com']))).rejects.toThrow(/closed/);
+    await expect(enricher.runFile('x.csv')).rejects.toThrow(/closed/);
+    const second = await enricherOf(scene);
+    await all(second.enrich(domains(10)));
+    expect(service.meter.billed).toBe(11);
+    const { runs } = JSON.parse((await scene.run(['status', '--json'])).stdout) as {
+      runs: { status: string }[];
+    };
+    expect(runs.slice(0, 2).map(({ status }) => status)).toEqual(['running', 'stopped']);
+  });
+
+  test('that waits at the limit goes on when it is raised; when it asks for nothing more its run ends, and another begins with the next lookup', {
+    tags: ['long'],
+    timeout: 240_000,
+  }, async () => {
+    const scene = await createScene(engine, { quota: 5 });
+    const { meter, options } = scene.service;
+    const enricher = await enricherOf(scene, { onLimit: 'wait' });
+    const enriching = all(enricher.enrich(domains(8)));
+    await scene.service.until(({ billed }) => billed === 5);
+    options.quota = 100;
+    expect(Object.keys(statusesOf(await enriching))).not.toContain('deferred');
+    expect(meter.billed).toBe(8);
+    const newest = async () => {
+      const { stdout } = await scene.run(['status', '--json']);
+      return (JSON.parse(stdout) as { runs: { id: string; status: string }[] }).runs[0];
+    };
+    const first = await newest();
+    await expect
+      .poll(newest, { timeout: 60_000, interval: 2_000 })
+      .toEqual(expect.objectContaining({ id: first?.id, status: 'finished' }));
+    await enricher.lookup('late.com');
+    expect(await newest()).toMatchObject({
+      id: expect.not.stringContaining(first?.id ?? ''),
+      status: 'running',
+    });
+    expect(meter.billed).toBe(9);
+  });
+
+  test('an outage of the service shorter than its retries fails nothing', async () => {
+    const scene = await createScene(engine);
+    const enricher = await enricherOf(scene);
+    await enricher.lookup('first.com');
+    scene.service.options.faults.unavailable = 1;
+    const lookups = domains(20).map((domain) => enricher.lookup(domain));
+    await scene.service.until((meter) => meter.count({ status: 503 }) >= 3);
+    scene.service.options.faults.unavailable = 0;
+    const statuses = Object.keys(statusesOf(await Promise.all(lookups)));
+    expect(statuses).not.toContain('failed');
+    expect(scene.service.meter.billed).toBe(21);
+  });
+});

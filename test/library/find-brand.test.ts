@@ -1,0 +1,93 @@
+/** One row: what it is looked up by, and the form in which the outcome comes back. */
+import { describe, expect, it } from 'vitest';
+import type { Identifier } from '../../src/core/identifier.js';
+import type { Candidates } from '../../src/library/enricher.js';
+import { findBrand } from '../../src/library/find-brand.js';
+import type { Found } from '../../src/library/lookups.js';
+
+const AT = Date.UTC(2026, 10, 22);
+
+/** A service that knows these identifiers, and what it was asked. */
+function knowing(...known: readonly string[]) {
+  const asked: string[] = [];
+  const ask = async ({ kind, value }: Identifier): Promise<Found> => {
+    asked.push(`${kind}:${value}`);
+    const isKnown = known.includes(value);
+    const status = isKnown ? 'matched' : 'not_found';
+    return { status, brand: isKnown ? { name: value } : null, source: 'api', fetchedAt: AT, error: null };
+  };
+  return { ask, asked };
+}
+
+const JUDGED = { kind: 'auto', waterfall: false } as const;
+
+describe('a row is looked up by', () => {
+  it.each<[Candidates, string | null]>([
+    ['https://www.Acme.com/about', 'domain:acme.com'],
+    [{ value: 'aapl', kind: 'ticker' }, 'ticker:AAPL'],
+    [['', null, 'acme.com', 'other.com'], 'domain:acme.com'],
+    [
+      [
+        { value: '', kind: 'isin' },
+        { value: 'SAP.DE', kind: 'ticker' },
+      ],
+      'ticker:SAP.DE',
+    ],
+    [{ value: 'META', kind: undefined }, 'auto:META'],
+    ['   ', null],
+    [null, null],
+    [undefined, null],
+    [[], null],
+  ])('%j: %s', async (candidates, identifier) => {
+    const { ask, asked } = knowing();
+    const found = await findBrand('row', candidates, JUDGED, ask);
+    expect(asked).toEqual(identifier === null ? [] : [identifier]);
+    expect(found.status).toBe(identifier === null ? 'skipped' : 'not_found');
+    expect(found.kind === null ? null : `${found.kind}:${found.identifier}`).toBe(identifier);
+  });
+
+  it.each<[unknown, string]>([
+    [{ some: 'object' }, 'invalid'],
+    [{ value: 'acme.com', kind: 'website' }, 'invalid'],
+    [[{ value: 'acme.com', kind: 'isin' }], 'invalid'],
+    [7203, 'not_found'],
+  ])('%j, which no type allows, without throwing: %s', async (candidates, status) => {
+    const found = await findBrand('row', candidates as Candidates, JUDGED, knowing().ask);
+    expect(found.status).toBe(status);
+    expect(found.error === null).toBe(status === 'not_found');
+  });
+});
+
+describe('with several identifiers', () => {
+  const both = [
+    { value: 'US0378331005', kind: 'isin' },
+    { value: 'AAPL', kind: 'ticker' },
+  ] as const;
+
+  it('the first alone is asked for', async () => {
+    const { ask, asked } = knowing('AAPL');
+    expect(await findBrand(1, both, JUDGED, ask)).toMatchObject({ status: 'not_found', kind: 'isin' });
+    expect(asked).toEqual(['isin:US0378331005']);
+  });
+
+  it('and waterfall the next ones too, until one is found', async () => {
+    const { ask, asked } = knowing('AAPL');
+    const found = await findBrand(1, both, { ...JUDGED, waterfall: true }, ask);
+    expect(found).toEqual({
+      input: 1,
+      status: 'matched',
+      kind: 'ticker',
+      identifier: 'AAPL',
+      brand: { name: 'AAPL' },
+      source: 'api',
+      fetchedAt: '2026-11-22T00:00:00.000Z',
+      error: null,
+    });
+    expect(asked).toHaveLength(2);
+  });
+
+  it('of which none is found the first is named', async () => {
+    const found = await findBrand(1, both, { ...JUDGED, waterfall: true }, knowing().ask);
+    expect(found).toMatchObject({ status: 'not_found', kind: 'isin', brand: null });
+  });
+});

@@ -1,0 +1,51 @@
+/** What to do after a run. Its words for limits are tested with the terminal's summary. */
+import { expect, it } from 'vitest';
+import type { ExitCode } from '../../../src/core/errors.js';
+import { nextStepOf, noMatchText } from '../../../src/run/report/next-step.js';
+import type { LookupsEnd } from '../../../src/run/run-end.js';
+import { halted } from '../../commands/results.js';
+import { type FigureParts, figures } from './pages.js';
+
+const FINISHED: LookupsEnd = { type: 'finished' };
+
+it.each<[ExitCode, FigureParts, LookupsEnd, RegExp]>([
+  [
+    0,
+    { rows: { matched: 1, invalid: 1 } },
+    FINISHED,
+    /^if the invalid rows matter, correct them in the errors/,
+  ],
+  [0, { identifiers: { beingFetched: 3 } }, FINISHED, /still fetching 3 identifiers .* again in 2 minutes/],
+  [0, { rows: { not_found: 2 } }, FINISHED, /^Nothing matched: .* from ".*" as .*--column NAME:KIND/],
+  [0, { rows: { skipped: 2 }, identifiers: { distinct: 0 } }, FINISHED, /no row has an identifier in "/],
+  [0, { run: { isComplete: false } }, { type: 'declined' }, /^that was the trial.*without --try/],
+  [1, { rows: { failed: 2, invalid: 1 } }, FINISHED, /^some rows failed: run the same command again/],
+  [1, { rows: { matched: 1, invalid: 2 } }, FINISHED, /--strict: 2 rows are invalid; correct them/],
+  [3, {}, { type: 'too_many_failures' }, /--max-errors/],
+  [4, {}, halted('credentials', 'status 401'), /refused the credentials: status 401; check the token/],
+  [5, {}, halted('unreachable', 'no such host'), /^stopped: no such host; check --base-url/],
+  [5, {}, halted('lost', 'the queue lost its chunks'), /check the engine/],
+  [
+    7,
+    { rows: { deferred: 9 } },
+    halted('limit', '--quota 20 is used up'),
+    /9 identifiers are left; a higher --quota/,
+  ],
+  [130, {}, { type: 'stopped' }, /^interrupted: all paid answers are stored/],
+  [130, {}, { type: 'cancelled' }, /^cancelled with `brand-enrich cancel`/],
+])('after exit code %i of %j', (exitCode, parts, end, words) => {
+  const report = figures({ ...parts, run: { ...parts.run, exitCode } });
+  expect(nextStepOf(report, end, 'unsaid')).toMatch(words);
+});
+
+it('is nothing when all is well', () => {
+  expect(nextStepOf(figures({ rows: { matched: 3, not_found: 1 } }), FINISHED, 'free')).toBeNull();
+});
+
+it('does not question the columns where every lookup failed', () => {
+  const run = { exitCode: 1 } as const;
+  expect(noMatchText(figures({ rows: { failed: 2, invalid: 1 }, run }))).toBe(
+    'Nothing matched: every lookup failed.',
+  );
+  expect(noMatchText(figures({ rows: { failed: 2, not_found: 1 }, run }))).toMatch(/--column/);
+});

@@ -1,0 +1,90 @@
+/**
+ * A company's proxy on this machine: it tunnels (CONNECT) every host to one port, and keeps every
+ * byte that passes. `behaviour`: it refuses, stays silent or hangs up instead.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { onTestFinished } from 'vitest';
+import { COMPANY_TLS } from './company-ca.js';
+
+export interface ConnectProxy {
+  readonly port: number;
+  /** The target of each CONNECT. */
+  readonly targets: readonly string[];
+  /** The `Proxy-Authorization` of each. */
+  readonly credentials: readonly (string | undefined)[];
+  /** Requests other than CONNECT, which it could read. */
+  readonly plain: number;
+  /** All bytes that passed, in both directions. */
+  seen(): string;
+  /** Ends all tunnels. */
+  cut(): void;
+}
+
+export async function startConnectProxy(
+  leadsTo: number,
+  {
+    behaviour = 'tunnel',
+    isTls = false,
+  }: { behaviour?: 'tunnel' | 'hang' | 'close' | number; isTls?: boolean } = {},
+): Promise<ConnectProxy> {
+  const targets: string[] = [];
+  const credentials: (string | undefined)[] = [];
+  const bytes: Buffer[] = [];
+  const sockets = new Set<Socket>();
+  let plain = 0;
+  const server = isTls ? createTlsServer(COMPANY_TLS) : createServer();
+  server.on('request', (_, response) => {
+    plain += 1;
+    response.writeHead(501).end();
+  });
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  server.on('connect', (request: IncomingMessage, client: Socket) => {
+    targets.push(request.url ?? '');
+    credentials.push(request.headers['proxy-authorization']);
+    client.on('error', () => undefined);
+    if (behaviour === 'hang') return;
+    if (behaviour === 'close') {
+      client.end();
+      return;
+    }
+    if (behaviour !== 'tunnel') {
+      client.end(`HTTP/1.1 ${behaviour} No\r\ncontent-length: 0\r\n\r\n`);
+      return;
+    }
+    const service = connect(leadsTo, '127.0.0.1', () =>
+      client.write('HTTP/1.1 200 Connection established\r\n\r\n'),
+    );
+    service.on('error', () => client.destroy());
+    service.on('close', () => client.destroy());
+    client.on('close', () => service.destroy());
+    client.on('data', (data: Buffer) => bytes.push(data));
+    service.on('data', (data: Buffer) => bytes.push(data));
+    client.pipe(service).pipe(client);
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const cut = () => {
+    for (const socket of sockets) socket.destroy();
+  };
+  onTestFinished(() => {
+    cut();
+    server.close();
+  });
+  return {
+    port: (server.address() as AddressInfo).port,
+    targets,
+    credentials,
+    get plain() {
+      return plain;
+    },
+    seen: () => Buffer.concat(bytes).toString('latin1'),
+    cut,
+  };
+}
