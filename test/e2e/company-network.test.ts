@@ -63,18 +63,22 @@ describeOn([redisEngine()], (engine) => {
     ],
     ['a proxy that refuses', 403, ['--ca-file', 'ca.pem'], /refuses to connect to api\.test:\d+ \(403\)/],
     ['an untrusted authority', 'tunnel', [], /the certificate .* --ca-file/],
-  ] as const)('%s ends the run with 5, and nothing is sent or spent', async (_, behaviour, flags, words) => {
-    const { run, service, said } = await companyScene(engine, behaviour);
-    const result = await run('run', 'list.csv', ...flags);
-    expect(result.code, result.stderr).toBe(5);
-    expect(result.stderr).toMatch(words);
-    expect(service.meter.requests).toEqual([]);
-    const ledger = JSON.parse((await run('ledger', 'show', '--json')).stdout);
-    expect(JSON.stringify(ledger)).toMatch(/"sent":0/);
-    expect(said.join('')).not.toContain('open-sesame');
-  });
+  ] as const)(
+    '%s ends the run with 5, and nothing is sent or spent',
+    { tags: ['long'] },
+    async (_, behaviour, flags, words) => {
+      const { run, service, said } = await companyScene(engine, behaviour);
+      const result = await run('run', 'list.csv', ...flags);
+      expect(result.code, result.stderr).toBe(5);
+      expect(result.stderr).toMatch(words);
+      expect(service.meter.requests).toEqual([]);
+      const ledger = JSON.parse((await run('ledger', 'show', '--json')).stdout);
+      expect(JSON.stringify(ledger)).toMatch(/"sent":0/);
+      expect(said.join('')).not.toContain('open-sesame');
+    },
+  );
 
-  test('NODE_EXTRA_CA_CERTS is used, alone and beside --ca-file', async () => {
+  test('NODE_EXTRA_CA_CERTS is used, alone and beside --ca-file', { tags: ['long'] }, async () => {
     const { start, write, service, env } = await companyScene(engine);
     await write('other.pem', SELF_SIGNED.cert);
     for (const flags of [[], ['--ca-file', 'other.pem', '--refresh']]) {

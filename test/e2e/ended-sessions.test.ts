@@ -55,7 +55,7 @@ describe.skipIf(postgres.missing !== null)('on postgres, sessions ended by an ad
     expect(await readRows(scene.path(file))).toHaveLength(300);
   });
 
-  test('cost an interrupted run only what was not asked for yet', async () => {
+  test('cost an interrupted run only what was not asked for yet', { tags: ['long'] }, async () => {
     const scene = await createScene(postgres, { latencyMs: 20 });
     await scene.write('list.csv', domainList(2_000));
     const running = scene.start(['run', 'list.csv']);
@@ -75,7 +75,7 @@ describe.skipIf(postgres.missing !== null)('on postgres, sessions ended by an ad
     ['schedule', 'list'],
     ['outcomes', 'stats'],
     ['plan', 'list.csv'],
-  ])('do not prevent the answer of `%s %s`', async (...command) => {
+  ])('do not prevent the answer of `%s %s`', { tags: ['long'] }, async (...command) => {
     const scene = await createScene(postgres);
     await scene.write('list.csv', domainList(3));
     const looking = scene.start(command.filter((word) => word !== undefined));

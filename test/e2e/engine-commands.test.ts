@@ -69,7 +69,9 @@ describeOn(others, (other) => {
 });
 
 describe('a damaged export file', () => {
-  test('is imported line by line: broken lines are named, intact ones are not lost', async () => {
+  test('is imported line by line: broken lines are named, intact ones are not lost', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(embedded);
     await scene.write('list.csv', domainList(12));
     expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
@@ -124,7 +126,7 @@ describe('the embedded engine', () => {
     await expect(readFile(scene.path('state/postgres/data/postmaster.pid'))).rejects.toThrow();
   });
 
-  test('an export ends quietly when its reader stops reading', async () => {
+  test('an export ends quietly when its reader stops reading', { tags: ['long'] }, async () => {
     const scene = await createScene(embedded);
     await writeFile(scene.path('list.csv'), domainList(20));
     expect((await scene.run(['run', 'list.csv'])).code).toBe(0);

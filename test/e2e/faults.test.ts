@@ -52,7 +52,9 @@ describe.skipIf(redis.missing !== null)('on redis, a service with limited throug
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('at 50 requests a second nothing is lost and little is refused, without Retry-After', async () => {
+  test('at 50 requests a second nothing is lost and little is refused, without Retry-After', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(redis, { perSecond: 50, latencyMs: 30 });
     await scene.write('list.csv', domainList(200));
     const result = await scene.run(['run', 'list.csv']);

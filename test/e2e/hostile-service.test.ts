@@ -119,7 +119,7 @@ describeOn([redisEngine(), embeddedEngine(), inLongTests(postgres)], (engine) =>
 describe('a file with terminal control sequences', () => {
   const ESCAPE = '\u001b[2J\u009b31m\u202e';
 
-  test('has them escaped in every message', async () => {
+  test('has them escaped in every message', { tags: ['long'] }, async () => {
     const folder = await temporaryFolder();
     const service = await startService(() => ({ status: 404, body: '{}' }));
     const name = `list${ESCAPE}.csv`;

@@ -59,7 +59,7 @@ describe('on one machine without a configured server', () => {
     for (const worker of workers) expect((await worker.done).code).toBe(0);
   });
 
-  test('an inbox and a schedule run beside a run', async () => {
+  test('an inbox and a schedule run beside a run', { tags: ['long'] }, async () => {
     const scene = await createScene(engine);
     await mkdir(scene.path('inbox'));
     const watch = scene.start(['watch', 'inbox']);
@@ -93,7 +93,7 @@ describe('on one machine without a configured server', () => {
     expect(meter.mostBilledOnce()).toBe(1);
   });
 
-  test('a supervisor that ends server and run together loses nothing', async () => {
+  test('a supervisor that ends server and run together loses nothing', { tags: ['long'] }, async () => {
     const scene = await createScene(engine, { latencyMs: 200 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(200));

@@ -68,7 +68,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     expect(boughtWorths(scene)).toEqual(best(count));
   });
 
-  test('three workers with varying latency buy the same 120 as one would', async () => {
+  test('three workers with varying latency buy the same 120 as one would', { tags: ['long'] }, async () => {
     const scene = await createScene(redis, { quota: 120, jitterMs: 60 });
     await scene.write('list.csv', pricedList());
     const workers = Array.from({ length: 3 }, () => scene.start(['worker']));
@@ -79,7 +79,9 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     for (const worker of workers) expect((await worker.done).code).toBe(0);
   });
 
-  test('an ascending priority buys the lowest first, and the plan says so before', async () => {
+  test('an ascending priority buys the lowest first, and the plan says so before', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(redis, { quota: 100 });
     await scene.write('list.csv', pricedList());
     const flags = ['--priority', 'revenue:asc', '--quota', '100'];

@@ -69,7 +69,7 @@ for (const server of servers) {
         ]
       : [];
     const cases: readonly Case[] = [
-      [both, 'three days', -3 * DAY, []],
+      [both, 'three days', -3 * DAY, ['long']],
       [both, 'an hour forward', HOUR, ['long']],
       ...others,
     ];

@@ -143,7 +143,7 @@ describeOn([embeddedEngine()], (engine) => {
     expect(scene.service.meter.billed).toBe(300);
   });
 
-  test('with six inboxes logs no warning about listener leaks', async () => {
+  test('with six inboxes logs no warning about listener leaks', { tags: ['long'] }, async () => {
     const scene = await createInboxScene(engine);
     const inboxes = Array.from({ length: 6 }, (_, index) => `inbox-${index}`);
     await Promise.all(inboxes.map((name) => mkdir(scene.path(name))));

@@ -156,7 +156,9 @@ describe('a program', () => {
     expect(statusesOf(await found)).not.toHaveProperty('deferred');
     expect(meter.billed).toBe(80);
     expect(meter.mostBilledOnce()).toBe(1);
-    expect((await store.runs.get(id))?.tally).toMatchObject({ billed: 80, stored: 0, failed: 0 });
+    await expect
+      .poll(async () => (await store.runs.get(id))?.tally)
+      .toMatchObject({ billed: 80, stored: 0, failed: 0 });
   });
 
   test('a text in place of rows is refused, and so are options that cannot be', async () => {

@@ -39,7 +39,7 @@ describe('by the rules the limit holds, and is used to the last request while no
     expect(states).toBeGreaterThan(statesAtLeast);
   });
 
-  test('when permits expire beside a request of others, with two workers', () => {
+  test('when permits expire beside a request of others, with two workers', { tags: ['long'] }, () => {
     const left = { others: 1, crash: 1, time: 2 };
     const { states, counterexample } = search(rules.SOUND, left, { workers: 2 });
     expect(counterexample).toBeNull();

@@ -43,7 +43,7 @@ describe.skipIf(!existsSync(join(ROOT, 'node_modules', PACKAGE)))('an installati
     }
   }
 
-  test('without install scripts gets the missing links, and works', async () => {
+  test('without install scripts gets the missing links, and works', { tags: ['long'] }, async () => {
     await installWithoutLinks();
     expect(lookAtEngine()).toMatchObject({ status: 0 });
     expect(readdirSync(native('lib'), { withFileTypes: true }).some((entry) => entry.isSymbolicLink())).toBe(
@@ -51,7 +51,7 @@ describe.skipIf(!existsSync(join(ROOT, 'node_modules', PACKAGE)))('an installati
     );
   });
 
-  test('that cannot be used in its place is copied into the state folder', async () => {
+  test('that cannot be used in its place is copied into the state folder', { tags: ['long'] }, async () => {
     await installWithoutLinks();
     // Root writes anywhere, but its server runs as another user, which may not enter.
     await chmod(process.getuid?.() === 0 ? home : native('lib'), process.getuid?.() === 0 ? 0o700 : 0o555);

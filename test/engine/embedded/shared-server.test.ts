@@ -92,16 +92,20 @@ describe('the private server', () => {
     expect((await stat(home('data'))).mode & 0o777).toBe(0o700);
   });
 
-  test.each(['a,b', `$$ '"$w$`])('is watched in a folder that was moved to %s', async (name) => {
-    await (await open()).close();
-    const place = folder;
-    folder = join(place, name);
-    await mkdir(folder);
-    await rename(join(place, 'postgres'), home());
-    await rm(home('heartbeat'));
-    await open();
-    await vi.waitUntil(() => /^\d{4}-/.test(readFileSync(home('heartbeat'), 'utf8')), SOON);
-  });
+  test.each(['a,b', `$$ '"$w$`])(
+    'is watched in a folder that was moved to %s',
+    { tags: ['long'] },
+    async (name) => {
+      await (await open()).close();
+      const place = folder;
+      folder = join(place, name);
+      await mkdir(folder);
+      await rename(join(place, 'postgres'), home());
+      await rm(home('heartbeat'));
+      await open();
+      await vi.waitUntil(() => /^\d{4}-/.test(readFileSync(home('heartbeat'), 'utf8')), SOON);
+    },
+  );
 
   test('is one server under every name of its folder, a long one with a socket elsewhere', async () => {
     const link = join(folder, 'link');
@@ -193,7 +197,7 @@ describe('the private server', () => {
     expect((await stat(home('server-0.2'))).isDirectory()).toBe(true);
   });
 
-  test('is created although the initdb of a killed start is still writing', async () => {
+  test('is created although the initdb of a killed start is still writing', { tags: ['long'] }, async () => {
     await mkdir(home('new-killed'), { recursive: true });
     const child = startChild(`
       const { mkdirSync } = await import('node:fs');
