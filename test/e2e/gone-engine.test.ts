@@ -9,12 +9,18 @@ import { hasRedisServer, startRedis } from '../support/redis-server.js';
 import { createScene, domainList } from '../support/scene.js';
 
 const servers = [
-  { name: 'redis', isMissing: !hasRedisServer(), start: () => startRedis(), signal: 'SIGKILL', tags: [] },
-  { name: 'postgres', isMissing: false, start: () => startPostgres(), signal: 'SIGQUIT', tags: ['long'] },
+  {
+    name: 'redis',
+    isMissing: !hasRedisServer(),
+    start: () => startRedis(),
+    signal: 'SIGKILL',
+    isLong: false,
+  },
+  { name: 'postgres', isMissing: false, start: () => startPostgres(), signal: 'SIGQUIT', isLong: true },
 ] as const;
 
-for (const { name, isMissing, start, signal, tags } of servers) {
-  describe.skipIf(isMissing)(`on ${name}`, { tags }, () => {
+for (const { name, isMissing, start, signal, isLong } of servers) {
+  describe.skipIf(isMissing)(`on ${name}`, { tags: isLong ? ['long'] : [] }, () => {
     // Requests may take longer than this test, so a run that waited for requests not in flight
     // would not end in time.
     test('Ctrl-C ends a run whose engine is gone, without waiting for requests that are not in flight', async () => {

@@ -59,7 +59,7 @@ async function allText(folder: string): Promise<string> {
 }
 
 const postgres = postgresEngine();
-describeOn([redisEngine(), embeddedEngine(), inLongTests(postgres)], (engine) => {
+describeOn([redisEngine(), inLongTests(embeddedEngine()), inLongTests(postgres)], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 

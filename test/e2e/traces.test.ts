@@ -61,8 +61,12 @@ describeOn([inLongTests(embeddedEngine()), redisEngine(), inLongTests(postgresEn
   test('a run is one trace, parked chunks included, and contains no row, brand, token or path', async () => {
     const collector = await collecting();
     const scene = await createScene(engine, { faults: { unavailable: 0.3, damaged: 0.05 } });
+    scene.service.options.alwaysStatus = 503;
     await scene.write('customers.csv', domainList(120, 'shop'));
-    const result = await scene.run(['run', 'customers.csv', '--otel-endpoint', collector.url]);
+    const running = scene.start(['run', 'customers.csv', '--otel-endpoint', collector.url]);
+    await expect.poll(() => collector.spansNamed('process').length, { timeout: 50_000 }).toBeGreaterThan(0);
+    scene.service.options.alwaysStatus = null;
+    const result = await running.done;
     const report = await readReport(scene.path('customers.report.json'));
     expect(result.code, result.stderr).toBe(report.run.exitCode);
     const run = expectOneTrace(collector);
@@ -223,6 +227,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
 
   test.each(['away', 'silent', 503] as const)(
     'a collector that is %s costs one log line and nothing else',
+    { tags: ['long'] },
     async (how) => {
       const collector = await startCollector();
       if (how === 'away') await collector.stop();

@@ -95,36 +95,38 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     expect((await run(['outcomes', 'stats'])).stdout).toContain('0 matched, 0 not found');
   });
 
-  test.each([
+  type Rejection = readonly [string, number, Record<string, string>, string, number];
+  const stopsEarly = async (...[_what, status, headers, body, asked]: Rejection) => {
+    const web = await startWebServer((_request, response) => {
+      response.writeHead(status, headers).end(body);
+    });
+    const { enrich, write, run, path } = await scene(web);
+    await write('list.csv', domainList(60));
+    const result = await enrich();
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).toContain('is the address right?');
+    if ('location' in headers) {
+      expect(result.stderr).toMatch(/a redirect to (https:\/\/right\.example|\/sign-in), not followed/);
+    }
+    expect([web.asked.length, web.mostAtOnce]).toEqual([asked, 1]);
+    expect((await run(['outcomes', 'stats'])).stdout).toContain('0 matched, 0 not found');
+    const { requests } = await readReport(path('list.report.json'));
+    expect(requests).toMatchObject({ sent: asked, billed: status === 400 ? 0 : asked });
+  };
+  const title = '%s to everything stops the run early and stores nothing';
+  test.each<Rejection>([
     ['405 in JSON', 405, {}, '{}', 5],
+    ['a page with 200', 200, {}, '<!doctype html><title>Sign in</title>', 1],
+    ['301 to another address', 301, { location: 'https://right.example/v2/brands/x' }, '', 1],
+  ])(title, stopsEarly);
+  test.each<Rejection>([
     ['410 with words', 410, {}, '{"message":"Gone"}', 5],
     ['400 in JSON, which is free', 400, {}, '{}', 5],
     ['a 200 that is no brand', 200, {}, '{"name":"x","status":"ok"}', 5],
-    ['a page with 200', 200, {}, '<!doctype html><title>Sign in</title>', 1],
     ['a page with 400', 400, {}, '<h1>The plain HTTP request was sent to HTTPS port</h1>', 1],
-    ['301 to another address', 301, { location: 'https://right.example/v2/brands/x' }, '', 1],
     ['302 in JSON to another address', 302, { location: '/sign-in?back=x' }, '{}', 1],
     ['308 without a location', 308, {}, '{}', 5],
-  ])(
-    '%s to everything stops the run early and stores nothing',
-    async (_what, status, headers, body, asked) => {
-      const web = await startWebServer((_request, response) => {
-        response.writeHead(status, headers).end(body);
-      });
-      const { enrich, write, run, path } = await scene(web);
-      await write('list.csv', domainList(60));
-      const result = await enrich();
-      expect(result.code, result.stderr).toBe(5);
-      expect(result.stderr).toContain('is the address right?');
-      if ('location' in headers) {
-        expect(result.stderr).toMatch(/a redirect to (https:\/\/right\.example|\/sign-in), not followed/);
-      }
-      expect([web.asked.length, web.mostAtOnce]).toEqual([asked, 1]);
-      expect((await run(['outcomes', 'stats'])).stdout).toContain('0 matched, 0 not found');
-      const { requests } = await readReport(path('list.report.json'));
-      expect(requests).toMatchObject({ sent: asked, billed: status === 400 ? 0 : asked });
-    },
-  );
+  ])(title, { tags: ['long'] }, stopsEarly);
 
   test('a short list of refusals does not look like success', async () => {
     const web = await startWebServer((_request, response) => response.writeHead(410).end('{}'));

@@ -17,14 +17,20 @@ import { createScheduleBook, tickQueueOf } from '../../../src/daemon/schedules/s
 import type { Engine } from '../../../src/engine/engine.js';
 import { openEngine } from '../../../src/engine/open-engine.js';
 import { hasChromium, launchChromium, openWatchedPage } from '../../support/chromium.js';
-import { type EngineUnderTest, embeddedEngine, postgresEngine, redisEngine } from '../../support/engines.js';
+import {
+  type EngineUnderTest,
+  embeddedEngine,
+  inLongTests,
+  postgresEngine,
+  redisEngine,
+} from '../../support/engines.js';
 import { describeOn } from '../../support/scene.js';
 import { faultsOf } from '../../support/schemas.js';
 import { newToken } from '../../support/service-options.js';
 import { noUploads } from './served.js';
 import { runRecord, scheduleState } from './views.js';
 
-const engines = [embeddedEngine(), redisEngine(), postgresEngine()];
+const engines = [embeddedEngine(), redisEngine(), inLongTests(postgresEngine())];
 const SERVICE = 'https://api.example';
 
 interface Status {

@@ -10,7 +10,9 @@ const engine = redis.missing === null ? redis : embeddedEngine();
 beforeAll(() => engine.start());
 afterAll(() => engine.stop());
 
-test('a folder below the inbox and one file can have settings, and invalid ones fail only that file', async () => {
+test('a folder below the inbox and one file can have settings, and invalid ones fail only that file', {
+  tags: ['long'],
+}, async () => {
   const scene = await createInboxScene(engine);
   const { meter } = scene.service;
   const watcher = await scene.watch();
