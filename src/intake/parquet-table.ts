@@ -17,7 +17,7 @@ import type { InputParts, PassOptions } from './input.js';
 import { isList, isMap, withLists } from './parquet-lists.js';
 import { parquetCell, textOrBytes } from './parquet-value.js';
 import { isLongerThan, MAX_RECORD_BYTES, OVER_RECORD } from './record-splitter.js';
-import { damaged } from './zip-archive.js';
+import { damaged, OverBounds } from './zip-archive.js';
 
 /** Rows in one batch, and decoded at once. */
 const BATCH_ROWS = 4096;
@@ -116,10 +116,14 @@ function bufferOf(source: ByteSource): AsyncBuffer {
 async function readFooter(name: string, file: AsyncBuffer) {
   try {
     const metadata = withLists(await parquetMetadataAsync(file, { geoparquet: false }));
-    if (metadata.schema.length > MOST_COLUMNS) throw new Error(`it has more than ${MOST_COLUMNS} columns`);
+    if (metadata.schema.length > MOST_COLUMNS)
+      throw new OverBounds(`it has more than ${MOST_COLUMNS} columns`, 'write it with fewer columns');
     for (const { total_byte_size, num_rows } of metadata.row_groups) {
       if (total_byte_size <= MOST_GROUP_BYTES && num_rows <= MOST_GROUP_ROWS) continue;
-      throw new Error('it has a row group of more than 1 GiB or 8,000,000 rows: write smaller ones');
+      throw new OverBounds(
+        'it has a row group of more than 1 GiB or 8,000,000 rows',
+        'write it with smaller row groups',
+      );
     }
     const schema = metadata.schema.map((element) => withoutMeaning(element, 'read'));
     const elements = parquetSchema(metadata).children.map(({ element }) => element);

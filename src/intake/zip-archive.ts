@@ -71,14 +71,28 @@ function assertBounds({ fileName, compressedSize, uncompressedSize, ...entry }: 
   throw new Error(`its part ${fileName} would unpack to ${size}`);
 }
 
+/** A file is intact, and has more of something than is read. */
+export class OverBounds extends Error {
+  constructor(
+    message: string,
+    /** How to get below the bound. */
+    readonly todo: string,
+  ) {
+    super(message);
+  }
+}
+
 /** `input-binary` with the cause in the message; one of our errors stays. */
 export function damaged(name: string, cause: unknown): BrandEnrichError {
   if (cause instanceof BrandEnrichError) return cause;
+  const isOver = cause instanceof OverBounds;
   return new FailFileError({
     code: 'input-binary',
-    what: 'the file is damaged, or has another format',
+    what: isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format',
     subject: `${name} (${errorText(cause)})`,
-    todo: 'open it in the program that made it, save it again, or save it as CSV (UTF-8)',
+    todo: isOver
+      ? cause.todo
+      : 'open it in the program that made it, save it again, or save it as CSV (UTF-8)',
     cause,
   });
 }

@@ -189,17 +189,31 @@ describe('the XML of a workbook', () => {
     ['a text without end', `<row><c t="str"><v>${'x'.repeat(9e6)}`, {}, 'a text that is too long'],
     ['XML that breaks off', '<row><c', {}, 'damaged'],
     ['a text that is missing', '<row><c t="s"><v>7</v></c></row>', parts, 'a text 7 that is missing'],
-    ['a row beyond the sheet', '<row r="1048577"><c><v>1</v></c></row>', {}, 'row 1048577'],
-    [
-      'a column beyond what is read',
-      '<row><c r="XFD1"><v>1</v></c></row>',
-      {},
-      'beyond the first 4096 columns',
-    ],
     ['a reference that is none', '<row><c r="1A"><v>1</v></c></row>', {}, 'a cell 1A'],
   ])('%s is refused', async (_, sheet, some, words) => {
     const reading = readBook(await workbookOf(sheet, some));
     await expect(reading).rejects.toMatchObject({ code: 'input-binary' });
+    await expect(reading).rejects.toThrow(words);
+  });
+
+  it.each<[string, string, string]>([
+    [
+      'a row beyond the sheet',
+      '<row r="1048577"><c><v>1</v></c></row>',
+      'row 1048577 is beyond the last row',
+    ],
+    [
+      'a column beyond the sheet',
+      '<row><c r="XFE1"><v>1</v></c></row>',
+      'cell XFE1 is beyond the last column',
+    ],
+    ['more columns than are read', '<row><c r="XFD1"><v>1</v></c></row>', 'beyond the first 4096 columns'],
+  ])('%s is not called damage', async (_, sheet, words) => {
+    const reading = readBook(await workbookOf(sheet));
+    await expect(reading).rejects.toMatchObject({
+      code: 'input-binary',
+      what: 'the file is too large to be read',
+    });
     await expect(reading).rejects.toThrow(words);
   });
 

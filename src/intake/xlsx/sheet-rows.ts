@@ -6,18 +6,24 @@ import {
   significantDigits,
   type TypedCell,
 } from '../../core/typed-cell.js';
+import { OverBounds } from '../zip-archive.js';
 import type { SharedStrings } from './shared-strings.js';
 import type { Workbook } from './workbook.js';
 import { createXmlFeed, unescapeXstring } from './xml-feed.js';
 
 /** The last row of a sheet (Excel specifications and limits). */
 export const LAST_SHEET_ROW = 1_048_576;
+/** `XFD`, from the same source. */
+const LAST_SHEET_COLUMN = 16_384;
 /** The most columns, as for the keys of JSONL. */
 const MOST_COLUMNS = 4096;
 /** The most empty cells in a row between two filled ones: a sheet can claim any width. */
 const WIDE_GAP = 256;
 /** The most such empty cells in all rows together. */
 const MOST_GAPS = 20_000_000;
+
+const FEWER_COLUMNS = 'delete the cells to the right of the table, and save the workbook again';
+const SPLIT = 'save the table as CSV, or as several workbooks';
 
 export interface SheetRow {
   /** In the sheet, from 1. */
@@ -52,11 +58,11 @@ export async function* readSheetRows(
     // Colour alone is no cell: a header is often coloured to the last column of the sheet.
     if (cell === null) return;
     if (column >= MOST_COLUMNS) {
-      throw new Error(`row ${line} has a cell beyond the first ${MOST_COLUMNS} columns`);
+      throw new OverBounds(`row ${line} has a cell beyond the first ${MOST_COLUMNS} columns`, FEWER_COLUMNS);
     }
     const gap = column - cells.length;
     if (gap > WIDE_GAP) gaps += gap;
-    if (gaps > MOST_GAPS) throw new Error('its filled cells are too far apart');
+    if (gaps > MOST_GAPS) throw new OverBounds('its filled cells are too far apart', FEWER_COLUMNS);
     while (cells.length < column) cells.push(null);
     cells[column] = cell;
   };
@@ -66,7 +72,9 @@ export async function* readSheetRows(
       if (name === 'row') {
         isRow = true;
         line = Number(attributes.r ?? line + 1);
-        if (!(line >= 1 && line <= LAST_SHEET_ROW)) throw new Error(`it has a row ${attributes.r}`);
+        if (line > LAST_SHEET_ROW)
+          throw new OverBounds(`row ${line} is beyond the last row of a sheet, ${LAST_SHEET_ROW}`, SPLIT);
+        if (!(line >= 1)) throw new Error(`it has a row ${attributes.r}`);
         cells = [];
         column = -1;
         lacksResult = false;
@@ -114,7 +122,12 @@ function columnOf(reference: string): number {
     if (letter < 1 || letter > 26) break;
     column = column * 26 + letter;
   }
-  if (column === 0 || column > 16_384) throw new Error(`it has a cell ${reference.slice(0, 20)}`);
+  if (column > LAST_SHEET_COLUMN)
+    throw new OverBounds(
+      `cell ${reference.slice(0, 20)} is beyond the last column of a sheet, XFD`,
+      FEWER_COLUMNS,
+    );
+  if (column === 0) throw new Error(`it has a cell ${reference.slice(0, 20)}`);
   return column - 1;
 }
 
