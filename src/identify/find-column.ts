@@ -131,7 +131,12 @@ export function columnRequest(columns: readonly string[], column: number, kind: 
 /** The flag for it, ready for a POSIX shell. */
 export function columnFlag(columns: readonly string[], column: number, kind: IdentifierKind): string {
   const text = `${columnRequest(columns, column, kind).name}:${kind}`;
-  return `--column ${/^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`}`;
+  return `--column ${shellWord(text)}`;
+}
+
+/** Ready for a POSIX shell. */
+export function shellWord(text: string): string {
+  return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function isNameable(columns: readonly string[], column: number): boolean {

@@ -11,7 +11,7 @@ import type { TableFormat } from '../../core/table.js';
 import { type IntakeOptions, openInput, sheetNames } from '../../intake/open-input.js';
 import { intakeOf, outputOf, runSettingsOf, scanOf } from '../../run/enrich-request.js';
 import { planFile } from '../../run/plan-file.js';
-import { chooseFrom } from '../../run/scan/open-table.js';
+import { chooseFrom, namingTables } from '../../run/scan/open-table.js';
 import { openSpoolFolder } from '../../run/scan/spool-file.js';
 import type { RunSettings } from '../../stores/run-store.js';
 import {
@@ -108,7 +108,10 @@ async function planUpload({ root, folder, path }: Upload, choice: Choice, contex
       stop,
     };
     reading.sheets = await sheetNames(path, opening);
-    const input = await openInput(path, null, opening);
+    const named = async (error: unknown): Promise<never> => {
+      throw await namingTables(error, path, opening, scan);
+    };
+    const input = await openInput(path, null, opening).catch(named);
     try {
       const { columns, typed, format } = input.shape;
       reading.format = format;
@@ -117,7 +120,8 @@ async function planUpload({ root, folder, path }: Upload, choice: Choice, contex
         name,
         values: input.sample.slice(0, VALUES_SHOWN).map((row) => row[at] ?? ''),
       }));
-      const table = { input, ...chooseFrom(input, scan) };
+      const choose = async () => chooseFrom(input, scan);
+      const table = { input, ...(await choose().catch(named)) };
       const runSettings = runSettingsOf(settings, service);
       const { overagePrice, currency } = settings;
       const request = {

@@ -2,12 +2,13 @@
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import type { ColumnRequest } from '../../config/column-value.js';
-import { NeverStartError } from '../../core/errors.js';
+import { type ErrorCode, FailFileError, NeverStartError } from '../../core/errors.js';
 import type { IdentifierKind } from '../../core/identifier.js';
 import { isJson, type TableShape } from '../../core/table.js';
 import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns.js';
+import { shellWord } from '../../identify/find-column.js';
 import type { Input } from '../../intake/input.js';
-import { type IntakeOptions, openInput } from '../../intake/open-input.js';
+import { type IntakeOptions, openInput, sheetNames } from '../../intake/open-input.js';
 import { showDelimiter } from '../../intake/sniff-table.js';
 import { Priorities, type PriorityRequest } from './priorities.js';
 
@@ -45,12 +46,60 @@ export async function openTable(
   spoolFolder: string,
   stop: AbortSignal,
 ): Promise<OpenedTable> {
-  const input = await openInput(path, stdin, { ...intake, only, spoolFolder, stop });
+  const options = { ...intake, only, spoolFolder, stop };
+  let input: Input | undefined;
   try {
+    input = await openInput(path, stdin, options);
     return { input, ...chooseFrom(input, scan) };
   } catch (error) {
-    await input.close();
-    throw error;
+    await input?.close();
+    throw await namingTables(error, path, options, scan);
+  }
+}
+
+/** Problems of a sheet that is no table. */
+const NO_TABLE: readonly ErrorCode[] = ['column-doubtful', 'column-unknown', 'input-empty', 'input-preamble'];
+const SHEETS_TRIED = 10;
+
+/**
+ * A workbook may begin with a cover sheet. Where nobody chose that, the error names the sheets whose
+ * columns are clear instead. Other errors are returned unchanged.
+ */
+export async function namingTables(
+  error: unknown,
+  path: string,
+  options: IntakeOptions,
+  scan: ColumnOptions,
+): Promise<unknown> {
+  const isOurs = error instanceof NeverStartError || error instanceof FailFileError;
+  if (!isOurs || !NO_TABLE.includes(error.code) || error.clear !== null) return error;
+  if (path === '-' || options.sheet !== undefined) return error;
+  const others = (await sheetNames(path, options)).slice(1, 1 + SHEETS_TRIED);
+  const flags: string[] = [];
+  for (const sheet of others)
+    if (await hasTable(path, { ...options, sheet }, scan)) flags.push(`--sheet ${shellWord(sheet)}`);
+  if (flags.length === 0) return error;
+  const { code, subject, cause } = error;
+  const what = `${error.what} in the first sheet`;
+  const todo =
+    flags.length === 1
+      ? `use ${flags[0]}, which has a table with identifiers`
+      : `choose a sheet with identifiers: ${flags.join(' or ')}`;
+  const Named = error instanceof NeverStartError ? NeverStartError : FailFileError;
+  return new Named({ code, what, subject, todo, cause });
+}
+
+/** Whether its columns are clear. */
+async function hasTable(path: string, options: IntakeOptions, scan: ColumnOptions): Promise<boolean> {
+  let input: Input | undefined;
+  try {
+    input = await openInput(path, null, options);
+    chooseFrom(input, scan);
+    return true;
+  } catch (error) {
+    return error instanceof NeverStartError && error.clear?.columns !== undefined;
+  } finally {
+    await input?.close();
   }
 }
 

@@ -1,0 +1,82 @@
+/** Workbooks whose first sheet is no table: the error names the sheet that is one. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { writeXlsx } from 'hucre/xlsx';
+import { expect, it } from 'vitest';
+import { settingsLines } from '../../../src/daemon/inbox/inbox-verdict.js';
+import { openTable } from '../../../src/run/scan/open-table.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+
+type Sheet = { readonly name: string; readonly rows: string[][]; readonly hidden?: boolean };
+
+const COVER = { name: 'Cover', rows: [['Customer report'], ['Prepared by Anna'], ['For internal use']] };
+const DATA = {
+  name: 'Data 2026',
+  rows: [
+    ['website', 'n'],
+    ['acme.com', '1'],
+    ['beta.io', '2'],
+  ],
+};
+const WORDS = {
+  name: 'Notes',
+  rows: [
+    ['to do', 'who'],
+    ['call them', 'Anna'],
+  ],
+};
+
+async function open(sheets: readonly Sheet[], sheet?: string) {
+  const folder = await temporaryFolder();
+  const input = join(folder, 'book.xlsx');
+  await writeFile(input, (await writeXlsx({ sheets: [...sheets] })) as Uint8Array);
+  const intake = { hasHeader: true, skipLines: 0, limit: null, ...(sheet === undefined ? {} : { sheet }) };
+  const scan = { requested: [], kind: null, prefix: 'brand_' };
+  const table = await openTable({ input, stdin: null, intake, scan }, folder, new AbortController().signal);
+  await table.input.close();
+  return table;
+}
+
+it.each<[string, readonly Sheet[], string, string[]]>([
+  [
+    'a cover',
+    [COVER, WORDS, DATA],
+    "use --sheet 'Data 2026', which has a table with identifiers",
+    ['{"sheet":"Data 2026"}'],
+  ],
+  [
+    'nothing',
+    [
+      { name: 'Empty', rows: [] },
+      { ...DATA, name: 'Data' },
+    ],
+    'use --sheet Data, which has a table with identifiers',
+    ['{"sheet":"Data"}'],
+  ],
+  [
+    'a cover before two tables',
+    [COVER, DATA, { ...DATA, name: 'Old' }],
+    "choose a sheet with identifiers: --sheet 'Data 2026' or --sheet Old",
+    ['{"sheet":"Data 2026"}', '{"sheet":"Old"}'],
+  ],
+])('a workbook that begins with %s', async (_, sheets, todo, lines) => {
+  await expect(open(sheets)).rejects.toMatchObject({
+    todo,
+    what: expect.stringContaining('in the first sheet'),
+  });
+  expect(settingsLines(todo)).toEqual(lines);
+});
+
+it.each<[string, readonly Sheet[], string | undefined]>([
+  ['no sheet is a table', [COVER, WORDS], undefined],
+  ['only a hidden one is', [COVER, { ...DATA, hidden: true }], undefined],
+  ['somebody chose the sheet', [COVER, DATA], 'Cover'],
+])('names none where %s', async (_, sheets, sheet) => {
+  await expect(open(sheets, sheet)).rejects.not.toMatchObject({
+    todo: expect.stringMatching(/use --sheet '/),
+  });
+});
+
+it('reads the first sheet that is a table without asking', async () => {
+  expect((await open([DATA, COVER])).input.shape.typed?.sheet).toBe('Data 2026');
+});
