@@ -5,6 +5,7 @@
 import { setMaxListeners } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { homedir } from 'node:os';
+import { setImmediate } from 'node:timers/promises';
 import type { CommandCall } from './commands/answer.js';
 import { parseCommandLine } from './config/command-line.js';
 import { type ConfigFile, loadSettings, readConfigFile, wantsJson } from './config/load-settings.js';
@@ -23,6 +24,7 @@ import {
 import { keepRunning } from './core/lifecycle.js';
 import { openLog } from './core/log.js';
 import { createRedact, keepSecret } from './core/secrets.js';
+import { systemWords } from './core/system-error.js';
 import { printJson, printText } from './core/terminal-text.js';
 import { leftBehind } from './worker/in-flight.js';
 
@@ -46,9 +48,18 @@ interface Known {
 /** Runs one command to its end and sets the exit code of the process. Never rejects. */
 export async function main(argv: readonly string[]): Promise<void> {
   const known: Known = { file: null, settings: null };
-  for (const stream of [process.stdout, process.stderr]) stream.on('error', acceptClosedPipe);
+  const output: { fault: Error | null } = { fault: null };
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    // A reader such as `head` may leave early; an output that matters has its own error.
+    if (error.code !== 'EPIPE') output.fault ??= error;
+  });
+  process.stderr.on('error', () => undefined);
   try {
-    process.exitCode = await keepRunning(runArguments(argv, known));
+    const exitCode = await keepRunning(runArguments(argv, known));
+    // A write that fails is reported in a later turn.
+    await setImmediate();
+    if (output.fault !== null) throw lostOutput(output.fault);
+    process.exitCode = exitCode;
   } catch (error) {
     const { env } = process;
     const token = known.settings?.token ?? env.BRAND_API_TOKEN ?? '';
@@ -62,9 +73,11 @@ export async function main(argv: readonly string[]): Promise<void> {
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
-/** A reader such as `head` may leave early; an output that matters has its own error. */
-function acceptClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code !== 'EPIPE') throw error;
+/** What was printed on standard output is lost; what the command did is not. */
+function lostOutput(cause: Error): FailFileError {
+  const subject = `standard output (${systemWords(cause)})`;
+  const todo = 'send it to another place, then run again; paid answers are stored';
+  return new FailFileError({ code: 'output-unwritable', subject, todo, cause });
 }
 
 async function runArguments(argv: readonly string[], known: Known): Promise<number> {

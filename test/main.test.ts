@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -49,6 +50,29 @@ describe('an error that ends a process', () => {
     expect(failureOf(error, 's3cr3t').data.error.message).toBe('Invalid character in header: Bearer ***');
     expect(failureOf(error, 's3cr3t').text).not.toContain('s3cr3t');
   });
+});
+
+it.runIf(existsSync('/dev/full'))('an output on a full disk is an error in words', async () => {
+  const cli = fileURLToPath(new URL('../dist/src/cli.js', import.meta.url));
+  for (const args of [
+    ['schema', 'report'],
+    ['config', '--json'],
+    ['plan', '-'],
+  ]) {
+    const full = openSync('/dev/full', 'w');
+    const child = spawn(process.execPath, [cli, ...args], { stdio: ['pipe', full, 'pipe'] });
+    closeSync(full);
+    if (child.stderr === null) throw new Error('no standard error');
+    child.stdin?.end('website\nacme.com\n');
+    const said = text(child.stderr);
+    const [code] = await once(child, 'exit');
+    expect([code, await said]).toEqual([
+      5,
+      expect.stringMatching(
+        /^brand-enrich: an output cannot be written: standard output \(the disk is full\);.*\n$/,
+      ),
+    ]);
+  }
 });
 
 it('a reader that leaves early ends no command with an error', async () => {
