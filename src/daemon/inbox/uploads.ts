@@ -16,12 +16,14 @@ import { FailFileError, NeverStartError, usageProblem } from '../../core/errors.
 import { isRunning } from '../../core/lifecycle.js';
 import { makeFolder } from '../../core/make-folder.js';
 import { systemWords } from '../../core/system-error.js';
-import { isErrorCode, sideFileOf } from './inbox-file.js';
+import { isErrorCode, isSideFile, sideFileOf } from './inbox-file.js';
 import { numberedName, uploadName } from './upload-name.js';
 
 /** Hidden, so that neither watchers nor people take it for a place of the inbox. */
 export const UPLOADS_FOLDER = '.uploads';
 
+/** The settings of a file that is being started, beside it. */
+const SETTINGS = '.settings';
 const KEPT_MS = 86_400_000;
 const LOOK_MS = 3_600_000;
 
@@ -75,8 +77,9 @@ export function createUploads(
         // In a container every process may have the same number.
         const isLeft =
           isStart && host === hostName() && (Number(pid) === process.pid || !isRunning(Number(pid)));
-        if (isLeft || clock.now() - facts.mtimeMs > KEPT_MS)
-          await drop({ id: name.slice(-24), folder }).catch(() => undefined);
+        if (!isLeft && clock.now() - facts.mtimeMs <= KEPT_MS) continue;
+        await removeLoneSettings(root, folder).catch(() => undefined);
+        await drop({ id: name.slice(-24), folder }).catch(() => undefined);
       }
     }
   }
@@ -176,7 +179,7 @@ async function moveIn(
   settings: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const inbox = join(upload.root, 'inbox');
-  const side = join(upload.folder, '.settings');
+  const side = join(upload.folder, SETTINGS);
   // As readable as the folder: people put their own files there too.
   const mode = (await lstat(inbox)).mode & 0o666;
   for (let number = 1; ; number += 1) {
@@ -191,6 +194,22 @@ async function moveIn(
     });
     if (isPlaced) return name;
     await rm(sidePlace, { force: true });
+  }
+}
+
+/**
+ * Removes the settings in the inbox of a start that was killed before it moved the file there.
+ * While both names of the settings exist, they are one file; so are both names of the file.
+ */
+async function removeLoneSettings(root: string, folder: string): Promise<void> {
+  const { ino, dev, nlink } = await lstat(join(folder, SETTINGS));
+  const others = (await readdir(folder)).filter((name) => name !== SETTINGS);
+  const isMoved = async (name: string) => (await lstat(join(folder, name))).nlink > 1;
+  if (nlink < 2 || others.length !== 1 || (await isMoved(others[0] ?? ''))) return;
+  const inbox = join(root, 'inbox');
+  for (const name of (await readdir(inbox)).filter(isSideFile)) {
+    const facts = await lstat(join(inbox, name));
+    if (facts.ino === ino && facts.dev === dev) await rm(join(inbox, name));
   }
 }
 

@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, lstat, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, link, lstat, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -379,6 +379,27 @@ describe('uploads that nobody starts', () => {
     (await uploads.begin()).stop();
     expect((await kept()).filter((path) => !path.includes('/')).sort()).toEqual(folders.slice(1).sort());
   });
+});
+
+it.each([
+  ['before the file was moved', false, ['theirs.csv.json']],
+  ['after it', true, ['list.csv', 'list.csv.json', 'theirs.csv.json']],
+])('a start that was killed %s leaves no settings alone', async (_, isMoved, left) => {
+  const { uploads, root, kept } = await withInboxes();
+  const host = hostname()
+    .replaceAll(/[^A-Za-z0-9-]/g, '-')
+    .slice(0, 40);
+  const folder = join(root, UPLOADS_FOLDER, `${host}-${await endedPid()}-${'a'.repeat(24)}`);
+  const inbox = join(root, 'inbox');
+  await mkdir(folder, { recursive: true });
+  await writeFile(join(inbox, 'theirs.csv.json'), '{}');
+  await writeFile(join(folder, 'list.csv'), 'x');
+  await writeFile(join(folder, '.settings'), '{}');
+  await link(join(folder, '.settings'), join(inbox, 'list.csv.json'));
+  if (isMoved) await link(join(folder, 'list.csv'), join(inbox, 'list.csv'));
+  (await uploads.begin()).stop();
+  expect((await readdir(inbox)).sort()).toEqual(left);
+  expect(await kept()).toEqual([]);
 });
 
 async function endedPid(): Promise<number> {
