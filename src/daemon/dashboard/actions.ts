@@ -1,7 +1,9 @@
 /** What people do on the dashboard: by form, asked back where it can cost money, logged by name. */
 import { getConnInfo } from '@hono/node-server/conninfo';
-import type { Context } from 'hono';
+import type { Context, MiddlewareHandler } from 'hono';
 import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
+import { withOptionNames } from '../../config/option-names.js';
+import type { Clock } from '../../core/clock.js';
 import { BrandEnrichError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import { type Filling, html, type Markup } from '../../run/report/markup.js';
@@ -80,11 +82,39 @@ export function addActions(
       } catch (error) {
         if (!(error instanceof BrandEnrichError)) throw error;
         log.info({ ...by, action: context.req.path, reason: error.message }, 'refused on the dashboard');
-        await keepNotice(context, key, error.message);
+        await keepNotice(context, key, withOptionNames(error.message));
         return context.redirect(back, 303);
       }
     });
   }
+}
+
+const FORGED_LOGGED_EVERY_MS = 60_000;
+
+/**
+ * Logs forms that were refused as forged, without their fields: one line a minute at most, because
+ * another page can send any number of them.
+ */
+export function logForged(
+  log: Log,
+  clock: Pick<Clock, 'monotonic'>,
+): MiddlewareHandler<{ Variables: { session: Session } }> {
+  let loggedAt = Number.NEGATIVE_INFINITY;
+  let unlogged = 0;
+  return async (context, next) => {
+    await next();
+    if (context.res.status !== 403) return;
+    const now = clock.monotonic();
+    if (now - loggedAt < FORGED_LOGGED_EVERY_MS) {
+      unlogged += 1;
+      return;
+    }
+    const by = { by: context.get('session').user, address: getConnInfo(context).remote.address };
+    const others = unlogged === 0 ? {} : { unlogged };
+    log.warn({ ...by, action: context.req.path, ...others }, 'a forged form was refused');
+    loggedAt = now;
+    unlogged = 0;
+  };
 }
 
 export const FORGED =

@@ -16,7 +16,7 @@ import type { Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { readChartLibrary } from '../../run/report/page-script.js';
 import { createScheduleBook, tickQueueOf } from '../schedules/schedule-book.js';
-import { type Action, addActions, takeNotice } from './actions.js';
+import { type Action, addActions, logForged, takeNotice } from './actions.js';
 import {
   createGate,
   type GatedApp,
@@ -183,6 +183,7 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
   const policy = "default-src 'none'";
   const viewerOf = async (context: Context) => {
     return { ...context.get('session'), notice: await takeNotice(context, key) };
+  app.use(logForged(log, options.clock));
   };
   app.get('/', async (context) => {
     return sendPage(context, renderDashboard(await look(), await viewerOf(context), chartLibrary));

@@ -125,6 +125,19 @@ describe('an action', () => {
     expect(done).toEqual([]);
   });
 
+  it('that is forged is logged without its fields, once a minute with the number of others', async () => {
+    const { served, lines } = await withActions();
+    const { cookie } = await signIn(served, 'Ada');
+    const forge = () => post(served, 'runs/r-1/pause', cookie, { token: 'stolen' });
+    for (let times = 0; times < 3; times += 1) expect((await forge()).status).toBe(403);
+    const line = { by: 'Ada', action: '/runs/r-1/pause', msg: 'a forged form was refused' };
+    expect(lines).toMatchObject([{ ...line, address: '127.0.0.1' }]);
+    expect(JSON.stringify(lines)).not.toContain('stolen');
+    served.advance(60_000);
+    await forge();
+    expect(lines.slice(1)).toMatchObject([{ ...line, unlogged: 2 }]);
+  });
+
   it('is refused with the token of another session', async () => {
     const { served, done } = await withActions();
     const { token } = await signIn(served, 'Ada');
