@@ -12,7 +12,7 @@ import { type Releasers, withinDeadline } from '../../core/lifecycle.js';
 import { type HttpListener, listenHttp } from '../../core/listen-http.js';
 import type { Log } from '../../core/log.js';
 import { printText } from '../../core/terminal-text.js';
-import type { Engine } from '../../engine/engine.js';
+import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { readChartLibrary } from '../../run/report/page-script.js';
 import { createScheduleBook, tickQueueOf } from '../schedules/schedule-book.js';
@@ -84,13 +84,16 @@ export async function openDashboard(context: DashboardContext) {
   });
 
   let board: Promise<QueueBoard> | undefined;
+  let ticks: BullChunkQueue | undefined;
   async function loadBoard(): Promise<QueueBoard> {
     const { createQueueBoard } = await import('./queue-board.js');
-    const chunks = 'chunks of up to 50 identifiers for workers';
-    const ticks = `due times of the schedules of ${hostname()}`;
+    // Kept when the board cannot be made: a try has no queue of its own.
+    ticks ??= openQueue(tickQueueOf(hostname()));
     const shown = [
-      ...(queue ? [{ queue, title: 'Lookups', description: chunks }] : []),
-      { queue: openQueue(tickQueueOf(hostname())), title: 'Schedules', description: ticks },
+      ...(queue
+        ? [{ queue, title: 'Lookups', description: 'chunks of up to 50 identifiers for workers' }]
+        : []),
+      { queue: ticks, title: 'Schedules', description: `due times of the schedules of ${hostname()}` },
     ];
     return createQueueBoard(shown, (reason) => log.debug({ reason }, 'the queue cannot be shown'));
   }
@@ -180,10 +183,10 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
   const { host, port, look, chartLibrary, actions, log, openBoard, onError } = options;
   const key = randomBytes(32);
   const app = createGate({ ...options, key });
+  app.use(logForged(log, options.clock));
   const policy = "default-src 'none'";
   const viewerOf = async (context: Context) => {
     return { ...context.get('session'), notice: await takeNotice(context, key) };
-  app.use(logForged(log, options.clock));
   };
   app.get('/', async (context) => {
     return sendPage(context, renderDashboard(await look(), await viewerOf(context), chartLibrary));
