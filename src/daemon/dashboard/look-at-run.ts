@@ -3,19 +3,23 @@ import { hostname } from 'node:os';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Engine } from '../../engine/engine.js';
 import type { LedgerState } from '../../ledger/ledger.js';
+import { limitOf } from '../../ledger/policy.js';
+import { accountOfRun } from '../../run/lookups/spending.js';
 import { answeredOf, type RunRecord } from '../../stores/run-store.js';
 import { type EndedJob, findJobOf } from '../inbox/ended-jobs.js';
 import type { DashboardView } from './gather-dashboard.js';
 import { isAtWork, judgeRuns, type ShownRun } from './runs-section.js';
 
 export interface RunView {
-  /** The page around it: its machine, its time, and the outage of its engine. */
+  /** The page around it, with the account of the run. */
   readonly view: DashboardView;
   readonly shown: ShownRun;
   /** By the clock that dates the record. */
   readonly storeNow: number;
   /** Its account; null while unknown. */
   readonly ledger: LedgerState | null;
+  /** It is on the account of this process, so that its price and currency are those set here. */
+  readonly isOnOwnAccount: boolean;
   /** null: too early, or it does not run. */
   readonly speed: Speed | null;
   /** A later start of the same file; null: none is known. */
@@ -102,17 +106,19 @@ export function createRunLook({ engine, look, inboxes }: RunLookContext) {
     const run = listed ?? (isOut ? undefined : await inTime(engine.runs.get(id)));
     if (run === undefined) return 'unavailable';
     if (run === null) return null;
-    const shown = judgeRuns({ ...data, runs: listed ? data.runs : [...data.runs, run] }).find(
-      (each) => each.run.id === id,
-    );
-    if (shown === undefined) return null;
     const { account } = run.settings;
-    const isShown = account === data.account || isOut;
-    const ledger = isShown ? data.ledger : ((await inTime(engine.ledger.show(account))) ?? null);
+    const isOnOwnAccount = account === data.account;
+    const asked = isOnOwnAccount || isOut ? null : await inTime(accountOfRun(engine, run.id, run.settings));
+    const ledger = isOnOwnAccount ? data.ledger : (asked ?? null);
+    const seen = isOnOwnAccount ? view : viewOf(account, ledger, view);
+    const runs = listed ? data.runs : [...data.runs, run];
+    const shown = judgeRuns({ ...data, ...seen.data, runs }).find((each) => each.run.id === id);
+    if (shown === undefined) return null;
     const isWorking = isAtWork(shown);
     return {
-      view,
+      view: seen,
       shown,
+      isOnOwnAccount,
       storeNow: data.storeNow,
       ledger,
       speed: shown.standing === 'running' ? speedOf(run, looks.note(run, data.at), data.storeNow) : null,
@@ -120,6 +126,20 @@ export function createRunLook({ engine, look, inboxes }: RunLookContext) {
       job: isWorking ? null : await lookForJob(run),
       isOfThisHost: run.label.startsWith(`${hostname()}: `),
     };
+  };
+}
+
+/** The page around a run of another account, without what is only known of the own one. */
+function viewOf(account: string, ledger: LedgerState | null, view: DashboardView): DashboardView {
+  const { data } = view;
+  const limit = ledger && limitOf(ledger);
+  return {
+    ...view,
+    data: data && { ...data, account, ledger, limit, budget: null, projection: null },
+    // Another process asks its service, and may use real brands where this one uses samples.
+    serviceOutage: null,
+    isSample: false,
+    currency: null,
   };
 }
 

@@ -35,6 +35,10 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
     if ((await look()).outageNoticedAt !== null) throw noEngine('spending of all runs');
   }
 
+  /** null: those of another account are not known here. */
+  const termsOf = ({ settings }: RunRecord, { data }: DashboardView) =>
+    settings.account === data?.account ? terms : null;
+
   const isAllPaused = async () => (await look()).data?.ledger?.isPaused === true;
 
   async function setPaused(id: string, isPaused: boolean) {
@@ -57,7 +61,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
       path: '/runs/:id/resume',
       async ask({ params: { id = '' } }) {
         const run = await openTo('resume', id);
-        const lines = [await costLine(engine, run, terms), STORED];
+        const lines = [await costLine(engine, run, termsOf(run, await look())), STORED];
         return { title: `Resume ${nameAndHostOf(run).name}?`, lines, yes: 'Resume' };
       },
       carryOut: ({ params: { id = '' } }) => setPaused(id, false),
@@ -96,10 +100,10 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
       path: '/resume',
       async ask() {
         await assertEngine();
-        const { data } = await look();
-        const alive = data === null ? [] : judgeRuns(data).filter(isAtWork);
+        const view = await look();
+        const alive = view.data === null ? [] : judgeRuns(view.data).filter(isAtWork);
         const runs = alive.map(({ run }) => run);
-        const costs = await Promise.all(runs.map((run) => costLine(engine, run, terms)));
+        const costs = await Promise.all(runs.map((run) => costLine(engine, run, termsOf(run, view))));
         const lines = runs.map((run, index) => `${nameAndHostOf(run).name}: ${costs[index]}`);
         const none = 'No run is active. Schedules and inbox files can spend again.';
         return {
@@ -142,20 +146,22 @@ function leftLine(run: RunRecord): string {
   return `${countOf(left, 'identifier is', 'identifiers are')} left.`;
 }
 
-/** How many identifiers are left, and what they can cost at most. */
+/** How many identifiers are left, and what they can cost at most; `terms` null: in requests. */
 async function costLine(
   engine: Pick<Engine, 'ledger'>,
   run: RunRecord,
-  { overagePrice, currency }: MoneyTerms,
+  terms: MoneyTerms | null,
 ): Promise<string> {
   const { settings } = run;
   const account = await accountOfRun(engine, run.id, settings);
   // While its file is read nobody knows how many there will be.
   const left = run.identifiers === null ? Number.POSITIVE_INFINITY : partsOf(run).left;
+  const overagePrice = terms?.overagePrice ?? '0';
   const { overageRequests, maxCost } = estimateSpending(left, account, { settings, overagePrice });
+  const money = terms === null ? '' : `: ${moneyText(maxCost, terms.currency)}`;
   const cost =
     overageRequests === 0
       ? 'They use requests of the quota and cost no overage.'
-      : `At most ${countOf(overageRequests, 'overage request')}: ${moneyText(maxCost, currency)}.`;
+      : `At most ${countOf(overageRequests, 'overage request')}${money}.`;
   return `${leftLine(run)} ${cost}`;
 }

@@ -36,6 +36,8 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms): Markup {
   const { view, shown } = seen;
   const { name, host } = nameAndHostOf(shown.run);
   const [label, tone] = markOf(shown);
+  // Those of another account are not known here.
+  const known = seen.isOnOwnAccount ? terms : null;
   return html`<header>
 <p class="top"><span class="eyebrow">Run on <bdi>${host || 'an unknown machine'}</bdi></span><span class="ways"><a href="/">Back to the dashboard</a></span></p>
 <div class="title"><h1><bdi>${name}</bdi></h1><span class="verdict ${tone}" data-part="verdict">${label}</span></div>
@@ -46,10 +48,10 @@ ${banners(view)}
 ${doings(seen, viewer)}
 </header>
 <main>
-${figures(seen, terms)}
+${figures(seen, known)}
 ${progressCard(shown.run)}
 <div class="pair">
-${moneyCard(seen, terms)}
+${moneyCard(seen, known)}
 ${speedCard(seen)}
 </div>
 ${filesCard(seen)}
@@ -99,7 +101,8 @@ export function actionsOf(shown: Pick<ShownRun, 'run' | 'standing'>): readonly R
   return [shown.run.isPaused ? 'resume' : 'pause', 'cancel'];
 }
 
-function figures({ shown, speed }: RunView, terms: MoneyTerms): Markup {
+/** `terms` null: prices and currency are not known. */
+function figures({ shown, speed }: RunView, terms: MoneyTerms | null): Markup {
   const { run, standing } = shown;
   const rest = standing === 'held' ? 'waiting' : isAtWork(shown) ? 'not known yet' : 'not running';
   const { matched, notFound, failed, left, whole } = partsOf(run);
@@ -109,7 +112,9 @@ function figures({ shown, speed }: RunView, terms: MoneyTerms): Markup {
       ['Done', whole === 0 ? '–' : shareText(whole - left, whole), `of ${countOf(whole, 'identifier')}`],
       ['Matched', countText(matched), `${countText(notFound)} not found, ${countText(failed)} failed`],
       ['Billed', countText(billed), `of ${countOf(requests, 'request')} sent`],
-      ['Overage', amountOf(run.overageBilled, terms), countOf(run.overageBilled, 'overage request')],
+      terms === null
+        ? ['Overage', countText(run.overageBilled), 'requests beyond the quota']
+        : ['Overage', amountOf(run.overageBilled, terms), countOf(run.overageBilled, 'overage request')],
       ['Time left', timeLeft(run, speed) ?? '–', speed === null ? rest : rateText(speed.perSecond)],
     ],
     true,
@@ -128,7 +133,7 @@ function amountOf(requests: number, { overagePrice, currency }: MoneyTerms): str
   return moneyText(costOf(requests, overagePrice), currency);
 }
 
-function moneyCard({ shown }: RunView, terms: MoneyTerms): Markup {
+function moneyCard({ shown }: RunView, terms: MoneyTerms | null): Markup {
   const { run } = shown;
   const { requests, billed } = run.tally;
   const { starts = 0, billed: before = 0, unreported = 0, overage = 0 } = run.earlier ?? {};
@@ -137,7 +142,7 @@ function moneyCard({ shown }: RunView, terms: MoneyTerms): Markup {
     ['Requests sent', countText(requests)],
     ['Billed', countText(billed)],
     ['Overage requests', countText(run.overageBilled)],
-    ['Cost of the overage', amountOf(run.overageBilled, terms)],
+    terms !== null && ['Cost of the overage', amountOf(run.overageBilled, terms)],
     missing > 0 && [isAtWork(shown) ? 'In flight' : 'May also have been billed', countText(missing)],
     starts > 0 && [
       `Billed in ${countOf(starts, 'earlier start')}`,
@@ -145,7 +150,11 @@ function moneyCard({ shown }: RunView, terms: MoneyTerms): Markup {
     ],
     unreported > 0 && ['May have been billed in earlier starts', countText(unreported)],
   ]);
-  const note = html`<p class="note">An overage request costs ${moneyText(terms.overagePrice, terms.currency, 'price')} with the settings of this process.${!isAtWork(shown) && missing > 0 && ' Workers were killed before they reported some requests: those may have been billed.'}</p>`;
+  const price =
+    terms === null
+      ? 'The price of an overage request is not known here: the run is on another account.'
+      : `An overage request costs ${moneyText(terms.overagePrice, terms.currency, 'price')} with the settings of this process.`;
+  const note = html`<p class="note">${price}${!isAtWork(shown) && missing > 0 && ' Workers were killed before they reported some requests: those may have been billed.'}</p>`;
   return card('money', 'Money', [list, '\n', note], { isPart: true });
 }
 

@@ -65,6 +65,12 @@ it.each([
     {},
     'They use requests of the quota and cost no overage.',
   ],
+  [
+    'the money of another account',
+    { ...left, settings: { account: 'theirs' } },
+    {},
+    'At most 1,000 overage requests.',
+  ],
   ['an unknown quota', left, { quota: null }, 'At most 1,000 overage requests: 100.00\u00a0EUR.'],
   [
     'an unknown number',

@@ -28,6 +28,7 @@ function seen(run: RunRecord, parts: Partial<RunView> = {}): RunView {
     ledger,
     speed: null,
     newer: null,
+    isOnOwnAccount: true,
     job: null,
     isOfThisHost: false,
     ...parts,
@@ -111,6 +112,28 @@ describe('the money', () => {
     ])
       expect(page).toContain(`<dt>${term}</dt><dd>${value}</dd>`);
     expect(page).toContain('An overage request costs 0.10\u00a0EUR with the settings of this process.');
+  });
+
+  it('of a run on another account is in requests: its price is not known here', async () => {
+    const run = runRecord({ tally, overageBilled: 12, settings: { account: 'theirs' } });
+    const own = { quota: 20_000, sent: 20_000, closedAt: NOW };
+    const view = dashboardView({
+      data: dashboardData({ runs: [run], ledger: ledgerState({ now: NOW, ...own }) }),
+      serviceOutage: 'it cannot be reached',
+      isSample: true,
+    });
+    const engine = {
+      ledger: { show: async () => ledgerState({ now: NOW, quota: 500, sent: 9 }) },
+      runs: {},
+    } as never;
+    const seenRun = await createRunLook({ engine, look: async () => view, inboxes: [] })(run.id);
+    if (seenRun === null || seenRun === 'unavailable') throw new Error('not seen');
+    expect(seenRun.ledger?.quota).toBe(500);
+    expect(seenRun.shown.standing).toBe('running');
+    const page = partsOf(seenRun);
+    expect(page).not.toMatch(/EUR|0\.10|1\.20|class="banner warn|class="banner bad"(?! id="silent")/);
+    expect(page).toContain('<dt>Overage</dt><dd>12<span class="below">requests beyond the quota</span>');
+    expect(page).toContain('The price of an overage request is not known here');
   });
 
   it('of a run at work counts what is in flight', () => {
