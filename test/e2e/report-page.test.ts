@@ -29,7 +29,7 @@ test('a run that stops at its limit says so in its page; the next run replaces t
   const second = await scene.run(['run', 'list.csv']);
   expect(second.code, second.stderr).toBe(0);
   const complete = await page();
-  expect(complete).toContain('>Complete</span>');
+  expect(complete).toContain('>Finished</span>');
   expect(complete).toContain('href="./list.enriched.csv"');
   expect(complete).not.toContain(scene.token);
   const report = await readReport(scene.path('list.report.json'));

@@ -54,7 +54,7 @@ describeOn([redisEngine(), ...others], (engine) => {
     const report = await readReport(scene.path('list.report.json'));
     expect(report.run).toMatchObject({ isComplete: true, nothingMatched: true });
     const page = await readFile(scene.path('list.report.html'), 'utf8');
-    expect(page).toContain('<span class="verdict warn">Complete, nothing matched</span>');
+    expect(page).toContain('<span class="verdict warn">Finished, nothing matched</span>');
     expect(page).toContain('Nothing matched: identifiers were read from');
 
     const strict = await scene.run(['run', 'list.csv', '--strict', '--json']);

@@ -53,7 +53,7 @@ function againButton(inbox: number, folder: string, file: string, viewer: Forms,
 }
 
 const PLACES: Readonly<Record<JobPlace, string>> = {
-  done: 'Done',
+  done: 'Finished',
   failed: 'Failed',
   waiting: 'First stopped',
 };

@@ -109,7 +109,7 @@ function figures({ shown, speed }: RunView, terms: MoneyTerms | null): Markup {
   const { requests, billed } = run.tally;
   return keyFigures(
     [
-      ['Done', whole === 0 ? '–' : shareText(whole - left, whole), `of ${countOf(whole, 'identifier')}`],
+      ['Progress', whole === 0 ? '–' : shareText(whole - left, whole), `of ${countOf(whole, 'identifier')}`],
       ['Matched', countText(matched), `${countText(notFound)} not found, ${countText(failed)} failed`],
       ['Billed', countText(billed), `of ${countOf(requests, 'request')} sent`],
       terms === null

@@ -96,7 +96,7 @@ function markOf({ isRunning, isHostAway, ended }: ScheduleState): Mark {
 }
 
 function resultOf({ exitCode }: EndedRun): Mark {
-  return exitCode === 0 ? ['Succeeded', 'good'] : [`Exit code ${exitCode}`, 'warn'];
+  return exitCode === 0 ? ['Finished', 'good'] : [`Exit code ${exitCode}`, 'warn'];
 }
 
 function nextText({ nextAt, schedule }: ScheduleState, now: number): string {

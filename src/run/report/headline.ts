@@ -15,15 +15,15 @@ export function verdictOf({ run, rows, input }: Pick<RunReport, 'run' | 'rows' |
     return ['Partial', bad.includes(run.exitCode) ? 'bad' : 'warn'];
   }
   const { failed, invalid, matched, not_found: notFound } = rows;
-  if (input.records === 0) return ['Complete, no rows', 'calm'];
+  if (input.records === 0) return ['Finished, no rows', 'calm'];
   if (failed > 0) {
     const tone = failed > matched + notFound ? 'bad' : 'warn';
-    return [`Complete, ${countOf(failed, 'row')} failed`, tone];
+    return [`Finished, ${countOf(failed, 'row')} failed`, tone];
   }
-  if (invalid === input.records) return ['Complete, every row is invalid', 'bad'];
-  if (hasNoMatch(rows)) return ['Complete, nothing matched', 'warn'];
-  if (matched < FEW * (matched + notFound + invalid)) return ['Complete, few matched', 'warn'];
-  return ['Complete', 'good'];
+  if (invalid === input.records) return ['Finished, every row is invalid', 'bad'];
+  if (hasNoMatch(rows)) return ['Finished, nothing matched', 'warn'];
+  if (matched < FEW * (matched + notFound + invalid)) return ['Finished, few matched', 'warn'];
+  return ['Finished', 'good'];
 }
 
 /** `3 matched, 1 not found`; `none` where there are no rows. */

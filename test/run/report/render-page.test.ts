@@ -46,7 +46,7 @@ it.each([
 
 describe('a page shows', () => {
   it.each<[string, Parameters<typeof pageData>[0], string[]]>([
-    ['what the run produced', {}, ['Complete', '52 of 60 rows have a brand', 'customers.csv', '12 s']],
+    ['what the run produced', {}, ['Finished', '52 of 60 rows have a brand', 'customers.csv', '12 s']],
     [
       'what it cost and saved',
       {},
