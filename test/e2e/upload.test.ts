@@ -159,7 +159,9 @@ it('says what has to wait where quota and budget do not cover the file, and cost
   const { scene, url } = await startUp({ quota: 10, ...money }, { plan: 'paid', overageTenths: 1_000 });
   const { get, send, press } = await signIn(url);
   const page = await get(await send('list.csv', domainList(25)));
-  expect(page).toContain('Start: at most 20 requests, at most 1.00\u00a0EUR of overage<');
+  expect(page).toContain(
+    'Start: at most 20 requests now and 5 more when quota or budget allow them, at most 1.00\u00a0EUR of overage<',
+  );
   expect(page).toContain('0.5 s<span class="below">at 40 a second</span>');
   expect(page).toContain('Quota and budget do not cover 5 requests. The file will wait');
   expect((await press(page, 'Discard')).status).toBe(303);

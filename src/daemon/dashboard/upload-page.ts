@@ -11,17 +11,30 @@ import type { Viewer } from './gate.js';
 import { ICON, noticeBanner, type Page, page } from './plain-pages.js';
 import { choicesCard, columnText, hasChoices, uploadPath, wayOut } from './upload-choices.js';
 
-/** `at most 3,412 requests, at most 12.50 EUR of overage`. */
-export function costText(plan: Plan): string {
+/**
+ * `at most 3,412 requests, at most 12.50 EUR of overage`. What the limits do not cover now is
+ * bought when they are raised, because the file waits for that. Pure.
+ */
+export function costText(plan: Pick<Plan, 'requests' | 'spending' | 'currency'>): string {
   const { spending } = plan;
   const requests = requestsAtMost(plan);
   if (requests === 0)
     return plan.requests.most === 0 ? 'no requests' : 'no requests until quota or budget allow them';
   const overage = spending !== null && spending.overageRequests > 0;
-  return `at most ${countOf(requests, 'request')}${overage ? `, at most ${moneyText(spending.maxCost, plan.currency)} of overage` : ''}`;
+  const later = deferredIn(plan);
+  const parts = [
+    `at most ${countOf(requests, 'request')}`,
+    later > 0 && ` now and ${countText(later)} more when quota or budget allow them`,
+    overage && `, at most ${moneyText(spending.maxCost, plan.currency)} of overage`,
+  ];
+  return parts.filter(Boolean).join('');
 }
 
-function requestsAtMost({ requests, spending }: Plan): number {
+function deferredIn({ spending }: Pick<Plan, 'spending'>): number {
+  return spending?.deferred ?? 0;
+}
+
+function requestsAtMost({ requests, spending }: Pick<Plan, 'requests' | 'spending'>): number {
   if (spending === null || spending.withinQuota === null) return requests.most;
   return spending.withinQuota + spending.overageRequests;
 }
@@ -73,14 +86,15 @@ ${hasChoices(choice, plan) && choicesCard(upload, choice, plan)}
 </div>`;
 }
 
-function figures({ rows, identifiers, ...plan }: Plan, rate: number | null): Markup {
-  const requests = requestsAtMost({ rows, identifiers, ...plan });
+function figures(plan: Plan, rate: number | null): Markup {
+  const { rows, identifiers } = plan;
+  const requests = requestsAtMost(plan);
   const seconds = rate === null ? null : requests / rate;
   return keyFigures([
     ['Rows', countText(rows.total), `${countText(rows.asked)} with an identifier`],
     ['Identifiers', countText(identifiers.distinct), countOf(rows.duplicates, 'duplicate row')],
     ['Stored', countText(identifiers.stored ?? 0), 'cost nothing'],
-    ['Requests', countText(requests), 'at most'],
+    ['Requests', countText(requests), deferredIn(plan) > 0 ? 'at most, now' : 'at most'],
     [
       'Time',
       seconds === null ? 'unpaced' : durationText(seconds),
@@ -159,9 +173,7 @@ function costCard({ plan }: Found, ends: Markup): Markup {
     ],
     spending !== null && ['Beyond the quota, at most', countText(spending.overageRequests)],
     spending !== null && ['Overage cost, at most', moneyText(spending.maxCost, plan.currency)],
-    spending !== null &&
-      spending.deferred !== null &&
-      spending.deferred > 0 && ['Must wait', countText(spending.deferred)],
+    deferredIn(plan) > 0 && ['Must wait', countText(deferredIn(plan))],
     account !== null && [
       'Account',
       account.limit === null
@@ -185,14 +197,13 @@ function costCard({ plan }: Found, ends: Markup): Markup {
       spending.withinQuota === null &&
       html`<p class="note">The quota is unknown until the service answers a request.</p>`,
     html`<p class="note">Nothing has been sent or spent. A request whose answer is lost is sent once more.</p>
-${(spending?.deferred ?? 0) > 0 && html`<p class="banner warn">${waitText(plan)}</p>`}`,
+${deferredIn(plan) > 0 && html`<p class="banner warn">${waitText(plan)}</p>`}`,
     ends,
   ]);
 }
 
 function waitText(plan: Plan): string {
-  const deferred = plan.spending?.deferred ?? 0;
-  return `Quota and budget do not cover ${countOf(deferred, 'request')}. The file will wait with its partial result, and continue when they do.`;
+  return `Quota and budget do not cover ${countOf(deferredIn(plan), 'request')}. The file will wait with its partial result, and continue when they do.`;
 }
 
 /** The field of the start's form that has the money on its button. */
