@@ -1,4 +1,7 @@
-/** The words of the command line, for a program: `--max-requests` is its option `maxRequests`. */
+/**
+ * The words of the command line for readers who have none, such as programs and pages:
+ * `--max-requests` is the option, or the key of a settings file, `maxRequests`.
+ */
 import { BrandEnrichError } from '../core/errors.js';
 import { PROGRAM_OPTIONS } from './load-options.js';
 
@@ -10,7 +13,7 @@ const BY_FLAG = new Map(
 for (const file of ['output', 'errors', 'report']) BY_FLAG.set(`--${file}`, file);
 BY_FLAG.set('-o', 'output');
 
-/** Flags become the options of a program; flags that have none stay. */
+/** Flags become options; flags that have none stay. */
 export function withOptionNames(text: string): string {
   return (
     text

@@ -54,7 +54,7 @@ export function accountUse(account: Account) {
     ] as const,
     marks: [
       ...(isShown ? [['quota', quota] as const] : []),
-      ...(cap === null ? [] : [['--quota', cap] as const]),
+      ...(cap === null ? [] : [['cap', cap] as const]),
     ],
   };
 }
@@ -106,12 +106,12 @@ function accountFigures({ account, ledger, limit, budget }: DashboardData, curre
       ? countText(count)
       : html`${money(amount)}<span class="muted">, ${countOf(count, 'request')}</span>`;
   const dot = (tone: string, words: string) => html`<span class="dot ${tone}"></span>${words}`;
-  // Within the quota of the service, what is beyond --quota costs nothing.
+  // Within the quota of the service, what is beyond the cap costs nothing.
   const billed = cap === null ? budget : null;
   const [left, spent, rest] =
     cap === null
       ? ['left of the quota', 'overage used', 'overage left']
-      : [`left of --quota ${countText(cap)}`, 'used beyond it', 'left beyond it'];
+      : [`left of the cap of ${countText(cap)}`, 'used beyond it', 'left beyond it'];
   const hasOverage = allowed > 0 || (budget !== null && budget.overageRequests > 0);
   const rows = facts([
     [dot('ours', 'by brand-enrich'), countText(use.ours)],
@@ -127,6 +127,7 @@ function accountFigures({ account, ledger, limit, budget }: DashboardData, curre
     limit === null && 'The quota is unknown until the service answers.',
     quota !== null && `The quota of the service is ${countText(quota)}.`,
     quota === null && cap !== null && 'The service reports no quota.',
+    cap !== null && 'The cap is the quota in the settings.',
     budget !== null &&
       `Overage budget ${money(budget.budget)}, at ${moneyText(budget.price, currency, 'price')} a request beyond the quota${cap === null ? '' : `; ${money(budget.used)} used`}.`,
     currency === null && budget !== null && 'Amounts are in the currency of the plan.',
@@ -136,7 +137,7 @@ ${(limit !== null || use.used > 0) && accountBar(use)}
 ${hold !== null && html`<p class="reached">${HELD[hold]}</p>`}
 ${rows}
 <p class="note">${terms.filter((term) => term !== false).join(' ')}</p>
-${allowed === 0 && html`<p class="note">brand-enrich spends no money: it stops at the ${cap === null ? 'quota' : 'value of --quota'}. On a plan that bills overage, <code>--plan paid</code> with <code>--overage-budget</code> allows more.</p>`}`;
+${allowed === 0 && html`<p class="note">brand-enrich spends no money: it stops at the ${cap === null ? 'quota' : 'cap'}. On a plan that bills overage, <code>plan</code> and <code>overageBudget</code> in the settings allow more.</p>`}`;
 }
 
 function projection({ projection, limit, ledger }: DashboardData): Markup {

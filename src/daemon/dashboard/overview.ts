@@ -85,14 +85,14 @@ function silenceText(data: DashboardData): Markup | null {
   if (!silence?.isLong) return null;
   const { ms, hasAnswered } = silence;
   const what = hasAnswered ? `last answered ${agoText(0, ms)}` : `has not answered for ${spanText(ms)}`;
-  return html`<p class="banner warn">The service ${what}; ${countOf(data.ledger?.held ?? 0, 'request')} in flight. Requests without an answer end at <code>--timeout</code> and count as used.</p>`;
+  return html`<p class="banner warn">The service ${what}; ${countOf(data.ledger?.held ?? 0, 'request')} in flight. Requests without an answer end after the time set as <code>timeout</code> and count as used.</p>`;
 }
 
 function holdText(hold: Hold, { ledger, projection, storeNow }: DashboardData): string {
   const renews = projection === null ? '' : ` The next period begins on ${dayText(projection.endsOn)}.`;
   switch (hold) {
     case 'paused':
-      return 'Spending is paused for all runs; the dashboard or brand-enrich resume allows it again.';
+      return 'Spending is paused for all runs; “Resume spending” on the dashboard allows it again.';
     case 'closed':
       return `The service refused further requests ${agoText(ledger?.closedAt ?? storeNow, storeNow)}: the quota is reached. It is checked automatically.${renews}`;
     case 'used up':

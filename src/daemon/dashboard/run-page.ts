@@ -214,7 +214,7 @@ function aboutCard({ shown: { run }, newer }: RunView): Markup {
     ['Account', settings.account],
     ['Service', settings.service],
     ['Rows', rows === null ? 'unknown' : countText(rows)],
-    settings.maxRequests !== null && ['Cap', `--max-requests ${settings.maxRequests}`],
+    settings.maxRequests !== null && ['Cap', countOf(settings.maxRequests, 'request')],
     newer !== null && ['Later start', html`<a href="${runPath(newer.id)}">${newer.id}</a>`],
   ]);
   return card('about', 'About this run', list, { isPart: true });

@@ -1,4 +1,5 @@
 /** Runs: the standing of each, by record, heartbeat and account, and its identifiers by outcome. */
+import { withOptionNames } from '../../config/option-names.js';
 import { partsOf } from '../../context/status-document.js';
 import { agoText, countOf, countText, sentenceOf, shareText, spanText } from '../../core/figures.js';
 import type { LedgerState } from '../../ledger/ledger.js';
@@ -23,7 +24,7 @@ const HELD: Readonly<Record<RunHold, string>> = {
   paused: 'spending is paused',
   closed: 'the service refuses further requests until the quota is raised or the next period begins',
   'used up': 'the limit is used up; it continues when quota or budget is raised or the next period begins',
-  capped: 'its own --max-requests is reached',
+  capped: 'its own maxRequests is reached',
 };
 
 export type ShownRun = ReturnType<typeof judgeRuns>[number];
@@ -130,13 +131,12 @@ export function whyText({ run, standing, hold, queued }: ShownRun, now: number):
   if (standing === 'dead') {
     return `No heartbeat for ${spanText(now - run.beatAt)}: it was killed, or lost its engine. Run the same command again to continue; paid answers are stored.`;
   }
-  if (standing === 'held' && run.isPaused)
-    return `It is paused; Resume on its page, or brand-enrich resume ${run.id}, continues it.`;
+  if (standing === 'held' && run.isPaused) return 'It is paused; Resume on its page continues it.';
   if (standing === 'held' && hold !== null) return `Waiting: ${HELD[hold]}.`;
   if (foundNothing(run)) return 'Nothing matched: are the column and its kind right?';
   // The label beside it says as much.
   if (run.reason === null || ['', 'stopped', 'cancelled'].includes(run.reason)) return null;
-  return sentenceOf(run.reason);
+  return sentenceOf(withOptionNames(run.reason));
 }
 
 /** `held`: alive, may not spend. `dead`: recorded as running, no heartbeat. Others: as recorded. */

@@ -1,4 +1,5 @@
 /** How an uploaded file is read, for people to choose: in words, as links, as a form. Pure. */
+import { withOptionNames } from '../../config/option-names.js';
 import type { ErrorCode } from '../../core/errors.js';
 import { countOf, sentenceOf } from '../../core/figures.js';
 import { IDENTIFIER_KINDS } from '../../core/identifier.js';
@@ -41,7 +42,7 @@ export function wayOut(todo: string, upload: Upload, choice: Choice, hasColumns:
 `;
     });
   const isChoice = links.length > 0;
-  const content = html`${isChoice ? html`<ul class="things">${links}</ul>` : html`<p>${sentenceOf(todo)}</p>`}
+  const content = html`${isChoice ? html`<ul class="things">${links}</ul>` : html`<p>${sentenceOf(withOptionNames(todo))}</p>`}
 ${hasColumns && html`<p>Or choose the column below.</p>`}`;
   return card('way-out', isChoice ? 'Choose one' : 'What to do', content, { more: 'alone' });
 }

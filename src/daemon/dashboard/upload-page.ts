@@ -1,4 +1,5 @@
 /** The page with the plan of an uploaded file. Pure. */
+import { withOptionNames } from '../../config/option-names.js';
 import type { Settings } from '../../config/settings.js';
 import { countOf, countText, durationText, moneyText, sentenceOf, sizeText } from '../../core/figures.js';
 import { KIND_WORDS } from '../../identify/find-column.js';
@@ -65,7 +66,7 @@ ${plan?.found == null && actionsOf(shown, viewer)}
 }
 
 function headlineOf({ found, refusal }: UploadPlan): string {
-  if (found === null) return sentenceOf(`${refusal?.what}: ${refusal?.subject}`);
+  if (found === null) return sentenceOf(withOptionNames(`${refusal?.what}: ${refusal?.subject}`));
   const { plan } = found;
   const rows = countOf(plan.rows.total, 'row');
   const identifiers = countOf(plan.identifiers.distinct, 'distinct identifier');
@@ -112,7 +113,7 @@ function understood({ reading }: UploadPlan, { plan, chosen, hasHeader }: Found)
     .filter(([, count]) => count > 0)
     .slice(0, 5);
   const content: Filling = [
-    html`<p>${sentenceOf(plan.columns)}</p>
+    html`<p>${sentenceOf(withOptionNames(plan.columns))}</p>
 ${reading.clear.length > 0 && html`<p>${sentenceOf(`its content shows: ${reading.clear.map(clearText).join('; ')}`)}</p>`}
 `,
     facts([
@@ -130,12 +131,13 @@ ${reading.clear.length > 0 && html`<p>${sentenceOf(`its content shows: ${reading
       )}</ul>`,
     input.examples.length > 0 &&
       html`<p class="note">The first: ${input.examples.map(({ line, reason }) => `line ${line}: ${reason}`).join('; ')}.</p>`,
-    plan.priority !== null && html`<p class="note">${sentenceOf(plan.priority.sentence)}</p>`,
+    plan.priority !== null &&
+      html`<p class="note">${sentenceOf(withOptionNames(plan.priority.sentence))}</p>`,
     html`<h3>First values</h3>
 <table><tbody>${chosen.map(({ column, name, kind }) => valuesRow(name === '' ? `column ${column + 1}` : name, KIND_WORDS[kind], reading.columns[column]?.values ?? []))}</tbody></table>`,
     input.warnings.length > 0 &&
       html`<ul class="note">${input.warnings.map(
-        (warning) => html`<li>${sentenceOf(warning)}</li>
+        (warning) => html`<li>${sentenceOf(withOptionNames(warning))}</li>
 `,
       )}</ul>`,
   ];

@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
+import { withOptionNames } from '../../config/option-names.js';
 import { BrandEnrichError, NeverStartError, usageProblem } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
@@ -78,7 +79,7 @@ async function answering(
   } catch (error) {
     if (error instanceof BrandEnrichError) {
       const status = error.code === 'disk-low' ? 507 : error.code === 'output-unwritable' ? 500 : 400;
-      return context.text(`${error.message}\n`, status);
+      return context.text(`${withOptionNames(error.message)}\n`, status);
     }
     const { incoming } = context.env as unknown as HttpBindings;
     // The sender has gone: nobody reads this.

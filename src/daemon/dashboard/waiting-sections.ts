@@ -1,4 +1,5 @@
 /** Waiting files in inboxes, schedules, and the queue with the stored answers. */
+import { withOptionNames } from '../../config/option-names.js';
 import { agoText, countOf, countText, momentText, spanText, weekdayText } from '../../core/figures.js';
 import { card, facts, html, type Mark, type Markup } from '../../run/report/markup.js';
 import type { EndedRun, ScheduleState } from '../schedules/schedule-book.js';
@@ -22,7 +23,7 @@ function inboxPart(
   index: number,
   now: number,
 ): Markup {
-  return html`${closed !== null && html`<p class="why"><strong>${folder} is closed: it takes no files.</strong> ${closed}</p>`}${closed === null && queued.length > 0 && queuedPart(queued, inProgress)}${waitingPart(folder, index, waiting, now)}`;
+  return html`${closed !== null && html`<p class="why"><strong>${folder} is closed: it takes no files.</strong> ${withOptionNames(closed)}</p>`}${closed === null && queued.length > 0 && queuedPart(queued, inProgress)}${waitingPart(folder, index, waiting, now)}`;
 }
 
 function queuedPart(queued: readonly string[], inProgress: readonly string[]): Markup {

@@ -1,8 +1,9 @@
 /**
- * The verdict on a file of the inbox, and its `reason.txt`, where flags of a message become lines
- * for the inbox's settings file, because people who drop files have no command line. Pure.
+ * The verdict on a file of the inbox, and its `reason.txt`, where flags of a message become names
+ * and lines of the inbox's settings file: people who drop files have no command line. Pure.
  */
 
+import { withOptionNames } from '../../config/option-names.js';
 import { Refusal } from '../../config/parse-value.js';
 import type { Setting } from '../../config/setting.js';
 import {
@@ -55,7 +56,9 @@ export function verdictOfResult(
   const parked = (why: ParkReason, sentence: string): JobEnd => {
     const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
     const isCapped = why === 'limit' && OWN_CAP.test(sentence);
-    const reason = visible(`Not finished yet: ${sentence}.\n\n${isCapped ? CAPPED : WAITING} ${RESULTS}\n`);
+    const reason = visible(
+      `Not finished yet: ${withOptionNames(sentence)}.\n\n${isCapped ? CAPPED : WAITING} ${RESULTS}\n`,
+    );
     return { type: 'parked', reason, parkState: parkState(why), holdMs };
   };
   if (facts.failures.has(HOPELESS_REASON)) return parked('unreachable', HOPELESS_REASON);
@@ -130,8 +133,8 @@ const DROP_AGAIN =
 
 /** The first line of the reason says what happened; it is also what the log shows. */
 function failed(what: string, todo: string, file = ''): JobEnd & { readonly type: 'failed' } {
-  const sentence = sentenceOf(what);
-  const advice = `What to do: ${todo}${todo.endsWith('?') ? '' : '.'}`;
+  const sentence = sentenceOf(withOptionNames(what));
+  const advice = `What to do: ${withOptionNames(todo)}${todo.endsWith('?') ? '' : '.'}`;
   const paragraphs = [sentence, advice, settingsAdvice(todo, file), DROP_AGAIN];
   const text = `${paragraphs.filter((each) => each !== '').join('\n\n')}\n`;
   return { type: 'failed', reason: visible(text) };

@@ -50,24 +50,24 @@ describe('the bar', () => {
     [
       '--quota is below the quota',
       { quota: 100, quotaCap: 60, sent: 20 },
-      'ours 20, left 40, quota at 100, --quota at 60, of 100',
+      'ours 20, left 40, quota at 100, cap at 60, of 100',
     ],
     [
       '--quota with overage ends beyond the quota',
       { quota: 100, quotaCap: 60, overage: 50, sent: 70 },
-      'ours 60, overage 10, overage-left 40, quota at 100, --quota at 60, of 110',
+      'ours 60, overage 10, overage-left 40, quota at 100, cap at 60, of 110',
     ],
     [
       '--quota is far below the quota',
       { quota: 100_000, quotaCap: 50, sent: 20 },
-      'ours 20, left 30, --quota at 50, of 50',
+      'ours 20, left 30, cap at 50, of 50',
     ],
     [
       '--quota is above the quota',
       { quota: 100, quotaCap: 200, sent: 1 },
       'ours 1, left 99, quota at 100, of 100',
     ],
-    ['--quota without a known quota', { quotaCap: 60, sent: 1 }, 'ours 1, left 59, --quota at 60, of 60'],
+    ['--quota without a known quota', { quotaCap: 60, sent: 1 }, 'ours 1, left 59, cap at 60, of 60'],
     ['the quota is 0', { quota: 0 }, 'quota at 0, of 1'],
   ])('when %s', (_, account, parts) => {
     expect(drawn(account)).toBe(parts);
@@ -88,7 +88,7 @@ function words(parts: Partial<DashboardData>, currency: string | null = 'EUR'): 
 }
 
 const NO_MONEY =
-  'brand-enrich spends no money: it stops at the quota. On a plan that bills overage, --plan paid with --overage-budget allows more.';
+  'brand-enrich spends no money: it stops at the quota. On a plan that bills overage, plan and overageBudget in the settings allow more.';
 
 describe('the numbers', () => {
   it.each<[string, Partial<DashboardData>, string]>([
@@ -117,7 +117,7 @@ describe('the numbers', () => {
     [
       '--quota below the quota',
       accountParts({ quota: 100_000, quotaCap: 50, sent: 53 }),
-      '53 of 1,050 used 5 % by brand-enrich 53 by others 0 left of --quota 50 0 used beyond it 3 left beyond it 997 Since 1 Nov. The quota of the service is 100,000. Overage budget 100.00 EUR, at 0.10 EUR a request beyond the quota; 0.00 EUR used.',
+      '53 of 1,050 used 5 % by brand-enrich 53 by others 0 left of the cap of 50 0 used beyond it 3 left beyond it 997 Since 1 Nov. The quota of the service is 100,000. The cap is the quota in the settings. Overage budget 100.00 EUR, at 0.10 EUR a request beyond the quota; 0.00 EUR used.',
     ],
     [
       '--quota above the quota',

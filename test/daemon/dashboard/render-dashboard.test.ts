@@ -8,7 +8,16 @@ import { renderSignIn } from '../../../src/daemon/dashboard/plain-pages.js';
 import { renderDashboard, renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
 import { UPLOAD_SCRIPT } from '../../../src/daemon/dashboard/upload-script.js';
 import { STYLE } from '../../../src/run/report/page-style.js';
-import { dashboardData, dashboardView, emptyView, NOW, troubledView, VIEWER } from './views.js';
+import {
+  accountParts,
+  dashboardData,
+  dashboardView,
+  emptyView,
+  NOW,
+  runRecord,
+  troubledView,
+  VIEWER,
+} from './views.js';
 
 const LIBRARY = 'var Chart = null;';
 
@@ -38,6 +47,25 @@ it('has the same parts whatever the data, so that each can be replaced on refres
   expect(partsOf(renderParts(troubledView(), VIEWER))).toEqual(busy);
   const nameless = dashboardData({ account: null, ledger: null, limit: null, budget: null, queue: null });
   expect(partsOf(renderParts(dashboardView({ data: nameless }), VIEWER))).toEqual(busy);
+});
+
+it('names settings instead of flags, except in commands', () => {
+  const silent = accountParts({ quota: 20, held: 3, quotaCap: 10 });
+  const runs = [
+    runRecord({ settings: { maxRequests: 1 }, tally: { requests: 1 } }),
+    runRecord({ isPaused: true }),
+  ];
+  const closed = 'this setting is not allowed in an inbox: x; the administrator of the inbox sets --base-url';
+  const inboxes = dashboardData().inboxes.map((each) => ({ ...each, closed }));
+  const views = [
+    dashboardView(),
+    troubledView(),
+    dashboardView({ data: dashboardData({ ...silent, runs, inboxes, storeNow: NOW + 40_000 }) }),
+  ];
+  for (const view of views) {
+    const text = renderParts(view, VIEWER).replace(/<code>.*?<\/code>|<[^>]+>/g, '');
+    expect(text.match(/.{30}-\u2060?-\u2060?[a-z].{10}|brand-enrich (?:pause|resume).*/g)).toBeNull();
+  }
 });
 
 describe('the security policy', () => {

@@ -45,7 +45,7 @@ describe('the headline', () => {
     [
       'is paused alone',
       { tally, isPaused: true },
-      '765 of 1,400 identifiers are done, 635 are left. It is paused; Resume on its page, or brand-enrich resume r-20261120-8ce9ee49, continues it.',
+      '765 of 1,400 identifiers are done, 635 are left. It is paused; Resume on its page continues it.',
     ],
     ['completed', { status: 'completed', identifiers: 765, tally }, 'All of its 765 identifiers are done.'],
     [

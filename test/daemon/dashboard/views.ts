@@ -161,7 +161,7 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
             file: 'Kunden März.csv',
             folder: 'Kunden März-2026-11-20T11-22-47Z',
             since: NOW - 2 * HOUR,
-            reason: '--max-requests 40 is reached for this run.',
+            reason: 'maxRequests 40 is reached for this run.',
           },
         ],
       },

@@ -116,7 +116,7 @@ describe('an error', () => {
     const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
     expect(end.type === 'failed' && end.reason).toBe(
       'Lines above the header are not part of the table: a.csv.\n\n' +
-        'What to do: skip them with --skip-lines 3.\n\n' +
+        'What to do: skip them with skipLines 3.\n\n' +
         'For this inbox, save this line as list.csv.json in the inbox for this file only, or as brand-enrich.json next to the folder inbox for all files (if that file exists, add the line to it), and put the file into the inbox again:\n\n' +
         '{"skipLines":3}\n\n' +
         'Paid answers are stored. If you put the file into the inbox again, they are not bought again.\n',
