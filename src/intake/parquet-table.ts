@@ -12,6 +12,7 @@ import { compressors } from 'hyparquet-compressors';
 import { FailFileError } from '../core/errors.js';
 import { BINARY_SHAPE, type Row } from '../core/table.js';
 import { NO_FORMATS, textOfCell } from '../core/typed-cell.js';
+import { ARROW_KEY, lostArrowTypes } from './arrow-schema.js';
 import { type ByteSource, readingStopped } from './byte-source.js';
 import type { InputParts, PassOptions } from './input.js';
 import { isList, isMap, withLists } from './parquet-lists.js';
@@ -83,13 +84,26 @@ export async function openParquetTable(
       parquet: { schema: metadata.schema },
     },
     detected: `Parquet, ${metadata.row_groups.length} row groups`,
-    warnings: elements.some(({ type }) => type === 'INT96')
-      ? ['times of type INT96 are written as TIMESTAMP(NANOS), because INT96 is deprecated']
-      : [],
+    warnings: lostTypes(metadata, elements),
     guess: null,
     limit,
     openPass: (pass) => ({ batches: readRows(pass), columns: () => null, notes: () => [] }),
   };
+}
+
+const COLUMNS_NAMED = 5;
+
+/** What Parquet output does not keep, as sentences. */
+function lostTypes({ key_value_metadata }: FileMetaData, elements: readonly SchemaElement[]): string[] {
+  const arrow = key_value_metadata?.find(({ key }) => key === ARROW_KEY)?.value;
+  const lost = arrow === undefined ? [] : lostArrowTypes(arrow);
+  const more = lost.length > COLUMNS_NAMED ? ` and ${lost.length - COLUMNS_NAMED} more` : '';
+  return [
+    elements.some(({ type }) => type === 'INT96') &&
+      'times of type INT96 are written as TIMESTAMP(NANOS), because INT96 is deprecated',
+    lost.length > 0 &&
+      `Parquet output keeps all values, but not these types of Arrow: ${lost.slice(0, COLUMNS_NAMED).join(', ')}${more}`,
+  ].filter((each) => each !== false);
 }
 
 /**

@@ -9,6 +9,7 @@ import { ByteWriter, ParquetWriter, parquetWriteBuffer } from 'hyparquet-writer'
 import { describe, expect, it } from 'vitest';
 import { FailFileError } from '../../../src/core/errors.js';
 import type { TypedCell } from '../../../src/core/typed-cell.js';
+import { lostArrowTypes } from '../../../src/intake/arrow-schema.js';
 import { openInput } from '../../../src/intake/open-input.js';
 import { packStored, parquetCell, unpackStored } from '../../../src/intake/parquet-value.js';
 import { countRecords } from '../../../src/run/output/count-records.js';
@@ -31,6 +32,12 @@ const DUCKDB = new URL('../../fixtures/duckdb.parquet', import.meta.url);
 /** Two rows of small and unsigned integers, also in a list, as pyarrow 25 writes them. */
 const PYARROW = new URL('../../fixtures/pyarrow-integers.parquet', import.meta.url);
 
+/**
+ * Two rows, as pyarrow 25 writes them: moments with a zone, in UTC and without, days, times of
+ * three units, decimals as bytes and as an integer, a dictionary, a duration.
+ */
+const ARROW = new URL('../../fixtures/pyarrow-types.parquet', import.meta.url);
+
 async function readTable(path: string) {
   const options = { hasHeader: true, skipLines: 0, limit: null, spoolFolder: '/nowhere' };
   const input = await openInput(path, null, options);
@@ -41,7 +48,8 @@ async function readTable(path: string) {
       raws.push(...batch.map(({ raw }) => raw));
       cells.push(...batch.map((row) => row.cells));
     }
-    return { shape: input.shape, raws, cells, columns: input.columns() };
+    const { shape, warnings } = input;
+    return { shape, warnings, raws, cells, columns: input.columns() };
   } finally {
     await input.close();
   }
@@ -164,6 +172,35 @@ describe('a file of DuckDB', () => {
     );
   });
 });
+
+it('every logical type of Parquet comes back, and the types of Arrow that do not are named', async () => {
+  const { raws, shape, columns, warnings, cells } = await readTable(ARROW.pathname);
+  const path = await writeTable(raws, { input: shape, allColumns: columns });
+  const [before, after] = [await objectsOf(ARROW), await objectsOf(path)];
+  expect(after.schema.slice(1, before.schema.length)).toEqual(before.schema.slice(1));
+  for (const [at, row] of before.rows.entries()) expect(after.rows[at]).toMatchObject(row);
+  const types = before.schema.map(({ logical_type }) => logical_type);
+  for (const type of [
+    { type: 'TIMESTAMP', isAdjustedToUTC: true, unit: 'MICROS' },
+    { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'NANOS' },
+    { type: 'TIME', isAdjustedToUTC: false, unit: 'MICROS' },
+    { type: 'DATE' },
+    { type: 'DECIMAL', precision: 38, scale: 2 },
+  ])
+    expect(types).toContainEqual(type);
+  expect(cells[0]).toContain('2024-01-15T10:30:00Z');
+  expect(warnings).toContain(
+    'Parquet output keeps all values, but not these types of Arrow: "zoned" (time zone Europe/Berlin, written in UTC), "dictionary" (dictionary, written as its values), "duration" (duration, written as a number)',
+  );
+  expect((await readTable(path)).warnings.join()).not.toContain('Arrow');
+});
+
+it.each(['', 'AAAA', '////', Buffer.alloc(64, 0xff).toString('base64'), 'no base64 at all'])(
+  'a schema of Arrow that is damaged says nothing: %j',
+  (text) => {
+    expect(lostArrowTypes(text)).toEqual([]);
+  },
+);
 
 it('values that JSON lacks survive the spool', () => {
   const leaf = fc.oneof(
