@@ -1,4 +1,4 @@
-/** Room on disks: when a folder has too little left, and that it is looked at while bytes arrive. */
+/** Room on disks: when a folder has too little left, also while bytes arrive. */
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';

@@ -62,8 +62,8 @@ const NO_TABLE: readonly ErrorCode[] = ['column-doubtful', 'column-unknown', 'in
 const SHEETS_TRIED = 10;
 
 /**
- * A workbook may begin with a cover sheet. Where nobody chose that, the error names the sheets whose
- * columns are clear instead. Other errors are returned unchanged.
+ * A workbook may begin with a cover sheet. Where nobody chose that, the error names the sheets
+ * whose columns are clear. Other errors are returned unchanged.
  */
 export async function namingTables(
   error: unknown,
