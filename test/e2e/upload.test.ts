@@ -175,6 +175,27 @@ it('says what has to wait where quota and budget do not cover the file, and cost
   expect(scene.service.meter.billed).toBe(20);
 });
 
+it('a file that failed in the inbox is read differently on its page, and started', async () => {
+  const { scene, url } = await startUp();
+  await scene.drop('list.csv', DOUBTFUL);
+  await scene.until('failed', 1);
+  const { get, press } = await signIn(url);
+  const [, path = ''] =
+    /<a href="(\/uploads\/failed-0-[^"]+)">Read it differently/.exec(await get('/')) ?? [];
+  const page = await get(path);
+  expect(page).toContain('A symbol may be a ticker or a coin');
+  expect(page).not.toContain('>Discard<');
+  const [, link = ''] =
+    /<a class="tall" href="([^"]+)">Identifiers from symbol \(crypto symbols\)<\/a>/.exec(page) ?? [];
+  const chosen = await get(plain(link));
+  expect(requestsOf(chosen)).toBe(4);
+  expect(scene.service.meter.requests).toEqual([]);
+  expect((await press(chosen, 'Start')).status).toBe(303);
+  await doneFile(scene, 1, 'list.enriched.csv');
+  expect(scene.service.meter.billed).toBe(4);
+  expect(await scene.list('failed')).toEqual([]);
+});
+
 it('says in sentences why a file cannot be read, and how else to read it', async () => {
   const { scene, url } = await startUp();
   const { get, send } = await signIn(url);

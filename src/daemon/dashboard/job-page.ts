@@ -1,11 +1,19 @@
 /** Files of inboxes that ended: the section of failed ones, and the page of one job. Pure. */
 import { countOf, sizeText } from '../../core/figures.js';
 import { card, html, type Markup } from '../../run/report/markup.js';
-import type { EndedJob, FailedFile, JobFile, JobPlace } from '../inbox/ended-jobs.js';
+import {
+  type EndedJob,
+  type FailedFile,
+  failedId,
+  type JobFile,
+  type JobPlace,
+} from '../inbox/ended-jobs.js';
+import { isSideFile, sideFileOf } from '../inbox/inbox-file.js';
 import { actionButton, type Forms } from './actions.js';
 import type { Viewer } from './gate.js';
 import type { DashboardData } from './gather-dashboard.js';
 import { ICON, noticeBanner, type Page, page, runPath, timeText } from './plain-pages.js';
+import { uploadPath } from './upload-choices.js';
 
 /** The page of a job; its files are below it, so that links among them work. */
 export function jobPath(inbox: number, place: JobPlace, folder: string): string {
@@ -43,13 +51,22 @@ function failedItem(
   return html`<li><p class="run-head"><strong class="run-name"><bdi>${file ?? folder}</bdi></strong>${failedAt > 0 && html`<span class="run-when">${timeText(failedAt, now)}</span>`}</p>
 <p class="why">${first || 'The reason is unknown.'}</p>
 ${more !== '' && html`<details id="${`why-${inbox}-${folder}`}"><summary>Details</summary><p class="reason">${more}</p></details>`}
-<div class="doings">${isTried} <a href="${jobPath(inbox, 'failed', folder)}">Files<span class="unseen"> of ${file ?? folder}</span></a></div></li>
+<div class="doings">${isTried} ${file !== null && readLink(inbox, folder, file)} <a href="${jobPath(inbox, 'failed', folder)}">Files<span class="unseen"> of ${file ?? folder}</span></a></div></li>
 `;
 }
 
 function againButton(inbox: number, folder: string, file: string, viewer: Forms, back: string): Markup {
   const label = html`Try again<span class="unseen"> ${file}</span>`;
   return actionButton(viewer, AGAIN_PATH, label, { inbox: String(inbox), folder, back });
+}
+
+/** To the page where column, kind, sheet or header are chosen. */
+function readLink(inbox: number, folder: string, file: string): Markup | false {
+  const path = uploadPath({ id: failedId(inbox, folder) });
+  return (
+    isSideFile(sideFileOf(file)) &&
+    html`<a href="${path}">Read it differently<span class="unseen">: ${file}</span></a>`
+  );
 }
 
 const PLACES: Readonly<Record<JobPlace, string>> = {
@@ -76,7 +93,7 @@ ${card(
   'Files',
   html`<p class="muted">In <code>${job.root}/${place}/${folder}</code></p>
 ${fileList(inbox, job)}
-${place === 'failed' && file !== null && html`<div class="doings">${againButton(inbox, folder, file, viewer, path)}</div>`}`,
+${place === 'failed' && file !== null && html`<div class="doings">${againButton(inbox, folder, file, viewer, path)} ${readLink(inbox, folder, file)}</div>`}`,
 )}
 </main>`;
   return page(`${name}: brand-enrich`, ICON, body, []);

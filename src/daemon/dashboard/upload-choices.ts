@@ -19,7 +19,7 @@ import { hiddenFields } from './plain-pages.js';
 
 /** Of its page, with these choices. */
 export function uploadPath({ id }: Pick<Upload, 'id'>, fields: readonly [string, string][] = []): string {
-  return `/uploads/${id}${fields.length === 0 ? '' : `?${new URLSearchParams(fields)}`}`;
+  return `/uploads/${encodeURIComponent(id)}${fields.length === 0 ? '' : `?${new URLSearchParams(fields)}`}`;
 }
 
 /** What a refused file needs: links that choose it, else the words of the message. */

@@ -61,7 +61,7 @@ ${noticeBanner(viewer.notice)}
 ${plan !== null && planParts(shown, plan, viewer)}
 ${plan?.found == null && actionsOf(shown, viewer)}
 </main>
-<footer class="foot"><p class="note">${sizeText(upload.size)}, for the inbox <code>${upload.root}</code>. A file that is not started is removed after a day. Logged under the name <bdi>${viewer.user}</bdi>.</p></footer>`;
+<footer class="foot"><p class="note">${sizeText(upload.size)}, for the inbox <code>${upload.root}</code>. ${upload.failed === undefined ? 'A file that is not started is removed after a day.' : 'A file that is not started stays among the failed ones.'} Logged under the name <bdi>${viewer.user}</bdi>.</p></footer>`;
   return page(`${upload.name}: brand-enrich`, [ICON, refresh], body, []);
 }
 
@@ -217,6 +217,6 @@ function actionsOf({ upload, choice, plan }: ShownUpload, viewer: Viewer): Marku
   const found = plan?.found ?? null;
   return html`<div class="ends">
 ${found !== null && actionButton(viewer, `${path}/start`, `Start: ${costText(found.plan)}`, [...fields, [SHOWN_COST, found.plan.spending?.maxCost ?? ''], ['back', uploadPath(upload, fields)]])}
-${actionButton(viewer, `${path}/discard`, 'Discard')}
+${upload.failed === undefined && actionButton(viewer, `${path}/discard`, 'Discard')}
 </div>`;
 }

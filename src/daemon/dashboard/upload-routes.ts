@@ -1,5 +1,6 @@
 /** Receiving files on the dashboard, their plans, and starting or discarding them. */
 import type { IncomingMessage } from 'node:http';
+import { join } from 'node:path';
 import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
@@ -8,6 +9,8 @@ import { BrandEnrichError, NeverStartError, usageProblem } from '../../core/erro
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { isMoreThan } from '../../run/lookups/spending.js';
+import { findFailed } from '../inbox/ended-jobs.js';
+import { dropAgain } from '../inbox/job-folder.js';
 import { choiceOf, type UploadPlans } from '../inbox/plan-upload.js';
 import { withTableEnding } from '../inbox/upload-name.js';
 import type { Upload, Uploads } from '../inbox/uploads.js';
@@ -49,7 +52,7 @@ export function addUploads(
   });
 
   app.get('/uploads/:id', async (context) => {
-    const upload = uploads.find(context.req.param('id'));
+    const upload = await findUpload(uploads, context.req.param('id'));
     if (upload === null) return context.text(`${GONE}; the dashboard is at /\n`, 404);
     const choice = choiceOf(new URL(context.req.url).searchParams);
     const plan = (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS)) ?? null;
@@ -58,6 +61,11 @@ export function addUploads(
 }
 
 const GONE = 'this file was started, discarded, or removed after a day';
+
+/** One that was sent, or a failed file. */
+async function findUpload(uploads: Uploads, id: string): Promise<Upload | null> {
+  return uploads.find(id) ?? findFailed(uploads.roots, id);
+}
 
 /** Reads what is asked, and answers an error of ours in words. */
 async function answering(
@@ -90,16 +98,15 @@ async function answering(
 
 /** Forms of the plan's page. */
 export function uploadActions({ uploads, plans }: UploadParts): Action[] {
-  function find(id = ''): Upload {
-    const upload = uploads.find(id);
+  function known(id: string, upload: Upload | null): Upload {
     if (upload !== null) return upload;
     throw new NeverStartError(usageProblem(GONE, id, 'see the runs on the dashboard'));
   }
   return [
     {
       path: '/uploads/:id/start',
-      async carryOut({ params, fields }) {
-        const upload = find(params.id);
+      async carryOut({ params: { id = '' }, fields }) {
+        const upload = known(id, await findUpload(uploads, id));
         const choice = choiceOf(fields);
         const found = plans.made(upload, choice)?.found ?? null;
         if (found === null) {
@@ -116,14 +123,17 @@ export function uploadActions({ uploads, plans }: UploadParts): Action[] {
         // The money that was shown is the most that it costs, whatever others spend meanwhile.
         const cap = overage > 0 && plan.spending !== null ? { maxCost: plan.spending.maxCost } : {};
         const settings = { ...choice, ...cap };
-        const name = await uploads.start(upload, withTableEnding(upload.name, format), settings);
+        const { root, folder } = upload;
+        const name = upload.failed
+          ? await dropAgain({ inbox: join(root, 'inbox') }, folder, settings)
+          : await uploads.start(upload, withTableEnding(upload.name, format), settings);
         return { path: '/', sentence: `${name} is in the inbox: ${costText(plan)}.`, subject: name };
       },
     },
     {
       path: '/uploads/:id/discard',
-      async carryOut({ params }) {
-        const upload = find(params.id);
+      async carryOut({ params: { id = '' } }) {
+        const upload = known(id, uploads.find(id));
         await uploads.discard(upload);
         return { path: '/', sentence: `${upload.name} was discarded.`, subject: upload.name };
       },

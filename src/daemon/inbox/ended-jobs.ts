@@ -10,8 +10,9 @@ import { z } from 'zod';
 import { readJson } from '../../core/json-text.js';
 import { openPlainFile, readPlainFile } from '../../core/plain-file.js';
 import type { RunRecord } from '../../stores/run-store.js';
-import { isErrorCode, lookAt, stemOf } from './inbox-file.js';
-import { jobFoldersIn, originalOf, REASON_FILE } from './job-folder.js';
+import { isErrorCode, isSideFile, lookAt, sideFileOf, stemOf } from './inbox-file.js';
+import { jobFoldersIn, originalOf, REASON_FILE, readRecord } from './job-folder.js';
+import type { Upload } from './uploads.js';
 
 export const JOB_PLACES = ['done', 'failed', 'waiting'] as const;
 export type JobPlace = (typeof JOB_PLACES)[number];
@@ -182,6 +183,29 @@ export async function listFailed(root: string) {
   };
   const files = await Promise.all(newest.map((each) => limit(read, each)));
   return { count: folders.length, files };
+}
+
+/** The id of a failed file among uploads. `inbox`: its number. */
+export function failedId(inbox: number, folder: string): string {
+  return `failed-${inbox}-${folder}`;
+}
+
+/**
+ * A failed file, to be read differently and started again like an upload. null: it is not there,
+ * or no settings file can be named after it.
+ */
+export async function findFailed(roots: readonly string[], id: string): Promise<Upload | null> {
+  const [, inbox, name = ''] = /^failed-(\d{1,4})-(.+)$/s.exec(id) ?? [];
+  const root = inbox === undefined ? undefined : roots[Number(inbox)];
+  if (root === undefined) return null;
+  const folder = (await foldersIn(root, 'failed')).find((each) => basename(each) === name);
+  const record = folder === undefined ? null : await readRecord(folder).catch(() => null);
+  if (folder === undefined || record === null || !isSideFile(sideFileOf(record.file))) return null;
+  const path = join(folder, record.file);
+  const facts = await lookAt(path);
+  if (facts?.kind !== 'file') return null;
+  const { file, under } = record;
+  return { id, root, folder, name: file, path, size: facts.size, at: endedAtOf(name), failed: { under } };
 }
 
 /**

@@ -12,6 +12,7 @@ import { link, mkdir, readdir, rename, rm, rmdir, unlink, writeFile } from 'node
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
 import { z } from 'zod';
+import { parseConfigFile } from '../../config/load-settings.js';
 import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { readJson } from '../../core/json-text.js';
 import { makeFolder } from '../../core/make-folder.js';
@@ -183,10 +184,15 @@ export async function putBack(folders: InboxFolders, job: Job): Promise<boolean>
 
 /**
  * Moves the original of a failed job, and its side file, back where it was dropped, without what
- * was made of it. Replaces nothing there: newer settings of the file count. Returns the file's
- * name. Throws `NeverStartError` when the file must stay where it is.
+ * was made of it. Replaces nothing there: newer settings of the file count. `settings`: added to
+ * its side file. Returns the file's name. Throws `NeverStartError` when the file must stay where it
+ * is.
  */
-export async function dropAgain({ inbox }: Pick<InboxFolders, 'inbox'>, folder: string): Promise<string> {
+export async function dropAgain(
+  { inbox }: Pick<InboxFolders, 'inbox'>,
+  folder: string,
+  settings: Readonly<Record<string, unknown>> = {},
+): Promise<string> {
   const record = await readRecord(folder);
   if (record === null) throw stays(folder, 'it is unclear which file is the original', BY_HAND);
   const { file, under } = record;
@@ -197,10 +203,21 @@ export async function dropAgain({ inbox }: Pick<InboxFolders, 'inbox'>, folder: 
   const [from, to] = [join(folder, file), placeOf(inbox, { name: file, under })];
   if ((await lookAt(to)) !== null)
     throw stays(file, 'the inbox has a file of this name', 'wait until that one is taken, or rename it');
+  const isChanged = Object.keys(settings).length > 0;
+  if (isChanged) {
+    const side = sideFileOf(from);
+    const known = await readPlainFile(side).then(
+      (text) => parseConfigFile(side, text).values,
+      () => ({}),
+    );
+    await writeAnew(side, `${JSON.stringify({ ...known, ...settings })}\n`);
+  }
   const hasSide = await link(sideFileOf(from), sideFileOf(to)).then(
     () => true,
     () => false,
   );
+  if (isChanged && !hasSide)
+    throw stays(file, 'the inbox has settings for a file of this name', `remove ${sideFileOf(to)}`);
   await link(from, to).catch(async (error: unknown) => {
     if (hasSide) await rm(sideFileOf(to), { force: true });
     if (isErrorCode(error, 'EEXIST', 'ENOENT'))
@@ -241,8 +258,11 @@ async function writeAnew(path: string, text: string | undefined): Promise<void> 
   if (text !== undefined) await writeFile(path, text, { flag: 'wx', flush: true });
 }
 
-/** Without a readable record it is derived from the files. null: there is no original. */
-async function readRecord(folder: string): Promise<JobRecord | null> {
+/**
+ * Without a readable record it is derived from the files. null: there is no original. Throws errors
+ * of the file system.
+ */
+export async function readRecord(folder: string): Promise<JobRecord | null> {
   const names = await readdir(folder);
   const noted = readJson(await readPlainFile(join(folder, NOTE)).catch(() => ''), recordShape);
   if (noted !== null) return names.includes(noted.file) ? noted : null;

@@ -14,6 +14,7 @@ import { planFile } from '../../run/plan-file.js';
 import { chooseFrom, namingTables } from '../../run/scan/open-table.js';
 import { openSpoolFolder } from '../../run/scan/spool-file.js';
 import type { RunSettings } from '../../stores/run-store.js';
+import { sideFileOf } from './inbox-file.js';
 import {
   applyFolderSettings,
   FOLDER_ENTRIES,
@@ -94,7 +95,7 @@ type PlanContext = Pick<DaemonContext, 'loaded' | 'service' | 'engine' | 'stateF
 const VALUES_SHOWN = 5;
 
 /** Throws errors that are bugs or outages, and `InterruptedError` when it is stopped. */
-async function planUpload({ root, folder, path }: Upload, choice: Choice, context: PlanContext) {
+async function planUpload({ root, folder, path, failed }: Upload, choice: Choice, context: PlanContext) {
   const { loaded, service, engine, stateFolder, stop } = context;
   const reading: Reading = { sheets: [], format: null, sheet: null, columns: [], clear: [] };
 
@@ -156,7 +157,10 @@ async function planUpload({ root, folder, path }: Upload, choice: Choice, contex
   }
 
   try {
-    const inboxSettings = await readFolderSettings(settingsFilesOf(root), loaded);
+    const inboxSettings = await readFolderSettings(
+      [...settingsFilesOf(root, failed?.under), sideFileOf(path)],
+      loaded,
+    );
     const form = { path: 'this form', values: choice };
     const settings = applyFolderSettings(form, { ...loaded, settings: inboxSettings });
     const found = await readByContent(settings, planAs, (clear) => reading.clear.push(clear));

@@ -39,6 +39,8 @@ export interface Upload {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly at: number;
+  /** It failed in the inbox and is in its folder there; `under`: see `SeenFile`. Absent: sent. */
+  readonly failed?: { readonly under: string | undefined };
 }
 
 export type Uploads = ReturnType<typeof createUploads>;

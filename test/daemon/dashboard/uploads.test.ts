@@ -12,6 +12,7 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FailFileError, NeverStartError } from '../../../src/core/errors.js';
 import { uploadActions } from '../../../src/daemon/dashboard/upload-routes.js';
+import { failedId } from '../../../src/daemon/inbox/ended-jobs.js';
 import { createUploads, UPLOADS_FOLDER } from '../../../src/daemon/inbox/uploads.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { PASSWORD, startDashboard, uploadPages } from './served.js';
@@ -343,6 +344,62 @@ describe('a start', () => {
     await press('1.5');
     expect(JSON.parse(await readFile(join(inbox, 'list.csv.json'), 'utf8'))).toEqual({ maxCost: '1.5' });
   });
+});
+
+describe('a failed file', () => {
+  const JOB = 'list-2026-11-20T11-22-47Z';
+  const PLAN = { spending: null, requests: { least: 1, most: 1 }, currency: null };
+
+  async function withFailed(name = 'list.csv') {
+    const scene = await withInboxes();
+    const folder = join(scene.root, 'failed', JOB);
+    await mkdir(folder, { recursive: true });
+    await writeFile(join(folder, name), 'symbol\nMETA\n');
+    await writeFile(join(folder, 'reason.txt'), 'Unclear.\n');
+    const plans = { made: () => ({ found: { plan: PLAN, format: 'csv', overage: 0 } }) } as never;
+    const [start, discard] = uploadActions({ uploads: scene.uploads, plans });
+    const fields = new URLSearchParams({ column: 'symbol', kind: 'crypto' });
+    const asked = { params: { id: failedId(0, JOB) }, fields };
+    return { ...scene, folder, inbox: join(scene.root, 'inbox'), start, discard, asked };
+  }
+
+  it('is started with the column that was chosen, and keeps its other settings', async () => {
+    const { folder, inbox, root, start, asked } = await withFailed();
+    await writeFile(join(folder, 'list.csv.json'), '{"kind": "ticker", /* theirs */ "maxRequests": 5}');
+    expect(await start?.carryOut(asked)).toMatchObject({ path: '/', subject: 'list.csv' });
+    expect((await readdir(inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
+    expect(JSON.parse(await readFile(join(inbox, 'list.csv.json'), 'utf8'))).toEqual({
+      column: ['symbol'],
+      kind: 'crypto',
+      maxRequests: 5,
+    });
+    expect(await readdir(join(root, 'failed'))).toEqual([]);
+    await expect(start?.carryOut(asked)).rejects.toBeInstanceOf(NeverStartError);
+  });
+
+  it('stays where it is beside newer settings in the inbox, which are of another choice', async () => {
+    const { folder, inbox, start, asked } = await withFailed();
+    await writeFile(join(inbox, 'list.csv.json'), '{"kind":"isin"}');
+    await expect(start?.carryOut(asked)).rejects.toThrow('the inbox has settings for a file of this name');
+    expect(await readdir(inbox)).toEqual(['list.csv.json']);
+    expect(await readdir(folder)).toContain('list.csv');
+  });
+
+  it('cannot be discarded, nor read differently when it can have no settings', async () => {
+    const { folder, discard, asked } = await withFailed();
+    await expect(discard?.carryOut(asked)).rejects.toBeInstanceOf(NeverStartError);
+    expect(await readdir(folder)).toContain('list.csv');
+    const { start, asked: other } = await withFailed('list.dat');
+    await expect(start?.carryOut(other)).rejects.toBeInstanceOf(NeverStartError);
+  });
+
+  it.each(['failed-0-..', 'failed-0-../done', 'failed-9-list', 'failed--1-x', 'failed-0-'])(
+    '%j is none',
+    async (id) => {
+      const { start, asked } = await withFailed();
+      await expect(start?.carryOut({ ...asked, params: { id } })).rejects.toBeInstanceOf(NeverStartError);
+    },
+  );
 });
 
 describe('uploads that nobody starts', () => {
