@@ -74,10 +74,13 @@ export async function namingTables(
   const isOurs = error instanceof NeverStartError || error instanceof FailFileError;
   if (!isOurs || !NO_TABLE.includes(error.code) || error.clear !== null) return error;
   if (path === '-' || options.sheet !== undefined) return error;
-  const others = (await sheetNames(path, options)).slice(1, 1 + SHEETS_TRIED);
+  // What is no file cannot be read again.
+  const again: IntakeOptions = { ...options, only: options.only ?? 'file' };
+  const names = await sheetNames(path, again).catch(() => []);
+  const others = names.slice(1, 1 + SHEETS_TRIED);
   const flags: string[] = [];
   for (const sheet of others)
-    if (await hasTable(path, { ...options, sheet }, scan)) flags.push(`--sheet ${shellWord(sheet)}`);
+    if (await hasTable(path, { ...again, sheet }, scan)) flags.push(`--sheet ${shellWord(sheet)}`);
   if (flags.length === 0) return error;
   const { code, subject, cause } = error;
   const what = `${error.what} in the first sheet`;

@@ -1,6 +1,7 @@
 /** Workbooks whose first sheet is no table: the error names the sheet that is one. */
+import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
 import { settingsLines } from '../../../src/daemon/inbox/inbox-verdict.js';
@@ -30,9 +31,17 @@ async function open(sheets: readonly Sheet[], sheet?: string) {
   const folder = await temporaryFolder();
   const input = join(folder, 'book.xlsx');
   await writeFile(input, (await writeXlsx({ sheets: [...sheets] })) as Uint8Array);
+  return openFile(input, sheet);
+}
+
+async function openFile(input: string, sheet?: string) {
   const intake = { hasHeader: true, skipLines: 0, limit: null, ...(sheet === undefined ? {} : { sheet }) };
   const scan = { requested: [], kind: null, prefix: 'brand_' };
-  const table = await openTable({ input, stdin: null, intake, scan }, folder, new AbortController().signal);
+  const table = await openTable(
+    { input, stdin: null, intake, scan },
+    dirname(input),
+    new AbortController().signal,
+  );
   await table.input.close();
   return table;
 }
@@ -75,6 +84,14 @@ it.each<[string, readonly Sheet[], string | undefined]>([
   await expect(open(sheets, sheet)).rejects.not.toMatchObject({
     todo: expect.stringMatching(/use --sheet '/),
   });
+});
+
+it.skipIf(process.platform === 'win32')('does not read a pipe again', async () => {
+  const input = join(await temporaryFolder(), 'pipe');
+  execFileSync('mkfifo', [input]);
+  const writing = writeFile(input, 'company,city\nAcme,Berlin\n');
+  await expect(openFile(input)).rejects.toMatchObject({ code: 'column-doubtful' });
+  await writing;
 });
 
 it('reads the first sheet that is a table without asking', async () => {
