@@ -11,7 +11,7 @@ import { parseCommandLine } from './config/command-line.js';
 import { type ConfigFile, loadSettings, readConfigFile, wantsJson } from './config/load-settings.js';
 import type { CommandName } from './config/setting.js';
 import { inheritedFlags, type Settings } from './config/settings.js';
-import type { CommandContext } from './context/open-context.js';
+import type { CommandContext } from './context/open-stores.js';
 import {
   BrandEnrichError,
   EXIT,

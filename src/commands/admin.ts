@@ -8,8 +8,8 @@ import {
   readAccountStatus,
   termsOf,
 } from '../context/account-status.js';
-import { spoolOf } from '../context/open-context.js';
 import { accountOf, knownNames } from '../context/open-service.js';
+import { spoolOf } from '../context/open-stores.js';
 import { accountDocument, answersDocument, runDocument, statusDocument } from '../context/status-document.js';
 import type { Document } from '../core/documents.js';
 import { type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';

@@ -1,7 +1,7 @@
 /** The arguments of every command, and the answer of commands that do no lookups. */
 import type { CommandName } from '../config/setting.js';
 import type { LoadedSettings } from '../config/settings.js';
-import { type CommandContext, openStores } from '../context/open-context.js';
+import { type CommandContext, openStores } from '../context/open-stores.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { printJson, printText } from '../core/terminal-text.js';

@@ -1,6 +1,6 @@
 /** `engine export` and `engine import`, in pages and batches: memory use is constant. */
 import { tmpdir } from 'node:os';
-import { openStores } from '../context/open-context.js';
+import { openStores } from '../context/open-stores.js';
 import { byteLines } from '../core/byte-lines.js';
 import { EXIT, type ExitCode, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';

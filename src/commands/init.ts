@@ -12,8 +12,8 @@ import { CONFIG_FILE, loadSettings, parseConfigFile } from '../config/load-setti
 import { Refusal } from '../config/parse-value.js';
 import { readToken, tokenValue } from '../config/secrets.js';
 import { SETTINGS, type SettingName, type Settings } from '../config/settings.js';
-import { openStores } from '../context/open-context.js';
 import { openClients } from '../context/open-service.js';
+import { openStores } from '../context/open-stores.js';
 import {
   BrandEnrichError,
   DeclinedError,

@@ -1,7 +1,7 @@
 /** `plan`: the same reading as `run`, nothing sent, in words or as JSON. */
 import { isLoopbackUrl } from '../config/address-values.js';
-import { openStores } from '../context/open-context.js';
 import { knownNames } from '../context/open-service.js';
+import { openStores } from '../context/open-stores.js';
 import type { Document } from '../core/documents.js';
 import { type ExitCode, FailFileError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';

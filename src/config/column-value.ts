@@ -1,6 +1,6 @@
 /** Kinds of values that say how a file is read and written. */
-import iconv from 'iconv-lite';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
+import { load } from '../core/load.js';
 import { nearest } from '../core/nearest.js';
 import { eachText, matching, oneText, Refusal } from './parse-value.js';
 
@@ -60,7 +60,8 @@ const NOT_OF_FILES = ['base64', 'hex', 'binary'];
 /** Any name that iconv-lite can decode a text file with. */
 export const encodingValue = oneText('NAME', (seen) => {
   const name = seen.toLowerCase();
-  if (iconv.encodingExists(seen) && !NOT_OF_FILES.includes(name)) return name;
+  const { encodingExists } = load('iconv-lite') as typeof import('iconv-lite');
+  if (encodingExists(seen) && !NOT_OF_FILES.includes(name)) return name;
   const write = 'the name of one, for example utf-8 or windows-1252';
   return new Refusal('an encoding', write, nearest(seen, COMMON_ENCODINGS));
 });

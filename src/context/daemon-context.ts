@@ -6,13 +6,8 @@ import type { SharedWorker } from '../run/enrich-request.js';
 import { stopAtSignal } from '../run/lookups/run-lookups.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
-import {
-  type CommandContext,
-  logOpened,
-  type OpenedContext,
-  openContext,
-  openState,
-} from './open-context.js';
+import { logOpened, type OpenedContext, openContext, openState } from './open-context.js';
+import type { CommandContext } from './open-stores.js';
 
 export interface DaemonContext extends Omit<OpenedContext, 'openWorker'> {
   readonly loaded: LoadedSettings;

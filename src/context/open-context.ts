@@ -1,54 +1,16 @@
 /** Opens everything that a command needs, in order; the releasers close it in reverse order. */
-import { join } from 'node:path';
-import type { ConfigFile } from '../config/load-settings.js';
-import { networkOf } from '../config/network.js';
-import type { CommandName } from '../config/setting.js';
-import type { LoadedSettings, Settings } from '../config/settings.js';
+import type { Settings } from '../config/settings.js';
 import { systemClock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import type { Streams } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { type OpenEngineOptions, openEngine } from '../engine/open-engine.js';
 import { openNotifier } from '../run/notices/notifier.js';
 import { createLookupWorker, type LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
 import { NOT_SERVED, openMetrics, openTraces } from './open-monitoring.js';
 import { type ClientFor, type OpenedService, openService } from './open-service.js';
-
-/** What the root gives to every command. */
-export interface CommandContext extends Streams {
-  readonly log: Log;
-  /** First signal: stop asking and taking work. */
-  readonly stop: AbortSignal;
-  /** How long to wait for requests in flight after it. */
-  readonly graceMs: (timeoutMs: number) => number;
-  readonly configFile: ConfigFile | null;
-  /** What relative paths count from. */
-  readonly folder: string;
-  /** Settings from flags and the process environment; `fallback` for variables that are not set. */
-  readonly load: (
-    command: CommandName,
-    flags: Record<string, unknown>,
-    fallback?: Readonly<Record<string, string>>,
-  ) => LoadedSettings;
-}
-
-/** A command's engine, by its settings and `other` options. Throws as opening an engine does. */
-export async function openStores(
-  settings: Settings,
-  { log, stop }: Pick<CommandContext, 'log' | 'stop'>,
-  releasers: Releasers,
-  other: Partial<OpenEngineOptions> = {},
-): Promise<Engine> {
-  const { engine: address, state: stateFolder, startEmpty: startsEmpty } = settings;
-  const { extraCa } = networkOf(settings);
-  const opening = { engine: address, stateFolder, startsEmpty, extraCa, log, stop, ...other };
-  const engine = await openEngine(opening);
-  releasers.push(() => engine.close());
-  return engine;
-}
+import { type CommandContext, openStores, spoolOf } from './open-stores.js';
 
 export type EngineContext = Readonly<Awaited<ReturnType<typeof openEngineContext>>>;
 
@@ -146,11 +108,6 @@ export function watched(
     const client = clientFor(service);
     return client && traces.watchClient(metrics.watchClient(client));
   };
-}
-
-/** Where paid answers wait that an engine could not take. */
-export function spoolOf(stateFolder: string): string {
-  return join(stateFolder, 'spool');
 }
 
 export interface WorkerContext {

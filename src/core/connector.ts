@@ -6,10 +6,10 @@
  * for CONNECT, and retries a proxy that hangs up without a pause (7.30: about 4,000 times a
  * second).
  */
-import { createRequire } from 'node:module';
 import type { LookupFunction, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { buildConnector } from 'undici';
+import { load } from './load.js';
 import { ConnectionFault, systemFault } from './system-error.js';
 
 export interface ProxyServer {
@@ -28,9 +28,6 @@ export interface Network {
 
 /** Without proxies and further certificates. */
 export const PLAIN_NETWORK: Network = { proxyFor: () => null, extraCa: null };
-
-/** Loaded on first use, so that commands without requests start sooner. */
-const load = createRequire(import.meta.url);
 
 /**
  * Options for `tls.connect`: `pem` is trusted besides Node's own roots. Node 20 drops those of

@@ -3,9 +3,9 @@
  * other character stays. Numbers keep their digits: `12345678901234567890` and `1.10` would not
  * survive `JSON.parse`. For valid JSON only, but for {@link readJson} and {@link findJsonFault}.
  */
-import { createRequire } from 'node:module';
 import type { ParseError } from 'jsonc-parser';
 import { attempt } from './lifecycle.js';
+import { load } from './load.js';
 
 /** One member of the outermost object. Positions are in the object's text. */
 export interface Member {
@@ -166,7 +166,7 @@ function endOfValue(text: string, start: number): number {
  */
 export function findJsonFault(text: string): { line: number; column: number } | null {
   // Loaded for a wrong text only.
-  const { parse } = createRequire(import.meta.url)('jsonc-parser') as typeof import('jsonc-parser');
+  const { parse } = load('jsonc-parser') as typeof import('jsonc-parser');
   const errors: ParseError[] = [];
   attempt(() => parse(text, errors, { disallowComments: true }), null);
   const [first] = errors;

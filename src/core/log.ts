@@ -3,15 +3,18 @@
  * out at the source. What is worth a line is decided where it happens.
  */
 import { dirname } from 'node:path';
-import pino from 'pino';
+import type { Logger } from 'pino';
 import { FailFileError } from './errors.js';
+import { load } from './load.js';
 import { makeFolder } from './make-folder.js';
 import { isNamedPipe } from './plain-file.js';
 import { jsonWithoutSecrets } from './secrets.js';
 import { systemWords } from './system-error.js';
 import { visibleJson } from './terminal-text.js';
 
-export type Log = pino.Logger;
+const { pino } = load('pino') as typeof import('pino');
+
+export type Log = Logger;
 
 /** Names of secrets, up to three levels deep: pino has no wildcard for any depth. */
 const SECRETS = ['token', 'authorization', 'Authorization'].flatMap((name) => [

@@ -1,9 +1,11 @@
 /** The chunk queue over a BullMQ queue, the same for every engine. */
-import { PRIORITY_LIMIT } from 'bullmq';
 import { succeeds } from '../core/lifecycle.js';
+import { load } from '../core/load.js';
 import type { BullChunkQueue, ChunkCounts, ChunkJob, ChunkPlace, ChunkQueue } from './engine.js';
 import { translated } from './store-calls.js';
 
+/** Identifiers in one job: many enough to make the queue cheap, few enough to repeat soon. */
+export const CHUNK_SIZE = 50;
 /** Only engine errors are thrown, and they pass. Failed lookups are counted in the chunk itself. */
 const JOB_OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 2_000 } } as const;
 /** How many of the next waiting chunks determine the current turn. */
@@ -11,40 +13,55 @@ const FRONT = 5;
 const LISTED_OF_RUN = 5_000;
 const LISTED_IDLE = 20_000;
 
-/** Closing it closes the BullMQ queue. `failure` translates errors of the queue's client. */
-export function createChunkQueue(queue: BullChunkQueue, failure: (error: unknown) => unknown): ChunkQueue {
-  const guarded = <T>(answer: Promise<T>) => translated(answer, failure);
+/**
+ * Opens the BullMQ queue at the first call and closes it with itself. `failure` translates errors
+ * of the queue's client.
+ */
+export function createChunkQueue(
+  open: () => Promise<BullChunkQueue>,
+  failure: (error: unknown) => unknown,
+): ChunkQueue {
+  let opening: Promise<BullChunkQueue> | null = null;
+  const on = async <T>(act: (queue: BullChunkQueue) => Promise<T>): Promise<T> => {
+    opening ??= open().catch((error: unknown) => {
+      opening = null;
+      throw error;
+    });
+    return translated(act(await opening), failure);
+  };
   return {
     async add(chunks, ahead) {
-      const first = firstTurn(await guarded(queue.getJobs(['prioritized'], 0, FRONT - 1, true)), ahead);
+      const { PRIORITY_LIMIT } = load('bullmq') as typeof import('bullmq');
+      const front = await on((queue) => queue.getJobs(['prioritized'], 0, FRONT - 1, true));
+      const first = firstTurn(front, ahead);
       // Not atomic; what is there already under its id is not added again.
       const jobs = chunks.map((data, index) => {
         const priority = Math.min(first + index, PRIORITY_LIMIT);
         return { name: 'chunk' as const, data, opts: { ...JOB_OPTIONS, jobId: jobIdOf(data), priority } };
       });
-      await guarded(queue.addBulk(jobs));
+      await on((queue) => queue.addBulk(jobs));
     },
     async chunksOf(run) {
       const states = ['waiting', 'delayed', 'active', 'prioritized'] as const;
-      const jobs = await guarded(queue.getJobs([...states], 0, LISTED_OF_RUN));
+      const jobs = await on((queue) => queue.getJobs([...states], 0, LISTED_OF_RUN));
       return jobs.flatMap((job) => (job?.data?.run === run ? [job.data.chunk] : []));
     },
     async idleChunks() {
-      const jobs = await guarded(queue.getJobs(['waiting', 'delayed', 'prioritized'], 0, LISTED_IDLE));
+      const jobs = await on((queue) => queue.getJobs(['waiting', 'delayed', 'prioritized'], 0, LISTED_IDLE));
       // One that was taken meanwhile is not there any more.
       return jobs.flatMap((job) => (job?.data ? [{ run: job.data.run, chunk: job.data.chunk }] : []));
     },
     async setAside(place) {
       const id = jobIdOf(place);
       // Looked up first: only an idle job has all that its last worker left.
-      if ((await guarded(queue.getJobState(id))) === 'active') return null;
-      const job = await guarded(queue.getJob(id));
-      if (!job || (await guarded(queue.remove(id))) !== 1) return null;
+      if ((await on((queue) => queue.getJobState(id))) === 'active') return null;
+      const job = await on((queue) => queue.getJob(id));
+      if (!job || (await on((queue) => queue.remove(id))) !== 1) return null;
       return isRepeated(job) ? { ...job.data, isRepeat: true } : job.data;
     },
-    withdraw: async (place) => (await guarded(queue.remove(jobIdOf(place)))) === 1,
-    counts: () => guarded(countChunks(queue)),
-    close: () => queue.close(),
+    withdraw: async (place) => (await on((queue) => queue.remove(jobIdOf(place)))) === 1,
+    counts: () => on(countChunks),
+    close: async () => (await opening)?.close(),
   };
 }
 

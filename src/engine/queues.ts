@@ -16,7 +16,10 @@ import { workerName } from './worker-sessions.js';
 type Connection = Pick<QueueOptions, 'connection' | 'prefix'>;
 
 export interface QueueBackend {
-  readonly classes: { readonly Queue: typeof Queue; readonly Worker: typeof Worker };
+  /** Loads them at its first call. */
+  classes(): { readonly Queue: typeof Queue; readonly Worker: typeof Worker };
+  /** Where only `isReadOnly` opened the engine: brings BullMQ's own schema up to date. */
+  prepare(): Promise<void>;
   /** The connection of all queues. */
   queueConnection(): Connection;
   /** The connection of one worker, and its release after the worker has closed. */
@@ -65,7 +68,7 @@ export function createQueues(
   const workers = new Map<Pick<Worker, 'close' | 'disconnect'>, () => Promise<void>>();
 
   function openQueue<D, N extends string>(name: string, traced?: Telemetry): Queue<D, void, N, D, void, N> {
-    const queue = new backend.classes.Queue<D, void, N, D, void, N>(name, {
+    const queue = new (backend.classes().Queue)<D, void, N, D, void, N>(name, {
       ...backend.queueConnection(),
       defaultJobOptions: JOB_OPTIONS,
       streams: { events: { maxLen: EVENTS_KEPT } },
@@ -85,7 +88,7 @@ export function createQueues(
     traced?: Telemetry,
   ): Worker<D, void, N> {
     const { connection, release } = backend.workerConnection();
-    const worker = new backend.classes.Worker<D, void, N>(name, processor, {
+    const worker = new (backend.classes().Worker)<D, void, N>(name, processor, {
       ...connection,
       ...WORKER_OPTIONS,
       name: workerName(Date.now()),
@@ -107,13 +110,18 @@ export function createQueues(
 
   /** A queue of scheduled jobs that is opened for one call. */
   async function on<T>(name: string, act: (queue: ScheduledJobQueue) => Promise<T>): Promise<T> {
+    await backend.prepare();
     const queue = openQueue<ScheduledJobData, 'tick'>(name);
     return translated(act(queue), failure).finally(() => inTime(queue.close()));
   }
 
   return {
     openQueue: (name) => openQueue<ChunkData, 'chunk'>(name, telemetry),
-    openChunkQueue: (name) => createChunkQueue(openQueue<ChunkData, 'chunk'>(name, telemetry), failure),
+    openChunkQueue: (name) =>
+      createChunkQueue(
+        () => backend.prepare().then(() => openQueue<ChunkData, 'chunk'>(name, telemetry)),
+        failure,
+      ),
     openWorker: (name, processor, concurrency) =>
       openWorker<ChunkData, 'chunk'>(name, processor, concurrency, telemetry),
     openScheduledJobWorker: (name, processor, concurrency) =>

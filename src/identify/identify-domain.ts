@@ -5,10 +5,11 @@
  * whichever we took could be the wrong one to pay for.
  */
 import { isIP } from 'node:net';
-import { parse } from 'tldts';
-import { toASCII } from 'tr46';
 import type { Identified } from '../core/identifier.js';
+import { load } from '../core/load.js';
 import { asIdentifier, invalid } from './clean-cell.js';
+
+const { parse } = load('tldts') as typeof import('tldts');
 
 const SCHEME = /^([a-z][a-z0-9+.-]{0,30}):[/\\]{2}/i;
 /** Another scheme names something else: `android-app://com.acme.shop` is not acme.shop. */
@@ -178,6 +179,8 @@ function findRegistrable(host: string): Identified {
  */
 function normalForm(lower: string): string {
   if (/^\p{ASCII}*$/u.test(lower) && !lower.includes('xn--')) return lower;
+  // Its tables are large, and most files do without.
+  const { toASCII } = load('tr46') as typeof import('tr46');
   return toASCII(lower, { checkBidi: true, checkJoiners: true }) ?? '';
 }
 

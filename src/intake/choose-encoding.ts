@@ -5,10 +5,9 @@
  * text otherwise is likelier. Other code pages are never guessed, only named.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
-import { analyse } from 'chardet';
-import iconv from 'iconv-lite';
 import { FailFileError, NeverStartError } from '../core/errors.js';
-import { utf8Length, wholeUtf8 } from './strict-decoder.js';
+import { load } from '../core/load.js';
+import { iconv, utf8Length, wholeUtf8 } from './strict-decoder.js';
 
 export interface ChosenEncoding {
   readonly encoding: string;
@@ -36,7 +35,7 @@ export function checkEncodingName(name: string): string {
   const key = name.toLowerCase().replace(/[^a-z0-9]/g, '');
   const alias = ALIASES.get(key);
   if (alias !== undefined) return alias;
-  if (!NO_TEXT.has(key) && iconv.encodingExists(key)) return name.toLowerCase();
+  if (!NO_TEXT.has(key) && iconv().encodingExists(key)) return name.toLowerCase();
   throw new NeverStartError({
     code: 'usage-invalid',
     what: 'unknown encoding',
@@ -137,12 +136,15 @@ function sniffCodePage(name: string, stretch: Buffer): string {
   // UTF-8 with damage is read strictly, so that the place is named.
   if (valid >= broken) return 'utf-8';
 
-  const western = iconv.decode(stretch, 'windows-1252');
+  const { analyse } = load('chardet') as typeof import('chardet');
+  const western = iconv().decode(stretch, 'windows-1252');
   const matches = analyse(stretch)
-    .filter((it) => !/^(ASCII|UTF-.*)$/.test(it.name) && iconv.encodingExists(it.name))
+    .filter((it) => !/^(ASCII|UTF-.*)$/.test(it.name) && iconv().encodingExists(it.name))
     .map((it) => ({ ...it, isWestern: /^(ISO-8859-1|windows-1252)$/.test(it.name) }));
   const share = Math.max(0, ...matches.filter((it) => it.isWestern).map((it) => it.confidence));
-  const rivals = matches.filter((it) => it.confidence > share && iconv.decode(stretch, it.name) !== western);
+  const rivals = matches.filter(
+    (it) => it.confidence > share && iconv().decode(stretch, it.name) !== western,
+  );
   // Many whole UTF-8 characters among the rest: two encodings in one file, or an Asian one.
   const isMixed = valid * 10 >= broken;
   if (rivals.length === 0 && !isMixed && !western.includes('\ufffd')) return 'windows-1252';
@@ -171,7 +173,7 @@ function sniffUtf16(head: Buffer): string | null {
   const plain = countBytes(head, (byte) => (byte >= 32 && byte < 127) || (byte >= 9 && byte <= 13));
   if (even + odd < pairs / 4 && plain > (head.length - even - odd) * 0.9) return null;
   const encoding = odd > even ? 'utf-16le' : 'utf-16be';
-  const text = iconv.decode(head.subarray(0, pairs * 2), encoding, { stripBOM: false });
+  const text = iconv().decode(head.subarray(0, pairs * 2), encoding, { stripBOM: false });
   const isSensible = !/[^\P{Cc}\t\r\n]/u.test(text) && !/\p{Surrogate}/u.test(text.slice(0, -1));
   return isSensible && (pairs < 200 || /[\r\n]/.test(text)) ? encoding : null;
 }

@@ -4,8 +4,10 @@
  * ends with the line on which its faulty cell begins, and reading resumes on the next line.
  * csv-parse reads the cells of a record that holds doubled quotes.
  */
-import { parse } from 'csv-parse/sync';
+import { load } from '../core/load.js';
 import { CharFinder, LineFinder, type LineMode } from './line-finder.js';
+
+const { parse } = load('csv-parse/sync') as typeof import('csv-parse/sync');
 
 // Beyond these limits a stray quote or a wrong file is far more likely than data.
 /** One cell, in bytes of UTF-8. */

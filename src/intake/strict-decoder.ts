@@ -3,7 +3,10 @@
  * belong to the encoding stops the reading and says where.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
-import iconv from 'iconv-lite';
+import { load } from '../core/load.js';
+
+/** Tables of code pages, which UTF-8 and UTF-16 do without. */
+export const iconv = () => load('iconv-lite') as typeof import('iconv-lite');
 
 export interface StrictDecoder {
   /** The text of these bytes; an unfinished character waits. Throws {@link EncodingFault}. */
@@ -105,7 +108,7 @@ function decodeUtf16(bytes: Buffer, isBigEndian: boolean): Decoded {
 
 /** Code pages by iconv-lite, which writes U+FFFD, that none of them has, for what means nothing. */
 function createTableDecoder(encoding: string): StrictDecoder {
-  const decoder = iconv.getDecoder(encoding, { stripBOM: false });
+  const decoder = iconv().getDecoder(encoding, { stripBOM: false });
   const isAsciiBased = encoding === 'windows-1252' || encoding === 'iso-8859-1';
   let offset = 0;
   return {
@@ -117,7 +120,7 @@ function createTableDecoder(encoding: string): StrictDecoder {
       const faultAt = isPlain ? -1 : text.indexOf('\ufffd');
       if (faultAt >= 0) {
         const textBefore = text.slice(0, faultAt);
-        const at = iconv.encode(textBefore, encoding).length;
+        const at = iconv().encode(textBefore, encoding).length;
         throw new EncodingFault(offset + at, bytes.toString('hex', at, at + 1), textBefore);
       }
       offset += bytes.length;

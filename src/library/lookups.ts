@@ -10,13 +10,14 @@ import { type Identifier, identifierText } from '../core/identifier.js';
 import { keepRunning } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { AnswerSource, Freshness } from '../core/outcome.js';
+import { CHUNK_SIZE } from '../engine/chunk-queue.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { createPatience } from '../engine/patience.js';
 import type { Brand } from '../lookup/brand.js';
 import { type OutcomeKey, RETRY_LATER_REASON } from '../stores/outcome-store.js';
 import { unpackProfile } from '../stores/profile-codec.js';
 import { freshnessOf, type LookupFailure } from '../stores/run-store.js';
-import { CHUNK_SIZE, type LookupWorker } from '../worker/lookup-worker.js';
+import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { FetchedAnswer, WorkerListener } from '../worker/worker-listener.js';
 import type { ProgramRun, ProgramRuns } from './program-runs.js';
 

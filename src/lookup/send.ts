@@ -4,10 +4,10 @@
  * second paid request), every wait bounded, bodies capped.
  */
 
-import { createRequire } from 'node:module';
 import { brotliDecompressSync, gunzipSync, inflateRawSync, inflateSync } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { createConnector, type Network, PLAIN_NETWORK } from '../core/connector.js';
+import { load } from '../core/load.js';
 import { type FaultKind, systemFault } from '../core/system-error.js';
 import { pathBeforeRoutes } from './protocol.js';
 
@@ -62,7 +62,7 @@ const STOPPED = 'stopped before the answer arrived';
 
 export function createHttpSend(options: HttpSendOptions) {
   // Loaded when a client is made: commands that only look start sooner.
-  const { Pool } = createRequire(import.meta.url)('undici') as typeof import('undici');
+  const { Pool } = load('undici') as typeof import('undici');
   const { connections, timeoutMs, maxBodyBytes = 1_048_576, network = PLAIN_NETWORK } = options;
   const base = new URL(options.baseUrl);
   const prefix = pathBeforeRoutes(base.pathname);

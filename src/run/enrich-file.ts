@@ -15,7 +15,7 @@ import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { type LookupsContext, runLookups } from './lookups/run-lookups.js';
 import { takeWaves } from './lookups/sweep.js';
 import { columnsFor } from './output/columns.js';
-import { assertPlaces, formatOfName, outputNames } from './output/output-names.js';
+import { assertPlaces, namesOfRun } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
 import { createRenderer } from './output/render.js';
 import { writeOutput } from './output/write-output.js';
@@ -152,15 +152,14 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
 }
 
 /** How rows are written, and where. */
-export function planOutput(
+function planOutput(
   { input: path, output: asked, scan: { prefix } }: Pick<EnrichRequest, 'input' | 'output' | 'scan'>,
   input: Input,
   scan: Scan,
 ) {
+  const { fields, escapeFormulas, errorsInclude, minQuality } = asked;
   const { shape } = input;
-  const { isGzip, format: inputFormat } = shape;
-  const { path: output, fields, escapeFormulas, errorsInclude, minQuality, errors, report } = asked;
-  const format = asked.format ?? formatOfName(output ?? '') ?? inputFormat;
+  const { format, names } = namesOfRun(path, shape, asked);
   const plan: OutputPlan = {
     input: shape,
     format,
@@ -174,7 +173,7 @@ export function planOutput(
     hasSurplus: scan.counts.long > 0,
     allColumns: scan.columns,
   };
-  return { plan, names: outputNames({ input: path, isGzip, inputFormat, output, format, errors, report }) };
+  return { plan, names };
 }
 
 /** Too many failures, and answers of no use, are none even where no row is left to ask for. */

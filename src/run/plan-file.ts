@@ -5,11 +5,10 @@ import type { Engine } from '../engine/engine.js';
 import { useOf } from '../ledger/policy.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunSettings } from '../stores/run-store.js';
-import { planOutput } from './enrich-file.js';
 import { type EnrichRequest, type EnrichSurroundings, runKey } from './enrich-request.js';
 import { type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
 import { estimateSpending } from './lookups/spending.js';
-import { assertPlaces, type OutputNames } from './output/output-names.js';
+import { assertPlaces, namesOfRun, type OutputNames } from './output/output-names.js';
 import { inputFacts, openAndScan, type Scan } from './scan/scan.js';
 
 export interface PlanRequest
@@ -36,7 +35,7 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
   return withReleasers(async (releasers) => {
     const quiet = { stop, onRows: () => undefined };
     const { input, scan } = await openAndScan(request, request.table, quiet, releasers);
-    const { names } = planOutput(request, input, scan);
+    const { names } = namesOfRun(request.input, input.shape, request.output);
     const unwritable = await whyUnwritable(request.input, names);
     const { wanted } = scan.answers;
     const known = await openAccount(request, stores, scan.contentHash);

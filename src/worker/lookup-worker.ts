@@ -5,12 +5,12 @@
 import { randomBytes } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
-import { DelayedError } from 'bullmq';
 import pLimit from 'p-limit';
 import type { Clock } from '../core/clock.js';
 import { createReleasers, withinDeadline } from '../core/lifecycle.js';
+import { load } from '../core/load.js';
 import type { Log } from '../core/log.js';
-import { isRepeated, promoteParked } from '../engine/chunk-queue.js';
+import { CHUNK_SIZE, isRepeated, promoteParked } from '../engine/chunk-queue.js';
 import type { ChunkData, ChunkJob, Engine } from '../engine/engine.js';
 import { type Governor, SharedGovernor } from '../ledger/governor.js';
 import { RULES } from '../ledger/rules.js';
@@ -30,8 +30,6 @@ import { createRunTallies } from './run-tallies.js';
 import { createServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
-/** Identifiers in one job: many enough to make the queue cheap, few enough to repeat soon. */
-export const CHUNK_SIZE = 50;
 /** How long a chunk of a service that this worker does not ask is left alone. */
 const NOT_OURS_MS = 5_000;
 /** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
@@ -170,6 +168,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     if (signal?.aborted) throw new Error('the lock of this chunk was lost');
     await job.updateData(result.data);
     await job.moveToDelayed(clock.now() + result.waitMs, token);
+    const { DelayedError } = load('bullmq') as typeof import('bullmq');
     throw new DelayedError();
   }
 

@@ -1,6 +1,7 @@
 /** Workers on a real queue: BullMQ on Redis, with the local service in this process. */
 import { readdir } from 'node:fs/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { CHUNK_SIZE } from '../../src/engine/chunk-queue.js';
 import type { ChunkJob, ChunkProcessor, Engine } from '../../src/engine/engine.js';
 import type { Client } from '../../src/lookup/client.js';
 import { readAnswer } from '../../src/lookup/read-answer.js';
@@ -8,7 +9,6 @@ import type { NewOutcome } from '../../src/stores/outcome-store.js';
 import { unpackProfile } from '../../src/stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
 import { spoolAnswers, spoolFolderOf } from '../../src/worker/answer-spool.js';
-import { CHUNK_SIZE } from '../../src/worker/lookup-worker.js';
 import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
 import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';

@@ -10,7 +10,6 @@
  */
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-import { z } from 'zod';
 import { type ConfigFile, findSettings, parseConfigFile } from '../../config/load-settings.js';
 import type { SettingGroup } from '../../config/setting.js';
 import { findFieldProblems } from '../../config/setting-rules.js';
@@ -123,8 +122,11 @@ const SCOPE = 'closed-inbox';
 /** Rewritten with every look at the inbox; an older one is of a watcher that has ended. */
 const FORGOTTEN_AFTER_MS = 60_000;
 
-const recordShape = z.object({ host: z.string(), folder: z.string(), why: z.string() });
-type ClosedInbox = z.infer<typeof recordShape>;
+interface ClosedInbox {
+  readonly host: string;
+  readonly folder: string;
+  readonly why: string;
+}
 
 /** Notes why the inbox of `folder` is closed; null: it is open. Never rejects. */
 export function createClosedNote(keyValues: KeyValueStore, folder: string) {
@@ -148,7 +150,7 @@ export async function listClosedInboxes(keyValues: Pick<KeyValueStore, 'list'>):
   const found = await keyValues.list(SCOPE);
   return found
     .filter(({ ageMs }) => ageMs <= FORGOTTEN_AFTER_MS)
-    .map(({ text }) => recordShape.parse(JSON.parse(text)));
+    .map(({ text }) => JSON.parse(text) as ClosedInbox);
 }
 
 /** Why the inbox with this folder on this machine is closed; null: it is open. */

@@ -9,7 +9,7 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { z } from 'zod';
 import { type ConfigFile, SCHEDULES_KEY } from '../../config/load-settings.js';
-import type { CommandContext } from '../../context/open-context.js';
+import type { CommandContext } from '../../context/open-stores.js';
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
 import type { Schedule, ScheduleBook } from './schedule-book.js';

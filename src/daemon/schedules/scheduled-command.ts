@@ -6,7 +6,7 @@ import { resolve } from 'node:path';
 import { maskTokenPath } from '../../config/address-values.js';
 import { parseCommandLine } from '../../config/command-line.js';
 import { SETTING_ENTRIES } from '../../config/settings.js';
-import type { CommandContext } from '../../context/open-context.js';
+import type { CommandContext } from '../../context/open-stores.js';
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
 import { isScheduleName, type Schedule } from './schedule-book.js';
 import { findCronProblem, isTimeZone, unknownStamps } from './schedule-times.js';

@@ -3,13 +3,9 @@ import { hostname } from 'node:os';
 import { dirname } from 'node:path';
 import type { Settings } from '../../config/settings.js';
 import type { DaemonContext } from '../../context/daemon-context.js';
-import {
-  type CommandContext,
-  type EngineContext,
-  openLookupWorker,
-  watched,
-} from '../../context/open-context.js';
+import { type EngineContext, openLookupWorker, watched } from '../../context/open-context.js';
 import { openService } from '../../context/open-service.js';
+import type { CommandContext } from '../../context/open-stores.js';
 import { countOf } from '../../core/figures.js';
 import { withReleasers } from '../../core/lifecycle.js';
 import { makeFolder } from '../../core/make-folder.js';

@@ -10,13 +10,16 @@ import { realpath } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
-import { Client, type ClientConfig } from 'pg';
+import type { Client, ClientConfig } from 'pg';
 import { errorText, FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
+import { load } from '../../core/load.js';
 import { SESSION_OPTIONS } from '../postgres/postgres-server.js';
 import { findData, SERVER_ROLE, type ServerFolders, serverFolders } from './data-folder.js';
 import { HEARTBEAT_FILE, HEARTBEAT_MS, SOCKET_PORT, socketFolder } from './server-process.js';
 import { serverUser } from './server-user.js';
+
+const pg = load('pg') as typeof import('pg');
 
 /** Advisory locks: the first number is ours, the second says which. */
 const LOCKS = 0x6272616e;
@@ -89,7 +92,7 @@ async function tryLock(session: Client, lock: `pg_try_advisory_lock${'' | '_shar
 }
 
 function newSession(connection: ClientConfig, application_name: string): Client {
-  const session = new Client({
+  const session = new pg.Client({
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     ...connection,
     application_name,

@@ -44,6 +44,7 @@ const MIGRATION_LOCK = 0x62656e6d;
 
 /** Throws {@link unfit} for a later schema, which is at `subject`. */
 export async function migrate(session: ClientBase, subject: string): Promise<void> {
+  if ((await readVersion(session)) === STEPS.length) return;
   await session.query('BEGIN');
   try {
     await session.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
@@ -51,10 +52,7 @@ export async function migrate(session: ClientBase, subject: string): Promise<voi
     await session.query(
       'CREATE TABLE IF NOT EXISTS brand_enrich.migration (version int PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',
     );
-    const { rows } = await session.query(
-      'SELECT coalesce(max(version), 0) AS version FROM brand_enrich.migration',
-    );
-    const version = Number(rows[0]?.version);
+    const version = await readVersion(session);
     if (version > STEPS.length) {
       const what = `a later release created the schema brand_enrich (version ${version}; this release knows ${STEPS.length})`;
       throw unfit(what, subject, 'upgrade brand-enrich on this machine');
@@ -70,4 +68,14 @@ export async function migrate(session: ClientBase, subject: string): Promise<voi
     await session.query('ROLLBACK').catch(() => undefined);
     throw error;
   }
+}
+
+/** 0: there are no tables yet. */
+async function readVersion(session: ClientBase): Promise<number> {
+  const { rows } = await session.query("SELECT to_regclass('brand_enrich.migration') IS NULL AS is_new");
+  if (rows[0]?.is_new) return 0;
+  const { rows: versions } = await session.query(
+    'SELECT coalesce(max(version), 0) AS version FROM brand_enrich.migration',
+  );
+  return Number(versions[0]?.version);
 }

@@ -1,16 +1,10 @@
 /** The engine on a PostgreSQL server: BullMQ's Postgres backend and our SQL on one `pg` pool. */
-import {
-  createPostgresBackend,
-  type PgPool,
-  type Queue,
-  runMigrations,
-  type Worker,
-  withBackend,
-} from 'bullmq';
+import type { PgPool } from 'bullmq';
 import type { Pool, PoolClient } from 'pg';
 import { type Clock, idleClock } from '../../core/clock.js';
 import { BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
 import { orRelease } from '../../core/lifecycle.js';
+import { load } from '../../core/load.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
 import type { Engine, EngineOptions } from '../engine.js';
@@ -81,22 +75,38 @@ export async function openEngineOn(
     const calls = createSqlCalls(server, pool, clockOffsetMs);
     // A server that lets us in and then ends the session is unavailable for a moment, and no more.
     const patience = createPatience({ log, stop });
-    const warnings = await patience(async () => {
-      const client = await translated(pool.connect(), failure);
+    const inSession = async <T>(act: (session: PoolClient) => Promise<T>): Promise<T> => {
+      const session = await translated(pool.connect(), failure);
       let isLost = true;
       try {
-        const warned = await prepare(client, server);
+        const result = await act(session);
         isLost = false;
-        return warned;
+        return result;
       } finally {
-        client.release(isLost);
+        session.release(isLost);
       }
-    });
-    await patience(() => calls.call('tidy'));
-    releasers.push(keepTidy(calls, options.upkeepClock ?? idleClock, log));
+    };
+    const warnings = await patience(() =>
+      inSession((session) =>
+        upgrading(server, async () => {
+          const facts = await readServerFacts(session);
+          requireVersion(facts, address);
+          await migrate(session, address);
+          if (isReadOnly !== true) await migrateQueues(session);
+          return durabilityWarnings(facts);
+        }),
+      ),
+    );
+    if (isReadOnly !== true) {
+      await patience(() => calls.call('tidy'));
+      releasers.push(keepTidy(calls, options.upkeepClock ?? idleClock, log));
+    }
     const stores = createStores(calls);
     const id = await patience(() => engineId(stores.keyValues, isReadOnly));
-    const queues = createQueues(backendOn(pool), { failure, log, telemetry, isReadOnly });
+    const prepareQueues = async () => {
+      if (isReadOnly === true) await inSession((session) => upgrading(server, () => migrateQueues(session)));
+    };
+    const queues = createQueues(backendOn(pool, prepareQueues), { failure, log, telemetry, isReadOnly });
     releasers.push(() => queues.close());
     return {
       id,
@@ -116,16 +126,18 @@ export async function openEngineOn(
 }
 
 /** Shared by all queues and workers; every session has `bullmq` in its search path. */
-function backendOn(pool: Pool): QueueBackend {
-  // The backend is a type parameter of BullMQ's classes, whose methods are the same on each; and
-  // BullMQ has its own types for the part of `pg` that it uses.
-  const classes = withBackend(createPostgresBackend) as unknown as {
-    Queue: typeof Queue;
-    Worker: typeof Worker;
-  };
+function backendOn(pool: Pool, prepare: QueueBackend['prepare']): QueueBackend {
   const connection = { connection: pool as unknown as PgPool };
+  let classes: ReturnType<QueueBackend['classes']> | undefined;
   return {
-    classes,
+    prepare,
+    classes() {
+      const { withBackend, createPostgresBackend } = load('bullmq') as typeof import('bullmq');
+      // The backend is a type parameter of BullMQ's classes, whose methods are the same on each;
+      // and BullMQ has its own types for the part of `pg` that it uses.
+      classes ??= withBackend(createPostgresBackend) as unknown as NonNullable<typeof classes>;
+      return classes;
+    },
     queueConnection: () => connection,
     workerConnection: () => ({ connection, release: async () => undefined }),
     close: async () => undefined,
@@ -170,15 +182,24 @@ async function connect(pool: Pool, { address, redact }: PostgresServer): Promise
   });
 }
 
-/** Checks the server and brings both schemas up to date; what it warns of. */
-async function prepare(client: PoolClient, server: PostgresServer): Promise<string[]> {
+/**
+ * Brings BullMQ's schema up to date. One look suffices nearly always; BullMQ's own way locks its
+ * table of versions each time.
+ */
+async function migrateQueues(session: PoolClient): Promise<void> {
+  const bullmq = load('bullmq') as typeof import('bullmq');
+  const version = await bullmq.assertSchemaCompatibility(session).catch((error: unknown) => {
+    if (error instanceof bullmq.SchemaMigrationRequiredError) return 0;
+    throw error;
+  });
+  if (version < bullmq.LATEST_SCHEMA_VERSION) await bullmq.runMigrations(session);
+}
+
+/** Throws {@link unfit} when a schema cannot be brought up to date. */
+async function upgrading<T>(server: PostgresServer, upgrade: () => Promise<T>): Promise<T> {
   const { address, redact } = server;
   try {
-    const facts = await readServerFacts(client);
-    requireVersion(facts, address);
-    await runMigrations(client);
-    await migrate(client, address);
-    return durabilityWarnings(facts);
+    return await upgrade();
   } catch (error) {
     if (error instanceof BrandEnrichError) throw error;
     const known = storeFailure(server, error);

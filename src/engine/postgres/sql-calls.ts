@@ -4,13 +4,16 @@
  * the schema `bullmq`.
  */
 import { Socket } from 'node:net';
-import { Pool } from 'pg';
+import type { Pool as PgPool } from 'pg';
 import { errorText } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
+import { load } from '../../core/load.js';
 import type { Log } from '../../core/log.js';
 import { type StoreCalls, translated } from '../store-calls.js';
 import type { PostgresServer } from './postgres-server.js';
 import { storeFailure } from './store-failure.js';
+
+const { Pool } = load('pg') as typeof import('pg');
 
 const CONNECT_TIMEOUT_MS = 5_000;
 /** A call that takes longer has failed: the network is gone or the server hangs. */
@@ -49,7 +52,11 @@ export function openPool({ connection, sessions }: PostgresServer, log: Log) {
 }
 
 /** Every function gets `clockOffsetMs` first: what tests add to the store's clock. */
-export function createSqlCalls(server: PostgresServer, pool: Pool, clockOffsetMs: () => number): StoreCalls {
+export function createSqlCalls(
+  server: PostgresServer,
+  pool: PgPool,
+  clockOffsetMs: () => number,
+): StoreCalls {
   const roundTrips = { count: 0 };
   const calls: StoreCalls = {
     address: server.address,

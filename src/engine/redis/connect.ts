@@ -6,11 +6,11 @@
  * a reconnect by default, and no permit must be taken for a caller that no longer listens. BullMQ's
  * producers fail at once instead of queueing up, its workers wait for as long as it takes.
  */
-import type { RedisOptions } from 'ioredis';
-import { Redis } from 'ioredis';
+import type { Redis, RedisOptions } from 'ioredis';
 import { trusting } from '../../core/connector.js';
 import { FailFileError, NeverStartError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
+import { load } from '../../core/load.js';
 import type { Log } from '../../core/log.js';
 import { systemWords } from '../../core/system-error.js';
 import { storeFailure } from './store-failure.js';
@@ -48,7 +48,8 @@ export interface ConnectOptions {
 
 /** Opens (`store`: on `connect`) and reconnects on its own; logs errors once per outage. */
 export function createConnection({ url, address, use, log, extraCa }: ConnectOptions): Redis {
-  const redis = new Redis(url, {
+  const ioredis = load('ioredis') as typeof import('ioredis');
+  const redis = new ioredis.Redis(url, {
     ...OPTIONS_OF_USE[use],
     // With this option ioredis would use TLS for a `redis://` address too.
     ...(extraCa !== null && /^rediss:/i.test(url) ? { tls: trusting(extraCa) } : {}),

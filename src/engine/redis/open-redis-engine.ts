@@ -1,6 +1,6 @@
 /** One connection for the stores, checked before anything relies on it, and BullMQ beside it. */
-import { Queue, Worker } from 'bullmq';
 import type { Redis } from 'ioredis';
+import { load } from '../../core/load.js';
 import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, engineId } from '../engine-stores.js';
 import { createQueues, type QueueBackend } from '../queues.js';
@@ -82,7 +82,8 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
 function backendOn(connect: Omit<ConnectOptions, 'use'>, prefix: string): QueueBackend {
   let producer: Redis | undefined;
   return {
-    classes: { Queue, Worker },
+    classes: () => load('bullmq') as typeof import('bullmq'),
+    prepare: async () => undefined,
     queueConnection() {
       // Shared by all queues: BullMQ leaves a connection that it was handed open.
       producer ??= createConnection({ ...connect, use: 'producer' });

@@ -1,11 +1,11 @@
 /** The possible cost of a run, and its limits by quota, overage and caps, before it spends. */
 import { costOf, requestsFor } from '../../core/decimal.js';
 import { countOf } from '../../core/figures.js';
+import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import type { Engine } from '../../engine/engine.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { overageLeftFor, spentOf } from '../../ledger/policy.js';
 import type { RunSettings } from '../../stores/run-store.js';
-import { CHUNK_SIZE } from '../../worker/lookup-worker.js';
 import type { TrialResult } from './trial.js';
 
 type SpendingEstimate = Readonly<ReturnType<typeof estimateSpending>>;

@@ -1,9 +1,9 @@
 /** Sweeps over missing identifiers until each is answered, failed or deferred. Parks, resumes. */
 import { InterruptedError } from '../../core/errors.js';
+import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import { overageLeftFor, roomOf } from '../../ledger/policy.js';
 import type { RunHalt } from '../../stores/run-store.js';
 import { doubtful, isUnprovenReason, unproven } from '../../worker/halt-reasons.js';
-import { CHUNK_SIZE } from '../../worker/lookup-worker.js';
 import type { BegunRun } from '../enrich-request.js';
 import type { LookupsEnd } from '../run-end.js';
 import { type Scan, wantNextCandidates } from '../scan/scan.js';

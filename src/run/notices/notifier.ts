@@ -15,7 +15,7 @@ import type { LedgerState } from '../../ledger/ledger.js';
 import { isNearLimit, limitOf } from '../../ledger/policy.js';
 import { createDeliveries, DELIVERY_MS } from '../../notify/deliveries.js';
 import { sendMail } from '../../notify/mail.js';
-import { type OutboxMessage, openOutbox } from '../../notify/outbox.js';
+import type { OutboxMessage } from '../../notify/outbox.js';
 import { postWebhook, WEBHOOK_TERMS } from '../../notify/webhook.js';
 import { type Notice, noticeMail, noticeOfAccount } from './notice.js';
 
@@ -43,21 +43,23 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
   const receivers = receiversOf(settings, clock);
   const seen = new Set<string>();
   const posting = new Set<Promise<unknown>>();
-  const outbox =
-    receivers.length === 0
-      ? null
-      : openOutbox({
-          folder: join(stateFolder, 'notified'),
-          deliveries: createDeliveries(log, 'notification', clock),
-          clock,
-          // null: a message to another receiver, left by a command with other settings. Messages
-          // hold what this file put into them.
-          sendOf({ id, channel, to, content }) {
-            const receiver = receivers.find((each) => each.channel === channel && each.to === to);
-            return receiver === undefined ? null : () => receiver.send(content as Notice, id);
-          },
-          factsOf: ({ content }) => ({ event: (content as Notice).event, run: (content as Notice).run.id }),
-        });
+  const open = async () => {
+    // Most commands notify nobody, and it brings a library.
+    const { openOutbox } = await import('../../notify/outbox.js');
+    return openOutbox({
+      folder: join(stateFolder, 'notified'),
+      deliveries: createDeliveries(log, 'notification', clock),
+      clock,
+      // null: a message to another receiver, left by a command with other settings. Messages hold
+      // what this file put into them.
+      sendOf({ id, channel, to, content }) {
+        const receiver = receivers.find((each) => each.channel === channel && each.to === to);
+        return receiver === undefined ? null : () => receiver.send(content as Notice, id);
+      },
+      factsOf: ({ content }) => ({ event: (content as Notice).event, run: (content as Notice).run.id }),
+    });
+  };
+  const outbox = receivers.length === 0 ? null : open();
 
   /** `id`: the same for the same message, in every process. */
   function post(notice: Notice, id: string, isOnce: boolean): void {
@@ -65,7 +67,7 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
     const at = clock.now();
     const posted = (async () => {
       for (const { channel, to, suffix } of receivers)
-        await outbox?.post({ id: `${id}-${suffix}`, channel, to, at, content }, isOnce);
+        await (await outbox)?.post({ id: `${id}-${suffix}`, channel, to, at, content }, isOnce);
     })().finally(() => posting.delete(posted));
     posting.add(posted);
   }
@@ -87,7 +89,7 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
     /** Waits for deliveries under way: 10 s at most, 2 s after a signal. */
     async close(): Promise<void> {
       const atMostMs = stop.aborted ? HURRIED_MS : DELIVERY_MS;
-      const all = Promise.all(posting).then(() => outbox?.close(atMostMs));
+      const all = Promise.all(posting).then(async () => (await outbox)?.close(atMostMs));
       await withinDeadline(all, atMostMs + 500);
     },
   };

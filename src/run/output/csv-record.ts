@@ -1,6 +1,8 @@
 /** One CSV record as text. User cells are cut out, never rebuilt, so they keep their quoting. */
-import { stringify } from 'csv-stringify/sync';
+import { load } from '../../core/load.js';
 import type { FormulaEscaping } from './output-plan.js';
+
+const { stringify } = load('csv-stringify/sync') as typeof import('csv-stringify/sync');
 
 const QUOTE = '"';
 

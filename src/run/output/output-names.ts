@@ -8,7 +8,7 @@ import { access, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { BrandEnrichError, FailFileError, NeverStartError } from '../../core/errors.js';
 import { systemWords } from '../../core/system-error.js';
-import { isTyped, TABLE_FORMATS, type TableFormat } from '../../core/table.js';
+import { isTyped, TABLE_FORMATS, type TableFormat, type TableShape } from '../../core/table.js';
 
 export interface OutputNames {
   /** For complete results only; `-` is the standard output. */
@@ -91,6 +91,20 @@ export function outputNames(options: NamingOptions): OutputNames {
     reportHtml: `${report.replace(/\.json$/i, '')}.html`,
     gzip,
   };
+}
+
+/** The format of a run's output, and the names of its files. Throws as {@link outputNames}. */
+export function namesOfRun(
+  input: string,
+  { isGzip, format: inputFormat }: Pick<TableShape, 'isGzip' | 'format'>,
+  asked: Pick<NamingOptions, 'errors' | 'report'> & {
+    readonly path: string | null;
+    readonly format: TableFormat | null;
+  },
+) {
+  const { path: output, errors, report } = asked;
+  const format = asked.format ?? formatOfName(output ?? '') ?? inputFormat;
+  return { format, names: outputNames({ input, isGzip, inputFormat, output, format, errors, report }) };
 }
 
 /** `stem`: the path without extensions. */

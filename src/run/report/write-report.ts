@@ -3,7 +3,6 @@ import { stat } from 'node:fs/promises';
 import type { Network } from '../../core/connector.js';
 import type { EnrichResult } from '../enrich-file.js';
 import { type ReaderWait, writeText } from '../output/output-file.js';
-import { fetchLogos, openLogoAgent } from './fetch-logos.js';
 import { pageDataOf } from './page-data.js';
 import { readChartLibrary } from './page-script.js';
 import { renderPage } from './render-page.js';
@@ -45,6 +44,8 @@ async function logosOf(
   network: Network,
   stop: AbortSignal,
 ): Promise<Map<string, string>> {
+  // Loaded when needed: it brings an HTTP client.
+  const { fetchLogos, openLogoAgent } = await import('./fetch-logos.js');
   const dispatcher = openLogoAgent(network);
   try {
     const urls = brands.flatMap(({ logoUrl }) => (logoUrl === null ? [] : [logoUrl]));

@@ -4,7 +4,7 @@ import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { loadSettings } from '../../../src/config/load-settings.js';
-import type { CommandContext } from '../../../src/context/open-context.js';
+import type { CommandContext } from '../../../src/context/open-stores.js';
 import type { Document } from '../../../src/core/documents.js';
 import { silentLog } from '../../../src/core/log.js';
 import { bringInLine, readFileSchedules } from '../../../src/daemon/schedules/file-schedules.js';
