@@ -8,7 +8,6 @@ import { printControlled, printJson } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { intakeOf, scanOf } from '../run/enrich-request.js';
 import { createRunNotices } from '../run/notices/run-notices.js';
-import { runFile } from '../run/run-file.js';
 import { stopText, summaryText } from '../run/run-summary-text.js';
 import { openTableEarly } from '../run/scan/open-table.js';
 import { createTerminalView } from '../run/terminal-view.js';
@@ -32,9 +31,13 @@ export function runRun(call: CommandCall): Promise<ExitCode> {
         view.notice('sample data: brands come from the built-in catalogue; nothing is sent to a service');
       // The config file that a run shares with `up` may name the port that `up` has.
       const isPortForThis = origins.metricsPort === 'flag';
-      const context = await openContext(settings, state, call, releasers, {
-        ...(isPortForThis ? {} : { onMetricsRefused: ({ message }) => view.warn(`note: ${message}`) }),
-      });
+      const [context, { runFile }] = await Promise.all([
+        openContext(settings, state, call, releasers, {
+          ...(isPortForThis ? {} : { onMetricsRefused: ({ message }) => view.warn(`note: ${message}`) }),
+        }),
+        // Read while the engine starts.
+        import('../run/run-file.js'),
+      ]);
       const { engine, metrics, openWorker } = context;
       if (metrics.url !== null) view.notice(`metrics at ${metrics.url}/metrics`);
       const worker = settings.worker ? ({ type: 'own', open: openWorker } as const) : null;
