@@ -65,23 +65,28 @@ export type Brand = Read<typeof BRAND> & { [unknown: string]: unknown };
 
 /** What nearly every object of every other service has, too. */
 const COMMON = ['id', 'name', 'description'];
+const SHAPES: readonly (readonly [name: string, Shape])[] = Object.entries(BRAND);
 
 /**
  * Why an object is not taken for a brand; null: it is. Nothing is required, and any field may be
  * null; but two fields have to be there that are as specified, one of them an uncommon one.
  */
 export function whyNoBrand(object: object): string | null {
-  const shapes: Readonly<Record<string, Shape>> = BRAND;
-  const found = Object.entries(object).filter(
-    ([name, value]) => Object.hasOwn(shapes, name) && (value === null || isOf(shapes[name], value)),
-  );
-  if (found.length === 0) return 'no field of one';
-  const isBrand = found.length > 1 && found.some(([name]) => !COMMON.includes(name));
-  return isBrand ? null : 'too few fields of one';
+  let found = 0;
+  let isUncommon = false;
+  for (const [name, shape] of SHAPES) {
+    if (!Object.hasOwn(object, name)) continue;
+    const value: unknown = object[name as keyof object];
+    if (value !== null && !isOf(shape, value)) continue;
+    found += 1;
+    isUncommon ||= !COMMON.includes(name);
+    if (found > 1 && isUncommon) return null;
+  }
+  return found === 0 ? 'no field of one' : 'too few fields of one';
 }
 
 /** Whether a value is of the shape; its content is not checked. */
-function isOf(shape: Shape | undefined, value: unknown): boolean {
+function isOf(shape: Shape, value: unknown): boolean {
   if (Array.isArray(shape) || Array.isArray(value)) return Array.isArray(shape) && Array.isArray(value);
   return typeof value === (typeof shape === 'string' ? shape : 'object');
 }

@@ -46,12 +46,11 @@ function redactMeanings(token: string): (meaning: Meaning) => Meaning {
   return (meaning) => {
     if (meaning.type !== 'matched')
       return 'reason' in meaning ? { ...meaning, reason: redact(meaning.reason) } : meaning;
-    const text = meaning.body.toString('utf8');
-    if (token.length < SHORTEST_IN_BRANDS || redact(text) === text) return meaning;
-    for (const redacted of [redact(text), redactNumbers(text)]) {
-      const body = Buffer.from(redacted);
-      const brand = parseObject(body);
-      if (brand !== null) return { ...meaning, body, brand };
+    const whole = meaning.text;
+    if (token.length < SHORTEST_IN_BRANDS || redact(whole) === whole) return meaning;
+    for (const text of [redact(whole), redactNumbers(whole)]) {
+      const brand = parseObject(text);
+      if (brand !== null) return { ...meaning, body: Buffer.from(text), text, brand };
     }
     const reason = 'the answer contains the token and cannot be stored without it';
     return { type: 'failed', reason, sign: 'own' };

@@ -23,7 +23,8 @@ export type AnswerSign = 'own' | 'object' | 'none';
 
 /** The meaning of the answer. */
 export type Meaning =
-  | { readonly type: 'matched'; readonly body: Buffer; readonly brand: Brand }
+  /** `body`: the JSON as it came; `text` and `brand`: the same decoded and parsed, once for all. */
+  | { readonly type: 'matched'; readonly body: Buffer; readonly text: string; readonly brand: Brand }
   | {
       readonly type: 'not_found';
       readonly status: 204 | 404;
@@ -173,14 +174,15 @@ function readBrand(result: Answered): Meaning {
   if (damage !== null) return wasted(damage === 'too_large' ? 'too large' : 'cut off');
   if (!isUtf8(result.body)) return wasted('not UTF-8');
   const body = withoutBom(result.body);
-  const brand = parseObject(body);
+  const text = body.toString('utf8');
+  const brand = parseObject(text);
   if (brand === null) {
     // An empty body, or one that begins like a brand, may be incomplete.
     const isForeign = /^\s*[^\s{]/.test(body.toString('utf8', 0, 256)) && readError(result).sign === 'none';
     return { ...wasted('not a JSON object'), ...(isForeign ? { sign: 'none' } : {}) };
   }
   const lack = whyNoBrand(brand);
-  if (lack === null) return { type: 'matched', body, brand };
+  if (lack === null) return { type: 'matched', body, text, brand };
   // The service meant to say this: a second request would be answered and billed alike.
   const reason = `the answer is no brand, was billed (${lack})`;
   return { type: 'failed', reason, sign: hasUsage(headers) ? 'own' : 'object', isNoBrand: true };
@@ -191,7 +193,7 @@ function readBrand(result: Answered): Meaning {
  * header, else from `error` in the body; and who said it.
  */
 function readError({ headers, body, damage }: Answered) {
-  const object = body.length > 65_536 ? null : parseObject(withoutBom(body));
+  const object = body.length > 65_536 ? null : parseObject(withoutBom(body).toString('utf8'));
   const named = headers['x-bf-error'] ?? object?.error;
   const isCode = typeof named === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(named);
   const { quota, used } = object ?? {};
@@ -218,8 +220,8 @@ function refusalCode(code: string | null): 'quota' | 'throughput' | null {
 }
 
 /** The object of a JSON text; null when it is none. */
-export function parseObject(body: Buffer): Brand | null {
-  const parsed: unknown = attempt(() => JSON.parse(body.toString('utf8')), null);
+export function parseObject(text: string): Brand | null {
+  const parsed: unknown = attempt(() => JSON.parse(text), null);
   return typeof parsed === 'object' && !Array.isArray(parsed) ? (parsed as Brand | null) : null;
 }
 

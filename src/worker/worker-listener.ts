@@ -9,7 +9,7 @@ export interface FetchedAnswer {
   /** A "not found" that is believed for a moment only: the brand is being fetched. */
   readonly retryLater: boolean;
   /** The service's JSON as it came, and parsed; null for `not_found`. */
-  readonly profile: { readonly body: Buffer; readonly brand: Brand } | null;
+  readonly profile: { readonly text: string; readonly brand: Brand } | null;
   /** Store's clock, milliseconds: the date under which the store keeps it. */
   readonly fetchedAt: number;
 }

@@ -21,7 +21,7 @@ async function served(metrics: MetricsRegistry, some: Partial<MetricsServerOptio
 }
 
 const MATCHED = {
-  meaning: { type: 'matched', body: Buffer.from('{}'), brand: {} },
+  meaning: { type: 'matched', body: Buffer.from('{}'), text: '{}', brand: {} },
   cost: 'billed',
 } as const;
 const MISSING = {

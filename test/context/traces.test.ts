@@ -43,7 +43,7 @@ async function process({ telemetry }: Traces, metadata: string, work: () => Prom
 const ACME = { kind: 'domain', value: 'acme.com' } as const;
 const OPTIONS = { allowNsfw: 'unset', freeStatuses: [] } as const;
 const MATCHED = {
-  meaning: { type: 'matched', body: Buffer.from('{}'), brand: {} },
+  meaning: { type: 'matched', body: Buffer.from('{}'), text: '{}', brand: {} },
   cost: 'billed',
 } as const;
 const UNAVAILABLE = {

@@ -63,6 +63,7 @@ describe('the client', () => {
       meaning: {
         type: 'matched',
         body: Buffer.from('{"name":"Acme","logos":[]}'),
+        text: '{"name":"Acme","logos":[]}',
         brand: { name: 'Acme', logos: [] },
       },
       cost: 'billed',

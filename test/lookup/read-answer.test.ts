@@ -33,7 +33,10 @@ describe('a brand', () => {
   test('is matched and billed, with its exact bytes', () => {
     const { meaning, cost } = read(200, { body: BRAND });
     const brand = { id: 'id_1', name: 'Acme', domain: 'acme.example', novel: { field: [1] } };
-    expect([meaning, cost]).toEqual([{ type: 'matched', body: Buffer.from(BRAND), brand }, 'billed']);
+    expect([meaning, cost]).toEqual([
+      { type: 'matched', body: Buffer.from(BRAND), text: BRAND, brand },
+      'billed',
+    ]);
   });
 
   test.each<[string, Given]>([

@@ -75,6 +75,7 @@ export const RECORDED_AT = 1_900_000_000_000;
 export const MATCHED = answerOf({
   type: 'matched',
   body: Buffer.from('{"name":"Acme"}'),
+  text: '{"name":"Acme"}',
   brand: { name: 'Acme' },
 });
 export const NOT_FOUND = answerOf({ type: 'not_found', status: 404, retryLater: false, sign: 'own' });

@@ -265,8 +265,8 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     for (const [index, { key, status, profile, fetchedAt }] of answers.entries()) {
       expect(stored[index]).toMatchObject({ key, status, fetchedAt });
       const packed = stored[index]?.packed ?? null;
-      expect(profile?.body ?? null).toEqual(packed === null ? null : unpackProfile(packed));
-      expect(profile?.brand ?? null).toEqual(packed === null ? null : JSON.parse(String(profile?.body)));
+      expect(profile?.text ?? null).toEqual(packed === null ? null : String(unpackProfile(packed)));
+      expect(profile?.brand ?? null).toEqual(packed === null ? null : JSON.parse(String(profile?.text)));
     }
   });
 

@@ -92,9 +92,9 @@ export class OutcomeCollector {
     const unanswered = this.#expected.get(key);
     if (unanswered === undefined) return;
     this.#expected.delete(key);
-    const text = profile === null ? null : profile.body.toString('utf8');
+    const { text = null, brand = {} } = profile ?? {};
     try {
-      this.#keepAnswer(unanswered, { ...answer, profile: text, brand: profile?.brand ?? {} }, 'api');
+      this.#keepAnswer(unanswered, { ...answer, profile: text, brand }, 'api');
     } catch {
       // A full disk: the run meets it where it takes from the store what is missing here.
     }

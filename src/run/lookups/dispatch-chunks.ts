@@ -45,6 +45,9 @@ function endingOf(
   return maxFailures !== null && tally.failed > maxFailures ? { type: 'too_many_failures' } : null;
 }
 
+/** Shared: without a reason each call would create one, with its stack. */
+const WOKEN = new Error('a chunk was finished');
+
 export class ChunkDispatcher {
   /** Number of the next chunk: chunks of one run are never numbered twice. */
   #next = 0;
@@ -63,7 +66,7 @@ export class ChunkDispatcher {
   /** Ends a wait early: a chunk was finished in this process. A call before the wait counts. */
   wake(): void {
     this.#isAwake = true;
-    this.#waiting?.abort();
+    this.#waiting?.abort(WOKEN);
   }
 
   /**

@@ -16,7 +16,7 @@ const FETCHED_AT = Date.UTC(2030, 0, 15, 12);
 
 function answer(text: string, some: Partial<FetchedAnswer> = {}): FetchedAnswer {
   const brand = { name: `Brand of ${text}`, qualityScore: 0.5 };
-  const profile = { body: Buffer.from(JSON.stringify(brand)), brand };
+  const profile = { text: JSON.stringify(brand), brand };
   return {
     key: `service:${text}`,
     status: 'matched',
