@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /**
  * Time as a seam: everything that waits or dates takes a clock, so that tests can turn one by hand.
  *
@@ -18,15 +16,25 @@ export interface Clock {
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),
-  async sleep(ms, signal) {
-    await sleep(ms, undefined, { signal }).catch(() => Promise.reject(signal?.reason));
-  },
+  sleep: (ms, signal) => sleep(ms, signal, true),
 };
 
 /** The same; its waits keep no process running. */
-export const idleClock: Clock = {
-  ...systemClock,
-  async sleep(ms, signal) {
-    await sleep(ms, undefined, { signal, ref: false }).catch(() => Promise.reject(signal?.reason));
-  },
-};
+export const idleClock: Clock = { ...systemClock, sleep: (ms, signal) => sleep(ms, signal, false) };
+
+/** As in `node:timers/promises`, which makes an error with its stack when a wait ends early. */
+function sleep(ms: number, signal: AbortSignal | undefined, keepsRunning: boolean): Promise<void> {
+  return new Promise((resolve, reject) => {
+    if (signal?.aborted) return reject(signal.reason);
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    if (!keepsRunning) timer.unref();
+    const onAbort = () => {
+      clearTimeout(timer);
+      reject(signal?.reason);
+    };
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
