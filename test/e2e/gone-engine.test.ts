@@ -3,6 +3,7 @@
  * is written from what is known.
  */
 import { describe, expect, test } from 'vitest';
+import { engineAt } from '../support/engines.js';
 import { readReport, readRows } from '../support/output-files.js';
 import { startPostgres } from '../support/postgres-server.js';
 import { hasRedisServer, startRedis } from '../support/redis-server.js';
@@ -26,15 +27,7 @@ for (const { name, isMissing, start, signal, isLong } of servers) {
     test('Ctrl-C ends a run whose engine is gone, without waiting for requests that are not in flight', async () => {
       const server = await start();
       try {
-        const env = (folder: string) => ({
-          BRAND_ENRICH_STATE: `${folder}/state`,
-          BRAND_ENRICH_ENGINE: server.url,
-        });
-        const nothing = async () => undefined;
-        const scene = await createScene(
-          { name, missing: null, env, start: nothing, stop: nothing },
-          { latencyMs: 20 },
-        );
+        const scene = await createScene(engineAt(name, server.url), { latencyMs: 20 });
         await scene.write('list.csv', domainList(2_000));
         const running = scene.start(['run', 'list.csv', '--timeout', '300s']);
         await scene.service.until((meter) => meter.billed >= 200);

@@ -4,6 +4,7 @@
  * change.
  */
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { engineAt } from '../support/engines.js';
 import { createFakeTime, type FakeTime, missingFakeTime } from '../support/fake-time.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { startPostgres } from '../support/postgres-server.js';
@@ -44,12 +45,7 @@ async function createSet(
   const clock = await createFakeTime();
   const server = await start(whose === 'of the run' ? {} : clock.env);
   onTestFinished(() => server.stop());
-  const nothing = async () => undefined;
-  const env = (folder: string) => ({
-    BRAND_ENRICH_STATE: `${folder}/state`,
-    BRAND_ENRICH_ENGINE: server.url,
-  });
-  const scene = await createScene({ name, missing: null, env, start: nothing, stop: nothing }, changes);
+  const scene = await createScene(engineAt(name, server.url), changes);
   return { scene, clock, env: whose === 'of the engine' ? {} : clock.env };
 }
 

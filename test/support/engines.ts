@@ -35,6 +35,17 @@ export async function quickEngine(): Promise<EngineUnderTest> {
   return engine;
 }
 
+/** One whose server the test starts and stops. */
+export function engineAt(name: 'redis' | 'postgres', url: string): EngineUnderTest {
+  return {
+    name,
+    missing: null,
+    start: async () => undefined,
+    env: (folder) => ({ BRAND_ENRICH_STATE: join(folder, 'state'), BRAND_ENRICH_ENGINE: url }),
+    stop: async () => undefined,
+  };
+}
+
 export function embeddedEngine(): EngineUnderTest {
   return {
     name: 'embedded',

@@ -9,7 +9,7 @@ import type { Engine } from '../../../src/engine/engine.js';
 import { openRedisEngine } from '../../../src/engine/redis/open-redis-engine.js';
 import type { RedisServer } from '../../support/redis-server.js';
 import { hasRedisServer, startRedis } from '../../support/redis-server.js';
-import { startCutProxy } from './cut-proxy.js';
+import { startTcpProxy } from '../../support/tcp-proxy.js';
 import { beginRun, untilAnswered } from './fixture.js';
 
 const APPEND_ONLY = ['--appendonly', 'yes', '--appendfsync', 'everysec'];
@@ -32,7 +32,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
 
   test('an exchange with a lost answer fails, is not resent automatically, and can be repeated', async () => {
     const redis = await start();
-    const proxy = await startCutProxy(redis.port);
+    const proxy = await startTcpProxy(redis.port);
     releasers.push(() => proxy.close());
     const direct = await open(redis.url);
     const engine = await open(`redis://127.0.0.1:${proxy.port}`);
@@ -62,7 +62,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
 
   test('a call to a server that hangs fails after a time-out', async () => {
     const redis = await start();
-    const proxy = await startCutProxy(redis.port);
+    const proxy = await startTcpProxy(redis.port);
     releasers.push(() => proxy.close());
     const engine = await open(`redis://127.0.0.1:${proxy.port}`);
     proxy.hang();

@@ -1,0 +1,97 @@
+/**
+ * A TCP proxy between programs and their engine, for networks that fail: it cuts connections, loses
+ * answers, hangs, closes one direction, and may lead to another server from some moment on.
+ */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+
+export interface TcpProxy {
+  readonly port: number;
+  /** Port on loopback that new connections lead to. */
+  leadsTo: number;
+  /** Ends every connection at once. */
+  cut(): void;
+  /** Swallows the server's next answer and cuts its connection. Resolves when that has happened. */
+  cutNextAnswer(): Promise<void>;
+  /** Tells one side of every connection that nothing more will come; the other side may go on. */
+  halfClose(side: 'client' | 'server'): void;
+  /** Passes nothing on, in order kept, until `resume`: connections stay open, and are accepted. */
+  hang(): void;
+  resume(): void;
+  close(): Promise<void>;
+}
+
+export async function startTcpProxy(serverPort: number): Promise<TcpProxy> {
+  const pairs = new Set<Record<'client' | 'server', Socket>>();
+  let leadsTo = serverPort;
+  let hangs = false;
+  let onCut: (() => void) | undefined;
+
+  const proxy = createServer({ allowHalfOpen: true }, (client) => {
+    const server = connect({ port: leadsTo, host: '127.0.0.1', allowHalfOpen: true });
+    const pair = { client, server };
+    pairs.add(pair);
+    const cut = () => {
+      pairs.delete(pair);
+      client.destroy();
+      server.destroy();
+    };
+    for (const [from, to] of [
+      [client, server],
+      [server, client],
+    ] as const) {
+      if (hangs) from.pause();
+      from.on('error', cut);
+      from.on('end', () => to.end());
+      from.on('close', () => {
+        pairs.delete(pair);
+        to.destroySoon();
+      });
+      from.on('data', (bytes) => {
+        if (from === server && onCut !== undefined) {
+          const isCut = onCut;
+          onCut = undefined;
+          cut();
+          isCut();
+        } else if (to.writable) to.write(bytes);
+      });
+    }
+  }).listen(0, '127.0.0.1');
+  await once(proxy, 'listening');
+
+  const cutAll = () => {
+    for (const { client, server } of pairs) {
+      client.destroy();
+      server.destroy();
+    }
+  };
+  const setHangs = (value: boolean) => {
+    hangs = value;
+    for (const socket of [...pairs].flatMap(({ client, server }) => [client, server]))
+      value ? socket.pause() : socket.resume();
+  };
+  return {
+    port: (proxy.address() as AddressInfo).port,
+    get leadsTo() {
+      return leadsTo;
+    },
+    set leadsTo(port) {
+      leadsTo = port;
+    },
+    cut: cutAll,
+    cutNextAnswer: () =>
+      new Promise((resolve) => {
+        onCut = resolve;
+      }),
+    halfClose(side) {
+      for (const pair of pairs) pair[side].end();
+    },
+    hang: () => setHangs(true),
+    resume: () => setHangs(false),
+    async close() {
+      cutAll();
+      proxy.close();
+      await once(proxy, 'close');
+    },
+  };
+}
