@@ -18,7 +18,7 @@ import {
   durabilityWarnings,
   type PostgresServer,
   readServerFacts,
-  requireVersion,
+  requireFit,
   shownAddress,
   withoutPassword,
 } from './postgres-server.js';
@@ -90,7 +90,7 @@ export async function openEngineOn(
       inSession((session) =>
         upgrading(server, async () => {
           const facts = await readServerFacts(session);
-          requireVersion(facts, address);
+          requireFit(facts, address);
           await migrate(session, address);
           if (isReadOnly !== true) await migrateQueues(session);
           return durabilityWarnings(facts);

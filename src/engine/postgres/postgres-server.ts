@@ -77,22 +77,27 @@ export interface ServerFacts {
   readonly fsync: string;
   readonly synchronousCommit: string;
   readonly fullPageWrites: string;
+  /** `on` for a standby too. */
+  readonly readOnly: string;
 }
 
 export async function readServerFacts(session: ClientBase): Promise<ServerFacts> {
   const { rows } = await session.query(
     `SELECT current_setting('server_version_num')::int AS version, current_setting('fsync') AS fsync,
             current_setting('synchronous_commit') AS "synchronousCommit",
-            current_setting('full_page_writes') AS "fullPageWrites"`,
+            current_setting('full_page_writes') AS "fullPageWrites",
+            current_setting('transaction_read_only') AS "readOnly"`,
   );
   return rows[0];
 }
 
-/** Throws {@link FailFileError} `engine-unfit` for a server that is too old. */
-export function requireVersion({ version }: ServerFacts, address: string): void {
+/** Throws {@link FailFileError} `engine-unfit` for a server that is too old or read-only. */
+export function requireFit({ version, readOnly }: ServerFacts, address: string): void {
   const major = Math.floor(version / 10_000);
-  if (major >= OLDEST_MAJOR) return;
-  throw unfit(`the server is PostgreSQL ${major}`, address, `use PostgreSQL ${OLDEST_MAJOR} or later`);
+  if (major < OLDEST_MAJOR)
+    throw unfit(`the server is PostgreSQL ${major}`, address, `use PostgreSQL ${OLDEST_MAJOR} or later`);
+  if (readOnly === 'on')
+    throw unfit('this PostgreSQL is read-only', address, 'use the address of the primary, then run again');
 }
 
 /** One sentence for each setting that lets acknowledged answers and permits be lost. */

@@ -10,13 +10,13 @@ const PASSING: readonly string[] = [
   '55P03', // a lock was not to be had
   '57', // ended by an administrator, restarting, cancelled
   '25P03', // idle for too long
+  '25006', // read-only: a failover, or an administrator's switch
 ];
 
 /** Faults that only a person can fix. */
 const TODO: readonly (readonly [code: string, todo: string])[] = [
   ['53100', 'free space on the disk of PostgreSQL, then run again'],
   ['53', 'give PostgreSQL more memory, then run again'],
-  ['25006', 'use the address of the primary, then run again'],
   ['28', 'correct user and password in the address, then run again'],
   ['3D', 'use an existing database in the address, then run again'],
   ['42501', 'grant this user all rights in the schemas bullmq and brand_enrich, then run again'],

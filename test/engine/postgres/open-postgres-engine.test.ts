@@ -113,6 +113,15 @@ describe('the postgres engine', () => {
     });
   });
 
+  test('refuses a database that is read-only when it is opened', async () => {
+    const url = await createDatabase(server);
+    await sql(url, `ALTER DATABASE ${new URL(url).pathname.slice(1)} SET default_transaction_read_only = on`);
+    await expect(open(url)).rejects.toMatchObject({
+      code: 'engine-unfit',
+      what: 'this PostgreSQL is read-only',
+    });
+  });
+
   test('reports a wrong password without quoting it', async () => {
     const url = server.url.replace('secret-word', 'hidden');
     await expect(open(url)).rejects.toMatchObject({ code: 'engine-unreachable' });

@@ -2,13 +2,19 @@ import { describe, expect, test } from 'vitest';
 import {
   connectionOf,
   durabilityWarnings,
-  requireVersion,
+  requireFit,
   shownAddress,
   withoutPassword,
 } from '../../../src/engine/postgres/postgres-server.js';
 import { COMPANY_CA } from '../../support/company-ca.js';
 
-const facts = { version: 150_004, fsync: 'on', synchronousCommit: 'on', fullPageWrites: 'on' };
+const facts = {
+  version: 150_004,
+  fsync: 'on',
+  synchronousCommit: 'on',
+  fullPageWrites: 'on',
+  readOnly: 'off',
+};
 
 describe('the address of a server', () => {
   test.each([
@@ -62,9 +68,14 @@ describe('requirements on a server', () => {
     [130_000, true],
     [180_001, true],
   ])('version %i is new enough: %s', (version, isNewEnough) => {
-    const check = () => requireVersion({ ...facts, version }, 'postgres://h/db');
+    const check = () => requireFit({ ...facts, version }, 'postgres://h/db');
     if (isNewEnough) expect(check).not.toThrow();
     else expect(check).toThrow(/PostgreSQL 12: postgres:\/\/h\/db; use PostgreSQL 13 or later/);
+  });
+
+  test('a read-only server is refused', () => {
+    const check = () => requireFit({ ...facts, readOnly: 'on' }, 'postgres://h/db');
+    expect(check).toThrow(/read-only: postgres:\/\/h\/db; use the address of the primary/);
   });
 
   test.each([

@@ -12,6 +12,7 @@ test.each([
   failed('the database system is starting up', '57P03'),
   failed('sorry, too many clients already', '53300'),
   failed('deadlock detected', '40P01'),
+  failed('cannot execute UPDATE in a read-only transaction', '25006'),
   failed('Connection terminated unexpectedly'),
   failed('Client has encountered a connection error and is not queryable'),
   failed('timeout exceeded when trying to connect'),
@@ -28,7 +29,6 @@ test.each([
 
 test.each([
   [failed('could not extend file: No space left on device', '53100'), /space on the disk/],
-  [failed('cannot execute UPDATE in a read-only transaction', '25006'), /primary/],
   [failed('password authentication failed', '28P01'), /password/],
   [failed('permission denied for schema bullmq', '42501'), /schemas/],
 ])('%s is permanent', (error, todo) => {
