@@ -1,7 +1,7 @@
 /**
  * Kills, storms and outages of minutes, one file after the other, on the built program. Not part of
- * `npm test`: `npm run test:chaos` runs all of them, `npm run test:kills` those of about five
- * minutes tagged `kills`, which CI runs too.
+ * `npm test`: `npm run test:chaos` runs all but the soak, `npm run test:kills` those of about five
+ * minutes tagged `kills`, which CI runs too, and `npm run test:soak` the soak.
  */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
@@ -14,6 +14,7 @@ export default defineConfig({
     fileParallelism: false,
     tags: [
       { name: 'kills', description: 'npm run test:kills; processes that are killed at random, bounded' },
+      { name: 'soak', description: 'npm run test:soak; one long life, SOAK_MINUTES long' },
     ],
     testTimeout: 300_000,
     hookTimeout: 60_000,

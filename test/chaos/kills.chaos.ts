@@ -3,12 +3,13 @@
  * every row has a status, and the same command completes the file.
  */
 import { setTimeout as after } from 'node:timers/promises';
-import { afterAll, beforeAll, expect, onTestFailed, test } from 'vitest';
-import type { CliProcess, CliResult } from '../support/cli.js';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.js';
-import { countStatuses, type OutputRow, readReport, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { readReport } from '../support/output-files.js';
+import { describeOn, domainList, type Scene } from '../support/scene.js';
 import { createDice, type Dice } from './dice.js';
+import { createLoggedScene, expectComplete, expectDeferredOnly, untilSeen } from './ground-truth.js';
 
 const KILLS = 6;
 const LOST_TWICE = /two requests may have been billed/;
@@ -33,37 +34,6 @@ interface Spending {
 interface Status {
   readonly runs: readonly RunInStatus[];
   readonly account: { readonly sent: number; readonly inFlight: number; readonly others: number };
-}
-
-/**
- * A scene that logs, when its test fails, what the service saw and the last output of each process.
- */
-async function createLoggedScene(...[engine, changes]: Parameters<typeof createScene>): Promise<Scene> {
-  const scene = await createScene(engine, changes);
-  const processes: { readonly args: readonly string[]; readonly process: CliProcess }[] = [];
-  const start: Scene['start'] = (args, env) => {
-    const process = scene.start(args, env);
-    processes.push({ args, process });
-    return process;
-  };
-  onTestFailed(() => {
-    const { billed, inFlight } = scene.service.meter;
-    console.log(`billed ${billed}, in flight ${inFlight}`);
-    for (const { args, process } of processes)
-      console.log(`${process.pid} ${args.join(' ')}\n${process.said.slice(-2_000)}`);
-  });
-  return { ...scene, start, run: (args, env) => start(args, env).done };
-}
-
-/**
- * Waits until the service has seen `condition`; fails with the output of `process` when that exits
- * first.
- */
-async function untilSeen(scene: Scene, process: CliProcess, condition: () => boolean): Promise<void> {
-  const ended = process.done.then(({ code, stderr }) => {
-    if (!condition()) throw new Error(`ended with ${code} before what was awaited happened: ${stderr}`);
-  });
-  await Promise.race([scene.service.until(condition), ended]);
 }
 
 /** Kills processes and adds up the permits for which the service may never have seen a request. */
@@ -130,25 +100,6 @@ async function expectReport(scene: Scene, bill: number, unseen: number): Promise
   expectBill(requests.billed + requests.unreported, bill, unseen);
   expect(accounting.rowsByStatus).toBe(accounting.recordsRead);
   expect(accounting.recordsWritten).toBe(accounting.recordsRead);
-}
-
-async function expectComplete(scene: Scene, result: CliResult, identifiers: number): Promise<void> {
-  expect(result.code, result.stderr).toBe(0);
-  const rows = await readRows(scene.path('list.enriched.csv'));
-  expect(rows).toHaveLength(identifiers);
-  const counts = countStatuses(rows);
-  expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(identifiers);
-  expect(await scene.files()).not.toContain('list.enriched.partial.csv');
-  expect(scene.service.meter.billedOf.size).toBe(identifiers);
-}
-
-/** Each row has an answer or is deferred; none has failed. */
-async function expectDeferredOnly(scene: Scene, identifiers: number): Promise<OutputRow[]> {
-  const rows = await readRows(scene.path('list.enriched.partial.csv'));
-  const { matched = 0, not_found: missing = 0, deferred = 0 } = countStatuses(rows);
-  expect(rows).toHaveLength(identifiers);
-  expect(matched + missing + deferred).toBe(identifiers);
-  return rows.filter((row) => row.brand_status === 'deferred');
 }
 
 const redis = redisEngine();

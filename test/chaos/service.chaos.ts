@@ -1,4 +1,7 @@
-/** A service that says nothing about its quota, and one whose quota a run waits for. */
+/**
+ * A service that is down for a while, one that says nothing about its quota, and one whose quota a
+ * run waits for.
+ */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
@@ -49,4 +52,20 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
       expect(meter.mostBilledOnce()).toBe(1);
     },
   );
+
+  test('while every answer is 503 few requests are sent, and nothing has failed once the service is back', async () => {
+    const scene = await createScene(engine, { latencyMs: 20 });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(600));
+    const running = scene.start(['run', 'list.csv', '--concurrency', '16']);
+    await scene.service.until(() => meter.billed >= 200);
+    options.faults.unavailable = 1;
+    // The storm ends after enough probes for the breaker to have slowed down.
+    await scene.service.until(() => meter.count({ why: 'unavailable' }) >= 22);
+    options.faults.unavailable = 0;
+    const result = await running.done;
+    expect(result.code, result.stderr).toBe(0);
+    expect(meter.billed).toBe(600);
+    expect(meter.mostBilledOnce()).toBe(1);
+  });
 });

@@ -1,0 +1,99 @@
+/**
+ * Clocks that are an hour or three days off, ahead and behind: of the workers among each other, and
+ * of the engine during a run. `test/e2e/set-clock.test.ts` sets the clock of one run.
+ */
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { engineAt } from '../support/engines.js';
+import { createFakeTime, missingFakeTime } from '../support/fake-time.js';
+import { createDatabase, startPostgres } from '../support/postgres-server.js';
+import { hasRedisServer, startRedis } from '../support/redis-server.js';
+import { domainList } from '../support/scene.js';
+import { createLoggedScene, expectComplete, expectDeferredOnly, untilSeen } from './ground-truth.js';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const IDENTIFIERS = 700;
+const LIMIT = 500;
+const CONCURRENCY = 4;
+
+const engines = [
+  { name: 'redis', isMissing: !hasRedisServer(), start: () => startRedis() },
+  { name: 'postgres', isMissing: false, start: () => startPostgres() },
+] as const;
+
+const missing = missingFakeTime();
+describe.skipIf(missing !== null)(`clocks${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
+  test.each(engines.filter(({ isMissing }) => !isMissing))(
+    'of four workers on $name are an hour and three days off, both ways: the limit is used exactly, and nothing is bought twice',
+    async ({ name, start }) => {
+      const server = await start();
+      onTestFinished(() => server.stop());
+      const faults = { unavailable: 0.1 };
+      const scene = await createLoggedScene(engineAt(name, server.url), {
+        latencyMs: 100,
+        jitterMs: 200,
+        quota: LIMIT,
+        faults,
+      });
+      const { meter, options } = scene.service;
+      await scene.write('list.csv', domainList(IDENTIFIERS));
+      const workers = [];
+      for (const offMs of [HOUR, -HOUR, 3 * DAY, -3 * DAY]) {
+        const clock = await createFakeTime();
+        clock.set(offMs);
+        workers.push(scene.start(['worker', '--concurrency', String(CONCURRENCY)], clock.env));
+      }
+      await Promise.all(workers.map((worker) => worker.untilSaid(/waiting for chunks/)));
+      const command = ['run', 'list.csv', '--no-worker'];
+      const first = await scene.run(command);
+      expect(first.code, first.stderr).toBe(7);
+      expect(meter.billed).toBe(LIMIT);
+      await expectDeferredOnly(scene, IDENTIFIERS);
+      options.quota = 10_000;
+      options.latencyMs = 10;
+      options.jitterMs = 0;
+      await expectComplete(scene, await scene.run(command), IDENTIFIERS);
+      expect(meter.mostBilledOnce()).toBe(1);
+      for (const worker of workers) worker.kill('SIGTERM');
+      for (const worker of workers) expect((await worker.done).code).toBe(0);
+    },
+  );
+
+  test.each([
+    ['ahead', 3 * DAY],
+    ['back', -3 * DAY],
+  ])(
+    'of PostgreSQL is set %s by three days: only what was in flight may be bought again',
+    async (_, offMs) => {
+      const clock = await createFakeTime();
+      const server = await startPostgres([], clock.env);
+      onTestFinished(() => server.stop());
+      const scene = await createLoggedScene(engineAt('postgres', await createDatabase(server)), {
+        latencyMs: 100,
+        jitterMs: 200,
+        quota: LIMIT,
+      });
+      const { meter, options } = scene.service;
+      await scene.write('list.csv', domainList(IDENTIFIERS));
+      const flags = ['--concurrency', String(CONCURRENCY), '--timeout', '5s'];
+      const worker = scene.start(['worker', ...flags]);
+      await worker.untilSaid(/waiting for chunks/);
+      // An answer "not found" is as old as the clock says.
+      const command = ['run', 'list.csv', ...flags, '--max-age-missing', '7d'];
+      const running = scene.start(command);
+      await untilSeen(scene, running, () => meter.billed >= 150);
+      clock.set(offMs);
+      const first = await running.done;
+      expect(first.code, first.stderr).toBe(7);
+      expect(meter.billed).toBeLessThanOrEqual(LIMIT);
+      expect(meter.billed).toBeGreaterThanOrEqual(LIMIT - 2 * CONCURRENCY);
+      await expectDeferredOnly(scene, IDENTIFIERS);
+      options.quota = 10_000;
+      await expectComplete(scene, await scene.run(command), IDENTIFIERS);
+      expect(meter.billed).toBeLessThanOrEqual(IDENTIFIERS + 2 * CONCURRENCY);
+      expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
+      worker.kill('SIGTERM');
+      expect((await worker.done).code).toBe(0);
+    },
+  );
+});

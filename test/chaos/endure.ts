@@ -1,0 +1,99 @@
+/**
+ * One run through an outage of its engine: its own worker and another one, a list that is longer
+ * than the limit, and something that happens to the engine in the middle.
+ */
+import { setTimeout as after } from 'node:timers/promises';
+import { expect } from 'vitest';
+import type { EngineUnderTest } from '../support/engines.js';
+import { domainList } from '../support/scene.js';
+import type { TcpProxy } from '../support/tcp-proxy.js';
+import { createDice, type Dice } from './dice.js';
+import { createLoggedScene, expectComplete, expectDeferredOnly, untilSeen } from './ground-truth.js';
+
+const IDENTIFIERS = 600;
+const LIMIT = 400;
+const CONCURRENCY = 8;
+/** Of both workers. */
+const IN_FLIGHT = 2 * CONCURRENCY;
+/** Workers count as dead after 15 s: others may then ask for what these had in flight. */
+const LONG_MS = 12_000;
+const FAULTS = 10;
+
+interface Outage {
+  /** For the dice. */
+  readonly name: string;
+  /**
+   * Harms the engine and mends it. Returns how many paid answers the engine lost for good.
+   * `billed`: what the service has billed by now.
+   */
+  readonly strike: (harm: { readonly dice: Dice; readonly billed: () => number }) => Promise<number>;
+  /** The run's exit code: 7 when it goes on to its limit, 5 when it ends at once. */
+  readonly exitCode?: 5 | 7;
+}
+
+/**
+ * The limit holds; each row has a status; the same command, once the limit is raised, completes the
+ * file; and only answers that the engine itself lost are bought again, and after a long outage what was in
+ * flight.
+ */
+export async function endure(engine: EngineUnderTest, { name, strike, exitCode = 7 }: Outage): Promise<void> {
+  const dice = createDice(`${name} ${engine.name}`);
+  const scene = await createLoggedScene(engine, { latencyMs: 300, jitterMs: 300, quota: LIMIT });
+  const { meter, options } = scene.service;
+  await scene.write('list.csv', domainList(IDENTIFIERS));
+  const flags = ['--concurrency', String(CONCURRENCY), '--timeout', '5s', '--usage-lag', '2s'];
+  const worker = scene.start(['worker', ...flags]);
+  await worker.untilSaid(/waiting for chunks/);
+  const command = ['run', 'list.csv', ...flags];
+  const running = scene.start(command);
+  const moment = dice.between(60, 140);
+  await untilSeen(scene, running, () => meter.billed >= moment);
+  const struckAt = performance.now();
+  const lost = await strike({ dice, billed: () => meter.billed });
+  const isLong = performance.now() - struckAt > LONG_MS;
+
+  const struck = await running.done;
+  expect(struck.stderr).not.toContain('this is a bug');
+  expect(struck.code, struck.stderr).toBe(exitCode);
+  expect(meter.billed).toBeLessThanOrEqual(LIMIT);
+  const stopped = exitCode === 7 ? struck : await scene.run(command);
+  expect(stopped.code, stopped.stderr).toBe(7);
+  expect(meter.billed).toBeLessThanOrEqual(LIMIT);
+  // Permits whose settlement was lost count as spent.
+  expect(meter.billed).toBeGreaterThanOrEqual(LIMIT - IN_FLIGHT);
+  await expectDeferredOnly(scene, IDENTIFIERS);
+  const { billed } = meter;
+
+  options.quota = 10_000;
+  options.latencyMs = 10;
+  options.jitterMs = 0;
+  await expectComplete(scene, await scene.run(command), IDENTIFIERS);
+  const again = meter.billed - IDENTIFIERS;
+  console.log(`limit ${LIMIT}: ${billed} billed; bought again: ${again}, lost by the engine: ${lost}`);
+  expect(again).toBeLessThanOrEqual(lost > 0 || isLong ? lost + IN_FLIGHT : 0);
+  expect(meter.mostBilledOnce()).toBeLessThanOrEqual(lost > 0 ? 3 : 2);
+  worker.kill('SIGTERM');
+  const { code, stderr } = await worker.done;
+  expect(code, stderr).toBe(0);
+}
+
+/** One long hang, then faults at random: cuts, lost answers, one-sided ends, shorter hangs. */
+export async function failAtRandom(proxy: TcpProxy, dice: Dice, longestMs: number): Promise<void> {
+  const hangFor = async (ms: number) => {
+    proxy.hang();
+    await after(ms);
+    proxy.resume();
+  };
+  const faults = [
+    async () => proxy.cut(),
+    () => proxy.cutNextAnswer(),
+    async () => proxy.halfClose('client'),
+    async () => proxy.halfClose('server'),
+    () => hangFor(dice.between(100, 2_000)),
+  ];
+  await hangFor(longestMs);
+  for (let times = 0; times < FAULTS; times += 1) {
+    await after(dice.between(100, 1_000));
+    await dice.pick(faults)();
+  }
+}

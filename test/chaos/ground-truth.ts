@@ -1,0 +1,61 @@
+/**
+ * What every scenario here is judged by: what the service billed, and the status of every row. With
+ * the log of a failure.
+ */
+import { expect, onTestFailed } from 'vitest';
+import type { CliProcess, CliResult } from '../support/cli.js';
+import { countStatuses, type OutputRow, readRows } from '../support/output-files.js';
+import { createScene, type Scene } from '../support/scene.js';
+
+/**
+ * A scene that logs, when its test fails, what the service saw and the last output of each process.
+ */
+export async function createLoggedScene(
+  ...[engine, changes]: Parameters<typeof createScene>
+): Promise<Scene> {
+  const scene = await createScene(engine, changes);
+  const processes: { readonly args: readonly string[]; readonly process: CliProcess }[] = [];
+  const start: Scene['start'] = (args, env) => {
+    const process = scene.start(args, env);
+    processes.push({ args, process });
+    return process;
+  };
+  onTestFailed(() => {
+    const { billed, inFlight } = scene.service.meter;
+    console.log(`billed ${billed}, in flight ${inFlight}`);
+    for (const { args, process } of processes)
+      console.log(`${process.pid} ${args.join(' ')}\n${process.said.slice(-2_000)}`);
+  });
+  return { ...scene, start, run: (args, env) => start(args, env).done };
+}
+
+/**
+ * Waits until the service has seen `condition`; fails with the output of `process` when that exits
+ * first.
+ */
+export async function untilSeen(scene: Scene, process: CliProcess, condition: () => boolean): Promise<void> {
+  const ended = process.done.then(({ code, stderr }) => {
+    if (!condition()) throw new Error(`ended with ${code} before what was awaited happened: ${stderr}`);
+  });
+  await Promise.race([scene.service.until(condition), ended]);
+}
+
+/** The file is complete, and the service was asked for every identifier. */
+export async function expectComplete(scene: Scene, result: CliResult, identifiers: number): Promise<void> {
+  expect(result.code, result.stderr).toBe(0);
+  const rows = await readRows(scene.path('list.enriched.csv'));
+  expect(rows).toHaveLength(identifiers);
+  const counts = countStatuses(rows);
+  expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(identifiers);
+  expect(await scene.files()).not.toContain('list.enriched.partial.csv');
+  expect(scene.service.meter.billedOf.size).toBe(identifiers);
+}
+
+/** Each row has an answer or is deferred; none has failed. */
+export async function expectDeferredOnly(scene: Scene, identifiers: number): Promise<OutputRow[]> {
+  const rows = await readRows(scene.path('list.enriched.partial.csv'));
+  const { matched = 0, not_found: missing = 0, deferred = 0 } = countStatuses(rows);
+  expect(rows).toHaveLength(identifiers);
+  expect(matched + missing + deferred).toBe(identifiers);
+  return rows.filter((row) => row.brand_status === 'deferred');
+}

@@ -1,0 +1,124 @@
+/**
+ * An `up` and a `worker` that live on while files come in again and again: memory, open files and
+ * listeners stay as they are. `SOAK_MINUTES` sets the length, 10 by default.
+ */
+import { readdir, readFile, rm } from 'node:fs/promises';
+import { setTimeout as after } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createInboxScene } from '../daemon/inbox/inbox-scene.js';
+import type { CliProcess } from '../support/cli.js';
+import { redisEngine } from '../support/engines.js';
+import { domainAt } from '../support/scene.js';
+import { countListeners, INSPECTED } from './inspector.js';
+
+const MINUTES = Number(process.env.SOAK_MINUTES ?? 10);
+const SAMPLE_MS = 500;
+const ROWS = 40;
+/** Files in the inbox at once: as many as it processes at once. */
+const FILES_AT_ONCE = 4;
+
+interface Sample {
+  readonly atMs: number;
+  readonly rssKiB: number;
+  readonly openFiles: number;
+}
+
+async function sample(process: CliProcess): Promise<Sample> {
+  const folder = `/proc/${process.pid}`;
+  const rssKiB = Number(/^VmRSS:\s+(\d+) kB$/m.exec(await readFile(`${folder}/status`, 'utf8'))?.[1]);
+  return { atMs: performance.now(), rssKiB, openFiles: (await readdir(`${folder}/fd`)).length };
+}
+
+function mean(numbers: readonly number[]): number {
+  return numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
+}
+
+const redis = redisEngine();
+describe.skipIf(redis.missing !== null || process.platform !== 'linux')(
+  'a long life',
+  { tags: ['soak'] },
+  () => {
+    beforeAll(() => redis.start());
+    afterAll(() => redis.stop());
+
+    test(`for ${MINUTES} minutes needs no more memory, open files and listeners at its end`, {
+      timeout: MINUTES * 60_000 + 120_000,
+    }, async () => {
+      const scene = await createInboxScene(redis, { latencyMs: 5, jitterMs: 10 });
+      const { meter } = scene.service;
+      const config = { inbox: ['.'], settle: '0s', metricsPort: 0, dashboardPort: 0, concurrency: 8 };
+      await scene.write('brand-enrich.config.json', JSON.stringify(config));
+      const living = {
+        up: scene.start(['up'], INSPECTED),
+        worker: scene.start(['worker', '--concurrency', '8'], INSPECTED),
+      };
+      await Promise.all([living.up.untilSaid(/"msg":"up"/), living.worker.untilSaid(/waiting for chunks/)]);
+      const metrics = /"metrics":"(http:[^"]+)"/.exec(living.up.said)?.[1] ?? '';
+      const samples: Record<keyof typeof living, Sample[]> = { up: [], worker: [] };
+      let files = 0;
+
+      /** Half of each file is new; half is in the one before. */
+      const drop = async () => {
+        const rows = Array.from({ length: ROWS }, (_, row) => domainAt((files * ROWS) / 2 + row));
+        await scene.drop(`list-${files}.csv`, `website\n${rows.join('\n')}\n`);
+        files += 1;
+      };
+      let done = 0;
+      /** What is done makes way, as in an inbox that somebody looks after. */
+      const collect = async () => {
+        const paths = (await scene.list('done')).map((name) => scene.path(`done/${name}`));
+        for (const path of paths) await rm(path, { recursive: true });
+        done += paths.length;
+      };
+      const workFor = async (minutes: number) => {
+        const endsAt = performance.now() + minutes * 60_000;
+        while (performance.now() < endsAt) {
+          while (files - done < FILES_AT_ONCE) await drop();
+          await after(SAMPLE_MS);
+          await collect();
+          for (const name of ['up', 'worker'] as const) samples[name].push(await sample(living[name]));
+          expect((await fetch(metrics)).status).toBe(200);
+        }
+        await expect
+          .poll(
+            async () => {
+              await collect();
+              return done;
+            },
+            { timeout: 30_000 },
+          )
+          .toBe(files);
+      };
+      const listeners = async () => ({
+        up: await countListeners(living.up),
+        worker: await countListeners(living.worker),
+      });
+
+      await workFor(MINUTES / 6);
+      const before = await listeners();
+      await workFor((MINUTES * 5) / 6);
+      const end = await listeners();
+
+      const [first, last] = [samples.up[0]?.atMs ?? 0, samples.up.at(-1)?.atMs ?? 0];
+      const third = (last - first) / 3;
+      for (const name of ['up', 'worker'] as const) {
+        const of = (index: number) =>
+          samples[name].filter(({ atMs }) => Math.min(2, Math.floor((atMs - first) / third)) === index);
+        const thirds = [0, 1, 2].map((index) => ({
+          rssMiB: Math.round(mean(of(index).map(({ rssKiB }) => rssKiB)) / 102.4) / 10,
+          openFiles: Math.max(...of(index).map(({ openFiles }) => openFiles)),
+        }));
+        console.log(name, JSON.stringify({ files, thirds, listeners: [before[name], end[name]] }));
+        const [, middle, late] = thirds;
+        expect(late?.rssMiB, name).toBeLessThanOrEqual((middle?.rssMiB ?? 0) * 1.05);
+        expect(late?.openFiles, name).toBeLessThanOrEqual(middle?.openFiles ?? 0);
+        expect(end[name], name).toBeLessThanOrEqual(before[name]);
+        expect(living[name].said).not.toContain('MaxListenersExceededWarning');
+      }
+      const distinct = ((files + 1) * ROWS) / 2;
+      expect([meter.billed, meter.billedOf.size]).toEqual([distinct, distinct]);
+      for (const each of Object.values(living)) each.kill('SIGTERM');
+      for (const each of Object.values(living)) expect((await each.done).code).toBe(0);
+    });
+  },
+);
