@@ -1,4 +1,4 @@
-/** Counts the listeners of a running process from outside, with Node's inspector. */
+/** Looks into a running process from outside, with Node's inspector. */
 import { WebSocket } from 'undici';
 import type { CliProcess } from '../support/cli.js';
 
@@ -24,12 +24,19 @@ const COUNT = `function () {
 
 interface Answer {
   readonly id: number;
-  readonly result?: Readonly<Record<string, { readonly objectId: string; readonly value?: unknown }>>;
+  readonly result?: {
+    readonly result?: { readonly objectId?: string; readonly value?: unknown };
+    readonly objects?: { readonly objectId: string };
+    readonly usedSize?: number;
+  };
   readonly error?: { readonly message: string };
 }
 
-/** Of all event emitters and event targets that are alive after a garbage collection. */
-export async function countListeners({ said }: CliProcess): Promise<number> {
+/**
+ * After a garbage collection: the listeners of all event emitters and event targets, and the bytes
+ * of the heap.
+ */
+export async function lookInto({ said }: CliProcess): Promise<{ listeners: number; heapBytes: number }> {
   const url = /Debugger listening on (ws:\S+)/.exec(said)?.[1];
   if (url === undefined) throw new Error(`no inspector in: ${said}`);
   const socket = new WebSocket(url);
@@ -52,7 +59,7 @@ export async function countListeners({ said }: CliProcess): Promise<number> {
       socket.send(JSON.stringify({ id, method, params }));
     });
   try {
-    let count = 0;
+    let listeners = 0;
     for (const expression of PROTOTYPES) {
       const objectGroup = 'counted';
       const { result: prototype } = await call('Runtime.evaluate', { expression, objectGroup });
@@ -60,10 +67,14 @@ export async function countListeners({ said }: CliProcess): Promise<number> {
       const { objects } = await call('Runtime.queryObjects', { prototypeObjectId, objectGroup });
       const asked = { objectId: objects?.objectId, functionDeclaration: COUNT, returnByValue: true };
       const { result: counted } = await call('Runtime.callFunctionOn', asked);
-      count += Number(counted?.value);
+      listeners += Number(counted?.value);
       await call('Runtime.releaseObjectGroup', { objectGroup });
     }
-    return count;
+    // The first one leaves what the queries above needed.
+    await call('HeapProfiler.collectGarbage', {});
+    await call('HeapProfiler.collectGarbage', {});
+    const { usedSize: heapBytes = 0 } = await call('Runtime.getHeapUsage', {});
+    return { listeners, heapBytes };
   } finally {
     socket.close();
   }

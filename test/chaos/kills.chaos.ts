@@ -12,6 +12,11 @@ import { createDice, type Dice } from './dice.js';
 import { createLoggedScene, expectComplete, expectDeferredOnly, untilSeen } from './ground-truth.js';
 
 const KILLS = 6;
+/** Requests that the service bills beyond the quota, if our limit does not hold. */
+const BEYOND = { plan: 'paid', overageTenths: 10_000 } as const;
+/** Of a limit. The rest is overage, which costs 0.1 a request. */
+const QUOTA = 300;
+const budgetFor = (limit: number) => ['--overage-budget', String((limit - QUOTA) / 10)];
 const LOST_TWICE = /two requests may have been billed/;
 
 interface RunInStatus {
@@ -163,13 +168,15 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
     );
   });
 
-  test('a quota is used exactly although runs are killed', async () => {
-    const dice = createDice(`quota ${engine.name}`);
+  test('a limit of 400 is used exactly although runs are killed', async () => {
+    const dice = createDice(`limit ${engine.name}`);
+    const limit = 400;
     const concurrency = 16;
-    const scene = await createLoggedScene(engine, { latencyMs: 30, jitterMs: 30, quota: 400 });
+    const scene = await createLoggedScene(engine, { ...BEYOND, latencyMs: 30, jitterMs: 30, quota: QUOTA });
     const { meter } = scene.service;
     await scene.write('list.csv', domainList(1_200));
-    const args = ['run', 'list.csv', '--concurrency', String(concurrency), '--timeout', '5s'];
+    const terms = ['--timeout', '5s', ...budgetFor(limit)];
+    const args = ['run', 'list.csv', '--concurrency', String(concurrency), ...terms];
     const killer = new Killer(scene);
     for (let kill = 0; kill < 2; kill += 1) {
       const enough = meter.billed + dice.between(60, 160);
@@ -179,9 +186,8 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
     }
     const last = await scene.run(args);
     expect(last.code, last.stderr).toBe(7);
-    expect(meter.billed).toBeLessThanOrEqual(400);
-    expect(meter.billed).toBeGreaterThanOrEqual(400 - killer.unseen);
-    expect(meter.count({ why: 'quota' })).toBeLessThanOrEqual(3);
+    expect(meter.billed).toBeLessThanOrEqual(limit);
+    expect(meter.billed).toBeGreaterThanOrEqual(limit - killer.unseen);
     await expectSums(scene, killer.unseen);
   });
 });
@@ -214,12 +220,13 @@ describeOn([redis, postgres], (engine) => {
     const identifiers = 700;
     const limit = 500;
     const [count, concurrency] = [3, 8];
-    const scene = await createLoggedScene(engine, { latencyMs: 500, jitterMs: 500, quota: limit });
+    const scene = await createLoggedScene(engine, { ...BEYOND, latencyMs: 500, jitterMs: 500, quota: QUOTA });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(identifiers));
     const workers = startWorkers(scene, count, concurrency);
     await workers.untilReady();
-    const running = scene.start(['run', 'list.csv', '--no-worker', '--timeout', '5s']);
+    const command = ['run', 'list.csv', '--no-worker', '--timeout', '5s'];
+    const running = scene.start([...command, ...budgetFor(limit)]);
     await untilSeen(scene, running, () => meter.billed >= 1);
     const killer = new Killer(scene);
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -238,9 +245,8 @@ describeOn([redis, postgres], (engine) => {
     await expectReport(scene, meter.billed, killer.unseen);
     await expectSums(scene, killer.unseen);
 
-    options.quota = 10_000;
     options.latencyMs = 20;
-    await expectComplete(scene, await scene.run(['run', 'list.csv']), identifiers);
+    await expectComplete(scene, await scene.run(['run', 'list.csv', ...budgetFor(2_000)]), identifiers);
     expect(meter.mostBilledOnce()).toBeLessThanOrEqual(3);
     expect(meter.billed).toBeLessThanOrEqual(identifiers + KILLS * concurrency);
     await expectSums(scene, killer.unseen);
@@ -295,12 +301,13 @@ describeOn([redis, postgres], (engine) => {
     const identifiers = 700;
     const limit = 500;
     const [count, concurrency] = [2, 8];
-    const scene = await createLoggedScene(engine, { latencyMs: 600, jitterMs: 400, quota: limit });
+    const scene = await createLoggedScene(engine, { ...BEYOND, latencyMs: 600, jitterMs: 400, quota: QUOTA });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(identifiers));
     const workers = startWorkers(scene, count, concurrency);
     await workers.untilReady();
-    const startRun = () => scene.start(['run', 'list.csv', '--no-worker', '--timeout', '5s']);
+    const command = ['run', 'list.csv', '--no-worker', '--timeout', '5s'];
+    const startRun = () => scene.start([...command, ...budgetFor(limit)]);
     let running = startRun();
     await untilSeen(scene, running, () => meter.billed >= 1);
     const killer = new Killer(scene);
@@ -334,9 +341,8 @@ describeOn([redis, postgres], (engine) => {
     await expectDeferredOnly(scene, identifiers);
     await expectSums(scene, killer.unseen);
 
-    options.quota = 10_000;
     options.latencyMs = 20;
-    await expectComplete(scene, await scene.run(['run', 'list.csv']), identifiers);
+    await expectComplete(scene, await scene.run(['run', 'list.csv', ...budgetFor(2_000)]), identifiers);
     const { runs } = await expectSums(scene, killer.unseen);
     expect(sum(runs, ({ earlier }) => 1 + earlier.starts)).toBeGreaterThanOrEqual(1 + begun);
     expect(runs[0]?.status).toBe('finished');
