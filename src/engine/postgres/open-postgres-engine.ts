@@ -104,7 +104,8 @@ export async function openEngineOn(
     const stores = createStores(calls);
     const id = await patience(() => engineId(stores.keyValues, isReadOnly));
     const prepareQueues = async () => {
-      if (isReadOnly === true) await inSession((session) => upgrading(server, () => migrateQueues(session)));
+      if (isReadOnly !== true) return;
+      await patience(() => inSession((session) => upgrading(server, () => migrateQueues(session))));
     };
     const queues = createQueues(backendOn(pool, prepareQueues), { failure, log, telemetry, isReadOnly });
     releasers.push(() => queues.close());
