@@ -16,7 +16,7 @@ import { FailFileError, NeverStartError, usageProblem } from '../../core/errors.
 import { isRunning } from '../../core/lifecycle.js';
 import { makeFolder } from '../../core/make-folder.js';
 import { systemWords } from '../../core/system-error.js';
-import { isErrorCode, sideFileOf } from './inbox-file.js';
+import { isErrorCode, isSideFile, sideFileOf } from './inbox-file.js';
 import { numberedName, uploadName } from './upload-name.js';
 
 /** Hidden, so that neither watchers nor people take it for a place of the inbox. */
@@ -75,6 +75,7 @@ export function createUploads(
         // In a container every process may have the same number.
         const isLeft =
           isStart && host === hostName() && (Number(pid) === process.pid || !isRunning(Number(pid)));
+        if (isLeft) await takeBackSettings(root, folder).catch(() => undefined);
         if (isLeft || clock.now() - facts.mtimeMs > KEPT_MS)
           await drop({ id: name.slice(-24), folder }).catch(() => undefined);
       }
@@ -169,6 +170,27 @@ export function createUploads(
   };
 }
 
+/** In the folder of an upload while it is started. */
+const SETTINGS = '.settings';
+
+/**
+ * Removes settings from the inbox that a killed start placed there without their file: the next
+ * file of that name would get them.
+ */
+async function takeBackSettings(root: string, folder: string): Promise<void> {
+  const facts = await Promise.all(
+    (await readdir(folder)).map(async (name) => ({ name, ...(await lstat(join(folder, name))) })),
+  );
+  const settings = facts.find(({ name }) => name === SETTINGS);
+  const file = facts.find(({ name }) => name !== SETTINGS);
+  if (settings === undefined || file === undefined || settings.nlink < 2 || file.nlink > 1) return;
+  const inbox = join(root, 'inbox');
+  for (const name of (await readdir(inbox)).filter(isSideFile)) {
+    const { ino, dev } = await lstat(join(inbox, name));
+    if (ino === settings.ino && dev === settings.dev) await rm(join(inbox, name), { force: true });
+  }
+}
+
 /** Retries with the next name until file and settings are both placed. */
 async function moveIn(
   upload: Upload,
@@ -176,7 +198,7 @@ async function moveIn(
   settings: Readonly<Record<string, unknown>>,
 ): Promise<string> {
   const inbox = join(upload.root, 'inbox');
-  const side = join(upload.folder, '.settings');
+  const side = join(upload.folder, SETTINGS);
   // As readable as the folder: people put their own files there too.
   const mode = (await lstat(inbox)).mode & 0o666;
   for (let number = 1; ; number += 1) {

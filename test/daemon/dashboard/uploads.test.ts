@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmod, lstat, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
+import { chmod, link, lstat, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises';
 import { type ClientRequest, request } from 'node:http';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
@@ -378,6 +378,30 @@ describe('uploads that nobody starts', () => {
     }
     (await uploads.begin()).stop();
     expect((await kept()).filter((path) => !path.includes('/')).sort()).toEqual(folders.slice(1).sort());
+  });
+});
+
+describe('a start that was killed', () => {
+  it.each([
+    ['before its file was placed takes its settings back', false, []],
+    ['after its file was placed leaves both', true, ['list.csv', 'list.csv.json']],
+  ])('%s', async (_, isPlaced, left) => {
+    const { uploads, root, kept } = await withInboxes();
+    const host = hostname()
+      .replaceAll(/[^A-Za-z0-9-]/g, '-')
+      .slice(0, 40);
+    const folder = join(root, UPLOADS_FOLDER, `${host}-${await endedPid()}-${'a'.repeat(24)}`);
+    await mkdir(folder, { recursive: true });
+    for (const [name, placed] of [
+      ['.settings', 'list.csv.json'],
+      ['list.csv', isPlaced ? 'list.csv' : ''],
+    ] as const) {
+      await writeFile(join(folder, name), '{}');
+      if (placed !== '') await link(join(folder, name), join(root, 'inbox', placed));
+    }
+    (await uploads.begin()).stop();
+    expect((await readdir(join(root, 'inbox'))).sort()).toEqual(left);
+    expect(await kept()).toEqual([]);
   });
 });
 
