@@ -152,7 +152,8 @@ export function maskAddress(address: string): string {
   if (!URL.canParse(address)) return `${address.slice(0, address.indexOf(':'))}://…`;
   const url = new URL(address);
   const credentials = hasCredentials(url) ? '***@' : '';
-  const path = url.pathname === '/' ? '' : url.pathname;
+  // With a second `@` the credentials may be behind what was taken for the host.
+  const path = /@|%40/.test(url.pathname) ? '/…' : url.pathname === '/' ? '' : url.pathname;
   return `${url.protocol}//${credentials}${url.host}${path}${url.search === '' ? '' : '?…'}`;
 }
 

@@ -83,7 +83,8 @@ function identifySymbol(cleaned: string, kind: 'ticker' | 'crypto'): Identified 
   if (cleaned.includes('@')) return invalid(`an e-mail address, not a ${word}`);
   if (cleaned.includes('://')) return invalid(`a web address, not a ${word}`);
   if (SEPARATOR.test(cleaned)) return invalid(`several values in one cell, not one ${word}`);
-  const value = withoutCashtag(cleaned).toUpperCase();
+  // Some letters have two lower-case forms: `ẞ` and `ß` are `SS`.
+  const value = withoutCashtag(cleaned).toLowerCase().toUpperCase().normalize('NFC');
   if (value.length > LONGEST_SYMBOL) {
     return invalid(`longer than ${LONGEST_SYMBOL} characters, not a ${word}`);
   }

@@ -50,7 +50,8 @@ function repeatedBelow(element: SchemaElement): SchemaElement[] {
   ];
 }
 
-function leavesOf(tree: SchemaTree): SchemaTree[] {
+/** The columns as they are stored, in order. */
+export function leavesOf(tree: SchemaTree): SchemaTree[] {
   return tree.children.length === 0 ? [tree] : tree.children.flatMap(leavesOf);
 }
 

@@ -15,7 +15,7 @@ import { NO_FORMATS, textOfCell } from '../core/typed-cell.js';
 import { ARROW_KEY, lostArrowTypes } from './arrow-schema.js';
 import { type ByteSource, readingStopped } from './byte-source.js';
 import type { InputParts, PassOptions } from './input.js';
-import { isList, isMap, withLists } from './parquet-lists.js';
+import { isList, isMap, leavesOf, withLists } from './parquet-lists.js';
 import { parquetCell, textOrBytes } from './parquet-value.js';
 import { isLongerThan, MAX_RECORD_BYTES, OVER_RECORD } from './record-splitter.js';
 import { damaged, OverBounds } from './zip-archive.js';
@@ -106,9 +106,7 @@ function lostTypes({ key_value_metadata }: FileMetaData, elements: readonly Sche
   ].filter((each) => each !== false);
 }
 
-/**
- * Refuses the ranges of a damaged footer at once, because the reader does not await all of them.
- */
+/** Refuses the ranges of a damaged footer; the reader does not await all of its reads. */
 function bufferOf(source: ByteSource): AsyncBuffer {
   const { size } = source;
   const read = async (start: number, end: number) => {
@@ -119,8 +117,9 @@ function bufferOf(source: ByteSource): AsyncBuffer {
     byteLength: size,
     slice(start, end = size) {
       const isInside = Number.isSafeInteger(start) && start >= 0 && start <= end && end <= size;
-      if (!isInside) throw new Error('it refers to a position beyond its end');
-      const reading = read(start, end);
+      const reading = isInside
+        ? read(start, end)
+        : Promise.reject(new Error('it refers to a position beyond its end'));
       reading.catch(() => undefined);
       return reading;
     },
@@ -132,6 +131,7 @@ async function readFooter(name: string, file: AsyncBuffer) {
     const metadata = withLists(await parquetMetadataAsync(file, { geoparquet: false }));
     if (metadata.schema.length > MOST_COLUMNS)
       throw new OverBounds(`it has more than ${MOST_COLUMNS} columns`, 'write it with fewer columns');
+    assertChunks(metadata);
     for (const { total_byte_size, num_rows } of metadata.row_groups) {
       if (total_byte_size <= MOST_GROUP_BYTES && num_rows <= MOST_GROUP_ROWS) continue;
       throw new OverBounds(
@@ -144,6 +144,22 @@ async function readFooter(name: string, file: AsyncBuffer) {
     return { metadata, stored: { ...metadata, schema }, elements };
   } catch (error) {
     throw damaged(name, error);
+  }
+}
+
+/**
+ * Throws if a row group has other chunks than one for each column. Of chunks with one name the
+ * reader would take the first alone, and a fault in one that it does not take would end the
+ * process.
+ */
+function assertChunks(metadata: FileMetaData): void {
+  const tree = parquetSchema(metadata);
+  const names = tree.children.map(({ element }) => element.name);
+  if (new Set(names).size < names.length) throw new Error('two of its columns have the same name');
+  const expected = JSON.stringify(leavesOf(tree).map(({ path }) => path));
+  for (const { columns } of metadata.row_groups) {
+    const found = JSON.stringify(columns.map(({ meta_data }) => meta_data?.path_in_schema));
+    if (found !== expected) throw new Error('its columns are not those of its schema');
   }
 }
 

@@ -1,5 +1,5 @@
 /** Serves a `Service` over HTTP. Its own answers are only those to what is no whole request. */
-import { createServer, type ServerResponse, STATUS_CODES } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.js';
 import { type HttpListener, type ListenAddress, listenHttp } from '../core/listen-http.js';
@@ -33,25 +33,37 @@ export async function listen(service: Service, options: ListenOptions): Promise<
     // Node refuses a request without a Host with an empty body: it is refused below, as all others.
     requireHostHeader: false,
   };
+  /** The newest answer on each connection: it goes out after all others. */
+  const newest = new WeakMap<Socket, ServerResponse>();
   const refusal = (status: number, headers?: HeaderFields) => jsonAnswer(status, clock.now(), headers);
-  const server = createServer(settings, (request, response) => {
-    const { method = 'GET', url: path = '/', headers } = request;
-    // RFC 9112, 3.2: a request of HTTP/1.1 without a Host is malformed.
-    const isMalformed = request.httpVersion === '1.1' && headers.host === undefined;
+  const respond = (request: IncomingMessage, response: ServerResponse, status = refusalOf(request)) => {
+    const { method = 'GET', url: path = '/', headers, socket } = request;
+    newest.set(socket, response);
     const answer = async () =>
-      isMalformed ? refusal(400) : service.handle({ method, path, authorization: headers.authorization });
+      status === null
+        ? service.handle({ method, path, authorization: headers.authorization })
+        : refusal(status);
     answer().then(
       (result) => send(response, result, isClosing),
       () => response.destroy(),
     );
-  });
+  };
+  const server = createServer(settings, (request, response) => respond(request, response));
+  /** Before the earlier answers it would pass for one of them, whose request was billed. */
+  const refuseLast = (socket: Socket, status: number, headers?: HeaderFields) => {
+    const answer = refusal(status, { ...headers, connection: 'close' });
+    const earlier = newest.get(socket);
+    if (earlier === undefined || earlier.writableFinished) refuse(socket, answer);
+    else earlier.once('close', () => refuse(socket, answer));
+  };
+  // Node's word to go on would stand within the answer before it.
+  server.on('checkContinue', (request, response) => respond(request, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
-    refuse(socket, refusal(STATUSES[error.code ?? ''] ?? 400, { connection: 'close' }));
+    refuseLast(socket, STATUSES[error.code ?? ''] ?? 400);
   });
-  server.on('checkExpectation', (_request, response) => send(response, refusal(417), true));
-  server.on('connect', (_request, socket: Socket) => {
-    refuse(socket, refusal(405, { allow: 'GET, HEAD', connection: 'close' }));
-  });
+  // The last one it is not: the request after it may have been read and billed.
+  server.on('checkExpectation', (request, response) => respond(request, response, 417));
+  server.on('connect', (_request, socket: Socket) => refuseLast(socket, 405, { allow: 'GET, HEAD' }));
   const todo = 'choose another --port or --host';
   const listener = await listenHttp(server, { host, port, purpose: 'local service', todo });
   return {
@@ -61,6 +73,14 @@ export async function listen(service: Service, options: ListenOptions): Promise<
       return listener.close(CLOSE_MS);
     },
   };
+}
+
+/** The status for a request that Node reads and HTTP/1.1 does not allow; null: it is fine. */
+function refusalOf({ httpVersion, headers }: IncomingMessage): number | null {
+  if (httpVersion === '1.0') return null;
+  // RFC 9112, 3.2: a request of HTTP/1.1 without a Host is malformed.
+  if (httpVersion === '1.1') return headers.host === undefined ? 400 : null;
+  return 505;
 }
 
 function send(response: ServerResponse, result: ServiceResponse, isLast: boolean): void {

@@ -70,8 +70,13 @@ export function parseRetryAfter(text: string | undefined, answeredAt: number): n
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** An HTTP date in its preferred form, as `Sun, 06 Nov 1994 08:49:37 GMT`; null for all others. */
+/**
+ * An HTTP date in its preferred form, as `Sun, 06 Nov 1994 08:49:37 GMT`. null for all others, for
+ * those before 1970, and for a day or hour that does not exist, which `Date.parse` would move.
+ */
 export function parseHttpDate(text: string | undefined): number | null {
   const time = text !== undefined && HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(time) ? null : time;
+  // Services get the weekday wrong, which changes nothing.
+  const isReal = new Date(time).toUTCString().slice(3) === text?.slice(3);
+  return isReal && time >= 0 ? time : null;
 }

@@ -38,6 +38,8 @@ describe('an address', () => {
     [`redis//ada:${SECRET}@h`, '…'],
     [`redis://ada:${SECRET}@h:port`, 'redis://…'],
     [`eyJhbGciOi.${SECRET}.x`, '…'],
+    [`redis://redis://ada:${SECRET}@h`, 'redis://redis/…'],
+    [`postgres://h/ada:${SECRET}%40db`, 'postgres://h/…'],
   ])('shows %s as %s', (address, shown) => {
     expect(maskAddress(address)).toBe(shown);
   });

@@ -31,6 +31,8 @@ const whole: ServiceResponse = {
   body: BODY,
 };
 
+const head = (path: string) => `GET ${path || '/v2/brands/x'} HTTP/1.1\r\nhost: x\r\n`;
+
 /** Sends these bytes and reads until the other side closes the connection. */
 async function sendRaw(port: number, text: string) {
   const socket = connect(port, '127.0.0.1').setEncoding('utf8');
@@ -141,7 +143,8 @@ describe('over HTTP', () => {
     ['two lengths', 400, 'GET / HTTP/1.1\r\nhost: x\r\ncontent-length: 1\r\ncontent-length: 2\r\n\r\n'],
     ['headers of 20 kB', 431, `GET / HTTP/1.1\r\nhost: x\r\nx-long: ${'a'.repeat(20_000)}\r\n\r\n`],
     ['a path of 20 kB', 431, `GET /${'a'.repeat(20_000)} HTTP/1.1\r\nhost: x\r\n\r\n`],
-    ['an expectation', 417, 'GET / HTTP/1.1\r\nhost: x\r\nexpect: more\r\n\r\n'],
+    ['another version', 505, 'GET / HTTP/2.0\r\nhost: x\r\nconnection: close\r\n\r\n'],
+    ['an expectation', 417, 'GET / HTTP/1.1\r\nhost: x\r\nexpect: more\r\nconnection: close\r\n\r\n'],
     ['a tunnel', 405, 'CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: x\r\n\r\n'],
   ])('%s is refused with %i, as JSON and {}', async (_title, status, text) => {
     const { port } = await start(createTinyService().service, { clock: createHandClock() });
@@ -151,6 +154,41 @@ describe('over HTTP', () => {
       date: 'Sun, 15 Mar 2026 12:00:00 GMT',
       body: '{}',
     });
+  });
+
+  it.each([
+    ['what is no request', 400, 'hello\r\n\r\n'],
+    ['a tunnel', 405, 'CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: x\r\n\r\n'],
+    ['a body that is announced', 401, `${head('')}Expect: 100-continue\r\nconnection: close\r\n\r\n`],
+  ])('the answer to %s comes after those to earlier requests', async (_title, status, text) => {
+    const { port } = await start(createTinyService().service);
+    const billed = `${head('/v2/brands/acme.com')}authorization: ${authorization}\r\n\r\n`;
+    const socket = connect(port, '127.0.0.1').setEncoding('utf8');
+    socket.write(billed + billed + text);
+    let answer = '';
+    socket.on('data', (part: string) => {
+      answer += part;
+    });
+    await once(socket, 'close');
+    const seen = [...answer.matchAll(/HTTP\/1\.1 (\d+) [\s\S]*?\r\n\r\n(\{.*?\})(?=HTTP|$)/g)];
+    expect(answer).not.toContain('100 Continue');
+    const acme = '{"name":"Acme","isNsfw":false}';
+    expect(seen.map(([, code, body]) => [Number(code), body])).toEqual([
+      [200, acme],
+      [200, acme],
+      [status, '{}'],
+    ]);
+  });
+
+  it('a request after a refused one is answered, since it is billed', async () => {
+    const { port } = await start(createTinyService().service);
+    const [refused, asked] = [
+      `${head('')}expect: more\r\n\r\n`,
+      `${head('/v2/brands/acme.com')}connection: close\r\n`,
+    ];
+    const { status, body } = await sendRaw(port, `${refused}${asked}authorization: ${authorization}\r\n\r\n`);
+    expect(status).toBe(417);
+    expect(body).toMatch(/^\{\}HTTP\/1\.1 200 OK/);
   });
 
   it('a request that is never completed is refused with 408, as JSON and {}', async () => {

@@ -6,15 +6,24 @@ import { onTestFinished } from 'vitest';
 
 /** A folder for the running test. */
 export async function temporaryFolder(): Promise<string> {
-  const folder = await mkdtemp(join(tmpdir(), 'brand-enrich-e2e-'));
+  const { path, remove } = await temporaryPlace();
+  onTestFinished(remove);
+  return path;
+}
+
+/** The same for the tests of a file, whose last hook removes it. */
+export async function temporaryPlace() {
+  const path = await mkdtemp(join(tmpdir(), 'brand-enrich-e2e-'));
   // Root's private server runs as another user, who has to traverse the folder.
-  await chmod(folder, 0o711);
-  onTestFinished(async () => {
-    await endServer(join(folder, 'state'));
-    // A server that is shutting down still writes for a moment.
-    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
-  });
-  return folder;
+  await chmod(path, 0o711);
+  return {
+    path,
+    async remove(): Promise<void> {
+      await endServer(join(path, 'state'));
+      // A server that is shutting down still writes for a moment.
+      await rm(path, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    },
+  };
 }
 
 /** Stops the private server that killed processes left in a state folder. */

@@ -86,8 +86,11 @@ export function createGate({ host, password, key, clock }: GateOptions): GatedAp
 
   app.use(secureHeaders({ xFrameOptions: 'DENY', strictTransportSecurity: false }));
   app.use(async (context, next) => {
+    const { url } = context.req;
     // On loopback, another host name means that a foreign page sends the request (DNS rebinding).
-    if (!isLoopbackHost(host) || isLoopbackHost(new URL(context.req.url).hostname)) await next();
+    const isExpected = () => !isLoopbackHost(host) || isLoopbackHost(new URL(url).hostname);
+    // Some names pass as a header and not as an address: `1.2.3.x4`.
+    if (URL.canParse(url) && isExpected()) await next();
     else context.res = context.text('the host name of the request is not allowed\n', 421);
     context.res.headers.set('cache-control', 'no-store');
   });

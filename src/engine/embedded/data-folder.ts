@@ -157,14 +157,17 @@ export function initdbFailure(stderr: string): string {
   return known[0] ?? stderr.trim().split('\n').at(-1) ?? '';
 }
 
-/** Makes an empty database, whole or not at all. Throws {@link unfit} with words of `initdb`. */
-export async function makeData(folders: ServerFolders, binaries: ServerBinaries, user: ServerUser | null) {
-  // Left by an earlier start that was killed.
-  for (const name of await readdir(folders.home)) {
+/** Removes what earlier starts left that were killed while they made a database. */
+export async function removeDrafts({ home }: ServerFolders): Promise<void> {
+  for (const name of await readdir(home)) {
     // Its `initdb` may still be writing there; what cannot be removed yet is removed by a later
     // start.
-    if (name.startsWith(DRAFT)) await rm(join(folders.home, name), REMOVAL).catch(() => undefined);
+    if (name.startsWith(DRAFT)) await rm(join(home, name), REMOVAL).catch(() => undefined);
   }
+}
+
+/** Makes an empty database, whole or not at all. Throws {@link unfit} with words of `initdb`. */
+export async function makeData(folders: ServerFolders, binaries: ServerBinaries, user: ServerUser | null) {
   // It runs its own programs through a shell, in double quotes.
   if (/["$`\\]/.test(binaries.initdb)) {
     const what = 'PostgreSQL makes no database from a folder with one of " $ ` \\ in its path';

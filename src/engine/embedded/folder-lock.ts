@@ -17,7 +17,7 @@
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdtemp, readdir, rename, rm, symlink, unlink } from 'node:fs/promises';
+import { lstat, mkdtemp, readdir, rename, rm, symlink, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -74,10 +74,25 @@ export async function lockFolder(folder: string, patienceMs: number) {
 /** The number of the process to wait for, empty when it is unknown; null: none. */
 async function whoIsBefore(folder: string, name: string): Promise<string | null> {
   const names = await readdir(folder);
+  await removeUnfinished(folder, names);
   const others = names.filter((one) => one !== name && one.startsWith(PREFIX) && one.endsWith(SUFFIX));
   const answers = await Promise.all(others.map((other) => ask(folder, other, name)));
   const before = answers.find((answer) => answer !== null && !answer.startsWith('gives-way'));
   return before === undefined || before === null ? null : (before.split(' ')[1] ?? '');
+}
+
+const UNFINISHED = '.new';
+/** A socket gets its final name within milliseconds. */
+const FINISHED_WITHIN_MS = 60_000;
+
+/** Removes sockets whose process was killed before they got their final names. */
+async function removeUnfinished(folder: string, names: readonly string[]): Promise<void> {
+  for (const name of names) {
+    if (!name.startsWith(PREFIX) || !name.endsWith(SUFFIX + UNFINISHED)) continue;
+    const path = join(folder, name);
+    const madeAt = (await lstat(path).catch(() => null))?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (Date.now() - madeAt > FINISHED_WITHIN_MS) await unlink(path).catch(() => undefined);
+  }
 }
 
 /** The answer of a socket's process; empty: none; null: it is gone, and the socket is removed. */
@@ -108,11 +123,11 @@ async function listenIn(folder: string, name: string, answer: (other: string) =>
     socket.on('error', () => socket.destroy());
     socket.setEncoding('utf8').once('data', (text: string) => socket.end(answer(text.trim())));
   });
-  await withShortPath(folder, `${name}.new`, async (path) => {
+  await withShortPath(folder, name + UNFINISHED, async (path) => {
     server.listen(path);
     await once(server, 'listening');
   });
-  await rename(join(folder, `${name}.new`), join(folder, name));
+  await rename(join(folder, name + UNFINISHED), join(folder, name));
   // The lock alone does not keep a process running.
   server.unref();
   return server;

@@ -2,7 +2,21 @@
 import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { chmod, chown, lstat, mkdir, open, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  chown,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  rmdir,
+  stat,
+  utimes,
+  writeFile,
+} from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FailFileError } from '../../core/errors.js';
@@ -76,7 +90,21 @@ export async function socketFolder({ data }: ServerFolders, user: ServerUser | n
     }
     await chmod(path, 0o700);
   }
+  await utimes(folder, new Date(), new Date());
+  await removeUnused(base);
   return folder;
+}
+
+/** A folder without a socket is used by a server that starts, or by none. */
+const UNUSED_AFTER_MS = 86_400_000;
+
+/** Removes the empty folders of state folders that are not used any more. Never rejects. */
+async function removeUnused(base: string): Promise<void> {
+  for (const name of await readdir(base).catch(() => [])) {
+    const path = join(base, name);
+    const usedAt = (await lstat(path).catch(() => null))?.mtimeMs ?? Number.POSITIVE_INFINITY;
+    if (Date.now() - usedAt > UNUSED_AFTER_MS) await rmdir(path).catch(() => undefined);
+  }
 }
 
 /** `running`: the process lives on. `taken`: it had to end, and may start at another try. */

@@ -16,6 +16,7 @@ import {
   findData,
   makeData,
   prepareServerFolders,
+  removeDrafts,
   type ServerFolders,
   serverFolders,
   setAside,
@@ -149,6 +150,7 @@ async function startLocked(place: Place, giveUpAt: number): Promise<void> {
   await assertNoForeignServer(folders, () => log.warn(looking));
   const major = finding.type === 'ready' ? finding.major : null;
   const binaries = await findServerBinaries(user, major, folders.home);
+  await removeDrafts(folders);
   if (finding.type === 'none') await makeData(folders, binaries, user);
   const stuckAt = performance.now() + STUCK_MS;
   const answers = () => isAnswering(connection);

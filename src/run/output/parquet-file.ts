@@ -4,6 +4,7 @@
  */
 import { parquetSchema, type SchemaElement, type SchemaTree } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { errorText, FailFileError } from '../../core/errors.js';
 import { readTyped, type TypedCell, textOfCell } from '../../core/typed-cell.js';
 import { isMap } from '../../intake/parquet-lists.js';
 import { withoutMeaning } from '../../intake/parquet-table.js';
@@ -67,7 +68,8 @@ function commonType(seen: ReadonlySet<ColumnType>): ColumnType {
 
 /**
  * Like `output`, to which it writes, but takes records of `TypedCell`s, the first a header.
- * `types`: of the user's columns, if the input is not Parquet.
+ * `types`: of the user's columns, if the input is not Parquet. Throws FailFileError
+ * `output-unwritable` for values of the input that its own schema does not allow.
  */
 export function createParquetFile(output: Output, plan: OutputPlan, types: readonly ColumnType[]): Output {
   const bytes = new ByteWriter();
@@ -83,7 +85,13 @@ export function createParquetFile(output: Output, plan: OutputPlan, types: reado
       name,
       data: rows.map((cells) => read(cells[at] ?? null)),
     }));
-    if (rows.length > 0) await file.write({ columnData, rowGroupSize: rows.length });
+    try {
+      if (rows.length > 0) await file.write({ columnData, rowGroupSize: rows.length });
+    } catch (cause) {
+      const what = 'the values of a damaged Parquet file cannot be written as Parquet again';
+      const todo = 'write another format, for example with -o FILE.csv: paid answers are stored';
+      throw new FailFileError({ code: 'output-unwritable', what, subject: errorText(cause), todo, cause });
+    }
     rows = [];
     characters = 0;
     await send();

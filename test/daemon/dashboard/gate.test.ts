@@ -158,11 +158,13 @@ describe('the Host header', () => {
     ['127.0.0.1.evil.example', 421],
     ['localhost.evil.example:8787', 421],
     ['192.168.0.7', 421],
+    ['127.0caller.0.1', 421],
   ])('%s on loopback: %i', async (host, status) => {
     const served = await startDashboard();
     const answer = await ask(served, '/', { headers: { ...basic(PASSWORD), host } });
     expect(answer.status).toBe(status);
     expect(answer.headers['x-frame-options']).toBe('DENY');
+    expect(served.errors).toEqual([]);
   });
 
   it('may be any name when others may reach the dashboard', async () => {

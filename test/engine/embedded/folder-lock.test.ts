@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -92,6 +92,14 @@ describe('the lock of a folder', () => {
     await owner.kill('SIGKILL');
     await lock();
     expect(await readdir(folder)).toHaveLength(1);
+  });
+
+  test('a socket without its final name, whose process was killed, is removed after a minute', async () => {
+    const [old, young] = ['lock-0000000000000000.sock.new', 'lock-0000000000000001.sock.new'];
+    for (const name of [old, young]) await writeFile(join(folder, name), '');
+    await utimes(join(folder, old), 0, 0);
+    await (await lock()).release();
+    expect(await readdir(folder)).toEqual([young]);
   });
 
   test('a process that does not answer still holds the lock', async () => {

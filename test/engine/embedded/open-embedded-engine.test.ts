@@ -111,14 +111,23 @@ describe('the embedded engine', () => {
     await expect(engine.outcomes.stats()).rejects.toThrow();
   });
 
-  test('a database whose creation was interrupted is created again', async () => {
+  test('a database whose creation was interrupted is created again, and its remains are removed', async () => {
     const home = join(folder, 'postgres');
-    await mkdir(join(home, 'new-0123456789ab'), { recursive: true });
-    await chmod(home, 0o711);
-    await writeFile(join(home, 'new-0123456789ab', 'PG_VERSION'), '18\n');
+    const remains = join(home, 'new-0123456789ab');
+    const interrupt = async () => {
+      await mkdir(remains, { recursive: true });
+      await chmod(home, 0o711);
+      await writeFile(join(remains, 'PG_VERSION'), '18\n');
+    };
+    await interrupt();
     const engine = await open();
     expect(await engine.outcomes.stats()).toMatchObject({ matched: 0 });
-    expect(await isThere(join(home, 'new-0123456789ab'))).toBe(false);
+    expect(await isThere(remains)).toBe(false);
+    // An `initdb` that nobody waits for any more may write after its remains were removed.
+    await interrupt();
+    await engine.close();
+    await (await open()).close();
+    expect(await isThere(remains)).toBe(false);
   });
 
   describe('refuses to start empty', () => {

@@ -9,6 +9,7 @@ import {
   chown,
   mkdir,
   mkdtemp,
+  readdir,
   readFile,
   rename,
   rm,
@@ -18,13 +19,13 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { basename, dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { createReleasers, isRunning } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
-import { initdbFailure, judgeData } from '../../../src/engine/embedded/data-folder.js';
+import { initdbFailure, judgeData, serverFolders } from '../../../src/engine/embedded/data-folder.js';
 import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
-import { judgeStart } from '../../../src/engine/embedded/server-process.js';
+import { judgeStart, socketFolder } from '../../../src/engine/embedded/server-process.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { startChild } from './child.js';
 
@@ -36,6 +37,28 @@ const ANSWER = {
   billed: true,
   freshMs: null,
 } as const;
+
+test('folders for sockets that were empty for a day are removed, others stay', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'sockets-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const own = await socketFolder(serverFolders(join(folder, 'a'.repeat(120))), null);
+  onTestFinished(() => rm(own, { recursive: true, force: true }));
+  const [unused, young, full] = ['unused', 'young', 'full'].map((name) => `${own}-${name}`) as [
+    string,
+    string,
+    string,
+  ];
+  for (const path of [unused, young, full]) {
+    await mkdir(path);
+    onTestFinished(() => rm(path, { recursive: true, force: true }));
+  }
+  await writeFile(join(full, '.s.PGSQL.5432'), '');
+  for (const path of [own, unused, full]) await utimes(path, 1_000, 1_000);
+  expect(await socketFolder(serverFolders(join(folder, 'a'.repeat(120))), null)).toBe(own);
+  const names = await readdir(dirname(own));
+  const stays = (path: string) => names.includes(basename(path));
+  expect([own, unused, young, full].map(stays)).toEqual([true, false, true, true]);
+});
 
 describe('the private server', () => {
   const releasers = createReleasers();

@@ -158,6 +158,38 @@ describe('a file of DuckDB', () => {
     expect(again).toEqual(await objectsOf(path));
   });
 
+  it.each([
+    ['of two columns with one name', /siteB/g, 'two of its columns have the same name'],
+    [
+      'of a column that its schema lacks',
+      /(?<=siteB[\s\S]*)siteB/g,
+      'its columns are not those of its schema',
+    ],
+  ])('with a chunk %s it is refused before that is read', async (_, renamed, why) => {
+    const columnData = ['siteA', 'siteB'].map((name) => ({ name, data: ['acme.com', 'b.de'] }));
+    const bytes = Buffer.from(parquetWriteBuffer({ columnData, codec: 'UNCOMPRESSED' }));
+    const { meta_data } = parquetMetadata(new Uint8Array(bytes).buffer).row_groups[0]?.columns[1] ?? {};
+    // Its page is damaged: a reader that begins with it and forgets it ends the process.
+    bytes.fill(0, Number(meta_data?.data_page_offset), Number(meta_data?.data_page_offset) + 8);
+    const path = join(await temporaryFolder(), 'a.parquet');
+    await writeFile(path, bytes.toString('latin1').replace(renamed, 'siteA'), 'latin1');
+    await expect(readTable(path)).rejects.toMatchObject({
+      code: 'input-binary',
+      message: expect.stringContaining(why),
+    });
+  });
+
+  it('whose values do not fit its schema is an error that says how to get the rows', async () => {
+    const columnData = [{ name: 'count', data: [1, 2], type: 'INT32' as const }];
+    const path = join(await temporaryFolder(), 'a.parquet');
+    await writeFile(path, Buffer.from(parquetWriteBuffer({ columnData, codec: 'UNCOMPRESSED' })));
+    const { shape, columns } = await readTable(path);
+    await expect(writeTable(['["1"]'], { input: shape, allColumns: columns })).rejects.toMatchObject({
+      code: 'output-unwritable',
+      todo: expect.stringContaining('-o FILE.csv'),
+    });
+  });
+
   it('with any damaged byte it is read or refused, and nothing else happens', async () => {
     const bytes = await readFile(DUCKDB);
     const path = join(await temporaryFolder(), 'a.parquet');

@@ -1,0 +1,339 @@
+/**
+ * Connections of any kind to the dashboard of a real `up`. Without the password nothing is shown,
+ * done or spent; with it no file outside of the watched folder is served or changed.
+ */
+import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect } from 'vitest';
+import { type BrandService, startBrandService } from '../support/brand-service.js';
+import { type CliProcess, startCli } from '../support/cli.js';
+import { type EngineUnderTest, embeddedEngine, redisEngine } from '../support/engines.js';
+import { newToken } from '../support/service-options.js';
+import { temporaryPlace } from '../support/temporary-folder.js';
+import { fuzz } from './fuzz.js';
+import { exchange, type RawAnswer, readAnswers } from './http-answers.js';
+import { mutate, mutateText, mutations } from './mutations.js';
+
+const PASSWORD = 'correct-horse-battery-staple';
+/** In files that people who signed in may see, and in those that nobody may. */
+const INSIDE = 'a-row-in-the-watched-folder';
+const OUTSIDE = 'a-row-outside-of-the-watched-folder';
+const JOB = 'list-2026-11-01T10-00-00Z';
+
+let engine: EngineUnderTest;
+let service: BrandService;
+let up: CliProcess;
+let place: Awaited<ReturnType<typeof temporaryPlace>>;
+let port = 0;
+let cookie = '';
+let formToken = '';
+
+beforeAll(async () => {
+  engine = redisEngine();
+  if (engine.missing !== null) engine = embeddedEngine();
+  await engine.start();
+  place = await temporaryPlace();
+  const token = newToken();
+  service = await startBrandService({ tokens: [token] });
+  await fillFolders(place.path);
+  up = startCli(['up'], {
+    cwd: place.path,
+    env: {
+      ...engine.env(place.path),
+      BRAND_API_URL: service.url,
+      BRAND_API_TOKEN: token,
+      BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD,
+    },
+  });
+  await up.untilSaid(/"msg":"serving the dashboard"/);
+  port = Number(/"url":"http:[^"]+:(\d+)\/","msg":"serving the dashboard"/.exec(up.said)?.[1]);
+  const body = new URLSearchParams({ user: 'Ada', password: PASSWORD });
+  const url = `http://127.0.0.1:${port}`;
+  const entered = await fetch(`${url}/sign-in`, { method: 'POST', body, redirect: 'manual' });
+  cookie = entered.headers.getSetCookie()[0]?.split(';')[0] ?? '';
+  const page = await (await fetch(url, { headers: { cookie } })).text();
+  formToken = /name="form-token" content="([^"]+)"/.exec(page)?.[1] ?? '';
+  expect(formToken).not.toBe('');
+});
+afterAll(async () => {
+  up.kill('SIGKILL');
+  await up.done;
+  await service.stop();
+  await engine.stop();
+  await place.remove();
+});
+
+/** A watched folder with jobs that ended, links that lead out of it, and files around it. */
+async function fillFolders(folder: string): Promise<void> {
+  const root = join(folder, 'watched');
+  for (const kind of ['done', 'failed', 'waiting']) {
+    const job = join(root, kind, JOB);
+    await mkdir(job, { recursive: true });
+    await writeFile(join(job, 'list.csv'), `website\n${INSIDE}.com\n`);
+    await writeFile(join(job, 'list.enriched.csv'), `website\n${INSIDE}.com\n`);
+    await writeFile(join(job, 'reason.txt'), 'A reason.');
+    await writeFile(join(job, '.hidden'), OUTSIDE);
+    await symlink(join(folder, 'outside.csv'), join(job, 'link.csv'));
+    await symlink(folder, join(root, kind, `up-${JOB}`));
+    await writeFile(join(root, kind, 'loose.csv'), OUTSIDE);
+  }
+  await writeFile(join(folder, 'outside.csv'), OUTSIDE);
+  const config = { inbox: ['watched'], settle: '200ms', metricsPort: 0, dashboardPort: 0 };
+  await writeFile(join(folder, 'brand-enrich.config.json'), `// ${OUTSIDE}\n${JSON.stringify(config)}`);
+}
+
+const NAMES = [
+  'list.csv',
+  'list.enriched.csv',
+  'reason.txt',
+  '.hidden',
+  'link.csv',
+  'outside.csv',
+  '..',
+  '.',
+];
+const PATHS = [
+  ...[
+    '/',
+    '/parts',
+    '/status.json',
+    '/sign-in',
+    '/sign-in?next=/status.json',
+    '/queue',
+    '/queue/',
+    '/queue/api/queues',
+  ],
+  ...[
+    '/runs/x',
+    '/runs/x/parts',
+    '/uploads/x',
+    '/uploads?name=a.csv',
+    '/uploads/check?name=a.csv',
+    '/static/main.js',
+  ],
+  ...['done', 'failed', 'waiting', 'inbox', '.uploads', '..'].flatMap((kind) => [
+    `/inboxes/0/${kind}/${JOB}/`,
+    ...NAMES.map((name) => `/inboxes/0/${kind}/${JOB}/${name}`),
+    `/inboxes/0/${kind}/up-${JOB}/outside.csv`,
+    `/inboxes/0/${kind}/..%2f..%2foutside.csv`,
+    `/inboxes/0/${kind}/%2e%2e/outside.csv`,
+  ]),
+  ...[
+    '/inboxes/1/done/x/',
+    '/inboxes/-1/done/x/y',
+    '/queue/..%2f..%2f..%2fpackage.json',
+    '/queue/static/../../../LICENSE',
+  ],
+  ...[
+    '/?token=wrong',
+    '/?token=wrong&name=x',
+    '/%00',
+    '/%zz',
+    '//elsewhere.example/',
+    'http://elsewhere.example/',
+    '*',
+    '',
+  ],
+];
+const POSTS = [
+  ...[
+    '/sign-in',
+    '/sign-out',
+    '/pause',
+    '/resume',
+    '/runs/x/pause',
+    '/runs/x/cancel',
+    '/failed/again',
+    '/uploads',
+  ],
+  ...['/uploads?name=a.csv', '/uploads/check?name=../b.csv', '/uploads/x/start', '/uploads/x/discard'],
+  ...['/uploads?inbox=0&name=..%2f..%2foutside.csv', '/uploads?inbox=7&name=a.csv', '/schedules/x/run'],
+];
+const WORDS = [
+  '../',
+  '..%2f',
+  '%2e%2e/',
+  '..\\',
+  '..%5c',
+  '%00',
+  '//',
+  '/./',
+  '?',
+  '#',
+  '%252e',
+  'outside.csv',
+  ...NAMES,
+];
+const HEADERS = [
+  ...[
+    'Accept: text/html',
+    'Accept: text/html',
+    'Origin: http://elsewhere.example',
+    'Sec-Fetch-Site: cross-site',
+    'Connection: close',
+  ],
+  ...[
+    'Content-Length: 5',
+    'Content-Length: 0',
+    'Content-Length: 99999999',
+    'Transfer-Encoding: chunked',
+    'Expect: 100-continue',
+  ],
+  ...[
+    'Content-Type: application/x-www-form-urlencoded',
+    'X-Form-Token: x',
+    'Upgrade: websocket',
+    'Connection: Upgrade',
+  ],
+  ...[
+    'Authorization: Basic eDp5',
+    'Authorization: Basic !!',
+    'Cookie: brand-enrich-session-1=x',
+    'Range: bytes=0-1',
+    'X-Forwarded-Host: x',
+  ],
+];
+const FIELDS = [
+  'token=x',
+  'confirmed=yes',
+  'inbox=0',
+  `folder=${JOB}`,
+  'folder=..',
+  'back=//elsewhere.example',
+  'next=/',
+  'password=no',
+];
+
+const target = fc
+  .record({ path: fc.constantFrom(...PATHS, ...PATHS, ...POSTS), changes: mutations(WORDS, 3) })
+  .map(({ path, changes }) => mutateText(path, changes));
+const request = fc.record({
+  method: fc.constantFrom(
+    'GET',
+    'GET',
+    'GET',
+    'HEAD',
+    'POST',
+    'POST',
+    'PUT',
+    'DELETE',
+    'OPTIONS',
+    'TRACE',
+    'FETCH',
+  ),
+  target,
+  host: fc.constantFrom(
+    '127.0.0.1',
+    '127.0.0.1',
+    '127.0.0.1',
+    'localhost',
+    'elsewhere.example',
+    '',
+    '[::1',
+    'a b',
+    '127.0.0.1:x',
+  ),
+  headers: fc.array(fc.constantFrom(...HEADERS), { maxLength: 3 }),
+  fields: fc.array(fc.constantFrom(...FIELDS), { maxLength: 4 }),
+  /** Damage to all that is sent. */
+  changes: fc.oneof({ weight: 3, arbitrary: fc.constant([]) }, mutations(WORDS, 3)),
+  ending: fc.constantFrom('half-close' as const, 'half-close', 'half-close', 'destroy'),
+});
+type Made = typeof request extends fc.Arbitrary<infer T> ? T : never;
+
+/** `extra`: headers of who sends it. */
+async function send(
+  { method, target, host, headers, fields, changes, ending }: Made,
+  extra: readonly string[],
+) {
+  const body = fields.join('&');
+  const length =
+    method === 'GET' || headers.some((it) => /^(content-length|transfer)/i.test(it))
+      ? []
+      : [`Content-Length: ${body.length}`];
+  const head = [
+    `${method} ${target} HTTP/1.1`,
+    `Host: ${host}`,
+    ...extra,
+    ...headers,
+    ...length,
+    '',
+    '',
+  ].join('\r\n');
+  const bytes = mutate(Buffer.from(head + (method === 'GET' ? '' : body), 'latin1'), changes);
+  const got = await exchange(port, [bytes], ending);
+  if (ending === 'destroy') return [];
+  return readAnswers(got, /HEAD/.test(bytes.toString('latin1')));
+}
+
+/** No bug, which the log would explain, and no file that nobody may see. */
+function expectCalm({ status, body }: RawAnswer): void {
+  expect(status).toBeLessThan(500);
+  expect(body.toString('latin1')).not.toContain(OUTSIDE);
+  expect(body.toString('latin1')).not.toContain(PASSWORD);
+}
+
+/** How often the log explains a bug, when that was last looked at. */
+let bugs = 0;
+function expectNoBug(): void {
+  const before = bugs;
+  bugs = up.said.split('a dashboard request failed').length - 1;
+  expect(bugs, up.said.slice(-3_000)).toBe(before);
+}
+
+/** What is below the folder and was put there by somebody else than the engine. Through no link. */
+async function files(): Promise<string[]> {
+  const entries = await readdir(place.path, { recursive: true, withFileTypes: true });
+  const names = entries.map((entry) => relative(place.path, join(entry.parentPath, entry.name)));
+  // What ended is moved by the inbox as it sees fit.
+  return names.filter((name) => !/^(state|watched\/(processing|waiting|failed))(\/|$)/.test(name)).sort();
+}
+
+fuzz('without the password nothing is shown, done or spent', request, async (made) => {
+  const before = await files();
+  for (const answer of await send(made, [])) {
+    expectCalm(answer);
+    const text = answer.body.toString('latin1');
+    expect(text).not.toContain(INSIDE);
+    expect(text).not.toContain(JOB);
+    // The sign-in page, and nothing else, is for everybody.
+    if (answer.status === 200) expect(text === '' || text.includes('name="password"')).toBe(true);
+    else expect([301, 303, 400, 401, 403, 404, 405, 408, 413, 417, 421, 429, 431]).toContain(answer.status);
+    if (answer.status < 400 && answer.status > 300)
+      expect(answer.headers.get('location')?.[0]).toMatch(/^\/sign-in(\?next=%2F(?!%2F|%5C)|$)/i);
+    expect(answer.headers.get('set-cookie')?.some((it) => /session-\d+=[^;]/.test(it)) ?? false).toBe(false);
+  }
+  expectNoBug();
+  expect(await files()).toEqual(before);
+  expect(service.meter.requests).toEqual([]);
+});
+
+/** What is not in the folders of the inbox. */
+async function around(): Promise<string[]> {
+  const names = (await files()).filter((name) => !/^watched\//.test(name));
+  return Promise.all(
+    names.map(async (name) => `${name} ${await readFile(join(place.path, name), 'utf8').catch(() => '')}`),
+  );
+}
+
+fuzz(
+  'with a session no file outside of the watched folder is served or changed',
+  fc.record({ request, hasToken: fc.boolean() }),
+  async ({ request: made, hasToken }) => {
+    const before = await around();
+    const fields = hasToken ? [...made.fields, `token=${formToken}`] : made.fields;
+    const headers = [`Cookie: ${cookie}`, ...(hasToken ? [`X-Form-Token: ${formToken}`] : [])];
+    for (const answer of await send({ ...made, fields }, headers)) {
+      expectCalm(answer);
+      const location = answer.headers.get('location')?.[0] ?? '/';
+      expect(location).toMatch(/^\/(?![/\\])/);
+    }
+    expectNoBug();
+    expect(await around()).toEqual(before);
+    // The session lives, and so does the process.
+    const page = await fetch(`http://127.0.0.1:${port}/status.json`, { headers: { cookie } });
+    expect(page.status).toBe(200);
+    await page.arrayBuffer();
+  },
+);
