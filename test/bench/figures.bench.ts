@@ -8,7 +8,7 @@ import { expect, it } from 'vitest';
 import { generatedDomain } from '../../src/local-service/generate-keys.js';
 import { take, watch } from './measure.ts';
 import { sayFigure } from './results.ts';
-import { redisFacts, runCli, TOKEN, useStage } from './stage.ts';
+import { redisFacts, runCli, scaled, TOKEN, useStage } from './stage.ts';
 
 const SCRIPT = fileURLToPath(new URL('rival.mjs', import.meta.url));
 const stage = useStage();
@@ -17,7 +17,7 @@ const perSecond = (count: number, seconds: number) => `${Math.round(count / seco
 const inMiB = (mib: number) => `${Math.round(mib)} MiB`;
 
 it('lookups: speed and CPU against the script', async () => {
-  const [few, most] = [20_000, 100_000];
+  const [few, most] = [scaled(20_000), scaled(100_000)];
   const url = await stage.service(most);
   /** Steady: the difference between two sizes, so without start-up. */
   async function steady(work: (input: string) => Promise<{ seconds: number; cpuSeconds: number }>) {

@@ -5,15 +5,15 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { expect, it } from 'vitest';
 import { type Took, take } from './measure.ts';
-import { keepTable } from './results.ts';
-import { TOKEN, useStage } from './stage.ts';
+import { keepTable, sayFigure } from './results.ts';
+import { scaled, TOKEN, useStage } from './stage.ts';
 
 const RIVAL = fileURLToPath(new URL('rival.mjs', import.meta.url));
 /** Installed by the benchmark alone: 130 packages that nothing else needs. */
 const CRAWLEE = '@crawlee/basic@3.18.1';
-const LOOKUPS = 20_000;
+const LOOKUPS = scaled(20_000);
 /** The start-up of a program is told apart by a second, smaller size. */
-const FEW_LOOKUPS = 2_000;
+const FEW_LOOKUPS = scaled(2_000);
 const ROUNDS = 2;
 
 const stage = useStage();
@@ -82,8 +82,14 @@ it('rivals: fetch, undici, BullMQ, Crawlee', async () => {
       const most = await work(input);
       const before = best.get(name);
       best.set(name, { few: least(few, before?.few), most: least(most, before?.most) });
+      sayFigure(name, `${most.seconds.toFixed(1)} s, ${most.cpuSeconds.toFixed(1)} s CPU`);
     }
+    keepBest(best);
   }
+});
+
+/** The least of both rounds. */
+function keepBest(best: ReadonlyMap<string, { readonly most: Work; readonly few: Work }>): void {
   const yardstick = best.get('script on undici')?.most.seconds ?? 0;
   const rows = [...best].map(([name, { most, few }]) => [
     name,
@@ -95,7 +101,7 @@ it('rivals: fetch, undici, BullMQ, Crawlee', async () => {
   ]);
   const cpu = ['CPU us per lookup', 'without start-up'];
   keepTable('rivals', [`${LOOKUPS} lookups`, 'lookups/s', 'of undici', ...cpu, 'peak MiB'], rows);
-});
+}
 
 /** The least of each figure: what else runs on the machine only adds. */
 function least(one: Work, other: Work = one): Work {

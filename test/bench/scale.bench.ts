@@ -1,15 +1,14 @@
 /**
- * What more work and more workers cost, as tables and plots. `BENCH_LARGE=1` adds ten times as much
- * work: half an hour, 5 GB of memory and 3 GB of disk.
+ * What more work and more workers cost, as tables and plots. `BENCH_WORK=10` goes on to 10,000,000
+ * rows and 1,000,000 lookups, and needs 5 GB of memory and 5 GB of disk.
  */
 import { Client } from 'pg';
 import { expect, it } from 'vitest';
 import { createDatabase, type PostgresServer, startPostgres } from '../support/postgres-server.ts';
 import { cpuSecondsOf, diskMiB, watch } from './measure.ts';
-import { keepPlot, keepTable } from './results.ts';
-import { redisFacts, useStage } from './stage.ts';
+import { keepPlot, keepTable, sayFigure } from './results.ts';
+import { redisFacts, scaled, useStage } from './stage.ts';
 
-const IS_LARGE = process.env.BENCH_LARGE === '1';
 const ENGINES = ['redis', 'embedded'] as const;
 type EngineName = (typeof ENGINES)[number];
 const stage = useStage();
@@ -19,19 +18,17 @@ async function measured(engine: EngineName, work: number, input: string, url: st
   const watched = watch(() => stage.serverOf(engine));
   const { report, cpuSeconds, peakMiB } = await stage.run(input, engine, url);
   const server = watched();
-  return {
-    engine,
-    work,
-    sent: report.requests.sent,
-    costs: {
-      seconds: report.seconds,
-      'CPU s': cpuSeconds,
-      'engine CPU s': server.cpuSeconds,
-      'peak MiB': peakMiB,
-      'engine MiB': server.peakMiB,
-      'state MiB': diskMiB(stage.state()),
-    },
+  const costs = {
+    seconds: report.seconds,
+    'CPU s': cpuSeconds,
+    'engine CPU s': server.cpuSeconds,
+    'peak MiB': peakMiB,
+    'engine MiB': server.peakMiB,
+    'state MiB': diskMiB(stage.state()),
   };
+  const shown = Object.entries(costs).map(([kind, cost]) => `${cost.toFixed(1)} ${kind}`);
+  sayFigure(`${engine}, ${work}`, shown.join(', '));
+  return { engine, work, sent: report.requests.sent, costs };
 }
 
 /** A table with all costs, and a diagram of each but those of CPU. */
@@ -42,9 +39,10 @@ function keepCosts(name: string, unit: string, all: readonly Awaited<ReturnType<
     return [engine, work, ...kinds.map((kind) => costs[kind].toFixed(1)), cpu];
   });
   keepTable(name, ['engine', unit, ...kinds, `CPU us per ${unit.slice(0, -1)}, all`], rows);
+  // An axis with powers of ten has no zero.
   const lineOf = (engine: EngineName, kind: (typeof kinds)[number]) =>
-    all.flatMap(({ engine: of, work, costs }) =>
-      of === engine ? [[work, Math.max(0.01, costs[kind])] as const] : [],
+    all.flatMap((each) =>
+      each.engine === engine && each.costs[kind] >= 0.1 ? [[each.work, each.costs[kind]] as const] : [],
     );
   const panels = kinds
     .filter((kind) => !kind.includes('CPU'))
@@ -56,13 +54,13 @@ function keepCosts(name: string, unit: string, all: readonly Awaited<ReturnType<
 }
 
 it('rows: over stored answers', async () => {
-  const distinct = 10_000;
+  const distinct = scaled(10_000);
   const url = await stage.service(distinct);
   const all = [];
   for (const engine of ENGINES) {
     await stage.startAnew();
     await stage.run(await stage.input(distinct), engine, url);
-    for (const rows of [10_000, 100_000, 1_000_000, ...(IS_LARGE ? [10_000_000] : [])]) {
+    for (const rows of [10_000, 100_000, 1_000_000].map(scaled)) {
       const cost = await measured(engine, rows, await stage.input(rows, distinct), url);
       expect(cost.sent).toBe(0);
       all.push(cost);
@@ -72,7 +70,7 @@ it('rows: over stored answers', async () => {
 });
 
 it('lookups: distinct identifiers', async () => {
-  const sizes = [1_000, 10_000, 100_000, ...(IS_LARGE ? [1_000_000] : [])];
+  const sizes = [1_000, 10_000, 100_000].map(scaled);
   const url = await stage.service(Math.max(...sizes));
   const all = [];
   for (const engine of ENGINES) {
@@ -128,10 +126,10 @@ async function postgresServer(server: PostgresServer): Promise<Server> {
   };
 }
 
-it('workers: 1, 2, 4, 8 processes, 20 ms latency, 8 at once each', async () => {
+it('workers: 1, 2, 4, 8 processes, 20 ms, 8 at once each', async () => {
   const postgres = await startPostgres(['max_connections=300']);
   try {
-    const url = await stage.service(4_000 * 8, `latency=${LATENCY_S * 1_000}ms`);
+    const url = await stage.service(scaled(4_000) * 8, `latency=${LATENCY_S * 1_000}ms`);
     const rows = [];
     for (const [name, open] of [
       ['redis', redisServer],
@@ -139,7 +137,9 @@ it('workers: 1, 2, 4, 8 processes, 20 ms latency, 8 at once each', async () => {
     ] as const) {
       for (const count of [1, 2, 4, 8]) {
         const server = await open();
-        rows.push([name, count, ...(await workTogether(server, count, url))]);
+        const row = [name, count, ...(await workTogether(server, count, url))];
+        rows.push(row);
+        sayFigure(`${name}, ${count} workers`, row.join(' '));
       }
     }
     const cpu = ['worker CPU us per lookup', 'engine CPU us per lookup'];
@@ -152,7 +152,7 @@ it('workers: 1, 2, 4, 8 processes, 20 ms latency, 8 at once each', async () => {
 
 /** So many workers on one run: rate, share of the ideal, and costs per lookup. */
 async function workTogether(server: Server, count: number, url: string): Promise<(string | number)[]> {
-  const lookups = 4_000 * count;
+  const lookups = scaled(4_000) * count;
   const input = await stage.input(lookups);
   const options = ['--concurrency', String(AT_ONCE)];
   const workers = await Promise.all(

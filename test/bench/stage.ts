@@ -18,6 +18,9 @@ import { type Took, take } from './measure.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 export const TOKEN = 'bench-token';
+/** So many, times the factor `BENCH_WORK`. */
+export const scaled = (count: number) => Math.round(count * Number(process.env.BENCH_WORK ?? 1));
+
 const ENV = { BRAND_API_TOKEN: TOKEN };
 
 /** The command line, measured; `code` must be 0. */
@@ -27,7 +30,7 @@ export async function runCli(args: readonly string[], url?: string): Promise<Too
   return took;
 }
 
-export interface Report {
+interface Report {
   readonly requests: { readonly sent: number; readonly billed: number };
   readonly seconds: number;
 }
