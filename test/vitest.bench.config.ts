@@ -1,7 +1,7 @@
 /**
- * `npm run bench`: measurements on the built program. `BENCH_OUT` is the folder of tables and plots,
- * by default a new temporary one; `BENCH_WORK` is a factor: 0.1 for a first look, 10 for the largest
- * sizes.
+ * `npm run bench`: measurements on the built program. `BENCH_OUT` is the folder of tables and
+ * plots, by default a new temporary one; `BENCH_WORK` is a factor: 0.1 for a first look, 10 for the
+ * largest sizes.
  */
 import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
