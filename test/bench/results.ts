@@ -1,6 +1,13 @@
-/** Results as text: figures on the terminal; tables and plots in the folder `BENCH_OUT` as well. */
+/**
+ * Results: figures on the terminal; tables and plots in the folder `BENCH_OUT` as well, by default
+ * a temporary one.
+ */
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+
+/** The parent runs all files of benchmarks: one folder for all of them. */
+const FOLDER = process.env.BENCH_OUT ?? join(tmpdir(), `brand-enrich-figures-${process.ppid}`);
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
@@ -92,8 +99,7 @@ function short(number: number): string {
 }
 
 function keepFile(name: string, text: string, isShown = false): void {
-  const folder = process.env.BENCH_OUT ?? '.';
-  mkdirSync(folder, { recursive: true });
-  writeFileSync(join(folder, name), text);
-  say(`${isShown ? `\n${text}` : ''}kept as ${join(folder, name)}`);
+  mkdirSync(FOLDER, { recursive: true });
+  writeFileSync(join(FOLDER, name), text);
+  say(`${isShown ? `\n${text}` : ''}kept as ${join(FOLDER, name)}`);
 }

@@ -18,7 +18,7 @@ import { type Took, take } from './measure.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
 export const TOKEN = 'bench-token';
-/** So many, times the factor `BENCH_WORK`. */
+/** So many, times `BENCH_WORK`: 0.1 for a first look, 10 for the largest sizes. */
 export const scaled = (count: number) => Math.round(count * Number(process.env.BENCH_WORK ?? 1));
 
 const ENV = { BRAND_API_TOKEN: TOKEN };
