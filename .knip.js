@@ -9,6 +9,6 @@ export default ({ production }) => ({
   vitest: { config: ['test/vitest*.config.ts'] },
   ignoreExportsUsedInFile: production === true,
   // Programs of the machine that tests start; no package brings them.
-  ignoreBinaries: ['faketime', 'mkfifo', 'mount', 'postgres', 'redis-server', 'script', 'umount'],
+  ignoreBinaries: ['du', 'faketime', 'mkfifo', 'mount', 'postgres', 'redis-server', 'script', 'umount'],
   treatConfigHintsAsErrors: true,
 });

@@ -1,3 +1,4 @@
+/** `npm run bench`: measurements on the built program. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -7,7 +8,8 @@ export default defineConfig({
     include: ['test/bench/**/*.bench.ts'],
     pool: 'forks',
     fileParallelism: false,
-    testTimeout: 1_200_000,
+    disableConsoleIntercept: true,
+    testTimeout: 3_600_000,
     hookTimeout: 300_000,
   },
 });

@@ -1,154 +1,138 @@
 /**
- * Benchmarks: a plain script and the program do the same work in one run on one machine. Prints
- * ratios and asserts only that the work was done. `npm run bench`, or one benchmark with `npm run
- * bench -- -t NAME`.
+ * The figures of one process, each printed beside its goal. Ratios hold on any machine, seconds on
+ * one like it; the work is asserted, the figures are not.
  */
-import { chmod, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
-import { type RedisServer, startRedis } from '../support/redis-server.ts';
-import {
-  freshFolder,
-  readReport,
-  runCli,
-  runScript,
-  type Service,
-  startService,
-  startWorker,
-  TOKEN,
-  writeInput,
-} from './stage.ts';
+import { writeFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { generatedDomain } from '../../src/local-service/generate-keys.js';
+import { take, watch } from './measure.ts';
+import { sayFigure } from './results.ts';
+import { redisFacts, runCli, scaled, TOKEN, useStage } from './stage.ts';
 
-const LOOKUPS = 20_000;
-let folder: string;
-let service: Service;
-let redis: RedisServer;
+const SCRIPT = fileURLToPath(new URL('rival.mjs', import.meta.url));
+const stage = useStage();
 
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), 'brand-enrich-bench-'));
-  await chmod(folder, 0o711);
-  service = await startService(folder, 60_000);
-  const started = await startRedis();
-  if (!started) throw new Error('the figures need redis-server on this machine');
-  redis = started;
-});
+const perSecond = (count: number, seconds: number) => `${Math.round(count / seconds)}/s`;
+const inMiB = (mib: number) => `${Math.round(mib)} MiB`;
 
-afterAll(async () => {
-  await service?.stop();
-  await redis?.stop();
-  await rm(folder, { recursive: true, force: true });
-});
-
-const say = (text: string) => process.stdout.write(`${text}\n`);
-
-async function run(input: string, engine: string, extra: readonly string[] = [], url = service.url) {
-  const state = join(folder, 'state');
-  const output = join(folder, `out-${Math.random().toString(36).slice(2)}.csv`);
-  const took = await runCli(['run', input, '-o', output, '--engine', engine, '--state', state, ...extra], {
-    BRAND_API_URL: url,
-    BRAND_API_TOKEN: TOKEN,
+it('lookups: speed and CPU against the script', async () => {
+  const [few, most] = [scaled(20_000), scaled(100_000)];
+  const url = await stage.service(most);
+  /** Steady: the difference between two sizes, so without start-up. */
+  async function steady(work: (input: string) => Promise<{ seconds: number; cpuSeconds: number }>) {
+    const before = await work(await stage.input(few));
+    const { seconds, cpuSeconds } = await work(await stage.input(most));
+    const cpu = `${Math.round(((cpuSeconds - before.cpuSeconds) / (most - few)) * 1e6)} us CPU per lookup`;
+    return { seconds, cpu };
+  }
+  const script = await steady(async (input) => {
+    const took = await take(SCRIPT, ['undici', input, stage.path('script.csv'), url, TOKEN]);
+    return { ...took, seconds: (JSON.parse(took.stdout) as { seconds: number }).seconds };
   });
-  expect(took.stderr.slice(-2_000)).toContain('report:');
-  const report = await readReport(output.replace(/\.csv$/, '.report.json'));
-  return { ...took, report };
-}
-
-async function flush(): Promise<void> {
-  await redis.stop();
-  const started = await startRedis();
-  if (started) redis = started;
-}
-
-it('lookups: script, Redis plain and compressed, embedded', async () => {
-  const input = join(folder, 'lookups.csv');
-  await writeInput(input, LOOKUPS, LOOKUPS);
-  for (let round = 1; round <= 2; round += 1) {
-    const script = await runScript([input, join(folder, 'script.csv'), service.url, TOKEN]);
-    const { seconds } = JSON.parse(script.stdout) as { seconds: number };
-    say(
-      `script                 ${(LOOKUPS / seconds).toFixed(0)} lookups/s, ${script.peakMiB.toFixed(0)} MiB`,
-    );
-    for (const [name, engine, extra] of [
-      ['redis, plain', 'redis', ['--compression', 'off']],
-      ['redis, compressed', 'redis', []],
-      ['embedded, compressed', 'embedded', []],
-    ] as const) {
-      await flush();
-      await freshFolder(join(folder, 'state'));
-      const took = await run(input, engine === 'redis' ? redis.url : engine, extra);
-      expect(took.report.requests.billed).toBe(LOOKUPS);
-      const ratio = seconds / took.report.seconds;
-      say(
-        `${name.padEnd(22)} ${(LOOKUPS / took.report.seconds).toFixed(0)} lookups/s, ${ratio.toFixed(2)} of the script, ${took.peakMiB.toFixed(0)} MiB`,
-      );
-    }
+  sayFigure('script on undici', `${perSecond(most, script.seconds)}, ${script.cpu}`);
+  for (const [name, engine, more, goal] of [
+    ['Redis, plain', 'redis', ['--compression', 'off'], '0.55, 85 us'],
+    ['Redis, compressed', 'redis', [], '0.45, 110 us'],
+    ['embedded, compressed', 'embedded', [], '0.35'],
+  ] as const) {
+    const { seconds, cpu } = await steady(async (input) => {
+      await stage.startAnew();
+      const took = await stage.run(input, engine, url, ...more);
+      expect(took.report.requests.billed).toBeGreaterThanOrEqual(few);
+      return { ...took, seconds: took.report.seconds };
+    });
+    const share = `${(script.seconds / seconds).toFixed(2)} of the script`;
+    sayFigure(`${name}, ${most} lookups`, `${share}, ${cpu}`, goal);
+    if (name !== 'Redis, compressed') continue;
+    const bytes = (await redisFacts(stage.redis.url))('used_memory') / most;
+    sayFigure('Redis memory per stored outcome', `${Math.round(bytes)} bytes`, '500 bytes');
   }
 });
 
 it('latency: 100 ms, 64 at once', async () => {
-  await flush();
-  const slow = await startService(folder, 60_000, ['latency=100ms']);
-  try {
-    const input = join(folder, 'latency.csv');
-    await writeInput(input, 12_800, 12_800);
-    const took = await run(input, redis.url, [], slow.url);
-    const ideal = 12_800 / (64 / 0.1);
-    say(
-      `latency 100 ms: ${took.report.seconds.toFixed(1)} s, ${(ideal / took.report.seconds).toFixed(3)} of the ideal ${ideal} s`,
-    );
-  } finally {
-    await slow.stop();
+  const lookups = 12_800;
+  const ideal = lookups / (64 / 0.1);
+  const url = await stage.service(lookups, 'latency=100ms');
+  for (const engine of ['redis', 'embedded']) {
+    await stage.startAnew();
+    const { seconds, report } = await stage.run(await stage.input(lookups), engine, url);
+    expect(report.requests.billed).toBe(lookups);
+    const share = (ideal / seconds).toFixed(3);
+    sayFigure(`100 ms latency, ${engine}, whole process`, `${share} of the ideal ${ideal} s`, '0.96');
   }
 });
 
-it('workers: one and two processes, 100 ms latency, 64 at once each', async () => {
-  const slow = await startService(folder, 60_000, ['latency=100ms']);
-  const input = join(folder, 'workers.csv');
-  await writeInput(input, 12_800, 12_800);
+it('second worker: 100 ms latency, 64 at once each', async () => {
+  const lookups = 12_800;
+  const url = await stage.service(lookups, 'latency=100ms');
   const seconds: number[] = [];
-  try {
-    for (const count of [1, 2]) {
-      await flush();
-      await freshFolder(join(folder, 'state'));
-      const workers = await Promise.all(
-        Array.from({ length: count }, () => startWorker(folder, redis.url, slow.url)),
-      );
-      const took = await run(input, redis.url, ['--no-worker'], slow.url);
-      expect(took.report.requests.billed).toBe(12_800);
-      await Promise.all(workers.map((worker) => worker.stop()));
-      seconds.push(took.report.seconds);
-      say(`workers: ${count} in ${took.report.seconds.toFixed(1)} s, ideal ${(20 / count).toFixed(1)} s`);
-    }
-  } finally {
-    await slow.stop();
+  for (const count of [1, 2]) {
+    await stage.startAnew();
+    const workers = await Promise.all(
+      Array.from({ length: count }, () => stage.worker(stage.redis.url, url)),
+    );
+    const { report } = await stage.run(await stage.input(lookups), 'redis', url, '--no-worker');
+    expect(report.requests.billed).toBe(lookups);
+    await Promise.all(workers.map(({ stop }) => stop()));
+    seconds.push(report.seconds);
   }
   const [one = 0, two = 1] = seconds;
-  say(`workers: a second one makes it ${(one / two).toFixed(2)} x as fast`);
+  sayFigure('second worker, 100 ms latency', `${(one / two).toFixed(2)} x`, '1.95 x');
 });
 
 it('pace: 100 in any rolling second, --rate 98', async () => {
-  await flush();
-  const limited = await startService(folder, 60_000, ['per-second=100', 'latency=20ms']);
-  try {
-    const input = join(folder, 'pace.csv');
-    await writeInput(input, 2_000, 2_000);
-    const took = await run(input, redis.url, ['--rate', '98'], limited.url);
-    const { sent, billed } = took.report.requests;
-    say(`pace: ${(billed / took.report.seconds).toFixed(1)} lookups/s, ${sent - billed} refused`);
-  } finally {
-    await limited.stop();
-  }
+  await stage.startAnew();
+  const url = await stage.service(2_000, 'per-second=100', 'latency=20ms');
+  const { report } = await stage.run(await stage.input(2_000), 'redis', url, '--rate', '98');
+  const { sent, billed } = report.requests;
+  const rate = `${(billed / report.seconds).toFixed(1)}/s, ${sent - billed} refused`;
+  sayFigure('--rate 98 against 100 in any second', rate, 'at least 95/s, 0 refused');
 });
 
-it('stored: 1,000,000 rows of 100 bytes, 50,000 distinct, again', async () => {
-  await flush();
-  const small = join(folder, 'distinct.csv');
-  await writeInput(small, 50_000, 50_000);
-  await run(small, redis.url);
-  const large = join(folder, 'large.csv');
-  await writeInput(large, 1_000_000, 50_000, 100);
-  const took = await run(large, redis.url);
-  expect(took.report.requests.sent).toBe(0);
-  say(`stored: ${(1_000_000 / took.report.seconds).toFixed(0)} rows/s, ${took.peakMiB.toFixed(0)} MiB`);
+it('stored: 1,000,000 rows, 50,000 distinct, again', async () => {
+  await stage.startAnew();
+  const url = await stage.service(50_000);
+  await stage.run(await stage.input(50_000), 'redis', url);
+  const { report, peakMiB } = await stage.run(await stage.input(1_000_000, 50_000), 'redis', url);
+  expect(report.requests.sent).toBe(0);
+  const rate = `${perSecond(1_000_000, report.seconds)}, ${inMiB(peakMiB)}`;
+  sayFigure('1,000,000 stored rows', rate, '100,000/s, 300 MiB');
+});
+
+it('start: 60 rows, everything new, embedded', async () => {
+  await stage.startAnew();
+  const url = await stage.service(120);
+  for (const [name, from, goal] of [
+    ['first', 0, '3 s'],
+    ['later', 60, '1.2 s'],
+  ] as const) {
+    const input = stage.path(`${name}.csv`);
+    const domains = Array.from({ length: 60 }, (_, nth) => generatedDomain(from + nth));
+    await writeFile(input, `website\n${domains.join('\n')}\n`);
+    const watched = watch(() => stage.serverOf('embedded'));
+    const { seconds, peakMiB, report } = await stage.run(input, 'embedded', url);
+    expect(report.requests.billed).toBe(60);
+    const value = `${seconds.toFixed(2)} s, ${inMiB(peakMiB)} + ${inMiB(watched().peakMiB)}`;
+    sayFigure(`60 rows, embedded, ${name} start`, value, goal);
+  }
+  const { seconds, cpuSeconds } = await runCli(['status', '--engine', 'embedded', '--state', stage.state()]);
+  sayFigure('status, embedded', `${seconds.toFixed(2)} s, ${cpuSeconds.toFixed(2)} s CPU`, '0.6 s CPU');
+});
+
+it('commands: --version, --help, plan of 60 rows', async () => {
+  await stage.startAnew();
+  const url = await stage.service(60);
+  const plan = ['plan', await stage.input(60), '--engine', stage.redis.url, '--state', stage.state()];
+  for (const [name, args, goal] of [
+    ['--version', ['--version'], '0.11 s'],
+    ['--help', ['--help'], '0.12 s'],
+    ['plan of 60 rows, Redis', plan, '0.4 s'],
+  ] as const) {
+    const runs = [];
+    for (let round = 0; round < 7; round += 1) runs.push(await runCli(args, url));
+    const seconds = Math.min(...runs.map((run) => run.seconds));
+    const cpu = Math.min(...runs.map((run) => run.cpuSeconds));
+    sayFigure(name, `${seconds.toFixed(2)} s, ${cpu.toFixed(2)} s CPU`, goal);
+  }
 });

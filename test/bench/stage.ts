@@ -1,113 +1,156 @@
 /**
- * Shared setup of the benchmarks: a catalogue, a local service in its own process, an engine, and a
- * way to run a command and measure it.
+ * What benchmarks share: a Redis server, a local service with invented brands in its own process,
+ * input files, and the built command line.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createWriteStream } from 'node:fs';
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { createWriteStream, existsSync, readFileSync } from 'node:fs';
+import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { Redis } from 'ioredis';
+import { afterAll, beforeAll, expect, onTestFinished } from 'vitest';
 import { writeCatalogue } from '../../src/local-service/generate-catalogue.js';
 import { generatedDomain } from '../../src/local-service/generate-keys.js';
+import { type RedisServer, startRedis } from '../support/redis-server.ts';
+import { type Took, take } from './measure.ts';
 
 const CLI = fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
-const SCRIPT = fileURLToPath(new URL('undici-script.mjs', import.meta.url));
 export const TOKEN = 'bench-token';
+/** So many, times `BENCH_WORK`: 0.1 for a first look, 10 for the largest sizes. */
+export const scaled = (count: number) => Math.round(count * Number(process.env.BENCH_WORK ?? 1));
 
-export interface Took {
-  readonly code: number;
-  /** Wall clock, start-up included. */
+const ENV = { BRAND_API_TOKEN: TOKEN };
+
+/** The command line, measured; `code` must be 0. */
+export async function runCli(args: readonly string[], url?: string): Promise<Took> {
+  const took = await take(CLI, args, url === undefined ? ENV : { ...ENV, BRAND_API_URL: url });
+  expect(took.code, took.stderr.slice(-2_000)).toBe(0);
+  return took;
+}
+
+interface Report {
+  readonly requests: { readonly sent: number; readonly billed: number };
   readonly seconds: number;
-  /** Peak resident memory, MiB. */
-  readonly peakMiB: number;
-  readonly stdout: string;
-  readonly stderr: string;
 }
 
-/** Runs a program until it exits, under GNU time to measure its peak memory. */
-async function take(file: string, args: readonly string[], env: Record<string, string> = {}): Promise<Took> {
-  const started = performance.now();
-  const child = spawn('/usr/bin/time', ['-f', 'PEAK %M', process.execPath, file, ...args], {
-    env: { ...process.env, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+/** For one file of benchmarks: a folder, and everything that starts in it and ends with it. */
+export function useStage() {
+  let folder = '';
+  let redis: RedisServer | null = null;
+  let outputs = 0;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'brand-enrich-bench-'));
+    // Root's private server runs as another user, who has to traverse the folder.
+    await chmod(folder, 0o711);
   });
-  let stdout = '';
-  let stderr = '';
-  child.stdout.on('data', (chunk) => {
-    stdout += chunk;
+  afterAll(async () => {
+    await redis?.stop();
+    // A server that is shutting down still writes for a moment.
+    await rm(folder, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
   });
-  child.stderr.on('data', (chunk) => {
-    stderr += chunk;
-  });
-  const [code] = (await once(child, 'close')) as [number];
-  const peak = Number(/PEAK (\d+)/.exec(stderr)?.[1] ?? 0);
-  return { code, seconds: (performance.now() - started) / 1_000, peakMiB: peak / 1_024, stdout, stderr };
+  const state = () => join(folder, 'state');
+  return {
+    get redis(): RedisServer {
+      if (redis === null) throw new Error('startAnew comes first');
+      return redis;
+    },
+    state,
+    path: (name: string) => join(folder, name),
+
+    /** An empty Redis, with these arguments, and an empty state folder. */
+    async startAnew(redisArgs: readonly string[] = []): Promise<void> {
+      await redis?.stop();
+      redis = await startRedis({ args: redisArgs });
+      await rm(state(), { recursive: true, force: true });
+      await mkdir(state());
+    },
+
+    /** A CSV of `rows` rows of about 70 bytes over `distinct` domains that the service knows. */
+    async input(rows: number, distinct = rows): Promise<string> {
+      const path = join(folder, `${rows}-${distinct}.csv`);
+      if (!existsSync(path)) await writeInput(path, rows, distinct);
+      return path;
+    },
+
+    /** A local service with so many brands, until the benchmark is over. */
+    async service(brands: number, ...faults: string[]): Promise<string> {
+      const { url, stop } = await startService(folder, brands, faults);
+      onTestFinished(stop);
+      return url;
+    },
+
+    /** Runs a file through the program. `engine`: an address, or one of the two words. */
+    async run(input: string, engine: string, url: string, ...more: string[]) {
+      outputs += 1;
+      const output = join(folder, `out-${outputs}.csv`);
+      const address = engine === 'redis' ? this.redis.url : engine;
+      const where = ['-o', output, '--engine', address, '--state', state()];
+      const took = await runCli(['run', input, ...where, ...more], url);
+      const report = await readFile(output.replace(/\.csv$/, '.report.json'), 'utf8');
+      await rm(output);
+      return { ...took, report: JSON.parse(report) as Report };
+    },
+
+    /** A worker process that is ready to take chunks; ends with `stop`. */
+    async worker(engine: string, url: string, ...more: string[]) {
+      const child = spawn(
+        process.execPath,
+        [CLI, 'worker', '--engine', engine, '--state', state(), ...more],
+        {
+          env: { ...process.env, ...ENV, BRAND_API_URL: url },
+          stdio: ['ignore', 'ignore', 'pipe'],
+        },
+      );
+      await untilSaid(child, /waiting for chunks/);
+      return { pid: child.pid ?? 0, stop: () => endProcess(child) };
+    },
+
+    /** The server behind an engine; null when none runs. */
+    serverOf(engine: 'redis' | 'embedded'): number | null {
+      if (engine === 'redis') return this.redis.pid;
+      const file = join(state(), 'postgres/data/postmaster.pid');
+      return existsSync(file) ? Number.parseInt(readFileSync(file, 'utf8'), 10) || null : null;
+    },
+  };
 }
 
-export const runCli = (args: readonly string[], env: Record<string, string>) => take(CLI, args, env);
-export const runScript = (args: readonly string[]) => take(SCRIPT, args);
-
-export interface Service {
-  readonly url: string;
-  stop(): Promise<void>;
+/** Numbers of `INFO`, all sections, by name: `used_memory`, `cmdstat_evalsha.calls` ... */
+export async function redisFacts(url: string): Promise<(name: string) => number> {
+  const redis = new Redis(url);
+  try {
+    const lines = (await redis.info('everything')).split('\r\n');
+    const facts = lines.flatMap((line) => {
+      const [name = '', value = ''] = line.split(/:(.*)/);
+      if (!value.includes('=')) return [[name, Number(value)] as const];
+      return value.split(',').map((part) => {
+        const [inner, number] = part.split('=');
+        return [`${name}.${inner}`, Number(number)] as const;
+      });
+    });
+    const known = new Map(facts);
+    return (name) => known.get(name) ?? 0;
+  } finally {
+    redis.disconnect();
+  }
 }
 
-/** A local service with the generated catalogue and a quota that no benchmark reaches. */
-export async function startService(
-  folder: string,
-  brands: number,
-  faults: readonly string[] = [],
-): Promise<Service> {
+/** A service with the generated catalogue and a quota that no benchmark reaches. */
+async function startService(folder: string, brands: number, faults: readonly string[]) {
   const catalogue = join(folder, `catalogue-${brands}.jsonl`);
-  await writeCatalogue(catalogue, {
-    brands,
-    cryptoSymbols: 10,
-    etfTickers: 10,
-    etfProviders: 5,
-    seed: 1,
-    bodyBytes: 2_048,
+  const coverage = { cryptoSymbols: 10, etfTickers: 10, etfProviders: 5, seed: 1, bodyBytes: 2_048 };
+  if (!existsSync(catalogue)) await writeCatalogue(catalogue, { brands, ...coverage });
+  const accounts = await mkdtemp(join(folder, 'accounts-'));
+  const file = join(accounts, 'accounts.json');
+  const account = { name: 'bench', token: TOKEN, plan: 'paid', quota: 1e9 };
+  await writeFile(file, JSON.stringify({ accounts: [account] }));
+  const args = ['serve', '--port', '0', '--catalogue', catalogue, '--accounts', file];
+  const child = spawn(process.execPath, [CLI, ...args, ...faults.flatMap((fault) => ['--fault', fault])], {
+    stdio: ['ignore', 'ignore', 'pipe'],
   });
-  const accounts = join(folder, `accounts-${Math.random().toString(36).slice(2)}.json`);
-  await writeFile(
-    accounts,
-    JSON.stringify({ accounts: [{ name: 'bench', token: TOKEN, plan: 'paid', quota: 1e9 }] }),
-  );
-  const child: ChildProcess = spawn(
-    process.execPath,
-    [
-      CLI,
-      'serve',
-      '--port',
-      '0',
-      '--catalogue',
-      catalogue,
-      '--accounts',
-      accounts,
-      ...faults.flatMap((fault) => ['--fault', fault]),
-    ],
-    { stdio: ['ignore', 'ignore', 'pipe'] },
-  );
   const url = await untilSaid(child, /http:\/\/[\d.]+:\d+/);
   return { url, stop: () => endProcess(child) };
-}
-
-/** A worker process that is ready to take chunks. */
-export async function startWorker(
-  folder: string,
-  engine: string,
-  serviceUrl: string,
-): Promise<Pick<Service, 'stop'>> {
-  const child = spawn(
-    process.execPath,
-    [CLI, 'worker', '--engine', engine, '--state', join(folder, 'state')],
-    {
-      env: { ...process.env, BRAND_API_URL: serviceUrl, BRAND_API_TOKEN: TOKEN },
-      stdio: ['ignore', 'ignore', 'pipe'],
-    },
-  );
-  await untilSaid(child, /waiting for chunks/);
-  return { stop: () => endProcess(child) };
 }
 
 /** Waits for output that matches. Rejects when the process exits first. */
@@ -124,38 +167,24 @@ function untilSaid(child: ChildProcess, words: RegExp): Promise<string> {
 }
 
 async function endProcess(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
   child.kill('SIGTERM');
   await once(child, 'exit');
 }
 
-/**
- * A CSV of `rows` rows over `distinct` domains of the generated catalogue, about `bytes` bytes per
- * row.
- */
-export async function writeInput(path: string, rows: number, distinct: number, bytes = 40): Promise<void> {
+const ROW_BYTES = 70;
+const WRITE_CHARS = 1_000_000;
+
+async function writeInput(path: string, rows: number, distinct: number): Promise<void> {
   const stream = createWriteStream(path);
-  stream.write('id,website,note\n');
-  let text = '';
+  let text = 'id,website,note\n';
   for (let row = 0; row < rows; row += 1) {
-    const line = `${row},${generatedDomain((row * 7919) % distinct)},`;
-    text += `${line}${'x'.repeat(Math.max(0, bytes - line.length - 1))}\n`;
-    if (text.length > 1_000_000) {
-      if (!stream.write(text)) await once(stream, 'drain');
-      text = '';
-    }
+    const line = `${row},${generatedDomain((row * 7_919) % distinct)},`;
+    text += `${line.padEnd(ROW_BYTES - 1, 'x')}\n`;
+    if (text.length < WRITE_CHARS) continue;
+    if (!stream.write(text)) await once(stream, 'drain');
+    text = '';
   }
   stream.end(text);
   await once(stream, 'close');
-}
-
-export async function readReport(
-  path: string,
-): Promise<{ requests: { sent: number; billed: number }; seconds: number }> {
-  return JSON.parse(await readFile(path, 'utf8'));
-}
-
-export async function freshFolder(path: string): Promise<string> {
-  await rm(path, { recursive: true, force: true });
-  await mkdir(path, { recursive: true });
-  return path;
 }
