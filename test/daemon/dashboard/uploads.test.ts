@@ -377,12 +377,29 @@ describe('a failed file', () => {
     await expect(start?.carryOut(asked)).rejects.toBeInstanceOf(NeverStartError);
   });
 
-  it('stays where it is beside newer settings in the inbox, which are of another choice', async () => {
+  it('keeps the lower of two caps, as its plan did', async () => {
     const { folder, inbox, start, asked } = await withFailed();
+    await writeFile(join(folder, 'list.csv.json'), '{"maxRequests": 5, "maxCost": "0.5"}');
+    const fields = new URLSearchParams({ maxRequests: '500', maxCost: '50' });
+    await start?.carryOut({ ...asked, fields });
+    expect(JSON.parse(await readFile(join(inbox, 'list.csv.json'), 'utf8'))).toEqual({
+      maxRequests: 5,
+      maxCost: '0.5',
+    });
+  });
+
+  it.each([
+    ['another choice', { column: 'symbol', kind: 'crypto' }],
+    ['no choice', {}],
+  ])('stays where it is beside newer settings in the inbox, with %s', async (_, choice) => {
+    const { folder, inbox, start, asked } = await withFailed();
+    await writeFile(join(folder, 'list.csv.json'), '{"maxRequests":5}');
     await writeFile(join(inbox, 'list.csv.json'), '{"kind":"isin"}');
-    await expect(start?.carryOut(asked)).rejects.toThrow('the inbox has settings for a file of this name');
+    const press = start?.carryOut({ ...asked, fields: new URLSearchParams(choice) });
+    await expect(press).rejects.toThrow('the inbox has settings for a file of this name');
     expect(await readdir(inbox)).toEqual(['list.csv.json']);
     expect(await readdir(folder)).toContain('list.csv');
+    expect(await readFile(join(folder, 'list.csv.json'), 'utf8')).toBe('{"maxRequests":5}');
   });
 
   it('cannot be discarded, nor read differently when it can have no settings', async () => {
