@@ -39,8 +39,11 @@ export interface Upload {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** It failed in the inbox and is in its folder there; `under`: see `SeenFile`. Absent: sent. */
-  readonly failed?: { readonly under: string | undefined };
+  /**
+   * It failed in the inbox and is in its folder there; `under`: see `SeenFile`; `changedAt`:
+   * milliseconds since 1970. Absent: sent.
+   */
+  readonly failed?: { readonly under: string | undefined; readonly changedAt: number };
 }
 
 export type Uploads = ReturnType<typeof createUploads>;

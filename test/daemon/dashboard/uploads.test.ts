@@ -12,7 +12,8 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FailFileError, NeverStartError } from '../../../src/core/errors.js';
 import { uploadActions } from '../../../src/daemon/dashboard/upload-routes.js';
-import { failedId } from '../../../src/daemon/inbox/ended-jobs.js';
+import { failedId, findFailed } from '../../../src/daemon/inbox/ended-jobs.js';
+import { planKey } from '../../../src/daemon/inbox/plan-upload.js';
 import { createUploads, UPLOADS_FOLDER } from '../../../src/daemon/inbox/uploads.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { PASSWORD, startDashboard, uploadPages } from './served.js';
@@ -400,6 +401,18 @@ describe('a failed file', () => {
     expect(await readdir(inbox)).toEqual(['list.csv.json']);
     expect(await readdir(folder)).toContain('list.csv');
     expect(await readFile(join(folder, 'list.csv.json'), 'utf8')).toBe('{"maxRequests":5}');
+  });
+
+  it('that was corrected since its plan needs another one', async () => {
+    const { folder, root } = await withFailed();
+    const keyNow = async () => {
+      const found = await findFailed([root], failedId(0, JOB));
+      return found && planKey(found, {});
+    };
+    const before = await keyNow();
+    expect(await keyNow()).toBe(before);
+    await writeFile(join(folder, 'list.csv'), 'symbol\nMETA\nAAPL\n');
+    expect(await keyNow()).not.toBe(before);
   });
 
   it('cannot be discarded, nor read differently when it can have no settings', async () => {
