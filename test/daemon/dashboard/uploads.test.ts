@@ -468,10 +468,15 @@ describe('uploads that nobody starts', () => {
   });
 });
 
-it.each([
-  ['before the file was moved', false, ['theirs.csv.json']],
-  ['after it', true, ['list.csv', 'list.csv.json', 'theirs.csv.json']],
-])('a start that was killed %s leaves no settings alone', async (_, isMoved, left) => {
+it.each<[string, { isMoved?: boolean; isRewritten?: boolean }, string[]]>([
+  ['before the file was moved leaves no settings alone', {}, ['theirs.csv.json']],
+  ['after it leaves both', { isMoved: true }, ['list.csv', 'list.csv.json', 'theirs.csv.json']],
+  [
+    'leaves settings that somebody has written since',
+    { isRewritten: true },
+    ['list.csv.json', 'theirs.csv.json'],
+  ],
+])('a start that was killed %s', async (_, { isMoved = false, isRewritten = false }, left) => {
   const { uploads, root, kept } = await withInboxes();
   const host = hostname()
     .replaceAll(/[^A-Za-z0-9-]/g, '-')
@@ -484,6 +489,8 @@ it.each([
   await writeFile(join(folder, '.settings'), '{}');
   await link(join(folder, '.settings'), join(inbox, 'list.csv.json'));
   if (isMoved) await link(join(folder, 'list.csv'), join(inbox, 'list.csv'));
+  const anHourAgo = Date.now() / 1_000 - 3_600;
+  if (isRewritten) await utimes(folder, anHourAgo, anHourAgo);
   (await uploads.begin()).stop();
   expect((await readdir(inbox)).sort()).toEqual(left);
   expect(await kept()).toEqual([]);
