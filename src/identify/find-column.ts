@@ -134,9 +134,13 @@ export function columnFlag(columns: readonly string[], column: number, kind: Ide
   return `--column ${shellWord(text)}`;
 }
 
-/** Ready for a POSIX shell. */
+/**
+ * Ready for a POSIX shell. Quoted too where the text could be taken for a flag, or for a part of
+ * the sentence around it.
+ */
 export function shellWord(text: string): string {
-  return /^[\w.:/-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`;
+  const isPlain = /^\w(?:[\w.:/-]*\w)?$/.test(text) && !/^(?:or|and|if|to|for|falls)\b/.test(text);
+  return isPlain ? text : `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 function isNameable(columns: readonly string[], column: number): boolean {

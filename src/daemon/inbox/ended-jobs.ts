@@ -205,7 +205,8 @@ export async function findFailed(roots: readonly string[], id: string): Promise<
   const facts = await lookAt(path);
   if (facts?.kind !== 'file') return null;
   const { file, under } = record;
-  return { id, root, folder, name: file, path, size: facts.size, at: endedAtOf(name), failed: { under } };
+  const failed = { under, changedAt: facts.mtimeMs };
+  return { id, root, folder, name: file, path, size: facts.size, at: endedAtOf(name), failed };
 }
 
 /**

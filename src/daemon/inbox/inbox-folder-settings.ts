@@ -94,6 +94,14 @@ export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Set
   return merged;
 }
 
+type FileValues = Readonly<Record<string, unknown>>;
+
+/** The settings of a file with those chosen for it later. Of two caps the lower applies. Pure. */
+export function joinSettings(known: FileValues, chosen: FileValues): FileValues {
+  const lowerCaps = ['maxRequests', 'maxCost'].filter((key) => Number(known[key]) < Number(chosen[key]));
+  return { ...known, ...chosen, ...Object.fromEntries(lowerCaps.map((key) => [key, known[key]])) };
+}
+
 /** What is wrong with keys that an inbox cannot have, by key. */
 function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Problem> {
   const allowed = FOLDER_ENTRIES.flatMap(([, line]) => line.key ?? []);

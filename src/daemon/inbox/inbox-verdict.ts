@@ -194,7 +194,7 @@ function readFlag(flag: string, shown: string | undefined) {
   if (shown === undefined) return null;
   const value = shown.startsWith("'") ? shown.slice(1, -1).replaceAll("'\\''", "'") : shown;
   if (kind.parse([value]) instanceof Refusal) return null;
-  return { key, value: /^\d{1,9}$/.test(value) ? Number(value) : value, isSwitch: false };
+  return { key, value: /^(?:0|[1-9]\d{0,8})$/.test(value) ? Number(value) : value, isSwitch: false };
 }
 
 /** The paragraph of `reason.txt` with the lines; empty without lines. `file`: its name. */

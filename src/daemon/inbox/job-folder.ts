@@ -30,6 +30,7 @@ import {
   sideFileOf,
   withFreeName,
 } from './inbox-file.js';
+import { joinSettings } from './inbox-folder-settings.js';
 import type { InboxFolders, WatcherFolders } from './inbox-folders.js';
 
 export const REASON_FILE = 'reason.txt';
@@ -184,16 +185,29 @@ export async function putBack(folders: InboxFolders, job: Job): Promise<boolean>
 
 /**
  * Moves the original of a failed job, and its side file, back where it was dropped, without what
- * was made of it. Replaces nothing there: newer settings of the file count. `settings`: added to
- * its side file. Returns the file's name. Throws `NeverStartError` when the file must stay where it
- * is.
+ * was made of it. Replaces nothing there. `settings`: what was chosen on its plan, joined with its
+ * side file; absent: as before, and newer settings of the file in the inbox count. Returns the
+ * file's name. Throws `NeverStartError` when the file must stay where it is.
  */
-export async function dropAgain(
+export function dropAgain(
+  folders: Pick<InboxFolders, 'inbox'>,
+  folder: string,
+  settings?: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  return dropping(() => dropOne(folders, folder, settings));
+}
+
+/** One after the other: two pages may start the same file. */
+const dropping = pLimit(1);
+
+async function dropOne(
   { inbox }: Pick<InboxFolders, 'inbox'>,
   folder: string,
-  settings: Readonly<Record<string, unknown>> = {},
+  settings: Readonly<Record<string, unknown>> | undefined,
 ): Promise<string> {
-  const record = await readRecord(folder);
+  const record = await readRecord(folder).catch((error: unknown) => {
+    throw staysAfter(basename(folder), error);
+  });
   if (record === null) throw stays(folder, 'it is unclear which file is the original', BY_HAND);
   const { file, under } = record;
   const original = await lookAt(join(folder, file));
@@ -203,26 +217,17 @@ export async function dropAgain(
   const [from, to] = [join(folder, file), placeOf(inbox, { name: file, under })];
   if ((await lookAt(to)) !== null)
     throw stays(file, 'the inbox has a file of this name', 'wait until that one is taken, or rename it');
-  const isChanged = Object.keys(settings).length > 0;
-  if (isChanged) {
-    const side = sideFileOf(from);
-    const known = await readPlainFile(side).then(
-      (text) => parseConfigFile(side, text).values,
-      () => ({}),
-    );
-    await writeAnew(side, `${JSON.stringify({ ...known, ...settings })}\n`);
-  }
-  const hasSide = await link(sideFileOf(from), sideFileOf(to)).then(
-    () => true,
-    () => false,
-  );
-  if (isChanged && !hasSide)
-    throw stays(file, 'the inbox has settings for a file of this name', `remove ${sideFileOf(to)}`);
+  const [side, sidePlace] = [sideFileOf(from), sideFileOf(to)];
+  const chosen = settings && (await writeChosen(folder, side, settings));
+  const sideError = await link(chosen ?? side, sidePlace).then(() => null, inError);
+  if (chosen !== undefined && isErrorCode(sideError, 'EEXIST'))
+    throw stays(file, 'the inbox has settings for a file of this name', `remove ${sidePlace}`);
+  if (chosen !== undefined && sideError !== null) throw staysAfter(file, sideError);
   await link(from, to).catch(async (error: unknown) => {
-    if (hasSide) await rm(sideFileOf(to), { force: true });
-    if (isErrorCode(error, 'EEXIST', 'ENOENT'))
-      throw stays(file, 'somebody else has just put it back', 'reload the page');
-    throw stays(file, systemWords(error), BY_HAND);
+    // Where another process has put the file there, the settings are those of that file now.
+    const isThere = (await lookAt(to))?.ino === original.ino;
+    if (sideError === null && !isThere) await rm(sidePlace, { force: true });
+    throw staysAfter(file, error);
   });
   await unlink(from);
   // What a person put into the folder stays.
@@ -232,10 +237,40 @@ export async function dropAgain(
   return file;
 }
 
+const CHOSEN = '.settings';
+
+/** Leaves the side file as it is: the file may stay. The path of what was written. */
+async function writeChosen(
+  folder: string,
+  side: string,
+  settings: Readonly<Record<string, unknown>>,
+): Promise<string> {
+  const path = join(folder, CHOSEN);
+  const known = await readPlainFile(side).then(
+    (text) => parseConfigFile(side, text).values,
+    () => ({}),
+  );
+  try {
+    await writeAnew(path, `${JSON.stringify(joinSettings(known, settings))}\n`);
+  } catch (error) {
+    throw staysAfter(basename(folder), error);
+  }
+  return path;
+}
+
+const inError = (error: unknown): unknown => error;
+
 const BY_HAND = 'put the file into the inbox yourself';
 
 function stays(subject: string, why: string, todo: string): NeverStartError {
   return new NeverStartError(usageProblem(`the file stays where it is: ${why}`, subject, todo));
+}
+
+/** For an error of the file system. */
+function staysAfter(subject: string, error: unknown): NeverStartError {
+  return isErrorCode(error, 'EEXIST', 'ENOENT')
+    ? stays(subject, 'somebody else has just put it back', 'reload the page')
+    : stays(subject, systemWords(error), BY_HAND);
 }
 
 /** The folders of jobs in one place, oldest name first. Empty when the place is gone. */

@@ -190,12 +190,16 @@ interface Planning {
 const FRESH_MS = 30_000;
 const KEPT = 50;
 
+/** Of one plan. People may correct a failed file where it is: that is another file then. Pure. */
+export function planKey({ id, size, failed }: Upload, choice: Choice): string {
+  return [id, size, failed?.changedAt, JSON.stringify(choice)].join(' ');
+}
+
 /** Plans, one after the other, so that large files do not fill the memory together. */
 export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'clock'>) {
   const { clock } = context;
   const limit = pLimit(1);
   const known = new Map<string, Planning>();
-  const keyOf = (upload: Upload, choice: Choice) => `${upload.id} ${JSON.stringify(choice)}`;
 
   function begin(key: string, upload: Upload, choice: Choice): Planning {
     const ended = limit(() => planUpload(upload, choice, context));
@@ -213,14 +217,14 @@ export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'cl
   return {
     /** A plan that is not old, or the one that is being made. Rejects as `planUpload` does. */
     plan(upload: Upload, choice: Choice): Promise<UploadPlan> {
-      const key = keyOf(upload, choice);
+      const key = planKey(upload, choice);
       const found = known.get(key);
       const isOld = found?.endedAt != null && clock.monotonic() - found.endedAt >= FRESH_MS;
       return (found === undefined || isOld ? begin(key, upload, choice) : found).ended;
     },
     /** The last one that was made; null: there is none. */
     made: (upload: Upload, choice: Choice): UploadPlan | null =>
-      known.get(keyOf(upload, choice))?.result ?? null,
+      known.get(planKey(upload, choice))?.result ?? null,
   };
 }
 

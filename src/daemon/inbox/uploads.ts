@@ -26,6 +26,8 @@ export const UPLOADS_FOLDER = '.uploads';
 const SETTINGS = '.settings';
 const KEPT_MS = 86_400_000;
 const LOOK_MS = 3_600_000;
+/** A start writes its settings at once after it has made their file in the folder. */
+const START_TAKES_MS = 10_000;
 
 /** A file that was received completely. */
 export interface Upload {
@@ -39,8 +41,11 @@ export interface Upload {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /** It failed in the inbox and is in its folder there; `under`: see `SeenFile`. Absent: sent. */
-  readonly failed?: { readonly under: string | undefined };
+  /**
+   * It failed in the inbox and is in its folder there; `under`: see `SeenFile`; `changedAt`:
+   * milliseconds since 1970. Absent: sent.
+   */
+  readonly failed?: { readonly under: string | undefined; readonly changedAt: number };
 }
 
 export type Uploads = ReturnType<typeof createUploads>;
@@ -187,7 +192,9 @@ async function moveIn(
   for (let number = 1; ; number += 1) {
     const name = numberedName(wanted, number);
     const [sidePlace, place] = [join(inbox, sideFileOf(name)), join(inbox, name)];
-    await writeFile(side, `${JSON.stringify(settings)}\n`, { flush: true });
+    // Made anew, so that its time is that of the folder: see `START_TAKES_MS`.
+    await rm(side, { force: true });
+    await writeFile(side, `${JSON.stringify(settings)}\n`, { flag: 'wx', flush: true });
     await Promise.all([chmod(side, mode), chmod(upload.path, mode)]);
     if (!(await placeAnew(side, sidePlace))) continue;
     const isPlaced = await placeAnew(upload.path, place).catch(async (error: unknown) => {
@@ -204,7 +211,9 @@ async function moveIn(
  * While both names of the settings exist, they are one file; so are both names of the file.
  */
 async function removeLoneSettings(root: string, folder: string): Promise<void> {
-  const { ino, dev, nlink } = await lstat(join(folder, SETTINGS));
+  const { ino, dev, nlink, mtimeMs } = await lstat(join(folder, SETTINGS));
+  // Whoever wrote over them since has made them their own.
+  if (mtimeMs - (await lstat(folder)).mtimeMs > START_TAKES_MS) return;
   const others = (await readdir(folder)).filter((name) => name !== SETTINGS);
   const isMoved = async (name: string) => (await lstat(join(folder, name))).nlink > 1;
   if (nlink < 2 || others.length !== 1 || (await isMoved(others[0] ?? ''))) return;

@@ -7,6 +7,7 @@ import type { IdentifierKind } from '../../core/identifier.js';
 import { isJson, type TableShape } from '../../core/table.js';
 import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns.js';
 import { shellWord } from '../../identify/find-column.js';
+import { readingStopped } from '../../intake/byte-source.js';
 import type { Input } from '../../intake/input.js';
 import { type IntakeOptions, openInput, sheetNames } from '../../intake/open-input.js';
 import { showDelimiter } from '../../intake/sniff-table.js';
@@ -81,6 +82,7 @@ export async function namingTables(
   const flags: string[] = [];
   for (const sheet of others)
     if (await hasTable(path, { ...again, sheet }, scan)) flags.push(`--sheet ${shellWord(sheet)}`);
+  if (options.stop?.aborted) return readingStopped(path);
   if (flags.length === 0) return error;
   const { code, subject, cause } = error;
   const what = `${error.what} in the first sheet`;

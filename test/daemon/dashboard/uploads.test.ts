@@ -12,7 +12,8 @@ import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FailFileError, NeverStartError } from '../../../src/core/errors.js';
 import { uploadActions } from '../../../src/daemon/dashboard/upload-routes.js';
-import { failedId } from '../../../src/daemon/inbox/ended-jobs.js';
+import { failedId, findFailed } from '../../../src/daemon/inbox/ended-jobs.js';
+import { planKey } from '../../../src/daemon/inbox/plan-upload.js';
 import { createUploads, UPLOADS_FOLDER } from '../../../src/daemon/inbox/uploads.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { PASSWORD, startDashboard, uploadPages } from './served.js';
@@ -377,12 +378,41 @@ describe('a failed file', () => {
     await expect(start?.carryOut(asked)).rejects.toBeInstanceOf(NeverStartError);
   });
 
-  it('stays where it is beside newer settings in the inbox, which are of another choice', async () => {
+  it('keeps the lower of two caps, as its plan did', async () => {
     const { folder, inbox, start, asked } = await withFailed();
+    await writeFile(join(folder, 'list.csv.json'), '{"maxRequests": 5, "maxCost": "0.5"}');
+    const fields = new URLSearchParams({ maxRequests: '500', maxCost: '50' });
+    await start?.carryOut({ ...asked, fields });
+    expect(JSON.parse(await readFile(join(inbox, 'list.csv.json'), 'utf8'))).toEqual({
+      maxRequests: 5,
+      maxCost: '0.5',
+    });
+  });
+
+  it.each([
+    ['another choice', { column: 'symbol', kind: 'crypto' }],
+    ['no choice', {}],
+  ])('stays where it is beside newer settings in the inbox, with %s', async (_, choice) => {
+    const { folder, inbox, start, asked } = await withFailed();
+    await writeFile(join(folder, 'list.csv.json'), '{"maxRequests":5}');
     await writeFile(join(inbox, 'list.csv.json'), '{"kind":"isin"}');
-    await expect(start?.carryOut(asked)).rejects.toThrow('the inbox has settings for a file of this name');
+    const press = start?.carryOut({ ...asked, fields: new URLSearchParams(choice) });
+    await expect(press).rejects.toThrow('the inbox has settings for a file of this name');
     expect(await readdir(inbox)).toEqual(['list.csv.json']);
     expect(await readdir(folder)).toContain('list.csv');
+    expect(await readFile(join(folder, 'list.csv.json'), 'utf8')).toBe('{"maxRequests":5}');
+  });
+
+  it('that was corrected since its plan needs another one', async () => {
+    const { folder, root } = await withFailed();
+    const keyNow = async () => {
+      const found = await findFailed([root], failedId(0, JOB));
+      return found && planKey(found, {});
+    };
+    const before = await keyNow();
+    expect(await keyNow()).toBe(before);
+    await writeFile(join(folder, 'list.csv'), 'symbol\nMETA\nAAPL\n');
+    expect(await keyNow()).not.toBe(before);
   });
 
   it('cannot be discarded, nor read differently when it can have no settings', async () => {
@@ -438,10 +468,15 @@ describe('uploads that nobody starts', () => {
   });
 });
 
-it.each([
-  ['before the file was moved', false, ['theirs.csv.json']],
-  ['after it', true, ['list.csv', 'list.csv.json', 'theirs.csv.json']],
-])('a start that was killed %s leaves no settings alone', async (_, isMoved, left) => {
+it.each<[string, { isMoved?: boolean; isRewritten?: boolean }, string[]]>([
+  ['before the file was moved leaves no settings alone', {}, ['theirs.csv.json']],
+  ['after it leaves both', { isMoved: true }, ['list.csv', 'list.csv.json', 'theirs.csv.json']],
+  [
+    'leaves settings that somebody has written since',
+    { isRewritten: true },
+    ['list.csv.json', 'theirs.csv.json'],
+  ],
+])('a start that was killed %s', async (_, { isMoved = false, isRewritten = false }, left) => {
   const { uploads, root, kept } = await withInboxes();
   const host = hostname()
     .replaceAll(/[^A-Za-z0-9-]/g, '-')
@@ -454,6 +489,8 @@ it.each([
   await writeFile(join(folder, '.settings'), '{}');
   await link(join(folder, '.settings'), join(inbox, 'list.csv.json'));
   if (isMoved) await link(join(folder, 'list.csv'), join(inbox, 'list.csv'));
+  const anHourAgo = Date.now() / 1_000 - 3_600;
+  if (isRewritten) await utimes(folder, anHourAgo, anHourAgo);
   (await uploads.begin()).stop();
   expect((await readdir(inbox)).sort()).toEqual(left);
   expect(await kept()).toEqual([]);

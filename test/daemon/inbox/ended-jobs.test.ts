@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
+import { NeverStartError } from '../../../src/core/errors.js';
 import {
   chooseFolders,
   endedAtOf,
@@ -203,6 +204,19 @@ describe('a failed file', () => {
     await rm(join(folder, '.brand-enrich-job.json'));
     await dropAgain(folders, folder);
     expect((await readdir(folders.inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
+  });
+
+  it('goes back once, with its own settings, however many pages start it together', async () => {
+    const folder = await arrived('failed', { 'list.csv.json': '{"maxRequests":5}' });
+    const tries = await Promise.allSettled(
+      [{ kind: 'crypto' }, undefined, { kind: 'ticker' }].map((chosen) => dropAgain(folders, folder, chosen)),
+    );
+    const refused = tries.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    expect(refused).toEqual([expect.any(NeverStartError), expect.any(NeverStartError)]);
+    expect((await readdir(folders.inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
+    const settings = await readFile(join(folders.inbox, 'list.csv.json'), 'utf8');
+    expect(JSON.parse(settings)).toMatchObject({ maxRequests: 5 });
+    expect(await readdir(folders.failed)).toEqual([]);
   });
 
   it('leaves what a person put beside it', async () => {

@@ -4,6 +4,7 @@ import { loadSettings } from '../../../src/config/load-settings.js';
 import type { LoadedSettings } from '../../../src/config/settings.js';
 import { applyFolderSettings } from '../../../src/daemon/inbox/inbox-folder-settings.js';
 import { settingsAdvice, settingsLines } from '../../../src/daemon/inbox/inbox-verdict.js';
+import { shellWord } from '../../../src/identify/find-column.js';
 import { refusal } from '../../identify/choose-from-table.js';
 
 it.each<[string, string[]]>([
@@ -28,6 +29,10 @@ it.each<[string, string[]]>([
   ['use --skip-lines 3 if line 4 is the header, or --delimiter, or correct the header', ['{"skipLines":3}']],
   ['such as --prefix enriched_', ['{"prefix":"enriched_"}']],
   ['omit --kind isin out, or name the column with --column NAME:isin', ['{"column":"NAME:isin"}']],
+  ...['007', 'to-do', 'or', 'Nr.', '--yes', "It's; or --sheet b", '2026'].map((name): [string, string[]] => [
+    `choose a sheet: --sheet ${shellWord(name)} or --sheet ${shellWord(name)}, as it is.`,
+    [JSON.stringify({ sheet: name === '2026' ? 2026 : name })],
+  ]),
   ['use https, or allow plain http with --allow-http', []],
   ['use --skip-lines N', []],
   ['put these right', []],

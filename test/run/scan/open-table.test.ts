@@ -4,8 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
+import { InterruptedError, NeverStartError } from '../../../src/core/errors.js';
 import { settingsLines } from '../../../src/daemon/inbox/inbox-verdict.js';
-import { openTable } from '../../../src/run/scan/open-table.js';
+import { namingTables, openTable } from '../../../src/run/scan/open-table.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 type Sheet = { readonly name: string; readonly rows: string[][]; readonly hidden?: boolean };
@@ -96,4 +97,15 @@ it.skipIf(process.platform === 'win32')('does not read a pipe again', async () =
 
 it('reads the first sheet that is a table without asking', async () => {
   expect((await open([DATA, COVER])).input.shape.typed?.sheet).toBe('Data 2026');
+});
+
+it('somebody who stops the search for a table has interrupted, not used it wrongly', async () => {
+  const input = join(await temporaryFolder(), 'book.xlsx');
+  await writeFile(input, (await writeXlsx({ sheets: [COVER, DATA] })) as Uint8Array);
+  const stopping = new AbortController();
+  const doubtful = new NeverStartError({ code: 'column-doubtful', subject: 'Cover', todo: 'name it' });
+  stopping.abort();
+  const options = { hasHeader: true, skipLines: 0, limit: null, spoolFolder: '', stop: stopping.signal };
+  const scan = { requested: [], kind: null, prefix: 'brand_' };
+  expect(await namingTables(doubtful, input, options, scan)).toBeInstanceOf(InterruptedError);
 });
