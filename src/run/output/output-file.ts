@@ -210,26 +210,29 @@ async function syncFolder(folder: string): Promise<void> {
   await handle.close();
 }
 
-/** Names that this process made. In a container a killed process may have had the same id. */
-const own = new Set<string>();
+/** In the names of this process. In a container a killed process may have had the same id. */
+const OWN = randomBytes(4).toString('hex');
+let names = 0;
 const MACHINE = hostname()
   .replace(/[^A-Za-z0-9]/g, '_')
   .slice(0, 60);
 
+/** Names of earlier versions have no number. */
+const TEMPORARY = /^\.brand-enrich-[0-9a-f]{12}-([^-]+)-(\d+)-(?:\d+-)?([0-9a-f]{8})\.tmp$/;
+
 /** A free hidden name, with a hash of the target: the longest names leave no room for more. */
 export function temporaryName(target: string): string {
   const hash = createHash('sha256').update(target).digest('hex').slice(0, 12);
-  const name = `.brand-enrich-${hash}-${MACHINE}-${process.pid}-${randomBytes(4).toString('hex')}.tmp`;
-  own.add(name);
-  return name;
+  names += 1;
+  return `.brand-enrich-${hash}-${MACHINE}-${process.pid}-${names}-${OWN}.tmp`;
 }
 
 /** Of any target: a nightly job's output name never recurs. What cannot be removed stays. */
 async function removeStaleTemporaries(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
-    const [, from, pid] = /^\.brand-enrich-[0-9a-f]{12}-(.+)-(\d+)-[0-9a-f]{8}\.tmp$/.exec(name) ?? [];
-    if (from !== MACHINE || own.has(name)) continue;
-    const isDead = Number(pid) === process.pid || !isRunning(Number(pid));
+    const [, from, pid, owner] = TEMPORARY.exec(name) ?? [];
+    if (from !== MACHINE) continue;
+    const isDead = Number(pid) === process.pid ? owner !== OWN : !isRunning(Number(pid));
     if (isDead) await rm(join(folder, name)).catch(() => undefined);
   }
 }
