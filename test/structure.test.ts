@@ -111,6 +111,21 @@ function cyclesIn(graph: ReadonlyMap<string, readonly string[]>): string[][] {
   return cycles;
 }
 
+/** Packages that are loaded with this file, by `import` of a value and not on demand. */
+function packagesWith(path: string, seen = new Set<string>()): string[] {
+  if (seen.has(path)) return [];
+  seen.add(path);
+  const text = readFileSync(ROOT + path, 'utf8');
+  const found = [...text.matchAll(/^(?:import|export)\s+(?!type\b)([^;'"]*?)\bfrom\s*['"]([^'"]+)['"]/gm)];
+  return found.flatMap(([, names = '', from = '']) => {
+    const isOfTypes =
+      /^\{/.test(names) && names.split(',').every((name) => /^[{\s]*(type\b|\}|$)/.test(name));
+    if (isOfTypes || from.startsWith('node:')) return [];
+    if (!from.startsWith('.')) return [`${path}: ${from}`];
+    return packagesWith(posix.join(posix.dirname(path), from.replace(/\.js$/, '.ts')), seen);
+  });
+}
+
 /** Whether a file consists of re-exports only. */
 function isBarrel(text: string): boolean {
   const rest = text
@@ -157,6 +172,13 @@ describe('modules', () => {
   it('have no import cycles', () => {
     expect(cyclesIn(new Map(sources.map((source) => [source.path, importsOf(source)])))).toEqual([]);
   });
+
+  it.each(['src/main.ts', 'src/commands/plan.ts', 'src/commands/admin.ts'])(
+    'of short commands bring no package by `import`, which takes longer than `load`: %s',
+    (path) => {
+      expect(packagesWith(path)).toEqual([]);
+    },
+  );
 
   it.each([
     ['src/intake/rows.ts', 'src/core/table.ts', true],

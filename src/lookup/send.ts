@@ -62,7 +62,7 @@ const STOPPED = 'stopped before the answer arrived';
 
 export function createHttpSend(options: HttpSendOptions) {
   // Loaded when a client is made: commands that only look start sooner.
-  const { Pool } = load('undici') as typeof import('undici');
+  const Pool = load('undici/lib/dispatcher/pool.js') as typeof import('undici').Pool;
   const { connections, timeoutMs, maxBodyBytes = 1_048_576, network = PLAIN_NETWORK } = options;
   const base = new URL(options.baseUrl);
   const prefix = pathBeforeRoutes(base.pathname);
