@@ -18,12 +18,13 @@ import { withReleasers } from '../../src/core/lifecycle.js';
 import { isJson, isTyped, type Row, TABLE_FORMATS, type TableShape } from '../../src/core/table.js';
 import type { Input } from '../../src/intake/input.js';
 import { type IntakeOptions, openInput } from '../../src/intake/open-input.js';
-import { planOutput } from '../../src/run/enrich-file.js';
 import { columnsFor } from '../../src/run/output/columns.js';
+import { namesOfRun } from '../../src/run/output/output-names.js';
 import { createRenderer } from '../../src/run/output/render.js';
 import { writeOutput } from '../../src/run/output/write-output.js';
 import { readRow } from '../../src/run/scan/row-spool.js';
 import { openAndScan } from '../../src/run/scan/scan.js';
+import { planFor } from '../run/output/plans.js';
 import { zipOf } from '../support/workbooks.js';
 import { fuzz } from './fuzz.js';
 import { type Mutation, mutate, mutations } from './mutations.js';
@@ -302,7 +303,16 @@ fuzz(
       });
       if (opened === null) return;
       const { input, scan } = opened;
-      const { plan, names } = planOutput({ ...request, output }, input, scan);
+      const { format: ours, names } = namesOfRun(request.input, input.shape, output);
+      const plan = planFor({
+        ...output,
+        format: ours,
+        input: input.shape,
+        replacedColumns: scan.chosen.ours,
+        hasUnreadable: scan.counts.unreadable > 0,
+        hasSurplus: scan.counts.long > 0,
+        allColumns: scan.columns,
+      });
       const renderer = createRenderer(plan);
       if (plan.format === 'xlsx' && plan.allColumns.length + columnsFor(null, 'brand_').length > 16_384)
         return;
