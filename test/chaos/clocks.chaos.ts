@@ -8,7 +8,14 @@ import { createFakeTime, missingFakeTime } from '../support/fake-time.js';
 import { createDatabase, startPostgres } from '../support/postgres-server.js';
 import { hasRedisServer, startRedis } from '../support/redis-server.js';
 import { domainList } from '../support/scene.js';
-import { createLoggedScene, expectComplete, expectDeferredOnly, untilSeen } from './ground-truth.js';
+import {
+  createLoggedScene,
+  expectComplete,
+  expectDeferredOnly,
+  limitedTo,
+  PAID_ACCOUNT,
+  untilSeen,
+} from './ground-truth.js';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
@@ -23,17 +30,17 @@ const engines = [
 
 const missing = missingFakeTime();
 describe.skipIf(missing !== null)(`clocks${missing === null ? '' : ` (skipped: ${missing})`}`, () => {
-  test.each(engines.filter(({ isMissing }) => !isMissing))(
-    'of four workers on $name are an hour and three days off, both ways: the limit is used exactly, and nothing is bought twice',
-    async ({ name, start }) => {
+  test.each(engines.filter(({ isMissing }) => !isMissing).map((each) => [each.name, each.start] as const))(
+    'of four workers on %s are an hour and three days off, both ways: the limit is used exactly, and nothing is bought twice',
+    async (name, start) => {
       const server = await start();
       onTestFinished(() => server.stop());
       const faults = { unavailable: 0.1 };
       const scene = await createLoggedScene(engineAt(name, server.url), {
         latencyMs: 100,
         jitterMs: 200,
-        quota: LIMIT,
         faults,
+        ...PAID_ACCOUNT,
       });
       const { meter, options } = scene.service;
       await scene.write('list.csv', domainList(IDENTIFIERS));
@@ -44,15 +51,14 @@ describe.skipIf(missing !== null)(`clocks${missing === null ? '' : ` (skipped: $
         workers.push(scene.start(['worker', '--concurrency', String(CONCURRENCY)], clock.env));
       }
       await Promise.all(workers.map((worker) => worker.untilSaid(/waiting for chunks/)));
-      const command = ['run', 'list.csv', '--no-worker'];
-      const first = await scene.run(command);
+      const runWithin = (limit: number) => scene.run(['run', 'list.csv', '--no-worker', ...limitedTo(limit)]);
+      const first = await runWithin(LIMIT);
       expect(first.code, first.stderr).toBe(7);
       expect(meter.billed).toBe(LIMIT);
       await expectDeferredOnly(scene, IDENTIFIERS);
-      options.quota = 10_000;
       options.latencyMs = 10;
       options.jitterMs = 0;
-      await expectComplete(scene, await scene.run(command), IDENTIFIERS);
+      await expectComplete(scene, await runWithin(10 * LIMIT), IDENTIFIERS);
       expect(meter.mostBilledOnce()).toBe(1);
       for (const worker of workers) worker.kill('SIGTERM');
       for (const worker of workers) expect((await worker.done).code).toBe(0);
@@ -71,16 +77,16 @@ describe.skipIf(missing !== null)(`clocks${missing === null ? '' : ` (skipped: $
       const scene = await createLoggedScene(engineAt('postgres', await createDatabase(server)), {
         latencyMs: 100,
         jitterMs: 200,
-        quota: LIMIT,
+        ...PAID_ACCOUNT,
       });
-      const { meter, options } = scene.service;
+      const { meter } = scene.service;
       await scene.write('list.csv', domainList(IDENTIFIERS));
       const flags = ['--concurrency', String(CONCURRENCY), '--timeout', '5s'];
       const worker = scene.start(['worker', ...flags]);
       await worker.untilSaid(/waiting for chunks/);
       // An answer "not found" is as old as the clock says.
       const command = ['run', 'list.csv', ...flags, '--max-age-missing', '7d'];
-      const running = scene.start(command);
+      const running = scene.start([...command, ...limitedTo(LIMIT)]);
       await untilSeen(scene, running, () => meter.billed >= 150);
       clock.set(offMs);
       const first = await running.done;
@@ -88,8 +94,7 @@ describe.skipIf(missing !== null)(`clocks${missing === null ? '' : ` (skipped: $
       expect(meter.billed).toBeLessThanOrEqual(LIMIT);
       expect(meter.billed).toBeGreaterThanOrEqual(LIMIT - 2 * CONCURRENCY);
       await expectDeferredOnly(scene, IDENTIFIERS);
-      options.quota = 10_000;
-      await expectComplete(scene, await scene.run(command), IDENTIFIERS);
+      await expectComplete(scene, await scene.run([...command, ...limitedTo(10 * LIMIT)]), IDENTIFIERS);
       expect(meter.billed).toBeLessThanOrEqual(IDENTIFIERS + 2 * CONCURRENCY);
       expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
       worker.kill('SIGTERM');

@@ -8,12 +8,17 @@ import type { EngineUnderTest } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
 import type { TcpProxy } from '../support/tcp-proxy.js';
 import { createDice, type Dice } from './dice.js';
-import { createLoggedScene, expectComplete, expectDeferredOnly, untilSeen } from './ground-truth.js';
+import {
+  createLoggedScene,
+  expectComplete,
+  expectDeferredOnly,
+  limitedTo,
+  PAID_ACCOUNT,
+  untilSeen,
+} from './ground-truth.js';
 
 const IDENTIFIERS = 600;
-/** With the budget of 10 for overage at 0.1 each. The service itself would allow far more. */
 const LIMIT = 400;
-const ACCOUNT = { plan: 'paid', quota: LIMIT - 100, overageTenths: 10_000 } as const;
 /** Longer than the test, so that the ledger has to know by itself what was spent. */
 const HEADER_LAG_MS = 600_000;
 const CONCURRENCY = 8;
@@ -43,7 +48,7 @@ interface Outage {
 export async function endure(engine: EngineUnderTest, { name, strike, exitCode = 7 }: Outage): Promise<void> {
   const dice = createDice(`${name} ${engine.name}`);
   const scene = await createLoggedScene(engine, {
-    ...ACCOUNT,
+    ...PAID_ACCOUNT,
     latencyMs: 300,
     jitterMs: 300,
     headerLagMs: HEADER_LAG_MS,
@@ -53,8 +58,8 @@ export async function endure(engine: EngineUnderTest, { name, strike, exitCode =
   const flags = ['--concurrency', String(CONCURRENCY), '--timeout', '5s', '--usage-lag', '2s'];
   const worker = scene.start(['worker', ...flags]);
   await worker.untilSaid(/waiting for chunks/);
-  const runWithin = (budget: number) => ['run', 'list.csv', ...flags, '--overage-budget', String(budget)];
-  const command = runWithin(10);
+  const runWithin = (limit: number) => ['run', 'list.csv', ...flags, ...limitedTo(limit)];
+  const command = runWithin(LIMIT);
   const running = scene.start(command);
   const moment = dice.between(60, 140);
   await untilSeen(scene, running, () => meter.billed >= moment);
@@ -76,7 +81,7 @@ export async function endure(engine: EngineUnderTest, { name, strike, exitCode =
 
   options.latencyMs = 10;
   options.jitterMs = 0;
-  await expectComplete(scene, await scene.run(runWithin(100)), IDENTIFIERS);
+  await expectComplete(scene, await scene.run(runWithin(10 * LIMIT)), IDENTIFIERS);
   const again = meter.billed - IDENTIFIERS;
   console.log(`limit ${LIMIT}: ${billed} billed; bought again: ${again}, lost by the engine: ${lost}`);
   expect(again).toBeLessThanOrEqual(lost > 0 || isLong ? lost + IN_FLIGHT : 0);

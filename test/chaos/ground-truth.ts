@@ -7,6 +7,14 @@ import type { CliProcess, CliResult } from '../support/cli.js';
 import { countStatuses, type OutputRow, readRows } from '../support/output-files.js';
 import { createScene, type Scene } from '../support/scene.js';
 
+/** The service bills far beyond the quota, so that the ledger alone keeps a limit. */
+export const PAID_ACCOUNT = { plan: 'paid', quota: 300, overageTenths: 10_000 } as const;
+
+/** Flags for a limit of so many requests: those beyond the quota cost 0.1 each. */
+export function limitedTo(limit: number): string[] {
+  return ['--overage-budget', String((limit - PAID_ACCOUNT.quota) / 10)];
+}
+
 /**
  * A scene that logs, when its test fails, what the service saw and the last output of each process.
  */

@@ -9,14 +9,16 @@ import { embeddedEngine, postgresEngine, redisEngine } from '../support/engines.
 import { readReport } from '../support/output-files.js';
 import { describeOn, domainList, type Scene } from '../support/scene.js';
 import { createDice, type Dice } from './dice.js';
-import { createLoggedScene, expectComplete, expectDeferredOnly, untilSeen } from './ground-truth.js';
+import {
+  createLoggedScene,
+  expectComplete,
+  expectDeferredOnly,
+  limitedTo,
+  PAID_ACCOUNT,
+  untilSeen,
+} from './ground-truth.js';
 
 const KILLS = 6;
-/** Requests that the service bills beyond the quota, if our limit does not hold. */
-const BEYOND = { plan: 'paid', overageTenths: 10_000 } as const;
-/** Of a limit. The rest is overage, which costs 0.1 a request. */
-const QUOTA = 300;
-const budgetFor = (limit: number) => ['--overage-budget', String((limit - QUOTA) / 10)];
 const LOST_TWICE = /two requests may have been billed/;
 
 interface RunInStatus {
@@ -172,10 +174,10 @@ describeOn([redis, embeddedEngine(), postgres], (engine) => {
     const dice = createDice(`limit ${engine.name}`);
     const limit = 400;
     const concurrency = 16;
-    const scene = await createLoggedScene(engine, { ...BEYOND, latencyMs: 30, jitterMs: 30, quota: QUOTA });
+    const scene = await createLoggedScene(engine, { ...PAID_ACCOUNT, latencyMs: 30, jitterMs: 30 });
     const { meter } = scene.service;
     await scene.write('list.csv', domainList(1_200));
-    const terms = ['--timeout', '5s', ...budgetFor(limit)];
+    const terms = ['--timeout', '5s', ...limitedTo(limit)];
     const args = ['run', 'list.csv', '--concurrency', String(concurrency), ...terms];
     const killer = new Killer(scene);
     for (let kill = 0; kill < 2; kill += 1) {
@@ -220,13 +222,13 @@ describeOn([redis, postgres], (engine) => {
     const identifiers = 700;
     const limit = 500;
     const [count, concurrency] = [3, 8];
-    const scene = await createLoggedScene(engine, { ...BEYOND, latencyMs: 500, jitterMs: 500, quota: QUOTA });
+    const scene = await createLoggedScene(engine, { ...PAID_ACCOUNT, latencyMs: 500, jitterMs: 500 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(identifiers));
     const workers = startWorkers(scene, count, concurrency);
     await workers.untilReady();
     const command = ['run', 'list.csv', '--no-worker', '--timeout', '5s'];
-    const running = scene.start([...command, ...budgetFor(limit)]);
+    const running = scene.start([...command, ...limitedTo(limit)]);
     await untilSeen(scene, running, () => meter.billed >= 1);
     const killer = new Killer(scene);
     for (let kill = 0; kill < KILLS; kill += 1) {
@@ -246,7 +248,7 @@ describeOn([redis, postgres], (engine) => {
     await expectSums(scene, killer.unseen);
 
     options.latencyMs = 20;
-    await expectComplete(scene, await scene.run(['run', 'list.csv', ...budgetFor(2_000)]), identifiers);
+    await expectComplete(scene, await scene.run(['run', 'list.csv', ...limitedTo(2_000)]), identifiers);
     expect(meter.mostBilledOnce()).toBeLessThanOrEqual(3);
     expect(meter.billed).toBeLessThanOrEqual(identifiers + KILLS * concurrency);
     await expectSums(scene, killer.unseen);
@@ -301,13 +303,13 @@ describeOn([redis, postgres], (engine) => {
     const identifiers = 700;
     const limit = 500;
     const [count, concurrency] = [2, 8];
-    const scene = await createLoggedScene(engine, { ...BEYOND, latencyMs: 600, jitterMs: 400, quota: QUOTA });
+    const scene = await createLoggedScene(engine, { ...PAID_ACCOUNT, latencyMs: 600, jitterMs: 400 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(identifiers));
     const workers = startWorkers(scene, count, concurrency);
     await workers.untilReady();
     const command = ['run', 'list.csv', '--no-worker', '--timeout', '5s'];
-    const startRun = () => scene.start([...command, ...budgetFor(limit)]);
+    const startRun = () => scene.start([...command, ...limitedTo(limit)]);
     let running = startRun();
     await untilSeen(scene, running, () => meter.billed >= 1);
     const killer = new Killer(scene);
@@ -342,7 +344,7 @@ describeOn([redis, postgres], (engine) => {
     await expectSums(scene, killer.unseen);
 
     options.latencyMs = 20;
-    await expectComplete(scene, await scene.run(['run', 'list.csv', ...budgetFor(2_000)]), identifiers);
+    await expectComplete(scene, await scene.run(['run', 'list.csv', ...limitedTo(2_000)]), identifiers);
     const { runs } = await expectSums(scene, killer.unseen);
     expect(sum(runs, ({ earlier }) => 1 + earlier.starts)).toBeGreaterThanOrEqual(1 + begun);
     expect(runs[0]?.status).toBe('finished');
