@@ -69,7 +69,8 @@ export class RowRanking {
   *inOrder(): Generator<JoinedRow> {
     const keys = this.#keys;
     // The sort is stable. Every position is one of `keys`: the zeros only please the compiler.
-    const order = Uint32Array.from(keys.keys()).sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0));
+    const order = new Uint32Array(keys.length).map((_, at) => at);
+    order.sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0));
     for (const at of order) {
       const start = this.#starts[at] ?? 0;
       const record = this.rows.record(at + 1, start, (this.#starts[at + 1] ?? 0) - start);
