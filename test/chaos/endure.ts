@@ -74,7 +74,7 @@ export async function endure(engine: EngineUnderTest, { name, strike, exitCode =
   const stopped = exitCode === 7 ? struck : await scene.run(command);
   expect(stopped.code, stopped.stderr).toBe(7);
   expect(meter.billed).toBeLessThanOrEqual(LIMIT);
-  // Permits whose settlement was lost count as spent; those in flight at an older state count twice.
+  // Permits whose settlement was lost count as spent; those in flight at an older state, twice.
   expect(meter.billed).toBeGreaterThanOrEqual(LIMIT - (lost > 0 ? 2 : 1) * IN_FLIGHT);
   await expectDeferredOnly(scene, IDENTIFIERS);
   const { billed } = meter;

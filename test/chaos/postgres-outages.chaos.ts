@@ -1,4 +1,4 @@
-/** PostgreSQL that restarts, locks, is full of other sessions or read-only, in the middle of a run. */
+/** PostgreSQL that restarts, locks, is full of sessions or read-only, in the middle of a run. */
 import { setTimeout as after } from 'node:timers/promises';
 import { Client } from 'pg';
 import { afterAll, beforeAll, describe, onTestFinished, test } from 'vitest';

@@ -1,4 +1,4 @@
-/** Redis that dies, hangs, fills up, or comes back with less than it had, in the middle of a run. */
+/** Redis that dies, hangs, fills up, or comes back with less than it had, during a run. */
 import { setTimeout as after } from 'node:timers/promises';
 import { Redis } from 'ioredis';
 import { describe, expect, onTestFinished, test } from 'vitest';

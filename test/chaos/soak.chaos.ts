@@ -64,7 +64,7 @@ describe.skipIf(redis.missing !== null || process.platform !== 'linux')(
         files += 1;
       };
       let done = 0;
-      /** What is done makes way, as in an inbox that somebody looks after. Returns how many in all. */
+      /** What is done makes way, as in an inbox that somebody empties. Returns how many in all. */
       const collect = async () => {
         const paths = (await scene.list('done')).map((name) => scene.path(`done/${name}`));
         for (const path of paths) await rm(path, { recursive: true });
