@@ -3,12 +3,14 @@
  * `npm test`: `npm run test:chaos` runs all but the soak, `npm run test:kills` those of about five
  * minutes tagged `kills`, which CI runs too, and `npm run test:soak` the soak.
  */
+import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   root: fileURLToPath(new URL('..', import.meta.url)),
   test: {
+    env: { CHAOS_SEED: process.env.CHAOS_SEED || String(randomInt(2 ** 32)) },
     include: ['test/chaos/**/*.chaos.ts'],
     pool: 'forks',
     fileParallelism: false,
