@@ -10,6 +10,7 @@ import {
 } from 'hyparquet';
 import { compressors } from 'hyparquet-compressors';
 import { FailFileError } from '../core/errors.js';
+import { countOf } from '../core/figures.js';
 import { BINARY_SHAPE, type Row } from '../core/table.js';
 import { NO_FORMATS, textOfCell } from '../core/typed-cell.js';
 import { ARROW_KEY, lostArrowTypes } from './arrow-schema.js';
@@ -83,7 +84,7 @@ export async function openParquetTable(
       rawHeader: JSON.stringify(columns),
       parquet: { schema: metadata.schema },
     },
-    detected: `Parquet, ${metadata.row_groups.length} row groups`,
+    detected: `Parquet, ${countOf(metadata.row_groups.length, 'row group')}`,
     warnings: lostTypes(metadata, elements),
     guess: null,
     limit,

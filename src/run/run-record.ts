@@ -82,6 +82,7 @@ export async function endRun(
 ): Promise<{ readonly ledger: LedgerState | null; readonly ended: RunRecord }> {
   const { engine, onNotice } = around;
   try {
+    await worker?.settled(request.settings.account);
     const ledger = progress === null ? null : await accountOfRun(engine, run.id, request.settings);
     await engine.runs.end(run.id, reason === null ? 'completed' : 'stopped', reason);
     const ended = await settledRun(run, around);

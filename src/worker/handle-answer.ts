@@ -17,6 +17,7 @@ import { weigh } from './answer-worth.js';
 import { type AskContext, type LookupUnderWay, later, type NextStep } from './asked.js';
 import type { Pass } from './breaker.js';
 import * as reasons from './halt-reasons.js';
+import { LeftOnDisk } from './recorder.js';
 import { SLOW_RATE, type UsageOfQuota } from './refusal-series.js';
 import { QUICK_TRIES, quickRetryMs } from './retry-policy.js';
 
@@ -136,15 +137,22 @@ async function recordOutcome(
   await context.standing.noteGood();
   const retryLater = meaning.type === 'not_found' && meaning.retryLater;
   const profile = meaning.type === 'matched' ? meaning : null;
-  const fetchedAt = await context.recorder.record({
+  const report = (fetchedAt: number) =>
+    context.listener?.onAnswer({ key, status: meaning.type, retryLater, profile, fetchedAt });
+  const recorded = context.recorder.record({
     key,
     status: meaning.type,
     packed: profile && packProfile(profile.body, context.compress),
     billed: answer.cost !== 'free',
     freshMs: retryLater ? RETRY_LATER_FRESH_MS : null,
   });
+  const fetchedAt = await recorded.catch((error: unknown) => {
+    // The file of a run that ends without its engine has what was paid for.
+    if (error instanceof LeftOnDisk) report(context.clock.now());
+    throw error;
+  });
   settle();
-  context.listener?.onAnswer({ key, status: meaning.type, retryLater, profile, fetchedAt });
+  report(fetchedAt);
   return { type: meaning.type };
 }
 

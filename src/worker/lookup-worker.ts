@@ -59,8 +59,8 @@ export interface LookupWorkerOptions {
   readonly takesChunks?: boolean;
 }
 
-/** How long a caller waits for a free reading to reach the ledger. */
-const USAGE_TOLD_MS = 5_000;
+/** How long a caller waits for the ledger to have what this process knows. */
+const FLUSHED_WITHIN_MS = 5_000;
 
 /** Requests, and those of them that were or may have been billed. */
 const NOTHING_SENT = { requests: 0, billed: 0 };
@@ -281,8 +281,12 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       const answer = await client.lookup(identifier, request);
       const { worth, observation } = await weigh(answer, run, standing, recorder);
       governor.note(observation);
-      await governor.flushed(USAGE_TOLD_MS);
+      await governor.flushed(FLUSHED_WITHIN_MS);
       return { answer, worth };
+    },
+    /** Resolves when every request that has ended is settled, or after a while. Never rejects. */
+    async settled(account: string): Promise<void> {
+      await governors.get(account)?.flushed(FLUSHED_WITHIN_MS);
     },
     /** Lookups for a halted run may continue. */
     resumeRun: (run: string): void => halts.forget(run),

@@ -33,6 +33,9 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** The store did not take an answer before the end: it is on disk, for the next worker. */
+export class LeftOnDisk extends Error {}
+
 const FLUSH_AT_MOST = 500;
 const RETRY_MS = 1_000;
 
@@ -84,7 +87,10 @@ export function createRecorder(options: RecorderOptions) {
           return null;
         });
         if (closing.signal.aborted) {
-          const lost = new Error(`paid answers are on disk in ${spoolFolder}: ${errorText(error)}`);
+          const lost =
+            spooled === null
+              ? new Error(`paid answers are lost: ${errorText(error)}`)
+              : new LeftOnDisk(`paid answers are on disk in ${spoolFolder}: ${errorText(error)}`);
           left += batch.length;
           for (const each of batch) each.reject(lost);
           return;
@@ -100,7 +106,7 @@ export function createRecorder(options: RecorderOptions) {
     },
     /**
      * Resolves when the answer is as durable as the engine promises, with the store's date of it.
-     * Rejects only after `close`, when it is in the spool.
+     * Rejects only after `close`: with {@link LeftOnDisk} when it is in the spool.
      */
     record(outcome: NewOutcome): Promise<number> {
       return new Promise((resolve, reject) => {

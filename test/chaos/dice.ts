@@ -2,6 +2,8 @@
  * Repeatable randomness: the numbers follow from one printed seed and a name, so a test behaves the
  * same alone and among the others. `CHAOS_SEED=… npm run test:kills` repeats a run.
  */
+import { randomInt } from 'node:crypto';
+
 export interface Dice {
   /** A whole number from `least` to `most`. */
   between(least: number, most: number): number;
@@ -9,7 +11,7 @@ export interface Dice {
 }
 
 /** `test/vitest.chaos.config.ts` draws one for all files of a run. */
-const SEED = readSeed(process.env.CHAOS_SEED ?? '');
+const SEED = readSeed(process.env.CHAOS_SEED ?? String(randomInt(2 ** 32)));
 
 function readSeed(value: string): number {
   if (!/^\d{1,10}$/.test(value)) throw new Error(`CHAOS_SEED is a whole number, not ${value}`);

@@ -5,6 +5,7 @@ import { unpackProfile } from '../../src/stores/profile-codec.js';
 import type { RunHalt } from '../../src/stores/run-store.js';
 import { ask } from '../../src/worker/ask.js';
 import type { Asked } from '../../src/worker/asked.js';
+import { LeftOnDisk } from '../../src/worker/recorder.js';
 import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { createMemoryKeyValues } from '../support/memory-key-values.js';
@@ -609,13 +610,15 @@ it('requests in flight are counted, and nothing else', async () => {
   expect(seen).toEqual([1, 0]);
 });
 
-it('an answer that cannot be recorded leaves its permit unsettled: it expires as sent', async () => {
-  const asking = createAsking({
-    answers: [MATCHED],
-    record: async () => {
-      throw new Error('waits in the spool');
-    },
-  });
-  await expect(askFor(asking)).rejects.toThrow('waits in the spool');
+it.each([
+  ['left on disk is in the file of its run', new LeftOnDisk('in the spool'), ['k:u:domain:acme.com']],
+  ['lost is not in the file of its run', new Error('in the spool'), []],
+])('an answer that is %s, and its permit is unsettled: it expires as sent', async (_title, error, keys) => {
+  const asking = createAsking({ answers: [MATCHED], record: () => Promise.reject(error) });
+  const reported: string[] = [];
+  const onAnswer = ({ key }: FetchedAnswer) => void reported.push(key);
+  const context = { ...asking.context, listener: { onAnswer, onChunk: () => undefined } };
+  await expect(askFor({ ...asking, context })).rejects.toThrow('in the spool');
   expect(asking.log.filter((line) => line.startsWith('settle'))).toEqual([]);
+  expect(reported).toEqual(keys);
 });

@@ -270,6 +270,17 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     }
   });
 
+  it('settles its requests before the account is shown', async () => {
+    const answered: string[] = [];
+    const listener = { onChunk: () => undefined, onAnswer: ({ key }: FetchedAnswer) => answered.push(key) };
+    await addAll(brands(3));
+    const worker = place.openWorker({ client: place.client(), spoolFolder, listener });
+    await worker.start();
+    await vi.waitUntil(() => answered.length === 3, { ...SOON, interval: 1 });
+    await worker.settled(run.settings.account);
+    expect((await place.engine.ledger.show(run.settings.account)).held).toBe(0);
+  });
+
   it('records spooled answers before it asks for anything', async () => {
     const waiting: NewOutcome = {
       key: `${KEY_PREFIX}domain:b7.com`,

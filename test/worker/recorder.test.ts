@@ -9,7 +9,7 @@ import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { NewOutcome, OutcomeStore } from '../../src/stores/outcome-store.js';
 import { bringInAnswers } from '../../src/worker/answer-spool.js';
-import { createRecorder, type Recorder } from '../../src/worker/recorder.js';
+import { createRecorder, LeftOnDisk, type Recorder } from '../../src/worker/recorder.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { untilAborted } from './asking.js';
 
@@ -220,6 +220,7 @@ it('a close while the store refuses leaves the answers to the next start', async
   const closed = recording.recorder.close();
   (await flushNumber(recording, 2)).refuse();
   await closed;
+  await expect(lost[0]).rejects.toThrow(LeftOnDisk);
   await expect(lost[0]).rejects.toThrow(recording.folder);
   expect(states.map(({ now }) => now)).toEqual(['failed', 'failed']);
 

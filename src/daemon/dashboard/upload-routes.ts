@@ -60,7 +60,7 @@ export function addUploads(
   });
 }
 
-const GONE = 'this file was started, discarded, or removed after a day';
+const GONE = 'this file was started or discarded, or is no longer there';
 
 /** One that was sent, or a failed file. */
 async function findUpload(uploads: Uploads, id: string): Promise<Upload | null> {
