@@ -66,7 +66,7 @@ describe('the private server', () => {
   beforeEach(async () => {
     folder = await mkdtemp(join(tmpdir(), 'shared-'));
     await chmod(folder, 0o711);
-    releasers.push(() => rm(folder, { recursive: true, force: true }));
+    releasers.push(() => rm(folder, { recursive: true, force: true, maxRetries: 9 }));
   });
   afterEach(() => releasers.releaseAll());
 
