@@ -62,22 +62,22 @@ const IN_VAIN = 'not asked: the engine took this program for dead, and did so ag
 
 /** Hands the answers of a worker to those who wait for them. */
 export function createAnswerBoard() {
-  const takers = new Map<OutcomeKey, Set<(answer: FetchedAnswer) => void>>();
+  const receivers = new Map<OutcomeKey, Set<(answer: FetchedAnswer) => void>>();
   const listener: WorkerListener = {
     onChunk: () => undefined,
     onAnswer(answer) {
-      for (const take of takers.get(answer.key) ?? []) take(answer);
+      for (const receive of receivers.get(answer.key) ?? []) receive(answer);
     },
   };
   return {
     listener,
     /** Until the returned function is called. */
-    expect(key: OutcomeKey, take: (answer: FetchedAnswer) => void): () => void {
-      const known = takers.get(key) ?? new Set();
-      takers.set(key, known.add(take));
+    expect(key: OutcomeKey, receive: (answer: FetchedAnswer) => void): () => void {
+      const known = receivers.get(key) ?? new Set();
+      receivers.set(key, known.add(receive));
       return () => {
-        known.delete(take);
-        if (known.size === 0) takers.delete(key);
+        known.delete(receive);
+        if (known.size === 0) receivers.delete(key);
       };
     },
   };
