@@ -1,7 +1,7 @@
 /**
  * The schema `brand_enrich` and how it is brought up to date: numbered steps, each run once, all in
- * one transaction under an advisory lock, so that many processes may start at the same moment.
- * BullMQ brings up its own schema.
+ * one transaction under a lock, so that many processes may start at the same moment.
+ * BullMQ brings up its own schema, under the same lock.
  */
 import { readFileSync } from 'node:fs';
 import type { ClientBase } from 'pg';
@@ -42,12 +42,26 @@ const FUNCTIONS = [
 
 const MIGRATION_LOCK = 0x62656e6d;
 
+/**
+ * One process at a time changes schemas. A session learns what others committed when a transaction
+ * begins, but not when it gets a lock within one: it would create a schema that is there by then.
+ * So the lock comes first and belongs to the session, which a caller ends when `change` throws.
+ */
+export async function underMigrationLock(session: ClientBase, change: () => Promise<unknown>): Promise<void> {
+  await session.query('SELECT pg_advisory_lock($1)', [MIGRATION_LOCK]);
+  await change();
+  await session.query('SELECT pg_advisory_unlock($1)', [MIGRATION_LOCK]);
+}
+
 /** Throws {@link unfit} for a later schema, which is at `subject`. */
 export async function migrate(session: ClientBase, subject: string): Promise<void> {
   if ((await readVersion(session)) === STEPS.length) return;
+  await underMigrationLock(session, () => takeSteps(session, subject));
+}
+
+async function takeSteps(session: ClientBase, subject: string): Promise<void> {
   await session.query('BEGIN');
   try {
-    await session.query(`SELECT pg_advisory_xact_lock(${MIGRATION_LOCK})`);
     await session.query('CREATE SCHEMA IF NOT EXISTS brand_enrich');
     await session.query(
       'CREATE TABLE IF NOT EXISTS brand_enrich.migration (version int PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())',

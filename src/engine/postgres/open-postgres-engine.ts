@@ -12,7 +12,7 @@ import { createStores, engineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
 import { type StoreCalls, translated, unfit } from '../store-calls.js';
-import { migrate } from './migrations.js';
+import { migrate, underMigrationLock } from './migrations.js';
 import {
   connectionOf,
   durabilityWarnings,
@@ -193,7 +193,8 @@ async function migrateQueues(session: PoolClient): Promise<void> {
     if (error instanceof bullmq.SchemaMigrationRequiredError) return 0;
     throw error;
   });
-  if (version < bullmq.LATEST_SCHEMA_VERSION) await bullmq.runMigrations(session);
+  if (version === bullmq.LATEST_SCHEMA_VERSION) return;
+  await underMigrationLock(session, () => bullmq.runMigrations(session));
 }
 
 /** Throws {@link unfit} when a schema cannot be brought up to date. */

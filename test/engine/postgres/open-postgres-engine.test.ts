@@ -6,6 +6,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createReleasers, withinDeadline } from '../../../src/core/lifecycle.js';
 import { openLog, silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
+import { underMigrationLock } from '../../../src/engine/postgres/migrations.js';
 import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
 import { createHandClock } from '../../model/hand-clock.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
@@ -71,11 +72,34 @@ describe('the postgres engine', () => {
 
   test('many processes may create the schemas at the same moment', async () => {
     const url = await createDatabase(server);
-    const engines = await Promise.all(Array.from({ length: 4 }, () => open(url)));
+    const engines = await Promise.all(Array.from({ length: 8 }, () => open(url)));
     for (const engine of engines) expect(await engine.outcomes.stats()).toMatchObject({ matched: 0 });
     const steps = (await sql(url, 'SELECT version FROM brand_enrich.migration')) as { version: number }[];
     expect(steps).toEqual(steps.map((_step, index) => ({ version: index + 1 })));
     expect(steps.length).toBeGreaterThan(7);
+  });
+
+  test('a process that waited to create a schema sees that another has created it', async () => {
+    const connectionString = await createDatabase(server);
+    const [one, other] = [new Client({ connectionString }), new Client({ connectionString })];
+    for (const session of [one, other]) {
+      await session.connect();
+      releasers.push(() => session.end());
+    }
+    // What a session needs to miss it: it changed a schema before, and looked for this one in vain.
+    await other.query("CREATE SCHEMA another; SELECT to_regclass('made.table')");
+    let waiting: Promise<void> | undefined;
+    await underMigrationLock(one, async () => {
+      waiting = underMigrationLock(other, async () => {
+        await other.query('BEGIN');
+        await other.query('CREATE SCHEMA IF NOT EXISTS made');
+        await other.query('COMMIT');
+      });
+      const isWaiting = async () => (await one.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount;
+      await expect.poll(isWaiting).toBe(1);
+      await one.query('CREATE SCHEMA made');
+    });
+    await waiting;
   });
 
   test('migrates a schema of an earlier release with its data', async () => {
