@@ -287,7 +287,7 @@ describe('a program', () => {
   });
 
   test('a file is enriched as on the command line, with progress, and stops at a signal', async () => {
-    const scene = await createScene(engine, { latencyMs: 5 });
+    const scene = await createScene(engine, { latencyMs: 200 });
     await scene.write('list.csv', domainList(60));
     const lines: string[] = [];
     const note = (_facts: object, message: string) => void lines.push(JSON.stringify([_facts, message]));
@@ -310,6 +310,7 @@ describe('a program', () => {
       isComplete: false,
       output: scene.path('out.partial.csv'),
     });
+    scene.service.options.latencyMs = 0;
     // The types allow no other account for a file; who gives one all the same gets none.
     const other = { baseUrl: 'http://127.0.0.1:9', token: 'of-somebody-else' };
     const whole = await enricher.runFile(scene.path('list.csv'), {
