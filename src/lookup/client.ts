@@ -30,7 +30,9 @@ export function createClient(send: Send, token: string): Client {
     async lookup(identifier, { allowNsfw, freeStatuses, signal, isOwnBrand }) {
       const result = await send({ path: lookupPath(identifier, allowNsfw), authorization, signal });
       const answer = readAnswer(result, freeStatuses, Date.now());
-      return { ...answer, meaning: redact(answer.meaning), ...(isOwnBrand && { cost: 'free' }) };
+      const meaning = redact(answer.meaning);
+      if (meaning === answer.meaning && isOwnBrand !== true) return answer;
+      return { ...answer, meaning, ...(isOwnBrand && { cost: 'free' }) };
     },
   };
 }

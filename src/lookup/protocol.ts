@@ -75,8 +75,9 @@ const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} G
  * those before 1970, and for a day or hour that does not exist, which `Date.parse` would move.
  */
 export function parseHttpDate(text: string | undefined): number | null {
-  const time = text !== undefined && HTTP_DATE.test(text) ? Date.parse(text) : Number.NaN;
+  if (text === undefined || !HTTP_DATE.test(text)) return null;
+  const time = Date.parse(text);
   // Services get the weekday wrong, which changes nothing.
-  const isReal = new Date(time).toUTCString().slice(3) === text?.slice(3);
+  const isReal = new Date(time).toUTCString().slice(3) === text.slice(3);
   return isReal && time >= 0 ? time : null;
 }

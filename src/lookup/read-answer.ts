@@ -91,8 +91,19 @@ export function readAnswer(result: SendResult, freeStatuses: readonly string[], 
     cost: !isBilled ? 'free' : meaning.type === 'wasted' ? 'doubtful' : 'billed',
     quota: parseCount(headers[QUOTA_HEADER]),
     usage: parseCount(headers[USAGE_HEADER]),
-    date: parseHttpDate(headers.date),
+    date: dateOf(headers.date),
   };
+}
+
+/** The answers of a second have the same date. */
+let latest: { readonly text: string | undefined; readonly date: number | null } = {
+  text: undefined,
+  date: null,
+};
+
+function dateOf(text: string | undefined): number | null {
+  if (text !== latest.text) latest = { text, date: parseHttpDate(text) };
+  return latest.date;
 }
 
 function readSilence(result: SendResult & { type: 'no_answer' }): Pick<Answer, 'meaning' | 'cost'> {

@@ -59,7 +59,7 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   const isSlow = pass.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
   const usedUp = refusals.note(answer, isSlow, clock.monotonic(), ownCountOf(context));
 
-  const judged = { ...received, lookup, settle };
+  const judged = { lookup, pass, permit, answer, settle };
   if (worth === 'unproven' || worth === 'foreign') return keepUntrusted(judged, worth);
   switch (meaning.type) {
     case 'matched':

@@ -88,13 +88,13 @@ export class OutcomeCollector {
   }
 
   /** Takes an answer of our own worker; the store supplies what is missed here. Never throws. */
-  onAnswer({ key, profile, ...answer }: FetchedAnswer): void {
+  onAnswer({ key, status, retryLater, profile, fetchedAt }: FetchedAnswer): void {
     const unanswered = this.#expected.get(key);
     if (unanswered === undefined) return;
     this.#expected.delete(key);
     const { text = null, brand = {} } = profile ?? {};
     try {
-      this.#keepAnswer(unanswered, { ...answer, profile: text, brand }, 'api');
+      this.#keepAnswer(unanswered, { status, retryLater, profile: text, brand, fetchedAt }, 'api');
     } catch {
       // A full disk: the run meets it where it takes from the store what is missing here.
     }
@@ -126,13 +126,15 @@ export class OutcomeCollector {
   #keepAnswer({ index, text }: Unanswered, answer: CollectedAnswer, source: AnswerSource): void {
     const { scan, renderer } = this.options;
     if (scan.answers.status(index) !== null) return;
-    const { status, retryLater, brand } = answer;
+    const { status, retryLater, profile, brand, fetchedAt } = answer;
     const score = status === 'matched' ? qualityScoreOf(brand) : null;
     const error = retryLater ? RETRY_LATER_REASON : null;
     if (error !== null) this.reasons.set(index, error);
-    const view = { ...answer, identifier: parseIdentifierText(text), source, error };
-    scan.answers.set(index, status, score, renderer.answer(view));
-    this.summary.noteAnswer({ ...answer, index, identifier: text, score, source });
+    const identifier = parseIdentifierText(text);
+    const rendered = renderer.answer({ status, identifier, source, fetchedAt, error, profile, brand });
+    scan.answers.set(index, status, score, rendered);
+    const noted = { status, retryLater, index, identifier: text, score, fetchedAt, source, brand };
+    this.summary.noteAnswer(noted);
   }
 
   #keepReason({ index, text }: Unanswered, status: 'failed' | 'deferred', error: string): void {
