@@ -1,0 +1,233 @@
+/**
+ * What kill -9 leaves behind: which files below the state folder, beside the output and in the
+ * system's temporary folder, and which processes; and that the next start uses or removes it all.
+ */
+import { mkdir, readdir, readFile, readlink } from 'node:fs/promises';
+import { request } from 'node:http';
+import { join, relative } from 'node:path';
+import { setTimeout as after } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDice } from '../chaos/dice.js';
+import { createInboxScene } from '../daemon/inbox/inbox-scene.js';
+import { type EngineUnderTest, embeddedEngine, redisEngine } from '../support/engines.js';
+import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+
+const KILLS = 3;
+
+/** Of the private server: what it is made of is its own. */
+const DATA = 'state/postgres/data';
+
+/** Its programs, where its user cannot reach the installed ones: kept from start to start. */
+const COPIED = /^state\/postgres\/server-[^/]+$/;
+
+/** Paths of all files and empty folders of the scene, the temporary folder included. */
+async function everything(scene: Scene): Promise<string[]> {
+  const found: string[] = [];
+  const look = async (folder: string): Promise<void> => {
+    const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+    const path = relative(scene.folder, folder);
+    if (path === DATA) return void found.push(path);
+    if (COPIED.test(path)) return;
+    if (entries.length === 0) found.push(`${path}/`);
+    for (const entry of entries) {
+      if (entry.isDirectory()) await look(join(folder, entry.name));
+      else found.push(join(path, entry.name));
+    }
+  };
+  await look(scene.folder);
+  return found.sort();
+}
+
+/** Command lines of the processes that work below the folder of the scene. */
+async function processesOf(scene: Scene): Promise<string[]> {
+  const found: string[] = [];
+  for (const pid of (await readdir('/proc')).filter((name) => /^\d+$/.test(name))) {
+    const command = (await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')).split('\0').join(' ');
+    const place = await readlink(`/proc/${pid}/cwd`).catch(() => '');
+    if (command !== '' && (command.includes(scene.folder) || place.startsWith(scene.folder)))
+      found.push(command.trim());
+  }
+  return found;
+}
+
+/** What a state folder holds while nothing runs. */
+const STATE: Readonly<Record<'redis' | 'embedded', readonly string[]>> = {
+  redis: ['state/runs/'],
+  embedded: [
+    DATA,
+    'state/postgres/heartbeat',
+    'state/postgres/owner',
+    'state/postgres/server.log',
+    'state/runs/',
+  ],
+};
+
+/** What else a kill may leave for the next start. */
+const LEFT = [
+  // Of a server that is being started, or is running.
+  /^state\/postgres\/(lock-[0-9a-f]{16}\.sock(\.new)?|new-[0-9a-f]{12}\/.*)$/,
+  // An output that was being written.
+  /^\.brand-enrich-[0-9a-f]{12}-.+-\d+-[0-9a-f]{8}\.tmp$/,
+  // Answers that the engine had not taken.
+  /^state\/spool\/.+/,
+];
+
+/** The programs of the private server, its guard included. */
+const SERVER = /^(\S*\/postgres|postgres: .*|\/bin\/sh -c .*|sleep 5)( |$)/s;
+
+/** Waits for the end of the private server, whose last process has gone. */
+async function untilQuiet(scene: Scene, patienceMs = 20_000): Promise<void> {
+  await expect.poll(() => processesOf(scene), { timeout: patienceMs, interval: 250 }).toEqual([]);
+}
+
+async function expectLeft(scene: Scene, engine: EngineUnderTest, kept: readonly (string | RegExp)[]) {
+  const expected = [...STATE[engine.name === 'redis' ? 'redis' : 'embedded'], 'tmp/', ...kept, ...LEFT];
+  const others = (await everything(scene)).filter(
+    (path) => !expected.some((each) => (typeof each === 'string' ? each === path : each.test(path))),
+  );
+  expect(others.filter((path) => path !== 'state/')).toEqual([]);
+  const commands = await processesOf(scene);
+  expect(commands.filter((command) => engine.name === 'redis' || !SERVER.test(command))).toEqual([]);
+}
+
+async function openScene(make: Promise<Scene>): Promise<Scene> {
+  const scene = await make;
+  await mkdir(scene.path('tmp'), { mode: 0o711 });
+  return scene;
+}
+
+describeOn([redisEngine(), embeddedEngine()], (engine) => {
+  const long = { tags: ['long'], timeout: 240_000 };
+  const state = STATE[engine.name === 'redis' ? 'redis' : 'embedded'];
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test(
+    'runs that are killed at random leave nothing that the next one does not use or remove',
+    long,
+    async () => {
+      const dice = createDice(`leftovers run ${engine.name}`);
+      const scene = await openScene(createScene(engine, { latencyMs: 20 }));
+      const env = { TMPDIR: scene.path('tmp') };
+      await scene.write('list.csv', domainList(2_000));
+      const { meter } = scene.service;
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const running = scene.start(['run', 'list.csv'], env);
+        // While it starts, while it asks, or while it writes.
+        const enough = dice.pick([0, meter.billed + dice.between(1, 400), 2_000]);
+        await Promise.race([scene.service.until(() => meter.billed >= enough), running.done]);
+        await after(dice.between(0, enough === 0 ? 2_500 : 400));
+        running.kill('SIGKILL');
+        await running.done;
+        await expectLeft(scene, engine, ['list.csv', /^list\.(enriched|errors|report)\./]);
+      }
+      const last = await scene.run(['run', 'list.csv'], env);
+      expect(last.code, last.stderr).toBe(0);
+      await untilQuiet(scene);
+      const outputs = ['list.csv', 'list.enriched.csv', 'list.report.html', 'list.report.json'];
+      expect(await everything(scene)).toEqual([...outputs, ...state, 'tmp/'].sort());
+    },
+  );
+
+  test('workers that are killed at random leave nothing', long, async () => {
+    const dice = createDice(`leftovers worker ${engine.name}`);
+    const scene = await openScene(createScene(engine, { latencyMs: 20 }));
+    const env = { TMPDIR: scene.path('tmp') };
+    await scene.write('list.csv', domainList(1_000));
+    const running = scene.start(['run', 'list.csv', '--no-worker'], env);
+    for (let kill = 0; kill < KILLS; kill += 1) {
+      const worker = scene.start(['worker'], env);
+      await worker.untilSaid(/waiting for chunks/);
+      await after(dice.between(0, 1_000));
+      worker.kill('SIGKILL');
+      await worker.done;
+    }
+    const worker = scene.start(['worker'], env);
+    await worker.untilSaid(/waiting for chunks/);
+    const { code, stderr } = await running.done;
+    expect(code, stderr).toBe(0);
+    worker.kill('SIGTERM');
+    expect((await worker.done).code).toBe(0);
+    await untilQuiet(scene);
+    const outputs = ['list.csv', 'list.enriched.csv', 'list.report.html', 'list.report.json'];
+    expect(await everything(scene)).toEqual([...outputs, ...state, 'tmp/'].sort());
+  });
+
+  test(
+    'an `up` that is killed with files and an upload under way leaves all of it to the next',
+    long,
+    async () => {
+      const dice = createDice(`leftovers up ${engine.name}`);
+      const scene = await createInboxScene(engine, { latencyMs: 20 });
+      await openScene(Promise.resolve(scene));
+      const config = { inbox: ['.'], settle: '200ms', metricsPort: 0, dashboardPort: 0 };
+      await scene.write('brand-enrich.config.json', JSON.stringify(config));
+      const env = { TMPDIR: scene.path('tmp'), BRAND_ENRICH_DASHBOARD_PASSWORD: 'a-long-password' };
+      const startUp = async () => {
+        const up = scene.start(['up'], env);
+        await up.untilSaid(/"msg":"watching the inbox"/);
+        return up;
+      };
+      for (let kill = 0; kill < KILLS; kill += 1) {
+        const up = await startUp();
+        await scene.drop(`list-${kill}.csv`, domainList(400, `kill${kill}`));
+        const sent = beginUpload(
+          /"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(up.said)?.[1] ?? '',
+        );
+        await expect
+          .poll(() => everything(scene), { timeout: 30_000 })
+          .toContainEqual(expect.stringMatching(/sent\.csv$/));
+        await after(dice.between(0, 1_500));
+        up.kill('SIGKILL');
+        await up.done;
+        sent.destroy();
+        await expectLeft(scene, engine, [
+          'brand-enrich.config.json',
+          /^(inbox|processing|waiting|failed|done)\/$/,
+          /^inbox\/list-\d\.csv$/,
+          /^processing\/[^/]+\/(\.heartbeat$|$)/,
+          /^(processing\/[^/]+|done|waiting)\/list-\d-[^/]+Z(-\d)?\/(list-|\.brand-enrich-|reason\.txt|$)/,
+          /^\.uploads\/[\w-]+\/(sent\.csv)?$/,
+        ]);
+      }
+      const up = await startUp();
+      const done = await scene.until('done', KILLS);
+      expect(scene.service.meter.billedOf.size).toBe(KILLS * 400);
+      up.kill('SIGTERM');
+      expect((await up.done).code).toBe(0);
+      await untilQuiet(scene);
+      const results = done.flatMap((folder) => {
+        const name = /list-\d/.exec(folder)?.[0] ?? '';
+        const files = ['.csv', '.enriched.csv', '.report.html', '.report.json'];
+        return files.map((ending) => join(relative(scene.folder, folder), `${name}${ending}`));
+      });
+      const folders = ['.uploads/', 'failed/', 'inbox/', 'processing/', 'waiting/', 'tmp/'];
+      const expected = ['brand-enrich.config.json', ...folders, ...results, ...state].sort();
+      expect(await everything(scene)).toEqual(expected);
+    },
+  );
+});
+
+test('the private server ends after its last process was killed', {
+  tags: ['long'],
+  timeout: 180_000,
+}, async () => {
+  const scene = await openScene(createScene(embeddedEngine(), { latencyMs: 30_000 }));
+  await scene.write('list.csv', domainList(100));
+  const running = scene.start(['run', 'list.csv'], { TMPDIR: scene.path('tmp') });
+  await scene.service.until((meter) => meter.inFlight > 0);
+  running.kill('SIGKILL');
+  await running.done;
+  expect(await processesOf(scene)).toContainEqual(expect.stringContaining('/postgres'));
+  await untilQuiet(scene, 150_000);
+  expect(await everything(scene)).toEqual(['list.csv', ...STATE.embedded, 'tmp/'].sort());
+});
+
+/** An upload whose end never comes. */
+function beginUpload(url: string) {
+  const authorization = `Basic ${Buffer.from('job:a-long-password').toString('base64')}`;
+  const sent = request(`${url}uploads?name=sent.csv`, { method: 'POST', headers: { authorization } });
+  sent.on('error', () => undefined);
+  sent.write('website\nacme.com\n'.repeat(1_000));
+  return sent;
+}
