@@ -1,4 +1,4 @@
-/** `npm run bench`: measurements on the built program. */
+/** `npm run bench`: measurements on the built program. `npm run test:speed`: those with bounds, in CI. */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 
@@ -8,6 +8,7 @@ export default defineConfig({
     include: ['test/bench/**/*.bench.ts'],
     pool: 'forks',
     fileParallelism: false,
+    tags: [{ name: 'guard', description: 'npm run test:speed; ratios with generous bounds' }],
     disableConsoleIntercept: true,
     testTimeout: 3_600_000,
     hookTimeout: 300_000,

@@ -35,16 +35,19 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   };
   /** The newest answer on each connection: it goes out after all others. */
   const newest = new WeakMap<Socket, ServerResponse>();
+  /** Connections that end with an answer that is still to be given: nothing after it is answered. */
+  const ending = new WeakSet<Socket>();
   const refusal = (status: number, headers?: HeaderFields) => jsonAnswer(status, clock.now(), headers);
   const respond = (request: IncomingMessage, response: ServerResponse, status = refusalOf(request)) => {
     const { method = 'GET', url: path = '/', headers, socket } = request;
+    if (ending.has(socket)) return;
     newest.set(socket, response);
     const answer = async () =>
       status === null
         ? service.handle({ method, path, authorization: headers.authorization })
         : refusal(status);
     answer().then(
-      (result) => send(response, result, isClosing),
+      (result) => send(response, result, isClosing && newest.get(socket) === response),
       () => response.destroy(),
     );
   };
@@ -56,8 +59,11 @@ export async function listen(service: Service, options: ListenOptions): Promise<
     if (earlier === undefined || earlier.writableFinished) refuse(socket, answer);
     else earlier.once('close', () => refuse(socket, answer));
   };
-  // Node's word to go on would stand within the answer before it.
-  server.on('checkContinue', (request, response) => respond(request, response));
+  // Node's word to go on would stand within the answer before it, and without that word it closes.
+  server.on('checkContinue', (request, response) => {
+    respond(request, response);
+    ending.add(request.socket);
+  });
   server.on('clientError', (error: NodeJS.ErrnoException, socket: Socket) => {
     refuseLast(socket, STATUSES[error.code ?? ''] ?? 400);
   });

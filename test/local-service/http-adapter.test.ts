@@ -191,6 +191,15 @@ describe('over HTTP', () => {
     expect(body).toMatch(/^\{\}HTTP\/1\.1 200 OK/);
   });
 
+  it('a request after one whose answer ends the connection is not billed', async () => {
+    const tiny = createTinyService({ trace: true });
+    const { port } = await start(tiny.service);
+    const billed = `${head('/v2/brands/acme.com')}authorization: ${authorization}\r\n\r\n`;
+    const { status, body } = await sendRaw(port, `${head('')}expect: 100-continue\r\n\r\n${billed}`);
+    expect([status, body]).toEqual([401, '{}']);
+    expect(tiny.service.billedCounts.size).toBe(0);
+  });
+
   it('a request that is never completed is refused with 408, as JSON and {}', async () => {
     const clock = createHandClock();
     const { port } = await start(createTinyService().service, { clock, arrivalMs: 30 });

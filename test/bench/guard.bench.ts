@@ -1,0 +1,69 @@
+/**
+ * Guards against lost speed, in CI too: what our process costs against the script on the same work
+ * in the same run. CPU time and counts alone, the best of some rounds, and bounds well above what
+ * was measured: a busy machine moves them little.
+ */
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { take } from './measure.ts';
+import { sayFigure } from './results.ts';
+import { redisFacts, runCli, TOKEN, useStage } from './stage.ts';
+
+const SCRIPT = fileURLToPath(new URL('rival.mjs', import.meta.url));
+const LOOKUPS = 20_000;
+const ROUNDS = 3;
+const stage = useStage();
+
+/** The least CPU time of each way, in rounds, so that a slow moment meets all of them. */
+async function leastCpu(ways: readonly (() => Promise<{ cpuSeconds: number }>)[]): Promise<number[]> {
+  const least = ways.map(() => Number.POSITIVE_INFINITY);
+  for (let round = 0; round < ROUNDS; round += 1)
+    for (const [nth, way] of ways.entries()) least[nth] = Math.min(least[nth] ?? 0, (await way()).cpuSeconds);
+  return least;
+}
+
+function expectAtMost(figure: string, value: number, bound: number): void {
+  sayFigure(figure, value.toFixed(2), `at most ${bound}`);
+  expect(value, figure).toBeLessThan(bound);
+}
+
+it(`${LOOKUPS} lookups cost no more CPU time than they did, start included`, {
+  tags: ['guard'],
+}, async () => {
+  const url = await stage.service(LOOKUPS);
+  const input = await stage.input(LOOKUPS);
+  const ours =
+    (engine: 'redis' | 'embedded', ...more: string[]) =>
+    async () => {
+      await stage.startAnew();
+      const took = await stage.run(input, engine, url, ...more);
+      expect(took.report.requests.billed).toBe(LOOKUPS);
+      return took;
+    };
+  const script = () => take(SCRIPT, ['undici', input, stage.path('script.csv'), url, TOKEN]);
+  const ways = [script, ours('embedded'), ours('redis', '--compression', 'off'), ours('redis')];
+  const [least = 0, embedded = 0, plain = 0, compressed = 0] = await leastCpu(ways);
+  expectAtMost('embedded, CPU of the script', embedded / least, 12);
+  expectAtMost('Redis, plain, CPU of the script', plain / least, 6.5);
+  expectAtMost('Redis, compressed, CPU of the script', compressed / least, 7.5);
+  const fact = await redisFacts(stage.redis.url);
+  const calls = fact('cmdstat_evalsha.calls') + fact('cmdstat_eval.calls');
+  expectAtMost('Redis, scripts run per lookup', calls / LOOKUPS, 0.6);
+  expectAtMost('Redis, bytes per stored answer', fact('used_memory') / LOOKUPS, 1_100);
+});
+
+it('commands that only look start as fast as they did', { tags: ['guard'] }, async () => {
+  await stage.startAnew();
+  const url = await stage.service(60);
+  const plan = ['plan', await stage.input(60), '--engine', stage.redis.url, '--state', stage.state()];
+  const ways = [
+    () => take('-e', ['0']),
+    () => runCli(['--version'], url),
+    () => runCli(['--help'], url),
+    () => runCli(plan, url),
+  ];
+  const [node = 0, version = 0, help = 0, planned = 0] = await leastCpu(ways);
+  expectAtMost('--version, CPU of an empty program', version / node, 3.5);
+  expectAtMost('--help, CPU of an empty program', help / node, 4);
+  expectAtMost('plan of 60 rows, CPU of an empty program', planned / node, 12);
+});
