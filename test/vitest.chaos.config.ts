@@ -20,6 +20,7 @@ export default defineConfig({
     ],
     testTimeout: 300_000,
     hookTimeout: 60_000,
+    expect: { poll: { timeout: 60_000 } },
     reporters: ['default', ...(process.env.CI ? ['json'] : [])],
     outputFile: { json: '.test-results.json' },
   },

@@ -39,6 +39,8 @@ export default defineConfig({
     sequence: { sequencer: ServersFirst },
     tags: [{ name: 'long', description: 'npm run test:long; every change is tested without them' }],
     testTimeout: 60_000,
+    // On a busy machine one second, the default, is short.
+    expect: { poll: { timeout: 20_000 } },
     hookTimeout: 60_000,
     reporters: ['default', ...(process.env.CI ? ['json'] : []), missingServers],
     outputFile: { json: '.test-results.json' },
