@@ -1,4 +1,7 @@
-/** `npm run bench`: measurements on the built program. `npm run test:speed`: those with bounds, in CI. */
+/**
+ * `npm run bench`: measurements on the built program. `npm run test:speed`: those with bounds, also
+ * in CI.
+ */
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
 

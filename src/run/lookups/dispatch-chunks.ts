@@ -22,8 +22,13 @@ export interface DispatchOptions {
 /** `lost`: the queue has nothing left of what it was given. */
 export type DispatchEnd = LookupsEnd | { readonly type: 'lost' };
 
-/** Chunks in the queue at once: a waiting job takes engine memory. */
+/** Unfinished chunks at once: a waiting job takes engine memory. */
 const WINDOW = 200;
+/** With many workers, so many for each chunk that is being worked on: none waits for the next. */
+const WINDOW_PER_ACTIVE = 2;
+/** So many can be listed, to be taken back. */
+const WINDOW_AT_MOST = 5_000;
+const COUNT_EVERY_MS = 1_000;
 const ADD_AT_ONCE = 20;
 const POLL_MS = 300;
 /** Between two looks at the store, even if the wait is woken often. */
@@ -58,6 +63,8 @@ export class ChunkDispatcher {
    */
   readonly #setAside = new Map<number, ChunkData>();
   #setAsideAt = Number.NEGATIVE_INFINITY;
+  #window = WINDOW;
+  #countedAt = Number.NEGATIVE_INFINITY;
   #isAwake = false;
   #waiting: AbortController | null = null;
 
@@ -92,6 +99,7 @@ export class ChunkDispatcher {
       const progress = await this.#look();
       if (progress.chunks !== done || progress.isPaused) changedAt = clock.monotonic();
       done = progress.chunks;
+      if (this.#next - done > WINDOW / 2) await this.#fitWindow();
       const seen = endingOf(progress, this.options);
       if (seen === null) await this.#followPause(progress);
       return seen ?? (ending === null && done < this.#next ? lookIntoSilence() : null);
@@ -108,8 +116,8 @@ export class ChunkDispatcher {
       return null;
     };
     /** Polls until it is not paused and at most `atMost` chunks are unfinished, or it ends. */
-    const waitFor = async (atMost: number) => {
-      while (ending === null && (this.#isPaused || this.#next - done > atMost)) {
+    const waitFor = async (atMost: () => number) => {
+      while (ending === null && (this.#isPaused || this.#next - done > atMost())) {
         await this.#wait();
         await clock.sleep(POLL_LEAST_MS);
         ending = await look();
@@ -126,7 +134,7 @@ export class ChunkDispatcher {
     for (const identifiers of chunks) {
       if (chunksAhead !== null && this.#next === pauseAt) {
         await flush();
-        await waitFor(0);
+        await waitFor(() => 0);
         if (ending === null) pauseAt = this.#next + (await chunksAhead());
       }
       if (ending !== null) break;
@@ -137,13 +145,13 @@ export class ChunkDispatcher {
       await flush();
       // Until there is room for a full batch: on SQL engines one chunk takes as long to add as
       // twenty.
-      await waitFor(WINDOW - ADD_AT_ONCE);
+      await waitFor(() => this.#window - ADD_AT_ONCE);
       if (stop.aborted) ending = { type: 'stopped' };
     }
     if (ending === null) await flush();
     else this.#next -= batch.length;
     ending = (await look()) ?? ending;
-    await waitFor(0);
+    await waitFor(() => 0);
 
     stop.removeEventListener('abort', wake);
     if (ending === null) return { type: 'finished' };
@@ -180,6 +188,14 @@ export class ChunkDispatcher {
         if (await queue.withdraw({ run, chunk })) await engine.runs.finishChunk(run, chunk);
       });
     }
+  }
+
+  async #fitWindow(): Promise<void> {
+    const { queue, clock } = this.options;
+    if (clock.monotonic() - this.#countedAt < COUNT_EVERY_MS) return;
+    this.#countedAt = clock.monotonic();
+    const { active } = await queue.counts();
+    this.#window = Math.min(Math.max(WINDOW, WINDOW_PER_ACTIVE * active), WINDOW_AT_MOST);
   }
 
   /** Sets chunks aside once a second while the run is paused, and queues them again afterwards. */

@@ -1,51 +1,64 @@
 /** Chunks on their way into the queue: how far ahead, and how many at a time. */
 import { expect, it } from 'vitest';
-import { systemClock } from '../../../src/core/clock.js';
 import { silentLog } from '../../../src/core/log.js';
 import type { ChunkQueue, Engine } from '../../../src/engine/engine.js';
 import { ChunkDispatcher } from '../../../src/run/lookups/dispatch-chunks.js';
 import type { RunProgress } from '../../../src/stores/run-store.js';
+import { createHandClock } from '../../model/hand-clock.js';
 
 const TALLY = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
-it('are added twenty at a time and two hundred ahead, however few are finished between two checks', async () => {
+/** Dispatches so many chunks to workers that finish seven between two looks, and have `active`. */
+async function dispatch(count: number, active: (unfinished: number) => number) {
   const added: number[] = [];
+  const clock = createHandClock();
   let queued = 0;
   let done = 0;
   let mostAhead = 0;
-  const sendHeartbeat = async (): Promise<RunProgress> => {
+  const heartbeat = async (): Promise<RunProgress> => {
     done = Math.min(queued, done + 7);
-    dispatcher.wake();
-    return {
-      chunks: done,
-      tally: TALLY,
-      halt: null,
-      isCancelled: false,
-      isPaused: false,
-      isPausedAlone: false,
-    };
+    const flags = { isCancelled: false, isPaused: false, isPausedAlone: false };
+    return { chunks: done, tally: TALLY, halt: null, ...flags };
   };
   const add = async (chunks: readonly unknown[]) => {
     added.push(chunks.length);
     queued += chunks.length;
     mostAhead = Math.max(mostAhead, queued - done);
   };
+  const counts = async () => ({ waiting: 0, active: active(queued - done), delayed: 0 });
   const dispatcher = new ChunkDispatcher({
-    engine: { runs: { heartbeat: sendHeartbeat } } as unknown as Engine,
-    queue: { add } as unknown as ChunkQueue,
+    engine: { runs: { heartbeat } } as unknown as Engine,
+    queue: { add, counts } as unknown as ChunkQueue,
     runId: 'run',
     stop: new AbortController().signal,
     maxFailures: null,
-    clock: systemClock,
+    clock,
     log: silentLog(),
     onProgress: () => undefined,
     onSilence: () => undefined,
   });
-  const chunks = Array.from({ length: 301 }, (_, chunk) => [`domain:b${chunk}.com`]);
-  expect(await dispatcher.dispatch(chunks, null)).toEqual({ type: 'finished' });
-  expect(queued).toBe(301);
+  const chunks = Array.from({ length: count }, (_, chunk) => [`domain:b${chunk}.com`]);
+  const ended = dispatcher.dispatch(chunks, null);
+  let isOver = false;
+  void ended.then(() => {
+    isOver = true;
+  });
+  while (!isOver) await clock.advance(400);
+  expect(await ended).toEqual({ type: 'finished' });
+  expect(queued).toBe(count);
+  return { added, mostAhead };
+}
+
+it('are added twenty at a time and two hundred ahead, however few are finished between two checks', async () => {
+  const { added, mostAhead } = await dispatch(301, () => 40);
   // The first goes alone, at once.
   expect(added).toEqual([1, ...Array(15).fill(20)]);
   expect(mostAhead).toBeGreaterThan(180);
   expect(mostAhead).toBeLessThanOrEqual(200);
+});
+
+it('are two ahead for each that is being worked on: workers that take all there is get more', async () => {
+  const { mostAhead } = await dispatch(1_501, (unfinished) => Math.min(unfinished, 500));
+  expect(mostAhead).toBeGreaterThan(980);
+  expect(mostAhead).toBeLessThanOrEqual(1_000);
 });
