@@ -35,7 +35,7 @@ export async function listen(service: Service, options: ListenOptions): Promise<
   };
   /** The newest answer on each connection: it goes out after all others. */
   const newest = new WeakMap<Socket, ServerResponse>();
-  /** Connections that end with an answer that is still to be given: nothing after it is answered. */
+  /** Connections that end with an answer that is on its way: nothing after it is answered. */
   const ending = new WeakSet<Socket>();
   const refusal = (status: number, headers?: HeaderFields) => jsonAnswer(status, clock.now(), headers);
   const respond = (request: IncomingMessage, response: ServerResponse, status = refusalOf(request)) => {
