@@ -29,6 +29,7 @@ export interface CollectorOptions {
 }
 
 const READ_AT_ONCE = 500;
+const SO_FAR_AT_MOST = 1_000;
 /** Twice the queue. With workers elsewhere most never arrive here: the oldest are dropped. */
 const EXPECTED_AT_MOST = 20_000;
 
@@ -87,6 +88,24 @@ export class OutcomeCollector {
     }
   }
 
+  /**
+   * Takes answers that workers elsewhere have stored so far, at most a thousand, those first that
+   * were expected first. `answered`: how many the run's workers have reported. At the end of a long
+   * run little is left to take.
+   */
+  async takeStoredSoFar(answered: number): Promise<void> {
+    const { matched, notFound, stored } = this.summary.facts.identifiers;
+    const unseen = answered - (matched + notFound - stored);
+    const batch = [...take(this.#expected, Math.min(unseen, SO_FAR_AT_MOST))];
+    // What is not there yet is looked for again after all others.
+    for (const [key, unanswered] of batch) {
+      this.#expected.delete(key);
+      this.#expected.set(key, unanswered);
+    }
+    const indexes = batch.map(([, { index }]) => index);
+    if (indexes.length > 0) await this.takeStored('api', undefined, indexes);
+  }
+
   /** Takes an answer of our own worker; the store supplies what is missed here. Never throws. */
   onAnswer({ key, status, retryLater, profile, fetchedAt }: FetchedAnswer): void {
     const unanswered = this.#expected.get(key);
@@ -116,7 +135,10 @@ export class OutcomeCollector {
       for (const [at, unanswered] of batch.entries()) {
         const each = found[at] ?? null;
         if (each === null) missing += 1;
-        else keep(unanswered, each);
+        else {
+          this.#expected.delete(this.options.keyPrefix + unanswered.text);
+          keep(unanswered, each);
+        }
       }
     }
     return missing;
@@ -145,6 +167,15 @@ export class OutcomeCollector {
     const identifier = parseIdentifierText(text);
     const rendered = renderer.answer({ ...NOTHING_ASKED, status, identifier, error });
     scan.answers.set(index, status, null, rendered);
+  }
+}
+
+function* take<T>(all: Iterable<T>, count: number): Generator<T> {
+  let taken = 0;
+  for (const each of all) {
+    if (taken >= count) return;
+    taken += 1;
+    yield each;
   }
 }
 

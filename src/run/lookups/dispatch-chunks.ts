@@ -14,7 +14,8 @@ export interface DispatchOptions {
   readonly maxFailures: number | null;
   readonly clock: Clock;
   readonly log: Log;
-  readonly onProgress: (progress: RunProgress) => void;
+  /** Called at each look at the store, which waits for it. */
+  readonly onProgress: (progress: RunProgress) => void | Promise<void>;
   /** Called once per dispatch when no worker has taken a chunk for a while. */
   readonly onSilence: () => void;
 }
@@ -230,7 +231,7 @@ export class ChunkDispatcher {
   async #look(): Promise<RunProgress> {
     const { engine, runId, onProgress } = this.options;
     const progress = await engine.runs.heartbeat(runId);
-    onProgress(progress);
+    await onProgress(progress);
     return progress;
   }
 

@@ -33,6 +33,7 @@ const STRANDED_MS = 20_000;
 /** Newest runs among which others of the account are looked for. */
 const RUNS_LOOKED_AT = 20;
 const LEAST_ENGINE_SHARE = 0.1;
+const TAKE_EVERY_MS = 250;
 
 export interface LookupsContext extends BegunRun {
   readonly releasers: Releasers;
@@ -62,13 +63,14 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
 
   let isWarned = false;
   let isPaused = false;
+  let takenAt = Number.NEGATIVE_INFINITY;
   let stranded: string | null = null;
   const dispatcher = new ChunkDispatcher({
     ...around,
     queue,
     runId: run.id,
     maxFailures: maxFailuresOf(request, scan.answers.wanted),
-    onProgress(latest) {
+    async onProgress(latest) {
       context.progress = latest;
       if (latest.isPausedAlone !== isPaused)
         onNotice(isPaused ? 'resumed' : `paused; \`brand-enrich resume ${run.id}\` continues it`, true);
@@ -76,6 +78,11 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
       const warning = noMatchWarning(latest.tally, collector.summary.facts, scan.chosen.choices);
       if (warning !== null && !isWarned) onNotice(warning);
       isWarned ||= warning !== null;
+      if (around.clock.monotonic() - takenAt >= TAKE_EVERY_MS) {
+        takenAt = around.clock.monotonic();
+        const { matched, notFound, stored } = latest.tally;
+        await collector.takeStoredSoFar(matched + notFound + stored);
+      }
       context.show('asking');
     },
     async onSilence() {

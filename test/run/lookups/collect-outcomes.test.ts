@@ -103,3 +103,46 @@ describe('an answer of this process', () => {
     expect([answers.status(0), answers.status(1)]).toEqual([null, 'matched']);
   });
 });
+
+describe('answers of workers elsewhere', () => {
+  async function beginElsewhere(count: number, isThere: (index: number) => boolean) {
+    const { options, answers } = await begin(count);
+    const asked: string[][] = [];
+    const read = async (keys: readonly string[]) => {
+      asked.push(keys.map((key) => key.replace('service:domain:', '')));
+      return keys.map((key) => {
+        if (!isThere(Number(/\d+/.exec(key)?.[0]))) return null;
+        return { status: 'not_found', packed: null, fetchedAt: FETCHED_AT, freshUntil: null };
+      });
+    };
+    const collector = new OutcomeCollector({
+      ...options,
+      engine: { outcomes: { read } } as unknown as Engine,
+    });
+    collector.expect(Array.from({ length: count }, (_, index) => ({ index, text: `domain:b${index}.com` })));
+    return { collector, answers, asked };
+  }
+
+  it('are taken while the run goes on: as many as were reported, and not those of this process', async () => {
+    const { collector, answers, asked } = await beginElsewhere(4, () => true);
+    collector.onAnswer(answer('domain:b0.com'));
+    await collector.takeStoredSoFar(1);
+    expect(asked).toEqual([]);
+    await collector.takeStoredSoFar(3);
+    expect(asked).toEqual([['b1.com', 'b2.com']]);
+    await collector.takeStoredSoFar(3);
+    expect(asked).toHaveLength(1);
+    expect([answers.answered, collector.summary.facts.identifiers.notFound]).toEqual([3, 2]);
+  });
+
+  it('that are not there yet are looked for again after the others', async () => {
+    const { collector, asked } = await beginElsewhere(4, (index) => index > 1);
+    for (let look = 0; look < 3; look += 1) await collector.takeStoredSoFar(2);
+    expect(asked).toEqual([
+      ['b0.com', 'b1.com'],
+      ['b2.com', 'b3.com'],
+    ]);
+    await collector.takeStoredSoFar(4);
+    expect(asked.at(-1)).toEqual(['b0.com', 'b1.com']);
+  });
+});
