@@ -54,12 +54,16 @@ it('latency: 100 ms, 64 at once', async () => {
   const lookups = 12_800;
   const ideal = lookups / (64 / 0.1);
   const url = await stage.service(lookups, 'latency=100ms');
+  const input = await stage.input(lookups);
+  const say = (who: string, seconds: number, goal = '') =>
+    sayFigure(`100 ms latency, ${who}`, `${(ideal / seconds).toFixed(3)} of the ideal ${ideal} s`, goal);
+  // The most that can be had: the service and its timers take their time too.
+  say('script', (await take(SCRIPT, ['undici', input, stage.path('script.csv'), url, TOKEN])).seconds);
   for (const engine of ['redis', 'embedded']) {
     await stage.startAnew();
-    const { seconds, report } = await stage.run(await stage.input(lookups), engine, url);
+    const { seconds, report } = await stage.run(input, engine, url);
     expect(report.requests.billed).toBe(lookups);
-    const share = (ideal / seconds).toFixed(3);
-    sayFigure(`100 ms latency, ${engine}, whole process`, `${share} of the ideal ${ideal} s`, '0.96');
+    say(`${engine}, whole process`, seconds, '0.96');
   }
 });
 
