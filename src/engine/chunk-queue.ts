@@ -10,7 +10,7 @@ export const CHUNK_SIZE = 50;
 const JOB_OPTIONS = { attempts: 50, backoff: { type: 'fixed', delay: 2_000 } } as const;
 /** How many of the next waiting chunks determine the current turn. */
 const FRONT = 5;
-const LISTED_OF_RUN = 5_000;
+const LISTED_OF_RUN = 20_000;
 const LISTED_IDLE = 20_000;
 
 /**

@@ -47,7 +47,11 @@ export async function listen(service: Service, options: ListenOptions): Promise<
         ? service.handle({ method, path, authorization: headers.authorization })
         : refusal(status);
     answer().then(
-      (result) => send(response, result, isClosing && newest.get(socket) === response),
+      (result) => {
+        const isLast = isClosing && newest.get(socket) === response;
+        if (isLast) ending.add(socket);
+        send(response, result, isLast);
+      },
       () => response.destroy(),
     );
   };
@@ -59,7 +63,8 @@ export async function listen(service: Service, options: ListenOptions): Promise<
     if (earlier === undefined || earlier.writableFinished) refuse(socket, answer);
     else earlier.once('close', () => refuse(socket, answer));
   };
-  // Node's word to go on would stand within the answer before it, and without that word it closes.
+  // Node's word to go on would stand within the answer before it. Without that word Node closes the
+  // connection after the answer.
   server.on('checkContinue', (request, response) => {
     respond(request, response);
     ending.add(request.socket);

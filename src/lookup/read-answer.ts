@@ -1,4 +1,4 @@
-/** Interprets answers: a result of `send` becomes a meaning, a cost and usage headers. Pure. */
+/** Interprets answers: a result of `send` becomes a meaning, a cost and usage headers. */
 import { isUtf8 } from 'node:buffer';
 import { attempt } from '../core/lifecycle.js';
 import { type Brand, whyNoBrand } from './brand.js';

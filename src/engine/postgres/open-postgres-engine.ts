@@ -193,7 +193,7 @@ async function migrateQueues(session: PoolClient): Promise<void> {
     if (error instanceof bullmq.SchemaMigrationRequiredError) return 0;
     throw error;
   });
-  if (version === bullmq.LATEST_SCHEMA_VERSION) return;
+  if (version >= bullmq.LATEST_SCHEMA_VERSION) return;
   await underMigrationLock(session, () => bullmq.runMigrations(session));
 }
 

@@ -1,6 +1,7 @@
 /** Brings outcomes into a run's answers: rendered once each, one batch in memory at a time. */
 import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource, Freshness } from '../../core/outcome.js';
+import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import type { Engine } from '../../engine/engine.js';
 import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
 import { RETRY_LATER_REASON } from '../../stores/outcome-store.js';
@@ -9,6 +10,7 @@ import type { FetchedAnswer } from '../../worker/worker-listener.js';
 import { type AnswerView, NOTHING_ASKED, type Renderer } from '../output/output-plan.js';
 import { createRunSummary } from '../report/run-summary.js';
 import type { Scan } from '../scan/scan.js';
+import { WINDOW_AT_MOST } from './dispatch-chunks.js';
 
 /** A wanted identifier without an answer. */
 export interface Unanswered {
@@ -29,15 +31,18 @@ export interface CollectorOptions {
 }
 
 const READ_AT_ONCE = 500;
-const SO_FAR_AT_MOST = 1_000;
-/** Twice the queue. With workers elsewhere most never arrive here: the oldest are dropped. */
-const EXPECTED_AT_MOST = 20_000;
+const SO_FAR_AT_MOST = 2_000;
+/** Twice the most that is queued: with more, as when chunks were lost, the store has them all. */
+const EXPECTED_AT_MOST = 2 * WINDOW_AT_MOST * CHUNK_SIZE;
 
 export class OutcomeCollector {
   readonly summary = createRunSummary();
   /** Why identifiers failed, were deferred or not found for now, by their number. */
   readonly reasons = new Map<number, string>();
   readonly #expected = new Map<string, Unanswered>();
+  /** At the last look for answers of workers elsewhere. */
+  #answered = 0;
+  #hasFound = false;
 
   constructor(private readonly options: CollectorOptions) {}
 
@@ -46,8 +51,13 @@ export class OutcomeCollector {
    * many are still missing.
    */
   takeStored(source: AnswerSource, stop?: AbortSignal, only?: readonly number[]): Promise<number> {
+    return this.#takeFromStore(unansweredIn(this.options.scan, READ_AT_ONCE, only), source, stop);
+  }
+
+  #takeFromStore(batches: Iterable<Unanswered[]>, source: AnswerSource, stop?: AbortSignal): Promise<number> {
     const { outcomes } = this.options.engine;
     return this.#takeAll(
+      batches,
       (keys) => {
         stop?.throwIfAborted();
         return outcomes.read(keys, this.options.freshness);
@@ -58,7 +68,6 @@ export class OutcomeCollector {
         const retryLater = status === 'not_found' && freshUntil !== null;
         this.#keepAnswer(unanswered, { status, retryLater, profile, brand, fetchedAt }, source);
       },
-      only,
     );
   }
 
@@ -66,10 +75,10 @@ export class OutcomeCollector {
   takeFailed(runId: string, only?: readonly number[]): Promise<number> {
     const { runs } = this.options.engine;
     return this.#takeAll(
+      unansweredIn(this.options.scan, READ_AT_ONCE, only),
       (keys) => runs.failures(runId, keys),
       (unanswered, { isDeferred, reason }) =>
         this.#keepReason(unanswered, isDeferred === true ? 'deferred' : 'failed', reason),
-      only,
     );
   }
 
@@ -81,29 +90,39 @@ export class OutcomeCollector {
 
   /** Identifiers of a chunk about to be queued: their answers may come through `onAnswer`. */
   expect(batch: readonly Unanswered[]): void {
+    if (this.#expected.size >= EXPECTED_AT_MOST) return;
     for (const each of batch) this.#expected.set(this.options.keyPrefix + each.text, each);
-    for (const key of this.#expected.keys()) {
-      if (this.#expected.size <= EXPECTED_AT_MOST) return;
-      this.#expected.delete(key);
-    }
   }
 
   /**
-   * Takes answers that workers elsewhere have stored so far, at most a thousand, those first that
-   * were expected first. `answered`: how many the run's workers have reported. At the end of a long
-   * run little is left to take.
+   * Takes answers that workers elsewhere have stored so far, at most two thousand, in turn. At the
+   * end of a long run little is left to take. `answered`: how many the run has by its tally, those
+   * known at its start included.
    */
   async takeStoredSoFar(answered: number): Promise<void> {
-    const { matched, notFound, stored } = this.summary.facts.identifiers;
-    const unseen = answered - (matched + notFound - stored);
-    const batch = [...take(this.#expected, Math.min(unseen, SO_FAR_AT_MOST))];
-    // What is not there yet is looked for again after all others.
-    for (const [key, unanswered] of batch) {
-      this.#expected.delete(key);
-      this.#expected.set(key, unanswered);
+    const { matched, notFound } = this.summary.facts.identifiers;
+    const isNew = answered > this.#answered;
+    this.#answered = answered;
+    // A tally may count more than is in the store, such as what failed earlier.
+    if (!isNew && !this.#hasFound) return;
+    const batches = this.#inTurn(Math.min(answered - matched - notFound, SO_FAR_AT_MOST));
+    const before = this.options.scan.answers.answered;
+    await this.#takeFromStore(batches, 'api');
+    this.#hasFound = this.options.scan.answers.answered > before;
+  }
+
+  /** Expected identifiers, each behind all others from then on: it may not be there yet. */
+  *#inTurn(count: number): Generator<Unanswered[]> {
+    for (let left = Math.min(count, this.#expected.size); left > 0; left -= READ_AT_ONCE) {
+      const batch: Unanswered[] = [];
+      for (const [key, unanswered] of this.#expected) {
+        if (batch.length === Math.min(left, READ_AT_ONCE)) break;
+        batch.push(unanswered);
+        this.#expected.delete(key);
+        this.#expected.set(key, unanswered);
+      }
+      yield batch;
     }
-    const indexes = batch.map(([, { index }]) => index);
-    if (indexes.length > 0) await this.takeStored('api', undefined, indexes);
   }
 
   /** Takes an answer of our own worker; the store supplies what is missed here. Never throws. */
@@ -125,12 +144,12 @@ export class OutcomeCollector {
   }
 
   async #takeAll<T>(
+    batches: Iterable<Unanswered[]>,
     read: (keys: readonly string[]) => Promise<readonly (T | null)[]>,
     keep: (unanswered: Unanswered, found: T) => void,
-    only?: readonly number[],
   ): Promise<number> {
     let missing = 0;
-    for (const batch of unansweredIn(this.options.scan, READ_AT_ONCE, only)) {
+    for (const batch of batches) {
       const found = await read(batch.map(({ text }) => this.options.keyPrefix + text));
       for (const [at, unanswered] of batch.entries()) {
         const each = found[at] ?? null;
@@ -167,15 +186,6 @@ export class OutcomeCollector {
     const identifier = parseIdentifierText(text);
     const rendered = renderer.answer({ ...NOTHING_ASKED, status, identifier, error });
     scan.answers.set(index, status, null, rendered);
-  }
-}
-
-function* take<T>(all: Iterable<T>, count: number): Generator<T> {
-  let taken = 0;
-  for (const each of all) {
-    if (taken >= count) return;
-    taken += 1;
-    yield each;
   }
 }
 

@@ -14,7 +14,7 @@ export interface DispatchOptions {
   readonly maxFailures: number | null;
   readonly clock: Clock;
   readonly log: Log;
-  /** Called at each look at the store, which waits for it. */
+  /** Awaited at each look at the store. */
   readonly onProgress: (progress: RunProgress) => void | Promise<void>;
   /** Called once per dispatch when no worker has taken a chunk for a while. */
   readonly onSilence: () => void;
@@ -25,10 +25,10 @@ export type DispatchEnd = LookupsEnd | { readonly type: 'lost' };
 
 /** Unfinished chunks at once: a waiting job takes engine memory. */
 const WINDOW = 200;
-/** With many workers, so many for each chunk that is being worked on: none waits for the next. */
+/** Queued chunks per active one, so that of many workers none waits for its next. */
 const WINDOW_PER_ACTIVE = 2;
-/** So many can be listed, to be taken back. */
-const WINDOW_AT_MOST = 5_000;
+/** Enough for 100 workers; a stop takes them back within seconds. */
+export const WINDOW_AT_MOST = 1_000;
 const COUNT_EVERY_MS = 1_000;
 const ADD_AT_ONCE = 20;
 const POLL_MS = 300;
@@ -37,6 +37,7 @@ const POLL_LEAST_MS = 15;
 const SILENCE_MS = 15_000;
 const LOST_AFTER_MS = 60_000;
 const WITHDRAW_EVERY_MS = 1_000;
+const WITHDRAWN_AT_ONCE = 8;
 
 /** The reason to end a run at this check; null: none. */
 function endingOf(
@@ -100,7 +101,6 @@ export class ChunkDispatcher {
       const progress = await this.#look();
       if (progress.chunks !== done || progress.isPaused) changedAt = clock.monotonic();
       done = progress.chunks;
-      if (this.#next - done > WINDOW / 2) await this.#fitWindow();
       const seen = endingOf(progress, this.options);
       if (seen === null) await this.#followPause(progress);
       return seen ?? (ending === null && done < this.#next ? lookIntoSilence() : null);
@@ -117,8 +117,8 @@ export class ChunkDispatcher {
       return null;
     };
     /** Polls until it is not paused and at most `atMost` chunks are unfinished, or it ends. */
-    const waitFor = async (atMost: () => number) => {
-      while (ending === null && (this.#isPaused || this.#next - done > atMost())) {
+    const waitFor = async (atMost: () => number | Promise<number>) => {
+      while (ending === null && (this.#isPaused || this.#next - done > (await atMost()))) {
         await this.#wait();
         await clock.sleep(POLL_LEAST_MS);
         ending = await look();
@@ -146,7 +146,8 @@ export class ChunkDispatcher {
       await flush();
       // Until there is room for a full batch: on SQL engines one chunk takes as long to add as
       // twenty.
-      await waitFor(() => this.#window - ADD_AT_ONCE);
+      if (this.#isPaused || this.#next - done > WINDOW - ADD_AT_ONCE)
+        await waitFor(async () => (await this.#fittingWindow()) - ADD_AT_ONCE);
       if (stop.aborted) ending = { type: 'stopped' };
     }
     if (ending === null) await flush();
@@ -183,20 +184,24 @@ export class ChunkDispatcher {
     const setAside = [...this.#setAside.keys()];
     this.#setAside.clear();
     for (const chunk of setAside) await this.#try(chunk, () => engine.runs.finishChunk(run, chunk));
-    for (const chunk of await queue.chunksOf(run)) {
-      await this.#try(chunk, async () => {
+    const withdraw = (chunk: number) =>
+      this.#try(chunk, async () => {
         // A chunk in progress ends normally.
         if (await queue.withdraw({ run, chunk })) await engine.runs.finishChunk(run, chunk);
       });
-    }
+    const chunks = await queue.chunksOf(run);
+    for (let at = 0; at < chunks.length; at += WITHDRAWN_AT_ONCE)
+      await Promise.all(chunks.slice(at, at + WITHDRAWN_AT_ONCE).map(withdraw));
   }
 
-  async #fitWindow(): Promise<void> {
+  async #fittingWindow(): Promise<number> {
     const { queue, clock } = this.options;
-    if (clock.monotonic() - this.#countedAt < COUNT_EVERY_MS) return;
-    this.#countedAt = clock.monotonic();
-    const { active } = await queue.counts();
-    this.#window = Math.min(Math.max(WINDOW, WINDOW_PER_ACTIVE * active), WINDOW_AT_MOST);
+    if (clock.monotonic() - this.#countedAt >= COUNT_EVERY_MS) {
+      this.#countedAt = clock.monotonic();
+      const { active } = await queue.counts();
+      this.#window = Math.min(Math.max(WINDOW, WINDOW_PER_ACTIVE * active), WINDOW_AT_MOST);
+    }
+    return this.#window;
   }
 
   /** Sets chunks aside once a second while the run is paused, and queues them again afterwards. */

@@ -78,7 +78,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
       const warning = noMatchWarning(latest.tally, collector.summary.facts, scan.chosen.choices);
       if (warning !== null && !isWarned) onNotice(warning);
       isWarned ||= warning !== null;
-      if (around.clock.monotonic() - takenAt >= TAKE_EVERY_MS) {
+      if (!around.stop.aborted && around.clock.monotonic() - takenAt >= TAKE_EVERY_MS) {
         takenAt = around.clock.monotonic();
         const { matched, notFound, stored } = latest.tally;
         await collector.takeStoredSoFar(matched + notFound + stored);

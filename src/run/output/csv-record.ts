@@ -41,11 +41,10 @@ export function cellText(rawCell: string): string {
 /** Cells as one record without line end, quoted where they must be. */
 export function writeCells(cells: readonly string[], delimiter: string): string {
   const options = { delimiter, eof: false };
-  // A cell may also end or begin as a delimiter of several characters does.
-  const [first = '', last = ''] = [delimiter.at(0), delimiter.at(-1)];
+  // A cell may also end as a delimiter of several characters begins.
+  const first = delimiter.charAt(0);
   // Few cells need quotes, and csv-stringify allocates 16 kB for a record of 28.
-  const isPlain = (cell: string) =>
-    !(cell.includes(first) || cell.includes(last) || MAY_NEED_QUOTES.test(cell));
+  const isPlain = (cell: string) => !(cell.includes(first) || MAY_NEED_QUOTES.test(cell));
   return cells.map((cell) => (isPlain(cell) ? cell : stringify([[cell]], options))).join(delimiter);
 }
 

@@ -127,6 +127,22 @@ describe('the postgres engine', () => {
     expect(await ledger.show('account')).toMatchObject({ others: 7, quota: 10 });
   });
 
+  test('opens beside a later release of BullMQ without a change of its schema', async () => {
+    const url = await createDatabase(server);
+    await (await open(url)).close();
+    await sql(
+      url,
+      `INSERT INTO bullmq.migration (version, name, min_client_version)
+       SELECT 1000, 'later', max(min_client_version) FROM bullmq.migration`,
+    );
+    const reader = new Client({ connectionString: url });
+    await reader.connect();
+    releasers.push(() => reader.end());
+    await reader.query('BEGIN; SELECT FROM bullmq.migration');
+    // A change of the table would wait for the reader's end.
+    expect((await open(url)).kind).toBe('postgres');
+  });
+
   test('leaves a schema of a later release alone', async () => {
     const url = await createDatabase(server);
     await (await open(url)).close();

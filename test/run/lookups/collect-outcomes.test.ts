@@ -96,11 +96,17 @@ describe('an answer of this process', () => {
     expect(answers.answered).toBe(1);
   });
 
-  it('is left to the store when 20,000 others were queued after it', async () => {
-    const { answers, collector } = await begin(20_001);
-    collector.onAnswer(answer('domain:b0.com'));
+  it('is left to the store when it was queued after 100,000 others', async () => {
+    const { answers, collector } = await begin(1);
+    const others = Array.from({ length: 100_000 }, (_, other) => ({
+      index: other + 2,
+      text: `isin:${other}`,
+    }));
+    collector.expect(others);
+    collector.expect([{ index: 1, text: 'domain:b1.com' }]);
     collector.onAnswer(answer('domain:b1.com'));
-    expect([answers.status(0), answers.status(1)]).toEqual([null, 'matched']);
+    collector.onAnswer(answer('domain:b0.com'));
+    expect([answers.status(0), answers.status(1)]).toEqual(['matched', null]);
   });
 });
 
@@ -135,14 +141,21 @@ describe('answers of workers elsewhere', () => {
     expect([answers.answered, collector.summary.facts.identifiers.notFound]).toEqual([3, 2]);
   });
 
-  it('that are not there yet are looked for again after the others', async () => {
+  it('that are not there yet are looked for again after the others, once more has been reported', async () => {
     const { collector, asked } = await beginElsewhere(4, (index) => index > 1);
-    for (let look = 0; look < 3; look += 1) await collector.takeStoredSoFar(2);
-    expect(asked).toEqual([
-      ['b0.com', 'b1.com'],
-      ['b2.com', 'b3.com'],
-    ]);
-    await collector.takeStoredSoFar(4);
-    expect(asked.at(-1)).toEqual(['b0.com', 'b1.com']);
+    await collector.takeStoredSoFar(2);
+    await collector.takeStoredSoFar(2);
+    expect(asked).toEqual([['b0.com', 'b1.com']]);
+    await collector.takeStoredSoFar(3);
+    expect(asked.slice(1)).toEqual([['b2.com', 'b3.com', 'b0.com']]);
+    for (let look = 0; look < 3; look += 1) await collector.takeStoredSoFar(4);
+    expect(asked.slice(2)).toEqual([['b1.com', 'b0.com']]);
+  });
+
+  it('that were known when the run began are in the tally, and not looked for', async () => {
+    const { collector, asked } = await beginElsewhere(4, (index) => index < 2);
+    await collector.takeStored('stored', undefined, [0, 1]);
+    await collector.takeStoredSoFar(2);
+    expect(asked).toHaveLength(1);
   });
 });
