@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { expect, it } from 'vitest';
 import { take } from './measure.ts';
 import { sayFigure } from './results.ts';
-import { redisFacts, runCli, TOKEN, useStage } from './stage.ts';
+import { redisFacts, TOKEN, useStage } from './stage.ts';
 
 const SCRIPT = fileURLToPath(new URL('rival.mjs', import.meta.url));
 const LOOKUPS = 20_000;
@@ -50,20 +50,4 @@ it(`${LOOKUPS} lookups cost no more CPU time than they did, start included`, {
   const calls = fact('cmdstat_evalsha.calls') + fact('cmdstat_eval.calls');
   expectAtMost('Redis, scripts run per lookup', calls / LOOKUPS, 0.6);
   expectAtMost('Redis, bytes per stored answer', fact('used_memory') / LOOKUPS, 1_100);
-});
-
-it('commands that only look start as fast as they did', { tags: ['guard'] }, async () => {
-  await stage.startAnew();
-  const url = await stage.service(60);
-  const plan = ['plan', await stage.input(60), '--engine', stage.redis.url, '--state', stage.state()];
-  const ways = [
-    () => take('-e', ['0']),
-    () => runCli(['--version'], url),
-    () => runCli(['--help'], url),
-    () => runCli(plan, url),
-  ];
-  const [node = 0, version = 0, help = 0, planned = 0] = await leastCpu(ways);
-  expectAtMost('--version, CPU of an empty program', version / node, 3.5);
-  expectAtMost('--help, CPU of an empty program', help / node, 4);
-  expectAtMost('plan of 60 rows, CPU of an empty program', planned / node, 12);
 });
