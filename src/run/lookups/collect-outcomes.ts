@@ -115,8 +115,11 @@ export class OutcomeCollector {
   *#inTurn(count: number): Generator<Unanswered[]> {
     for (let left = Math.min(count, this.#expected.size); left > 0; left -= READ_AT_ONCE) {
       const batch: Unanswered[] = [];
+      // Answers of our own worker arrive meanwhile.
+      const size = Math.min(left, READ_AT_ONCE, this.#expected.size);
+      if (size === 0) return;
       for (const [key, unanswered] of this.#expected) {
-        if (batch.length === Math.min(left, READ_AT_ONCE)) break;
+        if (batch.length === size) break;
         batch.push(unanswered);
         this.#expected.delete(key);
         this.#expected.set(key, unanswered);

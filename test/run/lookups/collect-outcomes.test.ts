@@ -158,4 +158,13 @@ describe('answers of workers elsewhere', () => {
     await collector.takeStoredSoFar(2);
     expect(asked).toHaveLength(1);
   });
+
+  it('are not asked for once answers of this process have come for all the rest', async () => {
+    const { collector, asked } = await beginElsewhere(600, () => true);
+    const taking = collector.takeStoredSoFar(600);
+    for (let index = 0; index < 600; index += 1) collector.onAnswer(answer(`domain:b${index}.com`));
+    await taking;
+    expect(asked.map((keys) => keys.length)).toEqual([500]);
+    expect(collector.summary.facts.identifiers).toMatchObject({ matched: 600, notFound: 0 });
+  });
 });
