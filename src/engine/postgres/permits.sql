@@ -52,8 +52,8 @@ BEGIN
     INTO v_probes, v_held, v_sent, v_spent, v_dated, v_unknown, has_probe_billed, has_confirmed, v_freed, billed FROM gone;
   -- A separate statement: runs are locked after their keys.
   IF v_freed IS NOT NULL THEN
-    UPDATE brand_enrich.run r SET spent = r.spent - f.freed
-      FROM (SELECT u.run, count(*) AS freed FROM unnest(v_freed) u(run) GROUP BY u.run) f WHERE r.id = f.run;
+    UPDATE brand_enrich.run_spending r SET spent = r.spent - f.freed
+      FROM (SELECT u.run, count(*) AS freed FROM unnest(v_freed) u(run) GROUP BY u.run) f WHERE r.run = f.run;
   END IF;
   a.probes := a.probes - v_probes;
   a.held := a.held - v_held;
@@ -128,8 +128,8 @@ BEGIN
   UPDATE brand_enrich.run_key k SET overage_requests = k.overage_requests + f.requests
     FROM (SELECT u.key, u.generation, count(*) AS requests FROM unnest(v_over) u GROUP BY u.key, u.generation ORDER BY u.key) f
    WHERE k.key = f.key AND k.generation = f.generation;
-  UPDATE brand_enrich.run r SET overage_billed = r.overage_billed + f.requests
-    FROM (SELECT u.run, count(*) AS requests FROM unnest(v_over) u GROUP BY u.run) f WHERE r.id = f.run;
+  UPDATE brand_enrich.run_spending r SET overage_billed = r.overage_billed + f.requests
+    FROM (SELECT u.run, count(*) AS requests FROM unnest(v_over) u GROUP BY u.run) f WHERE r.run = f.run;
 END $$;
 
 -- Whether one request beyond the limit may find out if there is more: where a refusal is free, and

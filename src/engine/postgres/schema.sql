@@ -212,3 +212,12 @@ CREATE INDEX run_of_key ON brand_enrich.run (key, key_started_at);
 -- step 21: a run is paused alone; an account knows its use by days, and when it was last answered
 ALTER TABLE brand_enrich.run ADD COLUMN is_paused boolean NOT NULL DEFAULT false;
 ALTER TABLE brand_enrich.account ADD COLUMN days text NOT NULL DEFAULT '', ADD COLUMN answered_at bigint;
+-- step 22: what exchanges count for a run has a row of its own: they keep it until they are on disk, and nobody else
+-- writes it
+CREATE TABLE brand_enrich.run_spending (
+  run text PRIMARY KEY REFERENCES brand_enrich.run ON DELETE CASCADE,
+  spent bigint NOT NULL DEFAULT 0,
+  overage_billed bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 20);
+INSERT INTO brand_enrich.run_spending SELECT id, spent, overage_billed FROM brand_enrich.run;
+ALTER TABLE brand_enrich.run DROP COLUMN spent, DROP COLUMN overage_billed;

@@ -84,11 +84,18 @@ export async function countRecords(path: string, shape: CountShape): Promise<num
   return counter.end();
 }
 
+/** The length where there is none. */
+function indexFrom(bytes: Uint8Array, byte: number, from: number): number {
+  const at = bytes.indexOf(byte, from);
+  return at < 0 ? bytes.length : at;
+}
+
 /** Not counted: in CSV an empty line (no byte at all), in JSON lines a line of blanks only. */
 export function createCounter({ format, delimiter, hasHeader, lineEnd }: Omit<CountShape, 'gzip'>) {
   const isCsv = format === 'csv';
   const separator = Buffer.from(isCsv ? delimiter : '\n');
   const separatorStart = separator[0] ?? LF;
+  const canJump = separator.length === 1 && !(isCsv && lineEnd === '\r');
   /** `closed`: after a quote in a quoted cell. A second one reopens it; else it goes on bare. */
   let state: 'start' | 'bare' | 'quoted' | 'closed' = 'start';
   /** Bytes of the separator that were just seen. */
@@ -120,13 +127,19 @@ export function createCounter({ format, delimiter, hasHeader, lineEnd }: Omit<Co
   return {
     /** Takes a file in pieces of any size. */
     push(bytes: Uint8Array): void {
+      let lf = -1;
+      let quote = isCsv ? -1 : bytes.length;
       for (let at = 0; at < bytes.length; at++) {
-        let byte = bytes[at] ?? LF;
-        if (state === 'bare' && matched === 0 && !isEmpty) {
-          // For speed: most bytes continue a bare cell.
-          while (byte > CR && byte !== separatorStart && ++at < bytes.length) byte = bytes[at] ?? LF;
+        if (canJump && state !== 'quoted' && state !== 'closed' && !isEmpty) {
+          // For speed: outside quotes only line breaks matter, and quotes that begin a cell.
+          if (lf < at) lf = indexFrom(bytes, LF, at);
+          if (quote < at) quote = indexFrom(bytes, QUOTE, at);
+          const next = Math.min(lf, quote);
+          if (next > at) state = bytes[next - 1] === separatorStart ? 'start' : 'bare';
+          at = next;
           if (at === bytes.length) break;
         }
+        const byte = bytes[at] ?? LF;
         if (state === 'quoted') {
           at = bytes.indexOf(QUOTE, at);
           if (at < 0) break;

@@ -11,6 +11,7 @@ import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-e
 import { createHandClock } from '../../model/hand-clock.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
 import { createDatabase, startPostgres } from '../../support/postgres-server.js';
+import { runSettings } from '../contract/run-settings.js';
 
 const outcome = (key: string) =>
   ({ key, status: 'not_found', packed: null, billed: true, freshMs: null }) as const;
@@ -111,8 +112,8 @@ describe('the postgres engine', () => {
       url,
       `DELETE FROM brand_enrich.migration WHERE version > 2;
        DROP INDEX brand_enrich.run_of_key;
-       ALTER TABLE brand_enrich.run DROP COLUMN spent, DROP COLUMN overage_billed, DROP COLUMN has_earlier_failures,
-         DROP COLUMN is_paused;
+       DROP TABLE brand_enrich.run_spending;
+       ALTER TABLE brand_enrich.run DROP COLUMN has_earlier_failures, DROP COLUMN is_paused;
        ALTER TABLE brand_enrich.account ADD COLUMN pending_fell boolean NOT NULL DEFAULT false, DROP COLUMN pending_seen_at,
          DROP COLUMN pending_falls, DROP COLUMN pending_asked, DROP COLUMN pending_dated, DROP COLUMN changed_at,
          DROP COLUMN first_period, DROP COLUMN pending_kept_at, DROP COLUMN days, DROP COLUMN answered_at;
@@ -125,6 +126,22 @@ describe('the postgres engine', () => {
     );
     const { ledger } = await open(url);
     expect(await ledger.show('account')).toMatchObject({ others: 7, quota: 10 });
+  });
+
+  test('keeps what runs of an earlier release spent', async () => {
+    const url = await createDatabase(server);
+    const engine = await open(url);
+    await engine.runs.start({ id: 'run', key: 'run', label: '', settings: runSettings() });
+    await engine.close();
+    await sql(
+      url,
+      `DELETE FROM brand_enrich.migration WHERE version > 21;
+       DROP TABLE brand_enrich.run_spending;
+       ALTER TABLE brand_enrich.run ADD COLUMN spent bigint NOT NULL DEFAULT 7,
+         ADD COLUMN overage_billed bigint NOT NULL DEFAULT 2`,
+    );
+    const { runs } = await open(url);
+    expect(await runs.get('run')).toMatchObject({ spent: 7, overageBilled: 2 });
   });
 
   test('opens beside a later release of BullMQ without a change of its schema', async () => {
