@@ -20,10 +20,10 @@ it('lookups: speed and CPU against the script', async () => {
   const [few, most] = [scaled(20_000), scaled(100_000)];
   const url = await stage.service(most);
   /** Steady: the difference between two sizes, so without start-up. */
-  async function steady(work: (input: string) => Promise<{ seconds: number; cpuSeconds: number }>) {
+  async function steady(work: (input: string) => Promise<{ seconds: number; ownCpuSeconds: number }>) {
     const before = await work(await stage.input(few));
-    const { seconds, cpuSeconds } = await work(await stage.input(most));
-    const cpu = `${Math.round(((cpuSeconds - before.cpuSeconds) / (most - few)) * 1e6)} us CPU per lookup`;
+    const { seconds, ownCpuSeconds } = await work(await stage.input(most));
+    const cpu = `${Math.round(((ownCpuSeconds - before.ownCpuSeconds) / (most - few)) * 1e6)} us CPU per lookup`;
     return { seconds, cpu };
   }
   const script = await steady(async (input) => {

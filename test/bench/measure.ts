@@ -13,13 +13,24 @@ export interface Took {
   readonly code: number;
   /** Wall clock, start-up included. */
   readonly seconds: number;
-  /** User and system time of the program and of the children it waited for. */
+  /** User and system time of the program and of the children it waited for: a server it stopped. */
   readonly cpuSeconds: number;
+  /** Of the program alone. */
+  readonly ownCpuSeconds: number;
   /** Peak resident memory, MiB. */
   readonly peakMiB: number;
   readonly stdout: string;
   readonly stderr: string;
 }
+
+/** Loaded before a program: it says at its end what it needed without its children. */
+const SAY_OWN = `data:text/javascript,${encodeURIComponent(`
+  import { writeSync } from 'node:fs';
+  process.on('exit', () => {
+    const { user, system } = process.cpuUsage();
+    writeSync(2, 'OWN ' + (user + system) / 1e6 + '\\n');
+  });
+`)}`;
 
 /** Runs a program of Node until it exits. */
 export async function take(
@@ -28,7 +39,8 @@ export async function take(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Took> {
   const started = performance.now();
-  const child = spawn('/usr/bin/time', ['-f', 'COST %U %S %M', process.execPath, file, ...args], {
+  const node = [process.execPath, '--import', SAY_OWN, file, ...args];
+  const child = spawn('/usr/bin/time', ['-f', 'COST %U %S %M', ...node], {
     env: { ...process.env, ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -44,7 +56,8 @@ export async function take(
   const seconds = (performance.now() - started) / 1_000;
   const [, user, system, peak] = /COST (\S+) (\S+) (\d+)/.exec(stderr)?.map(Number) ?? [];
   const cpuSeconds = (user ?? 0) + (system ?? 0);
-  return { code, seconds, cpuSeconds, peakMiB: (peak ?? 0) / 1_024, stdout, stderr };
+  const ownCpuSeconds = Number(/^OWN (\S+)$/m.exec(stderr)?.[1]);
+  return { code, seconds, cpuSeconds, ownCpuSeconds, peakMiB: (peak ?? 0) / 1_024, stdout, stderr };
 }
 
 /** CPU seconds of a live process, and of the children it has waited for; 0 when it is gone. */

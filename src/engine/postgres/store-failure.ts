@@ -13,6 +13,8 @@ const PASSING: readonly string[] = [
   '25006', // read-only: a failover, or an administrator's switch
 ];
 
+const WHEN_FULL = 'end other sessions of PostgreSQL or raise its max_connections, then run again';
+
 /** Faults that only a person can fix. */
 const TODO: readonly (readonly [code: string, todo: string])[] = [
   ['53100', 'free space on the disk of PostgreSQL, then run again'],
@@ -35,8 +37,10 @@ export function storeFailure(
   // Node gives an empty text when several addresses were tried.
   const reason = error instanceof AggregateError ? error.errors.map(errorText).join(', ') : errorText(error);
   const subject = `${address} (${reason})`;
-  if (state === null ? isOfConnection(error) : PASSING.some((code) => state.startsWith(code)))
-    return new FailFileError({ code: 'engine-unreachable', subject, todo: whenGone, cause: error });
+  if (state === null ? isOfConnection(error) : PASSING.some((code) => state.startsWith(code))) {
+    const todo = state === '53300' ? WHEN_FULL : whenGone;
+    return new FailFileError({ code: 'engine-unreachable', subject, todo, cause: error });
+  }
   const todo = TODO.find(([code]) => state?.startsWith(code))?.[1];
   if (todo === undefined) return error;
   return unfit('the engine refuses to work', subject, todo, error);

@@ -27,6 +27,12 @@ test.each([
   });
 });
 
+test('a server without free connections is not advised to be started', () => {
+  expect(storeFailure(server, failed('sorry, too many clients already', '53300'))).toMatchObject({
+    todo: expect.stringContaining('max_connections'),
+  });
+});
+
 test.each([
   [failed('could not extend file: No space left on device', '53100'), /space on the disk/],
   [failed('password authentication failed', '28P01'), /password/],
