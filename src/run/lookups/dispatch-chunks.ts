@@ -183,15 +183,11 @@ export class ChunkDispatcher {
     const { engine, queue, runId: run } = this.options;
     const setAside = [...this.#setAside.keys()];
     this.#setAside.clear();
-    for (const chunk of setAside) await this.#try(chunk, () => engine.runs.finishChunk(run, chunk));
-    const withdraw = (chunk: number) =>
-      this.#try(chunk, async () => {
-        // A chunk in progress ends normally.
-        if (await queue.withdraw({ run, chunk })) await engine.runs.finishChunk(run, chunk);
-      });
-    const chunks = await queue.chunksOf(run);
-    for (let at = 0; at < chunks.length; at += WITHDRAWN_AT_ONCE)
-      await Promise.all(chunks.slice(at, at + WITHDRAWN_AT_ONCE).map(withdraw));
+    await this.#tryAll(setAside, (chunk) => engine.runs.finishChunk(run, chunk));
+    await this.#tryAll(await queue.chunksOf(run), async (chunk) => {
+      // A chunk in progress ends normally.
+      if (await queue.withdraw({ run, chunk })) await engine.runs.finishChunk(run, chunk);
+    });
   }
 
   async #fittingWindow(): Promise<number> {
@@ -216,21 +212,25 @@ export class ChunkDispatcher {
     }
     if (inQueue === 0 || clock.monotonic() - this.#setAsideAt < WITHDRAW_EVERY_MS) return;
     this.#setAsideAt = clock.monotonic();
-    for (const { run, chunk } of await queue.idleChunks()) {
-      if (run !== runId) continue;
-      await this.#try(chunk, async () => {
-        const data = await queue.setAside({ run, chunk });
+    const idle = (await queue.idleChunks()).filter(({ run }) => run === runId);
+    await this.#tryAll(
+      idle.map(({ chunk }) => chunk),
+      async (chunk) => {
+        const data = await queue.setAside({ run: runId, chunk });
         if (data !== null) this.#setAside.set(chunk, data);
-      });
-    }
+      },
+    );
   }
 
-  async #try(chunk: number, withdraw: () => Promise<void>): Promise<void> {
-    try {
-      await withdraw();
-    } catch (error) {
-      this.options.log.debug({ err: error, chunk }, 'a chunk could not be withdrawn');
-    }
+  /** A few at a time; errors are logged. */
+  async #tryAll(chunks: readonly number[], withdraw: (chunk: number) => Promise<void>): Promise<void> {
+    const { log } = this.options;
+    const attempt = (chunk: number) =>
+      withdraw(chunk).catch((error: unknown) =>
+        log.debug({ err: error, chunk }, 'a chunk could not be withdrawn'),
+      );
+    for (let at = 0; at < chunks.length; at += WITHDRAWN_AT_ONCE)
+      await Promise.all(chunks.slice(at, at + WITHDRAWN_AT_ONCE).map(attempt));
   }
 
   async #look(): Promise<RunProgress> {
