@@ -31,6 +31,8 @@ export interface CollectorOptions {
 }
 
 const READ_AT_ONCE = 500;
+/** While the run goes on: about 10 ms of rendering, on a loop that may run a worker too. */
+const READ_AT_ONCE_SO_FAR = 100;
 const SO_FAR_AT_MOST = 2_000;
 /** Twice the most that is queued: with more, as when chunks were lost, the store has them all. */
 const EXPECTED_AT_MOST = 2 * WINDOW_AT_MOST * CHUNK_SIZE;
@@ -113,10 +115,10 @@ export class OutcomeCollector {
 
   /** Expected identifiers, each behind all others from then on: it may not be there yet. */
   *#inTurn(count: number): Generator<Unanswered[]> {
-    for (let left = Math.min(count, this.#expected.size); left > 0; left -= READ_AT_ONCE) {
+    for (let left = Math.min(count, this.#expected.size); left > 0; left -= READ_AT_ONCE_SO_FAR) {
       const batch: Unanswered[] = [];
       // Answers of our own worker arrive meanwhile.
-      const size = Math.min(left, READ_AT_ONCE, this.#expected.size);
+      const size = Math.min(left, READ_AT_ONCE_SO_FAR, this.#expected.size);
       if (size === 0) return;
       for (const [key, unanswered] of this.#expected) {
         if (batch.length === size) break;

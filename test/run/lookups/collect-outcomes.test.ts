@@ -164,7 +164,7 @@ describe('answers of workers elsewhere', () => {
     const taking = collector.takeStoredSoFar(600);
     for (let index = 0; index < 600; index += 1) collector.onAnswer(answer(`domain:b${index}.com`));
     await taking;
-    expect(asked.map((keys) => keys.length)).toEqual([500]);
+    expect(asked.map((keys) => keys.length)).toEqual([100]);
     expect(collector.summary.facts.identifiers).toMatchObject({ matched: 600, notFound: 0 });
   });
 });
