@@ -175,7 +175,8 @@ BEGIN
       VALUES (v_run.key, v_run.key_started_at, v_ids[1], v_key.requests)
       ON CONFLICT (key) DO UPDATE SET requests = excluded.requests
       RETURNING * INTO v_key;
-      UPDATE brand_enrich.run_spending SET spent = spent + cardinality(v_ids) WHERE run = v_run_id;
+      INSERT INTO brand_enrich.run_spending AS s (run, spent) VALUES (v_run_id, cardinality(v_ids))
+      ON CONFLICT (run) DO UPDATE SET spent = s.spent + excluded.spent;
       INSERT INTO brand_enrich.permit (id, account, worker, run, run_key, generation, key, deadline, period, probe)
       SELECT u.id, a.name, v_worker, v_run_id, v_run.key, v_key.generation, u.key, v_now + (p->>'permitMs')::float8,
              a.period, u.probe
@@ -206,7 +207,7 @@ BEGIN
       v_in_flight := least(brand_enrich.beyond_quota(a, v_policy.quota_cap, 0),
         CASE WHEN v_key.key IS NULL THEN 0 ELSE brand_enrich.held_of(v_key.key, v_key.generation, a.name, p_now) END);
     END IF;
-    SELECT overage_billed INTO v_overage_billed FROM brand_enrich.run_spending WHERE run = p_run.id;
+    v_overage_billed := coalesce((SELECT s.overage_billed FROM brand_enrich.run_spending s WHERE s.run = p_run.id), 0);
     v_run := jsonb_build_object(
       'status', CASE WHEN p_run.status = 'cancelled' THEN 'cancelled'
                      WHEN p_run.status <> 'running' OR NOT brand_enrich.is_run_beating(p_run.beat_at, p_now) THEN 'dead'

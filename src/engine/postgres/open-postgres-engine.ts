@@ -168,12 +168,15 @@ function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void
   };
 }
 
-async function connect(pool: Pool, { address, redact }: PostgresServer): Promise<PoolClient> {
+async function connect(pool: Pool, server: PostgresServer): Promise<PoolClient> {
+  const { address, redact } = server;
   return translated(pool.connect(), (error) => {
     const code = 'engine-unreachable';
     const reason = redact(systemWords(error));
     // Its own word, as opposed to the system's.
     if (error instanceof Error && 'severity' in error) {
+      const known = storeFailure(server, error);
+      if (known instanceof FailFileError && known.code === 'engine-unreachable') return known;
       const what = `the engine refuses the connection (${reason})`;
       const todo = 'check user, password and database in the address (--engine)';
       return new FailFileError({ code, what, subject: address, todo });

@@ -8,9 +8,9 @@ $$;
 CREATE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings::text, 'asOf', r.as_of,
     'keyStartedAt', r.key_started_at, 'beatAt', r.beat_at, 'status', r.status, 'reason', r.reason,
-    'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent', s.spent,
-    'overageBilled', s.overage_billed, 'hasEarlierFailures', r.has_earlier_failures, 'isPaused', r.is_paused)
-    FROM brand_enrich.run_spending s WHERE s.run = r.id
+    'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent', coalesce(s.spent, 0),
+    'overageBilled', coalesce(s.overage_billed, 0), 'hasEarlierFailures', r.has_earlier_failures, 'isPaused', r.is_paused)
+    FROM (SELECT) one LEFT JOIN brand_enrich.run_spending s ON s.run = r.id
 $$;
 
 CREATE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb)
@@ -29,7 +29,6 @@ BEGIN
              WHERE e.key = p_key AND e.key_started_at = v_started_at))
   ON CONFLICT (id) DO UPDATE SET id = t.id
   RETURNING * INTO r;
-  INSERT INTO brand_enrich.run_spending (run) VALUES (p_id) ON CONFLICT DO NOTHING;
   RETURN brand_enrich.run_record(r);
 END $$;
 
@@ -42,7 +41,7 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
   SELECT coalesce(jsonb_agg(brand_enrich.run_record(r) || jsonb_build_object('earlier',
       (SELECT jsonb_build_object('starts', count(*), 'billed', coalesce(sum(e.billed), 0),
           'unreported', coalesce(sum(greatest(0, s.spent - e.billed)), 0), 'overage', coalesce(sum(s.overage_billed), 0))
-         FROM brand_enrich.run e JOIN brand_enrich.run_spending s ON s.run = e.id
+         FROM brand_enrich.run e LEFT JOIN brand_enrich.run_spending s ON s.run = e.id
         WHERE e.key = r.key AND e.key_started_at = r.key_started_at AND e.label = r.label
           AND e.seq < r.seq AND e.status = 'stopped')) ORDER BY r.as_of DESC, r.seq DESC), '[]')
     FROM (SELECT * FROM brand_enrich.run s

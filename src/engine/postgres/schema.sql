@@ -214,6 +214,7 @@ ALTER TABLE brand_enrich.run ADD COLUMN is_paused boolean NOT NULL DEFAULT false
 ALTER TABLE brand_enrich.account ADD COLUMN days text NOT NULL DEFAULT '', ADD COLUMN answered_at bigint;
 -- step 22: what exchanges count for a run has a row of its own: they keep it until they are on disk, and nobody else
 -- writes it
+LOCK TABLE brand_enrich.run IN ACCESS EXCLUSIVE MODE;
 CREATE TABLE brand_enrich.run_spending (
   run text PRIMARY KEY REFERENCES brand_enrich.run ON DELETE CASCADE,
   spent bigint NOT NULL DEFAULT 0,

@@ -13,7 +13,8 @@ const PASSING: readonly string[] = [
   '25006', // read-only: a failover, or an administrator's switch
 ];
 
-const WHEN_FULL = 'end other sessions of PostgreSQL or raise its max_connections, then run again';
+const WHEN_FULL =
+  'end other sessions of PostgreSQL, or allow more (max_connections, or the limit of the user), then run again';
 
 /** Faults that only a person can fix. */
 const TODO: readonly (readonly [code: string, todo: string])[] = [

@@ -128,6 +128,16 @@ describe('the postgres engine', () => {
     expect(await ledger.show('account')).toMatchObject({ others: 7, quota: 10 });
   });
 
+  test('advises to free connections when none is left for it', async () => {
+    const url = new URL(await createDatabase(server));
+    await sql(url.href, "CREATE ROLE few LOGIN PASSWORD 'few' CONNECTION LIMIT 0");
+    [url.username, url.password] = ['few', 'few'];
+    await expect(open(url.href)).rejects.toMatchObject({
+      code: 'engine-unreachable',
+      todo: expect.stringContaining('max_connections'),
+    });
+  });
+
   test('keeps what runs of an earlier release spent', async () => {
     const url = await createDatabase(server);
     const engine = await open(url);
