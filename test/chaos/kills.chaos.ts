@@ -241,8 +241,9 @@ describeOn([redis, postgres], (engine) => {
     const result = await running.done;
     expect(result.code, result.stderr).toBe(7);
     expect(meter.billed).toBeLessThanOrEqual(limit);
-    // Usually 498 to 500; a worker killed with a whole round of permits leaves up to 8 of them.
-    expect(meter.billed).toBeGreaterThanOrEqual(limit - Math.min(2 + concurrency, killer.unseen));
+    // Usually 498 to 500. A worker killed between a grant and its requests leaves up to 8, and on a
+    // starved machine that moment is long enough for two of six: 484 was seen.
+    expect(meter.billed).toBeGreaterThanOrEqual(limit - Math.min(2 + 2 * concurrency, killer.unseen));
     await expectDeferredOnly(scene, identifiers);
     await expectReport(scene, meter.billed, killer.unseen);
     await expectSums(scene, killer.unseen);
