@@ -4,11 +4,21 @@
  * own file uses too, so that pure functions can be tested, but not what the product never calls.
  */
 export default ({ production }) => ({
-  entry: ['src/{cli,index}.ts!', 'workers/*.ts!'],
-  project: ['{src,workers}/**/*.ts!', 'test/**/*.{ts,mjs}'],
+  entry: ['src/{cli,file-reader,index}.ts!', 'workers/*.ts!'],
+  project: ['{src,workers}/**/*.{ts,tsx}!', 'test/**/*.{ts,mjs}'],
   vitest: { config: ['test/vitest*.config.ts'] },
   ignoreExportsUsedInFile: production === true,
   // Programs of the machine that tests start; no package brings them.
-  ignoreBinaries: ['du', 'faketime', 'mkfifo', 'mount', 'postgres', 'redis-server', 'script', 'umount'],
+  ignoreBinaries: [
+    'du',
+    'faketime',
+    'mkfifo',
+    'mount',
+    'postgres',
+    'prlimit',
+    'redis-server',
+    'script',
+    'umount',
+  ],
   treatConfigHintsAsErrors: true,
 });

@@ -21,12 +21,12 @@ import {
   NeverStartError,
   usageProblem,
 } from './core/errors.js';
-import { keepRunning } from './core/lifecycle.js';
+import { attempt, keepRunning } from './core/lifecycle.js';
 import { openLog } from './core/log.js';
 import { createRedact, keepSecret } from './core/secrets.js';
-import { systemWords } from './core/system-error.js';
+import { fileFault, systemWords } from './core/system-error.js';
 import { printJson, printText } from './core/terminal-text.js';
-import { leftBehind } from './worker/in-flight.js';
+import { inFlightWarning } from './worker/in-flight.js';
 
 /** SIGTERM gives this long in all; requests in flight get less: the file has to be written too. */
 const TERM_MS = 25_000;
@@ -54,6 +54,9 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (error.code !== 'EPIPE') output.fault ??= error;
   });
   process.stderr.on('error', () => undefined);
+  // The inbox and the results of a cron job are not for everybody to change.
+  const umask = process.umask();
+  if ((umask & OTHERS_WRITE) === 0) process.umask(umask | GROUP_AND_OTHERS_WRITE);
   try {
     const exitCode = await keepRunning(runArguments(argv, known));
     // A write that fails is reported in a later turn.
@@ -71,6 +74,19 @@ export async function main(argv: readonly string[]): Promise<void> {
   }
   // Anything that still holds the loop (a socket that does not close) has had its deadline.
   setTimeout(() => process.exit(), LINGER_MS).unref();
+}
+
+const OTHERS_WRITE = 0o002;
+const GROUP_AND_OTHERS_WRITE = 0o022;
+
+/** Modules, pools and the private server need more than half of this at once. */
+const FEWEST_FILES = 256;
+
+/** Below the limit of open files Node and PostgreSQL fail anywhere, in words of their own. */
+function assertFilesAllowed(): void {
+  const limits = attempt(() => readFileSync('/proc/self/limits', 'utf8'), '');
+  const most = /^Max open files +(\d+)/m.exec(limits)?.[1];
+  if (most !== undefined && Number(most) < FEWEST_FILES) throw filesLimit(`ulimit -n is ${most}`);
 }
 
 /** What was printed on standard output is lost; what the command did is not. */
@@ -99,6 +115,7 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
     printText(process.stdout, plain);
     return EXIT.done;
   }
+  assertFilesAllowed();
   const { env, stdin, stdout, stderr } = process;
   const folder = process.cwd();
   // `init` writes it.
@@ -111,7 +128,7 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   const signals = listenForSignals(settings);
   const level = levelFor(command, settings);
   const { log, reopen } = openLog({ level, file: settings.logFile ?? undefined });
-  // Of a run it stays what it is everywhere: the terminal is gone.
+  // A run keeps it, as everywhere: the terminal is gone.
   if (settings.logFile !== null && STAYING.includes(command)) process.on('SIGHUP', reopen);
   const load: CommandContext['load'] = (of, own, fallback = {}) => {
     // An empty variable counts as not set.
@@ -121,7 +138,8 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   };
   const context = { stdin, stdout, stderr, log, ...signals, configFile: file, folder, load };
   const [family = ''] = command.split(' ', 1);
-  const run = COMMAND_FILES[family] ?? (await import('./commands/admin.js')).runAdmin;
+  const run =
+    COMMAND_FILES[command] ?? COMMAND_FILES[family] ?? (await import('./commands/admin.js')).runAdmin;
   return run({ ...context, ...loaded, command, args });
 }
 
@@ -139,8 +157,8 @@ function levelFor(command: CommandName, { logFile, logLevel, quiet }: Settings):
 
 /** Printed even with `--quiet`: money may be at stake. */
 function leaveAtOnce(): never {
-  const left = leftBehind();
-  if (left !== '') printText(process.stderr, `\n${left}\n`);
+  const warning = inFlightWarning();
+  if (warning !== '') printText(process.stderr, `\n${warning}\n`);
   process.exit(EXIT.interrupted);
 }
 
@@ -166,7 +184,7 @@ function listenForSignals({ quiet }: Settings): Pick<CommandContext, 'stop' | 'g
   };
 }
 
-/** By the first word. Each file is loaded on demand: all together take half a second. */
+/** By the command or its first word. Each is loaded on demand: all together take half a second. */
 const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<ExitCode>>> = {
   run: async (call) => (await import('./commands/run.js')).runRun(call),
   plan: async (call) => (await import('./commands/plan.js')).runPlan(call),
@@ -176,6 +194,10 @@ const COMMAND_FILES: Readonly<Record<string, (call: CommandCall) => Promise<Exit
   serve: async (call) => (await import('./commands/local-service.js')).runServe(call),
   'generate-catalogue': async (call) =>
     (await import('./commands/local-service.js')).runGenerateCatalogue(call),
+  pause: async (call) => (await import('./commands/orders.js')).runOrder(call),
+  resume: async (call) => (await import('./commands/orders.js')).runOrder(call),
+  cancel: async (call) => (await import('./commands/orders.js')).runOrder(call),
+  'ledger check': async (call) => (await import('./commands/ledger-check.js')).runLedgerCheck(call),
   engine: async (call) => (await import('./commands/engine.js')).runEngineCommand(call),
   schedule: async (call) => (await import('./commands/schedule.js')).runSchedule(call),
   init: async (call) => (await import('./commands/init.js')).runInit(call),
@@ -199,6 +221,26 @@ export function failureOf(thrown: unknown, token: string) {
   return { data: { error: { code: 'bug', message, exitCode: EXIT.ioError } }, text };
 }
 
+const FREE = 'free some space there';
+const MOVE = 'move away what is in the way';
+/** What helps where the permissions of the user are not the reason. */
+const FILE_ADVICE: Readonly<Record<string, string>> = {
+  ENOENT: 'put it back',
+  EEXIST: MOVE,
+  ENOTEMPTY: MOVE,
+  ENOTDIR: MOVE,
+  EISDIR: MOVE,
+  ENXIO: MOVE,
+  ELOOP: MOVE,
+  EBUSY: 'end what uses it',
+  EFBIG: 'raise the limit of file sizes (ulimit -f)',
+  EROFS: 'make the file system writable',
+  ENAMETOOLONG: 'use a shorter path',
+  ENOSPC: FREE,
+  EDQUOT: FREE,
+  EIO: 'check the disk',
+};
+
 /** What may happen at any place, because it concerns the whole process; null: anything else. */
 function faultOfProcess(error: unknown): BrandEnrichError | null {
   const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
@@ -206,8 +248,16 @@ function faultOfProcess(error: unknown): BrandEnrichError | null {
     const todo = 'change to an existing folder, then run again';
     return new NeverStartError(usageProblem('the working folder was removed', '.', todo));
   }
-  if (code !== 'EMFILE' && code !== 'ENFILE') return null;
-  const subject = code === 'EMFILE' ? 'ulimit -n' : 'fs.file-max';
+  if (code === 'EMFILE' || code === 'ENFILE')
+    return filesLimit(code === 'EMFILE' ? 'ulimit -n' : 'fs.file-max', error);
+  const subject = fileFault(error);
+  if (subject === null) return null;
+  const advice = FILE_ADVICE[code ?? ''] ?? 'make it usable for this user';
+  const todo = `${advice}, then run again: nothing that was paid for is lost`;
+  return new FailFileError({ code: 'file-refused', subject, todo, cause: error });
+}
+
+function filesLimit(subject: string, cause?: unknown): FailFileError {
   const todo = 'raise this limit (4096 is enough), then run again: nothing that was paid for is lost';
-  return new FailFileError({ code: 'files-limit', subject, todo, cause: error });
+  return new FailFileError({ code: 'files-limit', subject, todo, cause });
 }

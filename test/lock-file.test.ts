@@ -9,6 +9,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 
 interface LockedPackage {
+  /** Where it is installed under another name. */
+  readonly name?: string;
   readonly version?: string;
   readonly resolved?: string;
   readonly integrity?: string;
@@ -68,6 +70,16 @@ describe('the lock file', () => {
         (resolved !== undefined && !resolved.startsWith('https://registry.npmjs.org/')),
     );
     expect(elsewhere.map(([path]) => path)).toEqual([]);
+  });
+
+  it('installs no tool of ours with the package', () => {
+    // A compiler under its own name would be the optional peer of a package that runs (valibot, of
+    // Bull Board), and then `npm ci --omit=dev` installs it.
+    const tools = [/^typescript$/, ...TOOLS_WITH_BINARIES];
+    const runs = others.filter(
+      ([path, { name = nameOf(path), dev }]) => !dev && tools.some((tool) => tool.test(name)),
+    );
+    expect(runs.map(([path]) => path)).toEqual([]);
   });
 
   it('has packages under accepted licences only', () => {

@@ -36,6 +36,21 @@ describe('an error that ends a process', () => {
     expect(failureOf(error, '').data).toEqual({ error: data });
   });
 
+  it.each([
+    ['EACCES', 'permission denied', 'make it usable for this user'],
+    ['ENOSPC', 'the disk is full', 'free some space there'],
+    ['EDQUOT', 'the disk quota is exceeded', 'free some space there'],
+    ['EFBIG', 'it would be too large', 'raise the limit of file sizes'],
+    ['EEXIST', 'something else has this name', 'move away what is in the way'],
+  ])('of a file says what helps: %s', (code, words, advice) => {
+    const error = Object.assign(new Error(code), { code, syscall: 'open', path: '/x' });
+    expect(failureOf(error, '').data.error).toEqual({
+      code: 'file-refused',
+      message: expect.stringContaining(`: /x (${words}); ${advice}`),
+      exitCode: 5,
+    });
+  });
+
   it('is printed in one line for people, and with its stack when it is a bug', () => {
     expect(failureOf(missing, '').text).toBe(
       'brand-enrich: the input cannot be opened: x.csv; check the path\n',

@@ -3,7 +3,7 @@
  * the roots. These tests read the sources as text; compiler and linter check types and style.
  */
 import { spawnSync } from 'node:child_process';
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -17,15 +17,20 @@ const MODULES: readonly string[] = [
   'config',
   'identify',
   'intake',
+  'formats',
   'ledger',
   'stores',
+  'facts',
+  'words',
   'engine',
   'worker',
   'notify',
+  'pages',
   'run',
   'local-service',
   'context',
   'library',
+  'jobs',
   'daemon',
   'commands',
 ];
@@ -33,7 +38,7 @@ const MODULES: readonly string[] = [
 const ROOTS = 'roots';
 
 /** The roots share `main.ts`. */
-const TOUCHES_PROCESS = /^(src\/(cli|index|main)\.ts|src\/config\/|workers\/)/;
+const TOUCHES_PROCESS = /^(src\/(cli|file-reader|index|main)\.ts|src\/config\/|workers\/)/;
 const TOP_LEVEL = [
   '.biome.json',
   '.ci',
@@ -62,11 +67,17 @@ interface Source {
 function sourcesUnder(...folders: readonly string[]): Source[] {
   return folders.flatMap((folder) =>
     readdirSync(`${ROOT}${folder}`, { recursive: true, encoding: 'utf8' })
-      .filter((name) => name.endsWith('.ts'))
+      .filter((name) => /[.]tsx?$/.test(name))
       .map((name) => `${folder}/${name.replaceAll('\\', '/')}`)
       .sort()
       .map((path) => ({ path, text: readFileSync(ROOT + path, 'utf8') })),
   );
+}
+
+/** The source of what a file imports as `./a.js`. */
+function sourceOf(from: string, to: string): string {
+  const path = posix.join(posix.dirname(from), to);
+  return path.replace(/[.]js$/, existsSync(ROOT + path.replace(/[.]js$/, '.tsx')) ? '.tsx' : '.ts');
 }
 
 /** Files that this one imports or re-exports, types included, statically or dynamically. */
@@ -76,7 +87,7 @@ function importsOf({ path, text }: Source): string[] {
     ...text.matchAll(/^import\s*['"](\.[^'"]+)['"]/gm),
     ...text.matchAll(/\bimport\(\s*['"](\.[^'"]+)['"]/g),
   ];
-  return found.map(([, to]) => posix.join(posix.dirname(path), (to ?? '').replace(/\.js$/, '.ts')));
+  return found.map(([, to = '']) => sourceOf(path, to));
 }
 
 /**
@@ -122,7 +133,7 @@ function packagesWith(path: string, seen = new Set<string>()): string[] {
       /^\{/.test(names) && names.split(',').every((name) => /^[{\s]*(type\b|\}|$)/.test(name));
     if (isOfTypes || from.startsWith('node:')) return [];
     if (!from.startsWith('.')) return [`${path}: ${from}`];
-    return packagesWith(posix.join(posix.dirname(path), from.replace(/\.js$/, '.ts')), seen);
+    return packagesWith(sourceOf(path, from), seen);
   });
 }
 
@@ -185,6 +196,8 @@ describe('modules', () => {
     ['src/intake/rows.ts', 'src/intake/limits.ts', true],
     ['src/engine/redis/redis-calls.ts', 'src/engine/engine.ts', true],
     ['src/core/table.ts', 'src/ledger/ledger.ts', false],
+    ['src/formats/xlsx/xlsx-table.ts', 'src/intake/header-check.ts', true],
+    ['src/intake/text-table.ts', 'src/formats/open-input.ts', false],
     ['src/intake/rows.ts', 'src/run/output/sort.ts', false],
     ['src/ledger/governor.ts', 'src/worker/ask.ts', false],
     ['workers/lookup.ts', 'src/main.ts', true],
@@ -197,7 +210,7 @@ describe('modules', () => {
 describe('files', () => {
   it('have kebab-case names after one idea', () => {
     const names = sources.map(({ path }) => posix.basename(path));
-    expect(names.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*\.ts$/.test(name))).toEqual([]);
+    expect(names.filter((name) => !/^[a-z0-9]+(-[a-z0-9]+)*\.tsx?$/.test(name))).toEqual([]);
     expect(names.filter((name) => /^(utils?|helpers?|common|types?|manager|misc)\.ts$/.test(name))).toEqual(
       [],
     );
@@ -270,16 +283,14 @@ it.skipIf(listed.status !== 0)('the top of the repository contains nothing else'
 /** Names of files and packages whose code is loaded together with this one. */
 function loadedWith({ path, text }: Source): string[] {
   const imports = text.matchAll(/^(?:import|export)\b(?!\s+type\b)[^;'"]*?\bfrom\s*['"]([^'"]+)['"]/gm);
-  return [...imports].map(([, name = '']) =>
-    name.startsWith('.') ? posix.join(posix.dirname(path), name).replace(/[.]js$/, '.ts') : name,
-  );
+  return [...imports].map(([, name = '']) => (name.startsWith('.') ? sourceOf(path, name) : name));
 }
 
 it('formats that few files have are loaded when a file needs them, and not at the start', () => {
   const graph = new Map(sourcesUnder('src').map((source) => [source.path, loadedWith(source)]));
   const atStart = new Set(['src/main.ts', 'src/commands/run.ts', 'src/commands/up.ts', 'src/index.ts']);
   for (const path of atStart) for (const name of graph.get(path) ?? []) atStart.add(name);
-  expect([...atStart]).toEqual(expect.arrayContaining(['src/intake/open-input.ts', 'zod']));
+  expect([...atStart]).toEqual(expect.arrayContaining(['src/formats/open-input.ts', 'zod']));
   expect([...atStart].filter((name) => /hyparquet|yauzl|yazl|saxes/.test(name))).toEqual([]);
 });
 

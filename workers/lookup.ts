@@ -1,6 +1,7 @@
 /**
  * A worker as a process of its own: `node dist/workers/lookup.js`. Settings come from the
- * environment and `brand-enrich.config.json`, as for `brand-enrich worker`, or from flags.
+ * environment and `brand-enrich.config.json`, as for `brand-enrich worker`, or from flags: the
+ * engine, and the one service that it asks with its token.
  */
 import { main } from '../src/main.js';
 

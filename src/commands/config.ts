@@ -1,5 +1,15 @@
 /** `brand-enrich config`: every setting with its origin, and the schedules of the config file. */
-import { showConfig, shownSettings } from '../config/show-config.js';
+import { maskAddress, maskOrigin, maskTokenPath } from '../config/address-values.js';
+import type { ConfigFile } from '../config/load-settings.js';
+import { proxyFor } from '../config/network.js';
+import { formatDuration } from '../config/parse-value.js';
+import {
+  type LoadedSettings,
+  SETTINGS,
+  type SettingName,
+  type Settings,
+  settingsOf,
+} from '../config/settings.js';
 import type { ExitCode } from '../core/errors.js';
 import { visibleLine } from '../core/terminal-text.js';
 import { readFileSchedules } from '../daemon/schedules/file-schedules.js';
@@ -22,4 +32,66 @@ export function runConfig(call: CommandCall): ExitCode {
   );
   const list = lines.length === 0 ? '' : `\nschedules in the file:\n${lines.join('\n')}\n`;
   return show({ data, text: `${showConfig(call, configFile)}${list}\n` }, call);
+}
+
+/**
+ * Every setting that environment or config file can hold, in the table's order. `name`: that in the
+ * config file, or the environment variable of a setting that it cannot hold.
+ */
+export function shownSettings({ settings, origins }: LoadedSettings) {
+  return settingsOf('config').map(([name, line]) => ({
+    name: line.key ?? line.env ?? name,
+    value: showValue(settings, name),
+    origin: origins[name],
+  }));
+}
+
+/** A table in aligned columns, below the config file that was read. Ends with a line end. */
+export function showConfig(loaded: LoadedSettings, file: Pick<ConfigFile, 'path'> | null): string {
+  const shown = shownSettings(loaded);
+  const nameWidth = Math.max(...shown.map(({ name }) => name.length));
+  const valueWidth = Math.min(48, Math.max(...shown.map(({ value }) => value.length)));
+  const lines = shown.map(
+    ({ name, value, origin }) => `${name.padEnd(nameWidth)}  ${value.padEnd(valueWidth)}  ${origin}`,
+  );
+  const route = routeToService(loaded.settings);
+  return `config file: ${file === null ? 'none' : file.path}\n\n${lines.join('\n')}\n${route}`;
+}
+
+/** Which proxy is used, if any; nothing without a service address. */
+function routeToService(settings: Settings): string {
+  if (settings.baseUrl === null) return '';
+  const proxy = proxyFor(settings.baseUrl, settings);
+  const route = proxy === null ? 'directly' : `through ${maskAddress(proxy.address)} (${proxy.source})`;
+  return `\nthe service is reached ${route}\n`;
+}
+
+const MASKS = {
+  open: null,
+  secret: () => 'set, not shown',
+  address: maskAddress,
+  origin: maskOrigin,
+  'token path': maskTokenPath,
+};
+
+/** Never holds a secret, or the credentials and query of an address. `-` when nothing was given. */
+export function showValue(settings: Settings, name: SettingName): string {
+  const value: unknown = settings[name];
+  if (value === null || (Array.isArray(value) && value.length === 0)) return '-';
+  const mask = MASKS[SETTINGS[name].secrecy];
+  if (mask !== null) return mask(String(value));
+  if (typeof value === 'number') return name.endsWith('Ms') ? formatDuration(value) : String(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  if (value === '\t') return 'tab';
+  return Array.isArray(value) ? value.map(showItem).join(', ') : showItem(value);
+}
+
+function showItem(item: unknown): string {
+  if (typeof item !== 'object' || item === null) return String(item);
+  if ('percent' in item) return `${item.percent}%`;
+  if ('count' in item) return String(item.count);
+  if ('name' in item && 'kind' in item)
+    return item.kind === null ? String(item.name) : `${item.name}:${item.kind}`;
+  if ('name' in item && 'direction' in item) return `${item.name}:${item.direction}`;
+  return JSON.stringify(item);
 }

@@ -9,8 +9,11 @@ import { printControlled, printJson, printText, visibleLines } from '../core/ter
 import {
   accountLine,
   answerLine,
+  cancelLine,
   endLine,
   headerLine,
+  pauseAllLine,
+  pauseLine,
   readHeader,
   readLine,
 } from '../engine/export-lines.js';
@@ -28,6 +31,13 @@ const LONGEST_LINE = 64 * 1_048_576;
 /** What is sent to the engine at once. */
 const BATCH_ANSWERS = 200;
 const BATCH_BYTES = 4 * 1_048_576;
+
+interface Orders {
+  readonly pauses: number;
+  readonly cancels: number;
+  /** All spending is paused. */
+  readonly isPaused: boolean;
+}
 
 /** A line on a terminal that counts; `end` removes it. */
 function openCounter({ stderr, settings: { quiet } }: CommandCall, releasers: Releasers) {
@@ -64,7 +74,7 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
     throw new NeverStartError(usageProblem(what, '--json', 'name a file with -o'));
   }
   const engine = await openStores(settings, call, releasers);
-  const { ledger, outcomes: store } = engine;
+  const { ledger, runs, outcomes: store } = engine;
   const output = await createOutput(target, {
     gzip: target.endsWith('.gz'),
     bom: false,
@@ -76,17 +86,25 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
   await output.write(headerLine({ engine: engine.kind, exportedAt: Date.now() }));
   const accounts = new Set<string>();
   const written = new Set<string>();
-  const writeAccounts = async () => {
+  const write = async (line: string) => {
+    if (!written.has(line)) await output.write(line);
+    written.add(line);
+  };
+  const orders = { pauses: 0, cancels: 0, isPaused: false };
+  const writeState = async () => {
     for (const account of (await ledger.accounts()).sort()) {
       const state = await ledger.show(account);
       const { period, others, quota } = state;
-      const line = accountLine(account, { period, sent: sentBy(state), others, quota });
-      if (!written.has(line)) await output.write(line);
-      written.add(line);
+      await write(accountLine(account, { period, sent: sentBy(state), others, quota }));
       accounts.add(account);
     }
+    const [pauses, cancels] = await Promise.all([runs.pauses(), runs.cancels()]);
+    const { isPaused } = await ledger.show('');
+    for (const line of [...pauses.map(pauseLine), ...cancels.map(cancelLine)]) await write(line);
+    if (isPaused) await write(pauseAllLine());
+    Object.assign(orders, { pauses: pauses.length, cancels: cancels.length, isPaused });
   };
-  await writeAccounts();
+  await writeState();
   let answers = 0;
   const unreadable: string[] = [];
   let after: string | null = null;
@@ -107,18 +125,26 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
     counter.show(answers, 'written');
     after = next;
   } while (after !== null);
-  // Includes the spending of a run in the meantime.
-  await writeAccounts();
+  // Includes the spending of a run, and what persons said, in the meantime.
+  await writeState();
   await output.write(endLine(answers));
   await output.commit();
   counter.end();
-  const result = { file: target, answers, accounts: accounts.size, unreadable: unreadable.length };
+  const result = { file: target, answers, accounts: accounts.size, ...orders, unreadable: unreadable.length };
   if (json) printJson(stdout, result);
   const summary = `${countOf(answers, 'answer')} and ${countOf(accounts.size, 'account')} exported`;
-  if (!quiet) printText(stderr, `${summary}\n`);
+  if (!quiet) printText(stderr, `${[summary, ...ordersText(orders)].join('\n')}\n`);
   const damaged = unreadable.slice(0, PROBLEMS_SHOWN);
   printText(stderr, visibleLines(damaged.map((key) => `${key}: the stored answer is damaged; skipped`)));
   return unreadable.length === 0 ? EXIT.done : EXIT.someFailed;
+}
+
+/** What persons said, as a line; empty: nothing. */
+function ordersText({ pauses, cancels, isPaused }: Orders): string[] {
+  const counts = [pauses > 0 && countOf(pauses, 'pause'), cancels > 0 && countOf(cancels, 'cancel')];
+  const said = counts.filter((each) => each !== false);
+  if (isPaused) said.push('all spending is paused');
+  return said.length === 0 ? [] : [`with ${said.join(', ')}`];
 }
 
 /** Throws NeverStartError for a file that is no export, and what reading and opening throw. */
@@ -135,9 +161,10 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
     const todo = 'name a file that `brand-enrich engine export` wrote';
     throw new NeverStartError(usageProblem(what, input === '-' ? 'stdin' : input, todo));
   }
-  const { ledger, outcomes } = await openStores(settings, call, releasers);
+  const { ledger, runs, outcomes } = await openStores(settings, call, releasers);
   const counter = openCounter(call, releasers);
   const counts = { answers: 0, taken: 0, known: 0, expired: 0, broken: 0 };
+  const orders = { pauses: 0, cancels: 0, isPaused: false };
   const problems: string[] = [];
   /** The last line of each. */
   const accounts = new Map<string, Spending>();
@@ -168,6 +195,15 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
       if (spending.period === period || mayBeCurrent(spending.period, now))
         await ledger.raise(account, spending);
       accounts.set(account, spending);
+    } else if (line.type === 'pause') {
+      orders.pauses += 1;
+      await runs.pauseOwner(line.pause);
+    } else if (line.type === 'cancel') {
+      orders.cancels += 1;
+      await runs.cancelJob(line.cancel);
+    } else if (line.type === 'pause_all') {
+      orders.isPaused = true;
+      await ledger.setPaused(true);
     } else if (line.type === 'end') announced = line.answers;
     else {
       counts.broken += 1;
@@ -184,12 +220,12 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
   const verdicts: ReturnType<typeof verdictOf>[] = [];
   for (const [account, spending] of accounts)
     verdicts.push(verdictOf(account, spending, await ledger.show(account)));
-  if (settings.json) printJson(stdout, { ...counts, accounts: verdicts, problems });
+  if (settings.json) printJson(stdout, { ...counts, ...orders, accounts: verdicts, problems });
   else if (!settings.quiet) {
     const known = `${countText(counts.taken)} imported, ${countText(counts.known)} already stored`;
     const read = `${countOf(counts.answers, 'answer')} read: ${known}`;
     const first = `${read}, ${countText(counts.expired)} older than 30 days`;
-    printText(stdout, visibleLines([first, ...verdicts.map(accountText)]));
+    printText(stdout, visibleLines([first, ...ordersText(orders), ...verdicts.map(accountText)]));
   }
   printText(stderr, visibleLines(problems));
   const pending = verdicts.filter(({ result }) => result === 'in flight');

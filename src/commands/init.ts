@@ -7,12 +7,12 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { getDomainWithoutSuffix } from 'tldts';
 import { isLoopbackUrl, maskAddress, maskTokenPath } from '../config/address-values.js';
-import { configText } from '../config/config-text.js';
 import { CONFIG_FILE, loadSettings, parseConfigFile } from '../config/load-settings.js';
 import { Refusal } from '../config/parse-value.js';
 import { readToken, tokenValue } from '../config/secrets.js';
+import { COMMANDS_WITH_SETTINGS } from '../config/setting.js';
 import { SETTINGS, type SettingName, type Settings } from '../config/settings.js';
-import { openClients } from '../context/open-service.js';
+import { openClient } from '../context/open-service.js';
 import { openStores } from '../context/open-stores.js';
 import {
   BrandEnrichError,
@@ -184,13 +184,13 @@ export function mayBeOwnBrand(domain: string, baseUrl: string): boolean {
 /** Looks up the service's own brand, which is free (specification, Limits), and nothing else. */
 async function tryService(settings: Settings, token: string, { stop }: CommandCall, releasers: Releasers) {
   const { baseUrl, ownDomain, freeStatuses } = settings;
-  const client = openClients(settings, token, releasers)(baseUrl ?? '');
-  if (ownDomain === null || client === null)
+  if (ownDomain === null || baseUrl === null)
     return 'service not tried: only a lookup of its own domain is free';
-  if (!mayBeOwnBrand(ownDomain, baseUrl ?? ''))
+  if (!mayBeOwnBrand(ownDomain, baseUrl))
     return `service not tried: ${ownDomain} may not be its own domain, and another domain could cost a request`;
+  const client = openClient(settings, baseUrl, token, releasers);
   const identifier = { kind: 'domain', value: ownDomain } as const;
-  const options = { allowNsfw: 'unset', freeStatuses, signal: stop, isOwnBrand: true } as const;
+  const options = { allowNsfw: 'unset', freeStatuses, signal: stop } as const;
   const { meaning, usage, quota } = await client.lookup(identifier, options);
   const subject = baseUrl ?? '';
   if (meaning.type === 'credentials') {
@@ -252,4 +252,54 @@ function openPrompt({ stdin, stderr, stop }: CommandCall) {
     show: (line: string) => printText(stderr, `${line}\n`),
     close: () => lines.close(),
   };
+}
+
+/** The most common settings, with an example of each. */
+const SHOWN: readonly (readonly [SettingName, string | number | readonly string[]])[] = [
+  ['baseUrl', 'https://api.example.com'],
+  ['tokenFile', '/etc/brand-enrich/token'],
+  ['ownDomain', 'brand.example'],
+  ['account', 'data-team'],
+  ['plan', 'paid'],
+  ['overageBudget', '5'],
+  ['maxRequests', 500],
+  ['onLimit', 'wait'],
+  ['priority', 'revenue:desc'],
+  ['maxAgeMs', '7d'],
+  ['columns', ['website:domain']],
+  ['fields', ['name', 'qualityScore', 'company.location.region']],
+  ['engine', 'redis://localhost:6379'],
+  ['rate', 50],
+  ['inboxes', ['/data/brands']],
+  ['notifyUrl', 'https://hooks.example.com/brands'],
+  ['metricsPort', 9464],
+  ['logFile', '/var/log/brand-enrich.log'],
+];
+
+/** The given values; the other settings of the list are commented out. */
+export function configText(values: Partial<Record<SettingName, unknown>>): string {
+  const examples = SHOWN.filter(([name]) => values[name] === undefined);
+  const given = Object.entries(values) as [SettingName, unknown][];
+  return [
+    '{',
+    ...given.flatMap(([name, value]) => linesOf(name, value, '')),
+    '',
+    '  // To use a setting, remove the // before it. `brand-enrich config` shows all settings.',
+    '',
+    ...examples.flatMap(([name, example]) => linesOf(name, example, '// ')),
+    '}',
+    '',
+  ].join('\n');
+}
+
+function linesOf(name: SettingName, value: unknown, mark: string): string[] {
+  const { key, description, defaultText, commands } = SETTINGS[name];
+  const users = commands.filter((each) => each !== 'config');
+  const whose = users.length > 0 && users.length < COMMANDS_WITH_SETTINGS.length && !users.includes('run');
+  const notes = [whose ? users.join(', ') : '', defaultText === '' ? '' : `default: ${defaultText}`];
+  const note = notes.filter((each) => each !== '').join('; ');
+  return [
+    `  // ${description}${note === '' ? '' : ` (${note})`}`,
+    `  ${mark}${JSON.stringify(key)}: ${JSON.stringify(value)},`,
+  ];
 }

@@ -8,7 +8,7 @@ import { countOf, countText } from '../core/figures.js';
 import { type Releasers, withReleasers } from '../core/lifecycle.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { intakeOf, outputOf, runSettingsOf, scanOf } from '../run/enrich-request.js';
+import { intakeOf, runSettingsOf, scanOf } from '../run/enrich-request.js';
 import { type Plan, planFile } from '../run/plan-file.js';
 import { openTableEarly } from '../run/scan/open-table.js';
 import { type CommandCall, show } from './answer.js';
@@ -26,11 +26,17 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
       ...asked,
       stdin: input === '-' ? stdin : null,
       table,
-      output: outputOf(settings),
+      output: settings,
       stateFolder: settings.state,
       overagePrice: settings.overagePrice,
       currency: settings.currency,
-      settings: names && runSettingsOf(settings, { ...names, isLoopback: isLoopbackUrl(names.service) }),
+      settings:
+        names &&
+        runSettingsOf(settings, {
+          ...names,
+          isLoopback: isLoopbackUrl(names.service),
+          ownDomain: settings.ownDomain,
+        }),
     };
     const plan = await planFile(request, stores, stop);
     // With `-o -` standard output is only for the result.
@@ -39,16 +45,10 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
   });
 }
 
-/** With the names of the previous release. */
-function planDocument({ columns, ...plan }: Plan): Document<'plan'> {
-  const { spending: estimate } = plan;
-  const spending = estimate && {
-    ...estimate,
-    overage: estimate.overageRequests,
-    overageCost: estimate.maxCost,
-  };
-  const { warnings, examples } = plan.input;
-  return { ...plan, spending, warnings, examples, columns, stored: plan.identifiers.stored };
+function planDocument({ columns: _, spending: estimate, ...plan }: Plan): Document<'plan'> {
+  if (estimate === null) return { ...plan, spending: null };
+  const { overageRequests: overage, maxCost: overageCost, ...spending } = estimate;
+  return { ...plan, spending: { ...spending, overage, overageCost } };
 }
 
 const NO_SERVICE = { stores: null, unknown: 'unknown: no service and token are set' };
@@ -107,7 +107,8 @@ export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
     const { overageRequests, maxCost, deferred } = spending;
     const most = `up to ${countOf(overageRequests, 'request')}, at most ${maxCost}`;
     lines.push(`overage             ${overageRequests === 0 ? 'none' : most}`);
-    if (deferred !== null) lines.push(`would be deferred   ${countText(deferred)}`);
+    const ways = plan.ways === null ? '' : `: ${plan.ways}`;
+    if (deferred !== null) lines.push(`would be deferred   ${countText(deferred)}${ways}`);
   }
   if (plan.priority) lines.push(...priorityLines(plan.priority));
   const { output, errors } = plan.files;

@@ -3,21 +3,24 @@ import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { logOpened, openEngineContext } from '../context/open-context.js';
+import { stopWithEngine } from '../context/stop-with-engine.js';
 import { systemClock } from '../core/clock.js';
 import type { Document } from '../core/documents.js';
 import { EXIT, type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
 import { printText, visibleLines } from '../core/terminal-text.js';
 import {
+  chooseSchedule,
   createScheduleBook,
-  type Schedule,
   type ScheduleBook,
   type ScheduleState,
 } from '../daemon/schedules/schedule-book.js';
 import { addedDocument, scheduleDocument } from '../daemon/schedules/schedule-document.js';
+import { createScheduleFiles, type Schedule } from '../daemon/schedules/schedule-files.js';
 import { localTime, nextTickAt } from '../daemon/schedules/schedule-times.js';
 import { readSchedule } from '../daemon/schedules/scheduled-command.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
+import { pausedText } from '../stores/run-store.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
 
 const HOSTS = '`brand-enrich up` or `brand-enrich schedule serve`';
@@ -27,7 +30,7 @@ export async function runSchedule(call: CommandCall): Promise<ExitCode> {
   if (call.command === 'schedule serve') return serveSchedules(call);
   const schedule = call.command === 'schedule add' ? readNewSchedule(call) : null;
   return answerFrom(call, (stores) => {
-    const book = createScheduleBook(stores);
+    const book = createScheduleBook(stores, createScheduleFiles(call.settings.state));
     return schedule === null ? carryOut(call, book) : add(schedule, book, call);
   });
 }
@@ -53,8 +56,10 @@ async function add(schedule: Schedule, book: ScheduleBook, call: CommandCall): P
     throw new NeverStartError(usageProblem('a schedule with this name exists', name, todo));
   }
   await access(input).catch(() => printText(stderr, `note: ${input} does not exist yet\n`));
-  const state = await stateOf(name, book);
-  const start = state?.isHostAway ? `; to run it, start ${HOSTS} on ${host}` : '';
+  const state = (await book.list()).find((each) => each.schedule?.id === schedule.id);
+  const start = state?.isHostOffline
+    ? `; to run it, start ${HOSTS} on ${host} with the state folder ${settings.state}`
+    : '';
   const nextAt = nextTickAt(cron, tz, Date.now());
   const data = { schedule: addedDocument(schedule), nextAt: new Date(nextAt).toISOString() };
   const done = old === null ? 'added' : 'replaced';
@@ -62,50 +67,71 @@ async function add(schedule: Schedule, book: ScheduleBook, call: CommandCall): P
 }
 
 async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Promise<Answer> {
-  const [name = ''] = args;
+  const [said = ''] = args;
+  const states = await book.list();
   if (command === 'schedule list') {
-    const states = await book.list();
     const data: Document<'schedules'> = { schedules: states.map(scheduleDocument) };
     return { data, text: schedulesText(states, { host: hostname(), now: Date.now() }) };
   }
+  const state = oneOf(states, said);
+  const { name, host, schedule, isHostOffline } = state;
   if (command === 'schedule remove') {
-    const source = (await book.find(name))?.source;
-    if (!(await book.remove(name))) throw unknownSchedule(name);
-    const again = source === undefined ? '' : `; the next start adds it again unless ${source} changes`;
+    if (schedule !== null) await book.remove(schedule);
+    else if (state.isMissing || isHostOffline) await book.forget(state);
+    else throw refused('this schedule is defined on another machine', name, `remove it on ${host}`);
+    const again =
+      schedule?.source !== undefined
+        ? `; the next start adds it again unless ${schedule.source} changes`
+        : schedule === null && !state.isMissing
+          ? `; ${host} lists it again when it is up, unless it is removed there`
+          : '';
     return answerLine({ removed: name }, `${name} is removed; a run in progress finishes${again}`);
   }
-  const state = await stateOf(name, book);
-  if (state === undefined) throw unknownSchedule(name);
-  const { isHostAway, schedule } = state;
-  const { host } = schedule;
-  await book.runNow(schedule);
-  const when = isHostAway
+  if (state.isMissing)
+    throw refused(`definition missing on ${host}`, name, `add it there, or remove it: ${REMOVE} ${name}`);
+  if (state.paused !== null) {
+    const todo = `\`brand-enrich resume ${said}\` allows it again`;
+    throw refused(`it is ${pausedText(state.paused)}`, said, todo);
+  }
+  await book.runNow(state);
+  const when = isHostOffline
     ? `as soon as ${HOSTS} is started on ${host}`
     : `on ${host}; \`brand-enrich schedule list\` shows the result`;
-  return answerLine({ asked: name, isHostUp: !isHostAway, isHostAway }, `${name} runs ${when}`);
+  return answerLine({ asked: name, isHostUp: !isHostOffline }, `${name} runs ${when}`);
 }
 
-async function stateOf(name: string, book: ScheduleBook): Promise<ScheduleState | undefined> {
-  return (await book.list()).find(({ schedule }) => schedule.name === name);
+const REMOVE = 'brand-enrich schedule remove';
+
+/** Throws `NeverStartError` where there is none, or several that it may be. */
+function oneOf(states: readonly ScheduleState[], said: string): ScheduleState {
+  const chosen = chooseSchedule(states, said);
+  if ('name' in chosen) return chosen;
+  const [first] = chosen;
+  if (first === undefined) throw refused('no such schedule', said, '`brand-enrich schedule list` shows them');
+  const names = chosen.map(({ name, host }) => `${name}@${host}`).join(' or ');
+  throw refused('several machines have a schedule with this name', said, `write ${names}`);
 }
 
-function unknownSchedule(name: string): Error {
-  const todo = '`brand-enrich schedule list` shows them';
-  return new NeverStartError(usageProblem('no such schedule', name, todo));
+function refused(what: string, subject: string, todo: string): NeverStartError {
+  return new NeverStartError(usageProblem(what, subject, todo));
 }
 
 function serveSchedules(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const { settings, log, stop } = call;
-    const opened = await openEngineContext(settings, call, releasers);
+    const { settings, log } = call;
+    const { stop, watch, assertNotLost } = stopWithEngine(call.stop, releasers);
+    const stopping = { ...call, stop };
+    const opened = await openEngineContext(settings, stopping, releasers);
+    watch(opened.engine);
     logOpened(opened, false, log);
-    const around = { ...call, ...opened, streams: call, clock: systemClock };
-    const runner = createHostedScheduleRunner({ ...around, daemon: null });
+    const around = { ...stopping, ...opened, streams: call, clock: systemClock };
+    const runner = await createHostedScheduleRunner({ ...around, daemon: null });
     releasers.push(() => runner.stop());
     await runner.start();
     const facts = { host: hostname(), engine: opened.engine.address };
     log.info(facts, "running this machine's schedules");
     await untilAborted(stop);
+    assertNotLost();
     return EXIT.done;
   });
 }
@@ -122,15 +148,15 @@ export function schedulesText(
 }
 
 function scheduleLines(state: ScheduleState, ownHost: string, now: number): string[] {
-  const { schedule, nextAt, isHostAway, isRunning, ended, runs, passed } = state;
-  const { name, cron, tz, host, line, catchesUp, source } = schedule;
+  const { name, host, schedule, isMissing, nextAt, isHostOffline, isRunning, ended, runs, passed } = state;
+  const { paused } = state;
+  const tz = schedule?.tz ?? 'UTC';
   const here = host === ownHost ? ' (this machine)' : '';
   const file = ended?.output ? `, ${ended.output}` : '';
   const lines = [
     name,
-    `  runs     ${line}`,
-    `  when     ${cron} (${tz})${catchesUp ? ', a missed run is made up' : ''}`,
-    `  host     ${host}${here}${isHostAway ? `, not running: start ${HOSTS} there` : ''}`,
+    ...definitionLines(state),
+    `  host     ${host}${here}${isHostOffline && !isMissing ? `, not running: start ${HOSTS} there` : ''}`,
     nextAt === null
       ? '  next     unknown until a schedule runner starts on its host'
       : `  next     ${nextAt < now ? 'was due ' : ''}${zonedTime(nextAt, tz)}`,
@@ -140,13 +166,29 @@ function scheduleLines(state: ScheduleState, ownHost: string, now: number): stri
   ];
   const before = runs.slice(1).map(({ exitCode }) => exitCode);
   if (before.length > 0) lines.push(`  before   exit codes ${before.join(', ')} (newest first)`);
-  if (source !== undefined) lines.push(`  from     ${source}`);
+  if (schedule?.source !== undefined) lines.push(`  from     ${schedule.source}`);
   if (isRunning) lines.push('  now      running');
+  if (paused !== null)
+    lines.push(`  paused   ${pausedText(paused)}; \`brand-enrich resume ${name}\` continues it`);
   if (passed !== null && passed.at > (ended?.startedAt ?? 0)) {
     const { why, dueAt, at } = passed;
     const words =
-      why === 'skipped' ? 'the previous run was still running' : 'no schedule runner was active in time';
+      passed.paused !== undefined
+        ? pausedText(passed.paused)
+        : why === 'skipped'
+          ? 'the previous run was still running'
+          : 'no schedule runner was active in time';
     lines.push(`  ${why.padEnd(8)} ${zonedTime(dueAt ?? at, tz)}: ${words}`);
   }
   return lines;
+}
+
+/** What it runs is known only where it is defined. */
+function definitionLines({ name, host, schedule, isMissing }: ScheduleState): string[] {
+  if (schedule === null)
+    return isMissing
+      ? [`  runs     nothing: definition missing on ${host}; ${REMOVE} ${name} removes it from this list`]
+      : [`  runs     what ${host} defines`];
+  const { line, cron, tz, catchesUp } = schedule;
+  return [`  runs     ${line}`, `  when     ${cron} (${tz})${catchesUp ? ', a missed run is made up' : ''}`];
 }

@@ -1,5 +1,4 @@
 /** `up`: the same parts as the single commands, with a shared engine, service and worker. */
-import { setMaxListeners } from 'node:events';
 import { realpath } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve, sep } from 'node:path';
@@ -8,11 +7,12 @@ import { withDaemonContext } from '../context/daemon-context.js';
 import { EXIT, type ExitCode, throwProblems, usageProblem } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
 import { openDashboard } from '../daemon/dashboard/open-dashboard.js';
-import { openFolders, PLACES } from '../daemon/inbox/inbox-folders.js';
-import { createUploadPlans } from '../daemon/inbox/plan-upload.js';
-import { createUploads } from '../daemon/inbox/uploads.js';
-import { watchInbox } from '../daemon/inbox/watch-inbox.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
+import { openFolders, PLACES } from '../jobs/inbox-folders.js';
+import { createUploadPlans } from '../jobs/plan-upload.js';
+import { createUploads } from '../jobs/uploads.js';
+import { watchInbox } from '../jobs/watch-inbox.js';
+import { runSettingsOf } from '../run/enrich-request.js';
 import type { CommandCall } from './answer.js';
 
 /** The port that Prometheus' exporters of telemetry use by custom. */
@@ -30,11 +30,9 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
   const metricsPort = settings.metricsPort ?? METRICS_PORT;
   const withMetrics = { origins, settings: { ...settings, metricsPort } };
   const ending = new AbortController();
-  const stop = AbortSignal.any([call.stop, ending.signal]);
-  // Each inbox, schedule and run listens to it.
-  setMaxListeners(0, stop);
-  return withDaemonContext(withMetrics, { ...call, stop }, async (context, releasers) => {
-    const { metrics, service, engine, worker, log } = context;
+  const ended = { ...call, stop: AbortSignal.any([call.stop, ending.signal]) };
+  return withDaemonContext(withMetrics, ended, async (context, releasers) => {
+    const { stop, metrics, service, engine, worker, log, stateFolder } = context;
     metrics.watchQueue(service.queueName);
     const outage = () => worker?.worker.outage ?? null;
     // The sign-in link is not for the log.
@@ -42,12 +40,22 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
     const sweeping = await uploads.begin();
     releasers.push(sweeping.stop);
     const received = { uploads, plans: createUploadPlans(context) };
-    const shown = { settings, engine, names: service, inboxes, uploads: received, outage };
+    const asker = worker && { worker: worker.worker, settings: runSettingsOf(settings, service) };
+    const shown = {
+      settings,
+      engine,
+      stateFolder,
+      names: service,
+      inboxes,
+      uploads: received,
+      outage,
+      asker,
+    };
     await openDashboard({ ...shown, log, stderr, stop, releasers });
 
     await context.begin();
     const host = { ...context, settings, load, configFile: call.configFile, daemon: context };
-    const schedules = settings.sample ? null : createHostedScheduleRunner(host);
+    const schedules = settings.sample ? null : await createHostedScheduleRunner(host);
     let stopped: Promise<void> | undefined;
     const stopSchedules = () => {
       stopped ??= schedules?.stop();

@@ -2,9 +2,9 @@
 import { resolve } from 'node:path';
 import { withDaemonContext } from '../context/daemon-context.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
-import { readFolderSettings, settingsFilesOf } from '../daemon/inbox/inbox-folder-settings.js';
-import { openFolders } from '../daemon/inbox/inbox-folders.js';
-import { watchInbox } from '../daemon/inbox/watch-inbox.js';
+import { readFolderSettings, settingsFilesOf } from '../jobs/inbox-folder-settings.js';
+import { openFolders } from '../jobs/inbox-folders.js';
+import { watchInbox } from '../jobs/watch-inbox.js';
 import type { CommandCall } from './answer.js';
 
 /**

@@ -1,7 +1,8 @@
 /** `worker`: lookups for runs elsewhere, until it is stopped. */
-import { readToken } from '../config/secrets.js';
+import { maskAddress } from '../config/address-values.js';
 import { logOpened, openEngineContext, openLookupWorker, watched } from '../context/open-context.js';
-import { accountName, openClients, queueName } from '../context/open-service.js';
+import { openService } from '../context/open-service.js';
+import { stopWithEngine } from '../context/stop-with-engine.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
 import type { CommandCall } from './answer.js';
@@ -9,29 +10,24 @@ import type { CommandCall } from './answer.js';
 /** Works until `stop`; resolves when all answers in flight are recorded. */
 export function runWorker(call: CommandCall): Promise<ExitCode> {
   return withReleasers(async (releasers) => {
-    const { settings, log, stop, graceMs } = call;
-    const token = readToken(settings) ?? '';
-    const context = await openEngineContext(settings, call, releasers);
+    const { settings, log, graceMs } = call;
+    const { stop, watch, assertNotLost } = stopWithEngine(call.stop, releasers);
+    const opened = await openService(settings, log, releasers);
+    const context = await openEngineContext(settings, { ...call, stop }, releasers);
     const { engine, metrics } = context;
+    watch(engine);
     logOpened(context, false, log);
-    const queue = queueName(token, settings.account);
-    metrics.watchQueue(queue);
-    const accounts = new Set<string>();
-    const clientFor = watched(openClients(settings, token, releasers), context);
-    const service = {
-      queueName: queue,
-      clientFor(name: string) {
-        accounts.add(accountName(name, token, settings.account));
-        return clientFor(name);
-      },
-    };
+    metrics.watchQueue(opened.queueName);
+    const service = { ...opened, client: watched(opened.client, context) };
     const worker = openLookupWorker({ engine, service, settings, stateFolder: settings.state, log });
-    metrics.watchWorker(worker, () => accounts);
+    metrics.watchWorker(worker, service.account);
     await worker.start();
-    log.info({ worker: worker.name, engine: engine.address }, 'waiting for chunks');
+    const facts = { worker: worker.name, engine: engine.address, service: maskAddress(service.service) };
+    log.info(facts, 'waiting for chunks');
     await untilAborted(stop);
     log.info({ inFlight: worker.inFlight }, 'stopping: waiting for requests in flight');
     await worker.stop(graceMs(settings.timeoutMs));
+    assertNotLost();
     return EXIT.done;
   });
 }

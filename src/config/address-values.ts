@@ -1,9 +1,11 @@
 /** Addresses among the settings: how they are read and normalised, and how much may be shown. */
+import { isIP } from 'node:net';
+import { hostname } from 'node:os';
 import { nearest } from '../core/nearest.js';
 import { pathBeforeRoutes } from '../lookup/protocol.js';
 import { eachText, matching, oneText, Refusal } from './parse-value.js';
 
-/** null when it is no address, or of another scheme. */
+/** null when it is not an address, or of another scheme. */
 function parseUrl(address: string, scheme: RegExp): URL | null {
   const url = URL.canParse(address) ? new URL(address) : null;
   return url !== null && scheme.test(url.protocol) ? url : null;
@@ -51,6 +53,35 @@ export function isLoopbackHost(host: string): boolean {
   return /^((.*\.)?localhost|::1|\[::1\]|127(\.\d{1,3}){3})$/i.test(host);
 }
 
+/** Names that no public site can have (RFC 6761, 6762 and 8375; `internal`: ICANN, 2024). */
+const PRIVATE_NAME = /^[^.]+$|\.(local|internal|home\.arpa|test)$/i;
+
+/**
+ * Whether a request may name a server of ours so. The page of another site can give its own name
+ * this machine's address (DNS rebinding), but has no address, no private name, and not ours: where
+ * the server listens, or what the settings or the system call it. On loopback, only loopback names
+ * and those of the settings are its own.
+ */
+export function isOwnHost(name: string, listensOn: string, ownNames: readonly string[]): boolean {
+  const asked = name.toLowerCase().replace(/\.$/, '');
+  if (isLoopbackHost(asked) || ownNames.some((own) => own.toLowerCase() === asked)) return true;
+  if (isLoopbackHost(listensOn)) return false;
+  const isAddress = isIP(asked.replace(/^\[(.*)\]$/, '$1')) !== 0;
+  const ours = [listensOn, hostname()].map((each) => each.toLowerCase());
+  return isAddress || PRIVATE_NAME.test(asked) || ours.includes(asked);
+}
+
+/** The origin under which people reach a server of ours: scheme, host and port alone. */
+export const originValue = oneText('URL', (seen) => {
+  const url = parseUrl(seen, HTTP);
+  const write = 'scheme and host alone, for example https://brands.example.com';
+  if (url === null) return new Refusal('an http or https address', write);
+  if (hasCredentials(url)) return new Refusal('an address without credentials', write);
+  if (url.pathname !== '/' || url.search !== '' || url.hash !== '' || url.port === '0')
+    return new Refusal('an address without path or query', write);
+  return url.origin;
+});
+
 /** `embedded`, or the address of Redis or Postgres, which may hold a password. */
 export const engineValue = oneText('ENGINE', (seen) => {
   // Postgres takes an empty host: the socket folder is then in the query.
@@ -59,6 +90,32 @@ export const engineValue = oneText('ENGINE', (seen) => {
   const write = 'embedded, or an address such as redis://localhost:6379 or postgres://localhost:5432/name';
   return new Refusal('an engine', write, nearest(seen, ['embedded']));
 });
+
+/** Modes with which `pg` uses TLS. */
+const TLS_MODES = ['prefer', 'require', 'verify-ca', 'verify-full', 'no-verify'];
+
+/**
+ * The warning for an engine on another machine that others can reach or listen to: Redis without a
+ * password or TLS, PostgreSQL without TLS. null: there is nothing to warn of. Pure.
+ */
+export function openEngineWarning(engine: string): string | null {
+  const url = parseUrl(engine, /^(rediss?|postgres(ql)?):$/);
+  // The address of a socket has no host, or a folder as one.
+  const host = url?.searchParams.get('host') ?? url?.hostname ?? '';
+  if (url === null || host === '' || /^(\/|%2f)/i.test(host) || isLoopbackHost(host)) return null;
+  const { protocol, password, searchParams } = url;
+  const isRedis = protocol.startsWith('redis');
+  const hasTls = isRedis
+    ? protocol === 'rediss:'
+    : TLS_MODES.includes(searchParams.get('sslmode') ?? '') ||
+      /^(true|1)$/.test(searchParams.get('ssl') ?? '');
+  const lacks = [...(isRedis && password === '' ? ['a password'] : []), ...(hasTls ? [] : ['TLS'])];
+  if (lacks.length === 0) return null;
+  const todo = isRedis
+    ? 'use rediss://USER:PASSWORD@HOST:PORT, or a network that nobody else can reach'
+    : 'add sslmode=verify-full to its address, or use a network that nobody else can reach';
+  return `the engine is on another host without ${lacks.join(' and ')}: whoever writes to it can spend the quota and change results; ${todo}`;
+}
 
 /** A host name or IP address, without port. */
 export const hostValue = matching(

@@ -54,7 +54,7 @@ export const delimiterValue = oneText('CHARACTER', (seen) => {
 
 const COMMON_ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1', 'latin1'];
 
-/** Names that iconv-lite knows and that are no encodings of text files. */
+/** Names that iconv-lite knows and that are not encodings of text files. */
 const NOT_OF_FILES = ['base64', 'hex', 'binary'];
 
 /** Any name that iconv-lite can decode a text file with. */

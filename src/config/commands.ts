@@ -33,7 +33,10 @@ const TRANSFER = {
   [EXIT.interrupted]: 'interrupted',
 };
 
-const RUN: CommandArgument = { name: 'RUN', description: 'id of the run; status lists them' };
+const RUN: CommandArgument = {
+  name: 'RUN',
+  description: 'id of a run, or the name of a file or schedule; status lists them',
+};
 
 const SCHEDULE: CommandArgument = { name: 'NAME', description: 'the name of a schedule' };
 
@@ -136,24 +139,28 @@ const TABLE = {
   status: { summary: 'show runs, queue, quota and budget', examples: { 'status --json': 'for programs' } },
   pause: {
     argument: { ...RUN, isOptional: true },
-    summary: 'pause all spending on this engine, or one run',
-    notes: ['Requests in flight finish, and their answers are stored. A paused run waits.'],
+    summary: 'pause all spending on this engine, or one run, file or schedule',
+    notes: [
+      'Requests in flight finish, and their answers are stored. What is paused stays paused through restarts,',
+      'until it is resumed.',
+    ],
     examples: {
       pause: 'at once, for every run',
       'pause r-20260114-7f3a': 'one run; the others continue',
+      'pause nightly': 'a schedule: its due times are skipped',
     },
   },
   resume: {
     argument: { ...RUN, isOptional: true },
-    summary: 'allow spending on this engine again, or resume one run',
+    summary: 'allow spending on this engine again, or resume one run, file or schedule',
     examples: {
-      resume: 'all runs continue, except those that were paused by id',
+      resume: 'all runs continue, except those that were paused by id or name',
       'resume r-20260114-7f3a': 'one run',
     },
   },
   cancel: {
     argument: RUN,
-    summary: 'cancel one run: it sends no further requests',
+    summary: 'cancel one run or file: it sends no further requests, also after a restart',
     examples: { 'cancel r-20260114-7f3a': 'its paid answers stay stored' },
   },
   'ledger show': {
@@ -163,6 +170,23 @@ const TABLE = {
   'ledger observe': {
     summary: "correct the account with the figures from the service's website",
     examples: { 'ledger observe --usage 1234': '1,234 requests of this period are used' },
+  },
+  'ledger check': {
+    argument: {
+      name: 'IDENTIFIER',
+      description: 'what to look up if the newest run deferred nothing, such as acme.com or ticker:ACME',
+      isOptional: true,
+    },
+    summary: 'look up the first deferred identifier, beyond the limit, to see whether the quota was raised',
+    exits: {
+      [EXIT.credentials]: 'the service refused the credentials',
+      [EXIT.limit]: 'spending is paused, or the account was checked less than an hour ago',
+    },
+    notes: ['One request, at most one an hour. It says its highest price first, and keeps the answer.'],
+    examples: {
+      'ledger check': 'what the newest run would have asked for next',
+      'ledger check acme.com': 'after a run without deferred rows',
+    },
   },
   'ledger reset': {
     summary: 'forget the account and its spending',
@@ -247,7 +271,7 @@ const TABLE = {
   'schedule serve': {
     summary: "run this machine's schedules at their times, until stopped",
     exits: STAYING,
-    examples: { 'schedule serve': 'with the token from BRAND_API_TOKEN' },
+    examples: { 'schedule serve': 'with the service and token of BRAND_API_URL and BRAND_API_TOKEN' },
   },
   init: {
     summary: 'ask for address, token file, plan and engine, try them at no cost, and write a config file',
@@ -288,6 +312,7 @@ const TABLE = {
         'notice',
         'error',
         'ledger',
+        'ledger-check',
         'ledger-reset',
         'answers',
         'forgotten',
@@ -323,7 +348,7 @@ export const COMMANDS: Readonly<Record<keyof typeof TABLE, Command>> = TABLE;
 
 /** First words of commands that have two. */
 export const COMMAND_FAMILIES: Readonly<Record<string, string>> = {
-  ledger: 'show or correct the account: show, observe, reset',
+  ledger: 'show or correct the account: show, observe, check, reset',
   outcomes: 'manage stored answers: stats, forget, purge',
   engine: 'manage the engine: status, stop, export, import',
   schedule: 'run files at set times: add, list, remove, run-now, serve',

@@ -15,7 +15,7 @@ const GROUPS: readonly SettingGroup[] = [
   'Output',
   'Engine',
 ];
-/** A program asks nobody, and does its lookups itself. */
+/** A program has no person to ask, and does its lookups itself. */
 const NOT_OF_PROGRAMS: readonly SettingName[] = ['confirmAbove', 'yes', 'worker'];
 
 /** Settings that an option of a program can set, by the option's name. */

@@ -7,8 +7,9 @@ import { dirname, resolve } from 'node:path';
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
 import { findJsonFault, withoutComments } from '../core/json-text.js';
 import { didYouMean, nearest } from '../core/nearest.js';
+import { type Phrase, phrase } from '../core/phrase.js';
 import { readPlainFileSync } from '../core/plain-file.js';
-import { systemWords } from '../core/system-error.js';
+import { isErrorCode, systemWords } from '../core/system-error.js';
 import { maskAddress } from './address-values.js';
 import { quote, Refusal } from './parse-value.js';
 import { type CommandName, type Setting, type Surroundings, splitText } from './setting.js';
@@ -35,7 +36,7 @@ export interface ConfigFile {
 /**
  * Reads the file of `--config` or `BRAND_ENRICH_CONFIG`, else `brand-enrich.config.json` in the
  * working folder, else null. Throws `NeverStartError` (`usage-invalid`) when a file that was named
- * is not there, or when it is not a JSON object.
+ * is not there, when one that was not belongs to another user, or when it is not a JSON object.
  */
 export function readConfigFile({
   flags,
@@ -45,13 +46,16 @@ export function readConfigFile({
   const named = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
   const path = resolve(folder, typeof named === 'string' ? named : CONFIG_FILE);
   try {
-    return parseConfigFile(path, readPlainFileSync(path));
+    // It decides where the token goes, and in a folder of many anybody could have put it there.
+    return parseConfigFile(path, readPlainFileSync(path, { isFound: named === undefined }));
   } catch (error) {
     if (error instanceof NeverStartError) throw error;
-    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT';
-    if (isMissing && named === undefined) return null;
+    if (named === undefined && isErrorCode(error, 'ENOENT')) return null;
     throw unusable('the config file cannot be read', `${path} (${systemWords(error)})`, {
-      todo: 'name a readable file with --config, or omit it',
+      todo:
+        named === undefined
+          ? phrase`name it with ${{ setting: 'config' }} if you trust it, or work in another folder`
+          : phrase`name a readable file with ${{ setting: 'config' }}, or omit it`,
       cause: error,
     });
   }
@@ -79,7 +83,7 @@ export function parseConfigFile(path: string, text: string): ConfigFile {
   });
 }
 
-function unusable(what: string, subject: string, rest: { todo: string; cause?: unknown }): NeverStartError {
+function unusable(what: string, subject: string, rest: { todo: Phrase; cause?: unknown }): NeverStartError {
   return new NeverStartError({ code: 'usage-invalid', what, subject, ...rest });
 }
 

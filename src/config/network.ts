@@ -3,6 +3,7 @@ import { X509Certificate } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import { decodedPart, type Network, type ProxyServer } from '../core/connector.js';
 import { NeverStartError } from '../core/errors.js';
+import { type Phrase, phrase } from '../core/phrase.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { keepSecret } from '../core/secrets.js';
 import { systemWords } from '../core/system-error.js';
@@ -78,20 +79,20 @@ const CERTIFICATE = /-----BEGIN (?:TRUSTED |X509 )?CERTIFICATE-----[\s\S]+?-----
 
 /** The certificates of a file in PEM, without the rest of the file. */
 function readCertificates(path: string): string {
-  const refuse = (what: string, subject: string, todo: string, cause?: unknown) =>
+  const refuse = (what: string, subject: Phrase, todo: string, cause?: unknown) =>
     new NeverStartError({ code: 'usage-invalid', what, subject, todo, cause });
   let text: string;
   try {
     text = readPlainFileSync(path);
   } catch (error) {
-    const subject = `--ca-file ${path} (${systemWords(error)})`;
+    const subject = phrase`${{ setting: 'caFile' }} ${path} (${systemWords(error)})`;
     throw refuse('the file of certificates cannot be read', subject, 'name a readable file', error);
   }
   const found = text.match(CERTIFICATE) ?? [];
   const wrong = found.findIndex((pem) => !isCertificate(pem));
   if (found.length > 0 && wrong === -1) return `${found.join('\n')}\n`;
   const what = found.length === 0 ? 'the file has no certificate in PEM' : 'a certificate cannot be read';
-  const subject = `--ca-file ${path}${found.length === 0 ? '' : `, number ${wrong + 1}`}`;
+  const subject = phrase`${{ setting: 'caFile' }} ${path}${found.length === 0 ? '' : `, number ${wrong + 1}`}`;
   const todo =
     'name a text file with BEGIN CERTIFICATE and END CERTIFICATE around each; `openssl x509 -inform der` converts a binary file';
   throw refuse(what, subject, todo);

@@ -1,4 +1,4 @@
-/** The settings of a process and of the commands that are no run. */
+/** The settings of a process and of the commands other than runs. */
 import { isAbsolute, join } from 'node:path';
 import {
   collectorValue,
@@ -6,6 +6,7 @@ import {
   hostValue,
   mailAddress,
   mailAddresses,
+  originValue,
   proxyValue,
   smtpValue,
   webhookValue,
@@ -240,6 +241,10 @@ export const PROCESS_SETTINGS = {
   ),
   dashboardHost: dashboard('--dashboard-host', hostValue, '127.0.0.1').describe(
     'address to serve it on; other than loopback, a password is required',
+  ),
+  dashboardUrl: dashboard('--dashboard-url', originValue).describe(
+    'where people reach it, if not there: for links; https makes its cookies secure, and its host name is allowed',
+    { secrecy: 'address', note: 'where it listens' },
   ),
   dashboardPassword: dashboard(null, dashboardPasswordValue).describe(
     'password of the dashboard; no flag, because others can see command lines',

@@ -25,12 +25,13 @@ import { tokenValue } from './secrets.js';
 import { type CommandName, linesOf } from './setting.js';
 
 const RUNNING: readonly CommandName[] = ['run', 'watch', 'up', 'config'];
-const WORKING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'config'];
-const LEDGER: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
+const WORKING: readonly CommandName[] = ['run', 'watch', 'worker', 'up', 'ledger check', 'config'];
+const LEDGER: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger check', 'ledger reset'];
 const ACCOUNT: readonly CommandName[] = [
   'run',
   'watch',
   'worker',
+  'schedule serve',
   'up',
   'status',
   ...LEDGER,
@@ -47,7 +48,7 @@ const asking = linesOf('Money', ['run', 'config']);
 const spending = linesOf('Money', RUNNING);
 const limiting = linesOf('Limits', RUNNING);
 const working = linesOf('Limits', WORKING);
-const money = linesOf('Money', ['run', 'watch', 'up', 'status', 'init', 'config']);
+const money = linesOf('Money', ['run', 'watch', 'up', 'status', 'ledger check', 'init', 'config']);
 const output = linesOf('Output', RUNNING);
 
 export const RUN_SETTINGS = {
@@ -120,7 +121,7 @@ export const RUN_SETTINGS = {
     { commands: RUNNING, note: 'the service decides' },
   ),
   ownDomain: service('--own-domain', domainValue).describe(
-    "the service's own brand: looking it up is free and shows quota and usage",
+    "the service's own domain: looking it up shows quota and usage, free once that is proven",
     { commands: ['run', 'watch', 'serve', 'up', 'init', 'config'] },
   ),
   timeoutMs: sending('--timeout', duration('1ms', '1h'), '40s').describe(
@@ -183,7 +184,9 @@ export const RUN_SETTINGS = {
     'look up N identifiers first, spread over the file, show the results, and ask whether to continue',
     { isFlagOnly: true, note: 'all at once' },
   ),
-  yes: asking('--yes', yesOrNo).describe('do not ask', { commands: ['run', 'init', 'config'] }),
+  yes: asking('--yes', yesOrNo).describe('do not ask', {
+    commands: ['run', 'ledger check', 'init', 'config'],
+  }),
   dryRun: asking('--dry-run', yesOrNo).describe('the same as plan: nothing is spent or written', {
     isMain: true,
     commands: ['run'],

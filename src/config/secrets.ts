@@ -1,5 +1,6 @@
 /** The token, the secret of webhooks, the dashboard's password. No message quotes one. */
 import { NeverStartError } from '../core/errors.js';
+import { phrase } from '../core/phrase.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { keepSecret } from '../core/secrets.js';
 import { systemWords } from '../core/system-error.js';
@@ -43,7 +44,8 @@ export const dashboardPasswordValue = oneText('PASSWORD', (seen) => {
 interface Source {
   readonly kind: ValueKind<string>;
   readonly variable: string;
-  readonly flag: string;
+  /** Its setting; that of its file has `File` after it. */
+  readonly key: string;
   /** What its file is called. */
   readonly file: string;
   /** The message for an invalid one. */
@@ -59,7 +61,7 @@ export function readToken(settings: Readonly<Record<'token' | 'tokenFile', strin
   const token = readSecret(settings.token, settings.tokenFile, {
     kind: tokenValue,
     variable: 'BRAND_API_TOKEN',
-    flag: '--token-file',
+    key: 'token',
     file: 'token file',
     wrong: 'its content (not shown) is not a token',
   });
@@ -74,7 +76,7 @@ export function readNotifySecret(
   return readSecret(settings.notifySecret, settings.notifySecretFile, {
     kind: notifySecretValue,
     variable: 'BRAND_ENRICH_NOTIFY_SECRET',
-    flag: '--notify-secret-file',
+    key: 'notifySecret',
     file: 'file of the secret',
     wrong: 'its content (not shown) is not a secret',
   });
@@ -93,7 +95,7 @@ export function readDashboardPassword(settings: {
   const password = readSecret(settings.dashboardPassword, settings.dashboardPasswordFile, {
     kind: dashboardPasswordValue,
     variable: 'BRAND_ENRICH_DASHBOARD_PASSWORD',
-    flag: '--dashboard-password-file',
+    key: 'dashboardPassword',
     file: 'file of the password',
     wrong: 'its content (not shown) cannot be used as a password',
   });
@@ -101,8 +103,8 @@ export function readDashboardPassword(settings: {
   throw new NeverStartError({
     code: 'usage-invalid',
     what: 'a dashboard outside loopback needs a password',
-    subject: `--dashboard-host ${settings.dashboardHost}`,
-    todo: 'set BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file, or use host 127.0.0.1',
+    subject: phrase`${{ set: { dashboardHost: settings.dashboardHost } }}`,
+    todo: phrase`set BRAND_ENRICH_DASHBOARD_PASSWORD or ${{ setting: 'dashboardPasswordFile' }}, or use host 127.0.0.1`,
   });
 }
 
@@ -121,7 +123,7 @@ function readSecret(given: string | null, path: string | null, source: Source): 
 }
 
 /** The file's text without a byte order mark. */
-function readSecretFile(path: string, { kind, file, flag, variable }: Source): string {
+function readSecretFile(path: string, { kind, file, key, variable }: Source): string {
   try {
     return readPlainFileSync(path).replace(/^\uFEFF/, '');
   } catch (error) {
@@ -134,7 +136,7 @@ function readSecretFile(path: string, { kind, file, flag, variable }: Source): s
       code: kind === tokenValue ? 'usage-token-missing' : 'usage-invalid',
       what: `the ${file} cannot be read`,
       subject: `${maskTokenPath(path)} (${systemWords(reason)})`,
-      todo: `give a readable file with ${flag}, or set ${variable}`,
+      todo: phrase`give a readable file with ${{ setting: `${key}File` }}, or set ${variable}`,
     });
   }
 }

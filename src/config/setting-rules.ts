@@ -3,6 +3,7 @@
  * needs. Pure: settings and origins in, settings and problems out.
  */
 import { type ErrorCode, type Problem, usageProblem } from '../core/errors.js';
+import { type Phrase, phrase } from '../core/phrase.js';
 import { findUnknownField } from '../lookup/known-fields.js';
 import { isLoopbackUrl, maskOrigin } from './address-values.js';
 import { isPositiveDecimal, quote } from './parse-value.js';
@@ -61,7 +62,13 @@ function settleOverage({ settings, origins, problems }: Draft): void {
       origins.overageBudget = origins.plan;
     } else {
       const todo = 'a free plan has no overage: omit one';
-      problems.push(usageProblem(CONTRADICTION, '--plan free with --overage-budget', todo));
+      problems.push(
+        usageProblem(
+          CONTRADICTION,
+          phrase`${{ set: { plan: 'free' } }} with ${{ setting: 'overageBudget' }}`,
+          todo,
+        ),
+      );
     }
   } else if (settings.plan === null && hasBudget) {
     settings.plan = 'paid';
@@ -74,11 +81,16 @@ function settleOverage({ settings, origins, problems }: Draft): void {
 /** The sample brings its own service and engine: environment and config file do not set them. */
 function isolateSample({ settings, origins, problems }: Draft): void {
   if (!settings.sample) return;
-  const replaced = { engine: '--engine', baseUrl: '--base-url', token: 'a token', tokenFile: '--token-file' };
-  for (const [name, flag] of Object.entries(replaced) as [keyof typeof replaced, string][]) {
+  const replaced = {
+    engine: phrase`${SAMPLE} with ${{ setting: 'engine' }}`,
+    baseUrl: phrase`${SAMPLE} with ${{ setting: 'baseUrl' }}`,
+    token: phrase`${SAMPLE} with a token`,
+    tokenFile: phrase`${SAMPLE} with ${{ setting: 'tokenFile' }}`,
+  };
+  for (const [name, both] of Object.entries(replaced) as [keyof typeof replaced, Phrase][]) {
     if (origins[name] === 'flag') {
-      const todo = '--sample has its own service and engine: omit one';
-      problems.push(usageProblem(CONTRADICTION, `--sample with ${flag}`, todo));
+      const todo = phrase`${SAMPLE} has its own service and engine: omit one`;
+      problems.push(usageProblem(CONTRADICTION, both, todo));
     }
     if (name === 'engine') settings.engine = 'embedded';
     else settings[name] = null;
@@ -100,18 +112,30 @@ export function findFieldProblems(
   });
 }
 
-const NEEDS_SERVICE: readonly CommandName[] = ['run', 'watch', 'up', 'outcomes forget'];
-const NEEDS_TOKEN: readonly CommandName[] = ['run', 'watch', 'worker', 'up'];
+const NEEDS_TOKEN: readonly CommandName[] = [
+  'run',
+  'watch',
+  'worker',
+  'schedule serve',
+  'up',
+  'ledger check',
+];
+const NEEDS_SERVICE: readonly CommandName[] = [...NEEDS_TOKEN, 'outcomes forget'];
 const NEEDS_ACCOUNT: readonly CommandName[] = ['ledger show', 'ledger observe', 'ledger reset'];
 const HAS_SAMPLE: readonly CommandName[] = ['run', 'watch', 'up'];
 
+const SAMPLE = { setting: 'sample' };
+const OUTPUT = { setting: 'output', shell: '-o' };
+/** Where a command takes the service and its token from. */
+export const SERVICE_ADDRESS = { setting: 'baseUrl', shell: 'BRAND_API_URL or --base-url' };
+export const TOKEN = { setting: 'token', shell: 'BRAND_API_TOKEN' };
 const CONTRADICTION = 'these flags contradict each other';
-const USE_HTTPS = 'use https, or allow plain http with --allow-http';
+const USE_HTTPS = phrase`use https, or allow plain http with ${{ setting: 'allowHttp' }}`;
 
 function findBroken(settings: Settings, { command, isUnread }: Found): Problem[] {
   const { sample, output, errors, report, baseUrl, notifyUrl } = settings;
   const problems: Problem[] = [];
-  const add = (what: string, subject: string, todo: string, code: ErrorCode = 'usage-invalid') =>
+  const add = (what: Phrase, subject: Phrase, todo: Phrase, code: ErrorCode = 'usage-invalid') =>
     problems.push({ code, what, subject, todo });
   const files = [output, errors, report].filter((file) => file !== null);
   const isPlain = (address: string | null): address is string =>
@@ -123,29 +147,37 @@ function findBroken(settings: Settings, { command, isUnread }: Found): Problem[]
   const needs = (commands: readonly CommandName[]) => !sample && (commands.includes(command) || needsAccount);
   if (!settings.worker && sample) {
     const todo = 'no other process could do the lookups: omit one';
-    add(CONTRADICTION, '--no-worker with --sample', todo);
+    add(CONTRADICTION, phrase`${{ set: { worker: false } }} with ${SAMPLE}`, todo);
   }
   if (output === '-' && settings.json)
-    add(CONTRADICTION, '-o - with --json', 'only one of them can use standard output: give a file with -o');
+    add(
+      CONTRADICTION,
+      phrase`${OUTPUT} - with ${{ setting: 'json' }}`,
+      phrase`only one of them can use standard output: give a file with ${OUTPUT}`,
+    );
   if (settings.waterfall && settings.columns.length === 1)
-    add(CONTRADICTION, '--waterfall with one --column', 'give the next columns too, or omit it');
+    add(
+      CONTRADICTION,
+      phrase`${{ setting: 'waterfall' }} with one ${{ setting: 'column' }}`,
+      'give the next columns too, or omit it',
+    );
   if (new Set(files).size < files.length)
     add(CONTRADICTION, 'the same file for two outputs', 'use a different file for each');
   if (isPlain(baseUrl)) add('the token could be intercepted', baseUrl, USE_HTTPS, 'usage-insecure');
   if (isPlain(notifyUrl))
     add('notifications could be intercepted', maskOrigin(notifyUrl), USE_HTTPS, 'usage-insecure');
   if (needs(NEEDS_SERVICE) && !isGiven('baseUrl')) {
-    const orSample = HAS_SAMPLE.includes(command) ? '; --sample needs neither' : '';
-    const todo = `set BRAND_API_URL or --base-url${orSample}`;
-    add('no service address was given', '--base-url', todo, 'usage-service-missing');
+    const orSample = HAS_SAMPLE.includes(command) ? phrase`; ${SAMPLE} needs neither` : '';
+    const todo = phrase`set ${SERVICE_ADDRESS}${orSample}`;
+    add('no service address was given', phrase`${{ setting: 'baseUrl' }}`, todo, 'usage-service-missing');
   }
   if (needs(NEEDS_TOKEN) && !isGiven('token', 'tokenFile')) {
-    const orAccount = needsAccount ? ', or set --account' : '';
-    const todo = `set it, or give a file that holds it with --token-file${orAccount}`;
-    add('no token was given', 'BRAND_API_TOKEN', todo, 'usage-token-missing');
+    const orAccount = needsAccount ? phrase`, or set ${{ setting: 'account' }}` : '';
+    const todo = phrase`set it, or give a file that holds it with ${{ setting: 'tokenFile' }}${orAccount}`;
+    add('no token was given', phrase`${TOKEN}`, todo, 'usage-token-missing');
   }
   if (settings.statement && !isGiven('accounts')) {
-    const todo = 'give their file with --accounts FILE; the demo account keeps no usage';
+    const todo = phrase`give their file with ${{ choose: 'accounts', example: 'FILE' }}; the demo account keeps no usage`;
     add('no accounts for a statement', '--statement', todo);
   }
   if (settings.month !== null && !settings.statement)
@@ -153,7 +185,7 @@ function findBroken(settings: Settings, { command, isUnread }: Found): Problem[]
   if (command === 'ledger observe' && !isGiven('observedUsage', 'observedQuota'))
     add('no figures were given', 'ledger observe', 'give --usage N, --quota N or both');
   if (settings.notifyEmail.length > 0 && !isGiven('smtpUrl')) {
-    const todo = 'set --smtp-url smtp://HOST:PORT, or BRAND_ENRICH_SMTP_URL';
+    const todo = phrase`set ${{ choose: 'smtpUrl', example: 'smtp://HOST:PORT' }}, or BRAND_ENRICH_SMTP_URL`;
     add('no mail server was given', '--notify-email', todo);
   }
   return problems;

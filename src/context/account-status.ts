@@ -2,12 +2,14 @@
 import type { Settings } from '../config/settings.js';
 import { costOf, requestsFor } from '../core/decimal.js';
 import { countOf, countText } from '../core/figures.js';
+import { isProcessGone } from '../core/process-identity.js';
 import type { Engine } from '../engine/engine.js';
+import { type JudgedBudget, judgeAccount, judgeBudget } from '../facts/judge-account.js';
 import type { LedgerState } from '../ledger/ledger.js';
-import { capOf, limitOf } from '../ledger/policy.js';
-import { type BudgetState, budgetStateOf, type Projection, projectPeriodEnd } from '../ledger/projection.js';
+import { capOf, holdOf } from '../ledger/policy.js';
+import { type Projection, projectPeriodEnd } from '../ledger/projection.js';
 import type { AccountNames } from '../run/enrich-request.js';
-import { isAlive, type RunRecord } from '../stores/run-store.js';
+import { isAlive, type Pause, type RunRecord } from '../stores/run-store.js';
 
 export type AccountStatus = Awaited<ReturnType<typeof readAccountStatus>>;
 
@@ -20,11 +22,11 @@ export interface GivenTerms extends Pick<Settings, 'plan' | 'overageBudget' | 'o
 export function termsOf(
   account: string,
   ledger: Pick<LedgerState, 'now' | 'overage' | 'quotaCap'>,
-  runs: readonly Pick<RunRecord, 'settings' | 'status' | 'beatAt'>[],
+  runs: readonly Pick<RunRecord, 'settings' | 'status' | 'heartbeatAt'>[],
   given: GivenTerms,
 ): Pick<LedgerState, 'overage' | 'quotaCap'> & Pick<Settings, 'plan'> {
   const ofAccount = runs.filter(({ settings }) => settings.account === account);
-  const planOf = ({ plan }: RunRecord['settings']) => (plan === 'unsaid' ? null : plan);
+  const planOf = ({ plan }: RunRecord['settings']) => (plan === 'unspecified' ? null : plan);
   const live = ofAccount.find((run) => isAlive(run, ledger.now));
   if (live) return { plan: planOf(live.settings), overage: ledger.overage, quotaCap: ledger.quotaCap };
   const [newest] = ofAccount;
@@ -36,6 +38,9 @@ export function termsOf(
   return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
 }
 
+/** At most so many other accounts are looked at: whoever can write to the engine names them. */
+const OTHERS_READ = 50;
+
 /** `queueCounts`: chunks by state. `names` null: no account is set. Throws as the engine does. */
 export async function readAccountStatus(
   engine: Engine,
@@ -44,8 +49,9 @@ export async function readAccountStatus(
   terms: GivenTerms,
   runsShown: number,
 ) {
-  const [runs, seen, queue, outcomes] = await Promise.all([
+  const [runs, pauses, seen, queue, outcomes] = await Promise.all([
     engine.runs.list(runsShown),
+    engine.runs.pauses(),
     names && engine.ledger.show(names.account),
     names && queueCounts(names.queueName),
     engine.outcomes.stats(),
@@ -54,8 +60,12 @@ export async function readAccountStatus(
   const ledger = seen && held && { ...seen, overage: held.overage, quotaCap: held.quotaCap };
   const { overagePrice: price } = terms;
   const budget =
-    ledger && held && budgetStateOf(ledger, { plan: held.plan, budget: costOf(held.overage, price), price });
-  const limit = ledger && limitOf(ledger);
+    ledger && held && judgeBudget(ledger, { plan: held.plan, budget: costOf(held.overage, price), price });
+  const alive = runs.filter(({ status }) => status === 'running').map((run) => run.settings.account);
+  const others = [...new Set(alive.filter((each) => each !== names?.account))].slice(0, OTHERS_READ);
+  // An account of others that cannot be read hides nothing of our own.
+  const states = await Promise.all(others.map((each) => engine.ledger.show(each).catch(() => undefined)));
+  const clock = seen ?? states[0] ?? (runs[0] && (await engine.ledger.show(runs[0].settings.account)));
   return {
     engine: engine.kind,
     address: engine.address,
@@ -63,14 +73,32 @@ export async function readAccountStatus(
     warnings: engine.warnings,
     account: names?.account ?? null,
     ledger,
-    limit,
-    projection: ledger && projectPeriodEnd(ledger, limit),
+    /** null: neither account nor runs say it. */
+    plan: held?.plan ?? null,
+    projection: ledger && projectPeriodEnd(ledger, judgeAccount(ledger).limit),
     budget,
     queue,
     outcomes,
-    /** Newest first. */
+    /** Those that are alive first, then the newest. */
     runs: runs as readonly RunRecord[],
+    /** By the engine's clock, which dates runs; this machine's may differ a lot. */
+    storeNow: clock?.now ?? Date.now(),
+    gone: goneAmong(runs),
+    otherHolds: new Map(others.map((each, at) => [each, holdBy(states[at])])),
+    /** Of files, commands and schedules, the oldest first. */
+    pauses: pauses as readonly Pause[],
   };
+}
+
+const holdBy = (state: LedgerState | undefined) => (state ? holdOf(state) : null);
+
+/** The ids of those that are recorded as running and whose process has ended on this machine. */
+export function goneAmong(
+  runs: readonly Pick<RunRecord, 'id' | 'status' | 'settings'>[],
+): ReadonlySet<string> {
+  const isGone = ({ status, settings }: Pick<RunRecord, 'status' | 'settings'>) =>
+    status === 'running' && settings.process !== undefined && isProcessGone(settings.process);
+  return new Set(runs.filter(isGone).map(({ id }) => id));
 }
 
 /** Half a day is worth saying, an hour is not. */
@@ -99,7 +127,7 @@ export function limitText(state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overa
 }
 
 /** The line of `status` about the overage budget. */
-export function budgetText(budget: BudgetState): string {
+export function budgetText(budget: JudgedBudget): string {
   const { used, left, overageRequests, price, quotaCap, requestsAllowed, requestsLeft } = budget;
   const rest =
     quotaCap === null

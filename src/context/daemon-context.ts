@@ -8,6 +8,8 @@ import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
 import { logOpened, type OpenedContext, openContext, openState } from './open-context.js';
 import type { CommandContext } from './open-stores.js';
+import { proveOwnDomain } from './prove-own-domain.js';
+import { stopWithEngine } from './stop-with-engine.js';
 
 export interface DaemonContext extends Omit<OpenedContext, 'openWorker'> {
   readonly loaded: LoadedSettings;
@@ -17,25 +19,38 @@ export interface DaemonContext extends Omit<OpenedContext, 'openWorker'> {
   readonly begin: () => Promise<void>;
 }
 
-/** Runs `action` in an open context and closes it. Throws what opening throws. */
+/**
+ * Runs `action` in an open context and closes it. Throws what opening throws, and why the engine
+ * was lost meanwhile, which stops the action.
+ */
 export function withDaemonContext<T>(
   loaded: LoadedSettings,
   command: Pick<CommandContext, 'stdin' | 'stdout' | 'log' | 'stop' | 'graceMs'>,
   action: (context: DaemonContext, releasers: Releasers) => Promise<T>,
 ): Promise<T> {
   return withReleasers(async (releasers) => {
-    const { log, stop } = command;
+    const { log } = command;
     const { settings } = loaded;
+    const ending = stopWithEngine(command.stop, releasers);
+    const { stop } = ending;
     if (settings.sample)
       log.warn('sample data: brands come from the built-in catalogue; nothing is sent to a service');
-    const state = await openState(settings, command, releasers);
-    const context = await openContext(settings, state, command, releasers);
+    const stopping = { ...command, stop };
+    const state = await openState(settings, stopping, releasers);
+    const context = await openContext(settings, state, stopping, releasers);
+    ending.watch(context.engine);
     logOpened(context, settings.sample, log);
     const graceMs = graceFromSignal(stop, context.graceMs);
     const worker = settings.worker ? shareWorker(context.openWorker) : null;
     if (worker !== null) stopAtSignal(worker.worker, { stop, graceMs }, releasers);
-    const begin = async () => worker?.worker.start();
-    return action({ ...context, loaded, worker, begin, graceMs }, releasers);
+    const begin = async () => {
+      await worker?.worker.start();
+      if (worker !== null && !settings.sample)
+        void proveOwnDomain({ ...context, settings, worker: worker.worker });
+    };
+    const result = await action({ ...context, loaded, worker, begin, graceMs }, releasers);
+    ending.assertNotLost();
+    return result;
   });
 }
 

@@ -1,10 +1,16 @@
 /** Metrics of a process. Dashboards rely on names, units and labels; nothing served is secret. */
-import { createServer } from 'node:http';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { isOwnHost } from '../config/address-values.js';
 import { succeeds, withinDeadline } from '../core/lifecycle.js';
-import { type HttpListener, type ListenAddress, listenHttp } from '../core/listen-http.js';
+import {
+  createGuardedServer,
+  type HttpListener,
+  type ListenAddress,
+  listenHttp,
+} from '../core/listen-http.js';
+import { phrase } from '../core/phrase.js';
 import type { ChunkCounts } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf, roomOf } from '../ledger/policy.js';
@@ -14,15 +20,15 @@ import type { LookupWorker } from '../worker/lookup-worker.js';
 
 export type MetricsRegistry = ReturnType<typeof createMetrics>;
 
-/** All meanings of an answer, so that each is there from the start, with 0. */
-const OUTCOMES: Readonly<Record<Meaning['type'], true>> = {
-  matched: true,
-  not_found: true,
-  failed: true,
-  wasted: true,
-  unavailable: true,
-  credentials: true,
-  refused: true,
+/** Labels of all meanings of an answer, so that each is there from the start, with 0. */
+const OUTCOMES: Readonly<Record<Meaning['type'], string>> = {
+  matched: 'matched',
+  not_found: 'not_found',
+  failed: 'failed',
+  unusable: 'wasted',
+  unavailable: 'unavailable',
+  credentials: 'credentials',
+  refused: 'refused',
 };
 /** Seconds: from a cached answer to a live crawl of 30 s, and the default time-out of 40 s. */
 const BUCKETS = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20, 30, 40];
@@ -34,7 +40,7 @@ export function createMetrics() {
   const registry = new Registry();
   const registers = [registry];
   let worker: Pick<LookupWorker, 'inFlight' | 'outage' | 'ledgerState'> | null = null;
-  let accounts: () => Iterable<string> = () => [];
+  let account: string | null = null;
   let readDepth: (() => Promise<ChunkCounts>) | null = null;
   collectDefaultMetrics({ register: registry });
   const lookups = new Counter({
@@ -43,7 +49,7 @@ export function createMetrics() {
     labelNames: ['outcome'] as const,
     registers,
   });
-  for (const outcome of Object.keys(OUTCOMES)) lookups.inc({ outcome }, 0);
+  for (const outcome of Object.values(OUTCOMES)) lookups.inc({ outcome }, 0);
   const billed = new Counter({
     name: 'brand_enrich_billed_total',
     help: 'Requests that were or may have been billed',
@@ -69,11 +75,9 @@ export function createMetrics() {
     });
   const gaugeOfAccounts = (name: string, help: string, read: (state: LedgerState) => number | null) =>
     gauge(name, help, ['account'], (each) => {
-      for (const account of accounts()) {
-        const state = worker?.ledgerState(account) ?? null;
-        const value = state && read(state);
-        if (value !== null) each.set({ account }, value);
-      }
+      const state = worker?.ledgerState() ?? null;
+      const value = state && read(state);
+      if (value !== null && account !== null) each.set({ account }, value);
     });
   gauge('in_flight', 'Requests under way in this process', [], (each) => each.set(worker?.inFlight ?? 0));
   const away = '1 while the service gives no good answers and is asked one request at a time';
@@ -101,15 +105,15 @@ export function createMetrics() {
         const end = latency.startTimer();
         const answer = await client.lookup(identifier, options);
         end();
-        lookups.inc({ outcome: answer.meaning.type });
+        lookups.inc({ outcome: OUTCOMES[answer.meaning.type] });
         if (answer.cost !== 'free') billed.inc();
         return answer;
       },
     }),
-    /** `spentFrom`: names of the accounts that this worker may have spent from. */
-    watchWorker(watched: NonNullable<typeof worker>, spentFrom: typeof accounts) {
+    /** `spentFrom`: the name of the account that this worker spends from. */
+    watchWorker(watched: NonNullable<typeof worker>, spentFrom: string) {
       worker = watched;
-      accounts = spentFrom;
+      account = spentFrom;
     },
     /** Read at each scrape; a value that takes more than a second is omitted. */
     watchQueue(depth: () => Promise<ChunkCounts>) {
@@ -144,6 +148,11 @@ export function serveMetrics(options: MetricsServerOptions): Promise<HttpListene
   const app = new Hono();
   app.use(async (context, next) => {
     context.header('cache-control', 'no-store');
+    const { url } = context.req;
+    if (!URL.canParse(url) || !isOwnHost(new URL(url).hostname, host, [])) {
+      const todo = 'use an IP address, or the name that --metrics-host gives';
+      return context.text(`the host name of the request is not allowed: ${todo}\n`, 421);
+    }
     const isRead = ['GET', 'HEAD'].includes(context.req.method);
     return isRead ? next() : context.text('only GET is answered\n', 405);
   });
@@ -156,7 +165,7 @@ export function serveMetrics(options: MetricsServerOptions): Promise<HttpListene
     return whyNot === null ? context.text('ready\n') : context.text(`${whyNot}\n`, 503);
   });
   app.notFound((context) => context.text('here are /metrics, /healthz and /readyz\n', 404));
-  const server = createServer(getRequestListener(app.fetch, { hostname: 'localhost' }));
-  const todo = 'choose another --metrics-port or --metrics-host';
+  const server = createGuardedServer(getRequestListener(app.fetch, { hostname: 'localhost' }));
+  const todo = phrase`choose another ${{ setting: 'metricsPort' }} or ${{ setting: 'metricsHost' }}`;
   return listenHttp(server, { host, port, purpose: 'metrics', todo });
 }

@@ -4,12 +4,14 @@ import { systemClock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
+import { assertOwnState } from '../core/own-folder.js';
 import type { Engine } from '../engine/engine.js';
+import type { Client } from '../lookup/client.js';
 import { openNotifier } from '../run/notices/notifier.js';
 import { createLookupWorker, type LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
 import { NOT_SERVED, openMetrics, openTraces } from './open-monitoring.js';
-import { type ClientFor, type OpenedService, openService } from './open-service.js';
+import { type OpenedService, openService } from './open-service.js';
 import { type CommandContext, openStores, spoolOf } from './open-stores.js';
 
 export type EngineContext = Readonly<Awaited<ReturnType<typeof openEngineContext>>>;
@@ -60,6 +62,7 @@ export async function openState(
   const stateFolder = settings.sample
     ? await (await import('./sample.js')).openSampleState(releasers)
     : settings.state;
+  assertOwnState(stateFolder);
   const notifier = openNotifier({ settings, stateFolder, log, stop });
   releasers.push(() => notifier.close());
   return { stateFolder, notifier };
@@ -80,7 +83,7 @@ export async function openContext(
   const opened = await openService(settings, log, releasers);
   const around = await openEngineContext(settings, command, releasers, { stateFolder, ...options });
   const { engine, metrics } = around;
-  const service = { ...opened, clientFor: watched(opened.clientFor, around) };
+  const service = { ...opened, client: watched(opened.client, around) };
   return {
     ...state,
     ...around,
@@ -93,26 +96,23 @@ export async function openContext(
     /** The worker of this token. The caller starts and stops it; `listener` gets its events. */
     openWorker(listener: WorkerListener): LookupWorker {
       const worker = openLookupWorker({ engine, service, settings, stateFolder, log }, listener);
-      metrics.watchWorker(worker, () => [service.account]);
+      metrics.watchWorker(worker, service.account);
       return worker;
     },
   };
 }
 
-/** The same clients; metrics and traces know of their lookups. */
+/** The same client; metrics and traces know of its lookups. */
 export function watched(
-  clientFor: ClientFor,
+  client: Client,
   { metrics, traces }: Pick<EngineContext, 'metrics' | 'traces'>,
-): ClientFor {
-  return (service) => {
-    const client = clientFor(service);
-    return client && traces.watchClient(metrics.watchClient(client));
-  };
+): Client {
+  return traces.watchClient(metrics.watchClient(client));
 }
 
 export interface WorkerContext {
   readonly engine: Engine;
-  readonly service: Pick<OpenedService, 'clientFor' | 'queueName'>;
+  readonly service: Pick<OpenedService, 'client' | 'service' | 'account' | 'queueName'>;
   /** Of its process. */
   readonly settings: Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs' | 'compression'>;
   readonly stateFolder: string;
@@ -121,13 +121,14 @@ export interface WorkerContext {
   readonly takesChunks?: boolean;
 }
 
-/** The worker of one token. The caller starts and stops it; `listener` gets chunks and answers. */
+/** A worker of one service. The caller starts and stops it; `listener` gets chunks and answers. */
 export function openLookupWorker(
   { service, settings, stateFolder, ...rest }: WorkerContext,
   listener?: WorkerListener,
 ): LookupWorker {
   const { concurrency, timeoutMs, usageLagMs, compression: compress } = settings;
   const terms = { concurrency, timeoutMs, usageLagMs, compress, spoolFolder: spoolOf(stateFolder) };
-  const { clientFor, queueName } = service;
-  return createLookupWorker({ ...rest, ...terms, clientFor, queueName, clock: systemClock, listener });
+  const { client, service: name, account, queueName } = service;
+  const whose = { client, service: name, account, queueName };
+  return createLookupWorker({ ...rest, ...terms, ...whose, clock: systemClock, listener });
 }

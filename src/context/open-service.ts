@@ -3,19 +3,19 @@ import { createHash } from 'node:crypto';
 import { isLoopbackUrl } from '../config/address-values.js';
 import { networkOf } from '../config/network.js';
 import { readToken } from '../config/secrets.js';
+import { SERVICE_ADDRESS, TOKEN } from '../config/setting-rules.js';
 import type { Settings } from '../config/settings.js';
 import { NeverStartError } from '../core/errors.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
+import { phrase } from '../core/phrase.js';
 import { type Client, createClient } from '../lookup/client.js';
-import { createHttpSend, type HttpSend } from '../lookup/send.js';
+import { createHttpSend } from '../lookup/send.js';
 import type { AccountNames, RunService } from '../run/enrich-request.js';
 
-/** A client for the service of a run; null for one that the token must not go to. */
-export type ClientFor = (service: string) => Client | null;
-
 export interface OpenedService extends RunService {
-  readonly clientFor: ClientFor;
+  /** Asks this service, with its token. No other address ever gets the token. */
+  readonly client: Client;
 }
 
 const SAMPLE_SERVICE = 'sample';
@@ -28,49 +28,30 @@ export async function openService(
 ): Promise<OpenedService> {
   if (settings.sample) {
     const { openSampleClient } = await import('./sample.js');
-    const { client, token, ownDomain } = await openSampleClient(log, releasers);
+    const { client, token } = await openSampleClient(log, releasers);
     return {
       ...accountNames(SAMPLE_SERVICE, token, null),
-      clientFor: (name) => (name === SAMPLE_SERVICE ? client : null),
+      client,
       isLoopback: true,
-      ownDomain,
+      // A quota that lasts for any file: there is nothing to look for.
+      ownDomain: null,
     };
   }
   const { baseUrl, token } = addressAndToken(settings);
   return {
     ...accountNames(baseUrl, token, settings.account),
-    clientFor: openClients(settings, token, releasers),
+    client: openClient(settings, baseUrl, token, releasers),
     isLoopback: isLoopbackUrl(baseUrl),
     ownDomain: settings.ownDomain,
   };
 }
 
-/**
- * Clients by service, made when needed. The token goes to `--base-url` alone where that is said; a
- * worker without it follows the runs of its token, to https and loopback addresses only unless
- * `--allow-http`.
- */
-export function openClients(settings: Settings, token: string, releasers: Releasers): ClientFor {
-  const clients = new Map<string, Client>();
-  const opened: HttpSend[] = [];
-  const network = networkOf(settings);
-  // Pushed here and not where one is opened, so that they are released after their users.
-  releasers.push(() => Promise.all(opened.map((http) => http.close())));
-  return (service) => {
-    const known = clients.get(service);
-    if (known) return known;
-    const isAllowed =
-      settings.baseUrl === null
-        ? service.startsWith('https://') || isLoopbackUrl(service) || settings.allowHttp
-        : service === settings.baseUrl;
-    if (!isAllowed || !URL.canParse(service)) return null;
-    const { concurrency: connections, timeoutMs } = settings;
-    const http = createHttpSend({ baseUrl: service, connections, timeoutMs, network });
-    opened.push(http);
-    const client = createClient(http.send, token);
-    clients.set(service, client);
-    return client;
-  };
+/** A client with sockets of its own, for the pair of an address and its token. */
+export function openClient(settings: Settings, baseUrl: string, token: string, releasers: Releasers): Client {
+  const { concurrency: connections, timeoutMs } = settings;
+  const http = createHttpSend({ baseUrl, connections, timeoutMs, network: networkOf(settings) });
+  releasers.push(() => http.close());
+  return createClient(http.send, token);
 }
 
 /** The account's name, for commands that send nothing. Throws NeverStartError without a name. */
@@ -92,27 +73,36 @@ function addressAndToken(settings: Settings): { readonly baseUrl: string; readon
   const { baseUrl } = settings;
   const token = readToken(settings);
   if (baseUrl === null) {
-    const todo = 'name the service with --base-url or BRAND_API_URL, or try --sample';
-    throw new NeverStartError({ code: 'usage-service-missing', subject: '--base-url', todo });
+    const todo = phrase`name the service with ${SERVICE_ADDRESS}, or try ${{ setting: 'sample' }}`;
+    throw new NeverStartError({
+      code: 'usage-service-missing',
+      subject: phrase`${{ setting: 'baseUrl' }}`,
+      todo,
+    });
   }
   if (token !== null) return { baseUrl, token };
-  const todo = 'set it, or name a file with --token-file';
-  throw new NeverStartError({ code: 'usage-token-missing', subject: 'BRAND_API_TOKEN', todo });
+  const todo = phrase`set it, or name a file with ${{ setting: 'tokenFile' }}`;
+  throw new NeverStartError({ code: 'usage-token-missing', subject: phrase`${TOKEN}`, todo });
 }
 
 /** The account's name: as given, or made of service and token. */
-export function accountName(service: string, token: string | null, account: string | null): string {
+function accountName(service: string, token: string | null, account: string | null): string {
   return account ?? `key-${sha256(`${service}\n${token ?? ''}`).slice(0, 16)}`;
 }
 
-/** The queue shared by runs and workers of one token (or `--account`), for any service. */
-export function queueName(token: string | null, account: string | null): string {
-  return `lookups-${sha256(account === null ? `token ${token ?? ''}` : `account ${account}`).slice(0, 12)}`;
+/**
+ * The queue shared by the runs and workers of one service and token (or `--account`). Whoever has
+ * another service or token never sees their chunks.
+ */
+function queueName(service: string, token: string | null, account: string | null): string {
+  const whose = account === null ? `token ${token ?? ''}` : `account ${account}`;
+  return `lookups-${sha256(`${service}\n${whose}`).slice(0, 12)}`;
 }
 
 /** `token` null only where `--account` names the account. */
 export function accountNames(service: string, token: string | null, account: string | null): AccountNames {
-  return { account: accountName(service, token, account), service, queueName: queueName(token, account) };
+  const queue = queueName(service, token, account);
+  return { account: accountName(service, token, account), service, queueName: queue };
 }
 
 function sha256(text: string): string {

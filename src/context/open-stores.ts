@@ -1,5 +1,6 @@
 /** The engine of a command alone: commands that only look load nothing of what runs need. */
 import { join } from 'node:path';
+import { maskAddress, openEngineWarning } from '../config/address-values.js';
 import type { ConfigFile } from '../config/load-settings.js';
 import { networkOf } from '../config/network.js';
 import type { CommandName } from '../config/setting.js';
@@ -38,6 +39,8 @@ export async function openStores(
   const { engine: address, state: stateFolder, startEmpty: startsEmpty } = settings;
   const { extraCa } = networkOf(settings);
   const opening = { engine: address, stateFolder, startsEmpty, extraCa, log, stop, ...other };
+  const warning = openEngineWarning(opening.engine);
+  if (warning !== null) log.warn({ engine: maskAddress(opening.engine) }, warning);
   const engine = await openEngine(opening);
   releasers.push(() => engine.close());
   return engine;

@@ -1,10 +1,11 @@
 /** For `--sample`: a local service in this process on the sample catalogue, and its own state. */
-import { lstat, mkdtemp, readdir, rm } from 'node:fs/promises';
+import { lstat, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { systemClock } from '../core/clock.js';
 import { isRunning, type Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
+import { makeTemporaryFolder } from '../core/make-folder.js';
 import { loadCatalogue } from '../local-service/load-catalogue.js';
 import { LocalService } from '../local-service/local-service.js';
 import { DEFAULT_OWN_DOMAIN, DEMO_TOKEN, demoAccounts, sampleCatalogue } from '../local-service/serve.js';
@@ -22,7 +23,7 @@ export async function openSampleClient(log: Log, releasers: Releasers) {
   });
   releasers.push(() => service.close());
   const client = createClient(sendTo(service), DEMO_TOKEN);
-  return { client, token: DEMO_TOKEN, ownDomain: DEFAULT_OWN_DOMAIN };
+  return { client, token: DEMO_TOKEN };
 }
 
 const START = 'brand-enrich-sample-';
@@ -30,7 +31,7 @@ const START = 'brand-enrich-sample-';
 /** A private folder until `releasers` run; removes leftovers of killed processes (identifiers). */
 export async function openSampleState(releasers: Releasers): Promise<string> {
   await removeLeftovers();
-  const folder = await mkdtemp(join(tmpdir(), `${START}${process.pid}-`));
+  const folder = await makeTemporaryFolder(`${START}${process.pid}-`);
   releasers.push(() => rm(folder, { recursive: true, force: true }));
   return folder;
 }

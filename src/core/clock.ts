@@ -13,6 +13,15 @@ export interface Clock {
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
 }
 
+export const DAY_MS = 86_400_000;
+/** The latest that a date can be. */
+const LAST_MOMENT = 8_640_000_000_000_000;
+
+/** Whether it can be shown as a date: what an engine gives may be anything. */
+export function isMoment(value: unknown): value is number {
+  return typeof value === 'number' && value >= 0 && value <= LAST_MOMENT;
+}
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   monotonic: () => performance.now(),

@@ -15,8 +15,6 @@ const money = z.string().regex(/^\d+(\.\d+)?$/);
 const counts = z.record(z.string(), count);
 const currency = z.string().nullable().describe('the label set with --currency; nothing is converted');
 const version = z.literal(1);
-/** A name of the previous release, removed in the next one. */
-const old = z.unknown().optional().meta({ deprecated: true });
 const examples = z.array(z.object({ line: count, reason: z.string() }));
 const listed = z.array(z.object({ line: count, value: z.string(), reason: z.string() }));
 const rows = z.object(
@@ -25,6 +23,9 @@ const rows = z.object(
     typeof count
   >,
 );
+
+/** What a person ordered: `user@host`, or a name of the dashboard. */
+const order = z.object({ by: z.string(), at: time }).nullable();
 
 /** What was read. */
 const input = {
@@ -45,12 +46,13 @@ const use = {
   period: z.string().nullable().describe('its first day, or none: the quota never renews'),
   quota: count.nullable(),
   limit: count.nullable().describe('quota and overage'),
-  used: count.describe('sent, in flight and by others'),
+  used: count.describe('sent, in flight and by others, without those that are free'),
   cap: count.nullable().describe('--quota, where it is what counts; null: it is not'),
   left: count.nullable(),
   sent: count.describe('counted by this engine'),
-  inFlight: count,
+  inFlight: count.describe('those that are free included'),
   others: count.describe('by others with the same token'),
+  free: count.describe('for the own domain, proven free: in no other count'),
 };
 
 const account = z.object({
@@ -84,8 +86,10 @@ const run = z.object({
   account: z.string(),
   status: z
     .enum(['running', 'held', 'dead', 'finished', 'stopped', 'cancelled'])
-    .describe('held: may not spend now; dead: its process was killed'),
+    .describe('held: may not spend now; dead: its process ended, or has no heartbeat'),
   isPaused: z.boolean().describe('this run is paused, not only all spending'),
+  paused: order.describe('who paused it, and since when'),
+  cancelled: order,
   startedAt: time,
   heartbeatAt: time,
   rows: count.nullable(),
@@ -109,8 +113,6 @@ const run = z.object({
     .object({ starts: count, billed: count, unreported: count, overage: count })
     .describe('earlier starts of the same file that stopped, which are not listed'),
   reason: z.string().nullable(),
-  tally: old,
-  standing: old,
 });
 
 /** An engine, its account and its runs. */
@@ -129,7 +131,6 @@ const status = {
       requestsAllowed: count.describe('by the budget beyond the quota, or beyond --quota'),
       requestsLeft: count,
       quotaCap: count.nullable().describe('--quota where it binds'),
-      overageRequests: old,
     })
     .nullable(),
   projection: z
@@ -145,7 +146,18 @@ const status = {
   currency,
   queue: z.object({ waiting: count, active: count, delayed: count }).nullable().describe('in chunks'),
   answers: z.object(answers),
-  runs: z.array(run).describe('newest first'),
+  runs: z.array(run).describe('those that are alive first, then the newest'),
+  pauses: z
+    .array(
+      z.object({
+        name: z.string().describe('of the file or the schedule'),
+        label: z.string(),
+        run: z.string().nullable().describe('null: a schedule'),
+        by: z.string(),
+        since: time,
+      }),
+    )
+    .describe('what persons paused, besides all spending; oldest first'),
 };
 
 const scheduled = {
@@ -174,18 +186,37 @@ const ended = z.object({
 });
 
 const scheduleState = z.object({
-  ...schedule,
+  name: z.string(),
+  host: z.string(),
+  definition: z
+    .enum(['here', 'elsewhere', 'missing'])
+    .describe(
+      'where what it runs is defined; missing: the engine lists it for this machine, and it never runs',
+    ),
+  line: z.string().nullable().describe('the command as it was entered; null: not defined here'),
+  cron: z.string().nullable(),
+  tz: z.string().nullable(),
+  input: z.string().nullable(),
+  catchesUp: z.boolean().nullable(),
+  source: z.string().nullable().describe('its config file; null: schedule add, or not defined here'),
+  addedAt: time.nullable(),
   nextAt: time.nullable(),
   isRunning: z.boolean(),
   isHostUp: z.boolean(),
-  isHostAway: old,
   last: ended.nullable(),
   runs: z.array(ended).describe('the last ten, newest first'),
   passed: z
-    .object({ why: z.enum(['skipped', 'missed']), dueAt: time.nullable(), at: time })
+    .object({ why: z.enum(['skipped', 'missed']), dueAt: time.nullable(), at: time, paused: order })
     .nullable()
     .describe('the last time without a run'),
+  paused: order,
 });
+
+const orders = {
+  pauses: count,
+  cancels: count,
+  isPaused: z.boolean().describe('all spending is paused'),
+};
 
 export const DOCUMENTS = {
   report: z
@@ -196,7 +227,7 @@ export const DOCUMENTS = {
         key: z.string().describe('the same for the same command and content'),
         service: z.string(),
         status: z
-          .enum(['finished', 'stopped', 'cancelled', 'declined', 'too_many_failures', 'halted'])
+          .enum(['finished', 'stopped', 'cancelled', 'paused', 'declined', 'too_many_failures', 'halted'])
           .describe('declined: it ended after its trial'),
         isComplete: z.boolean(),
         nothingMatched: z.boolean(),
@@ -274,10 +305,6 @@ export const DOCUMENTS = {
         duplicates: count,
         skipped: count,
         invalid: count,
-        unreadable: old,
-        misfits: old,
-        short: old,
-        long: old,
       }),
       reasons: counts,
       skipReasons: counts,
@@ -295,10 +322,9 @@ export const DOCUMENTS = {
           overage: count,
           overageCost: money.describe('at most'),
           deferred: count.nullable(),
-          overageRequests: old,
-          maxCost: old,
         })
         .nullable(),
+      ways: z.string().nullable().describe('what would cover the deferred'),
       currency,
       priority: z
         .object({
@@ -309,26 +335,17 @@ export const DOCUMENTS = {
         .nullable(),
       account: z.object(use).nullable(),
       files: z.object({ output: z.string(), errors: z.string(), report: z.string() }),
-      warnings: old,
-      columns: old,
-      examples: old,
-      stored: old,
     })
     .describe('plan --json and run --dry-run --json'),
   status: z
     .object({
       version,
       ...status,
-      closedInboxes: z.array(
-        z.object({ host: z.string(), folder: z.string(), reason: z.string(), why: old }),
-      ),
-      ledger: old,
-      limit: old,
-      outcomes: old,
+      closedInboxes: z.array(z.object({ host: z.string(), folder: z.string(), reason: z.string() })),
       spools: z
         .array(
           z.object({
-            engine: z.string().nullable(),
+            engine: z.string(),
             folder: z.string(),
             answers: count,
             since: time,
@@ -345,8 +362,6 @@ export const DOCUMENTS = {
       isStopping: z.boolean(),
       engineUnavailableSince: time.nullable(),
       serviceOutage: z.string().nullable(),
-      engineAwayNoticedAt: old,
-      serviceTrouble: old,
       data: z
         .object({
           at: time,
@@ -371,7 +386,6 @@ export const DOCUMENTS = {
             }),
           ),
           schedules: z.array(scheduleState),
-          quota: old,
         })
         .nullable()
         .describe('null: the engine has not answered yet'),
@@ -398,18 +412,26 @@ export const DOCUMENTS = {
   error: z
     .object({ version, error: z.object({ code: z.string(), message: z.string(), exitCode: z.int() }) })
     .describe('any command that fails, with --json'),
-  ledger: z
-    .object({ version, account, period: old, sent: old, held: old, others: old, quota: old, usage: old })
-    .describe('ledger show and observe --json'),
+  ledger: z.object({ version, account }).describe('ledger show and observe --json'),
+  'ledger-check': z
+    .object({
+      version,
+      identifier: z.string(),
+      outcome: z
+        .enum(['matched', 'not_found', 'refused', 'failed'])
+        .describe('refused: the quota is still used up'),
+      isBilled: z.boolean().describe('it was or may have been billed'),
+      account,
+    })
+    .describe('ledger check --json'),
   'ledger-reset': z.object({ version, reset: z.string() }).describe('ledger reset --json'),
   answers: z.object({ version, ...answers }).describe('outcomes stats --json'),
   forgotten: z.object({ version, forgotten: count }).describe('outcomes forget and purge --json'),
   pause: z
     .object({
       version,
-      run: z.string().nullable().describe('null: all spending'),
+      run: z.string().nullable().describe('null: all spending, or a schedule'),
       isPaused: z.boolean(),
-      paused: old,
     })
     .describe('pause and resume --json'),
   cancel: z.object({ version, cancelled: z.string() }).describe('cancel --json'),
@@ -429,7 +451,14 @@ export const DOCUMENTS = {
     .describe('engine status --json'),
   'engine-stop': z.object({ version, stopped: z.boolean() }).describe('engine stop --json'),
   'engine-export': z
-    .object({ version, file: z.string(), answers: count, accounts: count, unreadable: count })
+    .object({
+      version,
+      file: z.string(),
+      answers: count,
+      accounts: count,
+      ...orders,
+      unreadable: count,
+    })
     .describe('engine export --json'),
   'engine-import': z
     .object({
@@ -439,6 +468,7 @@ export const DOCUMENTS = {
       known: count,
       expired: count,
       broken: count,
+      ...orders,
       accounts: z.array(
         z.object({
           account: z.string(),
@@ -456,7 +486,7 @@ export const DOCUMENTS = {
     .describe('schedule add --json'),
   'schedule-remove': z.object({ version, removed: z.string() }).describe('schedule remove --json'),
   'schedule-run': z
-    .object({ version, asked: z.string(), isHostUp: z.boolean(), isHostAway: old })
+    .object({ version, asked: z.string(), isHostUp: z.boolean() })
     .describe('schedule run-now --json'),
   config: z
     .object({

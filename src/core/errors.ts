@@ -3,6 +3,7 @@
  * message reads `what: subject; what to do`. Anything that is not one of these is a bug.
  */
 import type { IdentifierKind } from './identifier.js';
+import { joinPhrases, type Naming, type Phrase, phrase, sayPhrase } from './phrase.js';
 import { visibleLine } from './terminal-text.js';
 
 /** Exit codes of the command line; several at once are settled by {@link worstExit}. */
@@ -41,18 +42,23 @@ export const ERROR_CATALOGUE = {
   'input-encoding': 'the input does not match its encoding',
   'input-preamble': 'lines above the header are not part of the table',
   'input-ragged': 'too many rows do not fit the table',
+  'reader-failed': 'no process could be started to read the file',
   'input-changed': 'the input changed while it was being processed',
   'catalogue-invalid': 'a line of the catalogue is wrong',
   'output-unwritable': 'an output cannot be written',
   'output-miscounted': 'the written file has the wrong number of records: this is a bug',
   'disk-low': 'too little disk space is left to store paid answers',
+  'input-exceeds-disk': 'the input takes more disk space than there is',
   'engine-unreachable': 'the engine does not answer',
   'engine-unfit': 'the engine cannot be used: its version, settings or data are unsuitable',
+  'file-refused': 'the system does not let this process use a file as it must',
   'files-limit': 'this process may not open as many files as it needs',
   'engine-held': 'another process or machine is using the state folder',
   'service-unreachable': 'an address cannot be reached or listened on',
   'credentials-refused': 'the service refused the credentials',
+  'check-refused': 'no request beyond the limit may be ordered now',
   interrupted: 'stopped by a signal',
+  paused: 'a person paused this command',
   declined: 'nothing was done: you declined',
 } as const;
 export type ErrorCode = keyof typeof ERROR_CATALOGUE;
@@ -60,11 +66,11 @@ export type ErrorCode = keyof typeof ERROR_CATALOGUE;
 interface ErrorDetail {
   readonly code: ErrorCode;
   /** What the message is about: a path, a flag, a column, an address. Never a secret. */
-  readonly subject: string;
+  readonly subject: Phrase;
   /** What the reader should do next. */
-  readonly todo: string;
+  readonly todo: Phrase;
   /** Replaces the catalogue's sentence when a more exact one is known. */
-  readonly what?: string;
+  readonly what?: Phrase;
   readonly cause?: unknown;
   /** How to read the file, if its content is unambiguous; absent: it is not. */
   readonly clear?: ClearMeaning | null;
@@ -78,7 +84,10 @@ export interface ClearMeaning {
   readonly columns?: readonly { readonly name: string; readonly kind: IdentifierKind }[];
 }
 
-/** The base of all expected errors; use the classes below. */
+/** The texts of an error for one reader. */
+type ErrorTexts = Record<'what' | 'subject' | 'todo' | 'message', string>;
+
+/** The base of all expected errors; use the classes below. Their own texts are for a terminal. */
 export abstract class BrandEnrichError extends Error {
   abstract readonly exitCode: ExitCode;
   readonly code: ErrorCode;
@@ -86,16 +95,38 @@ export abstract class BrandEnrichError extends Error {
   readonly subject: string;
   readonly todo: string;
   readonly clear: ClearMeaning | null;
+  readonly #phrases: Record<'what' | 'subject' | 'todo', Phrase>;
 
-  constructor({ code, subject, todo, cause, clear = null, what = ERROR_CATALOGUE[code] }: ErrorDetail) {
-    super(`${what}: ${visibleLine(subject)}; ${todo}`, cause === undefined ? undefined : { cause });
+  constructor({ code, cause, clear = null, what = ERROR_CATALOGUE[code], subject, todo }: ErrorDetail) {
+    const phrases = { what, subject, todo };
+    const texts = sayError(phrases, 'flags');
+    super(texts.message, cause === undefined ? undefined : { cause });
     this.name = new.target.name;
     this.code = code;
-    this.what = what;
-    this.subject = subject;
-    this.todo = todo;
+    this.what = texts.what;
+    this.subject = texts.subject;
+    this.todo = texts.todo;
     this.clear = clear;
+    this.#phrases = phrases;
   }
+
+  /** What it was made of, for another error made of it. */
+  get detail() {
+    const { code, clear } = this;
+    return { code, clear, ...this.#phrases };
+  }
+
+  /** Its texts for a reader without a command line. */
+  inKeys(): ErrorTexts {
+    return sayError(this.#phrases, 'keys');
+  }
+}
+
+function sayError(phrases: Record<'what' | 'subject' | 'todo', Phrase>, naming: Naming): ErrorTexts {
+  const [what, subject, todo] = [phrases.what, phrases.subject, phrases.todo].map((each) =>
+    sayPhrase(each, naming),
+  ) as [string, string, string];
+  return { what, subject, todo, message: `${what}: ${visibleLine(subject)}; ${todo}` };
 }
 
 /** Nothing was started: flags, settings or column choice. */
@@ -105,11 +136,11 @@ export class NeverStartError extends BrandEnrichError {
 
 /** One thing to fix before anything can start; several are listed at once. Never holds a secret. */
 export interface Problem extends ErrorDetail {
-  readonly what: string;
+  readonly what: Phrase;
 }
 
 /** A problem with the general code. */
-export function usageProblem(what: string, subject: string, todo: string): Problem {
+export function usageProblem(what: Phrase, subject: Phrase, todo: Phrase): Problem {
   return { code: 'usage-invalid', what, subject, todo };
 }
 
@@ -119,12 +150,15 @@ export function throwProblems(problems: readonly Problem[]): void {
   if (first === undefined) return;
   if (others.length === 0) throw new NeverStartError(first);
   const isOfOneKind = others.every(({ code }) => code === first.code);
-  const list = problems.map(({ what, subject, todo }) => `\n  - ${what}: ${subject}; ${todo}`);
+  const list = problems.map(({ what, subject, todo }) => phrase`\n  - ${what}: ${subject}; ${todo}`);
   throw new NeverStartError({
     code: isOfOneKind ? first.code : 'usage-invalid',
     what: `${problems.length} problems`,
-    subject: problems.map(({ subject }) => subject).join(', '),
-    todo: `fix these:${list.join('')}`,
+    subject: joinPhrases(
+      problems.map(({ subject }) => subject),
+      ', ',
+    ),
+    todo: phrase`fix these:${joinPhrases(list, '')}`,
   });
 }
 
@@ -133,12 +167,17 @@ export class FailFileError extends BrandEnrichError {
   readonly exitCode = EXIT.ioError;
 }
 
+/** It may be done later: nothing was sent. */
+export class NotNowError extends BrandEnrichError {
+  readonly exitCode = EXIT.limit;
+}
+
 /** The service refuses the token: nothing is sent until that is changed. Nothing is lost. */
 export class RefusedError extends BrandEnrichError {
   readonly exitCode = EXIT.credentials;
 }
 
-/** Somebody asked the run to stop: run again to go on. */
+/** The run was asked to stop: run again to go on. */
 export class InterruptedError extends BrandEnrichError {
   readonly exitCode: ExitCode = EXIT.interrupted;
 }
@@ -146,6 +185,18 @@ export class InterruptedError extends BrandEnrichError {
 /** Asked before spending, the user declined: nothing was done. */
 export class DeclinedError extends InterruptedError {
   override readonly exitCode = EXIT.done;
+}
+
+/** A person paused it: nothing was sent. Run again when it is resumed. */
+export class PausedError extends InterruptedError {
+  override readonly exitCode = EXIT.limit;
+}
+
+/** Whether an error says no more than that `stop` ended what was being waited for or read. */
+export function isOfStop(error: unknown, stop: AbortSignal): boolean {
+  if (!stop.aborted) return false;
+  if (error === stop.reason || error instanceof InterruptedError) return true;
+  return error instanceof Error && error.name === 'AbortError';
 }
 
 /** The message of any thrown value, for a log or a last line. */

@@ -1,4 +1,4 @@
-/** The kinds of identifier. `auto` leaves the choice to the service's generic route. */
+/** The kinds of identifier. `auto`: each value by its shape, and the service where that is open. */
 export const IDENTIFIER_KINDS = ['domain', 'ticker', 'isin', 'crypto', 'id', 'auto'] as const;
 export type IdentifierKind = (typeof IDENTIFIER_KINDS)[number];
 
@@ -22,10 +22,16 @@ export function identifierText(identifier: Identifier): string {
   return `${identifier.kind}:${identifier.value}`;
 }
 
-/** Reverses {@link identifierText}. Throws a plain `Error` on text that it did not make. */
-export function parseIdentifierText(text: string): Identifier {
+/** Reverses {@link identifierText}; null: it is not such a text. */
+export function readIdentifierText(text: string): Identifier | null {
   const colon = text.indexOf(':');
-  const kind = text.slice(0, colon) as IdentifierKind;
-  if (colon < 0 || !IDENTIFIER_KINDS.includes(kind)) throw new Error(`not an identifier text: ${text}`);
-  return { kind, value: text.slice(colon + 1) };
+  const kind = colon < 0 ? undefined : IDENTIFIER_KINDS.find((each) => each === text.slice(0, colon));
+  return kind === undefined ? null : { kind, value: text.slice(colon + 1) };
+}
+
+/** The same for a text of ours. Throws a plain `Error` on any other. */
+export function parseIdentifierText(text: string): Identifier {
+  const identifier = readIdentifierText(text);
+  if (identifier === null) throw new Error(`not an identifier text: ${text}`);
+  return identifier;
 }

@@ -1,8 +1,9 @@
-/** Listening for HTTP, the same for the local service, the dashboard and the metrics. */
-import type { Server } from 'node:http';
-import { isIP } from 'node:net';
+/** Serving HTTP: one way to listen, and servers that slow clients cannot occupy. */
+import { createServer, type IncomingMessage, type RequestListener, type Server } from 'node:http';
+import { isIP, type Socket } from 'node:net';
 import { FailFileError } from './errors.js';
 import { withinDeadline } from './lifecycle.js';
+import type { Phrase } from './phrase.js';
 import { systemWords } from './system-error.js';
 
 export type HttpListener = Awaited<ReturnType<typeof listenHttp>>;
@@ -13,7 +14,7 @@ export interface ListenAddress {
   readonly port: number;
   /** What it is for, and what to do if taken: `dashboard`, `choose another --dashboard-port`. */
   readonly purpose: string;
-  readonly todo: string;
+  readonly todo: Phrase;
 }
 
 /** Throws `FailFileError` (`service-unreachable`) when the server cannot listen there. */
@@ -42,4 +43,79 @@ export async function listenHttp(server: Server, address: ListenAddress) {
       await closed;
     },
   };
+}
+
+/** In milliseconds, but for the first. */
+export interface ServerLimits {
+  /** Connections at once. */
+  readonly connections: number;
+  /** From the connection, or the first byte of a request, to the end of its headers. */
+  readonly headersMs: number;
+  /** A whole request of a stranger, and its answer. */
+  readonly strangerMs: number;
+  /** Without a byte, once a request is trusted. */
+  readonly silenceMs: number;
+  /** A whole request that is trusted: a large file may take hours. */
+  readonly requestMs: number;
+}
+
+/**
+ * A person's browser holds six connections, a program one or two. Each is a file descriptor, of
+ * which a process often has 1,024 for everything.
+ */
+export const SERVER_LIMITS: ServerLimits = {
+  connections: 200,
+  headersMs: 10_000,
+  strangerMs: 20_000,
+  silenceMs: 120_000,
+  requestMs: 6 * 3_600_000,
+};
+
+const trusted = new WeakSet<Socket>();
+
+/** From now on this request may take its time. */
+export function trustRequest({ socket }: IncomingMessage, { silenceMs } = SERVER_LIMITS): void {
+  trusted.add(socket);
+  socket.setTimeout(silenceMs);
+}
+
+/**
+ * A server that slow clients cannot occupy: the connections of strangers end soon, and when there
+ * are too many, a new one takes the place of the one that a stranger has held for longest.
+ */
+export function createGuardedServer(listener: RequestListener, limits = SERVER_LIMITS): Server {
+  const { connections, headersMs, strangerMs, requestMs } = limits;
+  const server = createServer({
+    headersTimeout: headersMs,
+    requestTimeout: Math.max(requestMs, headersMs),
+    connectionsCheckingInterval: Math.min(1_000, headersMs),
+  });
+  server.setTimeout(strangerMs);
+  /** In the order in which they were opened. */
+  const open = new Set<Socket>();
+  server.on('connection', (socket) => {
+    if (open.size >= connections) {
+      const longest = [...open].find((each) => !trusted.has(each)) ?? socket;
+      open.delete(longest);
+      longest.destroy();
+      if (longest === socket) return;
+    }
+    open.add(socket);
+    socket.once('close', () => open.delete(socket));
+  });
+  server.on('request', (incoming, outgoing) => {
+    const { socket } = incoming;
+    // Each request of a connection shows anew whose it is.
+    trusted.delete(socket);
+    const timer = setTimeout(() => {
+      if (!trusted.has(socket)) socket.destroy();
+    }, strangerMs);
+    timer.unref();
+    outgoing.once('close', () => {
+      clearTimeout(timer);
+      trusted.delete(socket);
+    });
+    listener(incoming, outgoing);
+  });
+  return server;
 }

@@ -4,9 +4,10 @@
  */
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
-import { FailFileError } from './errors.js';
+import { BrandEnrichError, FailFileError } from './errors.js';
 import { load } from './load.js';
 import { makeFolder } from './make-folder.js';
+import { phrase } from './phrase.js';
 import { isNamedPipe } from './plain-file.js';
 import { jsonWithoutSecrets } from './secrets.js';
 import { systemWords } from './system-error.js';
@@ -26,6 +27,13 @@ const SECRETS = ['token', 'authorization', 'Authorization'].flatMap((name) => [
 const LINES = {
   base: null,
   redact: { paths: SECRETS, censor: '[removed]' },
+  // Ours say what to do; only of a bug the stack is worth anything.
+  serializers: {
+    err: (error: Error) =>
+      error instanceof BrandEnrichError
+        ? { code: error.code, message: error.message }
+        : pino.stdSerializers.err(error),
+  },
   // pino escapes the control characters of ASCII alone; and a secret may be in anybody's words.
   hooks: { streamWrite: (line: string) => visibleJson(jsonWithoutSecrets(line)) },
 };
@@ -44,7 +52,7 @@ interface LogOptions {
  */
 export function openLog({ level, file }: LogOptions): { readonly log: Log; reopen(): void } {
   const destination = openDestination(file);
-  // A log that cannot be written is no reason to stop the work that it reports.
+  // The work that it reports goes on when a log cannot be written.
   destination.on('error', () => undefined);
   const log = pino({ ...LINES, level, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   return {
@@ -69,7 +77,7 @@ function openDestination(file: string | undefined) {
   } catch (cause) {
     const what = 'the log cannot be written';
     const subject = `${file} (${systemWords(cause)})`;
-    const todo = 'name another file with --log-file';
+    const todo = phrase`name another file with ${{ setting: 'logFile' }}`;
     throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause });
   }
 }
@@ -83,13 +91,13 @@ export type LogTarget = Readonly<
  * A log that hands its lines, without secrets, to another logger, whose level decides. `worded`
  * chooses the words of messages.
  */
-export function forwardingLog(target: LogTarget, worded: (message: string) => string): Log {
+export function forwardingLog(target: LogTarget): Log {
   const write = (line: string) => {
     const { level, msg = '', ...facts } = JSON.parse(line) as { level: number; msg?: string };
     const { values } = pino.levels;
     const name = (['error', 'warn', 'info'] as const).find((each) => level >= (values[each] ?? 0));
     try {
-      target[name ?? 'debug'](facts, worded(msg));
+      target[name ?? 'debug'](facts, msg);
     } catch {
       // A log that cannot be written does not stop the work.
     }

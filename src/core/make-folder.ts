@@ -1,5 +1,9 @@
 import { existsSync, mkdirSync, statSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { FailFileError } from './errors.js';
+import { isErrorCode, systemWords } from './system-error.js';
 
 /**
  * Makes a folder and those above it; false when it was there. Node's recursive `mkdir` never
@@ -14,8 +18,28 @@ export function makeFolder(path: string, mode = 0o777): boolean {
   } catch (error) {
     if (statSync(path, { throwIfNoEntry: false })?.isDirectory()) return false;
     const parent = dirname(path);
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || existsSync(parent)) throw error;
+    if (!isErrorCode(error, 'ENOENT') || existsSync(parent)) throw error;
     makeFolder(parent, mode);
     return makeFolder(path, mode);
   }
+}
+
+/**
+ * Makes a folder of this user alone in the system's temporary folder. Throws FailFileError
+ * `output-unwritable`.
+ *
+ * @param bases Tried in this order.
+ */
+export async function makeTemporaryFolder(prefix: string, bases = [tmpdir()]): Promise<string> {
+  const failures: string[] = [];
+  for (const base of bases) {
+    try {
+      return await mkdtemp(join(base, prefix));
+    } catch (error) {
+      failures.push(`${base} (${systemWords(error)})`);
+    }
+  }
+  const what = 'the temporary folder cannot be used';
+  const todo = 'set TMPDIR to a folder that exists and that this user may write to';
+  throw new FailFileError({ code: 'output-unwritable', what, subject: failures.join(', '), todo });
 }

@@ -3,7 +3,16 @@
  * read, it is opened without waiting for anybody (a named pipe would be waited for without end),
  * and not beyond what such a file can be.
  */
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs';
+import {
+  closeSync,
+  constants,
+  fstatSync,
+  lstatSync,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+} from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
 /** Such files are far smaller. */
@@ -43,7 +52,20 @@ export async function openPlainFile(path: string, options: { followsLinks: boole
 
 /** The text of a file in a folder that others may write to. No link is followed. */
 export async function readPlainFile(path: string): Promise<string> {
+  return textOf(await openPlainFile(path, { followsLinks: false }));
+}
+
+/** The same of a file that decides on what this user does. Throws when another user's. */
+export async function readOwnFile(path: string): Promise<string> {
   const handle = await openPlainFile(path, { followsLinks: false });
+  const { uid } = await handle.stat();
+  if (uid === (process.getuid?.() ?? uid)) return textOf(handle);
+  await handle.close();
+  throw new Error(OF_ANOTHER);
+}
+
+/** Closes the file. */
+async function textOf(handle: FileHandle): Promise<string> {
   try {
     const buffer = Buffer.allocUnsafe(Math.min((await handle.stat()).size, PLAIN_BYTES_AT_MOST) + 1);
     let length = 0;
@@ -58,12 +80,18 @@ export async function readPlainFile(path: string): Promise<string> {
   }
 }
 
-/** The text of a file that the user has named. A pipe of the process itself is read as well. */
-export function readPlainFileSync(path: string): string {
+/**
+ * The text of a file that the user has named. A pipe of the process itself is read as well.
+ *
+ * @param isFound The user has not named it: then it is theirs or root's, and so is a link to it.
+ */
+export function readPlainFileSync(path: string, { isFound = false } = {}): string {
   const isOwn = ownDescriptor(path) !== null;
   const descriptor = openSync(path, isOwn ? 'r' : flagsFor(true));
   try {
-    if (!isOwn) refuseOthers(fstatSync(descriptor));
+    const facts = fstatSync(descriptor);
+    if (!isOwn) refuseOthers(facts);
+    if (isFound && [facts, lstatSync(path)].some(isOfStranger)) throw new Error(OF_ANOTHER);
     const buffer = Buffer.allocUnsafe(PLAIN_BYTES_AT_MOST + 1);
     let length = 0;
     for (;;) {
@@ -86,6 +114,13 @@ function refuseOthers(stat: Stats): void {
   if (!stat.isFile()) throw new Error(stat.isDirectory() ? 'it is a folder' : NOT_A_FILE);
 }
 
+/** Whether its owner is neither root nor the user of this process. */
+export function isOfStranger({ uid }: Pick<Stats, 'uid'>): boolean {
+  const us = process.getuid?.();
+  return us !== undefined && uid !== us && uid !== 0;
+}
+
+const OF_ANOTHER = 'it belongs to another user';
 const NOT_A_FILE = 'it is not a regular file';
 
 function inWords(error: unknown): unknown {

@@ -40,24 +40,18 @@ function privatePath(folder: string, label: string): string {
 }
 
 const FILE_NAME = /^[a-z]+-(\d+)-[0-9a-f]{12}\.spool$/;
-/** Folders of earlier versions, one for each run, with files that kept their names. */
-const FOLDER_NAME = /^(?:plan-)?(\d+)-[0-9a-f]{8}$/;
 
 /**
- * Removes from `folder` what dead processes of this machine left there: private files that could
- * not lose their names, and whole folders of earlier versions. Links, and what belongs to another
- * user, are left alone. Never rejects.
+ * Removes from `folder` the private files of dead processes of this machine that could not lose
+ * their names. Links, and what belongs to another user, are left alone. Never rejects.
  */
 export async function removePrivateLeftovers(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
+    const pid = FILE_NAME.exec(name)?.[1];
+    if (pid === undefined || isRunning(Number(pid))) continue;
     const path = join(folder, name);
     const facts = await lstat(path).catch(() => null);
-    if (facts === null || facts.uid !== (process.getuid?.() ?? facts.uid)) continue;
-    const pid = Number((facts.isFile() ? FILE_NAME : FOLDER_NAME).exec(name)?.[1] ?? Number.NaN);
-    if (Number.isNaN(pid) || !(facts.isFile() || facts.isDirectory())) continue;
-    // In a container every process may have the same number; this version makes no such folder.
-    const isOwnNumber = facts.isDirectory() && pid === process.pid;
-    if (isOwnNumber || !isRunning(pid))
-      await rm(path, { recursive: true, force: true }).catch(() => undefined);
+    if (!facts?.isFile() || facts.uid !== (process.getuid?.() ?? facts.uid)) continue;
+    await rm(path, { force: true }).catch(() => undefined);
   }
 }

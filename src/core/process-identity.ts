@@ -3,7 +3,7 @@
  * it is gone. A process identifier alone is used again, and another container counts its own.
  */
 import { readFileSync, readlinkSync } from 'node:fs';
-import { hostname } from 'node:os';
+import { hostname, userInfo } from 'node:os';
 import { attempt, isRunning } from './lifecycle.js';
 
 /** Host, boot, PID namespace, PID, start; empty where a platform does not give it. */
@@ -27,6 +27,12 @@ export function machineIdentity(): string {
   const boot = attempt(() => readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim(), '');
   const namespace = attempt(() => readlinkSync('/proc/self/ns/pid'), '');
   return [hostname().replaceAll(' ', ''), boot, namespace].join(' ');
+}
+
+/** Who runs this process, for people: `user@host`. */
+export function userAtHost(): string {
+  // A container may run under a number without a name.
+  return `${attempt(() => userInfo().username, String(process.getuid?.()))}@${hostname()}`;
 }
 
 /** When a process started, in ticks since the boot. */

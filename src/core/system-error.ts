@@ -33,8 +33,17 @@ type SystemDetail = Readonly<
   Partial<Record<'code' | 'originalCode' | 'hostname' | 'address' | 'port' | 'path', unknown>>
 >;
 
+/** Whether it is an error of the system with one of these codes. */
+export function isErrorCode(error: unknown, ...codes: readonly string[]): boolean {
+  return error instanceof Error && 'code' in error && codes.includes(String(error.code));
+}
+
 const FILES: Readonly<Record<string, string>> = {
   ENOENT: 'it does not exist',
+  EEXIST: 'something else has this name',
+  ENOTEMPTY: 'it is not empty',
+  EBUSY: 'something else uses it',
+  EFBIG: 'it would be too large',
   ENOTDIR: 'a part of the path is a file, not a folder',
   EISDIR: 'it is a folder',
   ENXIO: 'it is a socket, not a file',
@@ -49,6 +58,25 @@ const FILES: Readonly<Record<string, string>> = {
   EMFILE: 'too many files are open',
   ENFILE: 'too many files are open',
 };
+
+/**
+ * What the system refused to do with a file: its path, as far as it is known, and why in words;
+ * null: any other error.
+ */
+export function fileFault(error: unknown): string | null {
+  const {
+    code = '',
+    syscall,
+    path,
+    dest,
+  } = (error instanceof Error ? error : {}) as NodeJS.ErrnoException & {
+    readonly dest?: string;
+  };
+  const words = syscall === undefined ? undefined : FILES[code];
+  return words === undefined
+    ? null
+    : `${path ?? syscall}${dest === undefined ? '' : ` to ${dest}`} (${words})`;
+}
 
 const CONNECTIONS: Readonly<Record<string, string>> = {
   ECONNRESET: 'the other side closed the connection',
@@ -121,7 +149,7 @@ function wordsOf(error: Error, detail: SystemDetail, code: string): string {
   if (code === 'ECONNREFUSED') {
     return host === undefined ? 'the connection was refused' : `nothing listens at ${host}${port}`;
   }
-  // Of a file the system names the path, of a connection it does not: EACCES is said of both.
+  // EACCES concerns files and connections; the system names the path of a file only.
   const known = detail.path === undefined ? (CONNECTIONS[code] ?? FILES[code]) : FILES[code];
   if (known !== undefined) return known;
   const cause = error.cause instanceof Error ? ` (${systemWords(error.cause)})` : '';

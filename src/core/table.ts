@@ -83,3 +83,17 @@ export interface Row {
   /** Cells beyond the last column: left out of `cells`, still there in `raw`. Absent: none. */
   readonly surplus?: number;
 }
+
+/** Names of JSON keys or Parquet columns: blank becomes `column_3`, a taken name gets a number. */
+export function uniqueNames(columns: readonly string[], positions: readonly number[]): string[] {
+  const names = new Set(positions.map((at) => columns[at] ?? ''));
+  const used = new Set<string>();
+  return positions.map((at) => {
+    const column = columns[at] ?? '';
+    const name = column === '' ? `column_${at + 1}` : column;
+    let key = name;
+    for (let n = 2; used.has(key) || (key !== column && names.has(key)); n++) key = `${name}_${n}`;
+    used.add(key);
+    return key;
+  });
+}

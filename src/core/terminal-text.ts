@@ -19,6 +19,16 @@ export function visibleLine(text: string): string {
   return visible(text).replaceAll('\n', '\\n').replaceAll('\t', '\\t');
 }
 
+/** Longer ones are hardly names: messages do not write them out. */
+export const NAME_AT_MOST = 100;
+
+/** A name from a file (of a column, a sheet, a part), as messages have it: cut when long. Pure. */
+export function shortName(name: string): string {
+  return name.length <= NAME_AT_MOST
+    ? name
+    : `${name.slice(0, NAME_AT_MOST - 1).replace(/[\ud800-\udbff]$/, '')}…`;
+}
+
 /** A text of these lines. No name or reason in them can start a new line. Pure. */
 export function visibleLines(lines: readonly string[]): string {
   return lines.map((line) => `${visibleLine(line)}\n`).join('');
@@ -42,7 +52,7 @@ export function printText(stream: NodeJS.WritableStream, text: string): void {
   stream.write(visible(withoutSecrets(text)));
 }
 
-/** Of all documents (`documents.ts`). New fields do not change it. */
+/** The version of all documents (`documents.ts`). New fields do not change it. */
 export const DOCUMENT_VERSION = 1;
 
 /** Prints a document as one line of JSON, for programs. */

@@ -4,6 +4,8 @@
  * unchanged; `textOfCell` gives their text.
  */
 
+import { DAY_MS } from './clock.js';
+
 /** One cell. `null`: empty; text, numbers and booleans: themselves. */
 export type TypedCell =
   | null
@@ -22,8 +24,11 @@ export type TypedCell =
   | { readonly u: string }
   /** JSON text: a list or an object. */
   | { readonly j: string }
-  /** A stored value of a Parquet file (`parquet-value.ts`), and its cell. */
+  /** A stored value of a Parquet file (`formats/parquet/values.ts`), and its cell. */
   | { readonly p: unknown; readonly c: TypedCell };
+
+/** The type of a column, for formats with types. */
+export type ColumnType = 'text' | 'integer' | 'number' | 'boolean' | 'day' | 'moment';
 
 /** The number formats and dates of one table. */
 export interface CellFormats {
@@ -33,7 +38,7 @@ export interface CellFormats {
   readonly is1904: boolean;
 }
 
-/** Of tables without number formats. */
+/** How tables without number formats show numbers. */
 export const NO_FORMATS: CellFormats = { codes: ['General'], is1904: false };
 
 /** How many digits of a number as text say something: not leading zeros, nor the exponent. Pure. */
@@ -141,7 +146,6 @@ function isMinute(code: string, at: number): boolean {
   return /h[^a-z]*m*$/i.test(code.slice(0, at)) || /^m+[^a-z]*s/i.test(code.slice(at));
 }
 
-const DAY_MS = 86_400_000;
 /** Days from 1899-12-30 and 1904-01-01 to 1970-01-01. */
 const EPOCH_DAYS = { from1900: 25_569, from1904: 24_107 };
 /** After 9999-12-31, the last day of a spreadsheet. */

@@ -108,7 +108,7 @@ const LOOKED_AT = 1_000;
  * Lets delayed jobs through that a clock which is ahead has delayed; how many there were. BullMQ
  * keeps them until a date, so after the clock went back by an hour they would wait for an hour
  * longer. One that was last taken at a time that has not come yet was delayed by such a clock:
- * whoever takes it judges whether it must be delayed again.
+ * the worker that takes it judges whether it must be delayed again.
  */
 export async function promoteParked(queue: Pick<BullChunkQueue, 'getJobs'>, now: number): Promise<number> {
   let promoted = 0;

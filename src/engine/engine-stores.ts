@@ -1,15 +1,17 @@
 /** The stores of an engine over its operations, the same on Redis and PostgreSQL, and its id. */
-import { randomBytes } from 'node:crypto';
+import { createHash, randomBytes } from 'node:crypto';
 import type { Entry, KeyValueStore } from '../stores/key-value-store.js';
 import type { Engine } from './engine.js';
 import { createLedger } from './ledger-calls.js';
 import { createOutcomes } from './outcome-calls.js';
+import { withChecks } from './reply-shapes.js';
 import { createRuns } from './run-calls.js';
-import { type StoreCalls, storableText } from './store-calls.js';
+import { damaged, type StoreCalls, storableText } from './store-calls.js';
 
 export function createStores(
-  calls: StoreCalls,
+  unchecked: StoreCalls,
 ): Pick<Engine, 'ledger' | 'outcomes' | 'runs' | 'keyValues' | 'roundTrips'> {
+  const calls = withChecks(unchecked);
   return {
     ledger: createLedger(calls),
     outcomes: createOutcomes(calls),
@@ -22,16 +24,16 @@ export function createStores(
 function createKeyValues({ call }: StoreCalls): KeyValueStore {
   return {
     async put(scope, name, text) {
-      await call('put_note', scope, name, storableText(text));
+      await call('put_value', scope, name, storableText(text));
     },
     async list(scope) {
-      const entries = ((await call('list_notes', scope)) ?? []) as Entry[];
+      const entries = ((await call('list_values', scope)) ?? []) as Entry[];
       return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
     },
     remove: async (scope, name, text) =>
-      (await call('remove_note', scope, name, text === null ? null : storableText(text))) === true,
+      (await call('remove_value', scope, name, text === null ? null : storableText(text))) === true,
     claim: async (scope, name, text, deadAfterMs) =>
-      (await call('claim_note', scope, name, storableText(text), deadAfterMs)) === true,
+      (await call('claim_value', scope, name, storableText(text), deadAfterMs)) === true,
   };
 }
 
@@ -47,8 +49,8 @@ export async function giveEngineId(keyValues: KeyValueStore): Promise<string> {
   if (known !== null) return known;
   await keyValues.claim(ENGINE_ID.scope, ENGINE_ID.name, randomBytes(8).toString('hex'), null);
   const id = await readEngineId(keyValues);
-  if (id === null) throw new Error('the engine forgot its id within a moment');
-  return id;
+  if (id !== null) return id;
+  throw damaged('its id', 'value');
 }
 
 /** The id, given now if there is none; with `isReadOnly` empty then. */
@@ -58,5 +60,8 @@ export async function engineId(keyValues: KeyValueStore, isReadOnly = false): Pr
 
 /** The id; null before the first use of the engine. */
 export async function readEngineId(keyValues: Pick<KeyValueStore, 'list'>): Promise<string | null> {
-  return (await keyValues.list(ENGINE_ID.scope)).find(({ name }) => name === ENGINE_ID.name)?.text ?? null;
+  const entry = (await keyValues.list(ENGINE_ID.scope)).find(({ name }) => name === ENGINE_ID.name);
+  if (entry === undefined || /^[0-9a-f]{16}$/.test(entry.text)) return entry?.text ?? null;
+  // Folders are named by it: another program that wrote one does not choose a path.
+  return createHash('sha256').update(entry.text).digest('hex').slice(0, 16);
 }

@@ -1,6 +1,7 @@
 /** An engine holds queue, ledger, outcomes and runs. One code path runs on all engines. */
 import type { Job, Queue, Telemetry, Worker } from 'bullmq';
 import type { Clock } from '../core/clock.js';
+import type { FailFileError } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { Ledger } from '../ledger/ledger.js';
 import type { KeyValueStore } from '../stores/key-value-store.js';
@@ -8,7 +9,6 @@ import type { OutcomeStore } from '../stores/outcome-store.js';
 import type { RunStore } from '../stores/run-store.js';
 import type { ScheduledJobProcessor, ScheduledJobs, ScheduledJobWorker } from '../stores/scheduled-jobs.js';
 
-/** The options of every engine. */
 export interface EngineOptions {
   readonly log: Log;
   /** What BullMQ reports chunks to; absent: nothing is traced. Scheduled jobs are never traced. */
@@ -48,7 +48,6 @@ export type ChunkWorker = Worker<ChunkData, void, 'chunk'>;
 /** Three parameters, so that BullMQ hands over the signal that a lost lock aborts. */
 export type ChunkProcessor = (job: ChunkJob, token?: string, signal?: AbortSignal) => Promise<void>;
 
-/** Where a chunk is in a queue. */
 export type ChunkPlace = Pick<ChunkData, 'run' | 'chunk'>;
 
 /** A queue for a run: adds chunks, lists them, takes them back. Workers process them. */
@@ -112,9 +111,10 @@ export interface Engine {
     processor: ScheduledJobProcessor,
     concurrency: number,
   ): ScheduledJobWorker;
-  /** The report of the server. */
   facts(): Promise<ServerFacts>;
   /** Counts calls to the engine's stores since it was opened: for measuring, not for deciding. */
   readonly roundTrips: { readonly count: number };
+  /** Why it can never work again; null: it may. Absent: that cannot be known. */
+  readonly loss?: () => FailFileError | null;
   close(): Promise<void>;
 }

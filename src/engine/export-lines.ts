@@ -1,14 +1,16 @@
 /**
- * An export of an engine as lines of JSON: a header, the accounts, the stored answers, and an end
- * that counts them. What the service sent stays as it came, so that numbers that JavaScript cannot
- * hold survive; what cannot stand on a line goes as base64.
+ * An export of an engine as lines of JSON: a header, the accounts, what persons ordered, the
+ * stored answers, and an end that counts them. What the service sent stays as it came, so that
+ * numbers that JavaScript cannot hold survive; what cannot stand on a line goes as base64.
  */
 import { z } from 'zod';
+import { isMoment } from '../core/clock.js';
 import { membersOf } from '../core/json-text.js';
 import { attempt } from '../core/lifecycle.js';
 import type { Spending } from '../ledger/ledger.js';
 import type { StoredOutcome } from '../stores/outcome-store.js';
 import { packProfile, unpackProfile } from '../stores/profile-codec.js';
+import type { Cancel, Pause } from '../stores/run-store.js';
 
 const TYPE = 'brand-enrich export';
 const VERSION = 1;
@@ -21,6 +23,9 @@ export interface ExportHeader {
 export type ExportLine =
   | { readonly type: 'account'; readonly account: string; readonly spending: Spending }
   | { readonly type: 'answer'; readonly outcome: StoredOutcome }
+  | { readonly type: 'pause'; readonly pause: Pause }
+  | { readonly type: 'cancel'; readonly cancel: Cancel }
+  | { readonly type: 'pause_all' }
   | { readonly type: 'end'; readonly answers: number }
   /** The fault of the line, as part of a sentence. */
   | { readonly type: 'broken'; readonly reason: string };
@@ -33,6 +38,18 @@ export function headerLine({ engine, exportedAt }: ExportHeader): string {
 
 export function accountLine(account: string, { period, sent, others, quota }: Spending): string {
   return line({ type: 'account', account, period, sent, others, quota });
+}
+
+export function pauseLine({ at, ...pause }: Pause): string {
+  return line({ type: 'pause', ...pause, at: iso(at) });
+}
+
+export function cancelLine({ job, by, at }: Cancel): string {
+  return line({ type: 'cancel', job, by, at: iso(at) });
+}
+
+export function pauseAllLine(): string {
+  return line({ type: 'pause_all' });
 }
 
 /** Throws when the stored bytes are not an answer. */
@@ -56,14 +73,14 @@ function line(value: object): string {
 
 const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
-/** A JSON object as text on one line, with `{` and `}` at its ends; null: it is none. */
+/** A JSON object as text on one line, with `{` and `}` at its ends; null: it is not one. */
 function textOnOneLine(body: Buffer): string | null {
   const text = attempt(() => UTF8.decode(body), '');
   const isObject = /^\{[^\r\n]*\}$/.test(text) && attempt(() => [JSON.parse(text)], null) !== null;
   return isObject ? text : null;
 }
 
-/** The header; a sentence about what the line is when it is none. */
+/** The header; a sentence about what the line is when it is not one. */
 export function readHeader(bytes: Buffer): ExportHeader | string {
   const given = readObject(bytes);
   if (typeof given === 'string' || given.type !== TYPE)
@@ -92,7 +109,7 @@ const countOr = (fault: string) => z.int(fault).min(0, fault);
 const count = countOr('a count is not a whole number');
 const date = z.unknown().transform((text, context) => {
   const time = Date.parse(String(text));
-  if (Number.isNaN(time)) context.addIssue({ code: 'custom', message: 'a date cannot be read' });
+  if (!isMoment(time)) context.addIssue({ code: 'custom', message: 'a date cannot be read' });
   return time;
 });
 
@@ -112,17 +129,41 @@ const answerSchema = z.object({
   fetchedAt: date,
   freshUntil: date.nullable(),
 });
-const endSchema = z.object({ type: z.literal('end'), answers: countOr('the count is missing') });
-const lineSchema = z.discriminatedUnion('type', [accountSchema, answerSchema, endSchema], {
-  error: ({ input }) => `its type is ${JSON.stringify((input as { type?: unknown }).type)}`,
+const NO_ORDER = 'the order has an unknown form';
+const name = z.string(NO_ORDER).regex(NAME, NO_ORDER);
+/** Names of files may contain anything. */
+const words = z.string(NO_ORDER);
+const pauseSchema = z.object({
+  type: z.literal('pause'),
+  owner: name,
+  label: words,
+  run: name.nullable(),
+  by: words,
+  at: date,
 });
+const cancelSchema = z.object({ type: z.literal('cancel'), job: name, by: words, at: date });
+const pauseAllSchema = z.object({ type: z.literal('pause_all') });
+const endSchema = z.object({ type: z.literal('end'), answers: countOr('the count is missing') });
+const lineSchema = z.discriminatedUnion(
+  'type',
+  [accountSchema, answerSchema, pauseSchema, cancelSchema, pauseAllSchema, endSchema],
+  { error: ({ input }) => `its type is ${JSON.stringify((input as { type?: unknown }).type)}` },
+);
 
 export function readLine(bytes: Buffer): ExportLine {
   const given = readObject(bytes);
   if (typeof given === 'string') return { type: 'broken', reason: given };
   const { data, error } = lineSchema.safeParse(given);
   if (data === undefined) return { type: 'broken', reason: error.issues[0]?.message ?? 'it is damaged' };
-  if (data.type === 'end') return data;
+  if (data.type === 'end' || data.type === 'pause_all') return data;
+  if (data.type === 'pause') {
+    const { type, ...pause } = data;
+    return { type, pause };
+  }
+  if (data.type === 'cancel') {
+    const { type, ...cancel } = data;
+    return { type, cancel };
+  }
   if (data.type === 'account') {
     const { type, account, ...spending } = data;
     return { type, account, spending };

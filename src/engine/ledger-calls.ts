@@ -1,21 +1,23 @@
 /** The `Ledger` as operations of an engine; the Lua and SQL files beside it judge. */
+import { DAY_MS, isMoment } from '../core/clock.js';
 import type { DayUse, Ledger, LedgerState, PermitAnswer } from '../ledger/ledger.js';
-import type { StoreCalls, StoreParam } from './store-calls.js';
+import { damaged, type StoreCalls, type StoreParam } from './store-calls.js';
 
 interface ExchangeReply {
-  /** By position: the wait of a granted permit in milliseconds, else why there is none. */
-  readonly answers: readonly string[];
+  /** By position: the wait of a granted permit (`12`, `12 free`), else why there is none. */
+  readonly answers: readonly string[] | null;
+  /** The same for the look. */
+  readonly look: string | null;
   readonly state: StateReply;
 }
 
 /** `days`: `DAY:USED` by days since 1970, with blanks between them. */
 type StateReply = Omit<LedgerState, 'days'> & { readonly days: string };
 
-const DAY_MS = 86_400_000;
-
 function dayUseOf(text: string): DayUse {
   const [day = 0, used = 0] = text.split(':').map(Number);
-  return { day: new Date(day * DAY_MS).toISOString().slice(0, 10), used };
+  const at = day * DAY_MS;
+  return { day: new Date(isMoment(at) ? at : 0).toISOString().slice(0, 10), used };
 }
 
 /** Reads days of replies; the earlier ones, nearly always the same, once. */
@@ -31,23 +33,28 @@ function createDaysReader(): (text: string) => DayUse[] {
   };
 }
 
-function permitAnswer(permit: string, answer: string | undefined): PermitAnswer {
-  if (answer === 'lost' || answer === 'spent' || answer === 'denied') return { permit, answer };
-  const waitMs = Number(answer);
-  if (Number.isNaN(waitMs)) throw new Error(`exchange gave no answer for the permit ${permit}: ${answer}`);
-  return { permit, answer: 'granted', waitMs };
+function permitAnswer(permit: string, answer: string): PermitAnswer {
+  if (answer === 'lost' || answer === 'attempts_exhausted' || answer === 'denied' || answer === 'queued')
+    return { permit, answer };
+  const [wait, free] = answer.split(' ');
+  return { permit, answer: 'granted', waitMs: Number(wait), isFree: free === 'free' };
 }
 
-export function createLedger({ call, walk }: StoreCalls): Ledger {
+export function createLedger({ call, walk, address }: StoreCalls): Ledger {
   const daysOf = createDaysReader();
   const stateOf = (reply: StateReply): LedgerState => ({ ...reply, days: daysOf(reply.days) });
   const state = async (operation: string, ...params: StoreParam[]) =>
     stateOf((await call(operation, ...params)) as StateReply);
   return {
     async exchange(request) {
-      const { answers, state } = (await call('exchange', JSON.stringify(request))) as ExchangeReply;
+      const { answers, look, state } = (await call('exchange', JSON.stringify(request))) as ExchangeReply;
+      const given = <T>(answer: T | null | undefined): T => {
+        if (answer == null) throw damaged(address, 'answer');
+        return answer;
+      };
       return {
-        permits: request.take.map(({ permit }, index) => permitAnswer(permit, answers[index])),
+        permits: request.take.map(({ permit }, index) => permitAnswer(permit, given(answers?.[index]))),
+        look: request.look && permitAnswer(request.look.permit, given(look)),
         state: stateOf(state),
       };
     },

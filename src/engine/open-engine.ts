@@ -1,12 +1,13 @@
 /** Opens the engine that an address names, and loads no other. */
 import { NeverStartError, usageProblem } from '../core/errors.js';
+import { assertOwnState } from '../core/own-folder.js';
 import type { Engine, EngineOptions } from './engine.js';
 import { createPatience, withPatience } from './patience.js';
 
 export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'telemetry' | 'stop' | 'isReadOnly'> {
   /** `embedded`, or an address: `redis://`, `rediss://`, `postgres://` or `postgresql://`. */
   readonly engine: string;
-  /** Where the embedded engine keeps its files. */
+  /** Where the embedded engine keeps its files, and workers of any engine paid answers. */
   readonly stateFolder: string;
   /** Embedded: data that cannot be used are put aside. Default false. */
   readonly startsEmpty?: boolean | undefined;
@@ -19,7 +20,7 @@ export interface OpenEngineOptions extends Pick<EngineOptions, 'log' | 'telemetr
 /**
  * The engine, patient with a server that is unavailable for a moment once it is open. Throws {@link
  * NeverStartError} `usage-invalid` for an address of no engine, and `FailFileError`
- * (`engine-unreachable`, `engine-unfit`, `engine-held`) when the engine cannot be used.
+ * (`engine-unreachable`, `engine-unfit`, `engine-held`) when engine or state folder cannot be used.
  */
 export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
   const { log, stop = new AbortController().signal } = options;
@@ -28,6 +29,7 @@ export async function openEngine(options: OpenEngineOptions): Promise<Engine> {
 
 async function openImpatient(options: OpenEngineOptions, stop: AbortSignal): Promise<Engine> {
   const { engine, stateFolder, startsEmpty, waitsForDisk = false, extraCa = null } = options;
+  assertOwnState(stateFolder);
   const { log, telemetry, isReadOnly } = options;
   const rest = { log, telemetry, stop, isReadOnly };
   if (engine === 'embedded') {

@@ -1,4 +1,5 @@
 /** The `OutcomeStore` as operations of an engine; bodies travel as one value with their places. */
+import { isMoment } from '../core/clock.js';
 import type { Freshness } from '../core/outcome.js';
 import type {
   ClaimAnswer,
@@ -8,7 +9,7 @@ import type {
   OutcomeStore,
   StoredOutcome,
 } from '../stores/outcome-store.js';
-import type { StoreCalls } from './store-calls.js';
+import { damaged, type StoreCalls } from './store-calls.js';
 
 /** Answers of a walk that are in memory at once; on Redis, keys that are looked at for them. */
 const PAGE_OUTCOMES = 200;
@@ -44,12 +45,15 @@ function packed<O extends Pick<NewOutcome, 'key' | 'status' | 'billed' | 'packed
 /** An answer in a reply: place or key, is matched, billed, fetched at, fresh until, body length. */
 type FoundMeta<At> = readonly [At, boolean, boolean, number, number | null, number | null];
 
-/** The answers of a reply; `keyOf` gives the key for what stands in its place. */
+/** The answers of a reply, null: damaged; `keyOf` gives the key for what stands in its place. */
 function unpacked<At>(
   meta: readonly FoundMeta<At>[] | null,
   bytes: Uint8Array | null,
   keyOf: (at: At) => OutcomeKey,
-): StoredOutcome[] {
+): StoredOutcome[] | null {
+  const total = (meta ?? []).reduce((sum, [, , , , , length]) => sum + (length ?? 0), 0);
+  // Behind the bodies is memory of this process.
+  if (!Number.isSafeInteger(total) || total > (bytes?.length ?? 0)) return null;
   let offset = bytes?.byteOffset ?? 0;
   return (meta ?? []).map(([at, isMatched, billed, fetchedAt, freshUntil, length]) => {
     const packed = length === null ? null : Buffer.from(bytes?.buffer ?? new ArrayBuffer(0), offset, length);
@@ -58,23 +62,24 @@ function unpacked<At>(
       key: keyOf(at),
       status: isMatched ? 'matched' : 'not_found',
       packed,
-      fetchedAt,
+      fetchedAt: momentOf(fetchedAt),
       billed,
-      freshUntil,
+      freshUntil: isMoment(freshUntil) ? freshUntil : null,
     };
   });
 }
 
-export function createOutcomes({ call, walk }: StoreCalls): OutcomeStore {
+/** What cannot be a date is as old as can be. */
+const momentOf = (at: number | null) => (isMoment(at) ? at : 0);
+
+export function createOutcomes({ call, walk, address }: StoreCalls): OutcomeStore {
   return {
     async claim({ worker, keys, freshness }) {
       if (keys.length === 0) return [];
       const letters = await call('claim_keys', worker, JSON.stringify(keys), ...freshSince(freshness));
-      return Array.from(String(letters), (letter) => {
-        const answer = CLAIM_LETTERS[letter];
-        if (answer === undefined) throw new Error(`claim gave the answer ${letter}`);
-        return answer;
-      });
+      const answers = Array.from(String(letters), (letter) => CLAIM_LETTERS[letter] ?? 'busy');
+      if (answers.length !== keys.length) throw damaged(address, 'answer');
+      return answers;
     },
     async record(_worker, outcomes) {
       if (outcomes.length === 0) return 0;
@@ -85,10 +90,10 @@ export function createOutcomes({ call, walk }: StoreCalls): OutcomeStore {
       if (keys.length > 0) await call('release_keys', worker, JSON.stringify(keys));
     },
     async heartbeat(worker) {
-      await call('beat_worker', worker);
+      await call('heartbeat_worker', worker);
     },
     async deregister(worker) {
-      await call('retire_worker', worker);
+      await call('deregister_worker', worker);
     },
     async read(keys, freshness) {
       if (keys.length === 0) return [];
@@ -96,19 +101,20 @@ export function createOutcomes({ call, walk }: StoreCalls): OutcomeStore {
       const { meta, bytes } = reply as { meta: FoundMeta<number>[] | null; bytes: Uint8Array | null };
       const found = new Array<StoredOutcome | null>(keys.length).fill(null);
       const outcomes = unpacked(meta, bytes, (at) => keys[at - 1] ?? '');
+      if (outcomes === null) throw damaged(address, 'answer');
       for (const [index, outcome] of outcomes.entries()) found[(meta?.[index]?.[0] ?? 0) - 1] = outcome;
       return found;
     },
     async stats() {
       let sum: OutcomeStats = { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null };
       for await (const page of walk('outcome_stats')) {
-        const { matched, notFound, oldestFetchedAt, newestFetchedAt } = page as OutcomeStats;
+        const { matched, notFound, oldestFetchedAt: oldest, newestFetchedAt: newest } = page as OutcomeStats;
         if (matched + notFound === 0) continue;
         sum = {
           matched: sum.matched + matched,
           notFound: sum.notFound + notFound,
-          oldestFetchedAt: Math.min(sum.oldestFetchedAt ?? Number.POSITIVE_INFINITY, Number(oldestFetchedAt)),
-          newestFetchedAt: Math.max(sum.newestFetchedAt ?? 0, Number(newestFetchedAt)),
+          oldestFetchedAt: Math.min(sum.oldestFetchedAt ?? Number.POSITIVE_INFINITY, momentOf(oldest)),
+          newestFetchedAt: Math.max(sum.newestFetchedAt ?? 0, momentOf(newest)),
         };
       }
       return sum;
@@ -116,9 +122,9 @@ export function createOutcomes({ call, walk }: StoreCalls): OutcomeStore {
     async forget(keys) {
       return keys.length === 0 ? 0 : Number(await call('forget_outcomes', JSON.stringify(keys)));
     },
-    async purge(before) {
+    async purge(olderThanMs) {
       let count = 0;
-      for await (const page of walk('purge_outcomes', Math.ceil(before))) count += Number(page);
+      for await (const page of walk('purge_outcomes', Math.round(olderThanMs))) count += Number(page);
       return count;
     },
     async page(after) {
@@ -127,7 +133,9 @@ export function createOutcomes({ call, walk }: StoreCalls): OutcomeStore {
         meta: { next: string | null; answers: FoundMeta<OutcomeKey>[] | null };
         bytes: Uint8Array | null;
       };
-      return { outcomes: unpacked(meta.answers, bytes, (key) => key), next: meta.next };
+      const outcomes = unpacked(meta.answers, bytes, (key) => key);
+      if (outcomes === null) throw damaged(address, 'answer');
+      return { outcomes, next: meta.next };
     },
     async restore(outcomes) {
       if (outcomes.length === 0) return { taken: 0, expired: 0 };

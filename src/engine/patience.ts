@@ -20,7 +20,7 @@ export type Patience = <T>(call: () => Promise<T>) => Promise<T>;
 /** One for all calls to an engine: logs one line when an outage begins and one when it ends. */
 export function createPatience({ log, stop }: { readonly log: Log; readonly stop: AbortSignal }): Patience {
   const now = () => performance.now();
-  let awaySince: number | null = null;
+  let unreachableSince: number | null = null;
   let stoppedAt: number | null = null;
   void untilAborted(stop).then(() => {
     stoppedAt = now();
@@ -35,15 +35,15 @@ export function createPatience({ log, stop }: { readonly log: Log; readonly stop
     for (;;) {
       try {
         const answer = await call();
-        if (awaySince !== null) log.info('the engine answers again');
-        awaySince = null;
+        if (unreachableSince !== null) log.info('the engine answers again');
+        unreachableSince = null;
         return answer;
       } catch (error) {
         if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
-        if (awaySince === null)
+        if (unreachableSince === null)
           log.warn({ reason: errorText(error) }, 'the engine does not answer; trying again');
-        awaySince ??= now();
-        if (isOver(awaySince)) throw error;
+        unreachableSince ??= now();
+        if (isOver(unreachableSince)) throw error;
         // Ends early at a stop, once.
         const signal = stop.aborted ? undefined : stop;
         await setTimeout(TRY_AGAIN_MS, undefined, { signal }).catch(() => undefined);

@@ -3,7 +3,9 @@
  * that BullMQ's own documentation asks for. What differs between Redis and PostgreSQL is a
  * `QueueBackend`. The caller decides what a worker does with its job.
  */
+import { randomUUID } from 'node:crypto';
 import type { JobsOptions, Processor, Queue, QueueOptions, Telemetry, Worker, WorkerOptions } from 'bullmq';
+import { isMoment } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import { withinDeadline } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -20,17 +22,15 @@ export interface QueueBackend {
   classes(): { readonly Queue: typeof Queue; readonly Worker: typeof Worker };
   /** Where only `isReadOnly` opened the engine: brings BullMQ's own schema up to date. */
   prepare(): Promise<void>;
-  /** The connection of all queues. */
   queueConnection(): Connection;
   /** The connection of one worker, and its release after the worker has closed. */
   workerConnection(): { readonly connection: Connection; release(): Promise<void> };
-  /** Lets go of the connection of the queues. */
   close(): Promise<void>;
 }
 
 /** A job leaves nothing behind: its results are in the stores. */
 const JOB_OPTIONS: JobsOptions = { removeOnComplete: true, removeOnFail: true };
-/** Nobody listens to the events of a queue; where it keeps them, few are kept. */
+/** No process listens to the events of a queue; where it keeps them, few are kept. */
 const EVENTS_KEPT = 1_000;
 const CLOSE_DEADLINE_MS = 1_000;
 
@@ -97,7 +97,7 @@ export function createQueues(
     });
     workers.set(worker, release);
     worker.on('error', (error) => log.debug({ queue: name, reason: errorText(error) }, 'worker error'));
-    // Somebody else may have the job already.
+    // Another worker may have the job already.
     worker.on('lockRenewalFailed', (ids) => {
       for (const id of ids) worker.cancelJob(id, 'the lock on this job was lost');
     });
@@ -130,7 +130,13 @@ export function createQueues(
       list: (queue) =>
         on(queue, async (opened) => {
           const schedulers = await opened.getJobSchedulers();
-          return schedulers.map(({ key, next }) => ({ name: key, nextAt: next ?? null }));
+          return schedulers.map(({ key: name, next, pattern, tz, template }) => ({
+            name,
+            id: template?.data?.id ?? null,
+            cron: pattern ?? null,
+            tz: tz ?? null,
+            nextAt: isMoment(next) ? next : null,
+          }));
         }),
       async set(queue, cron, tz, data) {
         // The library takes the name of a scheduler for one of the job, and only jobs are called
@@ -142,7 +148,9 @@ export function createQueues(
       },
       remove: (queue, name) => on(queue, (opened) => opened.removeJobScheduler(name)),
       async addNow(queue, data) {
-        await on(queue, (opened) => opened.add('tick', data));
+        // A number would come again on another engine, with what was ordered for it on this one.
+        const jobId = `now-${randomUUID()}`;
+        await on(queue, (opened) => opened.add('tick', data, { jobId }));
       },
     },
     /** Lets go of what was opened and not closed, whether the engine answers or not. */

@@ -1,15 +1,11 @@
 /** The `RunStore` as operations of an engine. */
-import type { LookupFailure, RunProgress, RunRecord, RunSettings, RunStore } from '../stores/run-store.js';
-import { type StoreCalls, storableText, unfit } from './store-calls.js';
+import type { LookupFailure, OrderEnd, Orders, RunStore } from '../stores/run-store.js';
+import { cancelsOf, failureReasonOf, pausesOf, progressOf, runOf } from './run-shapes.js';
+import { damaged, type StoreCalls, storableJson, storableText, unfit } from './store-calls.js';
 
-type Answered = Omit<RunRecord, 'settings'> & { readonly settings: string };
-
-/** Settings of a run travel as JSON text: an empty list stays a list, an empty object an object. */
-function recordOf(answered: Answered): RunRecord {
-  return { ...answered, settings: JSON.parse(answered.settings) as RunSettings };
-}
-
-interface FoundFailure extends Omit<LookupFailure, 'key' | 'isDeferred'> {
+interface FoundFailure {
+  readonly reason: string;
+  readonly billed: boolean;
   /** In the list of keys, from 1. */
   readonly position: number;
   readonly isDeferred: boolean;
@@ -20,20 +16,24 @@ export function createRuns({ call, address }: StoreCalls): RunStore {
     await call(operation, ...params);
   };
   return {
-    async start({ id, key, label, settings }) {
-      const record = await call('start_run', id, key, storableText(label), JSON.stringify(settings));
-      return recordOf(record as Answered);
+    async start({ id, key, label, settings, job = id, owner = key }) {
+      const text = JSON.stringify(settings);
+      const record = runOf(await call('start_run', id, key, storableText(label), text, job, owner));
+      if (record !== null) return record;
+      throw damaged(address, 'run');
     },
     async get(id) {
-      const record = (await call('get_run', id)) as Answered | null;
-      return record && recordOf(record);
+      return runOf(await call('get_run', id));
     },
     async list(limit) {
-      return (((await call('list_runs', limit)) ?? []) as Answered[]).map(recordOf);
+      const found = (await call('list_runs', limit)) ?? [];
+      return Array.isArray(found) ? found.flatMap((each: unknown) => runOf(each) ?? []) : [];
     },
     async heartbeat(id) {
-      const progress = (await call('beat_run', id)) as RunProgress | null;
+      const answered = await call('heartbeat_run', id);
+      const progress = progressOf(answered);
       if (progress !== null) return progress;
+      if (answered !== null) throw damaged(address, 'run');
       const what = 'the engine no longer knows this run (was it flushed, or restored from a backup?)';
       throw unfit(what, address, 'run the same command again');
     },
@@ -42,7 +42,7 @@ export function createRuns({ call, address }: StoreCalls): RunStore {
     finishChunk: (id, chunk) => change('finish_chunk', id, chunk),
     async fail(id, failures) {
       if (failures.length === 0) return;
-      const storable = failures.map((failure) => ({ ...failure, reason: storableText(failure.reason) }));
+      const storable = failures.map((failure) => ({ ...failure, reason: storableJson(failure.reason) }));
       await call('add_failures', id, JSON.stringify(storable));
     },
     async failures(id, keys) {
@@ -50,15 +50,32 @@ export function createRuns({ call, address }: StoreCalls): RunStore {
       const found = new Array<LookupFailure | null>(keys.length).fill(null);
       const answered = ((await call('get_failures', id, JSON.stringify(keys))) ?? []) as FoundFailure[];
       for (const { position, reason, billed, isDeferred } of answered) {
-        const key = keys[position - 1] ?? '';
-        found[position - 1] = { key, reason, billed, ...(isDeferred ? { isDeferred } : {}) };
+        const failure = { key: keys[position - 1] ?? '', reason: failureReasonOf(reason), billed };
+        found[position - 1] = { ...failure, ...(isDeferred ? { isDeferred } : {}) };
       }
       return found;
     },
-    halt: (id, { why, sentence }) => change('halt_run', id, why, storableText(sentence)),
+    halt: (id, halt) => change('halt_run', id, storableJson(halt)),
     clearHalt: (id) => change('clear_halt', id),
-    end: (id, status, reason) => change('end_run', id, status, reason && storableText(reason)),
-    setPaused: async (id, isPaused) => (await call('set_run_paused', id, isPaused)) === true,
-    cancel: async (id) => (await call('cancel_run', id)) === true,
+    end: (id, stop) =>
+      change('end_run', id, stop === null ? 'completed' : 'stopped', stop && storableJson(stop)),
+    cancel: async (id, by) => (await call('cancel_run', id, storableText(by))) as OrderEnd,
+    pause: async (id, by) => (await call('pause_run', id, storableText(by))) as OrderEnd,
+    pauseOwner: ({ owner, label, by, run, at = null }) =>
+      change('pause_owner', owner, storableText(label), storableText(by), run, at),
+    cancelJob: ({ job, by, at = null }) => change('cancel_job', job, storableText(by), at),
+    resume: async (owner) => (await call('resume_owner', owner)) === true,
+    async pauses() {
+      return pausesOf(await call('list_pauses')).sort((one, other) => one.at - other.at);
+    },
+    async cancels() {
+      return cancelsOf(await call('list_cancels')).sort((one, other) => one.at - other.at);
+    },
+    async orders(jobs) {
+      if (jobs.length === 0) return [];
+      const orders = (await call('get_orders', JSON.stringify(jobs))) as Orders[] | null;
+      if (orders?.length !== jobs.length) throw damaged(address, 'answer');
+      return orders;
+    },
   };
 }

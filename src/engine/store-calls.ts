@@ -1,5 +1,6 @@
 /** The basis of an engine's stores: named operations, as Lua scripts or SQL functions. */
 import { FailFileError } from '../core/errors.js';
+import { type Phrase, phrase } from '../core/phrase.js';
 
 /** Objects and lists travel as JSON text, the bodies of answers as bytes. */
 export type StoreParam = string | number | boolean | null | Buffer;
@@ -10,7 +11,7 @@ export interface StoreCalls {
   /**
    * Runs one operation, atomic and on the store's own clock: what it answers, its JSON read;
    * `{meta, bytes}` where bytes come with it. It is sent once: when the answer is lost the call
-   * fails, and whoever asked repeats it. Throws our errors.
+   * fails, and the caller repeats it. Throws our errors.
    */
   call(operation: string, ...params: readonly StoreParam[]): Promise<unknown>;
   /** An operation that reads everything: one answer per page. PostgreSQL has one page. */
@@ -23,9 +24,31 @@ export function storableText(text: string): string {
   return text.replace(/\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
 }
 
+/** The same of each text in a value, as JSON. */
+export function storableJson(value: object): string {
+  return JSON.stringify(value, (_, each: unknown) => (typeof each === 'string' ? storableText(each) : each));
+}
+
 /** `engine-unfit`: what the server, the machine or the folder lacks, and the way out. */
-export function unfit(what: string, subject: string, todo: string, cause?: unknown): FailFileError {
+export function unfit(what: string, subject: string, todo: Phrase, cause?: unknown): FailFileError {
   return new FailFileError({ code: 'engine-unfit', what, subject, todo, cause });
+}
+
+/** Tables or keys of another build, which this one neither reads nor changes. `engine-unfit`. */
+export class ForeignSchemaError extends FailFileError {
+  /** `found`: what the engine has as the version of its schema; `known`: ours. */
+  constructor(found: unknown, known: number | string, address: string) {
+    const version = String(found ?? 'without a version').slice(0, 20);
+    const what = `another build of brand-enrich wrote this engine (schema ${version}; this build has ${known})`;
+    const todo = phrase`to keep the answers, run \`brand-enrich engine export\` of the build that wrote them, then \`brand-enrich engine import\` of this build into another database; the embedded engine sets its data aside with ${{ setting: 'startEmpty' }}`;
+    super({ code: 'engine-unfit', what, subject: address, todo });
+  }
+}
+
+/** `what`: of ours, that the engine answered and is not ours. */
+export function damaged(address: string, what: 'answer' | 'run' | 'value', cause?: unknown): FailFileError {
+  const todo = 'find out who else writes to it, then run the same command again';
+  return unfit(`the engine has a damaged ${what}`, address, todo, cause);
 }
 
 /** The answer; `failure` translates errors of a client to ours. */

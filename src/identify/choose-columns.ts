@@ -6,6 +6,7 @@
 import type { ColumnRequest } from '../config/column-value.js';
 import { NeverStartError } from '../core/errors.js';
 import type { IdentifierKind } from '../core/identifier.js';
+import { phrase } from '../core/phrase.js';
 import {
   assertHeader,
   doubtful,
@@ -77,7 +78,7 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
         code: 'column-ours',
         what: 'this column was added by an earlier run and will be replaced',
         subject: label,
-        todo: `choose another column, or keep this one by setting a --prefix other than ${input.prefix}`,
+        todo: phrase`choose another column, or keep this one by setting a ${{ setting: 'prefix' }} other than ${input.prefix}`,
       });
     }
     const asked = writtenKind ?? input.kind;
@@ -139,7 +140,7 @@ const MARKS = ['status', 'identifier', 'fetched_at'] as const;
  * Positions of the columns to be replaced; none when the table is not ours, or for an empty prefix.
  * Throws column-ours when there are columns with the prefix and not all of the marks.
  */
-export function findOurColumns(columns: readonly string[], prefix: string): number[] {
+function findOurColumns(columns: readonly string[], prefix: string): number[] {
   const prefixed = columns.flatMap((column, index) => (column.startsWith(prefix) ? [index] : []));
   if (prefix === '' || prefixed.length === 0) return [];
   const missing = MARKS.map((mark) => prefix + mark).filter((name) => !columns.includes(name));
@@ -148,6 +149,6 @@ export function findOurColumns(columns: readonly string[], prefix: string): numb
     code: 'column-ours',
     what: `some columns begin with "${prefix}" like the columns that a run adds, but ${missing.join(', ')} ${missing.length === 1 ? 'is' : 'are'} missing`,
     subject: prefixed.map((index) => columns[index]).join(', '),
-    todo: `to keep them, choose another prefix for the added columns, such as --prefix ${prefix === 'enriched_' ? 'added_' : 'enriched_'}`,
+    todo: phrase`to keep them, choose another prefix for the added columns, such as ${{ set: { prefix: prefix === 'enriched_' ? 'added_' : 'enriched_' } }}`,
   });
 }

@@ -4,8 +4,9 @@
  */
 import { type ClearMeaning, NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
+import { joinPhrases, type Phrase, phrase, type Remedy, sayPhrase } from '../core/phrase.js';
 import { cleanCell } from './clean-cell.js';
-import { type ColumnChoice, columnFlag, columnLabel, columnRequest, KIND_WORDS } from './find-column.js';
+import { type ColumnChoice, columnLabel, columnRequest, columnSetting, KIND_WORDS } from './find-column.js';
 import { isHeaderLike, kindOf, readHeader } from './header-words.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import {
@@ -29,13 +30,21 @@ const KINDS = `kinds: ${IDENTIFIER_KINDS.join(', ')}`;
 const NAMES = 'company names cannot be looked up';
 const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
 
-function inDoubt(what: string, subject: string, todo: string, clear: ClearMeaning | null = null) {
+function inDoubt(what: string, subject: string, todo: Phrase, clear: ClearMeaning | null = null) {
   return new NeverStartError({ code: 'column-doubtful', what, subject, todo, clear });
 }
 
-/** The flags of one column as each of the kinds. */
-function flagsOf(columns: readonly string[], column: number, kinds: readonly IdentifierKind[]): string {
-  return kinds.map((kind) => columnFlag(columns, column, kind)).join(' or ');
+/** One column as each of the kinds. */
+function asEach(columns: readonly string[], column: number, kinds: readonly IdentifierKind[]): Phrase {
+  return joinPhrases(
+    kinds.map((kind) => columnSetting(columns, column, kind)),
+    ' or ',
+  );
+}
+
+/** Several columns, later ones as fallbacks. */
+function inTurn(columns: readonly { readonly set: { readonly column: string } }[]): Remedy {
+  return { set: { column: columns.map(({ set }) => set.column) } };
 }
 
 /** The blank rows in the chosen columns, and the column that would fill most of them. */
@@ -52,8 +61,8 @@ export function explainBlanks(
     .map((other) => ({ ...other, fills: blank.filter((row) => isFilled(row[other.column] ?? '')).length }))
     .sort((one, other) => other.fills - one.fills);
   if (best === undefined || best.fills === 0) return blankRows;
-  const flags = [...choices, best].map(({ column, kind }) => columnFlag(columns, column, kind));
-  return `${blankRows}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${flags.join(' ')} adds it as a fallback`;
+  const together = [...choices, best].map(({ column, kind }) => columnSetting(columns, column, kind));
+  return `${blankRows}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${sayPhrase([inTurn(together)], 'flags')} adds it as a fallback`;
 }
 
 /**
@@ -76,26 +85,26 @@ function adviceFor(judge: JudgeInput, open: readonly number[], isOurs: boolean) 
   const butFor = (column: number, doubt: string) => ` (${columnLabel(columns, column)} might, but ${doubt})`;
   const but = likely === null || likely.doubt === null ? '' : butFor(likely.column, likely.doubt);
   if (likely !== null && (isOurs || !likely.isHopeless)) {
-    const flag = columnFlag(columns, likely.column, kind ?? likely.kind);
+    const setting = columnSetting(columns, likely.column, kind ?? likely.kind);
     const correct = likely.isHopeless ? 'correct its values, or ' : '';
-    return { but, todo: `${correct}use ${flag} (${KINDS})` };
+    return { but, todo: phrase`${correct}use ${setting} (${KINDS})` };
   }
   const isAnyKind = kind === null || kind === 'auto';
   const symbols = isAnyKind && likely === null ? findSymbols(judge, open) : undefined;
   if (symbols !== undefined) {
-    const todo = `use ${flagsOf(columns, symbols, SYMBOL_KINDS)} (${KINDS})`;
+    const todo = phrase`use ${asEach(columns, symbols, SYMBOL_KINDS)} (${KINDS})`;
     return { but: butFor(symbols, 'its values may be tickers, coins or other codes'), todo };
   }
-  const naming = `with --column NAME:KIND (${KINDS})`;
+  const naming = phrase`with ${{ choose: 'column', example: 'NAME:KIND' }} (${KINDS})`;
   if (isOurs && isAnyKind) {
-    const todo = `correct its rows, or name the column that the earlier run used, ${naming}`;
+    const todo = phrase`correct its rows, or name the column that the earlier run used, ${naming}`;
     return { but, todo };
   }
   return {
     but,
     todo: isAnyKind
-      ? `${NAMES}: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them ${naming}`
-      : `omit --kind ${kind} to detect the kind from the values, or name the column with --column NAME:${kind}`,
+      ? phrase`${NAMES}: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them ${naming}`
+      : phrase`${{ unset: 'kind' }} to detect the kind from the values, or name the column with ${{ choose: 'column', example: `NAME:${kind}` }}`,
   };
 }
 
@@ -130,36 +139,36 @@ export function assertHeader(judge: JudgeInput, open: readonly number[]): void {
   });
   if (column === undefined) return;
   const asked = kind === null ? SYMBOL_KINDS : [kind];
-  const asData = asked.map((each) => `--no-header --kind ${each}`).join(' or ');
+  const asData = asked.map((each) => ({ set: { header: false, kind: each } }));
   throw inDoubt(
     'the first line looks like a symbol, not like a header',
     columnLabel(columns, column),
-    `use ${asData} if it is data, or ${flagsOf(columns, column, asked)} if it is the header`,
+    phrase`use ${joinPhrases(asData, ' or ')} if it is data, or ${asEach(columns, column, asked)} if it is the header`,
   );
 }
 
 /** Several columns fit equally well, or the kind of the only one is unclear. */
 export function doubtful(judge: JudgeInput, rivals: readonly ColumnReading[]): NeverStartError {
   const { columns, sample, kind } = judge;
-  const flags = rivals.map(({ column, kind: read }) =>
-    flagsOf(columns, column, read === null ? SYMBOL_KINDS : [kind ?? read]),
+  const each = rivals.map(({ column, kind: read }) =>
+    asEach(columns, column, read === null ? SYMBOL_KINDS : [kind ?? read]),
   );
   const labels = rivals.map(({ column, fitting }) => {
     const label = columnLabel(columns, column);
     return rivals.length === 1 ? label : `${label} (${fitting} of ${sample.length} rows fit)`;
   });
-  const say = `choose one: ${flags.join(' or ')}`;
-  if (rivals.length === 1) return inDoubt('a symbol may be a ticker or a coin', labels.join(), say);
+  const one = phrase`choose one: ${joinPhrases(each, ' or ')}`;
+  if (rivals.length === 1) return inDoubt('a symbol may be a ticker or a coin', labels.join(), one);
   const fullest = [...rivals].sort((one, other) => other.fitting - one.fitting).slice(0, MOST_TOGETHER);
   const together = fullest.flatMap(({ column, kind: read }) =>
-    read === null ? [] : [columnFlag(columns, column, kind ?? read)],
+    read === null ? [] : [columnSetting(columns, column, kind ?? read)],
   );
   const all = together.length === 2 ? 'both' : 'all';
-  const ifBlank = `; or ${all}, with later columns as fallbacks: ${together.join(' ')}`;
+  const ifBlank = phrase`${one}; or ${all}, with later columns as fallbacks: ${inTurn(together)}`;
   return inDoubt(
     'more than one column could hold the identifiers',
     labels.join(', '),
-    say + (together.length < 2 ? '' : ifBlank),
+    together.length < 2 ? one : ifBlank,
     areVariants(judge, rivals)
       ? { columns: fullest.map(({ column }) => columnRequest(columns, column, 'domain')) }
       : null,
@@ -193,13 +202,14 @@ function areVariants({ columns, kind }: JudgeInput, rivals: readonly ColumnReadi
 
 /** The kind of a column named without one is unclear; with `isSymbol`, ticker or coin. */
 export function kindUnclear({ columns }: JudgeInput, column: number, isSymbol: boolean): NeverStartError {
-  const anyKind = columnFlag(columns, column, 'auto').replace(/:auto('?)$/, ':KIND$1');
+  const { name } = columnRequest(columns, column, 'auto');
+  const withKind = { choose: 'column', example: `${name}:KIND` };
   return inDoubt(
     'neither name nor values show which kind of identifier this column holds',
     columnLabel(columns, column),
     isSymbol
-      ? `use ${flagsOf(columns, column, SYMBOL_KINDS)}`
-      : `name another column, or give the kind: ${anyKind} (${KINDS}); ${NAMES}`,
+      ? phrase`use ${asEach(columns, column, SYMBOL_KINDS)}`
+      : phrase`name another column, or give the kind: ${withKind} (${KINDS}); ${NAMES}`,
   );
 }
 

@@ -1,12 +1,15 @@
 /**
- * Columns by name: how people are shown a column, how it is written as a flag, and which one a flag
- * names: by position (`position:3`), else by its exact name, else without case and outer blanks,
- * else by a bare number as its position from 1.
+ * Columns by name: how people are shown a column, how a setting names it, and which one it names:
+ * by position (`position:3`), else by its exact name, else without case and outer blanks, else by a
+ * bare number as its position from 1.
  */
+
 import type { ColumnRequest } from '../config/column-value.js';
 import { NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { editDistance } from '../core/nearest.js';
+import { joinPhrases, phrase } from '../core/phrase.js';
+import { NAME_AT_MOST, shortName } from '../core/terminal-text.js';
 
 /** A column that identifiers are taken from. */
 export interface ColumnChoice {
@@ -26,28 +29,31 @@ export const KIND_WORDS: Readonly<Record<IdentifierKind, string>> = {
   auto: 'identifiers',
 };
 
-/** `flag`: for messages. Throws column-unknown with the nearest name, column-doubtful. */
+/**
+ * `key`: the setting that names it, for messages. Throws column-unknown with the nearest name,
+ * column-doubtful.
+ */
 export function findColumn(
   columns: readonly string[],
   request: ColumnRequest,
-  flag = '--column',
+  key: 'column' | 'priority' = 'column',
 ): { readonly column: number; readonly kind: IdentifierKind | null } {
   const { name, kind } = request;
   const position = readPosition(name);
   if (position !== null && columns[position] === undefined) {
     const what = 'no column has this position';
     const todo = `use one from ${positionText(0)} to ${positionText(columns.length - 1)}`;
-    const subject = `${flag} ${positionText(position)}`;
+    const subject = phrase`${{ setting: key }} ${positionText(position)}`;
     throw new NeverStartError({ code: 'column-unknown', what, subject, todo });
   }
   if (position !== null) return { column: position, kind };
   const only = (isMeant: (column: string) => boolean): number | null => {
     const [found = null, ...others] = columns.flatMap((column, index) => (isMeant(column) ? [index] : []));
     if (found === null || others.length === 0) return found;
-    const positions = [found, ...others].map((index) => `${flag} ${positionText(index)}`).join(' or ');
+    const positions = [found, ...others].map((index) => ({ set: { [key]: positionText(index) } }));
     const what = 'several columns have this name';
-    const todo = `use its position: ${positions}`;
-    throw new NeverStartError({ code: 'column-doubtful', what, subject: `"${name}"`, todo });
+    const todo = phrase`use its position: ${joinPhrases(positions, ' or ')}`;
+    throw new NeverStartError({ code: 'column-doubtful', what, subject: `"${shortName(name)}"`, todo });
   };
   // A header `price:isin` is meant by `--column price:isin` when it is there.
   const whole = kind === null ? null : only((other) => other === `${name}:${kind}`);
@@ -57,16 +63,20 @@ export function findColumn(
     only((other) => other === name) ??
     only((other) => looseName(other) === looseName(name)) ??
     (columns[number] === undefined ? null : number);
-  if (column === null) throw unknown(columns, request, flag);
+  if (column === null) throw unknown(columns, request, key);
   return { column, kind };
 }
 
-function unknown(columns: readonly string[], { name, kind }: ColumnRequest, flag: string): NeverStartError {
+function unknown(
+  columns: readonly string[],
+  { name, kind }: ColumnRequest,
+  key: 'column' | 'priority',
+): NeverStartError {
   const [, front, ending] = /^(.+):(.*)$/s.exec(name) ?? [];
   const isKindWrong = columns.some((column) => looseName(column) === looseName(front ?? ''));
-  if (flag === '--column' && kind === null && front !== undefined && isKindWrong) {
+  if (key === 'column' && kind === null && front !== undefined && isKindWrong) {
     const what = 'not a kind of identifier';
-    const subject = `"${ending}" in --column ${name}`;
+    const subject = phrase`"${shortName(ending ?? '')}" in ${{ setting: key }} ${shortName(name)}`;
     const todo = `use one of ${IDENTIFIER_KINDS.join(', ')}`;
     return new NeverStartError({ code: 'column-unknown', what, subject, todo });
   }
@@ -75,8 +85,8 @@ function unknown(columns: readonly string[], { name, kind }: ColumnRequest, flag
   const todo =
     nearest === null
       ? `use one of ${shown.join(', ')}${columns.length > shown.length ? ' ...' : ''}`
-      : `did you mean ${kind === null ? columnLabel(columns, nearest) : columnFlag(columns, nearest, kind)}?`;
-  return new NeverStartError({ code: 'column-unknown', subject: `"${name}"`, todo });
+      : phrase`did you mean ${kind === null ? columnLabel(columns, nearest) : columnSetting(columns, nearest, kind)}?`;
+  return new NeverStartError({ code: 'column-unknown', subject: `"${shortName(name)}"`, todo });
 }
 
 /** A header cell may be prose. */
@@ -128,23 +138,13 @@ export function columnRequest(columns: readonly string[], column: number, kind: 
   return { name: isClear ? name : positionText(column), kind };
 }
 
-/** The flag for it, ready for a POSIX shell. */
-export function columnFlag(columns: readonly string[], column: number, kind: IdentifierKind): string {
-  const text = `${columnRequest(columns, column, kind).name}:${kind}`;
-  return `--column ${shellWord(text)}`;
-}
-
-/**
- * Ready for a POSIX shell. Quoted too where the text could be taken for a flag, or for a part of
- * the sentence around it.
- */
-export function shellWord(text: string): string {
-  const isPlain = /^\w(?:[\w.:/-]*\w)?$/.test(text) && !/^(?:or|and|if|to|for|falls)\b/.test(text);
-  return isPlain ? text : `'${text.replaceAll("'", "'\\''")}'`;
+/** What chooses it. */
+export function columnSetting(columns: readonly string[], column: number, kind: IdentifierKind) {
+  return { set: { column: `${columnRequest(columns, column, kind).name}:${kind}` } };
 }
 
 function isNameable(columns: readonly string[], column: number): boolean {
   const name = looseName(columns[column] ?? '');
-  if (name === '' || readPosition(name) !== null) return false;
+  if (name === '' || name.length > NAME_AT_MOST || readPosition(name) !== null) return false;
   return columns.filter((other) => looseName(other) === name).length === 1;
 }

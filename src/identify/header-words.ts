@@ -104,7 +104,7 @@ const MEANINGFUL = new Set(NAMES.flatMap((set) => [...set]));
 /** Words that columns are called by. */
 const KNOWN = [MEANINGFUL, FOREIGN, CRYPTO_CONTEXT, TICKER_CONTEXT];
 
-/** Whether some word of a name is one that columns are called by, so that it is no value. */
+/** Whether some word of a name is one that columns are called by, so that it is not a value. */
 export function isHeaderLike(name: string): boolean {
   return splitWords(name).some((word) => KNOWN.some((set) => set.has(word)));
 }

@@ -1,7 +1,8 @@
 /**
- * Cell -> identifier, by the kind of its column, and row -> identifiers. Cells of kind `auto` get
- * their own kind when that is certain locally; the rest stays `auto` and the service decides, since
- * more than half of all exchange suffixes are top-level domains too (`SAP.DE`, `BHP.AX`).
+ * Cell -> identifier, by the kind of its column, and row -> identifiers. A cell of kind `auto` is
+ * looked up only if its shape is that of an identifier: free text costs nothing. It gets a kind of
+ * its own where the shape shows it; symbols and hosts with a short suffix stay `auto`, and the
+ * service decides: half of all exchange suffixes are top-level domains too (`SAP.DE`, `BHP.AX`).
  */
 import type { Identified, Identifier, IdentifierKind } from '../core/identifier.js';
 import { identifyIsin, isMistypedIsin, readIsin } from '../core/isin.js';
@@ -31,30 +32,64 @@ export function identifyCell(text: string, kind: IdentifierKind): Identified {
     case 'id':
       return identifyBrandId(cleaned);
     case 'auto':
-      return identifyAuto(withoutCashtag(cleaned));
+      return identifyAuto(cleaned);
   }
 }
 
 /** A web address, an e-mail address, or a host that says `www`. */
 const CERTAIN_DOMAIN = /@|:\/\/|^www\.|^\/\/|^mailto:/i;
-/** Longer suffixes (`.com`, `.shop`) are no exchange's, unless in capitals (`BHP.ASX`). */
+/** Longer suffixes (`.com`, `.shop`) are not those of exchanges. */
 const LONGEST_EXCHANGE_SUFFIX = 2;
 const WRITTEN_LIKE_TICKER = /^[A-Z0-9.-]+$/;
 
-/** Nothing with an `@` in it ever leaves as `auto`. */
+/**
+ * A symbol by its shape. An exchange is one or two letters behind a dot (`VOD.L`, `0700.HK`; of
+ * those in help.yahoo.com/kb/SLN2310.html, all but Taipei's `.TWO`), a share class is one,
+ * behind a dot or hyphen (`BRK.B`, `BF-B`): with two, languages and regions would fit (`EN-US`).
+ * Digits alone are a number; their exchange makes them a symbol.
+ */
+const CERTAIN_SYMBOL = /^(?:[A-Z0-9]{1,6}\.[A-Z]{1,2}|(?=\d*[A-Z])[A-Z0-9]{1,6}(?:-[A-Z])?)$/;
+
+const NOT_RECOGNISED = invalid(
+  'not recognised: kind auto takes only domains, addresses, ISINs, id_ and AAPL, BRK.B, 1332.T; name another kind',
+);
+const NUMBER = invalid(
+  'a number: kind auto takes only one with an exchange (1332.T); name the kind ticker or crypto',
+);
+const LOWER_CASE = invalid(
+  'a word or a symbol in lower case: kind auto takes symbols in capitals; name the kind ticker or crypto',
+);
+const OPEN_BRAND_ID = invalid(
+  'a word or a brand id without id_: kind auto takes only ids with id_; name the kind id',
+);
+
+/** Groups of letters behind a blank are words: `Acme No AG 0049` has the letters of an ISIN. */
+const HAS_WORD = /^[A-Z]{3,}(?=[ -])|[ -][A-Z]+(?=[ -]|$)/i;
+
+function isWrittenAsIsin(text: string): boolean {
+  if (readIsin(text) === null && !isMistypedIsin(text)) return false;
+  return !HAS_WORD.test(text.replace(/^ISIN[ :.#-]*/i, ''));
+}
+
+/** Nothing with an `@` in it ever leaves as `auto`, and no free text. */
 function identifyAuto(cleaned: string): Identified {
-  const blank = skipBlank(cleaned, 'auto');
+  const text = withoutCashtag(cleaned);
+  const blank = skipBlank(text, 'auto');
   if (blank !== null) return blank;
-  if (isCertainBrandId(cleaned)) return identifyBrandId(cleaned);
-  if (readIsin(cleaned) !== null || isMistypedIsin(cleaned)) return identifyIsin(cleaned);
-  const asDomain = identifyDomain(cleaned);
-  if (CERTAIN_DOMAIN.test(cleaned)) return asDomain;
-  if (asDomain.type === 'identifier') return openDomain(cleaned, asDomain);
-  if (isPossibleBrandId(cleaned)) return asIdentifier('auto', cleaned);
-  if (mentionsDomain(cleaned)) return asDomain;
-  const asSymbol = identifySymbol(cleaned, 'crypto');
-  if (asSymbol.type === 'identifier') return asIdentifier('auto', asSymbol.identifier.value);
-  return invalid('not a domain, ticker, ISIN, crypto symbol or brand id');
+  if (isCertainBrandId(text)) return identifyBrandId(text);
+  if (isWrittenAsIsin(text)) return identifyIsin(text);
+  const asDomain = identifyDomain(text);
+  if (CERTAIN_DOMAIN.test(text)) return asDomain;
+  if (asDomain.type === 'identifier') return openDomain(text, asDomain);
+  // With the sign, what begins with a digit is an amount (`$5M`).
+  if (CERTAIN_SYMBOL.test(text) && (text === cleaned || /^[A-Z]/.test(text))) {
+    return asIdentifier('auto', text);
+  }
+  if (mentionsDomain(text)) return asDomain;
+  if (/^\d+$/.test(text)) return NUMBER;
+  if (isPossibleBrandId(text)) return OPEN_BRAND_ID;
+  const capitals = text.toUpperCase();
+  return text !== capitals && CERTAIN_SYMBOL.test(capitals) ? LOWER_CASE : NOT_RECOGNISED;
 }
 
 /**

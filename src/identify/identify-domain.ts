@@ -52,7 +52,7 @@ export function mentionsDomain(cleaned: string): boolean {
   return splitTokens(cleaned).some((token) => identifyToken(token).result.type !== 'invalid');
 }
 
-/** With `Name <a@b.com>` the name is no token, but a second address outside the angles is. */
+/** With `Name <a@b.com>` the name is not a token, but a second address outside the angles is. */
 function splitTokens(cleaned: string): string[] {
   const matches = [...cleaned.matchAll(IN_ANGLES)].slice(0, MOST_TOKENS);
   const inside = matches.map(([, text = '']) => text.trim());
@@ -160,7 +160,7 @@ function findRegistrable(host: string): Identified {
     return name.includes('.') ? invalid('unknown domain suffix') : NOT_A_DOMAIN;
   }
   if (isPrivate && publicSuffix !== null && (domain === null || domain === `www.${publicSuffix}`)) {
-    // `github.io` and `www.github.io` are the website of whoever registered it, unlike
+    // `github.io` and `www.github.io` are the website of their owner, unlike
     // `acme.github.io`.
     const registered = parse(publicSuffix, { ...OPTIONS, allowPrivateDomains: false }).domain;
     if (registered === publicSuffix) return asIdentifier('domain', registered);

@@ -47,7 +47,7 @@ const LEAST_FILL = 0.05;
 
 /**
  * What one column holds, or null when neither name nor values say it. `isNamed`: the user pointed
- * at this column; only then, or when there is no row at all, a name alone says something.
+ * at this column; only then, or without any row, a name alone says something.
  */
 export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean): ColumnReading | null {
   const { meaning, weight, isForeign } = readHeader(input.columns[column] ?? '');

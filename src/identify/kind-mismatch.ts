@@ -1,12 +1,13 @@
 /**
  * Whether the kind that the user named can be that of the values. A symbol cannot be checked, so
- * nearly any text under `--column website:ticker` would be bought and found by nobody: where most
+ * nearly any text under `--column website:ticker` would be bought and never found: where most
  * sampled values are surely something else, the run stops before anything is spent.
  */
 import { NeverStartError } from '../core/errors.js';
 import type { IdentifierKind } from '../core/identifier.js';
+import { phrase } from '../core/phrase.js';
 import { cleanCell } from './clean-cell.js';
-import { type ColumnChoice, columnFlag, columnLabel, KIND_WORDS } from './find-column.js';
+import { type ColumnChoice, columnLabel, columnSetting, KIND_WORDS } from './find-column.js';
 import { kindOf, readHeader } from './header-words.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import { identifyDomain } from './identify-domain.js';
@@ -66,7 +67,7 @@ const WEB_SUFFIX = /\.(?:com|net|org|info|biz|edu|gov)$/i;
 /** `sap.de` may be a ticker in lower case, `siemens.de` hardly. */
 const LOWER_TICKER = /^[a-z0-9-]{1,6}\.[a-z0-9-]{1,2}$/;
 
-/** Of a domain: `SAP.DE` is a ticker where the column says ticker; coins have no exchange. */
+/** Whether a domain may be one: `SAP.DE` is a ticker where the column says so; coins never are. */
 function mayBeSymbol(cleaned: string, kind: IdentifierKind): boolean {
   if (kind === 'crypto' || WEB_SUFFIX.test(cleaned)) return false;
   return cleaned === cleaned.toUpperCase() || LOWER_TICKER.test(cleaned);
@@ -82,7 +83,8 @@ function mismatch(judge: JudgeInput, choice: ColumnChoice, filled: number, cause
   const { columns } = judge;
   const { column, kind } = choice;
   const read = judgeColumn({ ...judge, kind: null }, column, true)?.kind ?? kind;
-  const right = read === kind ? 'name the right column or kind' : `use ${columnFlag(columns, column, read)}`;
+  const right =
+    read === kind ? 'name the right column or kind' : phrase`use ${columnSetting(columns, column, read)}`;
   const counts = new Map<string, number>();
   for (const cause of causes) counts.set(cause, (counts.get(cause) ?? 0) + 1);
   const [[mostFrequent] = ['']] = [...counts].sort((one, other) => other[1] - one[1]);
@@ -90,6 +92,6 @@ function mismatch(judge: JudgeInput, choice: ColumnChoice, filled: number, cause
     code: 'column-mismatch',
     what: `most values of this column cannot be ${KIND_WORDS[kind]}`,
     subject: `${columnLabel(columns, column)} as ${kind}: ${causes.length} of ${filled} sampled values do not fit (most often: ${mostFrequent})`,
-    todo: `${right}, or use --allow-mismatch to continue anyway`,
+    todo: phrase`${right}, or use ${{ set: { allowMismatch: true } }} to continue anyway`,
   });
 }

@@ -7,9 +7,10 @@ import { type FileHandle, open, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { addAbortSignal, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
-import { assertDiskRoom, CHECK_DISK_EVERY_BYTES } from '../core/disk-room.js';
+import { KeptContent } from '../core/disk-room.js';
 import { errorText, FailFileError, InterruptedError, NeverStartError } from '../core/errors.js';
 import { makeFolder } from '../core/make-folder.js';
+import { phrase } from '../core/phrase.js';
 import { openPlainFile, ownDescriptor } from '../core/plain-file.js';
 import { openPrivateFile, type PrivateFile } from '../core/private-file.js';
 import { systemWords } from '../core/system-error.js';
@@ -23,7 +24,10 @@ export interface OpeningOptions {
   readonly stop?: AbortSignal;
 }
 
-/** Throws `input-missing`, `disk-low`, `output-unwritable`, `usage-invalid`, `interrupted`. */
+/**
+ * Throws `input-missing`, `disk-low`, `input-exceeds-disk`, `output-unwritable`, `usage-invalid`,
+ * `interrupted`.
+ */
 export async function openByteSource(
   path: string,
   stdin: NodeJS.ReadableStream | null,
@@ -51,7 +55,7 @@ export async function openByteSource(
 
 /**
  * The bytes of a stream, kept in `folder` until they are closed. Throws `disk-low`,
- * `output-unwritable`, and what the stream throws.
+ * `input-exceeds-disk`, `output-unwritable`, and what the stream throws.
  */
 export async function keepBytes(
   chunks: AsyncIterable<Buffer>,
@@ -112,7 +116,7 @@ export class ByteSource {
       const atOpening = await handle.stat({ bigint: true });
       const magic = Buffer.alloc(2);
       await handle.read(magic, 0, 2, 0);
-      return new ByteSource(name, magic.equals(GZIP_MAGIC), handle, path, atOpening, end);
+      return new ByteSource(name, isGzip(magic), handle, path, atOpening, end);
     } catch (error) {
       throw unreadable(name, error, CHECK_PATH);
     }
@@ -182,6 +186,12 @@ function unreadable(name: string, cause: unknown, todo: string): FailFileError {
 
 const CHECK_PATH = 'check the path and its permissions';
 const GZIP_MAGIC = Buffer.of(0x1f, 0x8b);
+
+/** Whether a file that begins so is unpacked while it is read. */
+export function isGzip(start: Buffer): boolean {
+  return start.subarray(0, 2).equals(GZIP_MAGIC);
+}
+
 const CHUNK_BYTES = 256 * 1024;
 
 async function* readPlain(handle: FileHandle, name: string): AsyncGenerator<Buffer> {
@@ -221,39 +231,38 @@ async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/** Throws `disk-low`, `output-unwritable`, `input-missing`. The caller drops the file. */
+/** Throws as `keepBytes`, and `input-missing`. The caller drops the file. */
 async function spoolStream(
   chunks: AsyncIterable<Buffer | string>,
   name: string,
   folder: string,
-): Promise<PrivateFile> {
+): Promise<Pick<PrivateFile, 'handle' | 'drop'>> {
   const what = 'standard input cannot be stored while it is processed';
   const openSpool = async () => {
     makeFolder(folder, 0o700);
     return openPrivateFile(folder, 'input');
   };
   const file = await openSpool().catch((cause: unknown) => {
-    const todo = 'make the folder writable or use another one with --state';
+    const todo = phrase`make the folder writable or use another one with ${{ setting: 'state' }}`;
     const subject = `${folder} (${systemWords(cause)})`;
     throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause });
   });
+  const kept = new KeptContent(name, folder);
+  const drop = async () => {
+    kept.release();
+    await file.drop();
+  };
   try {
-    let size = 0;
-    let checkAt = CHECK_DISK_EVERY_BYTES;
     for await (const chunk of chunks) {
-      size += chunk.length;
-      if (size >= checkAt) {
-        checkAt = size + CHECK_DISK_EVERY_BYTES;
-        await assertDiskRoom([folder]);
-      }
+      kept.add(chunk.length);
       await file.handle.appendFile(Buffer.from(chunk)).catch((cause: unknown) => {
-        const todo = 'free disk space or use another folder with --state';
+        const todo = phrase`free disk space or use another folder with ${{ setting: 'state' }}`;
         throw new FailFileError({ code: 'disk-low', what, subject: folder, todo, cause });
       });
     }
-    return file;
+    return { handle: file.handle, drop };
   } catch (error) {
-    await file.drop();
+    await drop();
     if (error instanceof FailFileError) throw error;
     const broken = 'the input ended with an error';
     const todo = 'run again, or save the input to a file first';

@@ -7,6 +7,7 @@
 import { isAscii, isUtf8 } from 'node:buffer';
 import { FailFileError, NeverStartError } from '../core/errors.js';
 import { load } from '../core/load.js';
+import { phrase } from '../core/phrase.js';
 import { iconv, utf8Length, wholeUtf8 } from './strict-decoder.js';
 
 export interface ChosenEncoding {
@@ -39,7 +40,7 @@ export function checkEncodingName(name: string): string {
   throw new NeverStartError({
     code: 'usage-invalid',
     what: 'unknown encoding',
-    subject: `--encoding ${name}`,
+    subject: phrase`${{ set: { encoding: name } }}`,
     todo: 'use utf-8, utf-16le, utf-16be, windows-1252, latin1 or another encoding that iconv-lite knows',
   });
 }
@@ -94,7 +95,7 @@ export function chooseEncoding(name: string, asked: string | undefined, seen: Lo
   // A few stray ones are damaged records; a share like this is no text at all.
   if (controls >= 16 && controls > head.length / 50) {
     const subject = `${name} (${controls} control characters in the first ${head.length} bytes)`;
-    const todo = 'give a CSV or JSONL file, or use --encoding if it is text';
+    const todo = phrase`give a CSV or JSONL file, or use ${{ setting: 'encoding' }} if it is text`;
     throw new FailFileError({ code: 'input-binary', subject, todo });
   }
   return { encoding: sniffCodePage(name, stretch), bomBytes: 0 };
@@ -110,7 +111,7 @@ function confirmAsked(name: string, asked: string, { head, stretch }: LookAhead)
   if (bom !== null || isSpoiled) {
     const fact = bom === null ? 'its text is utf-8' : `it begins with the byte order mark of ${bom.encoding}`;
     const subject = `${name} (asked for ${asked}, but ${fact})`;
-    const todo = 'omit --encoding, or correct it';
+    const todo = phrase`${{ unset: 'encoding' }}, or correct it`;
     throw new FailFileError({ code: 'input-encoding', subject, todo });
   }
   return { encoding: asked === 'utf-16' ? (sniffUtf16(head) ?? 'utf-16le') : asked, bomBytes: 0 };
@@ -154,7 +155,7 @@ function sniffCodePage(name: string, stretch: Buffer): string {
     code: 'input-encoding',
     what: 'the encoding of the input is unclear',
     subject: `${name} (neither UTF-8 nor clearly Windows-1252${hint})`,
-    todo: `set it, for example --encoding ${likely[0] ?? 'windows-1252'}`,
+    todo: phrase`set it, for example ${{ set: { encoding: likely[0] ?? 'windows-1252' } }}`,
   });
 }
 

@@ -3,6 +3,8 @@
  * header should be, blank and equal names. Pure.
  */
 import { FailFileError, NeverStartError } from '../core/errors.js';
+import { phrase } from '../core/phrase.js';
+import { shortName } from '../core/terminal-text.js';
 import { commonest, countEach, valueKind } from './cell-kinds.js';
 import { isReadable, type SplitRecord } from './record-splitter.js';
 import { isCut } from './row-fit.js';
@@ -51,7 +53,7 @@ export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: He
     throw new FailFileError({
       code: 'input-preamble',
       subject: `${name}, line ${line} (${quoteShort(first.raw)}) ${odd}, but the table from line ${at} on (${quoteShort(header.raw)}) has ${preamble.width}`,
-      todo: `use --skip-lines ${at - 1} if line ${at} is the header, or --delimiter, or correct the header`,
+      todo: phrase`use ${{ set: { skipLines: at - 1 } }} if line ${at} is the header, or ${{ setting: 'delimiter' }}, or correct the header`,
       clear: { skipLines: at - 1 },
     });
   }
@@ -60,15 +62,15 @@ export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: He
       code: 'input-preamble',
       what: 'the header cannot be read',
       subject: `${name}, line ${line} (${first.problem ?? 'a NUL character'})`,
-      todo: `correct that line, or use --skip-lines N or --no-header, or --delimiter if ${shown} does not separate the cells`,
+      todo: phrase`correct that line, or use ${{ choose: 'skipLines', example: 'N' }} or ${{ set: { header: false } }}, or ${{ setting: 'delimiter' }} if ${shown} does not separate the cells`,
     });
   }
   const rows = others.filter(isReadable).map((record) => record.cells);
   const data = findDataInHeader(first.cells, rows);
   if (data === null) return;
   const what = 'the first line looks like data, not like a header';
-  const subject = `${name}, line ${line} ('${data}')`;
-  const todo = 'use --no-header, or add a header line';
+  const subject = `${name}, line ${line} ('${shortName(data)}')`;
+  const todo = phrase`use ${{ set: { header: false } }}, or add a header line`;
   throw new NeverStartError({ code: 'column-doubtful', what, subject, todo, clear: { header: false } });
 }
 
@@ -151,7 +153,9 @@ export function isBareList(records: readonly Cells[]): boolean {
   return IDENTIFYING.has(group) && alike >= others.length * 0.9;
 }
 
-/** Sentences about blank and equal names; columns are kept by position. */
+const MOST_EQUAL = 20;
+
+/** Sentences about blank and equal names, at most 20 of these; columns are kept by position. */
 export function headerWarnings(columns: readonly string[]): string[] {
   const places = new Map<string, number[]>();
   columns.forEach((column, i) => {
@@ -160,10 +164,10 @@ export function headerWarnings(columns: readonly string[]): string[] {
   });
   const blank = places.get('') ?? [];
   places.delete('');
-  const equal = [...places].filter(([, at]) => at.length > 1);
+  const equal = [...places].filter(([, at]) => at.length > 1).slice(0, MOST_EQUAL);
   return [
     ...(blank.length > 0 ? [`${plural('header cell', blank)} blank: kept by position`] : []),
-    ...equal.map(([name, at]) => `${plural('column', at)} named '${name}': kept by position`),
+    ...equal.map(([name, at]) => `${plural('column', at)} named '${shortName(name)}': kept by position`),
   ];
 }
 

@@ -1,11 +1,12 @@
-/** An opened input: its shape, and passes over its rows. `open-input.ts` opens it. */
+/** An opened input: its shape, and passes over its rows. `formats/open-input.ts` opens it. */
 import { createHash } from 'node:crypto';
 import type { Row, TableShape } from '../core/table.js';
 import { type ByteSource, inputChanged } from './byte-source.js';
 import { MisfitTally, type TableGuess } from './row-fit.js';
 
-/** Records looked at for the choice of columns. */
+/** Records looked at for the choice of columns, at most of so many characters. */
 const MAX_SAMPLE_ROWS = 1000;
+const MAX_SAMPLE_CHARS = 16 * 1024 * 1024;
 
 /** One reading of the rows, from the first to the last. */
 interface RowPass {
@@ -35,6 +36,9 @@ export interface InputParts {
   readonly guess: TableGuess | null;
   readonly limit: number | null;
   openPass(options: PassOptions): RowPass;
+  /** Gives back what only reading needs; another pass takes it again. */
+  rest?(): void;
+  close(): Promise<void>;
   /** Throws if the sample has no columns to choose from. */
   assertSample?(sample: readonly (readonly string[])[]): void;
 }
@@ -70,11 +74,17 @@ export class Input {
     const pass = parts.openPass({ limit: parts.limit, onBytes: null });
     const cells: (readonly string[])[] = [];
     let rowCount = 0;
+    let chars = 0;
     for await (const rows of pass.batches) {
       rowCount += rows.length;
-      cells.push(...rows.filter(({ problem }) => problem === null).map((row) => row.cells));
+      for (const row of rows) {
+        if (row.problem !== null || chars > MAX_SAMPLE_CHARS) continue;
+        cells.push(row.cells);
+        chars += row.raw.length;
+      }
       // A file of nothing but bad records is not searched to its end.
-      if (cells.length >= MAX_SAMPLE_ROWS || rowCount >= MAX_SAMPLE_ROWS * 20) break;
+      if (cells.length >= MAX_SAMPLE_ROWS || chars > MAX_SAMPLE_CHARS || rowCount >= MAX_SAMPLE_ROWS * 20)
+        break;
     }
     parts.assertSample?.(cells);
     const columns = pass.columns() ?? parts.shape.columns;
@@ -104,6 +114,7 @@ export class Input {
       for (const row of batch) tally.note(row);
       yield batch;
     }
+    this.parts.rest?.();
     const digest = hash.digest('hex');
     if (this.#settled === null) {
       this.#settled = { hash: digest, columns: pass.columns() ?? shape.columns };
@@ -136,6 +147,6 @@ export class Input {
 
   /** Closes the file and removes the copy of standard input. Safe to call twice. */
   close(): Promise<void> {
-    return this.parts.source.close();
+    return this.parts.close();
   }
 }

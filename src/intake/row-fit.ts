@@ -5,6 +5,7 @@
  * would be bought. Pure.
  */
 import { FailFileError } from '../core/errors.js';
+import { phrase } from '../core/phrase.js';
 import type { Ragged, Row } from '../core/table.js';
 import { ColumnKinds, commonest, countEach } from './cell-kinds.js';
 
@@ -199,7 +200,7 @@ export class MisfitTally {
     throw new FailFileError({
       code: 'input-ragged',
       subject: `${name}, ${count} of ${counted(this.#rows, 'row')} with delimiter ${delimiter}, first in line ${line} (${cause})`,
-      todo: 'put double quotes around cells that contain the delimiter, or set another --delimiter, or use --ragged invalid to continue without these rows, or --ragged take to read them by position',
+      todo: phrase`put double quotes around cells that contain the delimiter, or set another ${{ setting: 'delimiter' }}, or use ${{ set: { ragged: 'invalid' } }} to continue without these rows, or ${{ set: { ragged: 'take' } }} to read them by position`,
     });
   }
 }

@@ -8,6 +8,7 @@ import type { Row } from '../core/table.js';
 import {
   cutText,
   isLongerThan,
+  MAX_COLUMNS,
   MAX_FIELD_BYTES,
   MAX_RECORD_BYTES,
   OVER_RECORD,
@@ -123,9 +124,6 @@ export class CsvReader extends RowReader {
 export function isBlankLine({ raw }: SplitRecord, delimiter: string): boolean {
   return raw.length <= 64 && raw.trim() === '' && !raw.includes(delimiter);
 }
-
-/** Keys that become columns; more of them would make memory grow with the file. */
-const MAX_COLUMNS = 4096;
 
 /** Objects by their keys, one on each line or the elements of an array. */
 export class JsonReader extends RowReader {

@@ -12,7 +12,7 @@ import { isBlankLine } from './row-readers.js';
 const DELIMITERS = [',', ';', '\t', '|'] as const;
 
 /** Text that is looked at: enough for some hundred records. */
-const SNIFF_CHARS = 128 * 1024;
+export const SNIFF_CHARS = 128 * 1024;
 const SNIFF_RECORDS = 500;
 
 export interface SampleText {

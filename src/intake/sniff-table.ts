@@ -4,6 +4,7 @@
  * rows or lose one.
  */
 import { FailFileError } from '../core/errors.js';
+import { phrase } from '../core/phrase.js';
 import { isJson, type Ragged, type TableFormat, type TableShape } from '../core/table.js';
 import { assertNoDocument } from './binary-signature.js';
 import { ElementSplitter } from './element-splitter.js';
@@ -12,7 +13,13 @@ import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
 import { isReadable, RecordSplitter, type SplitRecord } from './record-splitter.js';
 import { fitTable, type TableGuess } from './row-fit.js';
 import { CsvReader, findJsonProblem, JsonReader, type RowReader } from './row-readers.js';
-import { findOddQuotes, readSample, type SampleText, sniffDelimiter } from './sniff-delimiter.js';
+import {
+  findOddQuotes,
+  readSample,
+  type SampleText,
+  SNIFF_CHARS,
+  sniffDelimiter,
+} from './sniff-delimiter.js';
 
 export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> & {
   readonly warnings: readonly string[];
@@ -46,7 +53,7 @@ export function sniffTable(input: TableText, options: TableOptions): TableLayout
   const { skipLines } = options;
   const body = passOver(input.text, skipLines);
   if (body.trim() === '') {
-    const subject = skipLines > 0 ? `${name} after --skip-lines ${skipLines}` : name;
+    const subject = skipLines > 0 ? phrase`${name} after ${{ set: { skipLines } }}` : name;
     throw new FailFileError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
   }
   if (options.format === undefined) assertNoDocument(name, body);
@@ -118,7 +125,7 @@ function csvLayout({ name, text: body, isWhole }: TableText, options: TableOptio
   const [first, ...others] = records;
   if (first === undefined) {
     const what = 'the input has no lines';
-    const subject = `${name} (no line ends in its first ${text.length} characters)`;
+    const subject = `${name} (no line ends in its first ${Math.min(text.length, SNIFF_CHARS)} characters)`;
     throw new FailFileError({ code: 'input-binary', what, subject, todo: 'give a CSV or JSONL file' });
   }
   const isBare = records.every(isReadable) && isBareList(records.map(({ cells }) => cells));

@@ -1,5 +1,6 @@
 /** Opens a table of text: bytes, encoding, layout; then passes over its rows. */
 import { FailFileError } from '../core/errors.js';
+import { phrase } from '../core/phrase.js';
 import { isJson, type Row } from '../core/table.js';
 import { assertNotBinary } from './binary-signature.js';
 import { type ByteSource, readingStopped } from './byte-source.js';
@@ -45,6 +46,7 @@ export async function openTextTable(source: ByteSource, options: TextOptions): P
     warnings,
     guess,
     limit,
+    close: () => source.close(),
     openPass(pass) {
       const reader = layout.createReader();
       return {
@@ -124,9 +126,12 @@ function decode(decoder: StrictDecoder, bytes: Buffer, isLast: boolean, place: P
     const lines = new LineFinder(before, detectLineMode(before, false), true);
     const line = place.line + lines.count(0, before.length);
     const byte = `byte ${bomBytes + fault.offset} (0x${fault.seen} is not ${encoding})`;
-    const another = 'set another --encoding';
-    const naming = encoding === 'utf-8' ? 'set the encoding, for example --encoding windows-1252' : another;
-    const todo = `${naming}, or correct that line`;
+    const another = phrase`set another ${{ setting: 'encoding' }}`;
+    const naming =
+      encoding === 'utf-8'
+        ? phrase`set the encoding, for example ${{ set: { encoding: 'windows-1252' } }}`
+        : another;
+    const todo = phrase`${naming}, or correct that line`;
     const subject = `${name}, line ${line}, ${byte}`;
     throw new FailFileError({ code: 'input-encoding', subject, todo, cause: fault });
   }

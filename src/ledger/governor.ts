@@ -1,8 +1,7 @@
 /**
- * The governor of one process: whoever wants to send a billable request asks here and waits for a
- * permit.
+ * The governor of one process, which gets a permit for each billable request before it is sent.
  *
- * It keeps no stock of permits. Everybody who waits is asked for in one `exchange`, together with
+ * It keeps no stock of permits. All that wait are asked for in one `exchange`, together with
  * all settlements since the last one; the next exchange starts when the last is answered. So a
  * process holds no more permits than it has requests to send.
  */
@@ -10,21 +9,23 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.js';
 import type { Log } from '../core/log.js';
-import { type Alarm, createAlarm } from './alarm.js';
-import type { ExchangeAnswer, ExchangeRequest, Ledger, LedgerState, SeenState, SettledAs } from './ledger.js';
+import type {
+  ExchangeAnswer,
+  ExchangeRequest,
+  Ledger,
+  LedgerState,
+  LookRequest,
+  PermitAnswer,
+  SeenState,
+  SettledAs,
+} from './ledger.js';
 import { type Batch, NO_OBSERVATION, type Observation, Outbox, type PaceRefusal } from './outbox.js';
 import { createPaceWatch, type PaceWatch } from './pace.js';
-import { mayHaveTurned } from './period.js';
-import {
-  type AskingRun,
-  type Grant,
-  type PermitWaiter,
-  PermitWaiters,
-  type PermitWish,
-} from './permit-waiters.js';
+import { mayHaveTurned, turnAskedAt } from './period.js';
+import { type AskingRun, type Grant, type PermitWaiter, PermitWaiters } from './permit-waiters.js';
 import { type Denial, judgeDenial } from './policy.js';
 import { RULES } from './rules.js';
-import { createSlots, type Slots } from './slots.js';
+import { type Alarm, createAlarm, createSlots, type Slots } from './timing.js';
 
 export interface GovernorOptions {
   readonly ledger: Ledger;
@@ -33,7 +34,6 @@ export interface GovernorOptions {
   readonly worker: string;
   readonly clock: Clock;
   readonly log: Log;
-  /** Total time-out of one request. */
   readonly timeoutMs: number;
   readonly usageLagMs: number;
 }
@@ -41,10 +41,17 @@ export interface GovernorOptions {
 /** The interface for workers; tests have their own. */
 export type Governor = Pick<SharedGovernor, keyof SharedGovernor>;
 
+interface Look {
+  readonly request: LookRequest;
+  readonly answer: (answer: PermitAnswer | null) => void;
+}
+
 type Refusal = PaceRefusal & { readonly isQuota: boolean };
 
 /** One exchange asks for no more than this, so that an answer stays short. */
 const TAKE_AT_MOST = 200;
+/** Until a free permit is asked for again: they go one at a time. */
+const QUEUED_MS = 100;
 /** Settlements alone wait this long for a request to travel with. */
 const SETTLE_DELAY_MS = 15;
 
@@ -62,6 +69,7 @@ export class SharedGovernor {
   state: LedgerState | null = null;
   readonly #options: GovernorOptions;
   readonly #waiters = new PermitWaiters();
+  readonly #looks: Look[] = [];
   readonly #outbox = new Outbox();
   readonly #paceWatch: PaceWatch;
   readonly #slots: Slots;
@@ -86,14 +94,38 @@ export class SharedGovernor {
    * Waits until this key may be asked for by this run, its slot of the pace included. Rejects with
    * the signal's reason when aborted; a permit that was granted meanwhile is given back.
    */
-  async take(run: AskingRun, key: string, signal: AbortSignal): Promise<Grant> {
+  async take(run: AskingRun, key: string, signal: AbortSignal, own?: string): Promise<Grant> {
     signal.throwIfAborted();
     this.#closing.signal.throwIfAborted();
-    this.#serial += 1;
-    const permit = `${this.#options.worker}.${this.#serial.toString(36)}`;
-    const grant = this.#waiters.enter({ permit, run, key, signal });
+    const grant = this.#waiters.enter({ permit: this.#newPermit(), run, key, own, signal });
     this.#plan();
     return grant;
+  }
+
+  /**
+   * A permit for a look or a check, its slot of the pace included; null: none is given now, as the
+   * state then shows, or the governor is closed.
+   */
+  async takeLook(look: Omit<LookRequest, 'permit'>, signal: AbortSignal): Promise<string | null> {
+    if (signal.aborted || this.#closing.signal.aborted) return null;
+    const permit = this.#newPermit();
+    const given = await new Promise<PermitAnswer | null>((answer) => {
+      this.#looks.push({ request: { permit, ...look }, answer });
+      this.#plan();
+    });
+    if (given?.answer !== 'granted' || this.state === null) return null;
+    try {
+      await this.#slots.await(given.waitMs, this.state, signal);
+      return permit;
+    } catch {
+      this.#giveBack(permit);
+      return null;
+    }
+  }
+
+  #newPermit(): string {
+    this.#serial += 1;
+    return `${this.#options.worker}.${this.#serial.toString(36)}`;
   }
 
   /** The settlement of a permit, and the usage in the answer. */
@@ -123,6 +155,7 @@ export class SharedGovernor {
     const reason = new Error('the governor is closed');
     this.#closing.abort(reason);
     this.#waiters.rejectAll(reason);
+    for (const { answer } of this.#looks.splice(0)) answer(null);
     this.#slots.close(reason);
     // Those who were rejected give their permits back before it is judged whether anything is left.
     await nextTurn();
@@ -143,6 +176,7 @@ export class SharedGovernor {
   #plan(): void {
     if (this.#isExchanging) return;
     const now = this.#options.clock.monotonic();
+    if (this.#looks.length > 0) this.#alarm.ringWithin(0);
     if (this.#outbox.isEmpty) {
       for (const resolve of this.#whenFlushed.splice(0)) resolve();
       if (this.#waiters.size > 0) this.#alarm.ringWithin(this.#waiters.dueInMs(now));
@@ -160,23 +194,30 @@ export class SharedGovernor {
     this.#alarm.clear();
     const { clock, ledger, log } = this.#options;
     const waiters = this.#waiters.choose(clock.monotonic(), TAKE_AT_MOST);
-    if (waiters.length === 0 && this.#outbox.isEmpty) {
+    const look = this.#looks.shift() ?? null;
+    if (waiters.length === 0 && look === null && this.#outbox.isEmpty) {
       this.#plan();
       return;
     }
     this.#isExchanging = true;
-    const request = this.#write(this.#outbox.collect(), waiters, clock.monotonic());
+    const request = this.#write(this.#outbox.collect(), waiters, look, clock.monotonic());
     const closing = this.#closing.signal;
     const answer = await exchangeUntilAnswered(ledger, request, { clock, log, closing });
     if (answer !== null) {
       this.#learn(answer.state);
-      this.#distribute(waiters, answer, request.mayHaveTurned);
+      this.#distribute(waiters, answer, request.turn?.period ?? null);
     }
+    look?.answer(answer?.look ?? null);
     this.#isExchanging = false;
     this.#plan();
   }
 
-  #write({ paceRefusal, ...batch }: Batch, waiters: readonly PermitWaiter[], now: number): ExchangeRequest {
+  #write(
+    { paceRefusal, ...batch }: Batch,
+    waiters: readonly PermitWaiter[],
+    look: Look | null,
+    now: number,
+  ): ExchangeRequest {
     const { account, worker, timeoutMs, usageLagMs } = this.#options;
     const run = waiters[0]?.run;
     if (run !== undefined) this.#maxRate = run.maxRate;
@@ -188,14 +229,18 @@ export class SharedGovernor {
       seen: this.#seen,
       ...batch,
       pace: this.state && this.#paceWatch.propose(this.state.pace, paceRefusal, accepted, this.#maxRate, now),
-      take: waiters.map(({ permit, key }) => ({ permit, key })),
+      take: waiters.map(({ permit, key, own }) => ({ permit, key, own })),
+      look: look?.request ?? null,
       permitMs: permitMsOf(timeoutMs),
-      mayHaveTurned:
-        run !== undefined &&
-        this.state !== null &&
-        mayHaveTurned(this.state.period, run.period, this.state.now),
+      turn: this.#turnOf(run),
       usageLagMs,
     };
+  }
+
+  #turnOf(run: AskingRun | undefined): ExchangeRequest['turn'] {
+    const period = this.state?.period ?? null;
+    const at = run === undefined ? null : turnAskedAt(period, run.period);
+    return period === null || at === null ? null : { period, at };
   }
 
   #learn(state: LedgerState): void {
@@ -213,7 +258,7 @@ export class SharedGovernor {
   #distribute(
     waiters: readonly PermitWaiter[],
     { permits, state }: ExchangeAnswer,
-    hasAskedForTurn: boolean,
+    turnOf: string | null,
   ): void {
     const now = this.#options.clock.monotonic();
     const answers = new Map(permits.map((permit) => [permit.permit, permit]));
@@ -221,11 +266,15 @@ export class SharedGovernor {
     for (const waiter of waiters) {
       const given = answers.get(waiter.permit);
       if (given?.answer === 'granted') {
-        if (this.#waiters.has(waiter)) waiter.answer(this.#awaitSlot(waiter, given.waitMs, state));
+        if (this.#waiters.has(waiter)) waiter.answer(this.#awaitSlot(waiter, given, state));
         else this.#giveBack(waiter.permit);
-      } else if (given?.answer === 'lost' || given?.answer === 'spent') waiter.answer({ type: given.answer });
+      } else if (given?.answer === 'queued') waiter.notBefore = now + QUEUED_MS;
+      else if (given?.answer === 'lost' || given?.answer === 'attempts_exhausted')
+        waiter.answer({ type: given.answer });
       else {
-        denial ??= judgeDenial(state, { period: waiter.run.period, hasAskedForTurn });
+        const { period } = waiter.run;
+        const hasAskedForTurn = turnOf === state.period && mayHaveTurned(state, period);
+        denial ??= judgeDenial(state, { period, hasAskedForTurn });
         if (denial.type === 'wait') waiter.notBefore = now + denial.retryInMs;
         else waiter.answer(denial);
       }
@@ -233,8 +282,8 @@ export class SharedGovernor {
   }
 
   async #awaitSlot(
-    { permit, run, key, signal }: PermitWish,
-    waitMs: number,
+    { permit, run, key, own, signal }: PermitWaiter,
+    { waitMs, isFree }: Extract<PermitAnswer, { answer: 'granted' }>,
     state: LedgerState,
   ): Promise<Grant> {
     let isInTime = false;
@@ -244,7 +293,7 @@ export class SharedGovernor {
       // Unsent is proof enough.
       if (!isInTime) this.#giveBack(permit);
     }
-    return isInTime ? { type: 'granted', permit } : this.take(run, key, signal);
+    return isInTime ? { type: 'granted', permit, isFree } : this.take(run, key, signal, own);
   }
 
   #giveBack(permit: string): void {

@@ -15,10 +15,12 @@ export interface Reading {
   readonly usage: number | null;
   /** The billing period of the answer's `Date` (`period.ts`); null when it had no usable `Date`. */
   readonly period: string | null;
+  /** That `Date` in milliseconds; absent or null: none. */
+  readonly date?: number | null;
 }
 
-/** `doubtful`: billed or perhaps billed, and it brought no usable answer. */
-export type SettledAs = 'billed' | 'free' | 'doubtful';
+/** `maybe_billed`: billed or perhaps billed, and it brought no usable answer. */
+export type SettledAs = 'billed' | 'free' | 'maybe_billed';
 
 export interface Settlement {
   readonly permit: string;
@@ -32,6 +34,27 @@ export interface PermitRequest {
   readonly permit: string;
   /** The outcome key (`outcome-key.ts`) that this worker claims. */
   readonly key: string;
+  /** The service and its own domain, where the key is of that domain: `ownOf`. */
+  readonly own?: string | undefined;
+}
+
+/**
+ * A request outside of any run. With `own` it is a look, which reads quota and usage: on a free
+ * permit where that domain is proven free, else on an ordinary one within the quota, in a quiet
+ * moment, `RULES.looksADay` times. With `key` it is a check that a person ordered: it may go beyond
+ * the limit, once in `RULES.checkEveryMs`.
+ */
+export interface LookRequest {
+  readonly permit: string;
+  readonly own: string | null;
+  readonly key: string | null;
+  /** `--quota` of who asks; null: none. */
+  readonly quotaCap: number | null;
+}
+
+/** By what an account knows an own domain: its proof belongs to the service, too. */
+export function ownOf(service: string, ownDomain: string): string {
+  return `${service} ${ownDomain}`;
 }
 
 /** The highest state this process has seen: lets the store notice that it went back in time. */
@@ -57,28 +80,39 @@ export interface ExchangeRequest {
   readonly seen: SeenState | null;
   readonly settle: readonly Settlement[];
   readonly reading: Reading | null;
-  /** The service answered usefully (any 2xx or 404) since the last call. */
-  readonly heard: boolean;
+  /** A trusted address gave a usable answer since the last call. */
+  readonly isConfirmed: boolean;
   /** The service refused for quota since the last call: the account closes. */
   readonly refusedForQuota: boolean;
   readonly pace: PaceChange | null;
   readonly take: readonly PermitRequest[];
+  readonly look: LookRequest | null;
   /** How long a permit may be held before it counts as sent: the total time-out + 10 s. */
   readonly permitMs: number;
-  /** Well past the period's end by the store's clock: one probe may ask, despite plan and cap. */
-  readonly mayHaveTurned: boolean;
+  /**
+   * The account's period as the caller knows it, and when it is well over (`turnAskedAt`): from
+   * then on, by the service's clock, one probe may ask for the next one, despite plan and cap.
+   * null: never.
+   */
+  readonly turn: { readonly period: string; readonly at: number } | null;
   /** How far the usage header lags; how long a ledger that went back rests. Default 60,000. */
   readonly usageLagMs: number;
 }
 
 /**
- * `granted`: send after `waitMs`. `lost`: the claim belongs to somebody else now. `spent`: within
- * this run the key was billed or perhaps billed twice without a usable answer. `denied`: not now;
- * the state says why.
+ * `granted`: send after `waitMs`; `isFree`: the service is proven not to bill it. `lost`: the claim
+ * belongs to another worker now. `attempts_exhausted`: within this run the key was billed or maybe
+ * billed twice without a usable answer. `denied`: not now; the state says why. `queued`: free
+ * permits go one by one.
  */
 export type PermitAnswer =
-  | { readonly permit: string; readonly answer: 'granted'; readonly waitMs: number }
-  | { readonly permit: string; readonly answer: 'lost' | 'spent' | 'denied' };
+  | {
+      readonly permit: string;
+      readonly answer: 'granted';
+      readonly waitMs: number;
+      readonly isFree: boolean;
+    }
+  | { readonly permit: string; readonly answer: 'lost' | 'attempts_exhausted' | 'denied' | 'queued' };
 
 export interface PaceState {
   readonly version: number;
@@ -99,6 +133,8 @@ export interface LedgerState {
   readonly epoch: string;
   readonly version: number;
   readonly period: string | null;
+  /** How far the service's clock is behind the store's; 0 below `RULES.turnMarginMs`. */
+  readonly behindMs: number;
   /** A new period has begun, or seems to have, and waits for requests in flight to be settled. */
   readonly isDraining: boolean;
   /**
@@ -110,12 +146,28 @@ export interface LedgerState {
   readonly held: number;
   /** Permits out that were granted beyond the limit to find out whether it was raised (0 or 1). */
   readonly probes: number;
+  /** Free permits out (0 or 1). */
+  readonly freeOut: number;
   readonly others: number;
+  /** Requests of the period that were proven free, outside of all other counts. */
+  readonly free: number;
+  /** What is known of the own domain that was last asked for. */
+  readonly own: {
+    /** As `ownOf` names it; null: none was asked for. */
+    readonly of: string | null;
+    readonly isProven: boolean;
+    /** Requests for it that count in `sent` and are given back with the proof. */
+    readonly booked: number;
+    /** How often since the last proof the usage rose between two looks, without others of ours. */
+    readonly rises: number;
+  };
+  /** When a person last ordered a request beyond the limit (store's clock); 0: never. */
+  readonly checkedAt: number;
   /** The headers as last read; null while unknown. */
   readonly quota: number | null;
   readonly usage: number | null;
   /** When the last useful answer was noted (store's clock); 0: never, or a run has just opened. */
-  readonly heardAt: number;
+  readonly confirmedAt: number;
   /** When the service last answered a request of any worker (store's clock); null: never. */
   readonly answeredAt: number | null;
   /** Use of the period by UTC days of the store's clock, oldest first; the last is the current. */
@@ -165,6 +217,8 @@ export interface RunSpending {
 
 export interface ExchangeAnswer {
   readonly permits: readonly PermitAnswer[];
+  /** null: none was asked for. */
+  readonly look: PermitAnswer | null;
   readonly state: LedgerState;
 }
 

@@ -9,12 +9,12 @@ export interface Observation {
   readonly reading: Reading | null;
   /** The period of the answer's `Date`, usage headers or not; absent or null: no usable date. */
   readonly period?: string | null;
-  /** The answer was a useful one (any 2xx or 404). */
-  readonly heard: boolean;
+  /** It was a usable answer, and its address is trusted. */
+  readonly isConfirmed: boolean;
 }
 
 /** The request was never sent. */
-export const NO_OBSERVATION: Observation = { reading: null, heard: false };
+export const NO_OBSERVATION: Observation = { reading: null, isConfirmed: false };
 
 /** A 429 for throughput. */
 export interface PaceRefusal {
@@ -23,11 +23,12 @@ export interface PaceRefusal {
 }
 
 /** The contents of one exchange. */
-export interface Batch extends Pick<ExchangeRequest, 'settle' | 'reading' | 'heard' | 'refusedForQuota'> {
+export interface Batch
+  extends Pick<ExchangeRequest, 'settle' | 'reading' | 'isConfirmed' | 'refusedForQuota'> {
   readonly paceRefusal: PaceRefusal | null;
 }
 
-const NOTHING = { heard: false, refusedForQuota: false, paceRefusal: null };
+const NOTHING = { isConfirmed: false, refusedForQuota: false, paceRefusal: null };
 
 export class Outbox {
   #settlements = new Map<string, Settlement>();
@@ -44,12 +45,12 @@ export class Outbox {
     this.#settlements.set(permit, { permit, as, period });
   }
 
-  note({ reading, heard }: Observation): void {
+  note({ reading, isConfirmed }: Observation): void {
     if (reading !== null) {
       const period = reading.period ?? '';
       this.#readings.set(period, stricter(this.#readings.get(period), reading));
     }
-    if (heard) this.#rest = { ...this.#rest, heard };
+    if (isConfirmed) this.#rest = { ...this.#rest, isConfirmed };
   }
 
   refuseQuota(): void {

@@ -122,13 +122,13 @@ export type PaceWatch = ReturnType<typeof createPaceWatch>;
  *
  *   unpaced     nothing was refused. Left by the first refusal.
  *   unmeasured  next to nothing had been accepted by then: the rate grows in large steps. Left by
- *               a refusal beside which something was accepted, or when it holds nobody back.
+ *               a refusal beside which something was accepted, or when it holds no request back.
  *   guessed     the rate comes from the answers so far. It is raised at once to what requests
  *               still under way prove, then grows fast. Left by the next refusal.
  *   known       a rate was refused: growth is fast far below it and slow near it.
  *
- * A rate that was lowered before this process came is taken for a guess: nobody remembers how good
- * it is.
+ * A rate that was lowered before this process came is taken for a guess: this process does not know
+ * how good it is.
  */
 export function createPaceWatch(startedAt: number) {
   let rate: number | null | undefined;

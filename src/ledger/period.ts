@@ -3,6 +3,7 @@
  * by its first day, `YYYY-MM-DD`, UTC, so that names sort as time does; `none` means that the quota
  * never renews.
  */
+import type { LedgerState } from './ledger.js';
 import { RULES } from './rules.js';
 
 /** `month`: from the first of each month. 1 to 28: from that day. `none`: one endless period. */
@@ -29,10 +30,24 @@ export function nextPeriodAt(period: string | null, setting: PeriodSetting): num
   return Date.UTC(start.getUTCFullYear(), start.getUTCMonth() + 1, start.getUTCDate());
 }
 
-/** Whether the period is over by the store's clock, with a margin: reason to ask the service. */
-export function mayHaveTurned(period: string | null, setting: PeriodSetting, now: number): boolean {
+/** When it is safe to ask the service, by its own clock, for the next period; null when never. */
+export function turnAskedAt(period: string | null, setting: PeriodSetting): number | null {
   const next = nextPeriodAt(period, setting);
-  return next !== null && now >= next + RULES.turnMarginMs;
+  return next === null ? null : next + RULES.turnMarginMs;
+}
+
+/** The service's time: the store's, unless its answers are dated well before that. */
+export function serviceTime({ now, behindMs }: Pick<LedgerState, 'now' | 'behindMs'>): number {
+  return now - behindMs;
+}
+
+/** Whether the period is over by the service's clock, with a margin: reason to ask it. */
+export function mayHaveTurned(
+  state: Pick<LedgerState, 'now' | 'behindMs' | 'period'>,
+  setting: PeriodSetting,
+): boolean {
+  const at = turnAskedAt(state.period, setting);
+  return at !== null && serviceTime(state) >= at;
 }
 
 /** Whether this moment may be in a period, allowing for clock drift; true if unknown or endless. */

@@ -1,4 +1,5 @@
 /** The permit waiters of this process, in order. Each leaves when answered or aborted. */
+import type { PermitRequest } from './ledger.js';
 import type { PeriodSetting } from './period.js';
 import type { Denial } from './policy.js';
 
@@ -11,23 +12,18 @@ export interface AskingRun {
 }
 
 export type Grant =
-  | { readonly type: 'granted'; readonly permit: string }
-  /** Somebody else claims the key. */
+  /** `isFree`: the service is proven not to bill it; absent: no. */
+  | { readonly type: 'granted'; readonly permit: string; readonly isFree?: boolean }
+  /** Another worker claims the key. */
   | { readonly type: 'lost' }
   /** Billed or perhaps billed twice in this run without a usable answer. */
-  | { readonly type: 'spent' }
+  | { readonly type: 'attempts_exhausted' }
   | Exclude<Denial, { type: 'wait' }>;
 
-/** The right to ask for `key` on behalf of `run`, under the name that the permit will have. */
-export interface PermitWish {
-  readonly permit: string;
+/** A request on behalf of `run`, under the name that the permit will have. */
+export interface PermitWaiter extends PermitRequest {
   readonly run: AskingRun;
-  readonly key: string;
   readonly signal: AbortSignal;
-}
-
-export interface PermitWaiter extends PermitWish {
-  /** No request before this time. */
   notBefore: number;
   /** Both take the waiter out of the queue; the second of them does nothing. */
   answer(grant: Grant | Promise<Grant>): void;
@@ -46,15 +42,15 @@ export class PermitWaiters {
   }
 
   /** Joins the queue; the signal must not be aborted. Rejects with its reason as soon as it is. */
-  enter(wish: PermitWish): Promise<Grant> {
+  enter(request: Omit<PermitWaiter, 'notBefore' | 'answer' | 'reject'>): Promise<Grant> {
     return new Promise((resolve, reject) => {
-      const { signal } = wish;
+      const { signal } = request;
       const leave = () => {
         signal.removeEventListener('abort', onAbort);
         return this.#waiting.delete(waiter);
       };
       const waiter: PermitWaiter = {
-        ...wish,
+        ...request,
         notBefore: 0,
         answer(grant) {
           if (leave()) resolve(grant);

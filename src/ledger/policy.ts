@@ -1,6 +1,5 @@
 /**
- * The governor's judgement: numbers in, verdict with a sentence out. Nobody waits and nothing is
- * stored here.
+ * The governor's judgement: numbers in, verdict out. It neither waits nor stores anything.
  *
  * An account is in one of these modes; the store's numbers say which:
  *
@@ -8,7 +7,7 @@
  *             not counting those of dead processes, so that a wrong token or a spent quota costs
  *             one request. Left by the first useful answer.
  *   open      requests go while sent + held + others < limit. Left at the limit or on a refusal.
- *   waiting   the last permits are held by somebody: they settle or run out. Left when one does.
+ *   waiting   the last permits are out: they settle or run out. Left when one does.
  *   exhausted sent + others >= limit, or refused for quota. One probe a minute where a refusal is
  *             free. Left by a raised quota, a raised budget or a new period.
  *   draining  a new period has begun: what is in flight settles in the old one first.
@@ -16,21 +15,26 @@
  *   paused    a person stopped all spending, or that of the asking run. Left by `resume`.
  */
 
-import { countOf } from '../core/figures.js';
-import type { LedgerState, RunSpending } from './ledger.js';
-import { nextPeriodAt, type PeriodSetting } from './period.js';
+import { type LedgerState, ownOf, type RunSpending } from './ledger.js';
+import { nextPeriodAt, type PeriodSetting, serviceTime, turnAskedAt } from './period.js';
 import { RULES } from './rules.js';
 
-/** The action without a permit. */
 export type Denial =
-  | { readonly type: 'wait'; readonly why: string; readonly retryInMs: number }
+  | { readonly type: 'wait'; readonly retryInMs: number }
   /** A wait of this run alone, which others must not wait for. */
-  | { readonly type: 'paused'; readonly why: string; readonly retryInMs: number }
-  | { readonly type: 'exhausted'; readonly why: string }
+  | { readonly type: 'paused'; readonly retryInMs: number }
+  | { readonly type: 'exhausted'; readonly limit: ReachedLimit }
   | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' | 'halted' };
 
-/** Share of the limit at which a warning is due (specification: usage notice at 80 %). */
-const WARN_AT = 0.8;
+/** The limit that allows no further request, by the name of its setting where it is the user's. */
+export type ReachedLimit =
+  /** The service refuses more. */
+  | { readonly name: 'service' }
+  /** The quota of the account; `overage`: the requests beyond it that the budget allows. */
+  | { readonly name: 'account'; readonly overage: number }
+  | { readonly name: 'quota'; readonly quota: number; readonly overage: number }
+  | { readonly name: 'maxRequests'; readonly maxRequests: number }
+  | { readonly name: 'maxCost' };
 
 /** `--quota`, if it is what counts: below the service's quota, or that is unknown. Else null. */
 export function capOf({ quota, quotaCap }: Pick<LedgerState, 'quota' | 'quotaCap'>): number | null {
@@ -49,12 +53,19 @@ export function overageLeftFor(run: RunSpending | null): number {
   return Math.max(0, run.maxOverageRequests - run.overageRequests - run.overageInFlight);
 }
 
-/** Requests of the period, others' and those in flight included. */
-export function spentOf(state: Pick<LedgerState, 'sent' | 'held' | 'others'>): number {
-  return state.sent + state.held + state.others;
+type Spent = Pick<LedgerState, 'sent' | 'held' | 'probes' | 'others'>;
+
+/** Requests of the period, others' and those in flight included, without those that are free. */
+export function spentOf({ sent, held, probes, others }: Spent): number {
+  return sent + held + probes + others;
 }
 
-type Account = Pick<LedgerState, 'quota' | 'quotaCap' | 'overage' | 'sent' | 'held' | 'others'>;
+/** Our requests in flight, those that are free included. */
+export function inFlightOf(state: Pick<LedgerState, 'held' | 'probes' | 'freeOut'>): number {
+  return state.held + state.probes + state.freeOut;
+}
+
+type Account = Spent & Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>;
 
 /** Requests that may still be taken; null while no quota is known. */
 export function roomOf(state: Account): number | null {
@@ -62,17 +73,43 @@ export function roomOf(state: Account): number | null {
   return limit === null ? null : Math.max(0, limit - spentOf(state));
 }
 
-/** The account's requests of the period, for documents. */
-export function useOf(state: Account & Pick<LedgerState, 'period'>) {
-  const { period, quota, sent, held: inFlight, others } = state;
-  const [limit, cap, used, left] = [limitOf(state), capOf(state), spentOf(state), roomOf(state)];
-  return { period, quota, limit, cap, used, left, sent, inFlight, others };
+/** Why an account may not spend, until something changes that only others can change. */
+export type Hold = 'paused' | 'closed' | 'used up';
+
+/** null: it may spend, or waits for what is in flight. */
+export function holdOf(
+  state: Pick<
+    LedgerState,
+    'isPaused' | 'closedAt' | 'isTurnUnconfirmed' | 'sent' | 'others' | 'quota' | 'quotaCap' | 'overage'
+  >,
+): Hold | null {
+  if (state.isPaused) return 'paused';
+  // The next request goes alone and finds out.
+  if (state.isTurnUnconfirmed) return null;
+  if (state.closedAt !== null) return 'closed';
+  const limit = limitOf(state);
+  return limit !== null && state.sent + state.others >= limit ? 'used up' : null;
 }
 
-/** Whether the account has used `WARN_AT` of its limit. */
-export function isNearLimit(state: LedgerState): boolean {
-  const limit = limitOf(state);
-  return limit !== null && limit > 0 && spentOf(state) >= WARN_AT * limit;
+/**
+ * Whether an account that waits at its limit learns by itself that its quota was raised: where a
+ * refusal is free, or by looks that are proven free.
+ */
+export function seesRaisedQuota(
+  plan: 'free' | 'paid' | 'unspecified' | null,
+  state: Pick<LedgerState, 'own'> | null,
+): boolean {
+  return plan !== 'paid' || state?.own.isProven === true;
+}
+
+/** The warning when requests for the own domain seem to be billed; null: no reason for it. */
+export function ownDomainWarning(
+  state: Pick<LedgerState, 'own'> | null,
+  { service, ownDomain }: { readonly service: string; readonly ownDomain: string | null },
+): string | null {
+  if (state === null || ownDomain === null || state.own.of !== ownOf(service, ownDomain)) return null;
+  if (state.own.isProven || state.own.rises === 0) return null;
+  return `--own-domain ${ownDomain} seems to be billed: the usage rose after it was looked up, without other requests of ours. Such lookups count as spent, at most ${RULES.looksADay} a day. Unless others use the account, set --own-domain to the domain of the service itself, or leave it out`;
 }
 
 /** The run's period setting, and whether the denied request could ask for the next period. */
@@ -93,79 +130,58 @@ export function judgeDenial(
   const { run, now, pace } = state;
   if (run === null || run.status === 'dead') return { type: 'revoked', why: 'dead' };
   if (run.status === 'cancelled' || run.status === 'halted') return { type: 'revoked', why: run.status };
-  if (run.status === 'paused')
-    return {
-      type: 'paused',
-      why: 'the run is paused; `brand-enrich resume RUN` continues it',
-      retryInMs: 1_000,
-    };
-  if (state.isPaused) return wait('spending is paused; `brand-enrich resume` allows it again', 1_000);
-  if (state.restsUntil > now) {
-    const retryInMs = Math.min(state.restsUntil - now, 5_000);
-    return wait('the ledger went back in time; waiting for the usage header', retryInMs);
-  }
-  if (state.isDraining) return wait('a new billing period has begun; waiting for requests in flight', 200);
+  if (run.status === 'paused') return { type: 'paused', retryInMs: 1_000 };
+  const hold = holdOf(state);
+  if (hold === 'paused') return wait(1_000);
+  if (state.restsUntil > now) return wait(Math.min(state.restsUntil - now, 5_000));
+  if (state.isDraining) return wait(200);
   const out = state.held + state.probes;
-  if (state.closedAt !== null && !state.isTurnUnconfirmed) {
-    return state.probes > 0
-      ? wait('one request checks whether the quota was raised', 200)
-      : exhausted(state, turn, 'the service refuses further requests: its quota is reached');
-  }
-  const limit = limitOf(state);
-  if (limit !== null && !state.isTurnUnconfirmed && spentOf(state) >= limit) {
-    if (out > 0) return wait('all remaining permits are in use', 100);
-    return exhausted(state, turn, exhaustedWords(state));
-  }
-  if (run.maxRequests !== null && run.requests >= run.maxRequests)
-    return capped(out, `--max-requests ${run.maxRequests} is reached`);
+  if (hold === 'closed') return state.probes > 0 ? wait(200) : exhausted(state, turn, { name: 'service' });
+  if (!state.isTurnUnconfirmed && roomOf(state) === 0)
+    return out > 0 ? wait(100) : exhausted(state, turn, accountLimit(state));
+  const { maxRequests } = run;
+  if (maxRequests !== null && run.requests >= maxRequests)
+    return capped(out, { name: 'maxRequests', maxRequests });
   // The service bills overage from its own quota on.
   if (
     overageLeftFor(run) === 0 &&
     state.sent + out + state.others >= (state.quota ?? state.quotaCap ?? Infinity)
   )
-    return capped(out, '--max-cost is reached');
-  if (pace.floorMs > 0) return wait('the service asked for a pause', Math.min(pace.floorMs, 1_000));
-  return wait('pace', pace.rate === null ? 50 : Math.min(Math.max(1_000 / pace.rate, 20), 1_000));
+    return capped(out, { name: 'maxCost' });
+  if (pace.floorMs > 0) return wait(Math.min(pace.floorMs, 1_000));
+  return wait(pace.rate === null ? 50 : Math.min(Math.max(1_000 / pace.rate, 20), 1_000));
 }
 
-function wait(why: string, retryInMs: number): Denial {
-  return { type: 'wait', why, retryInMs };
+function wait(retryInMs: number): Denial {
+  return { type: 'wait', retryInMs };
 }
 
-function exhausted(state: LedgerState, { period, hasAskedForTurn }: TurnQuestion, why: string): Denial {
+function exhausted(
+  state: LedgerState,
+  { period, hasAskedForTurn }: TurnQuestion,
+  limit: ReachedLimit,
+): Denial {
   const endsAt = nextPeriodAt(state.period, period);
-  if (endsAt === null || state.now < endsAt) return { type: 'exhausted', why };
-  const asksAt = endsAt + RULES.turnMarginMs;
-  if (asksAt > state.now) {
-    const at = new Date(asksAt).toISOString().slice(11, 16);
-    const sentence = `${why}; the billing period has ended; at ${at} UTC one request checks for the next one`;
-    return wait(sentence, Math.min(asksAt - state.now, 5_000));
-  }
-  if (hasAskedForTurn && state.nextProbeAt > state.now) return { type: 'exhausted', why };
+  const askedAt = turnAskedAt(state.period, period);
+  if (endsAt === null || askedAt === null || serviceTime(state) < endsAt) return { type: 'exhausted', limit };
+  const asksAt = askedAt + state.behindMs;
+  if (asksAt > state.now) return wait(Math.min(asksAt - state.now, 5_000));
+  if (hasAskedForTurn && state.nextProbeAt > state.now) return { type: 'exhausted', limit };
   // The request that asks goes a minute after all others: what its header shows has hardly lagged.
-  const aloneInMs = state.closedAt === null ? state.heardAt + RULES.probeEveryMs - state.now : 0;
-  if (aloneInMs > 0 && state.nextProbeAt <= state.now) {
-    const sentence = `${why}; the billing period has ended; in ${Math.ceil(aloneInMs / 1_000)} s one request checks for the next one`;
-    return wait(sentence, Math.min(aloneInMs, 5_000));
-  }
-  if (hasAskedForTurn) return { type: 'exhausted', why };
-  return wait('one request checks whether the next billing period has begun', 0);
+  const aloneInMs = state.closedAt === null ? state.confirmedAt + RULES.probeEveryMs - state.now : 0;
+  if (aloneInMs > 0 && state.nextProbeAt <= state.now) return wait(Math.min(aloneInMs, 5_000));
+  return hasAskedForTurn ? { type: 'exhausted', limit } : wait(0);
 }
 
 /** A cap counts held permits: one that is given back makes room again. */
-function capped(out: number, what: string): Denial {
-  return out > 0
-    ? wait(`${what}; waiting for requests in flight`, 100)
-    : { type: 'exhausted', why: `${what} by this run and earlier starts of it` };
+function capped(out: number, limit: ReachedLimit): Denial {
+  return out > 0 ? wait(100) : { type: 'exhausted', limit };
 }
 
-function exhaustedWords(state: LedgerState): string {
+function accountLimit(state: LedgerState): ReachedLimit {
   const { overage } = state;
-  const cap = capOf(state);
-  if (cap !== null && overage > 0)
-    return `--quota ${cap} and the ${countOf(overage, 'request')} beyond it that the overage budget allows are used up`;
-  if (cap !== null) return `--quota ${cap} is used up`;
-  return overage > 0 ? 'the quota and the overage budget are used up' : 'the quota is used up';
+  const quota = capOf(state);
+  return quota === null ? { name: 'account', overage } : { name: 'quota', quota, overage };
 }
 
 /**

@@ -2,7 +2,7 @@
  * Every constant of the ledger's rules, once: also the first argument of each Lua script, and SQL
  * functions of the same names. The model in `test/model` keeps its own.
  */
-const DAY_MS = 86_400_000;
+import { DAY_MS } from '../core/clock.js';
 
 export const RULES = {
   /** How often a worker renews its heartbeat, and the age of the last one at which it is dead. */
@@ -14,7 +14,7 @@ export const RULES = {
    * A heartbeat further ahead of the store's clock is from before that clock was set back: the run
    * is dead until its next heartbeat.
    */
-  runBeatAheadMs: 5_000,
+  runHeartbeatAheadMs: 5_000,
   /** A clock that goes back by more than this was set back. */
   clockBackMs: 1_000,
 
@@ -24,10 +24,17 @@ export const RULES = {
   probeEveryMs: 60_000,
   /** As long as the quota is unknown, at most so many requests are in flight. */
   unknownQuotaHeld: 8,
+  /** Requests for the own domain that are not proven free: so many in a day. */
+  looksADay: 3,
+  lookDayMs: DAY_MS,
+  /** Our own requests are visible in the usage header after so many times `--usage-lag`. */
+  quietLags: 2,
+  /** A person may order one request beyond the limit in this time. */
+  checkEveryMs: 3_600_000,
   /** A slot of the pace further ahead than this is not given out. */
   paceHorizonMs: 1_000,
-  /** With so many doubts, this run does not retry a key. */
-  doubtsAllowed: 2,
+  /** With so many unusable answers, this run does not retry a key. */
+  unusableAllowed: 2,
   /** A permit outlives the total time-out of its request by so much. */
   permitMarginMs: 10_000,
 
@@ -37,6 +44,14 @@ export const RULES = {
    */
   jumpFloor: 1_000,
   jumpConfirmMs: 60_000,
+
+  /**
+   * A service that corrects its usage is believed after so many readings over this time and this
+   * many times `--usage-lag`, none higher than the one before, all after the last request.
+   */
+  fallReadings: 3,
+  fallMs: 600_000,
+  fallLags: 2,
 
   /** The next period opens at the latest so long after the service's date was first in it. */
   periodGraceMs: 900_000,
@@ -53,6 +68,8 @@ export const RULES = {
    * kept clocks differ by less.
    */
   turnMarginMs: 900_000,
+  /** Runs of which an account remembers what may turn out to be overage, or not. */
+  billsKept: 50,
   /** Days of its period of which an account knows its use: two months. */
   daysKept: 62,
 
@@ -60,7 +77,7 @@ export const RULES = {
   answersKeptMs: 30 * DAY_MS,
   /** Claims end with their worker's heartbeat; this keeps abandoned ones from piling up. */
   claimKeptMs: 2 * DAY_MS,
-  doubtsKeptMs: 2 * DAY_MS,
+  unusableKeptMs: 2 * DAY_MS,
   /** Records of a run are kept this long after its last heartbeat. */
   runKeptMs: 7 * DAY_MS,
   /** Caps last until a run of the key completes; without one they are forgotten after this. */

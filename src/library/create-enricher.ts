@@ -1,7 +1,6 @@
 /** Opens what the lookups of a program need, and closes it. */
 import { setMaxListeners } from 'node:events';
 import { loadOptions } from '../config/load-options.js';
-import { inOptionNames, withOptionNames } from '../config/option-names.js';
 import { readToken } from '../config/secrets.js';
 import { openLookupWorker } from '../context/open-context.js';
 import { openService } from '../context/open-service.js';
@@ -18,7 +17,7 @@ import { enrichRows } from './enrich-rows.js';
 import type { Candidates, Enriched, Enricher, EnricherOptions, EnrichOptions } from './enricher.js';
 import { runOneFile } from './file-run.js';
 import { findBrand } from './find-brand.js';
-import { type Ask, createAnswerBoard, createLookups } from './lookups.js';
+import { type Ask, createAnswerBoard, createLookups, forProgram } from './lookups.js';
 import { createProgramRuns } from './program-runs.js';
 
 /**
@@ -32,7 +31,7 @@ export async function createEnricher(options: EnricherOptions): Promise<Enricher
     return await keepRunning(openEnricher(options, releasers));
   } catch (error) {
     await releasers.releaseAll().catch(() => undefined);
-    throw inOptionNames(error);
+    throw forProgram(error);
   }
 }
 
@@ -41,7 +40,7 @@ async function openEnricher(
   releasers: Releasers,
 ): Promise<Enricher> {
   const settings = loadOptions({ ...given });
-  const log = target === undefined ? silentLog() : forwardingLog(target, withOptionNames);
+  const log = target === undefined ? silentLog() : forwardingLog(target);
   const clock = systemClock;
   const closing = new AbortController();
   setMaxListeners(0, closing.signal);
@@ -73,14 +72,13 @@ async function openEnricher(
     name: name ?? null,
     settings: runSettings,
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),
-    ownDomain: service.ownDomain,
     storeTime: (await engine.ledger.show(service.account)).now,
   });
   const keyPrefix = outcomeKeyPrefix(service.service, settings.allowNsfw);
   const waits = settings.onLimit === 'wait';
   const parts = { engine, worker, runs, keyPrefix, waits, clock, log, closing: closing.signal };
   const lookups = createLookups(parts, board);
-  // Of one account, whatever else a file is given.
+  // All files are of one account, whatever else they are given.
   const { baseUrl, token, tokenFile, account, sample, env } = given;
   const own = { baseUrl, token, tokenFile, account, sample, env };
   const files = new Set<Promise<unknown>>();
@@ -155,7 +153,7 @@ async function openEnricher(
       try {
         return await keepRunning(run);
       } catch (error) {
-        throw inOptionNames(error);
+        throw forProgram(error);
       } finally {
         leave();
         files.delete(run);

@@ -1,8 +1,8 @@
-/** A stream of rows and what they came to: in the order of the input, a bounded number ahead. */
+/** A stream of rows and their results: in the order of the input, a bounded number ahead. */
 
 /**
- * Reads rows only while somebody takes results, and at most `lookAhead` more than were taken. What
- * the source or `find` throws comes after the rows before it. `stop` ends it with its reason.
+ * Reads rows only while the caller takes results, and at most `lookAhead` more than were taken.
+ * What the source or `find` throws comes after the rows before it. `stop` ends it with its reason.
  */
 export async function* enrichRows<Row, Result>(
   rows: Iterable<Row> | AsyncIterable<Row>,
@@ -65,7 +65,7 @@ function isFirst(head: Promise<unknown>, reading: Promise<unknown>): Promise<boo
   return Promise.race([head.then(isHead, isHead), reading.then(() => false)]);
 }
 
-/** The same promise; nobody is bothered when it rejects before it is waited for. */
+/** The same promise, which may reject before the caller waits for it. */
 function quietly<T>(promise: Promise<T>): Promise<T> {
   promise.catch(() => undefined);
   return promise;

@@ -15,7 +15,7 @@ export interface EnricherLog {
 
 /** Options that can also be given to a single file. Durations read `500ms`, `40s`, `7d`. */
 interface SharedOptions {
-  /** What identifiers are when nothing else says so. Default: judged from each value. */
+  /** What identifiers are when nothing else says so. Default `auto`: each by its shape. */
   readonly kind?: IdentifierKind | undefined;
   /** Not found by the first identifier: ask by the next, which costs a request. Default false. */
   readonly waterfall?: boolean | undefined;
@@ -117,13 +117,13 @@ export interface LookupOptions {
 }
 
 export interface EnrichOptions<Row> extends LookupOptions {
-  /** Of one row. Default: the row itself, which is then a text. */
+  /** The identifier of one row. Default: the row itself, which is then a text. */
   readonly identifier?: ((row: Row) => Candidates) | undefined;
   /** Rows looked up before the first of them is taken. Default: twice `concurrency`. */
   readonly lookAhead?: number | undefined;
 }
 
-/** One row and what it came to. A `matched` one has a brand, the others have none. */
+/** One row and its result. A `matched` one has a brand, the others have none. */
 export type Enriched<Row = string> = {
   readonly input: Row;
   /** What was looked up, normalised; null when there was nothing to look up. */
@@ -152,7 +152,7 @@ export interface FileOptions extends SharedOptions {
   /** Columns with the identifiers, `NAME` or `NAME:KIND`. Default: chosen by header and values. */
   readonly column?: readonly string[] | undefined;
   readonly allowMismatch?: boolean | undefined;
-  /** Of a workbook, by name or by number from 1. Default: the first visible one. */
+  /** The sheet of a workbook, by name or by number from 1. Default: the first visible one. */
   readonly sheet?: string | undefined;
   readonly delimiter?: string | undefined;
   readonly encoding?: string | undefined;

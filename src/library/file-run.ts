@@ -2,18 +2,18 @@
 import { basename } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { loadOptions, type ProgramOptions } from '../config/load-options.js';
-import { withOptionNames } from '../config/option-names.js';
 import { openLookupWorker } from '../context/open-context.js';
 import { NOT_TRACED } from '../context/open-monitoring.js';
-import { type OpenedService, openClients } from '../context/open-service.js';
+import { type OpenedService, openClient } from '../context/open-service.js';
 import { systemClock } from '../core/clock.js';
 import { NeverStartError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { Engine } from '../engine/engine.js';
-import { whyDeferred } from '../run/run-end.js';
+import { stopOf } from '../run/run-end.js';
 import { type FinishedRun, runFile } from '../run/run-file.js';
 import { createLogView, createStanding } from '../run/run-view.js';
+import { sayDeferred } from '../words/say-reason.js';
 import type { FileOptions, FileResult } from './enricher.js';
 
 export interface FileRunContext {
@@ -37,8 +37,8 @@ export async function runOneFile(
   const settings = loadOptions(given, { output, errors, report });
   return withReleasers(async (releasers) => {
     // Its requests have sockets of their own: waiting for one must not use up their time.
-    const clientFor = token === null ? shared.clientFor : openClients(settings, token, releasers);
-    const service = { ...shared, clientFor };
+    const client = token === null ? shared.client : openClient(settings, shared.service, token, releasers);
+    const service = { ...shared, client };
     const logView = createLogView(log, { file: basename(input) }, createStanding(log, null));
     const finished = await runFile(
       {
@@ -89,12 +89,17 @@ function assertFiles(paths: readonly (string | undefined)[]): void {
   throw new NeverStartError({ code: 'usage-invalid', what, subject: '-', todo: 'name a file' });
 }
 
+function reasonOf(end: FinishedRun['result']['end']): string | null {
+  const stop = stopOf(end);
+  return stop && sayDeferred(stop, 'program');
+}
+
 function resultOf({ result, report, exitCode, page }: FinishedRun): FileResult {
   const { sent, billed, overageCost } = report.requests;
   return {
     exitCode,
     isComplete: result.isComplete,
-    reason: result.end.type === 'finished' ? null : withOptionNames(whyDeferred(result.end)),
+    reason: reasonOf(result.end),
     rows: report.rows,
     requests: { sent, billed, overageCost },
     output: report.files.output,

@@ -1,4 +1,4 @@
-/** From what a program gives for one row to what it came to: identified, looked up, in one form. */
+/** From what a program gives for one row to its result: identified, looked up, in one form. */
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { identifyRow } from '../identify/identify-cell.js';
 import { isoTime } from '../run/output/columns.js';
@@ -15,7 +15,7 @@ export async function findBrand<Input>(
   const cells = cellsOf(candidates, kind);
   const choices = cells.map((cell, column) => ({ column, name: '', kind: cell.kind }));
   if (choices.some((choice) => !IDENTIFIER_KINDS.includes(choice.kind)))
-    return unasked(input, 'invalid', `no such kind; use one of ${IDENTIFIER_KINDS.join(', ')}`);
+    return withoutLookup(input, 'invalid', `no such kind; use one of ${IDENTIFIER_KINDS.join(', ')}`);
   const { identifiers, otherwise } = identifyRow(
     cells.map(({ value }) => value),
     choices,
@@ -23,7 +23,7 @@ export async function findBrand<Input>(
   const [first, ...others] = identifiers;
   if (first === undefined) {
     const { type, reason } = otherwise.type === 'identifier' ? BLANK : otherwise;
-    return unasked(input, type, reason);
+    return withoutLookup(input, type, reason);
   }
   let used = first;
   let found = await ask(first);
@@ -43,7 +43,7 @@ export async function findBrand<Input>(
 
 const BLANK = { type: 'skipped', reason: 'blank' } as const;
 
-/** What is no text is read as one: a number may be an identifier, an object is an invalid one. */
+/** Values other than texts are read as texts: a number or an object is an invalid one. */
 function cellsOf(candidates: Candidates, kind: IdentifierKind): { value: string; kind: IdentifierKind }[] {
   const all: readonly (string | Candidate | null | undefined)[] = [candidates].flat();
   return all.map((each) => {
@@ -52,6 +52,6 @@ function cellsOf(candidates: Candidates, kind: IdentifierKind): { value: string;
   });
 }
 
-function unasked<Input>(input: Input, status: 'invalid' | 'skipped', error: string): Enriched<Input> {
+function withoutLookup<Input>(input: Input, status: 'invalid' | 'skipped', error: string): Enriched<Input> {
   return { input, status, kind: null, identifier: null, brand: null, source: null, fetchedAt: null, error };
 }

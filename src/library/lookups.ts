@@ -1,11 +1,11 @@
 /**
  * Lookups of a program, in this process: gathered into chunks, which take the way that a worker's
  * chunks take (claim, permit, request, record), without a queue. The caller waits for each answer,
- * so nobody else could take them on, and what is cancelled leaves nothing behind.
+ * so no other process could take them on, and what is cancelled leaves nothing behind.
  */
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { inOptionNames, withOptionNames } from '../config/option-names.js';
 import type { Clock } from '../core/clock.js';
+import { BrandEnrichError } from '../core/errors.js';
 import { type Identifier, identifierText } from '../core/identifier.js';
 import { keepRunning } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -15,13 +15,14 @@ import type { ChunkData, Engine } from '../engine/engine.js';
 import { createPatience } from '../engine/patience.js';
 import type { Brand } from '../lookup/brand.js';
 import { type OutcomeKey, RETRY_LATER_REASON } from '../stores/outcome-store.js';
-import { unpackProfile } from '../stores/profile-codec.js';
+import { readProfile } from '../stores/profile-codec.js';
 import { freshnessOf, type LookupFailure } from '../stores/run-store.js';
+import { sayFailure } from '../words/say-reason.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { FetchedAnswer, WorkerListener } from '../worker/worker-listener.js';
 import type { ProgramRun, ProgramRuns } from './program-runs.js';
 
-/** What one identifier came to. */
+/** The result of one identifier. */
 export interface Found {
   readonly status: 'matched' | 'not_found' | 'failed' | 'deferred';
   readonly brand: Brand | null;
@@ -47,7 +48,7 @@ export interface LookupsOptions {
   readonly closing: AbortSignal;
 }
 
-/** Somebody who waits for one identifier. */
+/** A caller that waits for one identifier. */
 interface Waiter {
   readonly text: string;
   readonly key: OutcomeKey;
@@ -57,7 +58,7 @@ interface Waiter {
 }
 
 /** Rounds without an answer and without a reason: the engine took the run for dead each time. */
-const ROUNDS_IN_VAIN = 3;
+const EMPTY_ROUNDS_AT_MOST = 3;
 const IN_VAIN = 'not asked: the engine took this program for dead, and did so again when it went on';
 
 /** Hands the answers of a worker to those who wait for them. */
@@ -102,7 +103,11 @@ export function createLookups(options: LookupsOptions, board: ReturnType<typeof 
       const stored = found[at];
       if (!stored) continue;
       const { status, packed, fetchedAt, freshUntil } = stored;
-      const brand = packed === null ? null : (JSON.parse(unpackProfile(packed).toString('utf8')) as Brand);
+      const brand = packed === null ? null : (readProfile(packed)?.brand ?? null);
+      if (packed !== null && brand === null) {
+        settle(unanswered('failed', sayFailure({ code: 'damaged' })));
+        continue;
+      }
       const retryLater = status === 'not_found' && freshUntil !== null;
       settle({ status, brand, source, fetchedAt, error: retryLater ? RETRY_LATER_REASON : null });
     }
@@ -159,14 +164,14 @@ export function createLookups(options: LookupsOptions, board: ReturnType<typeof 
       );
       try {
         let rest: Partial<ChunkData> = {};
-        let inVain = 0;
+        let emptyRounds = 0;
         for (let left = chunk; left.length > 0; left = left.filter(isWaiting)) {
           const resting = runs.rest();
           if (resting?.passes && options.waits) {
             await clock.sleep(resting.leftMs, signal);
             continue;
           }
-          if (resting !== null || inVain === ROUNDS_IN_VAIN) {
+          if (resting !== null || emptyRounds === EMPTY_ROUNDS_AT_MOST) {
             for (const { settle, fail } of left) {
               if (resting?.error) fail(resting.error);
               else settle(unanswered('deferred', resting?.why ?? IN_VAIN));
@@ -180,7 +185,7 @@ export function createLookups(options: LookupsOptions, board: ReturnType<typeof 
             if (result.type === 'parked') {
               rest = result.data;
               if (left.some(isWaiting)) await clock.sleep(result.waitMs, signal);
-            } else if (left.some(isWaiting) && !(await runs.isStopped(run))) inVain += 1;
+            } else if (left.some(isWaiting) && !(await runs.isStopped(run))) emptyRounds += 1;
           } finally {
             runs.leave(run);
           }
@@ -255,18 +260,23 @@ function createWaiter(text: string, key: OutcomeKey, onEnd: (waiter: Waiter) => 
     found,
     settle(each) {
       onEnd(waiter);
-      end?.settle({ ...each, error: each.error && withOptionNames(each.error) });
+      end?.settle(each);
     },
     fail(error) {
       onEnd(waiter);
-      end?.fail(inOptionNames(error));
+      end?.fail(forProgram(error));
     },
   };
   return waiter;
 }
 
+/** Errors in the names of options; others as they are. */
+export function forProgram(error: unknown): unknown {
+  return error instanceof BrandEnrichError ? Object.assign(error, error.inKeys()) : error;
+}
+
 function foundOfFailure({ isDeferred, reason }: LookupFailure): Found {
-  return unanswered(isDeferred === true ? 'deferred' : 'failed', reason);
+  return unanswered(isDeferred === true ? 'deferred' : 'failed', sayFailure(reason));
 }
 
 function unanswered(status: 'failed' | 'deferred', error: string): Found {

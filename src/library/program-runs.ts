@@ -1,7 +1,7 @@
 /**
  * The runs under which the lookups of a program are made: the engine then knows who waits, by whose
  * caps and terms. A run begins with the first lookup that the store cannot answer and ends when
- * nobody asks for a while; what stops one stops the next ones too, for a minute.
+ * the program does not ask for a while; what stops one stops the next ones too, for a minute.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import type { Clock } from '../core/clock.js';
@@ -15,16 +15,12 @@ import { RULES } from '../ledger/rules.js';
 import type { EnrichRequest } from '../run/enrich-request.js';
 import { assertEngineRoom, readOwnBrand } from '../run/lookups/run-lookups.js';
 import { foreignTerms } from '../run/lookups/spending.js';
-import { type LookupsEnd, whyDeferred } from '../run/run-end.js';
-import { startRun } from '../run/run-record.js';
+import { type LookupsEnd, stopOf } from '../run/run-end.js';
+import { newRunId, startRun } from '../run/run-record.js';
 import { createStanding } from '../run/run-view.js';
-import {
-  freshnessOf,
-  type LookupFailure,
-  type RunHalt,
-  type RunRecord,
-  type RunSettings,
-} from '../stores/run-store.js';
+import type { RunHalt, RunStop } from '../stores/run-reasons.js';
+import { freshnessOf, type LookupFailure, type RunRecord, type RunSettings } from '../stores/run-store.js';
+import { sayDeferred, sayHalt } from '../words/say-reason.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 
 /** A run lowers the budget of others as long as it lives, so an idle one ends. */
@@ -46,13 +42,13 @@ interface OpenRun extends ProgramRun {
   readonly beganAt: number;
   readonly releasers: Releasers;
   users: number;
-  /** Ends it when nobody has used it for a while. */
+  /** Ends it when it was not used for a while. */
   idle?: NodeJS.Timeout;
   /** Why it takes no more lookups; null: it does. */
   end: LookupsEnd | null;
 }
 
-/** Why nothing is asked for now: `error` where somebody has to act, else the words of the rows. */
+/** Why nothing is asked for now: `error` where a person has to act, else the words of the rows. */
 interface Rest {
   readonly error: BrandEnrichError | null;
   readonly why: string;
@@ -61,7 +57,7 @@ interface Rest {
   readonly leftMs: number;
 }
 
-export interface ProgramRunsOptions extends Pick<EnrichRequest, 'settings' | 'pace' | 'ownDomain'> {
+export interface ProgramRunsOptions extends Pick<EnrichRequest, 'settings' | 'pace'> {
   readonly engine: Engine;
   readonly worker: LookupWorker;
   readonly clock: Clock;
@@ -92,11 +88,8 @@ export function createProgramRuns(options: ProgramRunsOptions) {
     await assertEngineRoom(engine);
     await assertDiskRoom([options.stateFolder]);
     const releasers = createReleasers();
-    const record = await startRun(
-      { key, name: name ?? 'a program', settings },
-      { engine, clock, log },
-      releasers,
-    );
+    const started = { id: newRunId(clock.now()), key, name: name ?? 'a program', settings };
+    const record = await startRun(started, { engine, log }, releasers);
     const run: OpenRun = {
       record,
       releasers,
@@ -110,13 +103,13 @@ export function createProgramRuns(options: ProgramRunsOptions) {
       for (const notice of foreignTerms(await engine.ledger.show(settings.account, record.id), settings))
         log.warn(notice);
       if (!hasOpenedAccount) await engine.ledger.open(settings.account, options.pace);
-      const halt = hasOpenedAccount ? null : await readOwnBrand(worker, options, record);
+      const halt = hasOpenedAccount ? null : await readOwnBrand(worker, record, (notice) => log.warn(notice));
       hasOpenedAccount = true;
       current = run;
       if (halt) stop(run, { type: 'halted', halt });
       return run;
     } catch (error) {
-      await finish(run, 'stopped', 'it could not begin');
+      await finish(run, { type: 'stopped' });
       throw error;
     }
   }
@@ -129,28 +122,27 @@ export function createProgramRuns(options: ProgramRunsOptions) {
     // A person cancels all that the program asks for.
     const restMs = end.type === 'cancelled' ? Number.POSITIVE_INFINITY : REST_MS;
     stopped = { end, until: clock.monotonic() + restMs };
-    log.warn({ run: run.record.id }, whyDeferred(end));
+    log.warn({ run: run.record.id }, whyOf(end));
   }
 
-  function finish(run: OpenRun, status: 'completed' | 'stopped', reason: string | null): Promise<void> {
+  function finish(run: OpenRun, why: RunStop | null): Promise<void> {
     if (current === run) current = null;
     clearTimeout(run.idle);
     const finished = run.releasers
       .releaseAll()
-      .then(() => engine.runs.end(run.record.id, status, reason))
+      .then(() => engine.runs.end(run.record.id, why))
       .catch((error) => log.warn({ err: error }, 'the end of a run did not reach the engine'))
       .finally(() => ending.delete(finished));
     ending.add(finished);
     return finished;
   }
 
-  /** Ends a run that nobody uses, where there is a reason to. */
+  /** Ends an unused run, where there is a reason to. */
   function finishUnused(run: OpenRun): void {
     if (run.users > 0) return;
-    if (run.end !== null) void finish(run, 'stopped', whyDeferred(run.end));
-    else if (run !== current)
-      void finish(run, keepsKey ? 'stopped' : 'completed', keepsKey ? 'renewed' : null);
-    else if (!keepsKey) run.idle = setTimeout(() => void finish(run, 'completed', null), IDLE_MS).unref();
+    if (run.end !== null) void finish(run, stopOf(run.end));
+    else if (run !== current) void finish(run, keepsKey ? { type: 'renewed' } : null);
+    else if (!keepsKey) run.idle = setTimeout(() => void finish(run, null), IDLE_MS).unref();
   }
 
   return {
@@ -158,12 +150,8 @@ export function createProgramRuns(options: ProgramRunsOptions) {
     async enter(): Promise<ProgramRun> {
       const old = current;
       if (old !== null && clock.monotonic() - old.beganAt > RENEWED_AFTER_MS) {
-        // The next one would not be paused.
-        const isPaused = (await engine.runs.get(old.record.id))?.isPaused === true;
-        if (!isPaused && current === old) {
-          current = null;
-          finishUnused(old);
-        }
+        current = null;
+        finishUnused(old);
       }
       let run = current;
       if (run === null) {
@@ -179,7 +167,7 @@ export function createProgramRuns(options: ProgramRunsOptions) {
     leave(run: ProgramRun): void {
       const open = run as OpenRun;
       open.users -= 1;
-      standing({ ledger: worker.ledgerState(settings.account), outage: worker.outage });
+      standing({ ledger: worker.ledgerState(), outage: worker.outage });
       finishUnused(open);
     },
     /** Looks whether something stopped a run from outside; true: it did. Throws engine errors. */
@@ -200,18 +188,17 @@ export function createProgramRuns(options: ProgramRunsOptions) {
       const { end } = stopped;
       const halt = end.type === 'halted' ? end.halt : null;
       const passes = halt?.why === 'limit' || halt?.why === 'throttled';
-      return { error: halt && errorOfHalt(halt, settings.service), why: whyDeferred(end), passes, leftMs };
+      return { error: halt && errorOfHalt(halt, settings.service), why: whyOf(end), passes, leftMs };
     },
     /** By which stored answers are judged at this moment. */
     freshness(): Freshness {
       const asOf = storeTime + clock.monotonic() - openedAt;
       return freshnessOf(current?.record ?? { asOf, keyStartedAt: storeTime, settings });
     },
-    /** Ends what is open. `isWhole`: nobody was still waiting. */
+    /** Ends what is open. `isWhole`: no caller was still waiting. */
     async close(isWhole: boolean): Promise<void> {
       await beginning?.catch(() => undefined);
-      if (current !== null)
-        void finish(current, isWhole ? 'completed' : 'stopped', isWhole ? null : 'closed');
+      if (current !== null) void finish(current, isWhole ? null : { type: 'closed' });
       await Promise.all(ending);
     },
   };
@@ -223,13 +210,27 @@ function runKeyOf({ service, account, allowNsfw }: RunSettings, name: string): s
   return createHash('sha256').update(parts).digest('hex').slice(0, 32);
 }
 
+/** Why nothing is looked up for now. */
+function whyOf(end: LookupsEnd): string {
+  return sayDeferred(stopOf(end) ?? { type: 'stopped' }, 'program');
+}
+
 /** The error of a halt that does not pass on its own; null: it may. */
-function errorOfHalt({ why, sentence }: RunHalt, service: string): BrandEnrichError | null {
+function errorOfHalt(halt: RunHalt, service: string): BrandEnrichError | null {
+  const { why } = halt;
+  const sentence = sayHalt(halt, 'program');
   if (why === 'credentials') {
     const todo = 'check the token, then create a new enricher: nothing is lost';
     return new RefusedError({ code: 'credentials-refused', subject: `${service} (${sentence})`, todo });
   }
   if (why !== 'unreachable' && why !== 'useless') return null;
-  const todo = 'check baseUrl, the network, HTTPS_PROXY in env, and the service';
-  return new FailFileError({ code: 'service-unreachable', what: sentence, subject: service, todo });
+  const orUnknown =
+    why === 'useless' ? '; if the service is known not to have these brands, set allowUnknown' : '';
+  const todo = `check baseUrl, the network, HTTPS_PROXY in env, and the service${orUnknown}`;
+  return new FailFileError({
+    code: 'service-unreachable',
+    what: sentence,
+    subject: service,
+    todo,
+  });
 }

@@ -16,7 +16,7 @@ import { appendLine, readLines } from './line-file.js';
 import { type UsageCount, UsageJournal } from './usage-journal.js';
 import { channelsOf, Notifier } from './usage-notice.js';
 
-export type PlanTerms = Pick<Account, 'plan' | 'quota' | 'period' | 'overageBudget' | 'overagePrice'>;
+type PlanTerms = Pick<Account, 'plan' | 'quota' | 'period' | 'overageBudget' | 'overagePrice'>;
 
 /** How many requests beyond the quota are served. */
 function overageAllowance(terms: PlanTerms): number {
@@ -25,12 +25,12 @@ function overageAllowance(terms: PlanTerms): number {
 }
 
 /** The number of requests at which the account is refused. */
-export function requestLimit(terms: PlanTerms): number {
+function requestLimit(terms: PlanTerms): number {
   return terms.quota + overageAllowance(terms);
 }
 
 /** Whether the usage is past 80 % of the quota: the account is notified ("Usage notice"). */
-export function isPastNotice(terms: PlanTerms, used: number): boolean {
+function isPastNotice(terms: PlanTerms, used: number): boolean {
   return used * 5 > terms.quota * 4;
 }
 
@@ -43,7 +43,7 @@ export type Statement = Readonly<ReturnType<typeof statementOf>>;
  * The statement for so many requests on these terms. What is owed never passes the budget, even
  * where quota or budget were lowered during the month. `isFinal`: the month is over.
  */
-export function statementOf(account: StatedAccount, month: string, requests: number, isFinal: boolean) {
+function statementOf(account: StatedAccount, month: string, requests: number, isFinal: boolean) {
   const overageRequests = Math.min(Math.max(0, requests - account.quota), overageAllowance(account));
   return {
     account: account.name,
@@ -101,7 +101,7 @@ export interface MeterOptions {
   readonly accounts: Accounts;
   readonly clock: Clock;
   readonly log: Log;
-  /** Where usage is kept; in memory when absent. One process at a time (`usage-lock.ts`). */
+  /** Where usage is kept; in memory when absent. One process at a time (`lockUsage`). */
   readonly usageFile?: string | undefined;
   /** Where statements of closed months are kept; in memory when absent. */
   readonly statementFile?: string | undefined;

@@ -1,12 +1,19 @@
 /** Runs the local service: files in, a listening address out; and states what accounts owe. */
+import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import { realpath, rm } from 'node:fs/promises';
+import { connect, createServer, type Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Settings } from '../config/settings.js';
 import { type Clock, systemClock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
-import { orRelease } from '../core/lifecycle.js';
+import { orRelease, type Release } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
+import { isErrorCode } from '../core/system-error.js';
 import { type Accounts, hashToken, loadAccounts, parseAccounts } from './accounts.js';
 import { parseFaults, withFaults } from './faults.js';
 import { listen } from './http-adapter.js';
@@ -14,7 +21,6 @@ import { loadCatalogue } from './load-catalogue.js';
 import { LocalService } from './local-service.js';
 import { monthOf, type Statement, StatementFile } from './meter.js';
 import { readUsageCounts } from './usage-journal.js';
-import { lockUsage } from './usage-lock.js';
 
 /** The brand of the service itself in the sample catalogue; asking for it is free. */
 export const DEFAULT_OWN_DOMAIN = 'brand-service.example';
@@ -142,4 +148,51 @@ export function sampleCatalogue(): string {
   const what = 'the sample catalogue is missing';
   const todo = 'reinstall the package, or use --catalogue';
   throw new FailFileError({ code: 'input-missing', what, subject: 'fixtures/catalogue.jsonl', todo });
+}
+
+/**
+ * One process of a machine meters an accounts file at a time: two would serve a quota twice. The
+ * lock is a listening socket named after the file, which the kernel frees when its owner dies.
+ * Throws `FailFileError` when another process has it.
+ */
+async function lockUsage(accountsPath: string): Promise<Release> {
+  const name = socketName(await realpath(accountsPath));
+  const server = (await tryListen(name)) ?? ((await removeIfDead(name)) ? await tryListen(name) : null);
+  if (server === null) {
+    const what = 'another service counts the usage of these accounts';
+    const todo = 'stop it, or use a copy of the accounts file';
+    throw new FailFileError({ code: 'engine-held', what, subject: accountsPath, todo });
+  }
+  return () => new Promise<void>((resolve) => server.close(() => resolve()));
+}
+
+/** No file on Linux and Windows; elsewhere a file that a killed owner leaves behind. */
+function socketName(path: string): string {
+  const name = `brand-enrich-usage-${createHash('sha256').update(path).digest('hex').slice(0, 24)}`;
+  if (process.platform === 'linux') return `\0${name}`;
+  return process.platform === 'win32' ? `\\\\.\\pipe\\${name}` : join(tmpdir(), name);
+}
+
+/** null: the name is taken. */
+async function tryListen(name: string): Promise<Server | null> {
+  const server = createServer((socket) => socket.destroy()).listen(name);
+  try {
+    await once(server, 'listening');
+    return server.unref();
+  } catch (error) {
+    if (isErrorCode(error, 'EADDRINUSE')) return null;
+    throw error;
+  }
+}
+
+/** Whether the name was a file without a listener; then it is removed. */
+async function removeIfDead(name: string): Promise<boolean> {
+  const socket = connect(name);
+  const isDead = await once(socket, 'connect').then(
+    () => false,
+    (error: unknown) => isErrorCode(error, 'ECONNREFUSED'),
+  );
+  socket.destroy();
+  if (isDead) await rm(name, { force: true });
+  return isDead;
 }

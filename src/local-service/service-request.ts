@@ -53,7 +53,7 @@ export interface Service {
 export function sendTo(service: Service): Send {
   return async ({ path, authorization }) => {
     const { status, headers, body } = await service.handle({ method: 'GET', path, authorization });
-    return { type: 'answer', status, headers, body, damage: null };
+    return { type: 'answer', status, headers, body, incomplete: null };
   };
 }
 

@@ -20,23 +20,14 @@ const noticeSchema = z.object({
 });
 export type NoticeState = Readonly<z.infer<typeof noticeSchema>>;
 
-/** Earlier versions kept no more than `isNoticed`: that the notice was begun. */
-const BEGUN: NoticeState = { at: 0, requests: 0, quota: 0, open: [] };
-
-const countSchema = z
-  .object({
-    account: z.string(),
-    /** `YYYY-MM`, or `lifetime`. */
-    period: z.string(),
-    requests: z.int().min(0),
-    /** The 80 % notice of this period; null: not due yet. */
-    notice: noticeSchema.nullish(),
-    isNoticed: z.boolean().optional(),
-  })
-  .transform(({ isNoticed, notice, ...count }) => ({
-    ...count,
-    notice: notice ?? (isNoticed === true ? BEGUN : null),
-  }));
+const countSchema = z.object({
+  account: z.string(),
+  /** `YYYY-MM`, or `lifetime`. */
+  period: z.string(),
+  requests: z.int().min(0),
+  /** The 80 % notice of this period; null: not due yet. */
+  notice: noticeSchema.nullable(),
+});
 export type UsageCount = Readonly<z.infer<typeof countSchema>>;
 
 /** The file is rewritten when it has grown by so much. */

@@ -13,8 +13,6 @@ interface LookupOptions {
   /** Statuses that are not billed besides 401, 403 and 429. */
   readonly freeStatuses: readonly string[];
   readonly signal?: AbortSignal | undefined;
-  /** A lookup of the service's own brand, which is free for any answer. */
-  readonly isOwnBrand?: boolean;
 }
 
 export interface Client {
@@ -27,12 +25,11 @@ export function createClient(send: Send, token: string): Client {
   const authorization = `Bearer ${token}`;
   const redact = redactMeanings(token);
   return {
-    async lookup(identifier, { allowNsfw, freeStatuses, signal, isOwnBrand }) {
+    async lookup(identifier, { allowNsfw, freeStatuses, signal }) {
       const result = await send({ path: lookupPath(identifier, allowNsfw), authorization, signal });
       const answer = readAnswer(result, freeStatuses, Date.now());
       const meaning = redact(answer.meaning);
-      if (meaning === answer.meaning && isOwnBrand !== true) return answer;
-      return { ...answer, meaning, ...(isOwnBrand && { cost: 'free' }) };
+      return meaning === answer.meaning ? answer : { ...answer, meaning };
     },
   };
 }
@@ -55,6 +52,6 @@ function redactMeanings(token: string): (meaning: Meaning) => Meaning {
       if (brand !== null) return { ...meaning, body: Buffer.from(text), text, brand };
     }
     const reason = 'the answer contains the token and cannot be stored without it';
-    return { type: 'failed', reason, sign: 'own' };
+    return { type: 'failed', reason, evidence: 'own' };
   };
 }

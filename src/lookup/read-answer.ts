@@ -13,15 +13,14 @@ import {
 import type { SendResult } from './send.js';
 
 /**
- * What a refusal shows of who said it. Any web server says "not found" of a path it does not know.
+ * What a refusal shows of who sent it. Any web server says "not found" of a path it does not know.
  *
  *   own      a usage header or an error code: the service itself
  *   object   a JSON object and no more, or a 204: perhaps the service
  *   none     nothing of either, or a redirect: the service has none
  */
-export type AnswerSign = 'own' | 'object' | 'none';
+type Evidence = 'own' | 'object' | 'none';
 
-/** The meaning of the answer. */
 export type Meaning =
   /** `body`: the JSON as it came; `text` and `brand`: the same decoded and parsed, once for all. */
   | { readonly type: 'matched'; readonly body: Buffer; readonly text: string; readonly brand: Brand }
@@ -29,12 +28,17 @@ export type Meaning =
       readonly type: 'not_found';
       readonly status: 204 | 404;
       readonly retryLater: boolean;
-      readonly sign: AnswerSign;
+      readonly evidence: Evidence;
     }
   /** Never worth another request. `isNoBrand`: a 200 whose object is not that of a brand. */
-  | { readonly type: 'failed'; readonly reason: string; readonly sign: AnswerSign; readonly isNoBrand?: true }
-  /** Perhaps billed, and of no use: worth one more request at most. `sign`: whole, but foreign. */
-  | { readonly type: 'wasted'; readonly reason: string; readonly sign?: 'none' }
+  | {
+      readonly type: 'failed';
+      readonly reason: string;
+      readonly evidence: Evidence;
+      readonly isNoBrand?: true;
+    }
+  /** Perhaps billed, and unusable: one more request at most. `evidence`: not the service's. */
+  | { readonly type: 'unusable'; readonly reason: string; readonly evidence?: 'none' }
   /** Not billed, may pass: 5xx, or nothing left this machine (`isUnsent`). */
   | {
       readonly type: 'unavailable';
@@ -56,10 +60,12 @@ export type Meaning =
       readonly retryAfterMs: number | null;
     };
 
+export type Means<Type extends Meaning['type']> = Extract<Meaning, { type: Type }>;
+
 export interface Answer {
   readonly meaning: Meaning;
-  /** `doubtful`: billed or perhaps billed, without a usable answer. */
-  readonly cost: 'billed' | 'free' | 'doubtful';
+  /** `maybe_billed`: billed or perhaps billed, without a usable answer. */
+  readonly cost: 'billed' | 'free' | 'maybe_billed';
   /** The usage headers; null where absent or not a plain number. */
   readonly quota: number | null;
   readonly usage: number | null;
@@ -85,10 +91,10 @@ export function readAnswer(result: SendResult, freeStatuses: readonly string[], 
   const isBilled = isBilledStatus(status, freeStatuses);
   return {
     meaning:
-      meaning.type === 'wasted' && !isBilled
-        ? { type: 'failed', reason: meaning.reason, sign: meaning.sign ?? readError(result).sign }
+      meaning.type === 'unusable' && !isBilled
+        ? { type: 'failed', reason: meaning.reason, evidence: meaning.evidence ?? readError(result).evidence }
         : meaning,
-    cost: !isBilled ? 'free' : meaning.type === 'wasted' ? 'doubtful' : 'billed',
+    cost: !isBilled ? 'free' : meaning.type === 'unusable' ? 'maybe_billed' : 'billed',
     quota: parseCount(headers[QUOTA_HEADER]),
     usage: parseCount(headers[USAGE_HEADER]),
     date: dateOf(headers.date),
@@ -109,10 +115,10 @@ function dateOf(text: string | undefined): number | null {
 function readSilence(result: SendResult & { type: 'no_answer' }): Pick<Answer, 'meaning' | 'cost'> {
   const { wasSent, reason, fault } = result;
   if (wasSent) {
-    const sign = fault === 'no_http' ? ({ sign: 'none' } as const) : {};
+    const evidence = fault === 'no_http' ? ({ evidence: 'none' } as const) : {};
     return {
-      meaning: { type: 'wasted', reason: `no answer, may have been billed (${reason})`, ...sign },
-      cost: 'doubtful',
+      meaning: { type: 'unusable', reason: `no answer, may have been billed (${reason})`, ...evidence },
+      cost: 'maybe_billed',
     };
   }
   const isBarred = fault === 'barred';
@@ -144,10 +150,10 @@ function meaningOf(result: Answered, now: number): Meaning {
   if (status === 200) return readBrand(result);
   const refusal = REFUSALS[status];
   if (refusal !== undefined) return { type: 'credentials', status, reason: refusal };
-  const { code, sign, isUsedUp } = readError(result);
+  const { code, evidence, isUsedUp } = readError(result);
   if (status === 204)
-    return { type: 'not_found', status, retryLater: false, sign: hasUsage(headers) ? 'own' : 'object' };
-  if (status === 404) return { type: 'not_found', status, retryLater: code === 'crawl_queued', sign };
+    return { type: 'not_found', status, retryLater: false, evidence: hasUsage(headers) ? 'own' : 'object' };
+  if (status === 404) return { type: 'not_found', status, retryLater: code === 'crawl_queued', evidence };
   const retryAfterMs = parseRetryAfter(headers['retry-after'], parseHttpDate(headers.date) ?? now);
   if (status === 429) {
     return { type: 'refused', code: refusalCode(code) ?? (isUsedUp ? 'quota' : null), retryAfterMs };
@@ -164,7 +170,7 @@ function meaningOf(result: Answered, now: number): Meaning {
   return {
     type: 'failed',
     reason: `the service answered ${status}${code === null ? '' : ` ${code}`} (${words})`,
-    sign: target !== null && sign === 'object' ? 'none' : sign,
+    evidence: target !== null && evidence === 'object' ? 'none' : evidence,
   };
 }
 
@@ -179,42 +185,43 @@ function redirectTarget(location: string | undefined): string | null {
 }
 
 function readBrand(result: Answered): Meaning {
-  const { damage, headers } = result;
-  const wasted = (what: string) =>
-    ({ type: 'wasted', reason: `answer damaged, was billed (${what})` }) as const;
-  if (damage !== null) return wasted(damage === 'too_large' ? 'too large' : 'cut off');
-  if (!isUtf8(result.body)) return wasted('not UTF-8');
+  const { incomplete, headers } = result;
+  const unusable = (what: string) =>
+    ({ type: 'unusable', reason: `answer damaged, was billed (${what})` }) as const;
+  if (incomplete !== null) return unusable(incomplete === 'too_large' ? 'too large' : 'cut off');
+  if (!isUtf8(result.body)) return unusable('not UTF-8');
   const body = withoutBom(result.body);
   const text = body.toString('utf8');
   const brand = parseObject(text);
   if (brand === null) {
     // An empty body, or one that begins like a brand, may be incomplete.
-    const isForeign = /^\s*[^\s{]/.test(body.toString('utf8', 0, 256)) && readError(result).sign === 'none';
-    return { ...wasted('not a JSON object'), ...(isForeign ? { sign: 'none' } : {}) };
+    const isNotTheService =
+      /^\s*[^\s{]/.test(body.toString('utf8', 0, 256)) && readError(result).evidence === 'none';
+    return { ...unusable('not a JSON object'), ...(isNotTheService ? { evidence: 'none' } : {}) };
   }
   const lack = whyNoBrand(brand);
   if (lack === null) return { type: 'matched', body, text, brand };
   // The service meant to say this: a second request would be answered and billed alike.
   const reason = `the answer is no brand, was billed (${lack})`;
-  return { type: 'failed', reason, sign: hasUsage(headers) ? 'own' : 'object', isNoBrand: true };
+  return { type: 'failed', reason, evidence: hasUsage(headers) ? 'own' : 'object', isNoBrand: true };
 }
 
 /**
  * What an answer says beside its status: its code, a plain word in lower case from the `x-bf-error`
  * header, else from `error` in the body; and who said it.
  */
-function readError({ headers, body, damage }: Answered) {
+function readError({ headers, body, incomplete }: Answered) {
   const object = body.length > 65_536 ? null : parseObject(withoutBom(body).toString('utf8'));
   const named = headers['x-bf-error'] ?? object?.error;
   const isCode = typeof named === 'string' && /^[A-Za-z0-9_.-]{1,64}$/.test(named);
   const { quota, used } = object ?? {};
   const isOwn = hasUsage(headers) || isCode;
   // An incomplete body does not show it.
-  const isObject = damage !== null || object !== null;
-  const sign: AnswerSign = isOwn ? 'own' : isObject ? 'object' : 'none';
+  const isObject = incomplete !== null || object !== null;
+  const evidence: Evidence = isOwn ? 'own' : isObject ? 'object' : 'none';
   return {
     code: isCode ? named.toLowerCase() : null,
-    sign,
+    evidence,
     // Seen beside, or instead of, a code: `{"message":"...","quota":250,"used":251}`.
     isUsedUp: typeof quota === 'number' && typeof used === 'number' && used >= quota,
   };
@@ -230,7 +237,7 @@ function refusalCode(code: string | null): 'quota' | 'throughput' | null {
   return /throttl|rate|throughput|too_many/.test(code) ? 'throughput' : null;
 }
 
-/** The object of a JSON text; null when it is none. */
+/** The object of a JSON text; null when it is not an object. */
 export function parseObject(text: string): Brand | null {
   const parsed: unknown = attempt(() => JSON.parse(text), null);
   return typeof parsed === 'object' && !Array.isArray(parsed) ? (parsed as Brand | null) : null;

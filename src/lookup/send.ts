@@ -20,7 +20,7 @@ export interface SendRequest {
 }
 
 /** The body was longer than the cap, or the connection ended before it was whole. */
-type Damage = 'too_large' | 'cut_off' | null;
+type Incomplete = 'too_large' | 'cut_off' | null;
 
 export type SendResult =
   | {
@@ -29,7 +29,7 @@ export type SendResult =
       /** Lower-case names; of a repeated header the first value. */
       readonly headers: Readonly<Record<string, string | undefined>>;
       readonly body: Buffer;
-      readonly damage: Damage;
+      readonly incomplete: Incomplete;
     }
   | {
       readonly type: 'no_answer';
@@ -55,8 +55,6 @@ export interface HttpSendOptions {
   /** Default: no proxy. */
   readonly network?: Network;
 }
-
-export type HttpSend = ReturnType<typeof createHttpSend>;
 
 const STOPPED = 'stopped before the answer arrived';
 
@@ -159,10 +157,11 @@ class Exchange implements Dispatcher.DispatchHandler {
     else this.#end(false, reason);
   }
 
-  #answer(damage: Damage): void {
+  #answer(incomplete: Incomplete): void {
     const raw = Buffer.concat(this.#chunks);
     const encoding = this.#headers['content-encoding'];
-    const read = damage === null ? decodeBody(raw, encoding, this.maxBodyBytes) : { body: raw, damage };
+    const read =
+      incomplete === null ? decodeBody(raw, encoding, this.maxBodyBytes) : { body: raw, incomplete };
     this.#settle({ type: 'answer', status: this.#status, headers: this.#headers, ...read });
   }
 
@@ -189,25 +188,30 @@ const DECODERS: Readonly<Record<string, Decoder>> = {
     ((body[0] ?? 0) & 0x0f) === 8 ? inflateSync(body, options) : inflateRawSync(body, options),
 };
 
+/** Each one decodes up to the cap while the event loop waits, and no service encodes more often. */
+const MOST_ENCODINGS = 2;
+
 /**
- * Undoes what `Content-Encoding` says was done. A body that is not what the header says comes back
- * as it is: its content shows its use. `maxBytes` holds for the decoded length.
+ * Undoes what `Content-Encoding` says was done, at most twice. A body that is not what the header
+ * says comes back as it is: its content shows its use. `maxBytes` holds for the decoded length.
  */
 export function decodeBody(
   body: Buffer,
   contentEncoding: string | undefined,
   maxBytes: number,
-): { body: Buffer; damage: Damage } {
+): { body: Buffer; incomplete: Incomplete } {
   let decoded = body;
+  const names = (contentEncoding ?? '').toLowerCase().split(',');
+  const decoders = names.flatMap((name) => DECODERS[name.trim()] ?? []).reverse();
+  if (decoders.length > MOST_ENCODINGS) return { body, incomplete: null };
   try {
-    for (const name of (contentEncoding ?? '').toLowerCase().split(',').reverse()) {
-      if (decoded.length > 0)
-        decoded = DECODERS[name.trim()]?.(decoded, { maxOutputLength: maxBytes }) ?? decoded;
-    }
-    return { body: decoded, damage: null };
+    for (const decoder of decoders)
+      if (decoded.length > 0) decoded = decoder(decoded, { maxOutputLength: maxBytes });
+    return { body: decoded, incomplete: null };
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    const damage = code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : code === 'Z_BUF_ERROR' ? 'cut_off' : null;
-    return { body, damage };
+    const incomplete =
+      code === 'ERR_BUFFER_TOO_LARGE' ? 'too_large' : code === 'Z_BUF_ERROR' ? 'cut_off' : null;
+    return { body, incomplete };
   }
 }

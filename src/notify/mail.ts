@@ -6,7 +6,7 @@ interface MailMessage {
   readonly to: readonly string[];
   readonly subject: string;
   readonly text: string;
-  /** Of a message that may be sent again: mailboxes recognise repeats by it. Default: a new one. */
+  /** Mailboxes recognise a repeated message by it. Default: a new one. */
   readonly id?: string;
 }
 

@@ -1,15 +1,17 @@
 /**
  * Messages that must arrive, kept as files until they have: what a process still owes when it ends,
- * however it ends, is taken over by the next one that has the same receiver. A file belongs to
- * whoever touched it within the last minute. A message that was delivered in the moment of a kill
- * may go twice, under the same id. Receivers are known by a hash: an address may hold a secret.
+ * however it ends, is taken over by the next one that has the same receiver. A file belongs to the
+ * process that touched it within the last minute. A message that was delivered in the moment of a
+ * kill may go twice, under the same id. Receivers are known by a hash, because an address may hold
+ * a secret.
  */
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { Clock } from '../core/clock.js';
 import { readJson } from '../core/json-text.js';
-import { makeFolder } from '../core/make-folder.js';
+import { makePrivateFolder } from '../core/own-folder.js';
+import { isErrorCode } from '../core/system-error.js';
 import { type Deliveries, KEPT_MS } from './deliveries.js';
 
 interface OutboxOptions {
@@ -67,7 +69,7 @@ export function openOutbox(options: OutboxOptions) {
     if (message === null || clock.now() - message.at > KEPT_MS) return rm(path, { force: true });
     if (sendOf(message) === null || closing.signal.aborted) return;
     const taken = join(folder, `${id}.${Number(owners) + 1}.json`);
-    // Of two that try, one finds the file gone; a later one finds it touched.
+    // If two try, one finds the file gone; a later one finds it touched.
     await touch(path);
     await rename(path, taken);
     begin(message, taken);
@@ -100,7 +102,7 @@ export function openOutbox(options: OutboxOptions) {
       const mark = join(folder, `${message.id}.told`);
       try {
         if (isOnce && (await stat(mark).catch(() => null))) return;
-        makeFolder(folder, 0o700);
+        makePrivateFolder(folder);
         if (!(await createFile(path, JSON.stringify(message)))) return;
         await touch(path);
         // Marked before it is sent: when the file is gone, the mark is there.
@@ -131,7 +133,7 @@ async function createFile(path: string, text: string): Promise<boolean> {
     await writeFile(path, text, { flag: 'wx', mode: 0o600 });
     return true;
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false;
+    if (isErrorCode(error, 'EEXIST')) return false;
     throw error;
   }
 }

@@ -10,7 +10,7 @@ interface WebhookMessage {
   readonly content: unknown;
   /** null: not signed. */
   readonly secret: string | null;
-  /** Of a message that may be sent again: receivers recognise repeats by it. Default: a new one. */
+  /** Receivers recognise a repeated message by it. Default: a new one. */
   readonly id?: string;
 }
 
@@ -32,7 +32,7 @@ const CONNECT_MS = 10_000;
 const PASSING_STATUS = /^(408|429|5\d\d)$/;
 
 /**
- * Resolves when the receiver has answered with 2xx. Throws `Error` with what the last try came to;
+ * Resolves when the receiver has answered with 2xx. Throws `Error` with the result of the last try;
  * redirects are not followed, because they might lead anywhere.
  */
 export async function postWebhook(

@@ -1,6 +1,7 @@
 /** From a file to the same file enriched and ranked: every stage in its order. */
 import { basename, dirname, resolve } from 'node:path';
-import { assertDiskRoom } from '../core/disk-room.js';
+import { assertContentRoom, assertDiskRoom } from '../core/disk-room.js';
+import { isOfStop } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Input } from '../intake/input.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
@@ -19,16 +20,19 @@ import { assertPlaces, namesOfRun } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
 import { createRenderer } from './output/render.js';
 import { writeOutput } from './output/write-output.js';
-import { type LookupsEnd, whyDeferred } from './run-end.js';
-import { endRun, recordStored, startRun } from './run-record.js';
+import { faultAfter, type LookupsEnd, stopOf } from './run-end.js';
+import { assertNotPaused, endRun, newRunId, recordStored, startRun } from './run-record.js';
 import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
+
+/** How often a file that is read looks whether a person ordered something for its job. */
+const ORDERS_LOOK_MS = 2_000;
 
 export type EnrichResult = Readonly<Awaited<ReturnType<typeof enrichFile>>>;
 
 /** Enriches one file. Throws what makes a run impossible; `end` says what stopped a begun one. */
 export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
   return withReleasers(async (releasers) => {
-    const { engine, clock, stop, onProgress, onNotice } = around;
+    const { engine, clock, log, stop, onProgress, onNotice } = around;
     const { settings } = request;
     const { waterfall } = request.scan;
     const startedAt = clock.now();
@@ -43,7 +47,9 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
       outage: null,
     };
     const onRows = (rows: number) => onProgress({ ...unasked, phase: 'reading', rows });
-    const opened = await openAndScan(request, around.table, { stop, onRows }, releasers);
+    const opened = await untilOrdered(around, (end) =>
+      openAndScan(request, around.table, { stop: end, onRows }, releasers),
+    );
     const { folder, input, scan } = opened;
     await input.assertUnchanged();
 
@@ -52,7 +58,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
     for (const notice of [...input.warnings, scan.chosen.sentence]) onNotice(notice);
     if (scan.priorities) onNotice(scan.priorities.sentence);
     if (plan.format === 'xlsx') {
-      const { assertFitsSheet } = await import('./output/xlsx-file.js');
+      const { assertFitsSheet } = await import('../formats/xlsx/xlsx-file.js');
       const rows = scan.rows.count + (renderer.header() === null ? 0 : 1);
       assertFitsSheet(
         names.complete,
@@ -61,10 +67,17 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
       );
     }
     await assertPlaces(request.input, names);
-    await assertDiskRoom([folder, names.complete === '-' ? folder : dirname(resolve(names.complete))]);
+    const isFile = names.complete !== '-';
+    const place = isFile ? dirname(resolve(names.complete)) : folder;
+    await assertDiskRoom([folder, place]);
+    // Our cells come on top; gzip and binary formats make it smaller.
+    const staysText = plan.format === plan.input.format && plan.input.typed === undefined && !names.gzip;
+    if (isFile && staysText) assertContentRoom(input.name, place, scan.rows.bytes);
 
     const key = runKey(scan.contentHash, request);
-    const run = await startRun({ key, name: basename(input.name), settings }, around, releasers);
+    if (around.job === undefined) await assertNotPaused(key, basename(input.name), around);
+    const started = { id: newRunId(clock.now()), key, name: basename(input.name), settings, ...around.job };
+    const run = await startRun(started, around, releasers);
     await engine.runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
     const keyPrefix = outcomeKeyPrefix(settings.service, settings.allowNsfw);
     const freshness = freshnessOf(run);
@@ -80,7 +93,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
         wanted: scan.answers.wanted,
         answered: answeredSoFar(scan, facts.identifiers.stored, progress, known),
         run: progress,
-        ledger: worker?.ledgerState(settings.account) ?? null,
+        ledger: worker?.ledgerState() ?? null,
         inFlight: worker?.inFlight ?? 0,
         outage: worker?.outage ?? null,
         queued: progress !== null && progress.tally.requests > 0 ? null : begun.queued,
@@ -108,28 +121,30 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
       if (missing > 0) end = await runLookups(begun, missing);
     } catch (error) {
       if (!stop.aborted) throw error;
-      end = { type: 'stopped' };
+      // The file is written from what is known, whatever else went wrong.
+      if (!isOfStop(error, stop)) log.error({ err: error }, 'the run failed while it was being stopped');
+      end = { type: 'stopped', fault: faultAfter(error, stop) };
     }
     await input.assertUnchanged();
 
     // A row whose next column was not asked any more has no outcome yet.
     if (waterfall && end.type !== 'finished') wantNextCandidates(scan);
-    const why = whyDeferred(end);
-    collector.deferRest(why);
+    const stopped = stopOf(end) ?? { type: 'stopped' };
+    collector.deferRest(stopped);
     const isComplete = hasCompleteResults(end) && facts.identifiers.deferred === 0;
     const written = await writeOutput({
       scan,
       renderer,
       plan,
       names,
-      isSorted: request.output.isSorted,
+      isSorted: request.output.sort === 'quality',
       isComplete,
       reasons: collector.reasons,
       stdout: request.stdout,
       waiting: around,
       onRows: (rows) => show('writing', rows),
     });
-    const { ledger, ended } = await endRun(begun, isComplete ? null : why);
+    const { ledger, ended } = await endRun(begun, isComplete ? null : stopped);
     return {
       run: ended,
       end,
@@ -149,6 +164,29 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
       tookMs: clock.monotonic() - beganAt,
     };
   });
+}
+
+/**
+ * Calls `read` with a signal that is aborted, too, when a person orders something for the job: no
+ * run of it has begun that would follow the order. The holder of the job then asks what it is.
+ */
+async function untilOrdered<T>(
+  { engine, job, stop }: Pick<EnrichSurroundings, 'engine' | 'job' | 'stop'>,
+  read: (stop: AbortSignal) => Promise<T>,
+): Promise<T> {
+  if (job === undefined) return read(stop);
+  const ordered = new AbortController();
+  const look = async () => {
+    // Where the engine is out of reach, the next look finds it.
+    const [orders] = await engine.runs.orders([job]).catch(() => []);
+    if (orders?.cancelled || orders?.paused) ordered.abort(new Error('a person ordered something'));
+  };
+  const timer = setInterval(() => void look(), ORDERS_LOOK_MS);
+  try {
+    return await read(AbortSignal.any([stop, ordered.signal]));
+  } finally {
+    clearInterval(timer);
+  }
 }
 
 /** How rows are written, and where. */

@@ -4,45 +4,40 @@ import type { Settings } from '../config/settings.js';
 import type { Clock } from '../core/clock.js';
 import { requestsFor } from '../core/decimal.js';
 import type { Log } from '../core/log.js';
-import type { TableFormat } from '../core/table.js';
 import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
-import { REMOTE_RATE } from '../ledger/pace.js';
-import type { RunProgress, RunRecord, RunSettings } from '../stores/run-store.js';
+import { type openingPace, REMOTE_RATE } from '../ledger/pace.js';
+import type { Pause, RunProgress, RunRecord, RunSettings } from '../stores/run-store.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { WorkerListener } from '../worker/worker-listener.js';
 import type { OutcomeCollector } from './lookups/collect-outcomes.js';
 import type { SpendingQuestion } from './lookups/spending.js';
-import type { OutputPlan } from './output/output-plan.js';
 import type { OpenedTable } from './scan/open-table.js';
 import type { Scan, ScanRequest } from './scan/scan.js';
 
-/** The request of one run. Settings as in the table of settings. */
-export interface EnrichRequest extends ScanRequest {
+/** What the table of settings has about the output. */
+type OutputSettings = Pick<
+  Settings,
+  | 'output'
+  | 'format'
+  | 'fields'
+  | 'sort'
+  | 'escapeFormulas'
+  | 'errors'
+  | 'errorsInclude'
+  | 'minQuality'
+  | 'report'
+>;
+
+/** The request of one run. */
+export interface EnrichRequest
+  extends ScanRequest,
+    Pick<Settings, 'overagePrice' | 'currency' | 'onLimit' | 'trial' | 'maxErrors'> {
   readonly stdout: NodeJS.WritableStream | null;
-  readonly output: {
-    readonly path: string | null;
-    readonly format: TableFormat | null;
-    readonly fields: readonly string[] | null;
-    readonly isSorted: boolean;
-    readonly escapeFormulas: OutputPlan['escapeFormulas'];
-    readonly errors: string | null;
-    readonly errorsInclude: readonly 'not_found'[];
-    readonly minQuality: number | null;
-    readonly report: string | null;
-  };
+  readonly output: OutputSettings;
   readonly settings: RunSettings;
-  readonly overagePrice: string;
-  /** A label of amounts; default: none. */
-  readonly currency?: string | null;
-  /** Pace to begin with; see `openingPace`. */
-  readonly pace: { readonly rate: number | null | undefined; readonly burst: number };
-  readonly onLimit: 'stop' | 'wait';
-  /** How many identifiers to look up before the rest; null: no trial. */
-  readonly trial: number | null;
-  readonly ownDomain: string | null;
-  /** Failed lookups that are allowed, as a number or a share of identifiers; null: no limit. */
-  readonly maxErrors: { readonly count: number } | { readonly percent: number } | null;
+  /** Pace to begin with. */
+  readonly pace: ReturnType<typeof openingPace>;
 }
 
 /** The lookup worker of a run in its own process. */
@@ -64,6 +59,11 @@ export interface EnrichSurroundings {
   readonly queueName: string;
   /** null: workers elsewhere do the lookups. */
   readonly worker: RunWorker | null;
+  /**
+   * The job of a file or a tick, and the id that its run gets: a pause ends the run, and whoever
+   * has the job begins another one when it is resumed. Absent: the run is its own job, and waits.
+   */
+  readonly job?: Pick<RunRecord, 'id' | 'job' | 'owner'>;
   /** Whether this run opens the account in the ledger, asked just before; default: it does. */
   readonly opensAccount?: () => boolean;
   /** The input, where it is open already; absent or null: it is opened by its name, and closed. */
@@ -79,6 +79,8 @@ export interface EnrichSurroundings {
   readonly graceMs: () => number;
   /** Asked before money is spent; false ends the run before it. */
   readonly confirm: (question: SpendingQuestion) => Promise<boolean>;
+  /** Asks a person whether a paused command may go on; false, or absent: it may not. */
+  readonly resumes?: (pause: Pause) => Promise<boolean>;
   /** Whether `confirm` asks a person, which is repeated once the quota is known. Default false. */
   readonly isInteractive?: boolean;
 }
@@ -149,17 +151,10 @@ export function scanOf(settings: Settings): EnrichRequest['scan'] {
   return { requested, kind, allowMismatch, waterfall, prefix, priority };
 }
 
-/** `path`: the output file; default: the one in the settings. */
-export function outputOf(settings: Settings, path = settings.output): EnrichRequest['output'] {
-  const { format, fields, sort, escapeFormulas, errors, errorsInclude, minQuality, report } = settings;
-  const isSorted = sort === 'quality';
-  return { path, format, fields, isSorted, escapeFormulas, errors, errorsInclude, minQuality, report };
-}
-
 /** The run as workers see it. */
 export function runSettingsOf(
   settings: Settings,
-  { service, account, isLoopback }: Pick<RunService, 'service' | 'account' | 'isLoopback'>,
+  { service, account, isLoopback, ownDomain }: Omit<RunService, 'queueName'>,
 ): RunSettings {
   const { maxCost, overageBudget, overagePrice } = settings;
   return {
@@ -170,7 +165,7 @@ export function runSettingsOf(
     maxAgeMs: settings.maxAgeMs,
     maxAgeMissingMs: settings.maxAgeMissingMs,
     refresh: settings.refresh,
-    plan: settings.plan ?? 'unsaid',
+    plan: settings.plan ?? 'unspecified',
     quotaCap: settings.quota,
     overage: settings.plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0,
     period: settings.period,
@@ -178,6 +173,7 @@ export function runSettingsOf(
     maxRequests: settings.maxRequests,
     maxOverageRequests: maxCost === null ? null : requestsFor(maxCost, overagePrice),
     timeoutMs: settings.timeoutMs,
+    ownDomain,
     // Rate 0 is unpaced.
     maxRate: (settings.rate ?? (isLoopback ? 0 : REMOTE_RATE)) || null,
   };

@@ -2,13 +2,15 @@
 import { BrandEnrichError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Engine } from '../engine/engine.js';
-import { useOf } from '../ledger/policy.js';
+import { useOf } from '../facts/judge-account.js';
+import { seesRaisedQuota } from '../ledger/policy.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunSettings } from '../stores/run-store.js';
 import { type EnrichRequest, type EnrichSurroundings, runKey } from './enrich-request.js';
-import { type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
-import { estimateSpending } from './lookups/spending.js';
+import { READ_AT_ONCE, type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
+import { estimateSpending, ownLimitOf } from './lookups/spending.js';
 import { assertPlaces, namesOfRun, type OutputNames } from './output/output-names.js';
+import { waysToCover } from './report/next-step.js';
 import { inputFacts, openAndScan, type Scan } from './scan/scan.js';
 
 export interface PlanRequest
@@ -24,7 +26,6 @@ export interface PlanRequest
 /** What `plan` prints; everything but what was read is null where no service is named. */
 export type Plan = Awaited<ReturnType<typeof planFile>>;
 
-const READ_AT_ONCE = 500;
 /** Runs that are looked through for an earlier start of the same command. */
 const RUNS_LOOKED_AT = 200;
 const REASONS_SHOWN = 20;
@@ -46,28 +47,32 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
       for (let index = 0; index < scan.identifiers.count; index += 1) scan.answers.want(index);
       most = await countAll(missingIn(scan, known));
     }
+    const spending =
+      known && estimateSpending(most, known.state, { ...known, overagePrice: request.overagePrice });
+    const { asked, duplicates, skipped, invalid } = scan.counts;
     return {
       input: inputFacts(input.name, [...input.warnings, ...unwritable], scan),
       columns: scan.chosen.sentence,
-      rows: { total: scan.rows.count, ...scan.counts },
+      rows: { total: scan.rows.count, asked, duplicates, skipped, invalid },
       /** The 20 commonest reasons of invalid, unreadable and skipped rows; then of skipped only. */
       reasons: mostFrequent(scan.reasons),
       skipReasons: mostFrequent(scan.skipReasons),
       identifiers: {
         distinct: wanted,
-        duplicateRows: scan.counts.duplicates,
+        duplicateRows: duplicates,
         byKind: Object.fromEntries(scan.byKind),
         /** With a fresh answer. */
         stored: known && wanted - least,
       },
       /** Requests needed at least, and with `--waterfall` at most. */
       requests: { least, most },
-      spending:
-        known && estimateSpending(most, known.state, { ...known, overagePrice: request.overagePrice }),
+      spending,
+      /** How the deferred could be covered; null: there are none, or that is unknown. */
+      ways: known && spending?.deferred ? waysOf(spending, known) : null,
       /** What would be bought first; null without `--priority`. */
       priority,
       account: known && useOf({ ...known.state, ...termsOf(known.settings) }),
-      currency: request.currency ?? null,
+      currency: request.currency,
       /** The files of a run; `-` is standard output. */
       files: { output: names.complete, errors: names.errors, report: names.report },
     };
@@ -104,6 +109,11 @@ async function openAccount(
   const { maxRequests, maxOverageRequests } = settings;
   const run = state.run && { ...state.run, maxRequests, maxOverageRequests };
   return { stores, settings, state: { ...state, run } };
+}
+
+function waysOf(spending: ReturnType<typeof estimateSpending>, { state, settings }: KnownAccount): string {
+  const { plan } = settings;
+  return waysToCover(ownLimitOf(spending, state, settings), plan, seesRaisedQuota(plan, state));
 }
 
 function mostFrequent(reasons: ReadonlyMap<string, number>): Readonly<Record<string, number>> {

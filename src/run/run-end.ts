@@ -1,25 +1,30 @@
-/** How a run's lookups ended, and what follows: the words in its rows and its exit code. Pure. */
-import { EXIT, type ExitCode, worstExit } from '../core/errors.js';
+/** How a run's lookups ended, and its exit code. Pure. */
+import { BrandEnrichError, EXIT, type ExitCode, isOfStop, worstExit } from '../core/errors.js';
 import { hasNoMatch, type StatusCounts } from '../core/outcome.js';
-import type { RunHalt } from '../stores/run-store.js';
+import type { RunHalt, RunStop } from '../stores/run-reasons.js';
+
+/** What failed while a stopped run was winding up. */
+export interface StopFault {
+  readonly exitCode: ExitCode;
+  readonly sentence: string;
+}
 
 /**
  * `finished`: every wanted identifier is answered or failed. `declined`: ended after its trial.
- * Halted as `useless`: none counts.
+ * `paused`: its job goes on when a person resumes it. Halted as `useless`: none counts.
  */
 export type LookupsEnd =
-  | { readonly type: 'finished' | 'stopped' | 'cancelled' | 'declined' | 'too_many_failures' }
+  | { readonly type: 'finished' | 'cancelled' | 'paused' | 'declined' | 'too_many_failures' }
+  | { readonly type: 'stopped'; readonly fault?: StopFault | null }
   | { readonly type: 'halted'; readonly halt: RunHalt };
 
-const ENDS: Record<Exclude<LookupsEnd['type'], 'halted'>, { exitCode: ExitCode; whyDeferred: string }> = {
-  finished: { exitCode: EXIT.done, whyDeferred: '' },
-  stopped: { exitCode: EXIT.interrupted, whyDeferred: 'not looked up: the run was stopped' },
-  cancelled: { exitCode: EXIT.interrupted, whyDeferred: 'not looked up: the run was cancelled' },
-  declined: { exitCode: EXIT.done, whyDeferred: 'not looked up: the run ended after its trial' },
-  too_many_failures: {
-    exitCode: EXIT.tooManyErrors,
-    whyDeferred: 'not looked up: more lookups failed than --max-errors allows',
-  },
+const EXIT_OF_END: Record<Exclude<LookupsEnd['type'], 'halted'>, ExitCode> = {
+  finished: EXIT.done,
+  stopped: EXIT.interrupted,
+  cancelled: EXIT.interrupted,
+  paused: EXIT.limit,
+  declined: EXIT.done,
+  too_many_failures: EXIT.tooManyErrors,
 };
 
 const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
@@ -32,9 +37,21 @@ const EXIT_OF_HALT: Record<RunHalt['why'], ExitCode> = {
   useless: EXIT.ioError,
 };
 
-/** Why what has no answer was not asked, as its rows say it; empty when nothing stopped the run. */
-export function whyDeferred(end: LookupsEnd): string {
-  return end.type === 'halted' ? `not looked up: ${end.halt.sentence}` : ENDS[end.type].whyDeferred;
+/** Why the run ended before it was complete, as the engine keeps it; null: nothing stopped it. */
+export function stopOf(end: LookupsEnd): RunStop | null {
+  if (end.type === 'finished') return null;
+  return end.type === 'halted' ? end : { type: end.type };
+}
+
+/**
+ * The fault that an error after `stop` adds to it; null: the error is the stop itself, or an engine
+ * that was waited for when the stop ended that.
+ */
+export function faultAfter(error: unknown, stop: AbortSignal): StopFault | null {
+  if (isOfStop(error, stop)) return null;
+  if (!(error instanceof BrandEnrichError))
+    return { exitCode: EXIT.ioError, sentence: 'this is a bug; please report it with its line in the log' };
+  return error.code === 'engine-unreachable' ? null : { exitCode: error.exitCode, sentence: error.message };
 }
 
 /** `isStrict`: invalid rows count as failed, and so does a whole run without a match. */
@@ -45,7 +62,8 @@ export function exitCodeOf(
   const { counts } = written;
   const hasFailed = counts.failed > 0 || (isStrict && (counts.invalid > 0 || hasNoMatch(counts)));
   return worstExit([
-    end.type === 'halted' ? EXIT_OF_HALT[end.halt.why] : ENDS[end.type].exitCode,
+    end.type === 'halted' ? EXIT_OF_HALT[end.halt.why] : EXIT_OF_END[end.type],
+    (end.type === 'stopped' && end.fault?.exitCode) || EXIT.done,
     hasFailed ? EXIT.someFailed : EXIT.done,
   ]);
 }

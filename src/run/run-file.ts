@@ -8,7 +8,6 @@ import {
   type EnrichRequest,
   type EnrichSurroundings,
   intakeOf,
-  outputOf,
   type RunService,
   runSettingsOf,
   scanOf,
@@ -32,7 +31,7 @@ export interface RunContext
   };
 }
 
-export interface FileRun extends Pick<EnrichSurroundings, 'worker' | 'opensAccount' | 'table'> {
+export interface FileRun extends Pick<EnrichSurroundings, 'worker' | 'opensAccount' | 'table' | 'job'> {
   readonly input: string;
   readonly settings: Settings;
   /** See `chooseColumns`. Default false. */
@@ -63,6 +62,7 @@ export async function runFile(run: FileRun, context: RunContext) {
     },
     onNotice: (notice, isWarning) => (isWarning ? view.warn(notice) : view.notice(notice)),
     confirm: view.confirm,
+    ...(view.resumes && { resumes: view.resumes }),
     isInteractive: view.isInteractive,
   };
   const enrich = () => enrichFile(request, around);
@@ -80,24 +80,18 @@ export async function runFile(run: FileRun, context: RunContext) {
 }
 
 function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext): EnrichRequest {
-  const { input, settings, only } = run;
-  const { overagePrice, currency, onLimit, maxErrors } = settings;
+  const { input, settings, only, output = settings.output } = run;
   return {
+    ...settings,
     input,
     stdin: input === '-' ? streams.stdin : null,
     stdout: settings.output === '-' ? streams.stdout : null,
     intake: intakeOf(settings),
     ...(only === undefined ? {} : { only }),
     scan: { ...scanOf(settings), takesVariants: run.takesVariants === true },
-    output: outputOf(settings, run.output),
+    output: { ...settings, output },
     settings: runSettingsOf(settings, service),
-    overagePrice,
-    currency,
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),
-    onLimit,
-    trial: settings.trial,
-    ownDomain: service.ownDomain,
-    maxErrors,
     stateFolder,
   };
 }

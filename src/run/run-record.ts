@@ -1,12 +1,13 @@
 /** A run's record in the engine, for workers and other runs: its start, heartbeat and end. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { FailFileError } from '../core/errors.js';
+import { FailFileError, PausedError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
 import { isProcessGone, processIdentity } from '../core/process-identity.js';
 import type { LedgerState } from '../ledger/ledger.js';
-import { NO_TALLY, type RunRecord, unreportedOf } from '../stores/run-store.js';
+import type { RunStop } from '../stores/run-reasons.js';
+import { NO_TALLY, pausedText, type RunOwner, type RunRecord, unreportedOf } from '../stores/run-store.js';
 import type { BegunRun, EnrichSurroundings } from './enrich-request.js';
 import { accountOfRun } from './lookups/spending.js';
 
@@ -20,13 +21,17 @@ const RUNS_LOOKED_AT = 100;
 const SETTLE_LOOKS = 4;
 const SETTLE_LOOK_MS = 100;
 
+interface StartedRun extends Pick<RunRecord, 'id' | 'key' | 'settings'>, Partial<RunOwner> {
+  readonly name: string;
+}
+
 /**
  * Starts a run; `releasers` end its heartbeat. `name`: of its input or program, for people. Throws
  * what the engine throws.
  */
 export async function startRun(
-  { key, name, settings }: Pick<RunRecord, 'key' | 'settings'> & { readonly name: string },
-  { engine, clock, log }: Pick<EnrichSurroundings, 'engine' | 'clock' | 'log'>,
+  { name, settings, ...run }: StartedRun,
+  { engine, log }: Pick<EnrichSurroundings, 'engine' | 'log'>,
   releasers: Releasers,
 ): Promise<RunRecord> {
   const { runs } = engine;
@@ -34,11 +39,10 @@ export async function startRun(
   // be paid for in their names.
   for (const { id, status, settings } of await runs.list(RUNS_LOOKED_AT)) {
     if (status === 'running' && settings.process !== undefined && isProcessGone(settings.process))
-      await runs.end(id, 'stopped', 'its process was killed');
+      await runs.end(id, { type: 'killed' });
   }
-  const run = await runs.start({
-    id: newRunId(clock.now()),
-    key,
+  const started = await runs.start({
+    ...run,
     label: `${hostname()}: ${name}`,
     settings: { ...settings, process: processIdentity() },
   });
@@ -48,19 +52,38 @@ export async function startRun(
     if (isUnderWay) return;
     isUnderWay = true;
     runs
-      .heartbeat(run.id)
+      .heartbeat(started.id)
       .catch((error) => log.warn({ err: error }, 'the heartbeat of the run failed'))
       .finally(() => {
         isUnderWay = false;
       });
   }, HEARTBEAT_MS).unref();
   releasers.push(() => clearInterval(timer));
-  return run;
+  return started;
 }
 
 /** A name for one run, unique, with its day (UTC) for people. `now` in milliseconds. */
 export function newRunId(now: number): string {
   return `r-${new Date(now).toISOString().slice(0, 10).replaceAll('-', '')}-${randomBytes(4).toString('hex')}`;
+}
+
+/**
+ * Before a command begins: throws `PausedError` where its key is paused, unless a person who is
+ * asked resumes it. `name`: of its input.
+ */
+export async function assertNotPaused(
+  key: string,
+  name: string,
+  { engine, resumes }: Pick<EnrichSurroundings, 'engine' | 'resumes'>,
+): Promise<void> {
+  const pause = (await engine.runs.pauses()).find(({ owner }) => owner === key);
+  if (pause === undefined) return;
+  if (await resumes?.(pause)) {
+    await engine.runs.resume(key);
+    return;
+  }
+  const todo = `nothing was sent; \`brand-enrich resume ${pause.run ?? name}\` allows it, then run again`;
+  throw new PausedError({ code: 'paused', what: pausedText(pause), subject: name, todo });
 }
 
 /** For `status` and the dashboard: identifiers that need no lookup because they are stored. */
@@ -72,19 +95,19 @@ export async function recordStored({ around, run }: BegunRun, stored: number): P
 }
 
 /**
- * Ends the run in the engine and reads how it stands there. `reason` null: it is complete. The file
+ * Ends the run in the engine and reads how it stands there. `stop` null: it is complete. The file
  * is written by then, so an engine that does not answer prevents nothing, and the next run sees to
  * the rest.
  */
 export async function endRun(
   { request, around, run, progress, worker }: BegunRun,
-  reason: string | null,
+  stop: RunStop | null,
 ): Promise<{ readonly ledger: LedgerState | null; readonly ended: RunRecord }> {
   const { engine, onNotice } = around;
   try {
-    await worker?.settled(request.settings.account);
+    await worker?.settled();
     const ledger = progress === null ? null : await accountOfRun(engine, run.id, request.settings);
-    await engine.runs.end(run.id, reason === null ? 'completed' : 'stopped', reason);
+    await engine.runs.end(run.id, stop);
     const ended = await settledRun(run, around);
     const listed = (await engine.runs.list(RUNS_LOOKED_AT)).find(({ id }) => id === run.id);
     return { ledger, ended: { ...ended, ...(listed?.earlier && { earlier: listed.earlier }) } };

@@ -29,7 +29,7 @@ export function summaryText(run: FinishedRun, hasColor = false): string {
   if (requests.overage > 0)
     lines.push(`overage: ${countOf(requests.overage, 'request')}, ${requests.overageCost} spent`);
   if (account && account.limit !== null) {
-    const spent = account.sent + account.inFlight + account.others;
+    const spent = account.used;
     lines.push(
       `account: ${countText(spent)} of ${countText(account.limit)} used this period${sharesOf(account)}, ${countText(Math.max(0, account.limit - spent))} left`,
     );

@@ -1,11 +1,13 @@
 /** A run's display: on a terminal (`terminal-view.ts`), or log lines for inboxes and schedules. */
 import type { Log } from '../core/log.js';
-import { isNearLimit } from '../ledger/policy.js';
+import { judgeAccount } from '../facts/judge-account.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { EnrichProgress, EnrichSurroundings } from './enrich-request.js';
 import { usesMostOfQuota } from './lookups/spending.js';
 
-export interface RunView extends Required<Pick<EnrichSurroundings, 'confirm' | 'isInteractive'>> {
+export interface RunView
+  extends Required<Pick<EnrichSurroundings, 'confirm' | 'isInteractive'>>,
+    Pick<EnrichSurroundings, 'resumes'> {
   update(progress: EnrichProgress): void;
   /** A sentence for people, as it becomes true. */
   notice(sentence: string): void;
@@ -49,7 +51,7 @@ export function createStanding(log: Log, shared: Pick<LookupWorker, 'outage'> | 
     isOut = outage !== null;
     if (progress.ledger === null) return;
     const wasNear = isNear;
-    isNear = isNearLimit(progress.ledger);
+    isNear = judgeAccount(progress.ledger).isNearLimit;
     if (isNear && !wasNear) log.warn('80 % of the limit is used');
   };
 }

@@ -7,7 +7,8 @@ import { InterruptedError } from '../core/errors.js';
 import { countOf, countText, durationText } from '../core/figures.js';
 import type { Streams } from '../core/terminal-text.js';
 import { printControlled, printText, visibleLine } from '../core/terminal-text.js';
-import { isNearLimit, limitOf, roomOf } from '../ledger/policy.js';
+import { judgeAccount } from '../facts/judge-account.js';
+import { pausedText } from '../stores/run-store.js';
 import type { EnrichProgress } from './enrich-request.js';
 import { isMoreThan, type SpendingQuestion, usesMostOfQuota } from './lookups/spending.js';
 import type { TrialResult } from './lookups/trial.js';
@@ -19,6 +20,8 @@ export interface TerminalViewOptions {
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly stop: AbortSignal;
 }
+
+export type TerminalPrompt = Pick<TerminalViewOptions, 'streams' | 'stop'>;
 
 const BAR_EVERY_MS = 100;
 const LINE_EVERY_MS = 10_000;
@@ -81,11 +84,9 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
       const { outage, ledger } = progress;
       if (outage !== null)
         warnOnce('outage', `the service is unavailable: ${outage}; trying again with one request at a time`);
-      if (ledger !== null && isNearLimit(ledger))
-        warnOnce(
-          'limit',
-          `warning: 80 % of the limit of ${countText(limitOf(ledger) ?? 0)} requests is used`,
-        );
+      const account = ledger && judgeAccount(ledger);
+      if (account?.isNearLimit)
+        warnOnce('limit', `warning: 80 % of the limit of ${countText(account.limit ?? 0)} requests is used`);
     },
     notice,
     warn,
@@ -101,9 +102,13 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
       if (isTrial) for (const line of trialLines(trial)) show(line);
       show(questionText(question));
       if (!asks) return settings.yes || !isTrial;
-      hasAgreed = await ask(isTrial ? 'continue?' : 'spend it?', options);
+      hasAgreed = await askOnTerminal(isTrial ? 'continue?' : 'spend it?', options);
       return hasAgreed;
     },
+    // `--yes` agrees to costs; only a person takes back what a person ordered.
+    ...(isTerminal && stdin.isTTY === true
+      ? { resumes: (pause) => askOnTerminal(`it is ${pausedText(pause)}; resume it?`, options) }
+      : {}),
     end: clear,
   };
 }
@@ -141,9 +146,9 @@ function trialLines({ counts, brands }: TrialResult): string[] {
 }
 
 /** False: declined or input ended. Throws `InterruptedError` on Ctrl-C, and `stop`'s reason. */
-async function ask(
+export async function askOnTerminal(
   question: string,
-  { streams: { stdin, stderr }, stop }: TerminalViewOptions,
+  { streams: { stdin, stderr }, stop }: TerminalPrompt,
 ): Promise<boolean> {
   const prompt = createInterface({ input: stdin, output: stderr });
   try {
@@ -185,10 +190,10 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
   parts.push(`${countText(progress.run?.tally.billed ?? 0)} billed`);
   if (progress.outage !== null) parts.push(`waiting: ${progress.outage}`);
   if (ledger) {
-    const limit = limitOf(ledger);
+    const { limit, left } = judgeAccount(ledger);
     const overage = ledger.run?.overageBilled ?? 0;
     if (overage > 0) parts.push(`${costOf(overage, price)} overage spent`);
-    if (limit !== null) parts.push(`${countText(roomOf(ledger) ?? 0)} of ${countText(limit)} left`);
+    if (limit !== null) parts.push(`${countText(left ?? 0)} of ${countText(limit)} left`);
   }
   if (progress.run?.isPaused ?? ledger?.isPaused) parts.push('paused');
   return parts.join(', ');

@@ -10,7 +10,6 @@ export interface Entry {
 export interface KeyValueStore {
   /** Writes an entry, in place of an earlier one. */
   put(scope: string, name: string, text: string): Promise<void>;
-  /** By name. */
   list(scope: string): Promise<Entry[]>;
   /** Removes an entry; with `text` only when it says that. False when there was none to remove. */
   remove(scope: string, name: string, text: string | null): Promise<boolean>;

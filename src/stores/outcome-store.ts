@@ -46,7 +46,6 @@ export interface OutcomeStats {
   readonly newestFetchedAt: number | null;
 }
 
-/** A part of all stored answers. */
 interface OutcomePage {
   readonly outcomes: readonly StoredOutcome[];
   /** The cursor of the next page; null: this is the last one. */
@@ -56,7 +55,6 @@ interface OutcomePage {
 /** The result of `restore`; answers in neither count were already stored. */
 interface RestoreCounts {
   readonly taken: number;
-  /** Older than answers are kept. */
   readonly expired: number;
 }
 
@@ -64,8 +62,9 @@ export interface OutcomeStore {
   /**
    * One answer per key, in order, in one round trip. A claim belongs to a worker's heartbeat: it is
    * taken over when that worker's last heartbeat is older than 15 s. Taking over a claim under
-   * which a permit was granted and never settled counts one doubt for that permit's run and key
-   * (see `PermitAnswer` `spent`). Claiming one's own claim again answers `ours`.
+   * which a permit was granted and never settled counts one unusable answer for that permit's run
+   * and key (see `PermitAnswer` `attempts_exhausted`). Claiming one's own claim again answers
+   * `ours`.
    */
   claim(request: ClaimRequest): Promise<ClaimAnswer[]>;
   /** Keeps answers and drops claims on them; gives `fetchedAt` of those without an age, or 0. */
@@ -81,8 +80,8 @@ export interface OutcomeStore {
   stats(): Promise<OutcomeStats>;
   /** Forgets these answers; how many there were. */
   forget(keys: readonly OutcomeKey[]): Promise<number>;
-  /** Forgets every answer fetched before this time (store's clock); how many there were. */
-  purge(before: number): Promise<number>;
+  /** Forgets every answer older than this by the store's clock; how many there were. */
+  purge(olderThanMs: number): Promise<number>;
   /** Walks all answers: null, then `next`. Each comes at least once; Redis may repeat one. */
   page(after: string | null): Promise<OutcomePage>;
   /**

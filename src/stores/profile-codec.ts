@@ -3,11 +3,15 @@
  * single answers are too short to compress well on their own (2 kB become about 450 bytes instead
  * of 800).
  *
- * A packed answer begins with one byte that names its form, so that stores with old answers stay
- * readable. The dictionary is part of form 1 and must never change; another dictionary is another
- * form.
+ * A packed answer begins with one byte that names its form. The dictionary is part of form 1 and
+ * must never change, or stored answers are lost; another dictionary is another form.
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
+import { attempt } from '../core/lifecycle.js';
+import type { Brand } from '../lookup/brand.js';
+
+/** Answers of the service are at most 1 MiB long. What unpacks to more is not one of them. */
+const LONGEST_PROFILE = 4 * 1_048_576;
 
 const PLAIN = 0;
 const DEFLATED_1 = 1;
@@ -44,7 +48,16 @@ export function unpackProfile(packed: Buffer): Buffer {
   const form = packed[0];
   if (form === PLAIN) return packed.subarray(1);
   if (form === DEFLATED_1) {
-    return inflateRawSync(packed.subarray(1), { dictionary: DICTIONARY_1, windowBits: 13 });
+    const maxOutputLength = LONGEST_PROFILE;
+    return inflateRawSync(packed.subarray(1), { dictionary: DICTIONARY_1, windowBits: 13, maxOutputLength });
   }
   throw new Error(`a stored answer has the unknown form ${String(form)}`);
+}
+
+/** A stored profile as text and object; null when it is damaged. */
+export function readProfile(packed: Buffer): { readonly text: string; readonly brand: Brand } | null {
+  const text = attempt(() => unpackProfile(packed).toString('utf8'), null);
+  const brand: unknown = text === null ? null : attempt(() => JSON.parse(text), null);
+  const isObject = typeof brand === 'object' && brand !== null && !Array.isArray(brand);
+  return text !== null && isObject ? { text, brand: brand as Brand } : null;
 }

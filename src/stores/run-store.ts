@@ -4,9 +4,13 @@
  * it, each call atomic and on the store's own clock.
  */
 
+import { momentText } from '../core/figures.js';
 import type { Freshness } from '../core/outcome.js';
+import { isProcessGone } from '../core/process-identity.js';
+import { visibleLine } from '../core/terminal-text.js';
 import { RULES } from '../ledger/rules.js';
 import type { AllowNsfw } from '../lookup/protocol.js';
+import type { FailureReason, RunHalt, RunStop } from './run-reasons.js';
 
 /** The settings of a run for workers; written once when it starts. */
 export interface RunSettings {
@@ -14,32 +18,67 @@ export interface RunSettings {
   readonly service: string;
   readonly account: string;
   readonly allowNsfw: AllowNsfw;
-  /** Its 404s are believed though the address never gave a good answer; absent: no. */
-  readonly allowUnknown?: boolean;
+  /** Its 404s are believed though the address never gave a good answer. */
+  readonly allowUnknown: boolean;
   readonly maxAgeMs: number;
   readonly maxAgeMissingMs: number;
   readonly refresh: boolean;
-  /** `paid` if the user said so; decides whether a request beyond the quota could cost money. */
-  readonly plan: 'free' | 'paid' | 'unsaid';
+  /** `paid` if the user gave it; decides whether a request beyond the quota could cost money. */
+  readonly plan: 'free' | 'paid' | 'unspecified';
   /** `--quota`; null: the header alone. */
   readonly quotaCap: number | null;
   /** Overage as a number of requests, from budget and price. */
   readonly overage: number;
-  /** Requests per second that the pace may grow to; absent or null: no ceiling. */
-  readonly maxRate?: number | null;
+  /** Requests per second that the pace may grow to; null: no ceiling. */
+  readonly maxRate: number | null;
   /** `month`, `none`, or the day of the month (1 to 28) on which the billing period begins. */
   readonly period: 'month' | 'none' | number;
   /** Statuses that are not billed besides 401, 403 and 429; `5xx` stands for 500 to 599. */
   readonly freeStatuses: readonly string[];
   readonly maxRequests: number | null;
   readonly maxOverageRequests: number | null;
-  /** Total time-out of one request. */
   readonly timeoutMs: number;
+  /** The service's own domain: rows of it are free once that is proven. null: unknown. */
+  readonly ownDomain: string | null;
   /** The process that waits for the answers (`process-identity.ts`); absent: unknown. */
   readonly process?: string;
 }
 
-interface NewRun {
+/** A person's order: to pause, or to cancel. `at`: ms since 1970, by the store's clock. */
+export interface Order {
+  /** `user@host`, or a name of the dashboard. */
+  readonly by: string;
+  readonly at: number;
+}
+
+export interface Orders {
+  readonly cancelled: Order | null;
+  readonly paused: Order | null;
+}
+
+/** Whose a run is. A cancel ends one job; a pause holds all runs of an owner, now and later. */
+export interface RunOwner {
+  /** A file of an inbox, a tick of a schedule; default: the id of the run. */
+  readonly job: string;
+  /** The job of a file, a schedule (`scheduleOwner`); default: the key of the run. */
+  readonly owner: string;
+}
+
+export interface Pause extends Order {
+  readonly owner: string;
+  /** As of a run: host and name. */
+  readonly label: string;
+  /** The run that was named; null: none was. */
+  readonly run: string | null;
+}
+
+/** A cancel of a job; kept for 90 days. */
+export interface Cancel extends Order {
+  readonly job: string;
+}
+
+interface NewRun extends Partial<RunOwner> {
+  /** Made by the caller: a job's record names it before the run begins. */
   readonly id: string;
   /** Hash of the input's content and of the settings that choose identifiers. */
   readonly key: string;
@@ -48,17 +87,21 @@ interface NewRun {
   readonly settings: RunSettings;
 }
 
-export interface RunRecord extends NewRun {
+export interface RunRecord extends Required<NewRun> {
   /** Store's clock: when it started; freshness is judged at this moment. */
   readonly asOf: number;
   /** Start of the key's first run since one completed: `--refresh` counts from here. */
   readonly keyStartedAt: number;
-  readonly beatAt: number;
+  readonly heartbeatAt: number;
   readonly status: RunStatus;
-  /** It is paused alone; false once it has ended. All spending may be paused besides. */
-  readonly isPaused: boolean;
-  /** Why it stopped, for people; null while it runs or when it completed. */
-  readonly reason: string | null;
+  /** Who paused its owner; null once it completed or was cancelled. All spending may be besides. */
+  readonly paused: Order | null;
+  /** Who cancelled it; null unless it is cancelled. */
+  readonly cancelled: Order | null;
+  /** Store's clock: when it ended, though requests may be in flight; null: it has not. */
+  readonly endedAt: number | null;
+  /** Why it stopped; null while it runs or when it completed. */
+  readonly stop: RunStop | null;
   /** How many rows and distinct identifiers it has; null until known. */
   readonly rows: number | null;
   readonly identifiers: number | null;
@@ -79,7 +122,6 @@ export interface RunRecord extends NewRun {
 interface EarlierStarts {
   readonly starts: number;
   readonly billed: number;
-  /** Sum of `unreportedOf`. */
   readonly unreported: number;
   readonly overage: number;
 }
@@ -101,31 +143,30 @@ export interface Tally {
 
 export const NO_TALLY: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
-/** Billed, or perhaps, but unreported: workers were killed. Only for runs without workers. */
+/** Billed, or perhaps, but unreported: workers were killed, unless they are in flight. */
 export function unreportedOf({ spent, tally }: Pick<RunRecord, 'spent' | 'tally'>): number {
   return Math.max(0, spent - tally.billed);
+}
+
+/**
+ * Whether requests of a run that has ended may still be in flight: their permits are held for so
+ * long. `now`: by the store's clock.
+ */
+export function mayBeInFlight({ endedAt, settings }: Pick<RunRecord, 'endedAt' | 'settings'>, now: number) {
+  const { process, timeoutMs } = settings;
+  if (endedAt === null || (process !== undefined && isProcessGone(process))) return false;
+  return now - endedAt < timeoutMs + RULES.permitMarginMs;
 }
 
 /** A lookup that this run does not ask for again. */
 export interface LookupFailure {
   readonly key: string;
-  readonly reason: string;
+  readonly reason: FailureReason;
   readonly billed: boolean;
   /** It is left to the next run of the same command, and does not count as failed. */
   readonly isDeferred?: boolean;
   /** Paid for, and asking again is no use: later starts do not ask either, until one completes. */
   readonly isFinal?: boolean;
-}
-
-/**
- * Why workers stopped asking for a run: the first report wins and stays until `clearHalt`.
- * `useless`: what comes back is of no use and was or may have been billed, so that asking again
- * would cost again. `doubtful`: all is asked, and of some lookups two requests may have been billed
- * whose answers nobody has.
- */
-export interface RunHalt {
-  readonly why: 'credentials' | 'limit' | 'throttled' | 'unreachable' | 'useless' | 'lost' | 'doubtful';
-  readonly sentence: string;
 }
 
 export interface RunProgress {
@@ -141,9 +182,13 @@ export interface RunProgress {
 }
 
 export interface RunStore {
+  /** A run of a cancelled job is cancelled when it starts. Starting it again changes nothing. */
   start(run: NewRun): Promise<RunRecord>;
   get(id: string): Promise<RunRecord | null>;
-  /** Newest first, at most `limit`; a file that was started again after it stopped is one entry. */
+  /**
+   * All that are alive, newest first, then the newest others until there are `limit`. A file that
+   * was started again after it stopped is one entry.
+   */
   list(limit: number): Promise<RunRecord[]>;
   /** Renews the heartbeat and gives the workers' progress: the one call a waiting run repeats. */
   heartbeat(id: string): Promise<RunProgress>;
@@ -158,13 +203,42 @@ export interface RunStore {
   failures(id: string, keys: readonly string[]): Promise<(LookupFailure | null)[]>;
   halt(id: string, halt: RunHalt): Promise<void>;
   clearHalt(id: string): Promise<void>;
-  /** `completed` forgets the key: caps and `--refresh` begin anew. Failures go some days later. */
-  end(id: string, status: 'completed' | 'stopped', reason: string | null): Promise<void>;
-  /** Revokes a run: nothing else is sent for it. False when there is no such run. */
-  cancel(id: string): Promise<boolean>;
-  /** Stops or allows the requests of one run. False: there is no such run, or it has ended. */
-  setPaused(id: string, isPaused: boolean): Promise<boolean>;
+  /**
+   * `stop` null: it is complete, and its key is forgotten: caps and `--refresh` begin anew.
+   * Failures go some days later.
+   */
+  end(id: string, stop: RunStop | null): Promise<void>;
+  /**
+   * Ends the job of a run for good: nothing else is sent for it, now or by a later run of the job.
+   * For a run that stopped it is the job of its owner's latest run. A pause of that job ends.
+   */
+  cancel(id: string, by: string): Promise<OrderEnd>;
+  /** Pauses the owner of a run that has not ended for good. The first pause stays. */
+  pause(id: string, by: string): Promise<OrderEnd>;
+  /** The same for an owner that may have no run. `label`: for people. `at`: default now. */
+  pauseOwner(pause: Omit<Pause, 'at'> & { readonly at?: number }): Promise<void>;
+  /** The same for a job that may have no run. `at`: default now; does nothing after 90 days. */
+  cancelJob(cancel: Omit<Cancel, 'at'> & { readonly at?: number }): Promise<void>;
+  /** False: it was not paused. */
+  resume(owner: string): Promise<boolean>;
+  /** All that stand, the oldest first. */
+  pauses(): Promise<Pause[]>;
+  /** All that are kept, the oldest first. */
+  cancels(): Promise<Cancel[]>;
+  /** What is ordered for these jobs, one after the other. */
+  orders(jobs: readonly RunOwner[]): Promise<Orders[]>;
 }
+
+/** `ended`: it is too late for an order. */
+export type OrderEnd = 'done' | 'ended' | 'unknown';
+
+/**
+ * The owner of the runs of a schedule: it stays when the schedule's definition is changed. `key`:
+ * that of its results.
+ */
+export const scheduleOwner = (key: string): string => `${OF_SCHEDULE}${key}`;
+export const isScheduleOwner = (owner: string): boolean => owner.startsWith(OF_SCHEDULE);
+const OF_SCHEDULE = 'schedule:';
 
 /** Whether a run completed and the service knew nothing. False if the run used stored answers. */
 export function foundNothing({ status, identifiers, tally }: RunRecord): boolean {
@@ -173,8 +247,15 @@ export function foundNothing({ status, identifiers, tally }: RunRecord): boolean
 }
 
 /** Whether a run is alive, by its heartbeat. `now` is the store's clock. */
-export function isAlive({ status, beatAt }: Pick<RunRecord, 'status' | 'beatAt'>, now: number): boolean {
-  return status === 'running' && now - beatAt < RULES.runDeadAfterMs && beatAt - now <= RULES.runBeatAheadMs;
+export function isAlive(
+  { status, heartbeatAt }: Pick<RunRecord, 'status' | 'heartbeatAt'>,
+  now: number,
+): boolean {
+  return (
+    status === 'running' &&
+    now - heartbeatAt < RULES.runDeadAfterMs &&
+    heartbeatAt - now <= RULES.runHeartbeatAheadMs
+  );
 }
 
 /** Answered or failed lookups of a run, by its workers' reports. */
@@ -189,13 +270,13 @@ export function answeredOf({ tally }: Pick<RunRecord, 'tally'>): number {
  */
 export function runsBefore(run: RunRecord, runs: readonly RunRecord[], now: number): RunRecord[] {
   const hasLeft = (each: RunRecord) => each.identifiers === null || answeredOf(each) < each.identifiers;
-  if (run.tally.requests > 0 || run.isPaused || !hasLeft(run) || !isAlive(run, now)) return [];
+  if (run.tally.requests > 0 || run.paused !== null || !hasLeft(run) || !isAlive(run, now)) return [];
   const { account, service } = run.settings;
   return runs.filter(
     (each) =>
       each.id !== run.id &&
       each.asOf <= run.asOf &&
-      !each.isPaused &&
+      each.paused === null &&
       each.settings.account === account &&
       each.settings.service === service &&
       isAlive(each, now) &&
@@ -203,11 +284,31 @@ export function runsBefore(run: RunRecord, runs: readonly RunRecord[], now: numb
   );
 }
 
+/** `paused by ada@office since 14 Jan 2026, 09:30 UTC`. */
+export function pausedText(order: Order): string {
+  return `paused ${sinceText(order)}`;
+}
+
+/** `by ada@office since 14 Jan 2026, 09:30 UTC`. */
+export function sinceText({ by, at }: Order): string {
+  return `by ${visibleLine(by)} since ${momentText(new Date(at).toISOString())}`;
+}
+
+/** `cancelled by ada@office on 14 Jan 2026, 09:30 UTC`. */
+export function cancelledText({ by, at }: Order): string {
+  return `cancelled by ${visibleLine(by)} on ${momentText(new Date(at).toISOString())}`;
+}
+
+/** The name of the file, or what stands for it. Labels read `host: file`. */
+export function fileOf(label: string): string {
+  return label.replace(/^.*?: /s, '');
+}
+
 /** `queued behind customers.csv and 2 others`, for people; null: behind none. */
 export function queuedText(before: readonly Pick<RunRecord, 'label'>[]): string | null {
   const [first, ...others] = before;
   if (first === undefined) return null;
-  const name = first.label.replace(/^.*?: /s, '');
+  const name = fileOf(first.label);
   const more = others.length === 0 ? '' : ` and ${others.length} other${others.length === 1 ? '' : 's'}`;
   return `queued behind ${name}${more}`;
 }

@@ -4,18 +4,16 @@
  * that was due is late.
  */
 import type { Job, Queue, Worker } from 'bullmq';
+import { isMoment } from '../core/clock.js';
 
 /** The payload of a scheduled job: names only; their meaning is up to the caller. */
 export interface ScheduledJobData {
-  /** Of the scheduler. */
   readonly name: string;
   /** The id of the schedule; a new scheduler with the same name has another one. */
   readonly id: string;
-  /** When a worker began it (milliseconds since 1970); absent: none has. */
-  readonly begunAt?: number;
 }
 
-/** The jobs keep the name `tick`, under which earlier releases added them. */
+/** Each has the name `tick` in BullMQ; its scheduler's name is in the data. */
 export type ScheduledJob = Job<ScheduledJobData, void, 'tick'>;
 export type ScheduledJobQueue = Queue<ScheduledJobData, void, 'tick'>;
 export type ScheduledJobWorker = Worker<ScheduledJobData, void, 'tick'>;
@@ -26,13 +24,17 @@ export type ScheduledJobProcessor = (
   signal?: AbortSignal,
 ) => Promise<void>;
 
+/** As the engine has it: another program may have written it. */
 interface Scheduler {
   readonly name: string;
+  /** The id of its jobs; null: they have none. */
+  readonly id: string | null;
+  readonly cron: string | null;
+  readonly tz: string | null;
   /** When its next job is due, milliseconds since 1970; in the past until a worker takes it. */
   readonly nextAt: number | null;
 }
 
-/** Schedulers by queue and name. */
 export interface ScheduledJobs {
   list(queue: string): Promise<Scheduler[]>;
   /** Sets a scheduler, in place of an earlier one. `cron` and `tz` as `cron-parser` reads them. */
@@ -45,5 +47,6 @@ export interface ScheduledJobs {
 
 /** When a job was due, milliseconds since 1970; null for one that was added by hand. */
 export function dueAtOf(job: Pick<ScheduledJob, 'opts'>): number | null {
-  return job.opts.prevMillis ?? null;
+  const at: unknown = job.opts.prevMillis;
+  return isMoment(at) ? at : null;
 }

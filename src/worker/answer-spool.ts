@@ -5,28 +5,27 @@
  */
 import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
-import { open, readdir, readFile, rename, rm, stat } from 'node:fs/promises';
+import { lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../core/make-folder.js';
+import { makePrivateFolder } from '../core/own-folder.js';
 import { RULES } from '../ledger/rules.js';
 import type { NewOutcome } from '../stores/outcome-store.js';
 
 const SUFFIX = '.answers';
-/** A file that is being written. Whoever wrote it was killed when it is older than this. */
+/** A file that is being written. Its writer was killed when it is older than this. */
 const PARTIAL = '.answers.part';
 const WRITTEN_WITHIN_MS = 60_000;
 const RECORD_AT_ONCE = 200;
 
 type SpoolLine = Omit<NewOutcome, 'packed'> & { readonly packed: string | null };
 
-/** The folder of an engine's answers. */
 export function spoolFolderOf(spool: string, engineId: string): string {
   return join(spool, engineId);
 }
 
 /** Writes the answers to a new file in `folder` that only the owner can read. Returns its path. */
 export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome[]): Promise<string> {
-  makeFolder(folder, 0o700);
+  makePrivateFolder(folder);
   const stem = join(folder, `${Date.now()}-${randomBytes(6).toString('hex')}`);
   const lines = outcomes.map((outcome) =>
     JSON.stringify({ ...outcome, packed: outcome.packed?.toString('base64') ?? null } satisfies SpoolLine),
@@ -38,7 +37,7 @@ export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome
   } finally {
     await file.close();
   }
-  // Whoever brings answers in takes whole files only.
+  // Only whole files are recorded.
   await rename(stem + PARTIAL, stem + SUFFIX);
   return stem + SUFFIX;
 }
@@ -48,7 +47,7 @@ export async function spoolAnswers(folder: string, outcomes: readonly NewOutcome
  * file once it is recorded. How many answers there were. Several may do so at once: each answer is
  * recorded by one of them at least.
  */
-export async function bringInAnswers(
+export async function recordSpooled(
   folder: string,
   record: (outcomes: readonly NewOutcome[]) => Promise<unknown>,
   now = Date.now(),
@@ -70,10 +69,8 @@ export async function bringInAnswers(
   return count;
 }
 
-/** Answers that wait for one engine. */
 export interface SpooledAnswers {
-  /** null: from a version that did not name the engine; the next one that starts takes them. */
-  readonly engine: string | null;
+  readonly engine: string;
   readonly folder: string;
   readonly answers: number;
   /** When the oldest file was written. Milliseconds. */
@@ -103,19 +100,20 @@ export async function purgeSpooled(spool: string, now: number): Promise<void> {
 
 async function foldersOf(spool: string): Promise<Pick<SpooledAnswers, 'engine' | 'folder'>[]> {
   const engines = (await entriesOf(spool)).filter((entry) => entry.isDirectory());
-  const folders = engines.map(({ name }) => ({ engine: name, folder: spoolFolderOf(spool, name) }));
-  return [{ engine: null, folder: spool }, ...folders];
+  return engines.map(({ name }) => ({ engine: name, folder: spoolFolderOf(spool, name) }));
 }
 
-/** Whole files, and those whose writer was killed, oldest first. */
+/** Whole files of this user, and those whose writer was killed, oldest first. */
 async function spooledFiles(folder: string, now: number) {
   const found: { path: string; at: number }[] = [];
   for (const entry of (await entriesOf(folder)).sort((a, b) => (a.name < b.name ? -1 : 1))) {
     const isPartial = entry.name.endsWith(PARTIAL);
     if (!entry.isFile() || !(isPartial || entry.name.endsWith(SUFFIX))) continue;
     const path = join(folder, entry.name);
-    const at = (await stat(path).catch(() => null))?.mtimeMs;
-    if (at === undefined || (isPartial && Math.abs(now - at) < WRITTEN_WITHIN_MS)) continue;
+    const facts = await lstat(path).catch(() => null);
+    if (facts === null || facts.uid !== (process.getuid?.() ?? facts.uid)) continue;
+    const at = facts.mtimeMs;
+    if (isPartial && Math.abs(now - at) < WRITTEN_WITHIN_MS) continue;
     found.push({ path, at });
   }
   return found;
@@ -134,7 +132,7 @@ async function readAnswers(path: string): Promise<NewOutcome[]> {
   return text.split('\n').flatMap(readLine);
 }
 
-/** A line that was cut off by a crash in mid-write is no answer, nor is the end of a file. */
+/** A line that a crash cut off is not an answer, nor is the end of a file. */
 function readLine(line: string): NewOutcome[] {
   try {
     const parsed = JSON.parse(line) as SpoolLine;

@@ -3,9 +3,11 @@
  * the answer in `handle-answer.ts`. `resolve-chunk.ts` decides what follows for chunk and run.
  */
 import type { Identifier } from '../core/identifier.js';
+import { ownOf } from '../ledger/ledger.js';
 import { NO_OBSERVATION } from '../ledger/outbox.js';
 import type { Grant } from '../ledger/permit-waiters.js';
 import type { RunRecord } from '../stores/run-store.js';
+import { NOT_EXCLUSIVE } from './address-trust.js';
 import {
   type AskContext,
   type Asked,
@@ -15,13 +17,11 @@ import {
   later,
   type NextStep,
   STOPPED,
-  unasked,
+  withoutRequest,
 } from './asked.js';
 import type { Pass } from './breaker.js';
-import * as reasons from './halt-reasons.js';
 import { handleAnswer } from './handle-answer.js';
-import { HOPELESS_MS, HOPELESS_REASON } from './retry-policy.js';
-import { NO_TURN } from './service-standing.js';
+import { HOPELESS_MS } from './retry-policy.js';
 
 /** Asks until there is an outcome, or a reason to ask later or not at all. */
 export async function ask(
@@ -31,24 +31,28 @@ export async function ask(
   identifier: Identifier,
   signals: AskSignals,
 ): Promise<Asked> {
-  let leave = NO_TURN;
-  const needsNoTurn = run.settings.allowUnknown || context.halts.get(run.id);
+  let leave = NOT_EXCLUSIVE;
+  const needsNoProbe = run.settings.allowUnknown || context.halts.get(run.id);
   try {
-    if (!needsNoTurn) leave = await context.standing.enter(signals.stop);
+    if (!needsNoProbe) leave = await context.addressTrust.enter(signals.stop);
   } catch {
-    return unasked(STOPPED);
+    return withoutRequest(STOPPED);
   }
   try {
     const halt = context.halts.get(run.id);
-    if (halt) return unasked({ type: 'halted', halt });
-    const lookup = { context, run, key, identifier, signals, requests: 0, billed: 0, tries: 0, damage: null };
-    return await askInTurn(lookup);
+    if (halt) return withoutRequest({ type: 'halted', halt });
+    const { service, ownDomain } = run.settings;
+    const isOwn = identifier.kind === 'domain' && identifier.value === ownDomain;
+    const own = isOwn ? ownOf(service, identifier.value) : undefined;
+    const counts = { requests: 0, billed: 0, tries: 0, unusable: null };
+    const lookup = { context, run, key, identifier, own, signals, ...counts };
+    return await askUntilDone(lookup);
   } finally {
     await leave();
   }
 }
 
-async function askInTurn(lookup: LookupUnderWay): Promise<Asked> {
+async function askUntilDone(lookup: LookupUnderWay): Promise<Asked> {
   for (;;) {
     const admitted = await admit(lookup);
     const step = admitted.type === 'admitted' ? await sendRequest(lookup, admitted) : admitted;
@@ -62,72 +66,85 @@ interface Admitted {
   readonly type: 'admitted';
   readonly pass: Pass;
   readonly permit: string;
+  readonly isFree: boolean;
 }
 
-async function admit({ context, run, key, signals, damage }: LookupUnderWay): Promise<Admitted | NextStep> {
+async function admit({
+  context,
+  run,
+  key,
+  own,
+  signals,
+  unusable,
+}: LookupUnderWay): Promise<Admitted | NextStep> {
   const { governor, recorder, breaker, halts, clock } = context;
   const { period, maxRate } = run.settings;
   const pass = breaker.enter(clock.monotonic());
   if (pass.type === 'rejected') {
     const isHopeless = breaker.badForMs(clock.monotonic()) > HOPELESS_MS;
-    if (isHopeless) return { type: 'failed', reason: HOPELESS_REASON, billed: false };
+    if (isHopeless) return { type: 'failed', reason: { code: 'unavailable' }, billed: false };
     return later(pass.retryInMs, 'the service is unavailable');
   }
   let grant: Grant;
   try {
     await recorder.untilRoom(signals.stop);
-    grant = await governor.take({ id: run.id, period, maxRate: maxRate ?? null }, key, signals.stop);
+    grant = await governor.take({ id: run.id, period, maxRate }, key, signals.stop, own);
   } catch {
     breaker.cancel(pass);
     return STOPPED;
   }
   if (grant.type !== 'granted') {
     breaker.cancel(pass);
-    return withoutPermit(grant, damage);
+    return withoutPermit(grant, unusable);
   }
   // Halted, or the breaker opened, during the wait: a refused token must not be shown again.
   const halt = halts.get(run.id);
-  if (!halt && (!breaker.isOpen || pass.isProbe)) return { type: 'admitted', pass, permit: grant.permit };
+  if (!halt && (!breaker.isOpen || pass.isProbe))
+    return { type: 'admitted', pass, permit: grant.permit, isFree: grant.isFree ?? false };
   breaker.cancel(pass);
   governor.settle(grant.permit, 'free', NO_OBSERVATION);
   return halt ? { type: 'halted', halt } : { type: 'repeat' };
 }
 
-function withoutPermit(grant: Exclude<Grant, { type: 'granted' }>, damage: string | null): Asked['result'] {
+function withoutPermit(grant: Exclude<Grant, { type: 'granted' }>, unusable: string | null): Asked['result'] {
   switch (grant.type) {
     case 'lost':
       return BUSY;
-    case 'spent':
-      // The second answer was there and of no use: another run would fare no better.
-      if (damage !== null) return { type: 'failed', reason: damage, billed: true };
-      return { type: 'failed', reason: reasons.DOUBTFUL_REASON, billed: true, isDeferred: true };
+    case 'attempts_exhausted':
+      // The second answer was unusable too: another run would fare no better.
+      if (unusable !== null)
+        return { type: 'failed', reason: { code: 'answer', text: unusable }, billed: true };
+      return { type: 'failed', reason: { code: 'lost' }, billed: true, isDeferred: true };
     case 'exhausted':
-      return { type: 'halted', halt: { why: 'limit', sentence: grant.why } };
+      return { type: 'halted', halt: { why: 'limit', reached: grant.limit } };
     case 'paused':
-      return later(grant.retryInMs, grant.why);
+      return later(grant.retryInMs, 'the run is paused');
     case 'revoked':
       return { type: 'revoked' };
   }
 }
 
-async function sendRequest(lookup: LookupUnderWay, { pass, permit }: Admitted): Promise<NextStep> {
+async function sendRequest(lookup: LookupUnderWay, { pass, permit, isFree }: Admitted): Promise<NextStep> {
   const { context, run, identifier, signals } = lookup;
   const { client, governor, breaker, gauge } = context;
   const { allowNsfw, freeStatuses } = run.settings;
   gauge.inFlight += 1;
-  const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: signals.abort });
+  const received = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: signals.abort });
   gauge.inFlight -= 1;
+  const { cost } = received;
+  // The ledger counts it by what it would have cost; for the run it costs nothing.
+  const answer = isFree ? ({ ...received, cost: 'free' } as const) : received;
   const isBilled = answer.cost !== 'free';
   lookup.requests += 1;
   lookup.tries += 1;
   if (isBilled) lookup.billed += 1;
   context.onSent?.(run.id, isBilled);
   const { type } = answer.meaning;
-  if (signals.abort.aborted && (type === 'wasted' || type === 'unavailable')) {
-    // We cut it off: that says nothing of the service, and the next who asks counts the doubt.
+  if (signals.abort.aborted && (type === 'unusable' || type === 'unavailable')) {
+    // We cut it off: that says nothing of the service, and the next request counts it.
     breaker.cancel(pass);
-    governor.settle(permit, answer.cost, NO_OBSERVATION);
+    governor.settle(permit, cost, NO_OBSERVATION);
     return STOPPED;
   }
-  return handleAnswer(lookup, { pass, permit, answer });
+  return handleAnswer(lookup, { pass, permit, answer, cost });
 }

@@ -1,29 +1,28 @@
-/** What asking for one identifier needs, and what it comes to. */
+/** What asking for one identifier needs, and its result. */
 import type { Clock } from '../core/clock.js';
 import type { Identifier } from '../core/identifier.js';
 import type { Governor } from '../ledger/governor.js';
 import type { Client } from '../lookup/client.js';
-import type { LookupFailure, RunHalt, RunRecord } from '../stores/run-store.js';
+import type { FailureReason, RunHalt } from '../stores/run-reasons.js';
+import type { LookupFailure, RunRecord } from '../stores/run-store.js';
+import type { AddressTrust } from './address-trust.js';
 import type { Breaker } from './breaker.js';
 import type { Halts } from './halts.js';
 import type { Recorder } from './recorder.js';
 import type { RefusalSeries } from './refusal-series.js';
 import { BUSY_RETRY_MS } from './retry-policy.js';
-import type { ServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
-/** The parts of the process that a lookup needs. */
 export interface AskContext {
   readonly client: Client;
   readonly governor: Governor;
   readonly recorder: Pick<Recorder, 'record' | 'untilRoom'>;
   readonly breaker: Breaker;
-  readonly standing: ServiceStanding;
+  readonly addressTrust: AddressTrust;
   readonly refusals: RefusalSeries;
   readonly clock: Clock;
   readonly compress: boolean;
   readonly halts: Pick<Halts, 'get'>;
-  /** Notified of answers. */
   readonly listener?: Pick<WorkerListener, 'onAnswer'> | undefined;
   /** Called for each request that was sent, and whether it was or may have been billed. */
   readonly onSent?: ((run: string, isBilled: boolean) => void) | undefined;
@@ -45,7 +44,7 @@ export interface Asked {
     | { readonly type: 'matched' | 'not_found' }
     | {
         readonly type: 'failed';
-        readonly reason: string;
+        readonly reason: FailureReason;
         readonly billed: boolean;
         /** The next run of the same command may look it up. */
         readonly isDeferred?: boolean;
@@ -71,7 +70,7 @@ export interface AskSignals {
   readonly abort: AbortSignal;
 }
 
-/** One identifier that is being asked for, and what its requests came to so far. */
+/** One identifier that is being asked for, and its requests so far. */
 export interface LookupUnderWay {
   readonly context: AskContext;
   readonly run: RunRecord;
@@ -82,12 +81,14 @@ export interface LookupUnderWay {
   billed: number;
   /** Requests since the last refusal for pace or quota. */
   tries: number;
-  /** What was wrong with an answer that was billed and of no use; null: there was none. */
-  damage: string | null;
+  /** `ownOf`, where the identifier is the service's own domain. */
+  readonly own: string | undefined;
+  /** What was wrong with an unusable answer that may have been billed; null: there was none. */
+  unusable: string | null;
 }
 
 /** The result when nothing is sent. */
-export function unasked(result: Asked['result']): Asked {
+export function withoutRequest(result: Asked['result']): Asked {
   return { result, requests: 0, billed: 0 };
 }
 

@@ -1,6 +1,6 @@
 /**
  * The breaker of one process: when most answers are of no use because the service is down or
- * refuses everything as too much, asking goes on with one probe at a time, and nobody's attempts
+ * refuses everything as too much, asking goes on with one probe at a time, and no lookup's attempts
  * are consumed.
  *
  *   closed   everybody passes. Left when the last 8 answers, or over half of the last 20, were bad.
@@ -33,7 +33,6 @@ export class Breaker {
     return this.#isOpen;
   }
 
-  /** Whether there has been a good answer at all. */
   get hasBeenGood(): boolean {
     return this.#hasBeenGood;
   }

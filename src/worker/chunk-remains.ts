@@ -7,7 +7,6 @@ import { parkMs } from './retry-policy.js';
 
 type AskedTexts = readonly (readonly [string, Asked])[];
 
-/** The lookups that this run does not retry. */
 export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): LookupFailure[] {
   return asked.flatMap(([text, { result }]) => {
     const key = prefix + text;
@@ -17,7 +16,7 @@ export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): 
     }
     if (result.type !== 'again' || !givesUp(data, text, result)) return [];
     const reason = `${result.reason}; tried ${attemptsOf(data, text) + 1} times`;
-    return [{ key, reason, billed: false }];
+    return [{ key, reason: { code: 'answer', text: reason }, billed: false }];
   });
 }
 

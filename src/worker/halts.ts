@@ -5,7 +5,7 @@
  * the ledger or the service says again.
  */
 import type { Clock } from '../core/clock.js';
-import type { RunHalt } from '../stores/run-store.js';
+import type { RunHalt } from '../stores/run-reasons.js';
 
 /** The run looks three times a second, and parks for half a minute at least. */
 const REMEMBERED_MS = 10_000;
@@ -23,7 +23,6 @@ export function createHalts(clock: Clock) {
     },
     set: (run: string, halt: RunHalt) =>
       void halts.set(run, { halt, until: clock.monotonic() + REMEMBERED_MS }),
-    /** Lookups for the run may continue. */
     forget: (run: string) => void halts.delete(run),
   };
 }

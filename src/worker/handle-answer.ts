@@ -1,140 +1,156 @@
 /**
- * What one answer leads to: an outcome, a failure, a halt or another request. An answer that was
- * paid for is durable, and a halt is known, before the permit is settled: a crash in between leaves
- * a permit that expires as sent, and no waiter takes a permit past a halt.
+ * Does what `judge.ts` says of an answer. An answer that was paid for is durable, and a halt that
+ * it shows is known, before the permit is settled: a crash in between leaves a permit that expires
+ * as sent, and no waiter takes a permit past a halt.
  */
-import {
-  isQuotaRefusal,
-  limitOf,
-  THROTTLED_GIVE_UP_MS,
-  THROTTLED_GIVE_UP_SILENT_MS,
-} from '../ledger/policy.js';
-import type { Answer, Meaning } from '../lookup/read-answer.js';
-import { RETRY_LATER_FRESH_MS } from '../stores/outcome-store.js';
+import { isQuotaRefusal, limitOf } from '../ledger/policy.js';
+import type { Answer, Meaning, Means } from '../lookup/read-answer.js';
+import { type NewOutcome, RETRY_LATER_FRESH_MS } from '../stores/outcome-store.js';
 import { packProfile } from '../stores/profile-codec.js';
-import type { RunHalt } from '../stores/run-store.js';
-import { weigh } from './answer-worth.js';
+import type { RunRecord } from '../stores/run-store.js';
+import type { AddressTrust } from './address-trust.js';
 import { type AskContext, type LookupUnderWay, later, type NextStep } from './asked.js';
 import type { Pass } from './breaker.js';
-import * as reasons from './halt-reasons.js';
+import { untrustedReason } from './halt-reasons.js';
+import { type Address, isWrongAddress, judge, observe, seriesOf, showsService, trustOf } from './judge.js';
 import { LeftOnDisk } from './recorder.js';
 import { SLOW_RATE, type UsageOfQuota } from './refusal-series.js';
 import { QUICK_TRIES, quickRetryMs } from './retry-policy.js';
 
-/** A service that was never reached is more likely misspelt than down. */
-const UNREACHABLE_MS = 60_000;
-/** Nothing listens at an address that never answered: time for a service started alongside. */
-const REFUSED_MS = 3_000;
-/** A name not found or a certificate not trusted for so long: a second look, and no more. */
-const LASTING_MS = 500;
-
 interface Received {
   readonly pass: Pass;
   readonly permit: string;
+  /** As it counts for the run. */
   readonly answer: Answer;
+  /** As it counts for the account. */
+  readonly cost: Answer['cost'];
 }
-
-interface Judged extends Received {
-  readonly lookup: LookupUnderWay;
-  /** Settles the permit by what the answer cost, and passes on what it said of usage. */
-  readonly settle: () => void;
-}
-
-type Means<Type extends Meaning['type']> = Extract<Meaning, { type: Type }>;
 
 const REPEAT: NextStep = { type: 'repeat' };
 
+/**
+ * The trust in an answer, and what it says of the account. One that shows the service also has the
+ * answers recorded that can now be believed.
+ */
+export async function weigh(
+  answer: Answer,
+  { settings }: Pick<RunRecord, 'settings'>,
+  addressTrust: AddressTrust,
+  recorder: { record(believed: NewOutcome): Promise<unknown> },
+) {
+  if (showsService(answer)) {
+    for (const believed of await addressTrust.markTrusted()) await recorder.record(believed);
+  }
+  const { service } = addressTrust;
+  const { meaning } = answer;
+  const needsTrust =
+    'evidence' in meaning ||
+    meaning.type === 'unusable' ||
+    (meaning.type === 'unavailable' && meaning.isRefused);
+  const address = {
+    service,
+    isTrusted: needsTrust ? await addressTrust.isTrusted() : false,
+    allowsUnknown: settings.allowUnknown,
+  };
+  const trust = trustOf(answer, address);
+  return { address, trust, observation: observe(answer, settings.period, trust) };
+}
+
 /** Does what the answer asks for, and settles its permit. Throws engine errors. */
 export async function handleAnswer(lookup: LookupUnderWay, received: Received): Promise<NextStep> {
-  const { context, run } = lookup;
-  const { pass, permit, answer } = received;
-  const { governor, recorder, breaker, standing, refusals, clock } = context;
-  const { meaning, cost } = answer;
-  const { worth, observation } = await weigh(answer, run, standing, recorder);
-  const settle = () => governor.settle(permit, cost, observation);
+  const { context, run, key } = lookup;
+  const { pass, permit, answer, cost } = received;
+  const { governor, recorder, breaker, addressTrust, refusals, clock } = context;
+  const { meaning } = answer;
+  const { observation, trust, ...known } = await weigh(answer, run, addressTrust, recorder);
+  const address = { ...known.address, answered: answeredBefore(context, run) };
   const isQuota = meaning.type === 'refused' && isQuotaRefusal(meaning.code, answer, governor.state);
   const isGood = meaning.type !== 'unavailable' && (meaning.type !== 'refused' || isQuota);
   breaker.note(pass, isGood, clock.monotonic());
-  context.gauge.outage = outageOf(lookup, meaning);
+  context.gauge.outage = outageOf(context, meaning, address);
   const isSlow = pass.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
   const usedUp = refusals.note(answer, isSlow, clock.monotonic(), ownCountOf(context));
+  const step = judge(answer, address, {
+    count: await countOf(lookup, received, address),
+    isSecond: lookup.unusable !== null,
+    badForMs: breaker.badForMs(clock.monotonic()),
+    isQuota,
+    usedUp,
+  });
 
-  const judged = { lookup, pass, permit, answer, settle };
-  if (worth === 'unproven' || worth === 'foreign') return keepUntrusted(judged, worth);
-  switch (meaning.type) {
-    case 'matched':
-    case 'not_found':
-      return recordOutcome(judged, meaning);
-    case 'refused': {
-      const { retryAfterMs } = meaning;
-      // A service that refuses even one request in ten seconds is not asked too fast: the pace
-      // would only fall to nothing.
-      if (pass.isProbe && !isQuota && retryAfterMs === null) governor.settle(permit, 'free', observation);
-      else governor.refuse(permit, { isQuota, retryAfterMs }, observation);
-      return isQuota ? repeatRefused(lookup) : afterThrottling(judged, meaning, usedUp);
+  const billed = answer.cost !== 'free';
+  const settle = () => {
+    // A service that refuses even one request in ten seconds is not asked too fast: the pace would
+    // only fall to nothing.
+    if (meaning.type === 'refused' && (isQuota || !pass.isProbe || meaning.retryAfterMs !== null))
+      governor.refuse(permit, { isQuota, retryAfterMs: meaning.retryAfterMs }, observation);
+    else governor.settle(permit, cost, observation);
+  };
+  if (step.type === 'record') return recordOutcome(lookup, step.meaning, billed, settle);
+  if (step.type === 'fail' && step.kept !== null && trust !== 'untrusted') {
+    const isFinal = step.kept === 'final' && ({ isFinal: true } as const);
+    await context.keepFailure(run.id, { key, reason: step.reason, billed, ...isFinal });
+  }
+  // The caller of `ask` makes other halts known.
+  if (step.type === 'halt' && meaning.type === 'credentials') {
+    await context.halt(run.id, step.halt).finally(settle);
+  } else {
+    if (step.type === 'fail' && step.halt !== null) {
+      await context.halt(run.id, step.halt);
+      if (trust === 'untrusted' || trust === 'not_the_service') await addressTrust.forgetUntrusted(run.id);
     }
-    case 'credentials': {
-      const halt = { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` } as const;
-      await context.halt(run.id, halt).finally(settle);
-      return { type: 'halted', halt };
-    }
-    case 'failed':
-    case 'wasted': {
-      const isUseless = meaning.type === 'wasted' || meaning.isNoBrand;
-      const halt = isUseless ? await haltOfUseless(lookup, permit, meaning.reason) : null;
-      const isAskedOnce = meaning.type === 'wasted' && lookup.damage === null;
-      if (!isAskedOnce) return keepFailure(judged, meaning, halt);
-      // A damaged or lost answer is worth one more request, which may be billed too.
-      settle();
-      lookup.damage = meaning.reason;
-      return halt ? { type: 'halted', halt } : REPEAT;
-    }
-    case 'unavailable':
-      settle();
-      return afterOutage(lookup, meaning);
+    settle();
+  }
+  switch (step.type) {
+    case 'fail':
+      return { type: 'failed', reason: step.reason, billed };
+    case 'halt':
+      return { type: 'halted', halt: step.halt };
+    case 'repeat':
+      if (step.unusable === null) lookup.tries = 0;
+      else lookup.unusable = step.unusable;
+      return REPEAT;
+    case 'retry':
+      return retry(lookup, step.meaning);
   }
 }
 
-/** For people, while the breaker is open. A wrong address is no outage: the run's end says it. */
-function outageOf({ context, run }: LookupUnderWay, meaning: Meaning): string | null {
-  if (!context.breaker.isOpen || isWrongAddress(context, run, meaning)) return null;
+/** Notes an answer in its series, and counts those; 0: it is in none. */
+async function countOf(
+  { context: { addressTrust, keepFailure }, run, key }: LookupUnderWay,
+  { permit, answer }: Received,
+  address: Address,
+): Promise<number> {
+  switch (seriesOf(answer, address)) {
+    case 'untrusted': {
+      const isFailure = answer.meaning.type !== 'not_found';
+      const billed = answer.cost !== 'free';
+      // Durable before it is counted: it may have been paid for.
+      await keepFailure(run.id, { key, reason: untrustedReason(answer), billed });
+      return addressTrust.noteUntrusted(key, { run: run.id, billed, isFailure });
+    }
+    case 'unusable':
+      return addressTrust.noteUnusable(permit);
+    case null:
+      return 0;
+  }
+}
+
+/**
+ * For people, while the breaker is open. A wrong address is not an outage: the run's end says it.
+ */
+function outageOf({ breaker }: AskContext, meaning: Meaning, address: Address): string | null {
+  if (!breaker.isOpen || isWrongAddress(meaning, address)) return null;
   return meaning.type === 'unavailable' ? meaning.reason : 'the service refuses requests as too many';
 }
 
-/** A name not found, a certificate not trusted or a proxy that refuses, before any answer. */
-function isWrongAddress(context: AskContext, { tally }: LookupUnderWay['run'], meaning: Meaning): boolean {
-  if (meaning.type !== 'unavailable' || meaning.isLasting !== true) return false;
-  return !(meaning.isBarred ? hasAnswered(context, tally) : hasEverAnswered(context, tally));
-}
-
-/** An answer perhaps not from the service is kept as a failure until the address is proven. */
-async function keepUntrusted(
-  { lookup, answer, settle }: Judged,
-  worth: 'unproven' | 'foreign',
-): Promise<NextStep> {
-  const { context, run, key } = lookup;
-  const { standing } = context;
-  const billed = answer.cost !== 'free';
-  const reason = worth === 'foreign' ? reasons.foreignReason(answer) : reasons.unprovenReason(answer);
-  await context.keepFailure(run.id, { key, reason, billed });
-  const note = { run: run.id, billed, isFailure: answer.meaning.type !== 'not_found' };
-  let halt = worth === 'foreign' ? reasons.foreign(standing.service, answer) : null;
-  if (halt === null && (await standing.noteUnproven(key, note)) >= reasons.UNPROVEN_AT_MOST)
-    halt = reasons.unproven(standing.service);
-  if (halt !== null) {
-    await context.halt(run.id, halt);
-    await standing.forgetUnproven(run.id);
-  }
-  settle();
-  return { type: 'failed', reason, billed };
-}
-
 async function recordOutcome(
-  { lookup, answer, settle }: Judged,
+  { context, key }: LookupUnderWay,
   meaning: Means<'matched' | 'not_found'>,
+  billed: boolean,
+  settle: () => void,
 ): Promise<NextStep> {
-  const { context, key } = lookup;
-  await context.standing.noteGood();
+  await context.addressTrust.noteGood();
   const retryLater = meaning.type === 'not_found' && meaning.retryLater;
   const profile = meaning.type === 'matched' ? meaning : null;
   const report = (fetchedAt: number) =>
@@ -143,7 +159,7 @@ async function recordOutcome(
     key,
     status: meaning.type,
     packed: profile && packProfile(profile.body, context.compress),
-    billed: answer.cost !== 'free',
+    billed,
     freshMs: retryLater ? RETRY_LATER_FRESH_MS : null,
   });
   const fetchedAt = await recorded.catch((error: unknown) => {
@@ -156,94 +172,27 @@ async function recordOutcome(
   return { type: meaning.type };
 }
 
-/** A refusal uses up no attempt; after one for quota the next permit says what is left. */
-function repeatRefused(lookup: LookupUnderWay): NextStep {
-  lookup.tries = 0;
-  return REPEAT;
-}
-
-/** `usedUp`: the usage at which the service refuses for quota without a word; null: it does not. */
-function afterThrottling(
-  { lookup, answer }: Judged,
-  meaning: Means<'refused'>,
-  usedUp: UsageOfQuota | null,
-): NextStep {
-  const { breaker, clock } = lookup.context;
-  if (usedUp !== null) return { type: 'halted', halt: reasons.overstated(usedUp) };
-  const isSilent = meaning.code === null && meaning.retryAfterMs === null && answer.usage === null;
-  const patienceMs = isSilent ? THROTTLED_GIVE_UP_SILENT_MS : THROTTLED_GIVE_UP_MS;
-  const isOver = breaker.badForMs(clock.monotonic()) > patienceMs;
-  return isOver ? { type: 'halted', halt: reasons.throttled(patienceMs) } : repeatRefused(lookup);
-}
-
-/** Paid for and not asked for again, so it is kept as an answer is. */
-async function keepFailure(
-  { lookup, answer, settle }: Judged,
-  meaning: Means<'failed' | 'wasted'>,
-  halt: RunHalt | null,
+/** Asks again at once, or later through the queue. */
+async function retry(
+  { context, signals, tries }: LookupUnderWay,
+  { reason, retryAfterMs }: Means<'unavailable'>,
 ): Promise<NextStep> {
-  const { context, run, key } = lookup;
-  const failure = { reason: meaning.reason, billed: answer.cost !== 'free' };
-  const isFinal = meaning.type === 'failed' && ({ isFinal: true } as const);
-  if (failure.billed) await context.keepFailure(run.id, { key, ...failure, ...isFinal });
-  if (halt) await context.halt(run.id, halt);
-  settle();
-  return { type: 'failed', ...failure };
-}
-
-/** Counts a useless answer. Where the address never gave a good one, fewer of them end the run. */
-async function haltOfUseless(
-  { context: { standing }, run }: LookupUnderWay,
-  permit: string,
-  reason: string,
-): Promise<RunHalt | null> {
-  const count = await standing.noteUseless(permit);
-  if (count < reasons.UNPROVEN_AT_MOST) return null;
-  const isTrusted = run.settings.allowUnknown || (await standing.isProven());
-  const atMost = isTrusted ? reasons.WASTED_AT_MOST : reasons.UNPROVEN_AT_MOST;
-  return count < atMost ? null : reasons.useless(count, reason);
-}
-
-/** Asks again at once, or later through the queue; ends the run where waiting cannot help. */
-async function afterOutage(
-  { context, run, signals, tries }: LookupUnderWay,
-  meaning: Means<'unavailable'>,
-): Promise<NextStep> {
-  const { breaker, standing, clock } = context;
-  const badForMs = breaker.badForMs(clock.monotonic());
-  const { reason, retryAfterMs } = meaning;
-  if (meaning.isUnsent && !breaker.hasBeenGood && badForMs > UNREACHABLE_MS)
-    return { type: 'halted', halt: reasons.unreached(reason) };
-  const isUnknown = !hasEverAnswered(context, run.tally);
-  if (meaning.isRefused && badForMs > REFUSED_MS && isUnknown && !(await standing.isProven()))
-    return { type: 'halted', halt: reasons.refused(reason) };
-  if (isWrongAddress(context, run, meaning) && badForMs > LASTING_MS)
-    return { type: 'halted', halt: reasons.unreachableForGood(reason) };
   const again = later(retryAfterMs ?? 0, reason);
   const waitMs = quickRetryMs(tries, retryAfterMs, Math.random());
   if (waitMs === null) return { ...again, countsAsAttempt: tries >= QUICK_TRIES || retryAfterMs !== null };
   try {
-    await clock.sleep(waitMs, signals.stop);
+    await context.clock.sleep(waitMs, signals.stop);
   } catch {
     return again;
   }
   return REPEAT;
 }
 
-/**
- * Whether the service ever gave an answer: here, to this run elsewhere, or to this account before.
- * Where it did, a host that is not found is an outage, of its name server or of this machine's.
- */
-function hasEverAnswered(context: AskContext, tally: LookupUnderWay['run']['tally']): boolean {
-  return hasAnswered(context, tally) || context.governor.state?.usage != null;
-}
-
-/** The same without earlier runs: the password of a proxy may have changed since. */
-function hasAnswered(
-  { breaker }: AskContext,
-  { matched, notFound }: LookupUnderWay['run']['tally'],
-): boolean {
-  return breaker.hasBeenGood || matched + notFound > 0;
+/** An account that has a reading of its usage has had an answer. */
+function answeredBefore({ breaker, governor }: AskContext, { tally }: RunRecord): Address['answered'] {
+  if (breaker.hasBeenGood) return 'process';
+  if (tally.matched + tally.notFound > 0) return 'run';
+  return governor.state?.usage == null ? null : 'account';
 }
 
 /** The ledger's own count against the quota; null while the quota is unknown. */

@@ -8,7 +8,7 @@ export function countInFlight(count: () => number): () => void {
 }
 
 /** The requests in flight when a process quits now, in one sentence; empty for none. */
-export function leftBehind(): string {
+export function inFlightWarning(): string {
   let requests = 0;
   for (const count of counts) requests += count();
   if (requests === 0) return '';

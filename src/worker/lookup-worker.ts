@@ -7,30 +7,36 @@ import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import pLimit from 'p-limit';
 import type { Clock } from '../core/clock.js';
+import type { Identifier } from '../core/identifier.js';
 import { createReleasers, withinDeadline } from '../core/lifecycle.js';
 import { load } from '../core/load.js';
 import type { Log } from '../core/log.js';
 import { CHUNK_SIZE, isRepeated, promoteParked } from '../engine/chunk-queue.js';
 import type { ChunkData, ChunkJob, Engine } from '../engine/engine.js';
-import { type Governor, SharedGovernor } from '../ledger/governor.js';
+import { SharedGovernor } from '../ledger/governor.js';
+import { ownOf } from '../ledger/ledger.js';
+import { isQuotaRefusal } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import type { Client } from '../lookup/client.js';
-import type { NewOutcome } from '../stores/outcome-store.js';
-import type { RunHalt, RunRecord } from '../stores/run-store.js';
-import { bringInAnswers, purgeSpooled, spoolFolderOf } from './answer-spool.js';
-import { weigh } from './answer-worth.js';
+import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
+import { type NewOutcome, RETRY_LATER_FRESH_MS } from '../stores/outcome-store.js';
+import { packProfile } from '../stores/profile-codec.js';
+import type { RunHalt } from '../stores/run-reasons.js';
+import type { RunRecord, RunSettings } from '../stores/run-store.js';
+import { createAddressTrust } from './address-trust.js';
+import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
 import { Breaker } from './breaker.js';
-import { createFailureKeeper } from './failure-keeper.js';
 import { createHalts } from './halts.js';
+import { weigh } from './handle-answer.js';
 import { countInFlight } from './in-flight.js';
-import { createRecorder } from './recorder.js';
+import { createOwnChunks } from './own-chunks.js';
+import { createFailureKeeper, createRecorder } from './recorder.js';
 import { RefusalSeries } from './refusal-series.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
 import { createRunTallies } from './run-tallies.js';
-import { createServiceStanding } from './service-standing.js';
 import type { WorkerListener } from './worker-listener.js';
 
-/** How long a chunk of a service that this worker does not ask is left alone. */
+/** How long what is not this worker's to do is left alone. */
 const NOT_OURS_MS = 5_000;
 /** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
 const IDLE_MS = 2_000;
@@ -41,10 +47,13 @@ const PROMOTED = 'the clock was set back, or the clock of another worker is ahea
 
 export interface LookupWorkerOptions {
   readonly engine: Engine;
-  /** Chunks of one token's runs. */
+  /** Chunks of the runs of one service and token. */
   readonly queueName: string;
-  /** A client for the service of a run; null when this worker must not talk to it. */
-  readonly clientFor: (service: string) => Client | null;
+  /** Asks `service`. No run decides where the token goes. */
+  readonly client: Client;
+  /** Runs that name another service or account are left alone. */
+  readonly service: string;
+  readonly account: string;
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly usageLagMs: number;
@@ -81,20 +90,18 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   const spool = { store: engine.outcomes, spoolFolder: ownSpool, room: concurrency };
   const recorder = createRecorder({ ...basics, ...spool });
   const failures = createFailureKeeper(engine.runs, clock, log);
-  const standingOf = oneFor((service) =>
-    createServiceStanding({ ...basics, keyValues: engine.keyValues, service }),
-  );
-  const governors = new Map<string, Governor>();
-  const governorOf = oneFor(
-    (account) =>
-      new SharedGovernor({ ...basics, ledger: engine.ledger, account, usageLagMs: options.usageLagMs }),
-    governors,
-  );
-  const contexts = new Map<string, ChunkContext>();
+  const { service, account, usageLagMs } = options;
+  const governor = new SharedGovernor({ ...basics, ledger: engine.ledger, account, usageLagMs });
+  const own = createOwnChunks({ service, account, clock, log });
   const halts = createHalts(clock);
   const sent = new Map<string, typeof NOTHING_SENT>();
-  const shared = {
+  const context = {
     engine,
+    client: options.client,
+    governor,
+    breaker: new Breaker(),
+    addressTrust: createAddressTrust({ ...basics, keyValues: engine.keyValues, service }),
+    refusals: new RefusalSeries(),
     recorder,
     clock,
     compress: options.compress,
@@ -116,25 +123,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     },
     underWay: new Set<string>(),
     tallies: createRunTallies(engine.runs, clock),
-  };
-
-  /** The context of lookups for a run, per service and account; null: not for this worker. */
-  function contextOf({ settings: { service, account } }: Pick<RunRecord, 'settings'>): ChunkContext | null {
-    const known = contexts.get(`${account} ${service}`);
-    if (known) return known;
-    const client = options.clientFor(service);
-    if (client === null) return null;
-    const context = {
-      ...shared,
-      client,
-      governor: governorOf(account),
-      breaker: new Breaker(),
-      standing: standingOf(service),
-      refusals: new RefusalSeries(),
-    };
-    contexts.set(`${account} ${service}`, context);
-    return context;
-  }
+  } satisfies ChunkContext;
 
   async function work(
     data: ChunkData,
@@ -143,14 +132,9 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   ): Promise<ChunkResult> {
     const run = await engine.runs.get(data.run);
     if (run === null || run.status !== 'running') return finishChunk(engine, data);
-    const context = contextOf(run);
-    if (context === null) {
-      const facts = { run: run.id, service: run.settings.service };
-      log.warn(facts, 'this worker has no client for that service; leaving the chunk to other workers');
-      return { type: 'parked', data, waitMs: NOT_OURS_MS };
-    }
-    // Of a run that has died or was halted since, the chunk is ended below.
-    const isPaused = run.isPaused && (await engine.ledger.show(run.settings.account, run.id)).run;
+    if (!own.isOf(run)) return { type: 'parked', data, waitMs: NOT_OURS_MS };
+    // Where the run has died or was halted since, the chunk is ended below.
+    const isPaused = run.paused && (await engine.ledger.show(run.settings.account, run.id)).run;
     if (isPaused && isPaused.status === 'paused') return { type: 'parked', data, waitMs: PAUSED_MS };
     const stop = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
     // Every identifier of the chunk listens to it.
@@ -159,7 +143,11 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   }
 
   async function processJob(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
-    const result = await work(job.data, signal, isRepeated(job));
+    const data = own.read(job.data);
+    const result: ChunkResult =
+      data === null
+        ? { type: 'parked', data: job.data, waitMs: NOT_OURS_MS }
+        : await work(data, signal, isRepeated(job));
     if (result.type === 'finished') {
       options.listener?.onChunk();
       return;
@@ -174,10 +162,45 @@ export function createLookupWorker(options: LookupWorkerOptions) {
 
   /** Resolves when no request was under way for a while: then the queue waits for the engine. */
   async function whenIdle(signal: AbortSignal): Promise<void> {
-    for (let idleMs = 0; idleMs < IDLE_MS; idleMs = shared.gauge.inFlight > 0 ? 0 : idleMs + LOOK_MS) {
+    for (let idleMs = 0; idleMs < IDLE_MS; idleMs = context.gauge.inFlight > 0 ? 0 : idleMs + LOOK_MS) {
       await clock.sleep(LOOK_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
     }
+  }
+
+  async function checkOnce(identifier: Identifier, settings: RunSettings) {
+    const { client, addressTrust } = context;
+    const { allowNsfw, freeStatuses, quotaCap, maxAgeMs, maxAgeMissingMs } = settings;
+    const key = outcomeKey(outcomeKeyPrefix(service, allowNsfw), identifier);
+    const { now: asOf } = await engine.ledger.show(account);
+    const freshness = { asOf, maxAgeMs, maxAgeMissingMs, notBefore: 0 };
+    const [claim] = await engine.outcomes.claim({ worker: name, run: '', keys: [key], freshness });
+    if (claim !== 'ours') return { type: claim ?? 'busy' } as const;
+    const permit = await governor.takeLook({ own: null, key, quotaCap }, stopping.signal);
+    if (permit === null) {
+      await engine.outcomes.release(name, [key]);
+      return { type: 'denied', ledger: governor.state } as const;
+    }
+    context.gauge.inFlight += 1;
+    const answer = await client
+      .lookup(identifier, { allowNsfw, freeStatuses, signal: aborting.signal })
+      .finally(() => {
+        context.gauge.inFlight -= 1;
+      });
+    const { meaning, cost } = answer;
+    const { trust, observation } = await weigh(answer, { settings }, addressTrust, recorder);
+    const isOutcome = meaning.type === 'matched' || meaning.type === 'not_found';
+    if (isOutcome && trust === 'trusted') {
+      const packed = meaning.type === 'matched' ? packProfile(meaning.body, options.compress) : null;
+      const freshMs = meaning.type === 'not_found' && meaning.retryLater ? RETRY_LATER_FRESH_MS : null;
+      await recorder.record({ key, status: meaning.type, packed, billed: cost !== 'free', freshMs });
+    } else await engine.outcomes.release(name, [key]);
+    const isQuota = meaning.type === 'refused' && isQuotaRefusal(meaning.code, answer, governor.state);
+    if (meaning.type === 'refused')
+      governor.refuse(permit, { isQuota, retryAfterMs: meaning.retryAfterMs }, observation);
+    else governor.settle(permit, cost, observation);
+    await governor.flushed(FLUSHED_WITHIN_MS);
+    return { type: 'asked', answer, ledger: governor.state } as const;
   }
 
   // Twice what the slots need, so that the tail of one chunk never leaves slots empty.
@@ -187,7 +210,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   /** Chunks that did not come from the queue. */
   const given = new Set<Promise<unknown>>();
   const releasers = createReleasers();
-  releasers.push(countInFlight(() => shared.gauge.inFlight));
+  releasers.push(countInFlight(() => context.gauge.inFlight));
   let ending: Promise<void> | null = null;
 
   async function end(deadlineMs: number): Promise<void> {
@@ -209,11 +232,11 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     if (isClosed !== true) {
       aborting.abort(new Error('stopping'));
       // Without requests under way there is nothing that could still end.
-      if (shared.gauge.inFlight > 0) await withinDeadline(closed, 1_000);
+      if (context.gauge.inFlight > 0) await withinDeadline(closed, 1_000);
     }
     await withinDeadline(recorder.close(), Math.max(left(), 1_000));
     const settleMs = Math.max(Math.min(left(), 5_000), 500);
-    await Promise.all([...governors.values()].map((governor) => governor.close(settleMs)));
+    await governor.close(settleMs);
     await withinDeadline(engine.outcomes.deregister(name), 1_000).catch(() => undefined);
     await releasers.releaseAll();
   }
@@ -221,16 +244,15 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   return {
     /** Unique over all workers and time. */
     name,
-    /** Requests under way. */
     get inFlight(): number {
-      return shared.gauge.inFlight;
+      return context.gauge.inFlight;
     },
     /** Why the service is unavailable, while the breaker is open; null otherwise. */
     get outage(): string | null {
-      return shared.gauge.outage;
+      return context.gauge.outage;
     },
-    /** The account of a run as this worker last saw it; null before its first exchange. */
-    ledgerState: (account: string) => governors.get(account)?.state ?? null,
+    /** The account as this worker last saw it; null before its first exchange. */
+    ledgerState: () => governor.state,
     /** The requests of this worker for a run, by its own count. */
     sentFor: (run: string) => sent.get(run) ?? NOTHING_SENT,
     /** Paid answers that the engine did not take before the stop: on disk for the next worker. */
@@ -252,10 +274,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       releasers.push(() => clearInterval(heartbeats));
       await purgeSpooled(options.spoolFolder, clock.now());
       const record = (outcomes: readonly NewOutcome[]) => engine.outcomes.record(name, outcomes);
-      let found = 0;
-      // Answers of versions that did not name the engine are beside the folders of engines.
-      for (const folder of [ownSpool, options.spoolFolder])
-        found += await bringInAnswers(folder, record, clock.now());
+      const found = await recordSpooled(ownSpool, record, clock.now());
       if (found > 0) log.info({ answers: found }, 'stored the paid answers that were on disk');
       worker?.run().catch((error) => log.error({ err: error }, 'the worker ended'));
     },
@@ -270,25 +289,39 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       round.then(forget, forget);
       return round;
     },
-    /** Reads quota and usage before spending, by one free request. null: no client for it. */
+    /**
+     * Reads quota and usage by one request for the service's own brand: free once that is proven,
+     * counted until then. null: the ledger permits none now.
+     */
     async readUsage(ownDomain: string, run: Pick<RunRecord, 'settings'>) {
-      const context = contextOf(run);
-      if (context === null) return null;
-      const { client, governor, standing } = context;
-      const { allowNsfw, freeStatuses } = run.settings;
+      const { client, governor, addressTrust } = context;
+      const { service, allowNsfw, freeStatuses, quotaCap } = run.settings;
+      const { signal } = stopping;
+      const own = ownOf(service, ownDomain);
+      const permit = await governor.takeLook({ own, key: null, quotaCap }, signal);
+      if (permit === null) return null;
       const identifier = { kind: 'domain', value: ownDomain } as const;
-      const request = { allowNsfw, freeStatuses, signal: stopping.signal, isOwnBrand: true };
-      const answer = await client.lookup(identifier, request);
-      const { worth, observation } = await weigh(answer, run, standing, recorder);
-      governor.note(observation);
+      const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal });
+      const { trust, observation } = await weigh(answer, run, addressTrust, recorder);
+      governor.settle(permit, answer.cost, observation);
       await governor.flushed(FLUSHED_WITHIN_MS);
-      return { answer, worth };
+      return { answer, trust };
+    },
+    /**
+     * Sends the one request beyond the limit that a person ordered, and keeps its answer. `denied`:
+     * the ledger grants none; `fresh`: there is an answer; `busy`: another worker is asking.
+     */
+    check(identifier: Identifier, settings: RunSettings) {
+      const checked = checkOnce(identifier, settings);
+      given.add(checked);
+      const forget = () => given.delete(checked);
+      checked.then(forget, forget);
+      return checked;
     },
     /** Resolves when every request that has ended is settled, or after a while. Never rejects. */
-    async settled(account: string): Promise<void> {
-      await governors.get(account)?.flushed(FLUSHED_WITHIN_MS);
+    async settled(): Promise<void> {
+      await governor.flushed(FLUSHED_WITHIN_MS);
     },
-    /** Lookups for a halted run may continue. */
     resumeRun: (run: string): void => halts.forget(run),
     /**
      * Sends nothing more; resolves when what is in flight has ended and is recorded, or after
@@ -298,14 +331,5 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       ending ??= end(deadlineMs);
       return ending;
     },
-  };
-}
-
-/** One value per name, made at its first use. */
-function oneFor<T>(make: (name: string) => T, made = new Map<string, T>()): (name: string) => T {
-  return (name) => {
-    const one = made.get(name) ?? make(name);
-    made.set(name, one);
-    return one;
   };
 }

@@ -1,10 +1,10 @@
 /**
- * Makes answers durable: everything that was answered since the last flush travels in one call, and
- * the next flush starts when that is acknowledged. No timer: a lonely answer is kept at once, many
- * are kept together.
+ * Makes durable what was paid for. All answers since the last flush travel in one call, and the
+ * next flush starts when that is acknowledged. No timer: a lonely answer is kept at once, many are
+ * kept together.
  *
  * When the store refuses, answers go to the local spool first and are offered again until it takes
- * them; whoever wants to send waits meanwhile (`untilRoom`), so that not much is ever at stake.
+ * them; nothing is sent meanwhile (`untilRoom`), so that not much is ever at stake.
  */
 import { EventEmitter, once } from 'node:events';
 import { rm } from 'node:fs/promises';
@@ -12,6 +12,7 @@ import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
 import type { NewOutcome, OutcomeStore } from '../stores/outcome-store.js';
+import type { LookupFailure, RunStore } from '../stores/run-store.js';
 import { spoolAnswers } from './answer-spool.js';
 
 export interface RecorderOptions {
@@ -129,5 +130,48 @@ export function createRecorder(options: RecorderOptions) {
       closing.abort(new Error('closing'));
       await flushing;
     },
+  };
+}
+
+/**
+ * Keeps failed lookups for their runs as they come: what was paid for and will not be asked for
+ * again is not bought again by the worker that gets the chunk of a killed one. Those that come
+ * together travel together; an unavailable engine is waited for.
+ */
+export function createFailureKeeper(runs: Pick<RunStore, 'fail'>, clock: Clock, log: Log) {
+  const closing = new AbortController();
+  /** Failures that wait for an earlier call, by run. */
+  const waiting = new Map<string, { readonly failures: LookupFailure[]; readonly kept: Promise<void> }>();
+  let last: Promise<void> = Promise.resolve();
+
+  async function keepAll(run: string, failures: readonly LookupFailure[]): Promise<void> {
+    for (;;) {
+      try {
+        return await runs.fail(run, failures);
+      } catch (error) {
+        log.error({ reason: errorText(error), failures: failures.length }, 'the engine records no failures');
+        if (closing.signal.aborted) throw error;
+        await clock.sleep(RETRY_MS, closing.signal).catch(() => undefined);
+      }
+    }
+  }
+
+  return {
+    /** Resolves when the failure is as durable as the engine promises. Rejects only once closed. */
+    keep(run: string, failure: LookupFailure): Promise<void> {
+      const known = waiting.get(run);
+      known?.failures.push(failure);
+      if (known) return known.kept;
+      const failures = [failure];
+      const kept = last.then(() => {
+        waiting.delete(run);
+        return keepAll(run, failures);
+      });
+      waiting.set(run, { failures, kept });
+      last = kept.catch(() => undefined);
+      return kept;
+    },
+    /** Ends waiting for an engine that is unavailable. */
+    close: () => closing.abort(new Error('closing')),
   };
 }

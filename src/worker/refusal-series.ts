@@ -1,8 +1,8 @@
 /**
  * Refusals that name neither quota nor pace, in a row: whether it is the quota after all, because
  * budget or plan were said too high. A single refusal cannot tell: usage over the quota is legal
- * where the plan bills overage, and a usage header may lag. A pace that is too fast is none any
- * more once requests go one at a time.
+ * where the plan bills overage, and a usage header may lag. No pace is too fast once requests go
+ * one at a time.
  */
 import type { Answer } from '../lookup/read-answer.js';
 
@@ -32,14 +32,14 @@ export class RefusalSeries {
   ): UsageOfQuota | null {
     const stated = usage !== null && quota !== null ? { usage, quota } : null;
     const known = usage === null && quota === null ? own : stated;
-    const isSign =
+    const isEvidence =
       meaning.type === 'refused' &&
       meaning.code === null &&
       meaning.retryAfterMs === null &&
       known !== null &&
       known.usage >= known.quota;
-    if (!isSign || this.#series?.usage !== known.usage) this.#series = null;
-    if (!isSign || !isSlow) return null;
+    if (!isEvidence || this.#series?.usage !== known.usage) this.#series = null;
+    if (!isEvidence || !isSlow) return null;
     this.#series ??= { usage: known.usage, since: now, count: 0 };
     this.#series.count += 1;
     return this.#series.count >= REFUSALS_AT_LEAST && now - this.#series.since >= LASTING_MS ? known : null;

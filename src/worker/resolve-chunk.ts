@@ -11,7 +11,7 @@ import type { ChunkData, Engine } from '../engine/engine.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunRecord } from '../stores/run-store.js';
 import { ask } from './ask.js';
-import { type AskContext, type Asked, type AskSignals, BUSY, later, unasked } from './asked.js';
+import { type AskContext, type Asked, type AskSignals, BUSY, later, withoutRequest } from './asked.js';
 import { dueInMs, failuresOf, whatIsLeft } from './chunk-remains.js';
 import type { RunTallies, RunTally } from './run-tallies.js';
 
@@ -25,7 +25,6 @@ export interface ChunkContext extends AskContext {
   readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
   /** Keys that some chunk of this process is at work on. */
   readonly underWay: Set<string>;
-  /** The progress reports of this worker. */
   readonly tallies: RunTallies;
 }
 
@@ -58,8 +57,9 @@ export async function resolveChunk(
   const free: string[] = [];
   for (const text of data.identifiers) {
     const waitMs = dueInMs(data, text, now);
-    if (waitMs > DUE_SOON_MS) asked.push([text, unasked(later(waitMs, 'its next attempt is not due'))]);
-    else if (underWay.has(prefix + text)) asked.push([text, unasked(BUSY)]);
+    if (waitMs > DUE_SOON_MS)
+      asked.push([text, withoutRequest(later(waitMs, 'its next attempt is not due'))]);
+    else if (underWay.has(prefix + text)) asked.push([text, withoutRequest(BUSY)]);
     else free.push(text);
   }
   for (const text of free) underWay.add(prefix + text);
@@ -113,7 +113,7 @@ async function claimAndAsk(
     texts.map(async (text, index): Promise<[string, Asked] | null> => {
       const claim = claims[index];
       if (claim === 'fresh') return null;
-      if (claim !== 'ours') return [text, unasked(BUSY)];
+      if (claim !== 'ours') return [text, withoutRequest(BUSY)];
       const asked = await context.limit(async () => {
         const one = await ask(context, run, prefix + text, parseIdentifierText(text), signals);
         const { result } = one;

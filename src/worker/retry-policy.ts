@@ -8,8 +8,6 @@
 
 /** The service has been unavailable for so long that waiting is over. */
 export const HOPELESS_MS = 1_800_000;
-/** Why lookups fail then: it says nothing about the identifier. */
-export const HOPELESS_REASON = 'the service gave no good answer for 30 minutes';
 
 /** Requests in a row for one identifier before its job is parked. */
 export const QUICK_TRIES = 3;

@@ -15,7 +15,6 @@ export interface FetchedAnswer {
 }
 
 export interface WorkerListener {
-  /** Called after each chunk. */
   onChunk(): void;
   /** Called after each answer, for any run. Must not throw. */
   onAnswer(answer: FetchedAnswer): void;

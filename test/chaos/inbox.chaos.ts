@@ -4,9 +4,11 @@
  */
 import { mkdir, readdir } from 'node:fs/promises';
 import { basename, join } from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createInboxScene, stopWatcher } from '../daemon/inbox/inbox-scene.js';
+import { createInboxScene, stopWatcher } from '../jobs/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
+import { HOSTILE } from '../support/hostile-files.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainAt, domainList } from '../support/scene.js';
 
@@ -14,6 +16,7 @@ const redis = redisEngine();
 const CONCURRENCY = 32;
 const FILES = 500;
 const ROWS = 20;
+const HOSTILE_FILES = 40;
 
 describe.skipIf(redis.missing !== null)('the inbox on redis', () => {
   beforeAll(() => redis.start());
@@ -68,4 +71,49 @@ describe.skipIf(redis.missing !== null)('the inbox on redis', () => {
       await stopWatcher(watcher);
     },
   );
+
+  test('a file of one row passes 40 that are made to exhaust `up` within 10 s, also after a kill and a stop', {
+    timeout: 600_000,
+  }, async () => {
+    const scene = await createInboxScene(redis);
+    const made = await Promise.all(HOSTILE.map(([, make]) => make()));
+    const unpacked = Buffer.alloc(1024 * 1_048_576, 'acme.com\n');
+    const texts = [
+      gzipSync(Buffer.concat([Buffer.from('website\n'), unpacked]), { level: 1 }),
+      gzipSync(unpacked.fill('a'), { level: 1 }),
+      Buffer.from(`website,note\n${'"a""b"",\n'.repeat(1_000_000)}`),
+    ];
+    const contents = [...made, ...texts];
+    const begin = async () => {
+      const up = scene.start(['up', '--inbox', '.', '--dashboard-port', '0', '--metrics-port', '0']);
+      await up.untilSaid(/watching the inbox/);
+      return up;
+    };
+    const seconds: number[] = [];
+    const pass = async (name: string) => {
+      const droppedAt = performance.now();
+      await scene.drop(`${name}.csv`, `website\n${name}.com\n`);
+      const isThere = async () => (await scene.list('done')).some((each) => each.startsWith(`${name}-`));
+      await expect.poll(isThere, { interval: 50 }).toBe(true);
+      seconds.push(Math.round(performance.now() - droppedAt) / 1_000);
+    };
+    let up = await begin();
+    for (let at = 0; at < HOSTILE_FILES; at += 1)
+      await scene.drop(`hostile-${at}.bin`, contents[at % contents.length] ?? Buffer.alloc(0));
+    await pass('beside');
+    await pass('among');
+    up.kill('SIGKILL');
+    await up.done;
+    up = await begin();
+    await pass('killed');
+    up.kill('SIGTERM');
+    await up.done;
+    up = await begin();
+    await pass('stopped');
+    console.log(`a file of one row took ${seconds.join(', ')} s`);
+    expect(Math.max(...seconds)).toBeLessThan(10);
+    expect((await scene.list('inbox')).length).toBeGreaterThan(0);
+    expect(scene.service.meter.mostBilledOnce()).toBe(1);
+    expect(await stopWatcher(up)).toBe(0);
+  });
 });

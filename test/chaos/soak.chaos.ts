@@ -6,7 +6,7 @@
 import { readdir, readFile, rm } from 'node:fs/promises';
 import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { createInboxScene } from '../daemon/inbox/inbox-scene.js';
+import { createInboxScene } from '../jobs/inbox-scene.js';
 import type { CliProcess } from '../support/cli.js';
 import { redisEngine } from '../support/engines.js';
 import { domainAt } from '../support/scene.js';

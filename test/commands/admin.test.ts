@@ -1,9 +1,10 @@
 /** The text of `status`, `ledger show` and `outcomes stats`. */
 import { describe, expect, it } from 'vitest';
 import { ledgerText, outcomesText, statusText } from '../../src/commands/admin.js';
+import { judgeBudget } from '../../src/facts/judge-account.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
-import { budgetStateOf } from '../../src/ledger/projection.js';
 import { ledgerState } from '../run/ledger-state.js';
+import { HALTS } from '../support/halts.js';
 import { NOON, runRecord } from '../worker/asking.js';
 import { STARTED_AT } from './results.js';
 
@@ -90,39 +91,38 @@ describe('the status text', () => {
     warnings: [],
     account: null,
     ledger: null,
-    limit: null,
+    plan: null,
     projection: null,
     budget: null,
     queue: null,
     outcomes: NO_OUTCOMES,
     runs: [],
+    storeNow: NOON,
+    gone: new Set<string>(),
+    otherHolds: new Map(),
+    pauses: [],
   } as const;
 
   it('reports paid answers on disk with their engine and how long they are kept', () => {
     const spool = { answers: 1_200, folder: '/state/spool/b', since: NOON, engine: 'b', isOwn: false };
-    const lines = statusText(
-      STATUS,
-      [spool, { ...spool, engine: 'a', isOwn: true, answers: 1 }, { ...spool, engine: null }],
-      NOON,
-    )
+    const lines = statusText(STATUS, [spool, { ...spool, engine: 'a', isOwn: true, answers: 1 }])
       .split('\n')
       .filter((line) => line.startsWith('on disk'));
     const kept = new Date(NOON + 30 * 86_400_000).toISOString().slice(0, 10);
     expect(lines).toEqual([
       `on disk     1,200 paid answers in /state/spool/b, for another engine (b): kept until ${kept}`,
       'on disk     1 paid answer in /state/spool/b: the next run or worker with this state folder stores them',
-      'on disk     1,200 paid answers in /state/spool/b, engine unknown: the next run or worker with this state folder stores them',
     ]);
   });
 
   it('escapes a line break in a file name, so that no name can pass for another run', () => {
     const run = runRecord({}, { id: 'r', label: 'host: a\nr-2  completed.csv', rows: 1, identifiers: 1 });
-    const text = statusText({ ...STATUS, runs: [run] }, [], NOON);
+    const text = statusText({ ...STATUS, runs: [run] }, []);
     expect(text.trimEnd().split('\n').at(-1)).toContain('host: a\\nr-2  completed.csv, 1 row, 1 identifier,');
   });
 
   it('shows an unused engine without an account', () => {
-    expect(statusText(STATUS, [], NOON)).toBe(
+    expect(statusText(STATUS, [])).toBe(
       [
         'engine      redis at redis://127.0.0.1:6379',
         'account     unknown: set the service and its token (or --account)',
@@ -136,7 +136,7 @@ describe('the status text', () => {
 
   it('shows the warnings of an engine with risky settings', () => {
     const risk = 'A power loss can cost up to 1 s of permits and answers.';
-    expect(statusText({ ...STATUS, warnings: [risk] }, [], NOON)).toContain(`  note      ${risk}\n`);
+    expect(statusText({ ...STATUS, warnings: [risk] }, [])).toContain(`  note      ${risk}\n`);
   });
 
   describe('the projection in the status', () => {
@@ -153,14 +153,16 @@ describe('the status text', () => {
     const line = (word: string, text: string) => text.split('\n').find((each) => each.startsWith(word));
 
     it('shows the expected usage and who spends it', () => {
-      expect(line('projected', statusText({ ...status, limit: 6_000, projection }, [], NOON))).toBe(
+      expect(
+        line('projected', statusText({ ...status, ledger: ledgerState({ quota: 6_000 }), projection }, [])),
+      ).toBe(
         'projected   5,000 requests by 2026-04-01 at the current rate (4,000 by us, 1,000 by others; 15.5 days gone, 15.5 days left)',
       );
     });
 
     it('warns when the limit would not last', () => {
       const short = { ...projection, daysGone: 10, limitReachedOn: '2026-03-28' };
-      expect(line('projected', statusText({ ...status, limit: 4_500, projection: short }, [], NOON))).toBe(
+      expect(line('projected', statusText({ ...status, projection: short }, []))).toBe(
         'projected   5,000 requests by 2026-04-01 at the current rate (4,000 by us, 1,000 by others; 10 days gone, 15.5 days left); 500 more than the limit, which is reached on 2026-03-28',
       );
     });
@@ -176,7 +178,7 @@ describe('the status text', () => {
         requestsLeft: 988,
         left: '98.8',
       };
-      expect(line('budget', statusText({ ...status, budget }, [], NOON))).toBe(
+      expect(line('budget', statusText({ ...status, budget }, []))).toBe(
         'budget      1.2 of 100 used: 12 requests beyond the quota at 0.1; 98.8 left for 988',
       );
     });
@@ -192,8 +194,8 @@ describe('the status text', () => {
       ],
     ])('shows what the budget allows beyond --quota, after %i requests', (sent, text) => {
       const ledger = ledgerState({ quota: 100_000, quotaCap: 50, overage: 3, sent });
-      const budget = budgetStateOf(ledger, { plan: 'paid', budget: '0.3', price: '0.1' });
-      expect(line('budget', statusText({ ...status, ledger, budget }, [], NOON))).toBe(`budget      ${text}`);
+      const budget = judgeBudget(ledger, { plan: 'paid', budget: '0.3', price: '0.1' });
+      expect(line('budget', statusText({ ...status, ledger, budget }, []))).toBe(`budget      ${text}`);
     });
   });
 
@@ -205,13 +207,13 @@ describe('the status text', () => {
           id: 'r-20260315-aa',
           label: 'host: customers.csv',
           status: 'stopped',
-          reason: 'not looked up: the quota is used up',
+          stop: { type: 'halted', halt: HALTS.limit },
           rows: 1_200,
           identifiers: 1_000,
           tally: { matched: 80, notFound: 15, failed: 5, stored: 3, requests: 101, billed: 100 },
         },
       ),
-      runRecord({}, { id: 'r-20260315-bb', label: 'host: new.csv', isPaused: true }),
+      runRecord({}, { id: 'r-20260315-bb', label: 'host: new.csv', paused: { by: 'ada', at: 1 } }),
     ];
     const text = statusText(
       {
@@ -222,14 +224,13 @@ describe('the status text', () => {
         runs,
       },
       [],
-      NOON,
     );
     expect(text).toContain('account     key-1\n');
     expect(text).not.toMatch(/^(projected|budget)/m);
     expect(text).toContain('queue       1,500 chunks waiting, 2 active, 3 parked\n');
     expect(text.trimEnd().split('\n').slice(-2)).toEqual([
-      'r-20260315-aa  stopped    2026-03-15 12:00:00 UTC  host: customers.csv, 1,200 rows, 1,000 identifiers, 98 answered, 5 failed, 101 requests, 100 billed: not looked up: the quota is used up',
-      'r-20260315-bb  paused     2026-03-15 12:00:00 UTC  host: new.csv, 0 answered, 0 requests, 0 billed: `brand-enrich resume r-20260315-bb` continues it',
+      'r-20260315-bb  paused     2026-03-15 12:00:00 UTC  host: new.csv, 0 answered, 0 requests, 0 billed: by ada since 1 Jan 1970, 00:00 UTC; `brand-enrich resume r-20260315-bb` continues it',
+      'r-20260315-aa  stopped    2026-03-15 12:00:00 UTC  host: customers.csv, 1,200 rows, 1,000 identifiers, 98 answered, 5 failed, 101 requests, 100 billed: the quota is used up',
     ]);
   });
 
@@ -239,14 +240,14 @@ describe('the status text', () => {
     [
       'running',
       NOON + 60_000,
-      ', 3 more may have been billed: their workers were killed: its process is gone; run the same command again to continue',
+      ', 3 more may have been billed: their workers were killed: it has no heartbeat: it was killed, or lost its engine; run the same command again to continue',
     ],
   ] as const)(
     'counts what killed workers may have sent, unless it may be in flight: %s, seen at %d',
     (status, now, lost) => {
       const tally = { matched: 9, notFound: 0, failed: 0, stored: 0, requests: 9, billed: 9 };
       const run = runRecord({}, { id: 'r', label: 'x', status, tally, spent: 12 });
-      expect(statusText({ ...STATUS, runs: [run] }, [], now)).toContain(
+      expect(statusText({ ...STATUS, runs: [run], storeNow: now }, [])).toContain(
         `9 answered, 9 requests, 9 billed${lost}\n`,
       );
     },

@@ -46,7 +46,7 @@ const DRIVERS: Readonly<Record<string, string>> = {
 
 const LINES: readonly (readonly [line: string, words: string[]])[] = [
   ['brand-enrich r', ['run', 'resume']],
-  ['brand-enrich ledger ', ['show', 'observe', 'reset']],
+  ['brand-enrich ledger ', ['show', 'observe', 'check', 'reset']],
   ['brand-enrich run --pla', ['--plan']],
   ['brand-enrich run in.csv --plan ', ['free', 'paid']],
   ['brand-enrich run --compression=o', ['on', 'off']],

@@ -17,6 +17,9 @@ export function createRecordingNotifier(): RecordingNotifier {
     notify(notice) {
       if (notice !== null) notices.push(notice);
     },
+    notifyOnce(notice) {
+      notices.push(notice);
+    },
     notifyNearLimit(_, __, run) {
       looks.push(run);
     },

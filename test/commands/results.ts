@@ -7,7 +7,7 @@ import type { EnrichRequest } from '../../src/run/enrich-request.js';
 import type { RunFacts } from '../../src/run/report/run-summary.js';
 import type { LookupsEnd } from '../../src/run/run-end.js';
 import type { Scan } from '../../src/run/scan/scan.js';
-import type { RunHalt, RunRecord, RunSettings, Tally } from '../../src/stores/run-store.js';
+import type { RunRecord, RunSettings, Tally } from '../../src/stores/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { runRecord } from '../worker/asking.js';
 
@@ -21,10 +21,10 @@ export function requestFor(settings: Partial<RunSettings> = {}): EnrichRequest {
     intake: { hasHeader: true, skipLines: 0, limit: null },
     scan: { requested: [], kind: null, waterfall: false, prefix: 'brand_' },
     output: {
-      path: null,
+      output: null,
       format: null,
       fields: null,
-      isSorted: true,
+      sort: 'quality',
       escapeFormulas: 'ours',
       errors: null,
       errorsInclude: [],
@@ -33,10 +33,10 @@ export function requestFor(settings: Partial<RunSettings> = {}): EnrichRequest {
     },
     settings: runSettings(settings),
     overagePrice: '0.1',
+    currency: null,
     pace: { rate: null, burst: 1 },
     trial: null,
     onLimit: 'stop',
-    ownDomain: null,
     maxErrors: null,
     stateFolder: '/state',
   };
@@ -58,10 +58,6 @@ export interface ResultParts {
   readonly errors?: string | null;
   readonly listed?: Partial<EnrichResult['written']['listed']>;
   readonly seconds?: number;
-}
-
-export function halted(why: RunHalt['why'], sentence: string): LookupsEnd {
-  return { type: 'halted', halt: { why, sentence } };
 }
 
 export function resultOf(parts: ResultParts = {}): EnrichResult {
@@ -101,6 +97,8 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       oldestFetchedAt: STARTED_AT,
       newestFetchedAt: STARTED_AT,
       failures: new Map(),
+      hasOutage: false,
+      unproven: { any: false, notFound: false },
       ...parts.facts,
     },
     written: {

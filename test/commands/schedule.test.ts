@@ -7,6 +7,11 @@ const HOUR_MS = 3_600_000;
 
 function text(changes: Partial<ScheduleState> = {}): string {
   const state: ScheduleState = {
+    name: 'nightly',
+    id: '1',
+    host: 'mill',
+    queue: 'schedules-mill-0123456789abcdef',
+    isMissing: false,
     schedule: {
       name: 'nightly',
       id: '1',
@@ -21,10 +26,11 @@ function text(changes: Partial<ScheduleState> = {}): string {
     },
     nextAt: NOW + HOUR_MS,
     isRunning: false,
-    isHostAway: false,
+    isHostOffline: false,
     ended: null,
     runs: [],
     passed: null,
+    paused: null,
     ...changes,
   };
   return schedulesText([state], { host: 'mill', now: NOW });
@@ -44,11 +50,21 @@ it.each([
   ['a tick that no runner took', { nextAt: NOW - HOUR_MS }, /was due 2026-01-14 12:00:00 Europe\/Berlin/],
   ['a scheduled job that is not set', { nextAt: null }, /unknown until a schedule runner/],
   ['a host that is there', {}, /host {5}mill \(this machine\)\n/],
-  ['a host that is unavailable', { isHostAway: true }, /mill \(this machine\), not running: start /],
+  ['a host that is unavailable', { isHostOffline: true }, /mill \(this machine\), not running: start /],
   ['that nothing was run', {}, /last {5}none yet/],
   ['the last result', { ended: ENDED }, /exit code 7: 3 rows, \/o\.csv/],
   ['what runs', { isRunning: true }, /now {6}running/],
   ['a skipped tick', { passed: { why: 'skipped', dueAt: NOW, at: NOW + 1 } }, /skipped {2}.*still running/],
+  [
+    'one of another machine',
+    { schedule: null, host: 'press' },
+    /runs {5}what press defines\n {2}host {5}press\n/,
+  ],
+  [
+    'one that nobody defines',
+    { schedule: null, isMissing: true },
+    /runs {5}nothing: definition missing on mill; brand-enrich schedule remove nightly removes it/,
+  ],
   [
     'a missed tick',
     { passed: { why: 'missed', dueAt: NOW, at: NOW + 1 } },

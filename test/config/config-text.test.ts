@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { configText } from '../../src/config/config-text.js';
+import { configText } from '../../src/commands/init.js';
 import { loadSettings, parseConfigFile } from '../../src/config/load-settings.js';
 
 const VALUES = { baseUrl: 'https://api.example.com', tokenFile: '/token', plan: 'paid' } as const;

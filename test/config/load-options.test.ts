@@ -101,6 +101,7 @@ describe('options', () => {
         "dashboardHost",
         "dashboardPasswordFile",
         "dashboardPort",
+        "dashboardUrl",
         "fault",
         "filesAtOnce",
         "host",

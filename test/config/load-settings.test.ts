@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { showValue } from '../../src/commands/config.js';
 import type { SettingSources } from '../../src/config/load-settings.js';
 import { loadSettings, wantsJson } from '../../src/config/load-settings.js';
 import { SETTING_ENTRIES } from '../../src/config/settings.js';
-import { showValue } from '../../src/config/show-config.js';
 import { refusal } from './refusal.js';
 
 const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };

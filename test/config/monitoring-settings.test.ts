@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { showConfig } from '../../src/commands/config.js';
 import { traceTarget } from '../../src/config/address-values.js';
 import { loadSettings } from '../../src/config/load-settings.js';
-import { showConfig } from '../../src/config/show-config.js';
 import { NeverStartError } from '../../src/core/errors.js';
 
 const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };

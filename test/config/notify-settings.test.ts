@@ -2,9 +2,9 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
+import { showConfig } from '../../src/commands/config.js';
 import { loadSettings } from '../../src/config/load-settings.js';
 import { readNotifySecret } from '../../src/config/secrets.js';
-import { showConfig } from '../../src/config/show-config.js';
 import { refusal } from './refusal.js';
 
 const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };

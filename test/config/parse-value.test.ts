@@ -6,6 +6,8 @@ import {
   engineValue,
   isLoopbackHost,
   isLoopbackUrl,
+  openEngineWarning,
+  originValue,
 } from '../../src/config/address-values.js';
 import {
   columnChoices,
@@ -223,6 +225,26 @@ const TABLES: readonly KindTable[] = [
     ],
   },
   {
+    name: 'an origin',
+    kind: originValue,
+    right: [
+      ['https://Brands.example.com/', 'https://brands.example.com'],
+      ['https://brands.example.com:443', 'https://brands.example.com'],
+      ['http://10.0.0.7:8787', 'http://10.0.0.7:8787'],
+      ['https://[fe80::1]:8443', 'https://[fe80::1]:8443'],
+    ],
+    wrong: [
+      '',
+      'brands.example.com',
+      'ftp://brands.example.com',
+      'https://user:pw@brands.example.com',
+      'https://brands.example.com/brands',
+      'https://brands.example.com/?token=1',
+      'https://brands.example.com/#x',
+      'https://brands.example.com:0',
+    ],
+  },
+  {
     name: 'an engine',
     kind: engineValue,
     right: [
@@ -250,6 +272,34 @@ describe.each(TABLES)('$name', ({ kind, right, wrong }) => {
     const parsed = kind.parse([seen]);
     expect(parsed).toBeInstanceOf(Refusal);
     expect(parsed).toMatchObject({ write: expect.stringMatching(/./) });
+  });
+});
+
+describe('an engine on another host', () => {
+  it.each([
+    ['embedded', null],
+    ['redis://127.0.0.1:6379', null],
+    ['redis://localhost', null],
+    ['redis://[::1]:6379', null],
+    ['rediss://:pw@queue.internal', null],
+    ['redis://queue.internal:6379', 'a password and TLS'],
+    ['redis://10.0.0.5', 'a password and TLS'],
+    ['redis://:pw@queue.internal', 'TLS'],
+    ['rediss://queue.internal', 'a password'],
+    ['rediss://user@queue.internal', 'a password'],
+    ['postgres://localhost/db', null],
+    ['postgres:///db?host=/var/run/postgresql', null],
+    ['postgres://%2Fvar%2Frun/db', null],
+    ['postgres://u:pw@db.internal/db', 'TLS'],
+    ['postgres://u:pw@db.internal/db?sslmode=disable', 'TLS'],
+    ['postgres://u:pw@x/db?host=db.internal', 'TLS'],
+    ['postgresql://u:pw@db.internal/db?sslmode=verify-full', null],
+    ['postgres://u:pw@db.internal/db?ssl=true', null],
+  ])('%s lacks %s', (address, lacks) => {
+    const warning = openEngineWarning(address);
+    if (lacks === null) expect(warning).toBeNull();
+    else expect(warning).toMatch(new RegExp(`another host without ${lacks}: .*; (use rediss|add sslmode)`));
+    expect(warning ?? '').not.toContain('pw@');
   });
 });
 

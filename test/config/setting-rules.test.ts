@@ -102,6 +102,10 @@ describe('the token', () => {
 });
 
 describe('the address of the service', () => {
+  it.each(['run', 'watch', 'worker', 'schedule serve', 'up'] as const)('is required by %s', (command) => {
+    expect(refused({ command, env: { BRAND_API_TOKEN: 'sesame-open' } }).code).toBe('usage-service-missing');
+  });
+
   it('must be https, loopback or explicitly allowed', () => {
     const env = { ...SERVICE, BRAND_API_URL: 'http://api.example.com' };
     expect(refused({ env }).code).toBe('usage-insecure');
@@ -195,7 +199,7 @@ describe('statements of the local service', () => {
 it('every setting is read somewhere, not only declared', () => {
   const folder = fileURLToPath(new URL('../../src/', import.meta.url));
   const text = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => /\.tsx?$/.test(name))
     .map((name) => readFileSync(folder + name, 'utf8'))
     .join('\n');
   // `settings.rate`, `rate` destructured from settings, or the flag itself where it is read
@@ -203,8 +207,8 @@ it('every setting is read somewhere, not only declared', () => {
   // like that of the config file.
   const isRead = (name: string, key: string | null) =>
     [
-      `[sS]ettings\\.${name}\\b`,
-      `\\{[^{}]*\\b${name}\\b[^{};]*\\}\\s*(?:=|:\\s*(?:Pick<)?\\w*Settings)`,
+      `(?:[sS]ettings|request\\.output)\\.${name}\\b`,
+      `\\{[^{}]*\\b${name}\\b[^{};]*\\}\\s*(?:=|:\\s*(?:Pick<)?\\w*(?:Settings|EnrichRequest))`,
       `\\bflags\\.${key ?? name}\\b`,
     ].some((pattern) => new RegExp(pattern).test(text));
   expect(SETTING_ENTRIES.filter(([name, { key }]) => !isRead(name, key)).map(([name]) => name)).toEqual([]);

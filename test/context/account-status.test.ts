@@ -12,16 +12,16 @@ const ACCOUNT = runSettings().account;
 const FREE: GivenTerms = { plan: null, overageBudget: '0', overagePrice: '0.1', quota: null };
 const PAID: GivenTerms = { ...FREE, plan: 'paid', overageBudget: '50', quota: 70 };
 
-const run = (settings: Partial<RunSettings>, status: RunStatus = 'completed', beatAt = NOW) => ({
+const run = (settings: Partial<RunSettings>, status: RunStatus = 'completed', heartbeatAt = NOW) => ({
   settings: runSettings(settings),
   status,
-  beatAt,
+  heartbeatAt,
 });
 const paidRun = { plan: 'paid', overage: 1_724, quotaCap: 900 } as const;
 
 test('uses those of live runs, of which the ledger knows the lowest', () => {
   const ledger = { now: NOW, overage: 3, quotaCap: 40 };
-  const runs = [run({ plan: 'unsaid' }), run(paidRun, 'running')];
+  const runs = [run({ plan: 'unspecified' }), run(paidRun, 'running')];
   expect(termsOf(ACCOUNT, ledger, runs, FREE)).toEqual({ plan: 'paid', overage: 3, quotaCap: 40 });
 });
 

@@ -1,4 +1,5 @@
 /** What Prometheus reads, over real HTTP. */
+import { get } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createMetrics,
@@ -25,14 +26,14 @@ const MATCHED = {
   cost: 'billed',
 } as const;
 const MISSING = {
-  meaning: { type: 'not_found', status: 404, retryLater: false, sign: 'own' },
+  meaning: { type: 'not_found', status: 404, retryLater: false, evidence: 'own' },
   cost: 'billed',
 } as const;
 const UNAVAILABLE = {
   meaning: { type: 'unavailable', reason: '503', retryAfterMs: null },
   cost: 'free',
 } as const;
-const DAMAGED = { meaning: { type: 'wasted', reason: 'no JSON' }, cost: 'doubtful' } as const;
+const DAMAGED = { meaning: { type: 'unusable', reason: 'no JSON' }, cost: 'maybe_billed' } as const;
 
 const OPTIONS = { allowNsfw: 'unset', freeStatuses: [] } as const;
 const ACME = { kind: 'domain', value: 'acme.com' } as const;
@@ -74,15 +75,13 @@ describe('gauges', () => {
     const metrics = createMetrics();
     const url = `${await served(metrics)}/metrics`;
     const pace = { ...ledgerState().pace, rate: 90 };
-    let accounts = new Map([
-      ['team', ledgerState({ quota: 100, overage: 10, sent: 20, held: 5, others: 7, pace })],
-    ]);
+    let state = ledgerState({ quota: 100, overage: 10, sent: 20, held: 5, others: 7, pace });
     const worker = {
       inFlight: 3,
       outage: null as string | null,
-      ledgerState: (account: string) => accounts.get(account) ?? null,
+      ledgerState: () => state,
     };
-    metrics.watchWorker(worker, () => [...accounts.keys(), 'never seen']);
+    metrics.watchWorker(worker, 'team');
     const first = await scrape(url);
     expect(first.value('brand_enrich_in_flight')).toBe(3);
     expect(first.value('brand_enrich_service_away')).toBe(0);
@@ -92,14 +91,13 @@ describe('gauges', () => {
 
     worker.inFlight = 0;
     worker.outage = 'status 503';
-    accounts = new Map([['other', ledgerState()]]);
+    state = ledgerState();
     const second = await scrape(url);
     expect(second.value('brand_enrich_in_flight')).toBe(0);
     expect(second.value('brand_enrich_service_away')).toBe(1);
-    expect(second.value('brand_enrich_limit_left', { account: 'team' })).toBeUndefined();
     // No quota is known, and no pace is set.
-    expect(second.value('brand_enrich_limit_left', { account: 'other' })).toBeUndefined();
-    expect(second.value('brand_enrich_pace_per_second', { account: 'other' })).toBe(Number.POSITIVE_INFINITY);
+    expect(second.value('brand_enrich_limit_left', { account: 'team' })).toBeUndefined();
+    expect(second.value('brand_enrich_pace_per_second', { account: 'team' })).toBe(Number.POSITIVE_INFINITY);
   });
 
   it('report the depth of the queue, and omit it while it is unknown', async () => {
@@ -161,11 +159,29 @@ describe('health', () => {
       text: 'stopping\n',
     });
   });
+});
 
-  it('names the flags when its port is taken', async () => {
-    const port = Number(new URL(await served(createMetrics())).port);
-    await expect(served(createMetrics(), { port })).rejects.toThrow(
-      `127.0.0.1:${port} (another program uses the port); choose another --metrics-port or --metrics-host`,
-    );
+describe('the Host header', () => {
+  /** `fetch` always sends the right one. */
+  const statusFor = (url: string, host: string) =>
+    new Promise<number | undefined>((resolve, reject) => {
+      get(`${url}/metrics`, { headers: { host }, agent: false }, (answer) => {
+        answer.resume();
+        resolve(answer.statusCode);
+      }).on('error', reject);
+    });
+
+  it.each([
+    ['127.0.0.1', 'localhost:9464', 200],
+    ['127.0.0.1', '[::1]', 200],
+    ['127.0.0.1', 'evil.example', 421],
+    ['127.0.0.1', '10.0.0.7', 421],
+    ['0.0.0.0', '10.0.0.7:9464', 200],
+    ['0.0.0.0', 'up:9464', 200],
+    ['0.0.0.0', 'up.team.svc.cluster.local:9464', 200],
+    ['0.0.0.0', 'evil.example', 421],
+  ])('on %s, %s: %i', async (host, named, status) => {
+    const url = (await served(createMetrics(), { host })).replace('0.0.0.0', '127.0.0.1');
+    expect(await statusFor(url, named)).toBe(status);
   });
 });

@@ -6,8 +6,9 @@ import { EXIT, FailFileError } from '../../src/core/errors.js';
 import { openLog, silentLog } from '../../src/core/log.js';
 import type { LookupsEnd } from '../../src/run/run-end.js';
 import type { Scan } from '../../src/run/scan/scan.js';
-import { halted, resultOf } from '../commands/results.js';
+import { resultOf } from '../commands/results.js';
 import { answering } from '../support/answering-client.js';
+import { halted } from '../support/halts.js';
 import { type Collector, startCollector } from './collector.js';
 import { readLog, temporaryLog } from './log-lines.js';
 
@@ -52,39 +53,13 @@ const UNAVAILABLE = {
 } as const;
 
 describe('a run', () => {
-  it('is one span with its result', async () => {
-    const collector = await collecting();
-    const traces = tracesTo(collector);
-    expect(await traces.traceRun('redis', false, finishes)).toBe(RESULT);
-    await traces.close();
-    expect(collector.spans).toMatchObject([
-      {
-        name: 'run',
-        parentSpanId: '',
-        hasFailed: false,
-        attributes: {
-          'brand_enrich.engine': 'redis',
-          'brand_enrich.run.id': RESULT.run.id,
-          'brand_enrich.rows': 10,
-          'brand_enrich.identifiers': 8,
-          'brand_enrich.rows.matched': 7,
-          'brand_enrich.rows.not_found': 2,
-          'brand_enrich.rows.failed': 0,
-          'brand_enrich.billed': 8,
-          'brand_enrich.exit_code': 0,
-        },
-        resource: { 'service.name': 'brand-enrich', 'process.pid': globalThis.process.pid },
-      },
-    ]);
-  });
-
   it.each<[number, LookupsEnd, boolean]>([
     [EXIT.someFailed, { type: 'finished' }, false],
-    [EXIT.limit, halted('limit', ''), false],
+    [EXIT.limit, halted('limit'), false],
     [EXIT.interrupted, { type: 'stopped' }, false],
     [EXIT.tooManyErrors, { type: 'too_many_failures' }, true],
-    [EXIT.credentials, halted('credentials', ''), true],
-    [EXIT.ioError, halted('lost', ''), true],
+    [EXIT.credentials, halted('credentials'), true],
+    [EXIT.ioError, halted('lost'), true],
   ])('with exit code %i (%j) is marked as failed: %s', async (exitCode, end, hasFailed) => {
     const collector = await collecting();
     const traces = tracesTo(collector);
@@ -119,23 +94,6 @@ describe('a run', () => {
 });
 
 describe('a chunk', () => {
-  it('joins the trace of its run, in whichever process it is processed', async () => {
-    const collector = await collecting();
-    const traces = tracesTo(collector);
-    const { contextManager } = traces.telemetry;
-    let metadata = '';
-    await traces.traceRun('redis', false, async () => {
-      metadata = contextManager.getMetadata(contextManager.active());
-      return RESULT;
-    });
-    await process(traces, metadata, async () => undefined);
-    await traces.close();
-    const [run] = collector.spansNamed('run');
-    expect(collector.spansNamed('process')).toMatchObject([
-      { traceId: run?.traceId, parentSpanId: run?.spanId },
-    ]);
-  });
-
   it('records its own outcomes only', async () => {
     const collector = await collecting();
     const traces = tracesTo(collector);

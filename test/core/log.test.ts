@@ -3,6 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
+import { FailFileError } from '../../src/core/errors.js';
 import { forwardingLog, openLog, silentLog } from '../../src/core/log.js';
 import { keepSecret } from '../../src/core/secrets.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -24,6 +25,23 @@ it('writes each line as JSON with an ISO time, at once', async () => {
   expect(first).toMatchObject({ level: 30, rows: 3, msg: 'read' });
   expect(first.time).toMatch(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/);
   expect(first).not.toHaveProperty('hostname');
+});
+
+it('an error of ours is written in words, a bug with its stack', async () => {
+  const path = join(await temporaryFolder(), 'run.log');
+  const log = logTo(path);
+  const cause = new Error('EACCES');
+  log.error({ err: new FailFileError({ code: 'disk-low', subject: '/data', todo: 'free', cause }) }, 'ended');
+  log.error({ err: new TypeError('odd') }, 'ended');
+  const [ours, bug] = readFileSync(path, 'utf8').trimEnd().split('\n');
+  expect(JSON.parse(ours ?? '').err).toEqual({
+    code: 'disk-low',
+    message: 'too little disk space is left to store paid answers: /data; free',
+  });
+  expect(JSON.parse(bug ?? '').err).toMatchObject({
+    type: 'TypeError',
+    stack: expect.stringMatching(/ at /),
+  });
 });
 
 it('a second log appends to the same file', async () => {
@@ -108,13 +126,13 @@ it('another logger gets the lines with their facts, whatever it does with them, 
     throw new Error('the disk of that logger is full');
   };
   const target = { debug: take('debug'), info: take('info'), warn: take('warn'), error: take('error') };
-  const log = forwardingLog(target, (message) => message.replace('one', 'ONE'));
+  const log = forwardingLog(target);
   keepSecret(SECRET);
   log.debug('one');
   log.warn({ code: SECRET, token: 'short' }, `said ${SECRET}`);
   log.fatal({ err: new Error('three') }, 'broken');
   expect(seen).toEqual([
-    ['debug', {}, 'ONE'],
+    ['debug', {}, 'one'],
     ['warn', { code: '***', token: '[removed]' }, 'said ***'],
     ['error', { err: expect.objectContaining({ message: 'three' }) }, 'broken'],
   ]);

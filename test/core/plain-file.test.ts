@@ -1,6 +1,6 @@
 /** Files that others may have created are read without blocking. */
 import { execFileSync, spawnSync } from 'node:child_process';
-import { mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
+import { lchown, mkdir, symlink, truncate, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeEach, expect, it } from 'vitest';
@@ -41,6 +41,14 @@ it.each([
     }
   };
   expect(read()).toBe(named);
+});
+
+it.runIf(process.getuid?.() === 0)('a link of another user is followed only where it was named', async () => {
+  await lchown(at('link'), 54_401, 54_401);
+  expect(readPlainFileSync(at('link'))).toBe('täxt');
+  expect(() => readPlainFileSync(at('link'), { isFound: true })).toThrow('it belongs to another user');
+  await lchown(at('link'), 0, 0);
+  expect(readPlainFileSync(at('link'), { isFound: true })).toBe('täxt');
 });
 
 it('reads a pipe from shell process substitution', () => {

@@ -51,8 +51,11 @@ describeOn([redisEngine()], (engine) => {
     expect(ledger.account.sent).toBe(30);
     expect(status.account).toMatchObject({ name: ledger.account.name, period: ledger.account.period });
     await printed(scene, 'error', ['cancel', 'r-nobody']);
-    await printed(scene, 'cancel', ['cancel', report.run.id]);
+    await scene.write('more.csv', domainList(5, 'more'));
+    const stopped = await printed(scene, 'report', ['run', 'more.csv', ...money]);
+    await printed(scene, 'cancel', ['cancel', stopped.run.id]);
     await printed(scene, 'ledger', ['ledger', 'observe', '--usage', '31']);
+    await printed(scene, 'ledger-check', ['ledger', 'check', 'ticker:ACME']);
     await printed(scene, 'ledger-reset', ['ledger', 'reset']);
   });
 

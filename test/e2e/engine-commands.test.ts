@@ -4,6 +4,8 @@
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import { createInboxScene, readReason } from '../jobs/inbox-scene.js';
+import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
@@ -51,6 +53,89 @@ describeOn(others, (other) => {
     const again = await scene.run(['run', 'all.csv', '--quota', '50']);
     expect(again.code, again.stderr).toBe(7);
     expect(scene.service.meter.billed).toBe(50);
+  });
+
+  test('what was paused or cancelled is so on the other engine too, and is not bought there', {
+    tags: ['long'],
+    timeout: 360_000,
+  }, async () => {
+    const scene = await createInboxScene(embedded, { latencyMs: 2_000 });
+    const { meter, options } = scene.service;
+    const there = other.env(scene.folder);
+    const config = { inbox: ['.'], settle: '200ms', concurrency: 4, metricsPort: 0, dashboardPort: 0 };
+    await scene.write('brand-enrich.config.json', JSON.stringify(config));
+    const startUp = async (env?: Record<string, string>) => {
+      const up = scene.start(['up'], env);
+      await up.untilSaid(/"msg":"up"/);
+      return up;
+    };
+    const stop = async (up: CliProcess) => {
+      up.kill('SIGTERM');
+      await up.done;
+    };
+    const succeed = async (args: readonly string[], env?: Record<string, string>) => {
+      const { code, stdout, stderr } = await scene.run(args, env);
+      expect(code, `${args.join(' ')}: ${stderr}`).toBe(0);
+      return stdout;
+    };
+    for (const name of ['typed', 'nightly', 'hourly'])
+      await scene.write(`${name}.csv`, domainList(150, name));
+    const never = ['--cron', '0 0 1 1 *', '--tz', 'UTC', '--', 'run'];
+    const up = await startUp();
+    for (const name of ['nightly', 'hourly'])
+      await succeed(['schedule', 'add', name, ...never, `${name}.csv`, '-o', `${name}.out.csv`]);
+    await succeed(['pause', 'nightly']);
+    const asked = (name: string) =>
+      scene.service.until(({ billedOf }) => [...billedOf.keys()].some((key) => key.includes(`:${name}-`)));
+    await succeed(['schedule', 'run-now', 'hourly']);
+    await asked('hourly');
+    await succeed(['cancel', 'hourly']);
+    await scene.drop('one.csv', domainList(150, 'one'));
+    await asked('one');
+    await succeed(['pause', 'one.csv']);
+    const typed = scene.start(['run', 'typed.csv', '--concurrency', '2']);
+    await asked('typed');
+    await succeed(['pause', 'typed.csv']);
+    typed.kill('SIGKILL');
+    await typed.done;
+    await scene.drop('two.csv', domainList(150, 'two'));
+    await asked('two');
+    await stop(up);
+    await succeed(['cancel', 'two.csv']);
+    options.latencyMs = 0;
+    const { billed } = meter;
+
+    await succeed(['engine', 'export', '-o', 'moved.jsonl']);
+    const imported = await succeed(['engine', 'import', 'moved.jsonl', '--json'], there);
+    expect(JSON.parse(imported)).toMatchObject({ pauses: 3, cancels: 2, isPaused: false, problems: [] });
+    const second = await startUp(there);
+    const [waiting = ''] = await scene.until('waiting', 1);
+    expect(await readReason(waiting)).toMatch(/^Paused by /);
+    const [failed = ''] = await scene.until('failed', 1);
+    expect(await readReason(failed)).toMatch(/^Cancelled by /);
+    const refused = await scene.run(['run', 'typed.csv', '--yes'], there);
+    expect(refused.code, refused.stderr).toBe(7);
+    expect(meter.billed).toBe(billed);
+
+    // What is new is not what was cancelled there.
+    const early = await scene.run(['schedule', 'run-now', 'nightly'], there);
+    expect(early.stderr).toMatch(/it is paused by/);
+    await succeed(['schedule', 'run-now', 'hourly'], there);
+    const outputs = async () => (await scene.files()).filter((name) => name.endsWith('.out.csv'));
+    await expect.poll(outputs, { timeout: 40_000 }).toEqual(['hourly.out.csv']);
+    for (const name of ['typed.csv', 'one.csv', 'nightly']) await succeed(['resume', name], there);
+    await scene.until('done', 1);
+    await succeed(['run', 'typed.csv'], there);
+    expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
+
+    // All spending, too.
+    await succeed(['pause'], there);
+    await succeed(['engine', 'export', '-o', 'back.jsonl'], there);
+    await stop(second);
+    expect(JSON.parse(await succeed(['engine', 'import', 'back.jsonl', '--json']))).toMatchObject({
+      isPaused: true,
+    });
+    expect(JSON.parse(await succeed(['status', '--json']))).toMatchObject({ account: { isPaused: true } });
   });
 
   test('status names server, sessions and size; stopping a configured server is refused', async () => {

@@ -1,6 +1,6 @@
 /** What a killed process leaves on disk: no row of the user's file, however it ended. */
 import { spawnSync } from 'node:child_process';
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { runCli } from '../support/cli.js';
@@ -52,6 +52,18 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect(await readdir(scene.path('state/runs'))).toEqual([]);
   });
 
+  test('the next run does not wait for the time-out of a first request that was killed', async () => {
+    const scene = await createScene(engine, { latencyMs: 600_000 });
+    await scene.write('list.csv', domainList(3));
+    const running = scene.start(['run', 'list.csv', '--timeout', '10m']);
+    await scene.service.until(() => scene.service.meter.inFlight === 1);
+    running.kill('SIGKILL');
+    await running.done;
+    scene.service.options.latencyMs = 0;
+    const { code, stderr } = await scene.run(['run', 'list.csv', '--timeout', '10m']);
+    expect(code, stderr).toBe(0);
+  });
+
   test('a second Ctrl-C reports how many requests were in flight', async () => {
     const scene = await createScene(engine);
     const { meter, options } = scene.service;
@@ -70,12 +82,11 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
     expect(result.stderr).toContain('quit at once: 4 requests were in flight and may have been billed');
   });
 
-  test('the next run removes the leftovers of an earlier version', async () => {
+  test('the next run removes files of a dead process that could not lose their names', async () => {
     const scene = await createScene(engine);
     const dead = spawnSync(process.execPath, ['-e', '']).pid;
-    const left = scene.path(`state/runs/${dead}-0123abcd`);
-    await mkdir(left, { recursive: true });
-    await writeFile(join(left, 'rows'), ROW);
+    await mkdir(scene.path('state/runs'), { recursive: true });
+    await writeFile(scene.path(`state/runs/rows-${dead}-0123456789ab.spool`), ROW);
     await scene.write('list.csv', domainList(3));
     const result = await scene.run(['run', 'list.csv']);
     expect(result.code, result.stderr).toBe(0);
@@ -94,4 +105,12 @@ test('the next sample run removes the state of one that was killed', async () =>
   expect(result.code, result.stderr).toBe(0);
   const names = (await readdir(folder)).filter((name) => name.startsWith('brand-enrich-sample-'));
   expect(names).toEqual([`brand-enrich-sample-${process.pid}-aB3dE6`]);
+});
+
+test('the demo prints the summary that the README shows', async () => {
+  const folder = await temporaryFolder();
+  await cp('fixtures/customers.csv', join(folder, 'customers.csv'));
+  const result = await runCli(['run', 'customers.csv', '--sample'], { cwd: folder, env: { TMPDIR: folder } });
+  const shown = /^60 rows: .*?(?=```)/ms.exec(await readFile('README.md', 'utf8'))?.[0];
+  expect(result.stderr).toContain(shown);
 });

@@ -8,7 +8,7 @@ import { join, relative } from 'node:path';
 import { setTimeout as after } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { createDice } from '../chaos/dice.js';
-import { createInboxScene } from '../daemon/inbox/inbox-scene.js';
+import { createInboxScene } from '../jobs/inbox-scene.js';
 import { type EngineUnderTest, embeddedEngine, redisEngine } from '../support/engines.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
 
@@ -54,6 +54,7 @@ async function processesOf(scene: Scene): Promise<string[]> {
 const STATE: Readonly<Record<'redis' | 'embedded', readonly string[]>> = {
   redis: ['state/runs/'],
   embedded: [
+    'state/database-in-use',
     DATA,
     'state/postgres/heartbeat',
     'state/postgres/owner',
@@ -65,7 +66,7 @@ const STATE: Readonly<Record<'redis' | 'embedded', readonly string[]>> = {
 /** What else a kill may leave for the next start. */
 const LEFT = [
   // Of a server that is being started, or is running.
-  /^state\/postgres\/(lock-[0-9a-f]{16}\.sock(\.new)?|new-[0-9a-f]{12}\/.*)$/,
+  /^state\/postgres\/(lock-[0-9a-f]{16}\.sock(\.new)?|new-[0-9a-f]{12}\/.*|new-owner-[0-9a-f]{12})$/,
   // An output that was being written.
   /^\.brand-enrich-[0-9a-f]{12}-.+-\d+-[0-9a-f]{8}\.tmp$/,
   // Answers that the engine had not taken.
@@ -183,10 +184,12 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
         sent.destroy();
         await expectLeft(scene, engine, [
           'brand-enrich.config.json',
+          'state/schedules/machine-id',
           /^(inbox|processing|waiting|failed|done)\/$/,
           /^inbox\/list-\d\.csv$/,
           /^processing\/[^/]+\/(\.heartbeat$|$)/,
-          /^(processing\/[^/]+|done|waiting)\/list-\d-[^/]+Z(-\d)?\/(list-|\.brand-enrich-|reason\.txt|$)/,
+          // The draft of a record is written anew by whoever takes the file over.
+          /^(processing\/[^/]+|done|waiting)\/list-\d-[^/]+Z(-\d)?\/(list-|\.{1,2}brand-enrich-|reason\.txt|$)/,
           /^\.uploads\/[\w-]+\/(sent\.csv)?$/,
         ]);
       }
@@ -198,11 +201,16 @@ describeOn([redisEngine(), embeddedEngine()], (engine) => {
       await untilQuiet(scene);
       const results = done.flatMap((folder) => {
         const name = /list-\d/.exec(folder)?.[0] ?? '';
-        const files = ['.csv', '.enriched.csv', '.report.html', '.report.json'];
-        return files.map((ending) => join(relative(scene.folder, folder), `${name}${ending}`));
+        const results = ['.csv', '.enriched.csv', '.report.html', '.report.json'].map(
+          (ending) => `${name}${ending}`,
+        );
+        return ['.brand-enrich-job.json', ...results].map((file) =>
+          join(relative(scene.folder, folder), file),
+        );
       });
       const folders = ['.uploads/', 'failed/', 'inbox/', 'processing/', 'waiting/', 'tmp/'];
-      const expected = ['brand-enrich.config.json', ...folders, ...results, ...state].sort();
+      const machine = 'state/schedules/machine-id';
+      const expected = ['brand-enrich.config.json', ...folders, ...results, ...state, machine].sort();
       expect(await everything(scene)).toEqual(expected);
     },
   );

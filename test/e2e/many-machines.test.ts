@@ -5,7 +5,7 @@
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type ComposeService, readCompose } from '../compose/compose-file.js';
-import { createInboxScene } from '../daemon/inbox/inbox-scene.js';
+import { createInboxScene } from '../jobs/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainList, type Scene } from '../support/scene.js';

@@ -49,6 +49,17 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     expect(billed.reduce((sum, each) => sum + each, 0)).toBe(beyond(scene));
   });
 
+  test('a quota that only a refusal shows: what was beyond --quota and within it is no overage', async () => {
+    const scene = await createScene(engine, { quota: 20, hasQuota: false, dialect: 'coded' });
+    await scene.write('list.csv', domainList(60));
+    const command = ['run', 'list.csv', '--quota', '16', '--overage-budget', '10', '--concurrency', '4'];
+    const { code, stderr } = await scene.run(command);
+    expect(code, stderr).toBe(7);
+    expect(scene.service.meter.billed).toBe(20);
+    const report = (await scene.files()).find((name) => name.endsWith('report.json')) ?? '';
+    expect(await overageIn(scene, report)).toMatchObject({ billed: 20, overage: 0, overageCost: '0' });
+  });
+
   test('a cost cap is used up fully, and a second start keeps it', async () => {
     const scene = await createScene(engine, { quota: 10, plan: 'paid', badShare: 0.5 });
     await scene.write('list.csv', domainList(300));
@@ -68,6 +79,23 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     await scene.write('list.csv', domainList(300));
     for (let start = 0; start < 3; start += 1) {
       const { code, stderr } = await scene.run(['run', 'list.csv', '--quota', '100']);
+      expect(code, stderr).toBe(7);
+      expect(scene.service.meter.billed).toBe(100);
+    }
+  });
+
+  test('a service whose clock is a month behind sells nothing beyond the limit, however often it is asked', async () => {
+    const scene = await createScene(engine, { quota: 100, plan: 'paid', dateOffsetMs: -31 * 86_400_000 });
+    await scene.write('list.csv', domainList(300));
+    for (let start = 0; start < 3; start += 1) {
+      const { code, stderr } = await scene.run([
+        'run',
+        'list.csv',
+        '--plan',
+        'paid',
+        '--overage-budget',
+        '0',
+      ]);
       expect(code, stderr).toBe(7);
       expect(scene.service.meter.billed).toBe(100);
     }

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test, vi } from 'vitest';
 import type { Document } from '../../src/core/documents.js';
 import { silentLog } from '../../src/core/log.js';
 import { openEngine } from '../../src/engine/open-engine.js';
-import { createInboxScene } from '../daemon/inbox/inbox-scene.js';
+import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
@@ -33,9 +33,9 @@ async function startRun(scene: Scene, identifiers: number, args: readonly string
     process,
     id,
     runs,
-    pause: async () => expect(await runs.setPaused(id, true)).toBe(true),
-    resume: () => runs.setPaused(id, false),
-    cancel: () => runs.cancel(id),
+    pause: async () => expect(await runs.pause(id, 'ada')).toBe('done'),
+    resume: async () => runs.resume((await runs.get(id))?.owner ?? ''),
+    cancel: () => runs.cancel(id, 'ada'),
     /** Resolves when nothing is in flight: all that was billed is in the tally. */
     quiet: () =>
       vi.waitUntil(async () => (await runs.get(id))?.tally.billed === scene.service.meter.billed, PATIENCE),
@@ -108,7 +108,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       const scene = await createScene(engine, { latencyMs: 2_000 });
       const run = await startRun(scene, 120, ['--concurrency', '8'], 9);
       await run.pause();
-      await run.process.untilSaid(/paused;/);
+      await run.process.untilSaid(/paused by ada/);
       if (how === 'cancelled') await run.cancel();
       else run.process.kill('SIGINT');
       const endedAt = performance.now();
@@ -116,6 +116,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       expect(result.code, result.stderr).toBe(code);
       expect(performance.now() - endedAt).toBeLessThan(30_000);
       await keptAll(scene);
+      if (how === 'interrupted') await run.resume();
       await completes(scene, 120);
     },
   );
@@ -125,7 +126,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
     const run = await startRun(scene, 120, ['--concurrency', '4']);
     await run.pause();
     await run.quiet();
-    await run.process.untilSaid(/paused;/);
+    await run.process.untilSaid(/paused by ada/);
     await run.cancel();
     const result = await run.process.done;
     expect(result.code, result.stderr).toBe(130);
@@ -133,14 +134,16 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
     await completes(scene, 120);
   });
 
-  test('a paused run that is killed and started again continues, and pays nothing twice', async () => {
+  test('a paused run that is killed is started again when it is resumed, and pays nothing twice', async () => {
     const scene = await createScene(engine, { latencyMs: 300 });
     const run = await startRun(scene, 120, ['--concurrency', '4']);
     await run.pause();
-    await run.process.untilSaid(/paused;/);
+    await run.process.untilSaid(/paused by ada/);
     await run.quiet();
     run.process.kill('SIGKILL');
     await run.process.done;
+    expect((await scene.run(['run', 'list.csv'])).code).toBe(7);
+    await run.resume();
     await completes(scene, 120);
   });
 
@@ -153,7 +156,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
     await worker.done;
     const lost = scene.service.meter.billed;
     const second = scene.start(['worker', '--concurrency', '4']);
-    await run.process.untilSaid(/paused;/);
+    await run.process.untilSaid(/paused by ada/);
     scene.service.options.latencyMs = 50;
     await run.resume();
     await run.pause();
@@ -169,7 +172,9 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
     await second.done;
   });
 
-  test('a file of an inbox and one of a schedule are paused, others are processed meanwhile, and both continue', async () => {
+  test('a file of an inbox and one of a schedule are paused, others are processed meanwhile, and both continue', {
+    timeout: 180_000,
+  }, async () => {
     const scene = await createInboxScene(engine, { latencyMs: 400 });
     const config = { inbox: ['.'], settle: '200ms', concurrency: 8, metricsPort: 0, dashboardPort: 0 };
     await scene.write('brand-enrich.config.json', JSON.stringify(config));
@@ -180,7 +185,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
     const add = ['schedule', 'add', name, '--cron', '0 0 1 1 *', '--tz', 'UTC'];
     expect((await scene.run([...add, '--', 'run', 'nightly.csv', '-o', 'out.csv'])).code).toBe(0);
     const { runs } = await openTheEngine(scene);
-    await scene.drop('one.csv', domainList(120));
+    await scene.drop('one.csv', domainList(400));
     await scene.run(['schedule', 'run-now', name]);
     await scene.service.until((meter) => {
       const asked = [...meter.billedOf.keys()].join();
@@ -190,30 +195,29 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       return status === 'running' && /(one|nightly)\.csv$/.test(label);
     });
     expect(paused).toHaveLength(2);
-    for (const { id } of paused) await runs.setPaused(id, true);
+    for (const { id } of paused) await runs.pause(id, 'ada');
     const billedOf = async () => {
       const all = await Promise.all(paused.map(({ id }) => runs.get(id)));
       return all.reduce((sum, run) => sum + (run?.tally.billed ?? 0), 0);
     };
     await vi.waitUntil(async () => (await billedOf()) === scene.service.meter.billed, PATIENCE);
+    scene.service.options.latencyMs = 50;
     const before = scene.service.meter.billed;
     await scene.drop('two.csv', domainList(60, 'other'));
     await scene.until('done', 1);
     expect(scene.service.meter.billed).toBe(before + 60);
-    for (const { id } of paused) await runs.setPaused(id, false);
+    for (const { owner } of paused) await runs.resume(owner);
     await scene.until('done', 2);
     await expect
       .poll(async () => (await readRows(scene.path('out.csv')).catch(() => [])).length, PATIENCE)
       .toBe(120);
-    for (const { id } of paused)
-      expect((await runs.get(id))?.tally).toMatchObject({ stored: 0, failed: 0, billed: 120 });
-    expect(scene.service.meter.billed).toBe(300);
+    expect(scene.service.meter.billed).toBe(580);
     expect(scene.service.meter.mostBilledOnce()).toBe(1);
     up.kill('SIGTERM');
     expect((await up.done).code).toBe(0);
   });
 
-  test('`up` is stopped at once while a file of its inbox is paused, and its next start pays for the rest alone', async () => {
+  test('`up` is stopped at once while a file of its inbox is paused; after the resume it pays for the rest alone', async () => {
     const scene = await createInboxScene(engine, { latencyMs: 400 });
     const config = { inbox: ['.'], settle: '200ms', concurrency: 4, metricsPort: 0, dashboardPort: 0 };
     await scene.write('brand-enrich.config.json', JSON.stringify(config));
@@ -223,12 +227,14 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
     await scene.drop('one.csv', domainList(120));
     await scene.service.until((meter) => meter.billed >= 8);
     const id = (await runs.list(1))[0]?.id ?? '';
-    await runs.setPaused(id, true);
+    await runs.pause(id, 'ada');
     up.kill('SIGTERM');
     expect((await up.done).code).toBe(0);
     expect(scene.service.meter.billed).toBeLessThan(60);
     scene.service.options.latencyMs = 0;
     const second = scene.start(['up']);
+    await scene.until('waiting', 1);
+    await runs.resume((await runs.get(id))?.owner ?? '');
     await scene.until('done', 1);
     expect(scene.service.meter.billed).toBe(120);
     expect(scene.service.meter.mostBilledOnce()).toBe(1);

@@ -59,9 +59,8 @@ describeOn([embeddedEngine()], (engine) => {
     await scene.write('list.csv', domainList(3));
     const state = scene.path('state');
     await mkdir(state, { mode: 0o711 });
-    // The data of an earlier release.
-    await mkdir(`${state}/embedded`);
-    await writeFile(`${state}/embedded/database-complete`, '');
+    await mkdir(`${state}/postgres/data`, { recursive: true });
+    await writeFile(`${state}/postgres/data/damaged`, '');
     const refused = await scene.run(['plan', 'list.csv', '--state', state]);
     expect(refused).toMatchObject({ code: 5 });
     expect(refused.stderr).toContain('--start-empty');
@@ -69,6 +68,6 @@ describeOn([embeddedEngine()], (engine) => {
     expect(stdout).toContain('stored answers      none: a run would set the data aside and start empty');
     expect(stdout).toContain('requests needed     3\n');
     expect(code).toBe(0);
-    expect(await readdir(`${state}/embedded`)).toEqual(['database-complete']);
+    expect(await readdir(`${state}/postgres/data`)).toEqual(['damaged']);
   });
 });

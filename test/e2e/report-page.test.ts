@@ -2,7 +2,7 @@
  * The report page as a user gets it: after partial and complete runs, named in the summary, without
  * secrets.
  */
-import { mkdir, readFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, stat } from 'node:fs/promises';
 import { expect, test } from 'vitest';
 import { isKnown } from '../support/brand-profile.js';
 import { quickEngine } from '../support/engines.js';
@@ -69,7 +69,7 @@ test('a run names the rows without a brand and no folder of this machine, from s
   const first = await scene.run([...args, '--quota', '4']);
   expect(first.code, first.stderr).toBe(7);
   const partial = await readFile(scene.path('in/r.html'), 'utf8');
-  expect(partial).toContain('Stopped: --quota 4 is used up; 4 identifiers are left; a higher --quota');
+  expect(partial).toContain('Stopped: --quota 4 is used up; 4 identifiers are left: a higher --quota');
   const second = await scene.run(args);
   expect(second.code, second.stderr).toBe(0);
 
@@ -99,4 +99,13 @@ test('a run names the rows without a brand and no folder of this machine, from s
     expect(text).not.toContain(scene.path(''));
     expect(text).not.toContain(scene.token);
   }
+});
+
+test('the report of the customers that come with the package stays under 40 kB without logos', async () => {
+  const scene = await createScene(await quickEngine());
+  await cp('fixtures/customers.csv', scene.path('customers.csv'));
+  const { code, stderr } = await scene.run(['run', 'customers.csv']);
+  expect(code, stderr).toBe(0);
+  const { size } = await stat(scene.path('customers.report.html'));
+  expect(size).toBeLessThan(40_000);
 });

@@ -6,7 +6,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import type { Document } from '../../src/core/documents.js';
-import { createInboxScene, type InboxScene } from '../daemon/inbox/inbox-scene.js';
+import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainList } from '../support/scene.js';
@@ -50,8 +50,10 @@ test('a dropped file is paused, resumed and downloaded on its page, and each ide
   expect((await page('/')).text).toContain(`<a href="${path}"><bdi>Kunden März.csv</bdi></a>`);
 
   expect((await ask(`${path}/pause`, {})).status).toBe(303);
+  // The run ends, and its file waits without a place; a resume begins another run of it.
+  await scene.until('waiting', 1);
   const paused = (await page(path)).text;
-  expect(paused).toContain('It is paused');
+  expect(paused).toContain('Paused by job since ');
   expect(paused).toContain(`action="${path}/resume"`);
   const billed = scene.service.meter.billed;
   const question = await (await ask(`${path}/resume`, {})).text();
@@ -61,10 +63,13 @@ test('a dropped file is paused, resumed and downloaded on its page, and each ide
   expect((await ask(`${path}/resume`, confirmed)).headers.get('location')).toBe(path);
 
   const [done = ''] = await scene.until('done', 1);
-  await expect.poll(async () => (await page(path)).text, { timeout: 10_000 }).toContain('Enriched rows</a>');
-  const ended = (await page(path)).text;
+  const [latest] = await runs();
+  const newer = `/runs/${latest?.id}`;
+  expect(newer).not.toBe(path);
+  await expect.poll(async () => (await page(newer)).text).toContain('Enriched rows</a>');
+  const ended = (await page(newer)).text;
   expect(ended).toContain('All of its 60 identifiers are done.');
-  expect(ended).not.toContain(`action="${path}/`);
+  expect(ended).not.toContain(`action="${newer}/`);
   const links = [...ended.matchAll(/<a href="(\/inboxes\/[^"]+)"/g)].map(([, link]) => link ?? '');
   expect(links.map((link) => decodeURIComponent(link.split('/').at(-1) ?? ''))).toEqual([
     'Kunden März.report.html',
@@ -77,6 +82,8 @@ test('a dropped file is paused, resumed and downloaded on its page, and each ide
     const bytes = Buffer.from(await (await ask(link)).arrayBuffer());
     expect(bytes.equals(await readFile(join(done, name))), name).toBe(true);
   }
+  // Its first start leads to the files as well.
+  expect((await page(path)).text).toContain('Enriched rows</a>');
   expect((await page('/runs/r-20260101-00000000')).status).toBe(404);
   expect(scene.service.meter.billed).toBe(60);
   expect(scene.service.meter.mostBilledOnce()).toBe(1);
@@ -92,7 +99,7 @@ test('a cancelled file fails, and is tried again at the cost of what was not ans
   expect(await (await ask(`/runs/${run?.id}/cancel`, {})).text()).toContain('Cancel list.csv?');
   expect((await ask(`/runs/${run?.id}/cancel`, confirmed)).status).toBe(303);
   await scene.until('failed', 1);
-  await expect.poll(async () => (await page('/')).text).toContain('The run was cancelled.');
+  await expect.poll(async () => (await page('/')).text).toContain('Cancelled by job on ');
   expect((await page(`/runs/${run?.id}`)).text).toContain('Cancelled');
 
   const [, folder = ''] = /name="folder" value="([^"]+)"/.exec((await page('/')).text) ?? [];

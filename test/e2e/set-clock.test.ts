@@ -123,5 +123,19 @@ for (const server of servers) {
       expect(meter.billed).toBeLessThanOrEqual(300 + 8);
       expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
     });
+
+    test('a machine that is 40 days ahead of the engine purges nothing that is young', {
+      tags: ['long'],
+    }, async () => {
+      const { scene, env, clock } = await createSet(server, 'of the run');
+      const { meter } = scene.service;
+      await scene.write('list.csv', domainList(20));
+      expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
+      clock.set(40 * DAY);
+      const purged = await scene.run(['outcomes', 'purge', '--older-than', '30d', '--json'], env);
+      expect(JSON.parse(purged.stdout)).toMatchObject({ forgotten: 0 });
+      expect((await scene.run(['run', 'list.csv'])).code).toBe(0);
+      expect(meter.billed).toBe(20);
+    });
   });
 }

@@ -55,7 +55,9 @@ describeOn([redisEngine(), inLongTests(postgresEngine())], (engine) => {
     const still = billed('brand');
     expect(await listed()).toMatchObject({ status: 'held', isPaused: true, requests: { billed: still } });
     expect(billed('brand')).toBe(still);
-    expect(one.said).toContain(`paused; \`brand-enrich resume ${id}\` continues it`);
+    expect(one.said).toMatch(
+      new RegExp(`paused by .* since .*; it waits until \`brand-enrich resume ${id}\` continues it`),
+    );
     expect((await scene.run(['resume', id])).code).toBe(0);
     expect(await one.done).toMatchObject({ code: 0 });
     expect(await scene.run(['pause', id])).toMatchObject({ code: 2 });

@@ -7,7 +7,7 @@ import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Collector, type SpanSeen, startCollector } from '../context/collector.js';
-import { createInboxScene, stopWatcher } from '../daemon/inbox/inbox-scene.js';
+import { createInboxScene, stopWatcher } from '../jobs/inbox-scene.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';

@@ -2,8 +2,11 @@ import { describe, expect, test } from 'vitest';
 import {
   accountLine,
   answerLine,
+  cancelLine,
   endLine,
   headerLine,
+  pauseAllLine,
+  pauseLine,
   readHeader,
   readLine,
 } from '../../src/engine/export-lines.js';
@@ -61,13 +64,19 @@ describe('an answer survives a round trip byte for byte', () => {
   }
 });
 
-test('not-found answers, accounts, end and header survive a round trip', () => {
+test('not-found answers, accounts, orders, end and header survive a round trip', () => {
   const missing = { ...answer(null), freshUntil: 1_760_000_120_000, billed: false };
   expect(readLine(Buffer.from(answerLine(missing)))).toEqual({ type: 'answer', outcome: missing });
   const spending = { period: '2026-11-01', sent: 30, others: 2, quota: null };
   expect(readLine(Buffer.from(accountLine('team "ü"', spending)))).toEqual({
     ...{ type: 'account', account: 'team "ü"', spending },
   });
+  const order = { by: 'ada@büro', at: 1_760_000_000_123 };
+  const pause = { ...order, owner: 'j-7', label: 'büro: odd\nname.csv', run: null };
+  expect(readLine(Buffer.from(pauseLine(pause)))).toEqual({ type: 'pause', pause });
+  const cancel = { ...order, job: 'j-7' };
+  expect(readLine(Buffer.from(cancelLine(cancel)))).toEqual({ type: 'cancel', cancel });
+  expect(readLine(Buffer.from(pauseAllLine()))).toEqual({ type: 'pause_all' });
   expect(readLine(Buffer.from(endLine(7)))).toEqual({ type: 'end', answers: 7 });
   const header = { engine: 'redis', exportedAt: 1_760_000_000_123 };
   expect(readHeader(Buffer.from(headerLine(header)))).toEqual(header);
@@ -78,6 +87,8 @@ test.each([
   [answerLine(answer(null)).replace('"not_found"', '"matched"'), /do not match/],
   [answerLine(answer(null)).replace('"billed":true', '"billed":1'), /billed/],
   [answerLine(answer(null)).replace(/"fetchedAt":"[^"]+"/, '"fetchedAt":"soon"'), /date/],
+  [pauseLine({ owner: 'j-7', label: 'a: b', run: null, by: 'ada', at: -1 }), /date/],
+  [cancelLine({ job: 'j-7', by: 'ada', at: -1 }), /date/],
   [answerLine(answer(null)).replace('domain:', 'domain:\\u0000'), /key/],
   ['{"type":"account","account":"a","period":"2026-13-77","sent":1,"others":0,"quota":null}', /period/],
   ['{"type":"account","account":"a","period":null,"sent":-1,"others":0,"quota":null}', /count/],

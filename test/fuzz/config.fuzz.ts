@@ -1,12 +1,13 @@
 /** Config files and environments: a named error, or settings that can be used; never a secret. */
 import fc from 'fast-check';
 import { expect } from 'vitest';
-import { configText } from '../../src/config/config-text.js';
+import { showConfig, shownSettings } from '../../src/commands/config.js';
+import { configText } from '../../src/commands/init.js';
 import { findSettings, parseConfigFile, wantsJson } from '../../src/config/load-settings.js';
 import { COMMANDS_WITH_SETTINGS } from '../../src/config/setting.js';
 import { SETTING_ENTRIES } from '../../src/config/settings.js';
-import { showConfig, shownSettings } from '../../src/config/show-config.js';
 import { NeverStartError, throwProblems } from '../../src/core/errors.js';
+import { sayPhrase } from '../../src/core/phrase.js';
 import { fuzz } from './fuzz.js';
 import { mutate, mutations } from './mutations.js';
 
@@ -149,14 +150,17 @@ fuzz('a config file is usable or refused by key, and no secret is shown', source
     expect(typeof wantsJson({ argv: [], env, file, settings: null })).toBe('boolean');
     for (const [name] of SETTING_ENTRIES) expectUsable(name, loaded.settings[name]);
     said.push(showConfig(loaded, file), JSON.stringify(shownSettings(loaded)));
-    for (const { subject, what, todo } of problems) {
+    for (const problem of problems) {
+      const [subject, what, todo] = [problem.subject, problem.what, problem.todo].map((text) =>
+        sayPhrase(text, 'flags'),
+      );
       for (const part of [subject, what]) expect(part).not.toBe('');
-      said.push(subject, what, todo);
+      said.push(`${subject} ${what} ${todo}`);
     }
     // Every key that nobody knows is named.
     const unknown = Object.keys(file.values).filter((key) => !KEYS.includes(key) && key !== 'schedules');
     for (const key of unknown)
-      expect(problems.some(({ subject }) => subject.startsWith(`${key} in `))).toBe(true);
+      expect(problems.some(({ subject }) => sayPhrase(subject, 'flags').startsWith(`${key} in `))).toBe(true);
     throwProblems(problems);
   } catch (error) {
     if (!(error instanceof NeverStartError)) throw error;

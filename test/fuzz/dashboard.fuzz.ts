@@ -50,7 +50,12 @@ beforeAll(async () => {
   port = Number(/"url":"http:[^"]+:(\d+)\/","msg":"serving the dashboard"/.exec(up.said)?.[1]);
   const body = new URLSearchParams({ user: 'Ada', password: PASSWORD });
   const url = `http://127.0.0.1:${port}`;
-  const entered = await fetch(`${url}/sign-in`, { method: 'POST', body, redirect: 'manual' });
+  const entered = await fetch(`${url}/sign-in`, {
+    method: 'POST',
+    headers: { origin: new URL(url).origin },
+    body,
+    redirect: 'manual',
+  });
   cookie = entered.headers.getSetCookie()[0]?.split(';')[0] ?? '';
   const page = await (await fetch(url, { headers: { cookie } })).text();
   formToken = /name="form-token" content="([^"]+)"/.exec(page)?.[1] ?? '';

@@ -16,8 +16,8 @@ import { BrandEnrichError } from '../../src/core/errors.js';
 import { parseIdentifierText } from '../../src/core/identifier.js';
 import { withReleasers } from '../../src/core/lifecycle.js';
 import { isJson, isTyped, type Row, TABLE_FORMATS, type TableShape } from '../../src/core/table.js';
+import { type IntakeOptions, openInput } from '../../src/formats/open-input.js';
 import type { Input } from '../../src/intake/input.js';
-import { type IntakeOptions, openInput } from '../../src/intake/open-input.js';
 import { columnsFor } from '../../src/run/output/columns.js';
 import { namesOfRun } from '../../src/run/output/output-names.js';
 import { createRenderer } from '../../src/run/output/render.js';
@@ -284,10 +284,9 @@ fuzz(
       },
     } as const;
     const output = {
-      path: target,
+      output: target,
       format,
       fields: null,
-      isSorted,
       escapeFormulas: 'ours',
       errors: null,
       errorsInclude: ['not_found'],

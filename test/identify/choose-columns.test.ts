@@ -407,7 +407,7 @@ describe('--kind without --column', () => {
     const error = refusal(CUSTOMERS, { kind: 'isin' });
     expect(error.message).toContain('no column clearly holds identifiers of kind isin');
     expect(error.todo).toBe(
-      'omit --kind isin to detect the kind from the values, or name the column with --column NAME:isin',
+      'omit --kind to detect the kind from the values, or name the column with --column NAME:isin',
     );
   });
 });

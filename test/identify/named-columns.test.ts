@@ -1,6 +1,7 @@
 /** Columns that the user names, and columns that an earlier run added. */
 import { describe, expect, it } from 'vitest';
-import { columnFlag, columnLabel } from '../../src/identify/find-column.js';
+import { sayPhrase } from '../../src/core/phrase.js';
+import { columnLabel, columnSetting } from '../../src/identify/find-column.js';
 import { CUSTOMERS, choose, chosen, refusal } from './choose-from-table.js';
 
 describe('--column', () => {
@@ -166,7 +167,7 @@ describe('a --column', () => {
     [['position:2', 'name'], 0, '--column position:1:domain'],
     [['price', 'price:domain'], 0, '--column position:1:domain'],
   ] as const)('for %j is quoted so that a shell and the program understand it', (columns, column, flag) => {
-    expect(columnFlag(columns, column, 'domain')).toBe(flag);
+    expect(sayPhrase([columnSetting(columns, column, 'domain')], 'flags')).toBe(flag);
   });
 
   it('shows a column by its position when its name is blank or not unique', () => {

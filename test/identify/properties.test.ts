@@ -56,6 +56,64 @@ describe('any cell of any kind', () => {
   });
 });
 
+describe('a cell of kind auto', () => {
+  /** Of the ways of writing things that are no identifiers: words, numbers, and what parts them. */
+  const word = fc.constantFrom(
+    ...'Acme acme ACME Müller Söhne & GmbH Inc. AG 12 0049 30 +49 1.5 №'.split(' '),
+  );
+  const freeText = fc
+    .tuple(fc.array(word, { minLength: 2, maxLength: 5 }), fc.constantFrom(' ', ' - ', ', ', ' / '))
+    .map(([words, between]) => words.join(between));
+  const number = fc.string({ unit: fc.constantFrom(...'0123456789+-()/., '), maxLength: 20 });
+  const lowerCase = fc.stringMatching(/^[a-z0-9-]{1,11}$/);
+  it.each([
+    ['of several words', freeText],
+    ['of digits, as telephone numbers, amounts and dates', number],
+    ['of one word in lower case', lowerCase],
+  ])('%s costs nothing', (_, texts) => {
+    fc.assert(
+      fc.property(texts, (text) => {
+        expect(identifyCell(text, 'auto').type).not.toBe('identifier');
+      }),
+      { numRuns: 2000 },
+    );
+  });
+
+  /** A second reading of the rule: a symbol, or a host whose suffix may be an exchange's. */
+  const isOpen = (value: string) =>
+    (/^[A-Z0-9]{1,6}$/.test(value) && /[A-Z]/.test(value)) ||
+    (/^[A-Z0-9]{1,6}-[A-Z]$/.test(value) && /[A-Z].*-/.test(value)) ||
+    /^[A-Z0-9]{1,6}\.[A-Z]{1,2}$/.test(value) ||
+    (/\.[a-z]{1,2}$/i.test(value) && identifyCell(value, 'domain').type === 'identifier');
+  const nearSymbol = fc.stringMatching(/^\$?[A-Za-z0-9]{0,7}[.-]{0,2}[A-Za-z0-9]{0,3}$/);
+  it('that stays of kind auto is a symbol in capitals or a host with a short suffix', () => {
+    fc.assert(
+      fc.property(fc.oneof(cell, nearSymbol), (text) => {
+        const found = identifyCell(text, 'auto');
+        if (found.type !== 'identifier' || found.identifier.kind !== 'auto') return;
+        expect([found.identifier.value, isOpen(found.identifier.value)]).toEqual([
+          found.identifier.value,
+          true,
+        ]);
+      }),
+      { numRuns: 5000 },
+    );
+  });
+
+  const symbol = fc.stringMatching(/^([A-Z0-9]{0,5}[A-Z]([.][A-Z]{1,2}|-[A-Z])?|\d{1,6}[.][A-Z]{1,2})$/);
+  it('that is a symbol in capitals is looked up as it is written', () => {
+    fc.assert(
+      fc.property(symbol, (text) => {
+        const found = identifyCell(text, 'auto');
+        // `NA`, `NULL` and the like say "nothing" here.
+        if (found.type === 'skipped') return;
+        expect(found).toEqual({ type: 'identifier', identifier: { kind: 'auto', value: text } });
+      }),
+      { numRuns: 2000 },
+    );
+  });
+});
+
 describe('the local part of an e-mail address', () => {
   const locals = (...parts: string[]) =>
     fc.array(fc.constantFrom(...parts), { maxLength: 8 }).map((chosen) => `zqlocal${chosen.join('')}`);

@@ -3,8 +3,8 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ElementSplitter } from '../../src/intake/element-splitter.js';
+import { createFolder, type Folder, readContent } from '../formats/reading.js';
 import { workbookOf, zipOf } from '../support/workbooks.js';
-import { createFolder, type Folder, readContent } from './reading.js';
 
 let folder: Folder;
 beforeAll(async () => {

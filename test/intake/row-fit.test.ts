@@ -193,7 +193,13 @@ describe('any one wrong delimiter', () => {
     return quoted;
   }
 
-  it('shifts no cell into another column, loses no byte, and keeps the number of rows', () => {
+  it.each([600])(
+    'shifts no cell into another column, loses no byte, and keeps the number of rows, %i times',
+    check,
+  );
+  it.each([3_000])('the same, %i times', { tags: ['long'] }, check);
+
+  function check(numRuns: number): void {
     let misfits = 0;
     fc.assert(
       fc.property(
@@ -248,8 +254,8 @@ describe('any one wrong delimiter', () => {
           }
         },
       ),
-      { numRuns: 3_000 },
+      { numRuns },
     );
-    expect(misfits).toBeGreaterThan(1_000);
-  });
+    expect(misfits).toBeGreaterThan(numRuns / 3);
+  }
 });

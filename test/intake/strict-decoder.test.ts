@@ -10,7 +10,7 @@ function decode(encoding: string, bytes: Buffer, size = bytes.length || 1): stri
   return text + decoder.write(Buffer.alloc(0), true);
 }
 
-function fault(encoding: string, bytes: Buffer, size?: number): EncodingFault {
+function faultOf(encoding: string, bytes: Buffer, size?: number): EncodingFault {
   try {
     decode(encoding, bytes, size);
   } catch (error) {
@@ -56,17 +56,39 @@ describe('strict decoding', () => {
     ['an undefined byte', 'windows-1252', Buffer.from('ab\x81', 'latin1'), 2, '81'],
   ])('stops at %s and reports the position', (_, encoding, bytes, offset, seen) => {
     for (const size of [1, 2, 3, 100]) {
-      const found = fault(encoding, bytes, size);
+      const found = faultOf(encoding, bytes, size);
       expect(found.offset).toBe(offset);
       expect(found.seen).toBe(seen);
     }
   });
 
+  it.each([
+    ['shift_jis', '会社名,トヨタ自動車', '\x82\x20日本'],
+    ['shift_jis', '会社名 トヨタ', '\xfd\xfd'],
+    ['gbk', '公司名称,中国', '\xff'],
+    ['gb18030', '公司\u{20087}\u{20089}', '\xff'],
+    ['big5', '公司名稱,台灣', '\xff\x20'],
+    ['euc-jp', '会社名,トヨタ', '\xff\xff'],
+    ['windows-1252', 'Zürich,é', '\x81'],
+    ['utf-32le', '漢字', '\xff\xff\xff\xff'],
+  ])('names the same byte of %s wherever a read ends', (encoding, text, fault) => {
+    const before = iconv.encode(text, encoding, { addBOM: false });
+    const bytes = Buffer.concat([before, Buffer.from(fault, 'latin1'), iconv.encode(text, encoding)]);
+    for (let size = 1; size <= bytes.length; size += 1) {
+      const { offset, seen } = faultOf(encoding, bytes, size);
+      expect([size, offset, seen]).toEqual([
+        size,
+        before.length,
+        bytes.toString('hex', before.length, before.length + 1),
+      ]);
+    }
+  });
+
   it('returns the text before the fault, so that lines can be counted', () => {
-    expect(fault('utf-8', Buffer.from('é\n\nb\xfc', 'latin1')).textBefore).toBe('');
-    expect(fault('utf-8', Buffer.concat([Buffer.from('é\n\nb'), Buffer.of(0xfc, 10)])).textBefore).toBe(
+    expect(faultOf('utf-8', Buffer.from('é\n\nb\xfc', 'latin1')).textBefore).toBe('');
+    expect(faultOf('utf-8', Buffer.concat([Buffer.from('é\n\nb'), Buffer.of(0xfc, 10)])).textBefore).toBe(
       'é\n\nb',
     );
-    expect(fault('windows-1252', Buffer.from('a\né\x8d', 'latin1')).textBefore).toBe('a\né');
+    expect(faultOf('windows-1252', Buffer.from('a\né\x8d', 'latin1')).textBefore).toBe('a\né');
   });
 });

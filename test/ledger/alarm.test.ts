@@ -1,6 +1,6 @@
 /** An alarm fires once, at the earliest of the times it was set to. */
 import { describe, expect, test } from 'vitest';
-import { createAlarm } from '../../src/ledger/alarm.js';
+import { createAlarm } from '../../src/ledger/timing.js';
 import { createHandClock } from '../model/hand-clock.js';
 
 function createRinging() {

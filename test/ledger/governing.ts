@@ -16,15 +16,15 @@ const ACCOUNT = 'account';
 export const TIMEOUT_MS = 40_000;
 
 /** A useful answer without usage headers. */
-export const HEARD: Observation = { reading: null, heard: true };
-export const UNHEARD: Observation = { reading: null, heard: false };
+export const CONFIRMED: Observation = { reading: null, isConfirmed: true };
+export const UNCONFIRMED: Observation = { reading: null, isConfirmed: false };
 
 export function headers(
   quota: number | null,
   usage: number | null,
   period: string | null = null,
 ): Observation {
-  return { reading: { quota, usage, period }, heard: true };
+  return { reading: { quota, usage, period }, isConfirmed: true };
 }
 
 /** A permit request and its result, `waiting` until there is one. */

@@ -4,7 +4,7 @@
  */
 import { describe, expect, test } from 'vitest';
 import type { Stage } from './governing.js';
-import { createStage, HEARD, UNHEARD } from './governing.js';
+import { CONFIRMED, createStage, UNCONFIRMED } from './governing.js';
 
 /** A stage whose account has a pace and at least one useful answer. */
 function createPacedStage(rate: number | null, burst = 1, governors = 1): Promise<Stage> {
@@ -18,7 +18,7 @@ describe('growth', () => {
     for (let half = 0; half < seconds * 2; half += 1) {
       const [asker] = stage.askMany(1, { run: { maxRate } });
       await stage.clock.advance(485);
-      if (asker?.permit) stage.governor.settle(asker.permit, 'billed', HEARD);
+      if (asker?.permit) stage.governor.settle(asker.permit, 'billed', CONFIRMED);
       await stage.settleDown();
     }
   }
@@ -35,8 +35,8 @@ describe('growth', () => {
     const { clock, governor, askMany } = stage;
     const askers = askMany(100);
     await clock.rest();
-    for (const { permit } of askers.slice(1)) governor.settle(permit, 'billed', HEARD);
-    governor.refuse(askers[0]?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNHEARD);
+    for (const { permit } of askers.slice(1)) governor.settle(permit, 'billed', CONFIRMED);
+    governor.refuse(askers[0]?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
     await stage.settleDown();
     expect(rateOf(stage)).toBeCloseTo(89.1);
     await clock.advance(2_000);
@@ -64,13 +64,13 @@ describe('growth', () => {
     const { clock, governor, askMany, settleDown } = stage;
     const [first, second, third] = askMany(3);
     await clock.rest();
-    governor.refuse(first?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNHEARD);
+    governor.refuse(first?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
     await settleDown();
     const lowered = rateOf(stage);
     await clock.advance(900);
-    governor.refuse(second?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNHEARD);
+    governor.refuse(second?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
     await clock.advance(600);
-    governor.settle(third?.permit ?? '', 'billed', HEARD);
+    governor.settle(third?.permit ?? '', 'billed', CONFIRMED);
     await settleDown();
     expect(rateOf(stage)).toBe(lowered);
   });
@@ -100,7 +100,7 @@ describe('a refusal before anything was answered', () => {
     let under: ReturnType<Stage['askMany']> = [];
     for (let step = 0; step < seconds * 100 && answered < 2_000; step += 1) {
       const done = under.filter(({ permit }) => permit !== '');
-      for (const { permit } of done) stage.governor.settle(permit, 'billed', HEARD);
+      for (const { permit } of done) stage.governor.settle(permit, 'billed', CONFIRMED);
       answered += done.length;
       under = under.filter(({ permit }) => permit === '');
       under.push(...stage.askMany(64 - under.length));
@@ -113,7 +113,7 @@ describe('a refusal before anything was answered', () => {
     const stage = await createPacedStage(null);
     const first = stage.ask('first');
     await stage.clock.rest();
-    stage.governor.refuse(first.permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+    stage.governor.refuse(first.permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
     await stage.settleDown();
     expect(await workHard(stage, 6)).toBeGreaterThanOrEqual(2_000);
   });
@@ -123,7 +123,7 @@ describe('a refusal before anything was answered', () => {
     for (let seconds = 0; seconds < 3; seconds += 1) {
       const asker = stage.ask(`early-${seconds}`);
       await stage.clock.advance(1_050);
-      stage.governor.refuse(asker.permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+      stage.governor.refuse(asker.permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
       await stage.settleDown();
     }
     expect(await workHard(stage, 8)).toBeGreaterThanOrEqual(2_000);
@@ -133,7 +133,7 @@ describe('a refusal before anything was answered', () => {
     const stage = await createPacedStage(null);
     const first = stage.ask('first');
     await stage.clock.rest();
-    stage.governor.refuse(first.permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+    stage.governor.refuse(first.permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
     await stage.settleDown();
     expect(rateOf(stage)).toBe(10);
     expect(await workHard(stage, 3)).toBeLessThan(60);

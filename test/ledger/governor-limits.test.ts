@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SettledAs } from '../../src/ledger/ledger.js';
 import type { Asker, Stage } from './governing.js';
-import { createStage, HEARD, headers, outcomes, UNHEARD } from './governing.js';
+import { CONFIRMED, createStage, headers, outcomes, UNCONFIRMED } from './governing.js';
 
 describe('the limit', () => {
   test('requests beyond what is left wait while the last permits are in flight', async () => {
@@ -16,12 +16,12 @@ describe('the limit', () => {
     const { clock, governor, askMany } = await createStage({ quota: 4 });
     const askers = askMany(6);
     await clock.rest();
-    for (const { permit } of askers.slice(0, 4)) governor.settle(permit, 'billed', HEARD);
+    for (const { permit } of askers.slice(0, 4)) governor.settle(permit, 'billed', CONFIRMED);
     await clock.advance(200);
     expect(outcomes(askers)).toEqual({ granted: 4, exhausted: 2 });
     expect(askers[5]?.grant).toEqual({
       type: 'exhausted',
-      why: 'the quota is used up',
+      limit: { name: 'account', overage: 0 },
     });
   });
 
@@ -29,7 +29,7 @@ describe('the limit', () => {
     const { clock, governor, askMany } = await createStage({ quota: 4 });
     const askers = askMany(6);
     await clock.rest();
-    for (const { permit } of askers.slice(0, 4)) governor.settle(permit, 'free', UNHEARD);
+    for (const { permit } of askers.slice(0, 4)) governor.settle(permit, 'free', UNCONFIRMED);
     await clock.advance(200);
     expect(outcomes(askers)).toEqual({ granted: 6 });
   });
@@ -70,7 +70,7 @@ describe('the limit', () => {
     await stage.clock.rest();
     expect(last.grant).toEqual({
       type: 'exhausted',
-      why: '--max-requests 2 is reached by this run and earlier starts of it',
+      limit: { name: 'maxRequests', maxRequests: 2 },
     });
   });
 });
@@ -80,15 +80,15 @@ describe('a refusal for quota', () => {
     const { clock, governor, askMany } = await createStage({ quota: 100 });
     const askers = askMany(3);
     await clock.rest();
-    governor.settle(askers[1]?.permit ?? '', 'billed', HEARD);
-    governor.settle(askers[2]?.permit ?? '', 'billed', HEARD);
-    governor.refuse(askers[0]?.permit ?? '', { isQuota: true, retryAfterMs: null }, UNHEARD);
+    governor.settle(askers[1]?.permit ?? '', 'billed', CONFIRMED);
+    governor.settle(askers[2]?.permit ?? '', 'billed', CONFIRMED);
+    governor.refuse(askers[0]?.permit ?? '', { isQuota: true, retryAfterMs: null }, UNCONFIRMED);
     const later = askMany(2);
     await clock.advance(1_000);
     expect(later.map(({ grant }) => grant)).toEqual(
       [0, 1].map(() => ({
         type: 'exhausted',
-        why: 'the service refuses further requests: its quota is reached',
+        limit: { name: 'service' },
       })),
     );
   });
@@ -97,7 +97,7 @@ describe('a refusal for quota', () => {
     const { clock, governor, ask, askMany } = await createStage({ quota: 100 });
     const refused = ask('refused');
     await clock.rest();
-    governor.refuse(refused.permit, { isQuota: true, retryAfterMs: null }, UNHEARD);
+    governor.refuse(refused.permit, { isQuota: true, retryAfterMs: null }, UNCONFIRMED);
     await clock.advance(60_015);
     const askers = askMany(3);
     await clock.rest();
@@ -111,11 +111,11 @@ describe('a refusal for quota', () => {
     const { clock, governor, ask, askMany } = await createStage({ quota: 100 });
     const refused = ask('refused');
     await clock.rest();
-    governor.refuse(refused.permit, { isQuota: true, retryAfterMs: null }, UNHEARD);
+    governor.refuse(refused.permit, { isQuota: true, retryAfterMs: null }, UNCONFIRMED);
     await clock.advance(60_015);
     const askers = askMany(3);
     await clock.rest();
-    governor.refuse(askers[0]?.permit ?? '', { isQuota: true, retryAfterMs: null }, UNHEARD);
+    governor.refuse(askers[0]?.permit ?? '', { isQuota: true, retryAfterMs: null }, UNCONFIRMED);
     await clock.advance(200);
     expect(outcomes(askers)).toEqual({ granted: 1, exhausted: 2 });
     const soon = ask('soon');
@@ -161,7 +161,7 @@ describe('several governors on one ledger', () => {
         stage.governors[by]?.settle(
           asker.permit,
           as,
-          as === 'free' ? UNHEARD : headers(stage.account().quota, usage),
+          as === 'free' ? UNCONFIRMED : headers(stage.account().quota, usage),
         );
       }
       alive -= 1;
@@ -199,7 +199,7 @@ describe('several governors on one ledger', () => {
   test('possibly billed requests are counted, so that the limit holds', async () => {
     const stage = await createStage({ governors: 3, quota: 40 });
     const { billed, sent } = await workUntilExhausted(stage, 4, (serial) =>
-      serial % 4 === 0 ? 'doubtful' : 'billed',
+      serial % 4 === 0 ? 'maybe_billed' : 'billed',
     );
     expect([billed, sent]).toEqual([30, 40]);
   });
@@ -224,7 +224,7 @@ async function exhaust({
       expect(asker?.result).toBe('exhausted');
       return billed;
     }
-    governor.settle(asker.permit, 'billed', HEARD);
+    governor.settle(asker.permit, 'billed', CONFIRMED);
     await clock.advance(15);
   }
 }

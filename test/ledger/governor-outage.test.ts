@@ -1,6 +1,6 @@
 /** The governor while the ledger is unreachable, and while the process ends. */
 import { describe, expect, test } from 'vitest';
-import { createStage, HEARD, headers, outcomes, UNHEARD } from './governing.js';
+import { CONFIRMED, createStage, headers, outcomes, UNCONFIRMED } from './governing.js';
 
 describe('an unreachable ledger', () => {
   test('blocks all requests until it answers', async () => {
@@ -50,7 +50,7 @@ describe('an unreachable ledger', () => {
     const [first] = askMany(1);
     await clock.rest();
     ledger.setReach('deaf');
-    governor.settle(first?.permit ?? '', 'billed', HEARD);
+    governor.settle(first?.permit ?? '', 'billed', CONFIRMED);
     const askers = askMany(4);
     await clock.advance(2_000);
     ledger.setReach('good');
@@ -76,7 +76,7 @@ describe('an unreachable ledger', () => {
     const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
     const before = askMany(3);
     await clock.rest();
-    for (const { permit } of before) governor.settle(permit, 'billed', HEARD);
+    for (const { permit } of before) governor.settle(permit, 'billed', CONFIRMED);
     await clock.advance(15);
     await ledger.reset('account');
     const askers = askMany(2);
@@ -129,7 +129,7 @@ describe('closing', () => {
   test('rejects a request that waits for its slot, and returns its permit', async () => {
     const { clock, ledger, governor, account, askMany } = await createStage({ quota: 100 });
     await ledger.open('account', { rate: 10, burst: 1 });
-    governor.note(HEARD);
+    governor.note(CONFIRMED);
     await clock.advance(15);
     const askers = askMany(4);
     await clock.rest();
@@ -156,7 +156,7 @@ describe('closing', () => {
     const [asker] = askMany(1);
     await clock.rest();
     ledger.setReach('out');
-    governor.settle(asker?.permit ?? '', 'billed', HEARD);
+    governor.settle(asker?.permit ?? '', 'billed', CONFIRMED);
     await clock.advance(10_000);
     const before = ledger.requests.length;
     await governor.close(5_000);
@@ -184,7 +184,7 @@ describe('closing', () => {
     const [asker] = askMany(1);
     await clock.rest();
     await governor.close(5_000);
-    governor.settle(asker?.permit ?? '', 'free', UNHEARD);
+    governor.settle(asker?.permit ?? '', 'free', UNCONFIRMED);
     await clock.rest();
     expect([account().sent, account().held]).toEqual([0, 0]);
   });

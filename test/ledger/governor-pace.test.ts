@@ -1,7 +1,7 @@
 /** The governor and the shared pace: slots and refusals for throughput. */
 import { describe, expect, test } from 'vitest';
 import type { Stage } from './governing.js';
-import { createStage, HEARD, outcomes, UNHEARD } from './governing.js';
+import { CONFIRMED, createStage, outcomes, UNCONFIRMED } from './governing.js';
 
 /** A stage whose account has a pace and at least one useful answer. */
 function createPacedStage(rate: number | null, burst = 1, governors = 1): Promise<Stage> {
@@ -104,7 +104,7 @@ describe('refusals', () => {
     const askers = askMany(20);
     await clock.rest();
     for (const { permit } of askers) {
-      governor.refuse(permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+      governor.refuse(permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
       await clock.advance(20);
     }
     expect(rateOf(stage)).toBe(45);
@@ -116,7 +116,7 @@ describe('refusals', () => {
     const askers = [0, 1].flatMap((by) => stage.askMany(4, { by }).map((asker) => ({ asker, by })));
     await clock.rest();
     for (const { asker, by } of askers)
-      governors[by]?.refuse(asker.permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+      governors[by]?.refuse(asker.permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
     await clock.advance(15);
     expect(rateOf(stage)).toBe(45);
   });
@@ -126,9 +126,9 @@ describe('refusals', () => {
     const { clock, governor, askMany } = stage;
     const [first, second] = askMany(2);
     await clock.rest();
-    governor.refuse(first?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNHEARD);
+    governor.refuse(first?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
     await clock.advance(15 + ECHO_MS);
-    governor.refuse(second?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNHEARD);
+    governor.refuse(second?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
     await clock.advance(15);
     expect(rateOf(stage)).toBeCloseTo(20.25);
   });
@@ -138,9 +138,9 @@ describe('refusals', () => {
     const { clock, governor, askMany } = stage;
     const askers = askMany(64);
     await clock.rest();
-    for (const { permit } of askers.slice(0, 50)) governor.settle(permit, 'billed', HEARD);
+    for (const { permit } of askers.slice(0, 50)) governor.settle(permit, 'billed', CONFIRMED);
     for (const { permit } of askers.slice(50))
-      governor.refuse(permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+      governor.refuse(permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
     await clock.advance(15);
     expect(rateOf(stage)).toBe(45);
   });
@@ -149,7 +149,7 @@ describe('refusals', () => {
     const { clock, governor, account, ask } = await createPacedStage(100);
     const asker = ask('key');
     await clock.rest();
-    governor.refuse(asker.permit, { isQuota: false, retryAfterMs: null }, UNHEARD);
+    governor.refuse(asker.permit, { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
     await clock.advance(15);
     expect([account().sent, account().held, account().closedAt]).toEqual([0, 0, null]);
   });
@@ -161,7 +161,7 @@ describe('refusals', () => {
     const { clock, governors, askMany } = await createPacedStage(100, 1, 2);
     const [refused] = askMany(1, { by: 0 });
     await clock.rest();
-    governors[0]?.refuse(refused?.permit ?? '', { isQuota: false, retryAfterMs }, UNHEARD);
+    governors[0]?.refuse(refused?.permit ?? '', { isQuota: false, retryAfterMs }, UNCONFIRMED);
     await clock.advance(15);
     const askers = [...askMany(1, { by: 0 }), ...askMany(1, { by: 1 })];
     await clock.advance(silentMs - 16);
@@ -175,10 +175,10 @@ describe('refusals', () => {
     const { clock, governor, askMany, ask } = stage;
     const [first, second] = askMany(2);
     await clock.rest();
-    governor.refuse(first?.permit ?? '', { isQuota: false, retryAfterMs: 1_000 }, UNHEARD);
+    governor.refuse(first?.permit ?? '', { isQuota: false, retryAfterMs: 1_000 }, UNCONFIRMED);
     await clock.advance(15);
     const lowered = rateOf(stage);
-    governor.refuse(second?.permit ?? '', { isQuota: false, retryAfterMs: 9_000 }, UNHEARD);
+    governor.refuse(second?.permit ?? '', { isQuota: false, retryAfterMs: 9_000 }, UNCONFIRMED);
     await clock.advance(15);
     const third = ask('third');
     await clock.advance(8_900);

@@ -1,6 +1,6 @@
 /** The governor's rules: batching, waiting, giving up and settling. */
 import { describe, expect, test } from 'vitest';
-import { createStage, HEARD, headers, outcomes, TIMEOUT_MS, UNHEARD } from './governing.js';
+import { CONFIRMED, createStage, headers, outcomes, TIMEOUT_MS, UNCONFIRMED } from './governing.js';
 
 describe('asking', () => {
   test('batches all requests of one moment in one exchange', async () => {
@@ -72,10 +72,10 @@ describe('asking', () => {
     const askers = askMany(3);
     await clock.advance(1_000);
     expect(outcomes(askers)).toEqual({ granted: 1, waiting: 2 });
-    governor.settle(askers[0]?.permit ?? '', 'free', UNHEARD);
+    governor.settle(askers[0]?.permit ?? '', 'free', UNCONFIRMED);
     await clock.advance(1_000);
     expect(outcomes(askers)).toEqual({ granted: 2, waiting: 1 });
-    governor.settle(askers[1]?.permit ?? '', 'billed', HEARD);
+    governor.settle(askers[1]?.permit ?? '', 'billed', CONFIRMED);
     await clock.advance(1_000);
     expect(outcomes(askers)).toEqual({ granted: 3 });
   });
@@ -92,12 +92,12 @@ describe('asking', () => {
     const { clock, governor, settleDown, ask } = await createStage({ quota: 100 });
     for (let time = 0; time < 2; time += 1) {
       const { permit } = await granted(ask('key'), clock);
-      governor.settle(permit, 'doubtful', UNHEARD);
+      governor.settle(permit, 'maybe_billed', UNCONFIRMED);
       await settleDown();
     }
     const third = ask('key');
     await clock.rest();
-    expect(third.result).toBe('spent');
+    expect(third.result).toBe('attempts_exhausted');
   });
 
   test.each([
@@ -149,7 +149,7 @@ describe('a clock that is set', () => {
     await settleDown();
     expect([first.result, second.result]).toEqual(['granted', 'waiting']);
     clock.set(setMs);
-    governors[0]?.settle(first.permit, 'free', UNHEARD);
+    governors[0]?.settle(first.permit, 'free', UNCONFIRMED);
     await clock.advance(200);
     expect(second.result).toBe('granted');
   });
@@ -194,7 +194,7 @@ describe('settling', () => {
     const askers = askMany(3);
     await clock.rest();
     const before = ledger.requests.length;
-    for (const { permit } of askers) governor.settle(permit, 'billed', HEARD);
+    for (const { permit } of askers) governor.settle(permit, 'billed', CONFIRMED);
     await clock.advance(14);
     expect(ledger.requests.length).toBe(before);
     await clock.advance(1);
@@ -205,7 +205,7 @@ describe('settling', () => {
   test('sends settlements with the next permit request', async () => {
     const { clock, ledger, governor, ask } = await createStage({ quota: 100 });
     const { permit } = await granted(ask('one'), clock);
-    governor.settle(permit, 'billed', HEARD);
+    governor.settle(permit, 'billed', CONFIRMED);
     ask('two');
     await clock.rest();
     expect(ledger.requests.at(-1)).toMatchObject({
@@ -252,7 +252,7 @@ describe('settling', () => {
     const [other] = askMany(1, { by: 1 });
     await clock.rest();
     expect(other?.result).toBe('waiting');
-    governors[0]?.settle(mine?.permit ?? '', 'free', UNHEARD);
+    governors[0]?.settle(mine?.permit ?? '', 'free', UNCONFIRMED);
     await settleDown();
     await clock.advance(100);
     expect(other?.result).toBe('granted');
@@ -263,7 +263,7 @@ describe('settling', () => {
     const { permit } = await granted(ask('one'), clock);
     const second = ask('two');
     await clock.rest();
-    governor.settle(permit, 'free', UNHEARD);
+    governor.settle(permit, 'free', UNCONFIRMED);
     await clock.advance(15);
     expect(second.result).toBe('granted');
     expect(ledger.requests.at(-1)).toMatchObject({ settle: [{ permit }], take: [{ key: 'two' }] });
@@ -278,3 +278,48 @@ async function granted(
   expect(asker.result).toBe('granted');
   return { permit: asker.permit };
 }
+
+describe('a look', () => {
+  const own = { own: 'service own.example', key: null, quotaCap: null };
+  const signal = new AbortController().signal;
+  const lookOf = async ({ clock, governor }: Awaited<ReturnType<typeof createStage>>, usage: number) => {
+    const taken = governor.takeLook(own, signal);
+    await clock.rest();
+    const permit = await taken;
+    if (permit !== null) governor.settle(permit, 'billed', headers(100, usage));
+    await clock.advance(20);
+    return permit;
+  };
+
+  test('counts until two quiet readings prove it free, and then its rows wait for each other at the limit', async () => {
+    const stage = await createStage({ quota: 100 });
+    const { clock, governor, account, ledger } = stage;
+    for (let time = 0; time < 3; time += 1) {
+      expect(await lookOf(stage, 0)).not.toBeNull();
+      if (time < 2) expect(account().sent).toBe(time + 1);
+      await clock.advance(120_000);
+    }
+    expect(account()).toMatchObject({ sent: 0, lookProven: true });
+    governor.note(headers(0, 0));
+    await clock.advance(20);
+    const run = { id: 'run', period: 'month', maxRate: null } as const;
+    const grants = ['one', 'two'].map((key) => governor.take(run, key, signal, own.own));
+    await clock.rest();
+    const first = await grants[0];
+    expect(first).toMatchObject({ type: 'granted', isFree: true });
+    expect(ledger.requests.at(-1)?.take).toHaveLength(2);
+    if (first?.type === 'granted') governor.settle(first.permit, 'billed', CONFIRMED);
+    await clock.advance(120);
+    expect(await grants[1]).toMatchObject({ type: 'granted', isFree: true });
+    expect(account()).toMatchObject({ sent: 0, free: 1 });
+  });
+
+  test('is given none at the limit without proof, nor after the governor has closed', async () => {
+    const stage = await createStage({ quota: 0 });
+    expect(await lookOf(stage, 0)).toBeNull();
+    const closing = stage.governor.close(1_000);
+    await stage.clock.advance(1_000);
+    await closing;
+    expect(await stage.governor.takeLook(own, signal)).toBeNull();
+  });
+});

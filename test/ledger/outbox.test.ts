@@ -16,9 +16,9 @@ describe('one exchange with the ledger', () => {
     ] as const;
     for (const [permit, usage, period] of answers) {
       outbox.settle(permit, 'billed', period);
-      outbox.note({ reading: reading(usage, period), heard: true });
+      outbox.note({ reading: reading(usage, period), isConfirmed: true });
     }
-    outbox.settle('undated', 'doubtful', null);
+    outbox.settle('undated', 'maybe_billed', null);
     const first = outbox.collect();
     expect(first.settle.map(({ permit }) => permit)).toEqual(['a', 'c', 'undated']);
     expect(first.reading).toEqual(reading(40, NOVEMBER));
@@ -31,8 +31,8 @@ describe('one exchange with the ledger', () => {
 
   test('carries the reading with a date where another has none', () => {
     const outbox = new Outbox();
-    outbox.note({ reading: reading(9, null), heard: true });
-    outbox.note({ reading: reading(7, NOVEMBER), heard: true });
+    outbox.note({ reading: reading(9, null), isConfirmed: true });
+    outbox.note({ reading: reading(7, NOVEMBER), isConfirmed: true });
     expect(outbox.collect().reading).toEqual(reading(7, NOVEMBER));
     expect(outbox.isEmpty).toBe(true);
   });
@@ -40,7 +40,7 @@ describe('one exchange with the ledger', () => {
   test('settles answers of a later period at once where none of them had a usage header', () => {
     const outbox = new Outbox();
     outbox.settle('a', 'billed', NOVEMBER);
-    outbox.note({ reading: reading(40, NOVEMBER), heard: true });
+    outbox.note({ reading: reading(40, NOVEMBER), isConfirmed: true });
     outbox.settle('b', 'billed', DECEMBER);
     expect(outbox.collect().settle).toHaveLength(2);
     expect(outbox.isEmpty).toBe(true);

@@ -53,14 +53,17 @@ describe('the next period', () => {
 });
 
 describe('whether the period may be over', () => {
-  test.each<[string | null, PeriodSetting, string, boolean]>([
+  test.each<[string | null, PeriodSetting, string, boolean, number?]>([
     ['2030-01-01', 'month', '2030-01-31T23:59:59', false],
     ['2030-01-01', 'month', '2030-02-01T00:14:59', false],
     ['2030-01-01', 'month', '2030-02-01T00:15:00', true],
     ['2030-01-15', 15, '2030-02-15T00:15:00', true],
+    // A service whose clock is a day behind is still in the old period for a day.
+    ['2030-01-01', 'month', '2030-02-01T23:00:00', false, 86_400_000],
+    ['2030-01-01', 'month', '2030-02-02T00:15:00', true, 86_400_000],
     ['none', 'none', '2040-01-01T00:00:00', false],
     [null, 'month', '2040-01-01T00:00:00', false],
-  ])('%s, %s, at %s: %s', (period, setting, moment, turned) => {
-    expect(mayHaveTurned(period, setting, at(moment))).toBe(turned);
+  ])('%s, %s, at %s: %s', (period, setting, moment, turned, behindMs = 0) => {
+    expect(mayHaveTurned({ period, now: at(moment), behindMs }, setting)).toBe(turned);
   });
 });

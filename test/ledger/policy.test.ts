@@ -1,14 +1,22 @@
 /** The policy of permits: numbers in, verdict with its reason out. */
 import { describe, expect, test } from 'vitest';
 import type { LedgerState, RunSpending } from '../../src/ledger/ledger.js';
-import { isNearLimit, isQuotaRefusal, judgeDenial, limitOf, roomOf } from '../../src/ledger/policy.js';
+import type { ReachedLimit } from '../../src/ledger/policy.js';
+import {
+  isQuotaRefusal,
+  judgeDenial,
+  limitOf,
+  ownDomainWarning,
+  roomOf,
+  seesRaisedQuota,
+} from '../../src/ledger/policy.js';
 import { ledgerState, runSpending } from '../run/ledger-state.js';
 
 const NOW = Date.UTC(2030, 0, 15, 12);
 function stateOf(some: Partial<LedgerState> = {}, run: Partial<RunSpending> = {}): LedgerState {
   return ledgerState({
     now: NOW,
-    heardAt: NOW,
+    confirmedAt: NOW,
     period: '2030-01-01',
     quota: 100,
     usage: 0,
@@ -32,32 +40,27 @@ describe('the limit', () => {
     expect(limitOf({ quota, quotaCap, overage })).toBe(limit);
   });
 
-  test.each<[Partial<LedgerState>, number | null, boolean]>([
-    [{}, 100, false],
-    [{ sent: 50, held: 20, others: 9 }, 21, false],
-    [{ sent: 50, held: 20, others: 10 }, 20, true],
-    [{ sent: 100 }, 0, true],
-    [{ sent: 90, others: 90 }, 0, true],
-    [{ quota: null }, null, false],
-    [{ quota: 0 }, 0, false],
-  ])('%j leaves %s', (some, room, isNear) => {
-    expect([roomOf(stateOf(some)), isNearLimit(stateOf(some))]).toEqual([room, isNear]);
+  test.each<[Partial<LedgerState>, number | null]>([
+    [{}, 100],
+    [{ sent: 50, held: 20, others: 9 }, 21],
+    [{ sent: 90, others: 90 }, 0],
+    [{ quota: null }, null],
+    [{ quota: 0 }, 0],
+  ])('%j leaves %s', (some, room) => {
+    expect(roomOf(stateOf(some))).toBe(room);
   });
 });
 
 describe('a denied permit', () => {
   const revoked = (why: 'dead' | 'cancelled' | 'halted') => ({ type: 'revoked', why });
-  const wait = (why: string, retryInMs: number) => ({ type: 'wait', why, retryInMs });
-  const exhausted = (why: string) => ({ type: 'exhausted', why });
-  const PAUSED = wait('spending is paused; `brand-enrich resume` allows it again', 1_000);
+  const wait = (retryInMs: number) => ({ type: 'wait', retryInMs });
+  const exhausted = (limit: ReachedLimit) => ({ type: 'exhausted', limit });
+  const PAUSED = wait(1_000);
   const PAUSED_ALONE = {
     type: 'paused',
-    why: 'the run is paused; `brand-enrich resume RUN` continues it',
     retryInMs: 1_000,
   };
-  const RESTS = 'the ledger went back in time; waiting for the usage header';
-  const CLOSED = 'the service refuses further requests: its quota is reached';
-  const LAST = wait('all remaining permits are in use', 100);
+  const LAST = wait(100);
 
   test.each<[string, LedgerState, object]>([
     ['nobody knows the run', stateOf({ run: null }), revoked('dead')],
@@ -73,81 +76,73 @@ describe('a denied permit', () => {
     ['the run is paused', stateOf({}, { status: 'paused' }), PAUSED_ALONE],
     ['the run and all spending are paused', stateOf({ isPaused: true }, { status: 'paused' }), PAUSED_ALONE],
     ['paused goes before used up', stateOf({ isPaused: true, sent: 100 }), PAUSED],
-    ['rests for long', stateOf({ restsUntil: NOW + 60_000 }), wait(RESTS, 5_000)],
-    ['rests for another moment', stateOf({ restsUntil: NOW + 300 }), wait(RESTS, 300)],
+    ['rests for long', stateOf({ restsUntil: NOW + 60_000 }), wait(5_000)],
+    ['rests for another moment', stateOf({ restsUntil: NOW + 300 }), wait(300)],
     ['has rested', stateOf({ restsUntil: NOW, sent: 99, held: 1 }), LAST],
+    ['a new period begins', stateOf({ isDraining: true, held: 2 }), wait(200)],
+    ['closed', stateOf({ closedAt: NOW, sent: 90, others: 10 }), exhausted({ name: 'service' })],
     [
-      'a new period begins',
-      stateOf({ isDraining: true, held: 2 }),
-      wait('a new billing period has begun; waiting for requests in flight', 200),
+      'closed, quota unknown',
+      stateOf({ closedAt: NOW, quota: null, sent: 9 }),
+      exhausted({ name: 'service' }),
     ],
-    ['closed', stateOf({ closedAt: NOW, sent: 90, others: 10 }), exhausted(`${CLOSED}`)],
-    ['closed, quota unknown', stateOf({ closedAt: NOW, quota: null, sent: 9 }), exhausted(`${CLOSED}`)],
-    ['closed, with others in flight', stateOf({ closedAt: NOW, held: 3 }), exhausted(`${CLOSED}`)],
-    [
-      'closed, while a probe is in flight',
-      stateOf({ closedAt: NOW, probes: 1 }),
-      wait('one request checks whether the quota was raised', 200),
-    ],
+    ['closed, with others in flight', stateOf({ closedAt: NOW, held: 3 }), exhausted({ name: 'service' })],
+    ['closed, while a probe is in flight', stateOf({ closedAt: NOW, probes: 1 }), wait(200)],
     ['full, the last permits are in flight', stateOf({ sent: 60, held: 40 }), LAST],
     ['full, while a probe is in flight', stateOf({ sent: 100, probes: 1 }), LAST],
-    ['used up', stateOf({ sent: 100 }), exhausted('the quota is used up')],
-    ['used up by others', stateOf({ sent: 40, others: 60 }), exhausted('the quota is used up')],
+    ['used up', stateOf({ sent: 100 }), exhausted({ name: 'account', overage: 0 })],
+    ['used up by others', stateOf({ sent: 40, others: 60 }), exhausted({ name: 'account', overage: 0 })],
+    ['used up with overage', stateOf({ sent: 103, overage: 3 }), exhausted({ name: 'account', overage: 3 })],
     [
-      'used up with overage',
-      stateOf({ sent: 103, overage: 3 }),
-      exhausted('the quota and the overage budget are used up'),
+      '--quota used up',
+      stateOf({ sent: 60, quotaCap: 60 }),
+      exhausted({ name: 'quota', quota: 60, overage: 0 }),
     ],
-    ['--quota used up', stateOf({ sent: 60, quotaCap: 60 }), exhausted('--quota 60 is used up')],
     [
       '--quota used up without a header',
       stateOf({ sent: 60, quotaCap: 60, quota: null }),
-      exhausted('--quota 60 is used up'),
+      exhausted({ name: 'quota', quota: 60, overage: 0 }),
     ],
     [
       '--quota and overage used up',
       stateOf({ sent: 63, quotaCap: 60, overage: 3 }),
-      exhausted('--quota 60 and the 3 requests beyond it that the overage budget allows are used up'),
+      exhausted({ name: 'quota', quota: 60, overage: 3 }),
     ],
     [
       '--quota above the header has no effect',
       stateOf({ sent: 100, quotaCap: 200 }),
-      exhausted('the quota is used up'),
+      exhausted({ name: 'account', overage: 0 }),
     ],
     [
       'the cap of the run',
       stateOf({ sent: 5 }, { requests: 5, maxRequests: 5 }),
-      exhausted('--max-requests 5 is reached by this run and earlier starts of it'),
+      exhausted({ name: 'maxRequests', maxRequests: 5 }),
     ],
     [
       'the cap of the run, with some in flight',
       stateOf({ sent: 4, held: 1 }, { requests: 5, maxRequests: 5 }),
-      wait('--max-requests 5 is reached; waiting for requests in flight', 100),
+      wait(100),
     ],
     [
       'the cap on money',
       stateOf({ sent: 102, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
-      exhausted('--max-cost is reached by this run and earlier starts of it'),
+      exhausted({ name: 'maxCost' }),
     ],
     [
       'no money at all, in the quota',
       stateOf({ sent: 50, overage: 10 }, { maxOverageRequests: 0 }),
-      wait('pace', 50),
+      wait(50),
     ],
     [
       'a pause that the service asked for',
       stateOf({ pace: { ...stateOf().pace, floorMs: 9_000 } }),
-      wait('the service asked for a pause', 1_000),
+      wait(1_000),
     ],
-    [
-      'the end of that pause',
-      stateOf({ pace: { ...stateOf().pace, floorMs: 150 } }),
-      wait('the service asked for a pause', 150),
-    ],
-    ['pace', stateOf({ pace: { ...stateOf().pace, rate: 10 } }), wait('pace', 100)],
-    ['a fast pace', stateOf({ pace: { ...stateOf().pace, rate: 1_000 } }), wait('pace', 20)],
-    ['a slow pace', stateOf({ pace: { ...stateOf().pace, rate: 0.2 } }), wait('pace', 1_000)],
-    ['the first request is alone', stateOf({ heardAt: 0, held: 1 }), wait('pace', 50)],
+    ['the end of that pause', stateOf({ pace: { ...stateOf().pace, floorMs: 150 } }), wait(150)],
+    ['pace', stateOf({ pace: { ...stateOf().pace, rate: 10 } }), wait(100)],
+    ['a fast pace', stateOf({ pace: { ...stateOf().pace, rate: 1_000 } }), wait(20)],
+    ['a slow pace', stateOf({ pace: { ...stateOf().pace, rate: 0.2 } }), wait(1_000)],
+    ['the first request is alone', stateOf({ confirmedAt: 0, held: 1 }), wait(50)],
   ])('because %s', (_why, state, verdict) => {
     expect(judgeDenial(state)).toEqual(verdict);
   });
@@ -158,17 +153,20 @@ describe('a used-up account whose billing period is over by the clock', () => {
     judgeDenial(stateOf({ period: '2029-12-01', sent: 100, ...some }), { period: 'month', hasAskedForTurn });
 
   test('waits until a minute after the last answer, then one request probes, then it is exhausted', () => {
-    const soon =
-      'the quota is used up; the billing period has ended; in 40 s one request checks for the next one';
-    expect(over({ heardAt: NOW - 20_000 }, false)).toEqual({ type: 'wait', why: soon, retryInMs: 5_000 });
-    expect(over({ heardAt: NOW - 20_000 })).toEqual({ type: 'wait', why: soon, retryInMs: 5_000 });
-    expect(over({ heardAt: NOW - 60_000 }, false)).toMatchObject({ type: 'wait', retryInMs: 0 });
-    const asked = { heardAt: NOW - 20_000, nextProbeAt: NOW + 40_000 };
-    expect(over(asked)).toEqual({ type: 'exhausted', why: 'the quota is used up' });
+    expect(over({ confirmedAt: NOW - 20_000 }, false)).toEqual({ type: 'wait', retryInMs: 5_000 });
+    expect(over({ confirmedAt: NOW - 20_000 })).toEqual({ type: 'wait', retryInMs: 5_000 });
+    expect(over({ confirmedAt: NOW - 60_000 }, false)).toMatchObject({ type: 'wait', retryInMs: 0 });
+    const asked = { confirmedAt: NOW - 20_000, nextProbeAt: NOW + 40_000 };
+    expect(over(asked)).toEqual({ type: 'exhausted', limit: { name: 'account', overage: 0 } });
+  });
+
+  test('is exhausted while the service, whose clock is behind, is still in that period', () => {
+    const verdict = over({ confirmedAt: NOW - 90_000, behindMs: 31 * 86_400_000 }, false);
+    expect(verdict).toEqual({ type: 'exhausted', limit: { name: 'account', overage: 0 } });
   });
 
   test('is probed at once where the service refused for quota', () => {
-    expect(over({ closedAt: NOW - 90_000, heardAt: NOW - 20_000 }, false)).toMatchObject({
+    expect(over({ closedAt: NOW - 90_000, confirmedAt: NOW - 20_000 }, false)).toMatchObject({
       type: 'wait',
       retryInMs: 0,
     });
@@ -200,5 +198,29 @@ describe('the kind of a 429', () => {
     ['what is in flight is not yet spent', [null, reading(100, 90), stateOf({ sent: 90, held: 10 })], false],
   ])('%s', (_what, asked, isQuota) => {
     expect(isQuotaRefusal(...asked)).toBe(isQuota);
+  });
+});
+
+describe('the own domain', () => {
+  const settings = { service: 'https://api.example', ownDomain: 'own.example' };
+  const known = { of: 'https://api.example own.example', isProven: false, booked: 2, rises: 1 };
+  test.each<[string, Partial<LedgerState['own']>, boolean]>([
+    ['after a rise that nothing else explains', {}, true],
+    ['once it is proven free', { isProven: true }, false],
+    ['before anything was measured', { rises: 0 }, false],
+    ['after a rise of another domain', { of: 'https://api.example other.example' }, false],
+    ['after a rise at another service', { of: 'https://other.example own.example' }, false],
+  ])('is warned of %s: %j', (_when, some, isWarned) => {
+    const warning = ownDomainWarning(stateOf({ own: { ...known, ...some } }), settings);
+    expect(warning?.startsWith('--own-domain own.example') ?? false).toBe(isWarned);
+  });
+
+  test.each([
+    ['free', false, true],
+    ['unspecified', false, true],
+    ['paid', false, false],
+    ['paid', true, true],
+  ] as const)('on plan %s, proven free %s: a raised quota is seen by itself: %s', (plan, isProven, sees) => {
+    expect(seesRaisedQuota(plan, stateOf({ own: { ...known, isProven } }))).toBe(sees);
   });
 });

@@ -1,6 +1,6 @@
 /** The projected usage at the end of the period. */
 import { describe, expect, it } from 'vitest';
-import { budgetStateOf, projectPeriodEnd } from '../../src/ledger/projection.js';
+import { projectPeriodEnd } from '../../src/ledger/projection.js';
 import { ledgerState } from '../run/ledger-state.js';
 
 const at = (text: string) => Date.parse(`${text}Z`);
@@ -83,48 +83,5 @@ describe('the end of the period', () => {
   ])('a limit of %s is reached on %s', (limit, day) => {
     const state = ledgerState({ period: '2026-06-01', now: at('2026-06-11T00:00'), sent: 60, others: 40 });
     expect(projectPeriodEnd(state, limit)?.limitReachedOn).toBe(day);
-  });
-});
-
-const PAID = { plan: 'paid', budget: '100', price: '0.1' } as const;
-
-describe('the overage budget', () => {
-  it.each([
-    [90, PAID, [0, '0', 1_000, '100']],
-    [100, PAID, [0, '0', 1_000, '100']],
-    [112, PAID, [12, '1.2', 988, '98.8']],
-    [1_100, PAID, [1_000, '100', 0, '0']],
-    // More than it allows: the service has a higher one.
-    [1_200, PAID, [1_100, '110', 0, '0']],
-    // What is left is what can be bought of it.
-    [101, { ...PAID, budget: '0.35' }, [1, '0.1', 2, '0.2']],
-  ] as const)('after %i of 100 requests, %j', (used, terms, [overageRequests, spent, requestsLeft, left]) => {
-    const state = ledgerState({ quota: 100, sent: used - 9, held: 2, others: 7 });
-    const { budget, price } = terms;
-    const requestsAllowed = budget === '100' ? 1_000 : 3;
-    const money = { overageRequests, used: spent, requestsLeft, left };
-    const expected = { budget, price, quotaCap: null, requestsAllowed, ...money };
-    expect(budgetStateOf(state, terms)).toEqual(expected);
-  });
-
-  it.each([
-    // used, --quota: requests beyond the quota, money used, requests left, money left
-    [40, 50, [0, '0', 3, '0.3']],
-    [52, 50, [0, '0', 1, '0.3']],
-    [53, 50, [0, '0', 0, '0.3']],
-    [101, 99, [1, '0.1', 1, '0.2']],
-    [120, 50, [20, '2', 0, '0']],
-  ] as const)('of 3 requests, after %i of 100 with --quota %i', (sent, quotaCap, figures) => {
-    const state = budgetStateOf(ledgerState({ quota: 100, quotaCap, sent }), { ...PAID, budget: '0.3' });
-    expect(state).toMatchObject({ quotaCap, requestsAllowed: 3 });
-    expect([state?.overageRequests, state?.used, state?.requestsLeft, state?.left]).toEqual(figures);
-  });
-
-  it.each([
-    [{ quota: 100 }, { ...PAID, plan: 'free' as const }],
-    [{ quota: 100 }, { ...PAID, plan: null }],
-    [{ quota: null }, PAID],
-  ])('is not shown with %j and %j', (state, terms) => {
-    expect(budgetStateOf(ledgerState(state), terms)).toBeNull();
   });
 });

@@ -1,7 +1,7 @@
 /** Slots of the pace: assigned in the store's time, waited for on this process's clock. */
 import { expect, it } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.js';
-import { createSlots } from '../../src/ledger/slots.js';
+import { createSlots } from '../../src/ledger/timing.js';
 import { createHandClock, type HandClock } from '../model/hand-clock.js';
 
 const PACE = { version: 1, rate: 100, burst: 1, floorMs: 0, acceptedLastSecond: 0, acceptedThisSecond: 0 };

@@ -142,23 +142,44 @@ describe('a program', () => {
     const run = (await store.runs.list(9)).find(({ settings }) => settings.service === scene.service.url);
     const id = run?.id ?? '';
     for (let time = 0; time < 3; time += 1) {
-      expect(await store.runs.setPaused(id, true)).toBe(true);
-      await store.runs.setPaused(id, false);
+      expect(await store.runs.pause(id, 'ada')).toBe('done');
+      await store.runs.resume(run?.owner ?? '');
     }
-    await store.runs.setPaused(id, true);
+    await store.runs.pause(id, 'ada');
     await expect.poll(async () => (await store.ledger.show(run?.settings.account ?? '')).held).toBe(0);
     const billed = meter.billed;
     expect(billed).toBeLessThan(80);
     // Longer than a paused lookup waits before it asks again.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(meter.billed).toBe(billed);
-    await store.runs.setPaused(id, false);
+    await store.runs.resume(run?.owner ?? '');
     expect(statusesOf(await found)).not.toHaveProperty('deferred');
     expect(meter.billed).toBe(80);
     expect(meter.mostBilledOnce()).toBe(1);
     await expect
       .poll(async () => (await store.runs.get(id))?.tally)
       .toMatchObject({ billed: 80, stored: 0, failed: 0 });
+  });
+
+  test('free text is invalid at no cost, in a program without a kind and in a run of kind auto', async () => {
+    const scene = await createScene(engine);
+    const { meter } = scene.service;
+    const texts = ['Müller & Söhne', '+49 30 1234', '12345', 'Acme Corp', 'btc'];
+    const enricher = await enricherOf(scene);
+    const found = await all(enricher.enrich([...texts, 12_345 as unknown as string]));
+    expect(statusesOf(found)).toEqual({ invalid: 6 });
+    for (const { error } of found) expect(error).toMatch(/kind auto takes .*; name /);
+    expect(await enricher.lookup('1332')).toMatchObject({ status: 'invalid' });
+    await scene.write('list.csv', `what,note\n${texts.map((text) => `${text},x`).join('\n')}\n`);
+    const flags = ['list.csv', '--column', 'what:auto'];
+    const stopped = await scene.run(['run', ...flags]);
+    expect([stopped.code, stopped.stderr]).toEqual([2, expect.stringContaining('cannot be identifiers')]);
+    const run = await scene.run(['run', ...flags, '--allow-mismatch']);
+    expect(run.code, run.stderr).toBe(0);
+    expect(countStatuses(await readRows(scene.path('list.enriched.csv')))).toEqual({ invalid: 5 });
+    expect(meter.requests).toHaveLength(0);
+    await enricher.lookup('0700.HK');
+    expect(meter.requests).toHaveLength(1);
   });
 
   test('a text in place of rows is refused, and so are options that cannot be', async () => {

@@ -90,7 +90,7 @@ beforeAll(async () => {
     join(project, 'package.json'),
     JSON.stringify({ name: 'program', type: 'module', private: true }),
   );
-  const tsc = join(ROOT, 'node_modules', 'typescript', 'bin', 'tsc');
+  const tsc = join(ROOT, 'node_modules', '.bin', 'tsc');
   const compiled = await run(process.execPath, [tsc, '-p', project]).catch((error) => error);
   compilerOutput = compiled.stdout;
   // To run, the programs need what the package depends on; to compile they do not.

@@ -15,24 +15,23 @@ describe.skipIf(!hasRedisServer())('the run of a program (needs redis-server)', 
   const openPlace = usePlaces('program-runs');
 
   async function programOf(settings: Parameters<typeof runSettings>[0] = {}) {
-    const { engine, openWorker } = await openPlace();
+    const { engine, openWorker, client } = await openPlace();
     const clock = createHandClock();
     const stateFolder = await temporaryFolder();
     const runs = createProgramRuns({
       engine,
-      worker: openWorker({ client: null, spoolFolder: stateFolder }),
+      worker: openWorker({ client: client(), spoolFolder: stateFolder }),
       clock,
       log: silentLog(),
       stateFolder,
       name: 'nightly',
       settings: runSettings({ service: SERVICE, ...settings }),
       pace: openingPace(null, null, true),
-      ownDomain: null,
       storeTime: clock.now(),
     });
     const standingOf = async ({ record: { id } }: { readonly record: { readonly id: string } }) => {
       const known = await engine.runs.get(id);
-      return [known?.status, known?.reason];
+      return [known?.status, known?.stop];
     };
     return { clock, runs, engine, standingOf };
   }
@@ -54,17 +53,16 @@ describe.skipIf(!hasRedisServer())('the run of a program (needs redis-server)', 
     expect(await standingOf(second)).toEqual(['completed', null]);
   });
 
-  test('stays the same for as long as it is paused, because the next one would not be', async () => {
+  test('is paused like the one before: a pause is of the program, not of one of its runs', async () => {
     const { clock, runs, engine } = await programOf();
     const first = await runs.enter();
     runs.leave(first);
-    await engine.runs.setPaused(first.record.id, true);
+    await engine.runs.pause(first.record.id, 'ada');
     await clock.advance(2 * HOUR_MS);
-    expect(await runs.enter()).toBe(first);
-    runs.leave(first);
-    await engine.runs.setPaused(first.record.id, false);
     const second = await runs.enter();
     expect(second).not.toBe(first);
+    expect(await engine.runs.heartbeat(second.record.id)).toMatchObject({ isPausedAlone: true });
+    await engine.runs.resume(second.record.owner);
     runs.leave(second);
     await runs.close(true);
   });
@@ -88,7 +86,7 @@ describe.skipIf(!hasRedisServer())('the run of a program (needs redis-server)', 
     runs.leave(first);
     await clock.advance(HOUR_MS + 1);
     const second = await runs.enter();
-    await expect.poll(() => standingOf(first)).toEqual(['stopped', 'renewed']);
+    await expect.poll(() => standingOf(first)).toEqual(['stopped', { type: 'renewed' }]);
     expect(second.record.keyStartedAt).toBe(first.record.keyStartedAt);
     await runs.close(true);
   });

@@ -57,11 +57,8 @@ async function sendRaw(port: number, text: string) {
 describe('over HTTP', () => {
   it.each([
     [200, 'GET', '/v2/brands/acme.com', authorization],
-    [200, 'GET', '/v2/brands/withheld.com?allowNsfw=true', authorization],
-    [200, 'GET', '/v2/brands/crypto/btc', authorization],
     [400, 'GET', '/v2/brands/acme.com?allowNsfw=x', authorization],
     [401, 'GET', '/v2/brands/acme.com', ''],
-    [404, 'GET', '/v2/brands/withheld.com', authorization],
     [404, 'GET', '/elsewhere', ''],
     [405, 'POST', '/v2/brands/acme.com', authorization],
   ])('%i: %s %s', async (status, method, path, given) => {
@@ -75,15 +72,6 @@ describe('over HTTP', () => {
     expect(status === 200 ? JSON.parse(text) : text).toEqual(
       status === 200 ? expect.objectContaining({ name: expect.any(String) }) : '{}',
     );
-  });
-
-  it('429 has both usage headers', async () => {
-    const { url } = await start(createTinyService({ terms: { plan: 'free', quota: 1 } }).service);
-    const ask = () => fetch(`${url}/v2/brands/acme.com`, { headers: { authorization } });
-    expect((await ask()).status).toBe(200);
-    const refused = await ask();
-    expect(refused.status).toBe(429);
-    expect([refused.headers.get('x-api-key-quota'), refused.headers.get(USAGE)]).toEqual(['1', '1']);
   });
 
   it('HEAD has the length of the body and no body', async () => {

@@ -51,13 +51,6 @@ function changedLine(change: (draft: Draft) => void, of = 0): string {
 }
 
 describe('loading', () => {
-  test('a plain file finds every brand', async () => {
-    const catalogue = await loadCatalogue(await fileOf(`${lines.join('\n')}\n`));
-    expect(catalogue.size).toBe(40);
-    for (let index = 0; index < 40; index += 1)
-      expect(catalogue.find('domain', generatedDomain(index))).toBeDefined();
-  });
-
   test.each<[string, (text: string) => string | Buffer]>([
     ['gzip', (text) => gzipSync(text)],
     ['CRLF line ends', (text) => text.replaceAll('\n', '\r\n')],

@@ -69,6 +69,8 @@ describe('the limit', () => {
       { plan: 'free', quota: 10, overageBudget: 5 },
       10,
     ],
+    ['a budget below the price buys none', { quota: 10, overageBudget: 0.09 }, 10],
+    ['a lifetime quota has no overage', { period: 'lifetime', quota: 10 }, 10],
     ['a quota of 0 serves nothing', { plan: 'free', quota: 0 }, 0],
   ])('%s, exactly', async (_title, terms, limit) => {
     const tiny = createTinyService({ terms });
@@ -163,6 +165,17 @@ describe('usage and statements across restarts', () => {
     expect(tiny.service.statement('data', '2026-03')).toMatchObject({ ...open, isFinal: true });
     expect(tiny.service.statement('data')).toMatchObject({ month: '2026-04', requests: 1, overageOwed: '0' });
     expect(tiny.service.statement('nobody')).toBeUndefined();
+  });
+
+  it('a statement never owes more than the budget, which was lowered during the month', async () => {
+    const dir = folder();
+    const first = createTinyService({ ...files(dir), terms: { quota: 10 } });
+    await served(first, 20);
+    await first.service.close();
+    const second = createTinyService({ ...files(dir), terms: { quota: 10, overageBudget: 0.3 } });
+    const owed = { requests: 20, overageRequests: 3, overagePrice: '0.1', overageOwed: '0.3' };
+    expect(second.service.statement('data')).toMatchObject(owed);
+    await second.service.close();
   });
 
   it('a closed month is written once and does not change with the terms', async () => {

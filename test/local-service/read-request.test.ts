@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { askedIdentifier, readRequest, sendTo } from '../../src/local-service/service-request.js';
+import { readRequest, sendTo } from '../../src/local-service/service-request.js';
 import { createTinyService, USAGE } from './tiny-service.js';
 
 const lookup = (route: string | null, value: string, allowNsfw = 'unset') => ({
@@ -39,23 +39,6 @@ describe('parsing a request', () => {
   ])('%s %s', (method, path, asked) => {
     expect(readRequest({ method, path })).toEqual(asked);
   });
-
-  it.each([
-    [
-      { route: null, value: 'id_Acme01' },
-      { kind: 'id', value: 'id_Acme01' },
-    ],
-    [
-      { route: null, value: 'acme.com' },
-      { kind: 'auto', value: 'acme.com' },
-    ],
-    [
-      { route: 'crypto' as const, value: 'btc' },
-      { kind: 'crypto', value: 'btc' },
-    ],
-  ])('the identifier of %j is %j', (route, identifier) => {
-    expect(askedIdentifier(route)).toEqual(identifier);
-  });
 });
 
 it('an in-process call gives the same answer as one over a socket', async () => {
@@ -67,7 +50,7 @@ it('an in-process call gives the same answer as one over a socket', async () => 
     status,
     headers: { ...headers, [USAGE]: '1' },
     body: Buffer.from('{"name":"Acme","isNsfw":false}'),
-    damage: null,
+    incomplete: null,
   });
   expect(body).toHaveLength(0);
 });

@@ -3,7 +3,6 @@ import { existsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, expect, it } from 'vitest';
 import { killLeftovers, runCli, startCli } from '../support/cli.js';
-import { startMailServer } from './small-servers.js';
 import { temporaryFolder } from './temporary-folder.js';
 
 afterEach(killLeftovers);
@@ -19,7 +18,12 @@ it('serves a generated catalogue, and the own brand that it lacks', async () => 
   const cwd = temporaryFolder();
   const made = await runCli(['generate-catalogue', 'brands.jsonl.gz', '--brands', '400', '--json'], { cwd });
   expect([made.code, made.stderr]).toEqual([0, expect.stringContaining('serve --catalogue brands.jsonl.gz')]);
-  expect(JSON.parse(made.stdout)).toMatchObject({ brands: 400, etfTickers: 10_000, etfProviders: 320 });
+  expect(JSON.parse(made.stdout)).toMatchObject({
+    brands: 400,
+    cryptoSymbols: 2_000,
+    etfTickers: 10_000,
+    etfProviders: 320,
+  });
   const flags = ['--catalogue', 'brands.jsonl.gz', '--own-domain', 'brandfetch.com', '--port', '0'];
   const service = startCli(['serve', ...flags], { cwd });
   await service.untilSaid(/ at http\S+/);
@@ -48,35 +52,6 @@ it.each([
   expect(existsSync(join(cwd, 'x.jsonl'))).toBe(false);
 });
 
-it('sends the e-mail that a killed service owed, once', async () => {
-  const cwd = temporaryFolder();
-  const closed = await startMailServer();
-  await closed.close();
-  const smtp = { url: `smtp://127.0.0.1:${closed.port}`, from: 'brands@brand-service.example' };
-  const account = { name: 'data', token: 'demo-token', quota: 5, notices: { email: 'team@example.com' } };
-  writeFileSync(join(cwd, 'accounts.json'), JSON.stringify({ smtp, accounts: [account] }));
-  const start = async () => {
-    const service = startCli(['serve', '--accounts', 'accounts.json', '--port', '0'], { cwd });
-    await service.untilSaid(/ at http\S+/);
-    return { service, url: /http:\S+/.exec(service.said)?.[0] ?? '' };
-  };
-  const first = await start();
-  for (let i = 0; i < 5; i += 1) await ask(first.url, `domain/site-${i}.com`);
-  await first.service.untilSaid(/not delivered/);
-  first.service.kill('SIGKILL');
-  await first.service.done;
-  const mail = await startMailServer(closed.port);
-  const second = await start();
-  expect((await mail.next()).text).toContain('5 of 5 requests');
-  second.service.kill('SIGTERM');
-  await second.service.done;
-  const third = await start();
-  third.service.kill('SIGTERM');
-  await third.service.done;
-  expect(mail.count).toBe(1);
-  await mail.close();
-});
-
 it('prints the statement of a month without a service', async () => {
   const cwd = temporaryFolder();
   const accounts = join(cwd, 'accounts.json');
@@ -84,7 +59,7 @@ it('prints the statement of a month without a service', async () => {
     accounts,
     JSON.stringify({ accounts: [{ name: 'data', token: 't', plan: 'paid', quota: 3 }] }),
   );
-  const count = { account: 'data', period: '2020-02', requests: 5 };
+  const count = { account: 'data', period: '2020-02', requests: 5, notice: null };
   writeFileSync(`${accounts}.usage.jsonl`, `${JSON.stringify(count)}\n`);
   const stated = await runCli(['serve', '--accounts', accounts, '--statement', '--month', '2020-02'], {
     cwd,

@@ -1,4 +1,4 @@
-import { appendFileSync, writeFileSync } from 'node:fs';
+import { appendFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { FailFileError, NeverStartError } from '../../src/core/errors.js';
@@ -108,10 +108,14 @@ describe('serve', () => {
     expect((await serving.service.handle(request)).status).toBe(503);
   });
 
-  it('refuses a second service on the same accounts', async () => {
+  it('refuses a second service on the same accounts, by whatever path, and takes others beside it', async () => {
     const files = await makeFiles();
     await start(files);
     await expect(start(files)).rejects.toThrow(FailFileError);
+    const alias = `${files.accounts}.alias`;
+    symlinkSync(files.accounts, alias);
+    await expect(start({ ...files, accounts: alias })).rejects.toThrow(alias);
+    await start(await makeFiles());
   });
 
   it('holds nothing after a failed start', async () => {

@@ -1,5 +1,6 @@
 /**
- * The specification, rule by rule, through `handle`. `metering.test.ts` covers metering over time.
+ * The specification, rule by rule, through `handle`. `metering.test.ts` covers the limits,
+ * `generate-catalogue.test.ts` the coverage, `http-adapter.test.ts` what HTTP adds.
  */
 import { afterEach, describe, expect, it } from 'vitest';
 import { specifiedBrand } from '../fixtures/specified-brand.js';
@@ -104,6 +105,14 @@ describe('answers', () => {
     });
     if (status !== 200) expect(response.body.toString()).toBe('{}');
   });
+
+  it.each(['acme.com', 'unknown.example', 'acme.com?allowNsfw=x', 'logo/acme.com', OWN_DOMAIN])(
+    'the answer to %s has both usage headers',
+    async (path) => {
+      const { headers } = await start().get(`/v2/brands/${path}`);
+      expect(headers).toMatchObject({ [QUOTA]: '100', [USAGE]: expect.stringMatching(/^[01]$/) });
+    },
+  );
 
   it('405 names the allowed methods', async () => {
     const response = await start().get('/v2/brands/acme.com', { method: 'PUT' });

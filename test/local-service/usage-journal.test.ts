@@ -63,12 +63,6 @@ describe('the usage journal', () => {
     expect(readUsageCounts(path)).toEqual([count(5, { notice: NOTICE })]);
   });
 
-  it('a notice that an earlier version had begun is not sent again', () => {
-    const path = newPath();
-    writeFileSync(path, '{"account":"data","period":"2026-03","requests":5,"isNoticed":true}\n');
-    expect(readUsageCounts(path)).toMatchObject([{ requests: 5, notice: { open: [] } }]);
-  });
-
   it('opening compacts the file', () => {
     const path = newPath();
     writeFileSync(path, Array.from({ length: 10_000 }, (_, i) => `${JSON.stringify(count(i))}\n`).join(''));

@@ -12,7 +12,7 @@ describe('the client', () => {
     const requests: SendRequest[] = [];
     const client = createClient(async (request): Promise<SendResult> => {
       requests.push(request);
-      return { type: 'answer', status: 404, headers: {}, body: Buffer.from('{}'), damage: null };
+      return { type: 'answer', status: 404, headers: {}, body: Buffer.from('{}'), incomplete: null };
     }, TOKEN);
     const signal = new AbortController().signal;
     const identifier = { kind: 'ticker', value: 'BRK/B' } as const;
@@ -25,27 +25,13 @@ describe('the client', () => {
 
   test('uses the free statuses of the run', async () => {
     const client = createClient(
-      async () => ({ type: 'answer', status: 404, headers: {}, body: Buffer.alloc(0), damage: null }),
+      async () => ({ type: 'answer', status: 404, headers: {}, body: Buffer.alloc(0), incomplete: null }),
       TOKEN,
     );
     const identifier = { kind: 'domain', value: 'acme.example' } as const;
     const free = await client.lookup(identifier, { ...OPTIONS, freeStatuses: ['404'] });
     expect(free.cost).toBe('free');
   });
-
-  test.each([200, 404, 500])(
-    "never bills the service's own brand, whatever it answers: %i",
-    async (status) => {
-      const body = Buffer.from('{"name":"Own","logos":[]}');
-      const client = createClient(
-        async () => ({ type: 'answer', status, headers: {}, body, damage: null }),
-        TOKEN,
-      );
-      const identifier = { kind: 'domain', value: 'own.example' } as const;
-      const own = await client.lookup(identifier, { ...OPTIONS, isOwnBrand: true });
-      expect(own.cost).toBe('free');
-    },
-  );
 
   test('gives the same result over a socket', async () => {
     const { sender, server } = await createSending((socket) =>

@@ -13,7 +13,7 @@ import { answerText } from './raw-server.js';
 import { createSending, partsOf, TOKEN } from './sending.js';
 
 const BRAND = '{"name":"Acme"}';
-const WHOLE = { status: 200, body: BRAND, damage: null };
+const WHOLE = { status: 200, body: BRAND, incomplete: null };
 const SENT = { wasSent: true };
 const UNSENT = { wasSent: false };
 
@@ -38,7 +38,7 @@ describe('the time-out', () => {
     const head = 'HTTP/1.1 404 Not Found\r\nX-Api-Key-Approximate-Usage: 7\r\nContent-Length: 9000\r\n\r\n';
     const { send } = await createSending((socket) => drip(socket, head, ' '), { timeoutMs: 150 });
     const result = await send('/');
-    expect(result).toMatchObject({ status: 404, damage: 'cut_off' });
+    expect(result).toMatchObject({ status: 404, incomplete: 'cut_off' });
     expect(result.type === 'answer' && result.headers['x-api-key-approximate-usage']).toBe('7');
   });
 

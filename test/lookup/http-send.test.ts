@@ -6,7 +6,7 @@ import { answerText } from './raw-server.js';
 import { createSending, partsOf, TOKEN } from './sending.js';
 
 const BRAND = '{"name":"Acme"}';
-const WHOLE = { status: 200, body: BRAND, damage: null };
+const WHOLE = { status: 200, body: BRAND, incomplete: null };
 const SENT = { wasSent: true };
 
 describe('a request', () => {
@@ -64,7 +64,7 @@ describe('a request', () => {
       socket.write(answerText('', { location: `${other.server.url}/stolen` }, '302 Found')),
     );
     const result = await send('/v2/brands/x');
-    expect(partsOf(result)).toEqual({ status: 302, body: '', damage: null });
+    expect(partsOf(result)).toEqual({ status: 302, body: '', incomplete: null });
     expect(other.server.arrived).toEqual([]);
   });
 });
@@ -86,7 +86,7 @@ describe('an answer', () => {
     [404, 'HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\n\r\n'],
   ])('%i without a body is complete', async (status, text) => {
     const { send } = await createSending((socket) => socket.write(text));
-    expect(partsOf(await send('/'))).toEqual({ status, body: '', damage: null });
+    expect(partsOf(await send('/'))).toEqual({ status, body: '', incomplete: null });
   });
 
   test('may follow informational responses', async () => {
@@ -124,9 +124,9 @@ describe('an answer', () => {
     const { send } = await createSending((socket, { path }) => {
       socket.write(answerText('x'.repeat(Number(path.slice(1)))));
     }, cap);
-    expect(await send('/1000')).toMatchObject({ status: 200, damage: null });
-    expect(await send('/1001')).toMatchObject({ status: 200, damage: 'too_large' });
-    expect(await send('/1000')).toMatchObject({ status: 200, damage: null });
+    expect(await send('/1000')).toMatchObject({ status: 200, incomplete: null });
+    expect(await send('/1001')).toMatchObject({ status: 200, incomplete: 'too_large' });
+    expect(await send('/1000')).toMatchObject({ status: 200, incomplete: null });
   });
 
   test('without end is not waited for, and its connection is closed', async () => {
@@ -143,7 +143,7 @@ describe('an answer', () => {
       },
       { maxBodyBytes: 10_000 },
     );
-    expect(await send('/')).toMatchObject({ status: 200, damage: 'too_large' });
+    expect(await send('/')).toMatchObject({ status: 200, incomplete: 'too_large' });
     await ended;
   });
 });
@@ -153,16 +153,16 @@ describe('an answer that breaks off', () => {
   test.each<[string, string, Record<string, unknown>]>([
     ['before the first byte', '', SENT],
     ['in the head', `${HEAD}Content-Le`, SENT],
-    ['behind the head', `${HEAD}Content-Length: 15\r\n\r\n`, { ...WHOLE, body: '', damage: 'cut_off' }],
+    ['behind the head', `${HEAD}Content-Length: 15\r\n\r\n`, { ...WHOLE, body: '', incomplete: 'cut_off' }],
     [
       'in a body with a length',
       `${HEAD}Content-Length: 15\r\n\r\n{"na`,
-      { ...WHOLE, body: '{"na', damage: 'cut_off' },
+      { ...WHOLE, body: '{"na', incomplete: 'cut_off' },
     ],
     [
       'in a body in chunks',
       `${HEAD}Transfer-Encoding: chunked\r\n\r\n4\r\n{"na\r\n`,
-      { ...WHOLE, body: '{"na', damage: 'cut_off' },
+      { ...WHOLE, body: '{"na', incomplete: 'cut_off' },
     ],
     ['in a body without a length: it looks whole', `${HEAD}\r\n{"na`, { ...WHOLE, body: '{"na' }],
     ['because it is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', SENT],
@@ -176,7 +176,7 @@ describe('an answer that breaks off', () => {
 
   test.each<[string, string, Record<string, unknown>]>([
     ['before the head', '', SENT],
-    ['behind the head', `${HEAD}Content-Length: 15\r\n\r\n{"na`, { status: 200, damage: 'cut_off' }],
+    ['behind the head', `${HEAD}Content-Length: 15\r\n\r\n{"na`, { status: 200, incomplete: 'cut_off' }],
   ])('by a reset %s', async (_where, text, expected) => {
     const { server, send } = await createSending((socket) => {
       if (text === '') socket.resetAndDestroy();

@@ -13,16 +13,16 @@ const NOON = Date.UTC(2030, 0, 15, 12);
 interface Given {
   readonly headers?: Record<string, string>;
   readonly body?: string | Buffer;
-  readonly damage?: 'too_large' | 'cut_off';
+  readonly incomplete?: 'too_large' | 'cut_off';
 }
 
-function read(status: number, { headers = {}, body = '', damage }: Given = {}): Answer {
+function read(status: number, { headers = {}, body = '', incomplete }: Given = {}): Answer {
   const result: SendResult = {
     type: 'answer',
     status,
     headers,
     body: Buffer.from(body),
-    damage: damage ?? null,
+    incomplete: incomplete ?? null,
   };
   return readAnswer(result, FREE_STATUSES, NOON);
 }
@@ -56,12 +56,12 @@ describe('a brand', () => {
     ['a word', { body: '"Acme"' }, 'not a JSON object'],
     ['null', { body: 'null' }, 'not a JSON object'],
     ['bytes that are no UTF-8', { body: Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]) }, 'not UTF-8'],
-    ['a body over the cap', { body: BRAND, damage: 'too_large' }, 'too large'],
-    ['a body cut off', { body: BRAND, damage: 'cut_off' }, 'cut off'],
+    ['a body over the cap', { body: BRAND, incomplete: 'too_large' }, 'too large'],
+    ['a body cut off', { body: BRAND, incomplete: 'cut_off' }, 'cut off'],
   ])('%s instead of a brand is worth one more request, and was billed', (_what, given, why) => {
     const { meaning, cost } = read(200, given);
-    expect(meaning).toMatchObject({ type: 'wasted', reason: `answer damaged, was billed (${why})` });
-    expect(cost).toBe('doubtful');
+    expect(meaning).toMatchObject({ type: 'unusable', reason: `answer damaged, was billed (${why})` });
+    expect(cost).toBe('maybe_billed');
   });
 });
 
@@ -113,13 +113,13 @@ describe('a 200 that is no brand at all', () => {
   });
 
   test('a page or unrelated JSON shows that this is not the service, half a brand does not', () => {
-    const sign = (given: Given) => (read(200, given).meaning as { sign?: string }).sign;
-    expect(sign({ body: '<!doctype html>' })).toBe('none');
-    expect(sign({ body: 'OK' })).toBe('none');
-    expect(sign({ body: '[]' })).toBe('none');
-    for (const body of ['', ' \n{"name":"Ac', '\ufeff{"na']) expect(sign({ body })).toBeUndefined();
-    expect(sign({ body: '<html>', damage: 'cut_off' })).toBeUndefined();
-    expect(sign({ body: '<html>', headers: { 'x-api-key-quota': '9' } })).toBeUndefined();
+    const evidence = (given: Given) => (read(200, given).meaning as { evidence?: string }).evidence;
+    expect(evidence({ body: '<!doctype html>' })).toBe('none');
+    expect(evidence({ body: 'OK' })).toBe('none');
+    expect(evidence({ body: '[]' })).toBe('none');
+    for (const body of ['', ' \n{"name":"Ac', '\ufeff{"na']) expect(evidence({ body })).toBeUndefined();
+    expect(evidence({ body: '<html>', incomplete: 'cut_off' })).toBeUndefined();
+    expect(evidence({ body: '<html>', headers: { 'x-api-key-quota': '9' } })).toBeUndefined();
   });
 });
 
@@ -136,11 +136,11 @@ describe('a byte order mark', () => {
     expect(read(404, { body: marked('{"error":"crawl_queued"}') }).meaning).toMatchObject({
       retryLater: true,
     });
-    expect(read(404, { body: marked('{}') }).meaning).toMatchObject({ sign: 'object' });
+    expect(read(404, { body: marked('{}') }).meaning).toMatchObject({ evidence: 'object' });
   });
 
   test('alone is no brand', () => {
-    expect(read(200, { body: BOM }).meaning.type).toBe('wasted');
+    expect(read(200, { body: BOM }).meaning.type).toBe('unusable');
   });
 });
 
@@ -155,15 +155,15 @@ describe('what a "not found" reveals of its sender', () => {
     [404, 'an empty object', { body: '{}' }, 'object'],
     [404, 'words as the error', { body: '{"status":404,"error":"Not Found"}' }, 'object'],
     [404, 'usage that is no number', { body: '{}', headers: { 'x-api-key-quota': 'many' } }, 'object'],
-    [404, 'an object that broke off', { body: '{"mess', damage: 'cut_off' }, 'object'],
+    [404, 'an object that broke off', { body: '{"mess', incomplete: 'cut_off' }, 'object'],
     [204, 'nothing', {}, 'object'],
     [404, 'a page', { body: '<h1>404</h1>' }, 'none'],
     [404, 'plain words', { body: '404 page not found' }, 'none'],
     [404, 'no body', {}, 'none'],
     [404, 'a list', { body: '[]' }, 'none'],
     [404, 'null', { body: 'null' }, 'none'],
-  ])('%i with %s', (status, _what, given, sign) => {
-    expect(read(status, given).meaning).toMatchObject({ type: 'not_found', sign });
+  ])('%i with %s', (status, _what, given, evidence) => {
+    expect(read(status, given).meaning).toMatchObject({ type: 'not_found', evidence });
   });
 });
 
@@ -180,8 +180,8 @@ describe('what a refusal reveals of its sender', () => {
     [308, 'a place and usage', { headers: { ...usage, location: '/login' } }, 'own'],
     [302, 'no place, and an object', { body: '{}' }, 'object'],
     [304, 'nothing', {}, 'none'],
-  ])('%i with %s', (status, _what, given, sign) => {
-    expect(read(status, given).meaning).toMatchObject({ type: 'failed', sign });
+  ])('%i with %s', (status, _what, given, evidence) => {
+    expect(read(status, given).meaning).toMatchObject({ type: 'failed', evidence });
   });
 
   test.each([
@@ -222,7 +222,7 @@ describe('the answer table', () => {
     [404, 'a code for later', named('crawl_queued'), LATER, 'billed'],
     [404, 'a code for later in the body', inBody('CRAWL_QUEUED'), LATER, 'billed'],
     [404, 'a code for ever', named('domain_unresolvable'), NOT_FOUND, 'billed'],
-    [404, 'a body cut off', { body: '{"mess', damage: 'cut_off' }, NOT_FOUND, 'billed'],
+    [404, 'a body cut off', { body: '{"mess', incomplete: 'cut_off' }, NOT_FOUND, 'billed'],
     [204, 'no body', {}, { ...NOT_FOUND, status: 204 }, 'free'],
     [400, 'an empty object', SPEC, FAILED, 'free'],
     [400, 'a code', named('invalid_domain'), FAILED, 'free'],
@@ -288,7 +288,7 @@ describe('the answer table', () => {
     expect(meaning).toEqual({
       type: 'failed',
       reason: 'the service answered 400 invalid_domain (request rejected)',
-      sign: 'own',
+      evidence: 'own',
     });
   });
 
@@ -302,10 +302,10 @@ describe('no answer', () => {
     const result: SendResult = { type: 'no_answer', wasSent: true, reason: 'ECONNRESET: other side closed' };
     expect(readAnswer(result, FREE_STATUSES, NOON)).toEqual({
       meaning: {
-        type: 'wasted',
+        type: 'unusable',
         reason: 'no answer, may have been billed (ECONNRESET: other side closed)',
       },
-      cost: 'doubtful',
+      cost: 'maybe_billed',
       quota: null,
       usage: null,
       date: null,
@@ -349,7 +349,7 @@ describe('what is billed', () => {
       status: 200,
       headers: {},
       body: Buffer.from('?'),
-      damage: null,
+      incomplete: null,
     };
     const answer = readAnswer(result, ['200'], NOON);
     expect([answer.meaning.type, answer.cost]).toEqual(['failed', 'free']);

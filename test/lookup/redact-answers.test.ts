@@ -7,7 +7,13 @@ const LONG = 'Tok_0123456789_AbCdEf';
 const DIGITS = '1234567890123456';
 
 function ask(token: string, result: Partial<SendResult & { type: 'answer' }> | SendResult) {
-  const answer = { type: 'answer', status: 200, headers: {}, body: Buffer.from('{}'), damage: null } as const;
+  const answer = {
+    type: 'answer',
+    status: 200,
+    headers: {},
+    body: Buffer.from('{}'),
+    incomplete: null,
+  } as const;
   const client = createClient(async () => ({ ...answer, ...result }) as SendResult, token);
   const options = { allowNsfw: 'unset', freeStatuses: ['204', '400', '402', '5xx'] } as const;
   return client.lookup({ kind: 'domain', value: 'acme.com' }, options);

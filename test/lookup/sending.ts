@@ -1,7 +1,7 @@
 /** A sender and a server of the test, both closed at its end. */
 import { onTestFinished } from 'vitest';
 import type { SendResult } from '../../src/lookup/send.js';
-import { createHttpSend, type HttpSend, type HttpSendOptions } from '../../src/lookup/send.js';
+import { createHttpSend, type HttpSendOptions } from '../../src/lookup/send.js';
 import { createRawServer, type RawServer, type Respond } from './raw-server.js';
 
 /** No answer or error may contain it. */
@@ -11,7 +11,7 @@ const PATIENCE_MS = 20_000;
 
 export interface Sending {
   readonly server: RawServer;
-  readonly sender: HttpSend;
+  readonly sender: ReturnType<typeof createHttpSend>;
   send(path: string, signal?: AbortSignal): Promise<SendResult>;
 }
 
@@ -41,6 +41,6 @@ export async function createSending(
 /** The parts of a result that a test compares. */
 export function partsOf(result: SendResult): Record<string, unknown> {
   return result.type === 'answer'
-    ? { status: result.status, body: result.body.toString(), damage: result.damage }
+    ? { status: result.status, body: result.body.toString(), incomplete: result.incomplete }
     : { wasSent: result.wasSent };
 }

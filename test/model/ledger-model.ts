@@ -8,6 +8,7 @@ import type {
   ExchangeAnswer,
   ExchangeRequest,
   LedgerState,
+  LookRequest,
   PermitAnswer,
   Reading,
   RunSpending,
@@ -29,10 +30,22 @@ const DAYS_KEPT = 62;
 const LONGEST_PERIOD_MS = 32 * DAY_MS;
 /** Servers whose clocks differ by seconds date answers of one moment in two periods. */
 const PENDING_KEPT_MS = 60_000;
-const DOUBTS_ALLOWED = 2;
+/** A usage that falls is believed after so many readings, over this time and so many lags. */
+const FALL_READINGS = 3;
+const FALL_MS = 600_000;
+const FALL_LAGS = 2;
+/** Kept clocks differ by less. */
+const TURN_MARGIN_MS = 900_000;
+/** Runs whose bookings may still change. */
+const BILLS_KEPT = 50;
+const UNUSABLE_ALLOWED = 2;
 const WORKER_DEAD_AFTER_MS = 15_000;
 const RUN_DEAD_AFTER_MS = 30_000;
 const RUN_HEARTBEAT_AHEAD_MS = 5_000;
+const LOOKS_A_DAY = 3;
+/** Our own requests are visible in the usage header after so many times its lag. */
+const QUIET_LAGS = 2;
+const CHECK_EVERY_MS = 3_600_000;
 /** A clock that goes back by more than this was set back. */
 const CLOCK_BACK_MS = 1_000;
 
@@ -48,6 +61,10 @@ interface ModelPermit {
   /** The generation of its run key; a completed key starts anew. */
   generation: string;
   probe: boolean;
+  /** Service and own domain, where it is for that domain. */
+  own: string | null;
+  /** Granted because the service is proven not to bill it. */
+  free: boolean;
 }
 
 /** What runs of one key used of their caps. */
@@ -59,21 +76,32 @@ interface ModelCaps {
   held: number;
 }
 
-/**
- * A permit that was closed as billed in this call: which run pays, and whether its answer is dated
- * in a later period.
- */
-interface Billed {
+interface Payer {
   readonly run: string;
   readonly runKey: string;
   readonly generation: string;
-  readonly isDatedNext: boolean;
+}
+
+/**
+ * A permit that was closed as billed in this call: which run pays, and in which period, as the
+ * account counts them. Without a date it is the one that the permit was granted in.
+ */
+interface Billed extends Payer {
+  readonly period: 'this' | 'next' | 'last';
+  /** In `this` for want of a date: it may be billed in the next one. */
   readonly isUndated: boolean;
+}
+
+/** What a run was billed, as long as it may turn out otherwise which of it is overage. */
+interface Bill extends Payer {
+  readonly count: number;
+  /** Booked as overage. */
+  readonly booked: number;
 }
 
 export interface ModelRun {
   key: string;
-  beatAt: number;
+  heartbeatAt: number;
   status: 'running' | 'completed' | 'stopped' | 'cancelled';
   /** Its workers stopped asking; absent: they did not. */
   isHalted?: boolean;
@@ -106,24 +134,36 @@ export interface ModelAccount {
    * decide it.
    */
   pendingAsked: string | null;
-  /** Since when `pendingSent` is counted, where readings of this period come between. */
+  /** Since when `pendingSent` is counted, where no reading of the next period comes. */
   pendingKeptAt: number;
   /** A period that one answer named, and that the store's clock is far from. */
   firstPeriod: string | null;
   /** Billed requests without a date that may belong to the next period: they count in both. */
   pendingSent: number;
-  /**
-   * Billed requests that are dated in the next period, or came without a date after a reading of
-   * it: they count in both until it opens.
-   */
+  /** Billed requests of the next period: they count in both until it opens. */
   pendingDated: number;
+  /** Of `pendingDated`, by run: should the next period turn out not to have begun. */
+  pendingBills: readonly Bill[];
+  /** Of `sent`, by run, as long as the service has not shown its quota. */
+  bills: readonly Bill[];
+  /** Of `pendingSent`, by run; `booked` is all overage of this period since the first of them. */
+  undatedBills: readonly Bill[];
+  /** Of `sent`: requests that count to be safe, and are billed in the period before. */
+  early: number;
+  /** What `undatedBills` were in the period before, as long as they may be billed in this one. */
+  earlyBills: readonly Bill[];
+  /** The period before, and what was used of it: answers that are dated in it may still come. */
+  lastPeriod: string | null;
+  lastStanding: number;
+  /** How far the service's clock is behind the store's; 0 where kept clocks may differ so. */
+  behindMs: number;
   sent: number;
   held: number;
   probes: number;
   others: number;
   quota: number | null;
   usage: number | null;
-  heardAt: number;
+  confirmedAt: number;
   answeredAt: number | null;
   /** Use of the period on each day, as it was after the last operation of that day. */
   days: readonly DayUse[];
@@ -137,6 +177,10 @@ export interface ModelAccount {
   restsUntil: number;
   servesOverage: boolean;
   suspectSince: number;
+  /** Readings since our last request, none higher than the one before: how many, since when. */
+  fallReadings: number;
+  fallSince: number;
+  fallUsage: number;
   /** Billed requests settled in the current and the previous minute of the store's clock. */
   minute: number;
   minuteSent: number;
@@ -149,6 +193,31 @@ export interface ModelAccount {
   burst: number;
   tat: number;
   floorUntil: number;
+  /** Service and own domain that the following is about; null: none was asked for. */
+  lookOf: string | null;
+  lookProven: boolean;
+  /** Requests for it that count in `sent` until they are proven free. */
+  lookBooked: number;
+  /** How often the usage rose after such a request without others of ours. */
+  lookRises: number;
+  /** Looks tried without proof, in the day since. */
+  lookTries: number;
+  lookTriesSince: number;
+  /** Usage in a quiet moment, and our other requests surely billed since; null: none was read. */
+  lookBase: number | null;
+  /** Whether the own domain was asked for since. */
+  lookSince: boolean;
+  /** Free requests that may not be visible yet: since `lookMarkAt`, and before. */
+  lookRecent: number;
+  lookEarlier: number;
+  lookMarkAt: number;
+  /** When a request was last closed as billed or perhaps billed. */
+  spentAt: number;
+  free: number;
+  checkedAt: number;
+  /** The look, or the free request, that was last granted, and when; null: it is closed. */
+  lookOut: string | null;
+  lookOutAt: number;
 }
 
 export interface ModelWorld {
@@ -166,7 +235,7 @@ export interface ModelWorld {
   /** Claims by outcome key: which worker, and the permit granted under it while unsettled. */
   claims: Map<string, { worker: string; permit: string | null }>;
   /** Answers billed or possibly billed without use, by `run` + space + key. */
-  doubts: Map<string, number>;
+  unusable: Map<string, number>;
   isPaused: boolean;
   /** Makes epochs; tests use a counter. */
   newEpoch: () => string;
@@ -182,7 +251,7 @@ export function createWorld(newEpoch: () => string): ModelWorld {
     spent: new Map(),
     overageBilled: new Map(),
     claims: new Map(),
-    doubts: new Map(),
+    unusable: new Map(),
     isPaused: false,
     newEpoch,
   };
@@ -203,13 +272,21 @@ function createAccount(epoch: string): ModelAccount {
     firstPeriod: null,
     pendingSent: 0,
     pendingDated: 0,
+    pendingBills: [],
+    bills: [],
+    undatedBills: [],
+    early: 0,
+    earlyBills: [],
+    lastPeriod: null,
+    lastStanding: 0,
+    behindMs: 0,
     sent: 0,
     held: 0,
     probes: 0,
     others: 0,
     quota: null,
     usage: null,
-    heardAt: 0,
+    confirmedAt: 0,
     answeredAt: null,
     days: [],
     alone: null,
@@ -218,6 +295,9 @@ function createAccount(epoch: string): ModelAccount {
     restsUntil: 0,
     servesOverage: false,
     suspectSince: 0,
+    fallReadings: 0,
+    fallSince: 0,
+    fallUsage: 0,
     minute: 0,
     minuteSent: 0,
     minuteBefore: 0,
@@ -229,6 +309,22 @@ function createAccount(epoch: string): ModelAccount {
     burst: 1,
     tat: 0,
     floorUntil: 0,
+    lookOf: null,
+    lookProven: false,
+    lookBooked: 0,
+    lookRises: 0,
+    lookTries: 0,
+    lookTriesSince: 0,
+    lookBase: null,
+    lookSince: false,
+    lookRecent: 0,
+    lookEarlier: 0,
+    lookMarkAt: 0,
+    spentAt: 0,
+    free: 0,
+    checkedAt: 0,
+    lookOut: null,
+    lookOutAt: 0,
   };
 }
 
@@ -261,8 +357,9 @@ function policyOf(
 
 function runStatus(run: ModelRun, now: number): 'alive' | 'dead' | 'cancelled' {
   if (run.status === 'cancelled') return 'cancelled';
-  const hasHeartbeat = now - run.beatAt < RUN_DEAD_AFTER_MS && run.beatAt - now <= RUN_HEARTBEAT_AHEAD_MS;
-  return run.status === 'running' && (hasHeartbeat || run.beatAt === Infinity) ? 'alive' : 'dead';
+  const hasHeartbeat =
+    now - run.heartbeatAt < RUN_DEAD_AFTER_MS && run.heartbeatAt - now <= RUN_HEARTBEAT_AHEAD_MS;
+  return run.status === 'running' && (hasHeartbeat || run.heartbeatAt === Infinity) ? 'alive' : 'dead';
 }
 
 function spendingStatus(run: ModelRun, now: number): RunSpending['status'] {
@@ -288,39 +385,153 @@ function close(
   const permit = world.permits.get(id);
   if (!permit) return;
   world.permits.delete(id);
+  if (id === account.lookOut) account.lookOut = null;
   if (permit.probe) account.probes -= 1;
-  else account.held -= 1;
+  else if (!permit.free) account.held -= 1;
   const claim = world.claims.get(permit.key);
   if (claim?.permit === id) claim.permit = null;
+  // The worker that took its claim over has counted it.
+  if (as === 'maybe_billed' && permit.worker !== '' && permit.run !== '') {
+    const name = `${permit.run} ${permit.key}`;
+    world.unusable.set(name, (world.unusable.get(name) ?? 0) + 1);
+  }
+  if (permit.free) {
+    if (as !== 'free') noteClosedFree(account, now);
+    return;
+  }
   const caps = world.caps.get(permit.runKey);
   const isOfKey = caps?.generation === permit.generation;
   if (caps && isOfKey) caps.held -= 1;
   if (as === 'free') {
+    if (permit.own !== null && permit.run === '') account.lookTries = Math.max(0, account.lookTries - 1);
     if (caps && isOfKey) caps.requests -= 1;
     world.spent.set(permit.run, (world.spent.get(permit.run) ?? 0) - 1);
     return;
   }
-  // The first answers name the period that requests before them were sent in.
-  if (permit.period === null || permit.period === account.period) account.sent += 1;
-  const isLaterDated = isLater(datedIn, account.period);
-  // A date that the store's clock does not know yet proves nothing: it may belong to either period.
-  const isDatedNext = isLaterDated && now >= startOf(datedIn ?? '');
-  const isUndated = datedIn === null;
-  if (isDatedNext) account.pendingDated += 1;
-  else if (isUndated || isLaterDated) account.pendingSent += 1;
-  // The worker that took its claim over has counted the doubt.
-  if (as === 'doubtful' && permit.worker !== '') {
-    const name = `${permit.run} ${permit.key}`;
-    world.doubts.set(name, (world.doubts.get(name) ?? 0) + 1);
+  const period = periodBilledIn(account, datedIn, permit.period, now);
+  // Only a permit of an earlier period does not count in this one. The first answers name the
+  // period that requests before them were sent in.
+  const isSent = !isLater(account.period, permit.period);
+  if (isSent) account.sent += 1;
+  noteClosed(account, permit, as, isSent && period === 'this', now);
+  if (period === 'next') {
+    if (account.pendingPeriod === null) awaitPeriod(account, datedIn ?? permit.period, now);
+    account.pendingDated += 1;
+  } else if (period === 'last') account.early += 1;
+  // Unless it is dated it may be billed in the next one.
+  else if (datedIn === null) {
+    if (account.pendingPeriod === null && account.pendingSent === 0)
+      account.pendingKeptAt = Math.min(now, permit.deadline);
+    account.pendingSent += 1;
   }
-  billed.push({
-    run: permit.run,
-    runKey: permit.runKey,
-    generation: permit.generation,
-    isDatedNext,
-    isUndated,
-  });
+  account.fallReadings = 0;
+  const { run, runKey, generation } = permit;
+  billed.push({ run, runKey, generation, period, isUndated: period === 'this' && datedIn === null });
   count(account, now);
+}
+
+function isDrained(account: ModelAccount): boolean {
+  return account.held === 0 && account.probes === 0;
+}
+
+function measureLooksFrom(account: ModelAccount, usage: number | null): void {
+  account.lookBase = usage;
+  account.lookSince = false;
+}
+
+/** What was booked counts for good, and what was measured compares with nothing that comes. */
+function endLooks(account: ModelAccount): void {
+  measureLooksFrom(account, null);
+  account.lookBooked = 0;
+  account.lookRecent = 0;
+  account.lookEarlier = 0;
+}
+
+/** A permit that was closed as billed or perhaps billed. `isSent`: it counts in this period. */
+function noteClosed(
+  account: ModelAccount,
+  permit: ModelPermit,
+  as: Settlement['as'],
+  isSent: boolean,
+  now: number,
+): void {
+  account.spentAt = now;
+  if (permit.own !== null && permit.own === account.lookOf) {
+    account.lookSince = account.lookBase !== null;
+    if (isSent) account.lookBooked += 1;
+  } else if (as === 'billed' && account.lookBase !== null) account.lookBase += 1;
+}
+
+/** The same of a free permit. Another own domain may have taken its place meanwhile. */
+function noteClosedFree(account: ModelAccount, now: number): void {
+  if (account.lookProven) {
+    account.free += 1;
+    account.lookRecent += 1;
+  } else {
+    account.spentAt = now;
+    account.sent += 1;
+  }
+}
+
+/** What was known of looks before this call, whose look may not be visible yet. */
+interface Looks {
+  readonly since: boolean;
+  readonly spentAt: number;
+  readonly quietMs: number;
+  /** The reading came with the last look that was granted. */
+  isCarried: boolean;
+}
+
+/**
+ * Two readings, both of moments when all of our own requests were long visible: the second proves
+ * the requests for the own domain between them free when it is the first plus our others, and
+ * withdraws an earlier proof when it is above that. A reading may arrive late: only one that comes
+ * with the last look, and nothing else, is judged, as of the moment at which that was granted.
+ */
+function judgeLooks(account: ModelAccount, usage: number, looks: Looks, now: number): void {
+  const at = account.lookOutAt;
+  if (!looks.isCarried || !isDrained(account) || at - looks.spentAt < looks.quietMs) return;
+  const isAbove = account.lookBase !== null && usage > account.lookBase;
+  if (account.lookProven) {
+    if (isAbove) {
+      const unseen = account.lookRecent + account.lookEarlier;
+      account.lookProven = false;
+      account.lookRises += 1;
+      account.sent += unseen;
+      account.lookBooked += unseen;
+      // What readings showed of them until now was taken for others'.
+      account.others = Math.max(0, account.others - unseen);
+      account.lookRecent = 0;
+      account.lookEarlier = 0;
+      account.spentAt = now;
+    } else if (at - account.lookMarkAt >= looks.quietMs) {
+      account.lookEarlier = account.lookRecent;
+      account.lookRecent = 0;
+      account.lookMarkAt = at;
+    }
+  } else if (isAbove) account.lookRises += 1;
+  else if (usage === account.lookBase) {
+    if (!looks.since) return;
+    account.lookProven = true;
+    account.lookRises = 0;
+    account.sent -= Math.min(account.lookBooked, account.sent);
+    account.lookBooked = 0;
+    account.lookMarkAt = at;
+  }
+  measureLooksFrom(account, usage);
+}
+
+/** `grantedIn`: the period that the last reading before the permit was of. */
+function periodBilledIn(
+  account: ModelAccount,
+  datedIn: string | null,
+  grantedIn: string | null,
+  now: number,
+): Billed['period'] {
+  if (isLater(datedIn ?? grantedIn, account.period)) return 'next';
+  // The clocks of the service's servers differ by minutes at most.
+  const isLate = datedIn !== null && datedIn === account.lastPeriod && isLater(account.period, datedIn);
+  return isLate && now < startOf(account.period ?? '') + TURN_MARGIN_MS ? 'last' : 'this';
 }
 
 /** When a period begins, by its name. */
@@ -336,49 +547,160 @@ function isLater(period: string | null, current: string | null): boolean {
   return period !== null && period !== 'none' && current !== null && current !== 'none' && period > current;
 }
 
-/**
- * The usage of the account in its period: every request that the service may have counted in it.
- */
+/** How far the account is in its period: the requests that the service bills in it. */
 function standing(account: ModelAccount): number {
-  return account.sent - account.pendingDated + account.others;
+  return account.sent - account.pendingDated - account.early + account.others;
+}
+
+/** How the account stands after closing requests and before the reading. */
+function standingOf(account: ModelAccount) {
+  const { period, pendingDated: dated, lastStanding, quota, bills } = account;
+  return { period, standing: standing(account), dated, lastStanding, quota, bills };
 }
 
 /**
  * Records which of the requests just closed are overage: those beyond the quota in the period that
- * they were billed in. `before`: period, usage and dated ones after closing them and before the
- * reading. `isProbeWithin`: a request beyond the limit was answered with a usage below the quota.
+ * they are billed in. `isProbeWithin`: a request beyond the limit was answered with a usage below
+ * the quota.
  */
 function bookOverage(
   world: ModelWorld,
   account: ModelAccount,
   quota: number,
   billed: readonly Billed[],
-  before: { period: string | null; standing: number; dated: number },
+  before: ReturnType<typeof standingOf>,
   isProbeWithin: boolean,
-  now: number,
 ): void {
-  const numDated = billed.filter(({ isDatedNext }) => isDatedNext).length;
-  const hasOpened = account.period !== before.period && before.period !== null;
-  // Without a date it belongs to the period of the last reading.
-  const isNextSeen = hasOpened || (account.pendingSeenAt > 0 && now >= startOf(account.pendingPeriod ?? ''));
-  const numUndated = isNextSeen ? billed.filter(({ isUndated }) => isUndated).length : 0;
-  if (!hasOpened) {
-    account.pendingDated += numUndated;
-    account.pendingSent -= numUndated;
+  const counts = { this: 0, next: 0, last: 0 };
+  for (const { period } of billed) counts[period] += 1;
+  const hasOpened = isLater(account.period, before.period);
+  const at = {
+    this: (hasOpened ? before.standing : standing(account)) - counts.this,
+    next: (hasOpened ? before.dated : account.pendingDated) - counts.next,
+    last: before.lastStanding,
+  };
+  let undated = hasOpened ? account.earlyBills : account.undatedBills;
+  const isUndatedKept = hasOpened || account.pendingSent > 0;
+  if (before.quota === null && account.quota !== null) {
+    const known = bookAnew(world, before.bills, at.this, quota);
+    if (undated.length > 0) for (const bill of known) undated = withBill(undated, bill, bill.booked, 0);
+    const next = bookAnew(world, hasOpened ? account.bills : account.pendingBills, at.next, quota);
+    account.pendingBills = hasOpened ? [] : next;
+    account.bills = [];
   }
-  let position = hasOpened
-    ? before.standing - (billed.length - numDated)
-    : standing(account) - (billed.length - numDated - numUndated);
-  let datedPosition = before.dated - numDated;
-  for (const { run, runKey, generation, isDatedNext, isUndated } of billed) {
-    const isNext = isDatedNext || (isUndated && isNextSeen);
-    if (isNext) datedPosition += 1;
-    else position += 1;
-    if (isProbeWithin || (isNext ? datedPosition : position) <= quota) continue;
-    world.overageBilled.set(run, (world.overageBilled.get(run) ?? 0) + 1);
-    const caps = world.caps.get(runKey);
-    if (caps?.generation === generation) caps.overage += 1;
+  for (const { period, isUndated, ...payer } of billed) {
+    at[period] += 1;
+    const over = !isProbeWithin && at[period] > quota ? 1 : 0;
+    book(world, payer, over);
+    if (period === 'next' && !hasOpened) account.pendingBills = withBill(account.pendingBills, payer, over);
+    else if (account.quota === null && period === (hasOpened ? 'next' : 'this'))
+      account.bills = withBill(account.bills, payer, over);
+    if (period === 'this' && isUndatedKept && (isUndated || (over > 0 && undated.length > 0)))
+      undated = withBill(undated, payer, over, isUndated ? 1 : 0);
+    else if (period === 'last' && over > 0 && !hasOpened && account.earlyBills.length > 0)
+      account.earlyBills = withBill(account.earlyBills, payer, over, 0);
   }
+  if (hasOpened) account.earlyBills = undated;
+  else {
+    account.undatedBills = undated;
+    account.lastStanding += counts.last;
+  }
+}
+
+/**
+ * The requests of the period cannot be fewer than its usage: so many of those that were not dated
+ * are billed in this one, and no longer in the one before.
+ */
+function bookEarly(world: ModelWorld, account: ModelAccount, quota: number): void {
+  const { earlyBills, lastStanding, usage } = account;
+  const inDoubt = earlyBills.reduce((sum, { count: each }) => sum + each, 0);
+  const notUsed = account.sent + account.held + account.probes + account.others - (usage ?? 0);
+  const moved = usage === null ? 0 : Math.min(inDoubt, account.early - Math.max(0, notUsed));
+  if (moved <= 0) return;
+  const over = (top: number) => Math.max(0, top - quota);
+  const top = standing(account);
+  let taken = moved;
+  let added = over(top + moved) - over(top);
+  let released = over(lastStanding) - over(lastStanding - moved);
+  const bills = earlyBills.map((bill) => ({ ...bill }));
+  const rebook = (bill: (typeof bills)[number], less: number, more: number) => {
+    book(world, bill, more - less);
+    bill.booked -= less;
+    released -= less;
+    added -= more;
+  };
+  // Who is billed more is first in being billed less.
+  for (const bill of bills.toReversed()) {
+    const count = Math.min(bill.count, taken);
+    rebook(bill, Math.min(count, bill.booked, released), Math.min(count, added));
+    bill.count -= count;
+    taken -= count;
+  }
+  for (const bill of bills) rebook(bill, Math.min(bill.booked, released), 0);
+  account.earlyBills = moved < inDoubt ? bills : [];
+  account.early -= moved;
+  account.lastStanding -= moved;
+}
+
+function book(world: ModelWorld, { run, runKey, generation }: Payer, overage: number): void {
+  world.overageBilled.set(run, (world.overageBilled.get(run) ?? 0) + overage);
+  const caps = world.caps.get(runKey);
+  if (caps?.generation === generation) caps.overage += overage;
+}
+
+/** Those at the end are the last that were billed: the last of them stands at `top`. */
+function bookAnew(world: ModelWorld, bills: readonly Bill[], top: number, quota: number): Bill[] {
+  let end = top;
+  return bills
+    .toReversed()
+    .map((bill) => {
+      const booked = Math.min(bill.count, Math.max(0, end - quota));
+      book(world, bill, booked - bill.booked);
+      end -= bill.count;
+      return { ...bill, booked };
+    })
+    .toReversed();
+}
+
+function withBill(bills: readonly Bill[], payer: Payer, over: number, more = 1): readonly Bill[] {
+  const { run, generation } = payer;
+  const isOf = (bill: Bill) => bill.run === run && bill.generation === generation;
+  if (!bills.some(isOf)) return [...bills, { ...payer, count: more, booked: over }].slice(-BILLS_KEPT);
+  return bills.map((bill) =>
+    isOf(bill) ? { ...bill, count: bill.count + more, booked: bill.booked + over } : bill,
+  );
+}
+
+/** Whether the store's clock agrees that the pending period may have begun. */
+function isPendingNear(account: ModelAccount, now: number): boolean {
+  return account.pendingPeriod !== null && now >= startOf(account.pendingPeriod) - TURN_MARGIN_MS;
+}
+
+/** The next period has not begun: what was dated in it is billed in this one. */
+function takeBackPending(world: ModelWorld, account: ModelAccount, quota: number): void {
+  account.pendingSent += account.pendingDated;
+  account.pendingDated = 0;
+  const bills = bookAnew(world, account.pendingBills, standing(account), quota);
+  for (const bill of bills) {
+    const { booked, count: requests } = bill;
+    account.undatedBills = withBill(account.undatedBills, bill, booked, requests);
+    if (account.quota === null) account.bills = withBill(account.bills, bill, booked, requests);
+  }
+  account.pendingBills = [];
+}
+
+/** Requests of a key that are overage if they are billed in another period than it seems. */
+function maybeOverageOf(account: ModelAccount, key: string, generation: string, now: number): number {
+  const isAwaited = account.pendingPeriod !== null;
+  const bills = [
+    ...account.earlyBills,
+    ...(isAwaited ? account.undatedBills : []),
+    ...(isAwaited && !isPendingNear(account, now) ? account.pendingBills : []),
+  ];
+  let count = 0;
+  for (const bill of bills)
+    if (bill.runKey === key && bill.generation === generation) count += Math.max(0, bill.count - bill.booked);
+  return count;
 }
 
 /** What the service bills as quota: its header, or the user's setting as long as there is none. */
@@ -418,13 +740,13 @@ function noteDay(account: ModelAccount, now: number): void {
 export function noteHeartbeat(world: ModelWorld, worker: string, now: number): void {
   const ahead = Math.max(...world.heartbeats.values()) - now;
   if (ahead > CLOCK_BACK_MS)
-    for (const [name, beatAt] of world.heartbeats) world.heartbeats.set(name, beatAt - ahead);
+    for (const [name, heartbeatAt] of world.heartbeats) world.heartbeats.set(name, heartbeatAt - ahead);
   world.heartbeats.set(worker, now);
 }
 
 export function isWorkerAlive(world: ModelWorld, worker: string, now: number): boolean {
-  const beatAt = world.heartbeats.get(worker);
-  return beatAt !== undefined && now - beatAt < WORKER_DEAD_AFTER_MS;
+  const heartbeatAt = world.heartbeats.get(worker);
+  return heartbeatAt !== undefined && now - heartbeatAt < WORKER_DEAD_AFTER_MS;
 }
 
 /** When the clock was set back, its times go back too, so that nothing waits longer than before. */
@@ -433,17 +755,24 @@ function followClock(world: ModelWorld, name: string, account: ModelAccount, now
   account.changedAt = now;
   if (backMs <= CLOCK_BACK_MS) return;
   const back = (time: number) => (time === 0 ? 0 : time - backMs);
-  account.heardAt = back(account.heardAt);
+  account.confirmedAt = back(account.confirmedAt);
   if (account.answeredAt !== null) account.answeredAt -= backMs;
   account.closedAt = account.closedAt === null ? null : back(account.closedAt);
   account.nextProbeAt = back(account.nextProbeAt);
   account.restsUntil = back(account.restsUntil);
   account.suspectSince = back(account.suspectSince);
+  account.fallSince = back(account.fallSince);
   account.pendingSince = back(account.pendingSince);
   account.pendingSeenAt = back(account.pendingSeenAt);
   account.pendingKeptAt = back(account.pendingKeptAt);
   account.tat = back(account.tat);
   account.floorUntil = back(account.floorUntil);
+  account.lookTriesSince = back(account.lookTriesSince);
+  account.lookMarkAt = back(account.lookMarkAt);
+  account.spentAt = back(account.spentAt);
+  account.checkedAt = back(account.checkedAt);
+  account.lookOutAt = back(account.lookOutAt);
+  account.behindMs = Math.max(0, account.behindMs - backMs);
   for (const permit of world.permits.values()) if (permit.account === name) permit.deadline -= backMs;
 }
 
@@ -460,7 +789,8 @@ function closeDead(
   const dead = [...world.permits].filter(
     ([, permit]) => permit.account === name && !isWorkerAlive(world, permit.worker, now),
   );
-  for (const [permit] of oldestFirst(dead)) close(world, account, { permit, as: 'doubtful' }, now, billed);
+  for (const [permit] of oldestFirst(dead))
+    close(world, account, { permit, as: 'maybe_billed' }, now, billed);
 }
 
 /** Whether permits are withheld, or granted one at a time, until permits in flight have ended. */
@@ -469,7 +799,9 @@ function waitsForOthers(account: ModelAccount, isFull: boolean, limit: number | 
   if (out === 0) return false;
   if (isFull || account.closedAt !== null || (limit === null && out >= UNKNOWN_QUOTA_HELD)) return true;
   return (
-    account.heardAt <= now - ALONE_AFTER_MS || isPeriodDue(account, now) || isTurnUnconfirmed(account, now)
+    account.confirmedAt <= now - ALONE_AFTER_MS ||
+    isPeriodDue(account, now) ||
+    isTurnUnconfirmed(account, now)
   );
 }
 
@@ -480,26 +812,41 @@ function oldestFirst(permits: [string, ModelPermit][]): [string, ModelPermit][] 
 }
 
 /** Permits past their deadline count as sent, the oldest first; their answers are lost. */
-function sweep(world: ModelWorld, name: string, account: ModelAccount, now: number, billed: Billed[]): void {
+function sweep(
+  world: ModelWorld,
+  name: string,
+  account: ModelAccount,
+  now: number,
+  billed: Billed[],
+): number {
   const due = [...world.permits].filter(([, permit]) => permit.account === name && permit.deadline <= now);
-  for (const [permit] of oldestFirst(due)) close(world, account, { permit, as: 'doubtful' }, now, billed);
+  for (const [permit] of oldestFirst(due)) close(world, account, { permit, as: 'maybe_billed' }, now, billed);
+  return due.length;
 }
 
 /** Sweeps on its own, outside of an exchange. */
 function sweepAlone(world: ModelWorld, name: string, account: ModelAccount, now: number): void {
   const billed: Billed[] = [];
   sweep(world, name, account, now, billed);
-  const { period, pendingDated: dated } = account;
   const quota = billedQuota(account, policyOf(world, name, now));
-  bookOverage(world, account, quota, billed, { period, standing: standing(account), dated }, false, now);
+  bookOverage(world, account, quota, billed, standingOf(account), false);
 }
 
-function applyReading(account: ModelAccount, reading: Reading, hasConfirmed: boolean, now: number): void {
+function applyReading(
+  account: ModelAccount,
+  reading: Reading,
+  hasConfirmed: boolean,
+  looks: Looks,
+  fallMs: number,
+  now: number,
+): void {
+  const behindMs = now - (reading.date ?? now);
+  if (typeof reading.date === 'number') account.behindMs = behindMs > TURN_MARGIN_MS ? behindMs : 0;
   const next = reading.period;
   if (next !== null && next !== 'none' && account.period !== 'none') {
     if (account.period === null) {
       if (!nameFirstPeriod(account, next, now)) {
-        applyNumbers(account, reading, now);
+        applyNumbers(account, reading, looks, fallMs, now);
         return;
       }
     } else if (next < account.period) {
@@ -519,11 +866,12 @@ function applyReading(account: ModelAccount, reading: Reading, hasConfirmed: boo
       account.pendingSeenAt = 0;
       if (now - account.pendingKeptAt >= PENDING_KEPT_MS) {
         account.pendingSent = 0;
+        account.undatedBills = [];
         account.pendingKeptAt = now;
       }
     }
   } else if (next === 'none' && account.period === null) account.period = 'none';
-  applyNumbers(account, reading, now);
+  applyNumbers(account, reading, looks, fallMs, now);
 }
 
 /**
@@ -542,35 +890,59 @@ function nameFirstPeriod(account: ModelAccount, period: string, now: number): bo
   return true;
 }
 
-function applyNumbers(account: ModelAccount, reading: Reading, now: number): void {
+function applyNumbers(
+  account: ModelAccount,
+  reading: Reading,
+  looks: Looks,
+  fallMs: number,
+  now: number,
+): void {
   if (reading.quota !== null) {
     if (account.closedAt !== null && account.quota !== null && reading.quota > account.quota)
       account.closedAt = null;
     account.quota = reading.quota;
   }
   if (reading.usage === null) return;
-  const candidate = reading.usage - account.sent - account.held - account.probes;
-  const jump = candidate - account.others;
+  followFall(account, reading.usage, fallMs, now);
+  const candidateOf = (usage: number) => usage - account.sent - account.held - account.probes;
+  const jump = candidateOf(reading.usage) - account.others;
   turn(account, now);
   const allowed = Math.max(JUMP_FLOOR, 10 * (account.minuteSent + account.minuteBefore));
-  if (account.heardAt !== 0 && account.usage !== null && jump > allowed) {
+  if (account.confirmedAt !== 0 && account.usage !== null && jump > allowed) {
     if (account.suspectSince === 0) account.suspectSince = now;
     if (now - account.suspectSince < JUMP_CONFIRM_MS) return;
   }
   account.suspectSince = 0;
+  judgeLooks(account, reading.usage, looks, now);
   // Answers arrive out of order, and within a period usage only grows.
   account.usage = Math.max(account.usage ?? 0, reading.usage);
-  if (jump > 0) account.others = candidate;
+  account.others = Math.max(account.others, candidateOf(reading.usage));
+}
+
+/** The service may correct its usage: others' part of it falls, ours never does. */
+function followFall(account: ModelAccount, usage: number, fallMs: number, now: number): void {
+  if (account.held + account.probes > 0) {
+    account.fallReadings = 0;
+    return;
+  }
+  if (account.fallReadings === 0 || usage > account.fallUsage) {
+    account.fallReadings = 0;
+    account.fallSince = now;
+  }
+  account.fallReadings += 1;
+  account.fallUsage = usage;
+  if (account.fallReadings < FALL_READINGS || now - account.fallSince < fallMs) return;
+  account.others = Math.min(account.others, Math.max(0, usage - account.sent));
+  account.usage = Math.min(account.usage ?? usage, usage);
 }
 
 /** A reading of a later period. `hasConfirmed`: it came with the lone probe for that period. */
 function notePending(account: ModelAccount, reading: Reading, hasConfirmed: boolean, now: number): void {
-  if (account.pendingPeriod !== reading.period) {
-    account.pendingPeriod = reading.period;
-    account.pendingSince = now;
-    account.pendingKeptAt = now;
-    account.pendingFalls = 0;
-  }
+  // Where the store's clock agrees with the one that is awaited, a date that is far off is wrong.
+  const period = reading.period ?? '';
+  const isFarOff = period > (account.pendingPeriod ?? period) && now < startOf(period) - TURN_MARGIN_MS;
+  if (isFarOff && isPendingNear(account, now)) return;
+  if (account.pendingPeriod !== period) awaitPeriod(account, period, now);
   account.pendingSeenAt = now;
   if (reading.usage === null || account.usage === null) return;
   // A fall larger than answers out of order explain, or below our own count where none can be out
@@ -580,10 +952,17 @@ function notePending(account: ModelAccount, reading: Reading, hasConfirmed: bool
     reading.usage < account.usage - out ||
     2 * reading.usage < account.usage ||
     (hasConfirmed && reading.usage < account.sent);
-  if (hasFallen && now >= startOf(reading.period ?? '')) account.pendingFalls = 2;
+  if (hasFallen && now >= startOf(period)) account.pendingFalls = 2;
   else if (account.pendingFalls > 1) return;
   else if (!hasFallen) account.pendingFalls = 0;
   else if (account.pendingFalls === 0 || hasConfirmed) account.pendingFalls += 1;
+}
+
+function awaitPeriod(account: ModelAccount, period: string | null, now: number): void {
+  account.pendingPeriod = period;
+  account.pendingSince = now;
+  account.pendingKeptAt = now;
+  account.pendingFalls = 0;
 }
 
 function isPeriodDue(account: ModelAccount, now: number): boolean {
@@ -600,6 +979,8 @@ function isTurnUnconfirmed(account: ModelAccount, now: number): boolean {
 }
 
 function openPeriod(account: ModelAccount): void {
+  account.lastPeriod = account.period;
+  account.lastStanding = standing(account);
   account.period = account.pendingPeriod;
   account.pendingPeriod = null;
   account.pendingSince = 0;
@@ -607,13 +988,21 @@ function openPeriod(account: ModelAccount): void {
   account.pendingFalls = 0;
   account.pendingAsked = null;
   account.sent = account.pendingSent + account.pendingDated;
+  account.early = account.pendingSent;
+  account.earlyBills = account.undatedBills;
+  account.undatedBills = [];
+  account.bills = account.quota === null ? account.pendingBills : [];
+  account.pendingBills = [];
   account.pendingSent = 0;
   account.pendingDated = 0;
   account.others = 0;
   account.usage = null;
   account.closedAt = null;
   account.suspectSince = 0;
+  account.fallReadings = 0;
   account.days = [];
+  account.free = 0;
+  endLooks(account);
 }
 
 /** The ledger went back in time: the highest state seen is written back, and spending rests. */
@@ -628,39 +1017,62 @@ function restoreSeen(account: ModelAccount, request: ExchangeRequest, now: numbe
   }
   if (seen.epoch === account.epoch) account.version = seen.version;
   account.restsUntil = now + request.usageLagMs;
-  account.heardAt = 0;
+  account.confirmedAt = 0;
+  // What was measured and booked may be older than the count.
+  endLooks(account);
+  account.spentAt = now;
   return true;
 }
 
 export function exchange(world: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer {
   const account = accountOf(world, request.account);
-  if (account.pendingPeriod === null) {
-    account.pendingSent = 0;
-    account.pendingDated = 0;
-  }
   noteHeartbeat(world, request.worker, now);
   followClock(world, request.account, account, now);
+  if (account.pendingPeriod === null) {
+    account.pendingDated = 0;
+    if (now - account.pendingKeptAt >= PENDING_KEPT_MS) {
+      account.pendingSent = 0;
+      account.undatedBills = [];
+    }
+  }
   restoreSeen(account, request, now);
   const billed: Billed[] = [];
-  sweep(world, request.account, account, now, billed);
+  const looks = {
+    since: account.lookSince,
+    spentAt: account.spentAt,
+    quietMs: QUIET_LAGS * request.usageLagMs,
+    isCarried: false,
+  };
+  const swept = sweep(world, request.account, account, now, billed);
   // Facts of this call's settlements are judged with the reading that came with them.
   let hasProbeBilled = false;
   // A free reading is as good as one of the lone probe.
-  let hasConfirmed = request.settle.length === 0 && account.held === 0 && account.probes === 0;
+  const isFree = ({ permit }: Settlement) => world.permits.get(permit)?.free === true;
+  let hasConfirmed = isDrained(account) && request.settle.every(isFree);
+  let isAskedSettled = false;
+  const [carrier, ...others] = request.settle;
+  looks.isCarried =
+    carrier !== undefined &&
+    others.length === 0 &&
+    swept === 0 &&
+    carrier.permit === account.lookOut &&
+    world.permits.has(carrier.permit);
   for (const settlement of request.settle) {
     const permit = world.permits.get(settlement.permit);
     if (permit?.probe && settlement.as === 'billed') hasProbeBilled = true;
-    if (permit && settlement.permit === account.pendingAsked) hasConfirmed = true;
+    if (permit && settlement.permit === account.pendingAsked) isAskedSettled = true;
     close(world, account, settlement, now, billed);
   }
-  const before = { period: account.period, standing: standing(account), dated: account.pendingDated };
-  if (request.reading) applyReading(account, request.reading, hasConfirmed, now);
+  hasConfirmed ||= isAskedSettled;
+  const before = standingOf(account);
+  const keptMs = now - account.pendingKeptAt;
+  const fallMs = Math.max(FALL_MS, FALL_LAGS * request.usageLagMs);
+  if (request.reading) applyReading(account, request.reading, hasConfirmed, looks, fallMs, now);
   else if (isPeriodDue(account, now) && account.held === 0 && account.probes === 0) openPeriod(account);
-  const isAskedSettled = hasConfirmed && request.settle.length > 0;
   if (isAskedSettled && (!request.reading?.period || account.pendingFalls === 0)) account.pendingAsked = null;
-  if (request.heard) account.heardAt = now;
+  if (request.isConfirmed) account.confirmedAt = now;
   const isDated = request.settle.some(({ period }) => typeof period === 'string');
-  if (request.heard || request.reading !== null || request.refusedForQuota || isDated)
+  if (request.isConfirmed || request.reading !== null || request.refusedForQuota || isDated)
     account.answeredAt = now;
   if (request.refusedForQuota) {
     account.closedAt = now;
@@ -677,7 +1089,18 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   const usage = request.reading?.usage ?? null;
   const isProbeWithin =
     hasProbeBilled && usage !== null && usage < billedQuota(account, policy) && request.settle.length === 1;
-  bookOverage(world, account, billedQuota(account, policy), billed, before, isProbeWithin, now);
+  bookOverage(world, account, billedQuota(account, policy), billed, before, isProbeWithin);
+  bookEarly(world, account, billedQuota(account, policy));
+  if (
+    usage !== null &&
+    request.reading?.period === account.period &&
+    isDrained(account) &&
+    now - looks.spentAt >= looks.quietMs
+  )
+    account.earlyBills = [];
+  const isStillThis = request.reading?.period === before.period && account.pendingFalls < 2;
+  if (isStillThis && !isPendingNear(account, now) && (hasConfirmed || keptMs >= PENDING_KEPT_MS))
+    takeBackPending(world, account, billedQuota(account, policy));
   if (hasProbeBilled && !isProbeWithin && limit !== null && account.sent + account.others > limit)
     account.servesOverage = true;
   const pace = request.pace;
@@ -688,8 +1111,9 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     account.floorUntil = Math.max(account.floorUntil, pace.floorMs > 0 ? now + pace.floorMs : 0);
   }
   const permits = take(world, account, policy, limit, request, now);
+  const look = request.look && grantLook(world, account, policy, limit, request, request.look, now);
   account.version += 1;
-  return { permits, state: stateOf(world, request.account, account, request.run, now) };
+  return { permits, look, state: stateOf(world, request.account, account, request.run, now) };
 }
 
 /**
@@ -743,20 +1167,42 @@ function take(
 ): PermitAnswer[] {
   const run = request.run === null ? undefined : world.runs.get(request.run);
   const maySpend = run !== undefined && spendingStatus(run, now) === 'alive' && !world.isPaused;
-  return request.take.map(({ permit, key }): PermitAnswer => {
-    if (world.permits.has(permit)) return { permit, answer: 'granted', waitMs: 0 };
+  return request.take.map(({ permit, key, own = null }): PermitAnswer => {
+    const known = world.permits.get(permit);
+    if (known) return { permit, answer: 'granted', waitMs: 0, isFree: known.free };
     const claim = world.claims.get(key);
     if (claim?.worker !== request.worker) return { permit, answer: 'lost' };
     if (!run || !maySpend) return { permit, answer: 'denied' };
-    if ((world.doubts.get(`${request.run} ${key}`) ?? 0) >= DOUBTS_ALLOWED)
-      return { permit, answer: 'spent' };
+    if ((world.unusable.get(`${request.run} ${key}`) ?? 0) >= UNUSABLE_ALLOWED)
+      return { permit, answer: 'attempts_exhausted' };
+    const common = {
+      account: request.account,
+      worker: request.worker,
+      run: request.run ?? '',
+      runKey: run.key,
+      key,
+      deadline: now + request.permitMs,
+      period: account.pendingSeenAt > 0 ? account.pendingPeriod : account.period,
+      own,
+    };
+    if (own !== null && own === account.lookOf && account.lookProven) {
+      const answer = grantFree(
+        world,
+        account,
+        permit,
+        { ...common, generation: '', probe: false, free: true },
+        now,
+      );
+      if (answer.answer === 'granted') claim.permit = permit;
+      return answer;
+    }
     const out = account.held + account.probes;
     if (now < account.restsUntil) return { permit, answer: 'denied' };
     if (isPeriodDue(account, now)) return { permit, answer: 'denied' };
     const isTurn = isTurnUnconfirmed(account, now);
     if (isTurn && out > 0) return { permit, answer: 'denied' };
     // Leftovers of a dead process do not count: they may take a minute to expire.
-    const isOpening = account.heardAt <= now - ALONE_AFTER_MS;
+    const isOpening = account.confirmedAt <= now - ALONE_AFTER_MS;
     if (isOpening && account.alone !== null && world.permits.has(account.alone))
       return { permit, answer: 'denied' };
     if (limit === null && out >= UNKNOWN_QUOTA_HELD) return { permit, answer: 'denied' };
@@ -764,9 +1210,13 @@ function take(
     const hasRoom = limit === null || spent < limit;
     const probe = account.closedAt !== null || !hasRoom;
     if (probe) {
-      const mayAsk = hasRoom || mayFindOut(account, policy, run) || request.mayHaveTurned;
+      const { turn } = request;
+      // Well over by the service's clock.
+      const isTurnDue = turn?.period === account.period && now - account.behindMs >= (turn?.at ?? Infinity);
+      const mayAsk = hasRoom || mayFindOut(account, policy, run) || isTurnDue;
       const isDue =
-        now >= account.nextProbeAt && (account.closedAt !== null || now - account.heardAt >= PROBE_EVERY_MS);
+        now >= account.nextProbeAt &&
+        (account.closedAt !== null || now - account.confirmedAt >= PROBE_EVERY_MS);
       const isConfirming = isTurn && mayConfirmTurn(account, policy, run);
       if (!mayAsk || !(isDue || isConfirming) || out > 0) return { permit, answer: 'denied' };
     }
@@ -775,39 +1225,137 @@ function take(
     if (maxRequests !== null && caps.requests >= maxRequests) return { permit, answer: 'denied' };
     const beyond = Math.max(0, spent + account.probes + 1 - billedQuota(account, policy));
     if (maxOverageRequests !== null && beyond > 0) {
-      if (caps.overage + Math.min(caps.held + 1, beyond) > maxOverageRequests)
+      const maybeOverage = maybeOverageOf(account, run.key, caps.generation, now);
+      if (caps.overage + Math.min(caps.held + maybeOverage + 1, beyond) > maxOverageRequests)
         return { permit, answer: 'denied' };
     }
     if (beyond > overageLeftByOthers(world, request.account, run.key)) return { permit, answer: 'denied' };
-    let slot = Math.max(now, account.floorUntil);
-    if (account.rate !== null) {
-      const interval = 1_000 / account.rate;
-      slot = Math.max(slot, account.tat - (account.burst - 1) * interval);
-      if (slot - now > PACE_HORIZON_MS) return { permit, answer: 'denied' };
-      account.tat = Math.max(account.tat, slot) + interval;
-    } else if (slot - now > PACE_HORIZON_MS) return { permit, answer: 'denied' };
+    const slot = slotOf(account, now);
+    if (slot === null) return { permit, answer: 'denied' };
     if (probe) {
       account.probes += 1;
       account.nextProbeAt = now + PROBE_EVERY_MS;
     } else account.held += 1;
     world.caps.set(run.key, { ...caps, requests: caps.requests + 1, held: caps.held + 1 });
     world.spent.set(request.run ?? '', (world.spent.get(request.run ?? '') ?? 0) + 1);
-    world.permits.set(permit, {
-      account: request.account,
-      worker: request.worker,
-      run: request.run ?? '',
-      runKey: run.key,
-      key,
-      deadline: now + request.permitMs,
-      period: account.period,
-      generation: caps.generation,
-      probe,
-    });
+    world.permits.set(permit, { ...common, generation: caps.generation, probe, free: false });
     claim.permit = permit;
     if (isOpening) account.alone = permit;
     if (isTurn || probe) account.pendingAsked = permit;
-    return { permit, answer: 'granted', waitMs: slot - now };
+    return { permit, answer: 'granted', waitMs: slot - now, isFree: false };
   });
+}
+
+/** When to send; null: not within the horizon. The pace moves on. */
+function slotOf(account: ModelAccount, now: number): number | null {
+  let slot = Math.max(now, account.floorUntil);
+  if (account.rate === null) return slot - now > PACE_HORIZON_MS ? null : slot;
+  const interval = 1_000 / account.rate;
+  slot = Math.max(slot, account.tat - (account.burst - 1) * interval);
+  if (slot - now > PACE_HORIZON_MS) return null;
+  account.tat = Math.max(account.tat, slot) + interval;
+  return slot;
+}
+
+/** One at a time, and outside of every limit. */
+function grantFree(
+  world: ModelWorld,
+  account: ModelAccount,
+  permit: string,
+  record: ModelPermit,
+  now: number,
+): PermitAnswer {
+  if (account.lookOut !== null) return { permit, answer: 'queued' };
+  const slot = slotOf(account, now);
+  if (slot === null) return { permit, answer: 'queued' };
+  world.permits.set(permit, { ...record, free: true });
+  account.lookOut = permit;
+  account.lookOutAt = now;
+  return { permit, answer: 'granted', waitMs: slot - now, isFree: true };
+}
+
+/** Whether a look may cost one request: within the quota, when all of ours are long visible. */
+function mayTryLook(
+  account: ModelAccount,
+  policy: { quotaCap: number | null },
+  look: LookRequest,
+  quietMs: number,
+  now: number,
+): boolean {
+  if (account.closedAt !== null || isTurnUnconfirmed(account, now) || !isDrained(account)) return false;
+  const quota = Math.min(account.quota ?? Infinity, policy.quotaCap ?? Infinity, look.quotaCap ?? Infinity);
+  if (account.sent + account.held + account.others >= quota) return false;
+  if (now - account.spentAt < quietMs) return false;
+  if (now - account.lookTriesSince >= DAY_MS) {
+    account.lookTriesSince = now;
+    account.lookTries = 0;
+  }
+  return account.lookTries < LOOKS_A_DAY;
+}
+
+/** A request outside of any run: a look, or a check that a person ordered. */
+function grantLook(
+  world: ModelWorld,
+  account: ModelAccount,
+  policy: { quotaCap: number | null; overage: number },
+  limit: number | null,
+  request: ExchangeRequest,
+  look: LookRequest,
+  now: number,
+): PermitAnswer {
+  const { permit } = look;
+  const known = world.permits.get(permit);
+  if (known) return { permit, answer: 'granted', waitMs: 0, isFree: known.free };
+  if (world.isPaused) return { permit, answer: 'denied' };
+  const record = {
+    account: request.account,
+    worker: request.worker,
+    run: '',
+    runKey: '',
+    key: look.key ?? '',
+    deadline: now + request.permitMs,
+    period: account.pendingSeenAt > 0 ? account.pendingPeriod : account.period,
+    generation: '',
+    probe: false,
+    own: look.own,
+    free: false,
+  };
+  if (look.own !== null) {
+    if (account.lookOf !== look.own) {
+      endLooks(account);
+      account.lookOf = look.own;
+      account.lookProven = false;
+      account.lookRises = 0;
+    }
+    if (account.lookProven) return grantFree(world, account, permit, record, now);
+  }
+  if (now < account.restsUntil || isPeriodDue(account, now)) return { permit, answer: 'denied' };
+  const quietMs = QUIET_LAGS * request.usageLagMs;
+  const claim = world.claims.get(record.key);
+  if (look.own !== null) {
+    if (!mayTryLook(account, policy, look, quietMs, now)) return { permit, answer: 'denied' };
+  } else {
+    if (claim?.worker !== request.worker) return { permit, answer: 'lost' };
+    if (account.checkedAt > 0 && now - account.checkedAt < CHECK_EVERY_MS)
+      return { permit, answer: 'denied' };
+    const spent = account.sent + account.held + account.others;
+    record.probe = account.closedAt !== null || (limit !== null && spent >= limit);
+  }
+  const slot = slotOf(account, now);
+  if (slot === null) return { permit, answer: 'queued' };
+  if (look.own !== null) {
+    account.lookTries += 1;
+    account.lookOut = permit;
+    account.lookOutAt = now;
+    if (account.confirmedAt <= now - ALONE_AFTER_MS) account.alone = permit;
+  } else {
+    account.checkedAt = now;
+    if (claim) claim.permit = permit;
+  }
+  if (record.probe) account.probes += 1;
+  else account.held += 1;
+  world.permits.set(permit, record);
+  return { permit, answer: 'granted', waitMs: slot - now, isFree: false };
 }
 
 function stateOf(
@@ -821,7 +1369,9 @@ function stateOf(
   if (account.changedAt > 0) noteDay(account, now);
   const policy = policyOf(world, name, now);
   const run = runId === null ? undefined : world.runs.get(runId);
-  const caps = run ? (world.caps.get(run.key) ?? { requests: 0, overage: 0, held: 0 }) : undefined;
+  const caps = run
+    ? (world.caps.get(run.key) ?? { generation: '', requests: 0, overage: 0, held: 0 })
+    : undefined;
   const limit = limitOf(account, policy);
   const hasRoom = limit === null || account.sent + account.held + account.others < limit;
   const isTurn = isTurnUnconfirmed(account, now);
@@ -832,15 +1382,25 @@ function stateOf(
     epoch: account.epoch,
     version: account.version,
     period: account.period,
+    behindMs: account.behindMs,
     isDraining: isPeriodDue(account, now) || (isTurn && out > 0),
     isTurnUnconfirmed: isTurn && (hasRoom || (run !== undefined && mayConfirmTurn(account, policy, run))),
     sent: account.sent,
     held: account.held,
     probes: account.probes,
+    freeOut: world.permits.get(account.lookOut ?? '')?.free === true ? 1 : 0,
     others: account.others,
+    free: account.free,
+    own: {
+      of: account.lookOf,
+      isProven: account.lookProven,
+      booked: account.lookBooked,
+      rises: account.lookRises,
+    },
+    checkedAt: account.checkedAt,
     quota: account.quota,
     usage: account.usage,
-    heardAt: account.heardAt,
+    confirmedAt: account.confirmedAt,
     answeredAt: account.answeredAt,
     days: account.days,
     closedAt: account.closedAt,
@@ -864,7 +1424,10 @@ function stateOf(
             status: spendingStatus(run, now),
             requests: caps.requests,
             overageRequests: caps.overage,
-            overageInFlight: run.settings.maxOverageRequests === null ? 0 : Math.min(caps.held, beyond),
+            overageInFlight:
+              run.settings.maxOverageRequests === null
+                ? 0
+                : Math.min(caps.held + maybeOverageOf(account, run.key, caps.generation, now), beyond),
             overageBilled: world.overageBilled.get(runId ?? '') ?? 0,
             maxRequests: run.settings.maxRequests,
             maxOverageRequests: run.settings.maxOverageRequests,
@@ -894,7 +1457,7 @@ export function open(
   const account = accountOf(world, name);
   followClock(world, name, account, now);
   sweepAlone(world, name, account, now);
-  account.heardAt = 0;
+  account.confirmedAt = 0;
   account.nextProbeAt = now;
   if (pace.rate !== undefined) {
     account.paceVersion += 1;
@@ -922,12 +1485,14 @@ export function raise(
     if (account.pendingPeriod === null) {
       account.pendingSent = 0;
       account.pendingDated = 0;
+      account.undatedBills = [];
     }
     account.pendingPeriod = period;
     account.pendingFalls = 2;
     if (account.held === 0 && account.probes === 0) openPeriod(account);
   }
   account.period ??= period;
+  const before = standingOf(account);
   if (period === null || account.period === period || [account.period, period].includes('none')) {
     const ours = account.sent + account.held + account.probes;
     const missing = Math.max(0, sent + others - ours - account.others);
@@ -935,6 +1500,7 @@ export function raise(
     account.sent += missingOurs;
     account.others += missing - missingOurs;
     account.quota ??= quota;
+    bookOverage(world, account, account.quota ?? Infinity, [], before, false);
   }
   account.version += 1;
   return stateOf(world, name, account, null, now);
@@ -949,15 +1515,21 @@ export function observe(
   const account = accountOf(world, name);
   followClock(world, name, account, now);
   sweepAlone(world, name, account, now);
+  const before = standingOf(account);
   if (seen.quota !== undefined) account.quota = seen.quota;
+  bookOverage(world, account, account.quota ?? Infinity, [], before, false);
   if (seen.usage !== undefined) {
+    account.early = 0;
+    account.earlyBills = [];
     account.usage = seen.usage;
     account.sent = Math.min(account.sent, seen.usage);
     account.others = Math.max(0, seen.usage - account.sent - account.held - account.probes);
     account.servesOverage = false;
+    endLooks(account);
   }
   account.closedAt = null;
   account.suspectSince = 0;
+  account.fallReadings = 0;
   account.nextProbeAt = now;
   account.version += 1;
   return stateOf(world, name, account, null, now);

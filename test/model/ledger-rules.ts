@@ -1,10 +1,10 @@
 /**
- * The ledger by its own rules, and nine plausible but wrong variants. Each is the model with one
+ * The ledger by its own rules, and plausible but wrong variants. Each is the model with one
  * change from outside, so that it is the rule that is tested and not another ledger.
  */
 import type { ExchangeAnswer, ExchangeRequest, Settlement } from '../../src/ledger/ledger.js';
 import { exchange, type ModelWorld } from './ledger-model.js';
-import { accountIn, LIMIT } from './small-world.js';
+import { accountIn, LIMIT, OWN } from './small-world.js';
 
 export interface LedgerRules {
   exchange(ledger: ModelWorld, request: ExchangeRequest, now: number): ExchangeAnswer;
@@ -42,7 +42,7 @@ export const REFUNDS_TIMEOUTS: LedgerRules = {
       {
         ...request,
         settle: request.settle.map(
-          (each): Settlement => ({ ...each, as: each.as === 'doubtful' ? 'free' : each.as }),
+          (each): Settlement => ({ ...each, as: each.as === 'maybe_billed' ? 'free' : each.as }),
         ),
       },
       now,
@@ -111,6 +111,43 @@ export const MONTH_FROM_ZERO: LedgerRules = {
   },
 };
 
+/** Asks for the next month when the store's clock is in it, though the service's clock is not. */
+export const BELIEVES_STORE_CLOCK: LedgerRules = {
+  ...SOUND,
+  exchange(ledger, request, now) {
+    accountIn(ledger).behindMs = 0;
+    return exchange(
+      ledger,
+      { ...request, reading: request.reading && { ...request.reading, date: null } },
+      now,
+    );
+  },
+};
+
+/** Lets others' part of the usage fall with every reading that is lower. */
+export const FALLS_AT_ONCE: LedgerRules = {
+  ...SOUND,
+  exchange(ledger, request, now) {
+    const account = accountIn(ledger);
+    if (typeof request.reading?.usage === 'number') account.others = 0;
+    return exchange(ledger, request, now);
+  },
+};
+
+/** Lets our own count fall too, once a lower usage is believed. */
+export const OWN_COUNT_FALLS: LedgerRules = {
+  ...SOUND,
+  exchange(ledger, request, now) {
+    const answer = exchange(ledger, { ...request, take: [] }, now);
+    const account = accountIn(ledger);
+    const isBelieved = account.fallReadings >= 3 && now - account.fallSince >= 600_000;
+    if (isBelieved) account.sent = Math.min(account.sent, account.fallUsage);
+    return request.take.length === 0
+      ? answer
+      : exchange(ledger, { ...request, settle: [], reading: null }, now);
+  },
+};
+
 /** Opens a month because one answer says so, whatever the store's clock says. */
 export const BELIEVES_ONE_ANSWER: LedgerRules = {
   ...SOUND,
@@ -137,5 +174,29 @@ export const FORGETS_HELD: LedgerRules = {
     const held = accountIn(ledger).held - Math.max(settled, expired);
     const reading = { ...request.reading, usage: request.reading.usage + held };
     return exchange(ledger, { ...request, reading }, now);
+  },
+};
+
+/** Believes the setting: looks for the own domain are free without proof, at the limit too. */
+export const FREE_WITHOUT_PROOF: LedgerRules = {
+  ...SOUND,
+  exchange(ledger, request, now) {
+    if (request.look !== null) Object.assign(accountIn(ledger), { lookOf: OWN, lookProven: true });
+    return exchange(ledger, request, now);
+  },
+};
+
+/** Takes the first reading that is no higher for a proof, as if the usage header did not lag. */
+export const PROVES_AT_ONCE: LedgerRules = {
+  ...SOUND,
+  exchange: (ledger, request, now) => exchange(ledger, { ...request, usageLagMs: 0 }, now),
+};
+
+/** Allows for requests of ours that the usage header may not show yet. */
+export const ALLOWS_FOR_UNSEEN: LedgerRules = {
+  ...SOUND,
+  exchange(ledger, request, now) {
+    accountIn(ledger).spentAt = 0;
+    return exchange(ledger, request, now);
   },
 };

@@ -39,11 +39,11 @@ export function createModelLedger(clock: Clock): ModelLedger {
     addRun(id, { key = id, ...settings } = {}) {
       world.runs.set(id, {
         key,
-        beatAt: Number.POSITIVE_INFINITY,
+        heartbeatAt: Number.POSITIVE_INFINITY,
         status: 'running',
         settings: {
           account: ACCOUNT,
-          plan: 'unsaid',
+          plan: 'unspecified',
           quotaCap: null,
           overage: 0,
           maxRequests: null,

@@ -1,7 +1,7 @@
 /**
  * The overage that runs report always adds up to the service's bill: over random orders of free,
- * billed and lost answers, killed workers and turning months, two concurrent runs and a header that
- * does not lag.
+ * billed and lost answers, killed workers and turning months, two concurrent runs, servers and a
+ * store whose clocks differ, and a header that does not lag.
  */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
@@ -9,19 +9,30 @@ import { createWorld, exchange, type ModelWorld, open } from './ledger-model.js'
 
 const ACCOUNT = 'account';
 const QUOTA = 5;
-const MONTHS = ['2030-01-01', '2030-02-01'] as const;
+const MONTHS = ['2030-01-01', '2030-02-01', '2030-03-01'] as const;
 const TURN_AT = Date.UTC(2030, 1, 1);
-const PERMIT_MS = 50_000;
+/** Longer than the store's clock jumps here. */
+const PERMIT_MS = 9 * 86_400_000;
 const RUNS = [
   { id: 'run-0', maxOverageRequests: null },
   { id: 'run-1', maxOverageRequests: 3 },
 ] as const;
 
+/**
+ * `late`: by a server that is still in the month before, where another one is not. `lie`: dated in
+ * the month that follows, which is weeks off, and without any usage.
+ */
+type Answered = 'billed' | 'late' | 'lie' | 'free' | 'lost' | 'killed';
+
 type Event =
   | { readonly type: 'ask'; readonly run: number; readonly permits: number }
-  | { readonly type: 'answer'; readonly which: number; readonly as: 'billed' | 'free' | 'lost' | 'killed' }
+  | { readonly type: 'answer'; readonly which: number; readonly as: Answered }
   | { readonly type: 'settle' }
   | { readonly type: 'turn' };
+
+/** The store's clock when the service's month turns: near it, or days off. */
+const SKEWS_MS = [1_000, -5_000, 60_000, -600_000, 800_000, -8 * 86_400_000, 8 * 86_400_000];
+const skew = fc.constantFrom(...SKEWS_MS);
 
 const events: fc.Arbitrary<Event[]> = fc.array(
   fc.oneof(
@@ -38,14 +49,7 @@ const events: fc.Arbitrary<Event[]> = fc.array(
       arbitrary: fc.record({
         type: fc.constant('answer' as const),
         which: fc.nat(20),
-        as: fc.constantFrom(
-          'billed' as const,
-          'billed' as const,
-          'billed' as const,
-          'free' as const,
-          'lost' as const,
-          'killed' as const,
-        ),
+        as: fc.constantFrom<Answered>('billed', 'billed', 'billed', 'late', 'lie', 'free', 'lost', 'killed'),
       }),
     },
     { weight: 5, arbitrary: fc.constant({ type: 'settle' as const }) },
@@ -62,17 +66,25 @@ class Story {
   serial = 0;
   /** What the service counted in each month. */
   readonly billed = [0, 0];
-  readonly out: string[] = [];
-  outbox: { permit: string; as: 'billed' | 'free' | 'doubtful'; period: string | null }[] = [];
+  /**
+   * Requests in flight, each with the month in which it was sent, if the ledger knew that one; else
+   * the service bills it in the month of its answer.
+   */
+  readonly out: { readonly permit: string; readonly knownMonth: number | null }[] = [];
+  outbox: { permit: string; as: 'billed' | 'free' | 'maybe_billed'; period: string | null }[] = [];
   reading: { usage: number; period: string } | null = null;
   /** The month of the last reading that the ledger received. */
   reportedMonth = 0;
 
-  constructor() {
+  constructor(
+    readonly skewMs: number,
+    /** Whether answers show the quota; else only the last one of the first month does. */
+    public isQuotaShown = true,
+  ) {
     for (const { id, maxOverageRequests } of RUNS)
       this.ledger.runs.set(id, {
         key: id,
-        beatAt: Number.POSITIVE_INFINITY,
+        heartbeatAt: Number.POSITIVE_INFINITY,
         status: 'running',
         settings: {
           account: ACCOUNT,
@@ -103,60 +115,82 @@ class Story {
         seen: null,
         settle: this.outbox,
         reading: {
-          quota: QUOTA,
+          quota: this.isQuotaShown ? QUOTA : null,
           ...(this.reading ?? { usage: this.billed[this.month] ?? 0, period: this.today }),
         },
-        heard: true,
+        isConfirmed: true,
         refusedForQuota: false,
         pace: null,
+        look: null,
         take,
         permitMs: PERMIT_MS,
-        mayHaveTurned: true,
+        turn: null,
         usageLagMs: 60_000,
       },
       this.now,
     );
-    this.reportedMonth =
-      (this.reading?.period ?? this.today) === this.today ? this.month : this.reportedMonth;
+    this.reportedMonth = MONTHS.indexOf((this.reading?.period ?? this.today) as (typeof MONTHS)[number]);
     this.outbox = [];
     this.reading = null;
-    for (const { permit, answer: given } of answer.permits) if (given === 'granted') this.out.push(permit);
+    const knownMonth = this.reportedMonth === this.month ? this.month : null;
+    for (const { permit, answer: given } of answer.permits)
+      if (given === 'granted') this.out.push({ permit, knownMonth });
   }
 
   get today(): string {
     return MONTHS[this.month] ?? '';
   }
 
-  answer(which: number, wanted: 'billed' | 'free' | 'lost' | 'killed'): void {
-    // What is lost before the new month is known cannot be dated.
-    const as = wanted === 'free' || this.reportedMonth === this.month ? wanted : 'billed';
-    const [permit] = this.out.splice(which % this.out.length, 1);
-    if (permit === undefined) return;
-    if (as !== 'free') this.billed[this.month] = (this.billed[this.month] ?? 0) + 1;
-    if (as === 'killed') return;
-    const isDated = as === 'billed';
-    this.outbox.push({ permit, as: as === 'lost' ? 'doubtful' : as, period: isDated ? this.today : null });
-    if (isDated) this.reading = { usage: this.billed[this.month] ?? 0, period: this.today };
+  answer(which: number, wanted: Answered): void {
+    const [sent] = this.out.splice(which % this.out.length, 1);
+    if (sent === undefined) return;
+    const { permit, knownMonth } = sent;
+    if (wanted === 'free') {
+      this.outbox.push({ permit, as: 'free', period: null });
+      return;
+    }
+    const isLost = wanted === 'lost' || wanted === 'killed';
+    const isLate = wanted === 'late' && this.month === 1 && Math.abs(this.skewMs) < 900_000;
+    const month = isLost ? (knownMonth ?? this.month) : isLate ? 0 : this.month;
+    const usage = (this.billed[month] ?? 0) + 1;
+    this.billed[month] = usage;
+    if (isLost && wanted === 'killed') return;
+    const isLie = wanted === 'lie' && this.mayLie;
+    const period = isLost ? null : (MONTHS[isLie ? 2 : month] ?? null);
+    this.outbox.push({ permit, as: isLost ? 'maybe_billed' : 'billed', period });
+    if (period !== null) this.reading = { usage: isLie ? 0 : usage, period };
   }
 
   /**
-   * Killed permits expire; lost or killed ones are reported before the month turns, because they
-   * cannot be dated.
+   * Of two lies in a row the second confirms the first. One that comes before the ledger knows of
+   * the new month, with an answer after it that is still dated in the old one, may as well be
+   * billed in that: nothing tells.
    */
+  get mayLie(): boolean {
+    const { period, pendingPeriod } = this.ledger.accounts.get(ACCOUNT) ?? {};
+    const isLieOut = this.outbox.some(({ period }) => period === MONTHS[2]) || pendingPeriod === MONTHS[2];
+    return (period === MONTHS[1] || pendingPeriod === MONTHS[1]) && !isLieOut;
+  }
+
+  /** Killed permits expire. */
   rest(): void {
     while (this.out.length > 0) this.answer(0, 'billed');
+    this.showQuota();
     this.exchange(null, 0);
     this.now += PERMIT_MS;
     this.exchange(null, 0);
   }
 
+  showQuota(): void {
+    this.isQuotaShown = true;
+    this.exchange(null, 0);
+  }
+
   turn(): void {
     if (this.month === 1) return;
-    // Requests in flight are answered in the month that follows, if their answers are dated.
-    for (const { as } of this.outbox) if (as === 'doubtful') return;
-    if (this.ledger.permits.size > this.out.length + this.outbox.length) return;
+    this.showQuota();
     this.month += 1;
-    this.now = TURN_AT + 1_000;
+    this.now = TURN_AT + this.skewMs;
   }
 
   get bill(): number {
@@ -172,8 +206,8 @@ test('the overage of all runs is what the service bills, and a cap on it holds',
   let overageSeen = 0;
   let turnsSeen = 0;
   fc.assert(
-    fc.property(events, (happenings) => {
-      const story = new Story();
+    fc.property(events, skew, fc.boolean(), (happenings, skewMs, isQuotaShown) => {
+      const story = new Story(skewMs, isQuotaShown);
       for (const event of happenings) {
         if (event.type === 'ask') story.exchange(RUNS[event.run]?.id ?? null, event.permits);
         else if (event.type === 'answer') story.answer(event.which, event.as);
@@ -194,8 +228,8 @@ test('the overage of all runs is what the service bills, and a cap on it holds',
 
 test('alone, a run with a cap on overage never passes it, and uses it up fully', () => {
   fc.assert(
-    fc.property(events, (happenings) => {
-      const story = new Story();
+    fc.property(events, skew, (happenings, skewMs) => {
+      const story = new Story(skewMs);
       for (const event of happenings) {
         if (event.type === 'ask') story.exchange('run-1', event.permits);
         else if (event.type === 'answer') story.answer(event.which, event.as);
@@ -217,8 +251,8 @@ test('alone, a run with a cap on overage never passes it, and uses it up fully',
 test('beside a run without one, a run with a cap on overage never passes it', () => {
   let overageSeen = 0;
   fc.assert(
-    fc.property(events, (happenings) => {
-      const story = new Story();
+    fc.property(events, skew, (happenings, skewMs) => {
+      const story = new Story(skewMs);
       for (const event of happenings) {
         if (event.type === 'ask') story.exchange(RUNS[event.run]?.id ?? null, event.permits);
         else if (event.type === 'answer') story.answer(event.which, event.as);

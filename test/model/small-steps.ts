@@ -16,14 +16,18 @@ import {
   accountIn,
   copyLedger,
   copyWorld,
+  endOf,
   IDLE,
   keyOfWorker,
   LIMIT,
+  LOOK_LAG_MS,
   MONTHS,
   type Outbox,
+  OWN,
   PERMIT_MS,
   RUN,
   type SmallWorld,
+  serviceTime,
   TICK_MS,
   type Worker,
   workerName,
@@ -48,8 +52,10 @@ export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<Sma
 
     world.workers.forEach((worker, index) => {
       // Of idle workers one is enough, except where their clocks differ.
-      if (worker === IDLE && world.workers.indexOf(IDLE) < index && rules.clockOf === undefined) return;
-      stepsOfWorker(rules, worker, index, step, accident);
+      const isLooker = isLookerOf(world, index);
+      const isLikeAnother = world.workers.indexOf(IDLE) < index && rules.clockOf === undefined;
+      if (worker === IDLE && isLikeAnother && !isLooker) return;
+      stepsOfWorker(rules, worker, index, world.own, isLooker, step, accident);
     });
     accident('others', 'somebody else spends one', (next) => {
       next.total += 1;
@@ -61,9 +67,30 @@ export function createSteps(rules: LedgerRules): (world: SmallWorld) => Step<Sma
       });
     accident('time', 'time passes', (next) => {
       next.now += TICK_MS;
+      if (next.own !== null) next.shown = next.total;
       // Workers that were silent for so long count as dead, and their permits as sent.
       if (next.ledger.permits.size > 0) next.isClean = false;
     });
+    if (world.workers.every((worker) => worker === IDLE)) {
+      accident('rest', 'nothing happens for five minutes, and the usage header catches up', (next) => {
+        next.now += 300_000;
+        next.shown = next.total;
+        next.isClean = false;
+      });
+      accident('glance', 'a worker reads the usage for free', (next) => {
+        const reading = { usage: next.shown, month: next.month };
+        next.workers = next.workers.map((each, at) =>
+          at === 0 ? { ...each, outbox: { permit: '', as: 'free', reading } } : each,
+        );
+        exchange(rules, next, 0, null);
+      });
+    }
+    if (world.total > world.ours)
+      accident('correction', 'the service takes back one that others spent', (next) => {
+        next.total -= 1;
+        next.provenOthers = Math.max(0, next.provenOthers - 1);
+        next.isClean = false;
+      });
     if (world.disk !== null) {
       step('the ledger is on disk', (next) => {
         next.disk = copyLedger(next.ledger);
@@ -98,6 +125,8 @@ function stepsOfWorker(
   rules: LedgerRules,
   worker: Worker,
   index: number,
+  own: SmallWorld['own'],
+  isLooker: boolean,
   step: (what: string, change: (next: SmallWorld) => string | null | undefined) => void,
   accident: (kind: Accident, what: string, change: (next: SmallWorld) => void) => void,
 ): void {
@@ -118,21 +147,30 @@ function stepsOfWorker(
           if (rules.look?.(next.ledger)) become(next, { phase: 'looked' });
           return null;
         });
-      else step(`${name} asks for a permit`, (next) => exchange(rules, next, index, 'heard'));
+      else if (isLooker)
+        accident('look', `${name} wants to look`, (next) => {
+          exchange(rules, next, index, 'confirmed');
+        });
+      else if (own !== null)
+        accident('row', `${name} asks for a permit`, (next) => {
+          exchange(rules, next, index, 'confirmed');
+        });
+      else step(`${name} asks for a permit`, (next) => exchange(rules, next, index, 'confirmed'));
       accident('loss', `${name} asks for a permit, the answer is lost`, (next) => {
-        exchange(rules, next, index, 'unheard');
+        exchange(rules, next, index, 'unconfirmed');
       });
       break;
     case 'looked':
-      step(`${name} counts itself in`, (next) => exchange(rules, next, index, 'heard'));
+      step(`${name} counts itself in`, (next) => exchange(rules, next, index, 'confirmed'));
       break;
     case 'asking':
-      step(`${name} asks again`, (next) => exchange(rules, next, index, 'heard'));
+      step(`${name} asks again`, (next) => exchange(rules, next, index, 'confirmed'));
       break;
     case 'holding':
-      step(`${name}: the service bills`, (next) => {
-        next.total += 1;
-        next.ours += 1;
+      step(`${name}: the service ${isLooker && own === 'free' ? 'serves' : 'bills'}`, (next) => {
+        const isBilled = !isLooker || own === 'billed';
+        next.total += isBilled ? 1 : 0;
+        next.ours += isBilled ? 1 : 0;
         become(next, { phase: 'billed' });
         return null;
       });
@@ -142,7 +180,7 @@ function stepsOfWorker(
       });
       accident('loss', `${name}: the request is lost on its way`, (next) => {
         next.isClean = false;
-        become(next, withOutbox('doubtful', null));
+        become(next, withOutbox('maybe_billed', null));
       });
       break;
     case 'billed':
@@ -156,7 +194,7 @@ function stepsOfWorker(
       });
       accident('loss', `${name} waits for its answer in vain`, (next) => {
         next.isClean = false;
-        become(next, withOutbox('doubtful', null));
+        become(next, withOutbox('maybe_billed', null));
       });
   }
   if (worker.phase !== 'idle' || worker.outbox !== null)
@@ -166,15 +204,20 @@ function stepsOfWorker(
     });
 }
 
+function isLookerOf({ own, workers }: SmallWorld, index: number): boolean {
+  return own !== null && index === workers.length - 1;
+}
+
 /** One exchange of a worker: its outbox, and a permit if it wants one and receives the answer. */
 function exchange(
   rules: LedgerRules,
   next: SmallWorld,
   index: number,
-  take: 'heard' | 'unheard' | null,
+  take: 'confirmed' | 'unconfirmed' | null,
 ): string | null {
   const worker = next.workers[index] ?? IDLE;
   const { outbox, phase } = worker;
+  const isLooker = isLookerOf(next, index);
   if (take !== null && phase !== 'asking') next.serial += 1;
   const permit = phase === 'asking' ? worker.permit : `permit-${next.serial}`;
   const wasOut = next.ledger.permits.has(permit);
@@ -185,7 +228,7 @@ function exchange(
     run: RUN,
     seen: worker.seen && { ...worker.seen, period: accountIn(next.ledger).period, others: 0 },
     settle:
-      outbox === null
+      outbox === null || outbox.permit === ''
         ? []
         : [
             {
@@ -201,30 +244,35 @@ function exchange(
             quota: LIMIT,
             usage: outbox.reading.usage,
             period: MONTHS[monthOf(outbox.reading)] ?? null,
+            date: serviceTime(next.now, monthOf(outbox.reading)),
           },
-    heard: outbox?.as === 'billed',
+    isConfirmed: outbox?.as === 'billed',
     refusedForQuota: false,
     pace: null,
-    take: take === null ? [] : [{ permit, key: keyOfWorker(index) }],
+    take: take === null || isLooker ? [] : [{ permit, key: keyOfWorker(index) }],
+    look: take === null || !isLooker ? null : { permit, own: OWN, key: null, quotaCap: null },
     permitMs: PERMIT_MS,
-    mayHaveTurned: false,
-    usageLagMs: 60_000,
+    turn: { period: MONTHS[0], at: endOf(0) + 900_000 },
+    usageLagMs: next.own === null ? 60_000 : LOOK_LAG_MS,
   };
   // What the observer can prove: free answers are not ours, usage beyond all that may be ours is
   // others'.
-  if (outbox?.as === 'free' && phase !== 'asking') next.mayBeOurs -= 1;
+  if (outbox?.as === 'free' && outbox.permit !== '' && phase !== 'asking') next.mayBeOurs -= 1;
   if (outbox?.reading && outbox.reading.month === next.month)
-    next.provenOthers = Math.max(next.provenOthers, outbox.reading.usage - next.mayBeOurs);
+    next.provenOthers = Math.max(
+      next.provenOthers,
+      Math.min(outbox.reading.usage, next.total) - next.mayBeOurs,
+    );
   const answer = rules.exchange(next.ledger, request, next.now);
   const mayGoBack = next.disk !== null;
   if (mayGoBack && rules.isDurable) next.disk = copyLedger(next.ledger);
-  const isGranted = answer.permits[0]?.answer === 'granted';
+  const isGranted = (answer.permits[0] ?? answer.look)?.answer === 'granted';
   if (isGranted && !wasOut) next.mayBeOurs += 1;
   const { epoch, version, sent, held, probes } = answer.state;
   // A ledger that keeps everything never goes back, so what was seen of it is never needed.
   const seen = mayGoBack && !rules.isDurable ? { epoch, version, spent: sent + held + probes } : null;
   const after: Worker =
-    take === 'unheard'
+    take === 'unconfirmed'
       ? { phase: 'asking', permit, outbox, seen: worker.seen }
       : isGranted
         ? { phase: 'holding', permit, outbox: null, seen }
@@ -232,6 +280,8 @@ function exchange(
           ? IDLE
           : { ...IDLE, seen };
   next.workers = next.workers.map((each, at) => (at === index ? after : each));
+  // Until a look is proven free an observer cannot tell whose a rise is: the bill alone decides.
+  if (next.own !== null) return null;
   if (isGranted && next.mayBeOurs + next.provenOthers > LIMIT)
     return `${next.mayBeOurs} may be ours and ${next.provenOthers} are others', of ${LIMIT}`;
   const isRefused = take !== null && !isGranted && judgeDenial(answer.state).type === 'exhausted';

@@ -13,8 +13,20 @@ export const RUN = 'run';
 export const LIMIT = 4;
 /** Half of a permit's life: two steps of time pass its deadline. */
 export const TICK_MS = 25_000;
+/** Twice of it is a step of time, after which the usage header of a world with looks is current. */
+export const LOOK_LAG_MS = TICK_MS / 2;
+export const OWN = 'service own.example';
 export const PERMIT_MS = 2 * TICK_MS;
 export const MONTHS = ['2030-01-01', '2030-02-01', '2030-03-01'] as const;
+
+export function endOf(month: number): number {
+  return Date.UTC(2030, month + 1);
+}
+
+/** The service's clock: the store's, unless that one is past the service's month. */
+export function serviceTime(now: number, month: number): number {
+  return Math.min(now, endOf(month) - 43_200_000);
+}
 
 /**
  * idle      nothing under way, perhaps something to tell the ledger
@@ -27,7 +39,7 @@ type Phase = 'idle' | 'asking' | 'looked' | 'holding' | 'billed';
 
 export interface Outbox {
   readonly permit: string;
-  readonly as: 'billed' | 'free' | 'doubtful';
+  readonly as: 'billed' | 'free' | 'maybe_billed';
   /** The usage header of the answer, and the month of its `Date`. */
   readonly reading: { readonly usage: number; readonly month: number } | null;
 }
@@ -61,9 +73,26 @@ export interface SmallWorld {
   readonly left: Readonly<Record<Accident, number>>;
   /** Nothing crashed, was lost or expired so far. */
   isClean: boolean;
+  /**
+   * What the service does with requests for its own domain, which the last worker sends; null:
+   * nobody does.
+   */
+  readonly own: 'free' | 'billed' | null;
 }
 
-export type Accident = 'others' | 'crash' | 'loss' | 'time' | 'powerCut' | 'turn' | 'lie';
+export type Accident =
+  | 'others'
+  | 'crash'
+  | 'loss'
+  | 'time'
+  | 'powerCut'
+  | 'turn'
+  | 'lie'
+  | 'look'
+  | 'row'
+  | 'glance'
+  | 'rest'
+  | 'correction';
 
 export const IDLE: Worker = { phase: 'idle', permit: '', outbox: null, seen: null };
 
@@ -80,11 +109,12 @@ export function createSmallWorld(
   numWorkers: number,
   left: Partial<SmallWorld['left']>,
   now = Date.UTC(2030, 0, 15),
+  own: SmallWorld['own'] = null,
 ): SmallWorld {
   const ledger = createWorld(() => 'epoch');
   ledger.runs.set(RUN, {
     key: RUN,
-    beatAt: Number.POSITIVE_INFINITY,
+    heartbeatAt: Number.POSITIVE_INFINITY,
     status: 'running',
     settings: {
       account: ACCOUNT,
@@ -99,8 +129,9 @@ export function createSmallWorld(
   const account = accountIn(ledger);
   account.quota = LIMIT;
   account.usage = 0;
-  account.heardAt = now;
+  account.confirmedAt = now;
   account.period = MONTHS[0];
+  account.behindMs = now - serviceTime(now, 0);
   const workers = Array.from({ length: numWorkers }, () => IDLE);
   for (let index = 0; index < numWorkers; index += 1)
     ledger.claims.set(keyOfWorker(index), { worker: workerName(index), permit: null });
@@ -116,8 +147,23 @@ export function createSmallWorld(
     ours: 0,
     mayBeOurs: 0,
     provenOthers: 0,
-    left: { others: 0, crash: 0, loss: 0, time: 0, powerCut: 0, turn: 0, lie: 0, ...left },
-    isClean: true,
+    left: {
+      others: 0,
+      crash: 0,
+      loss: 0,
+      time: 0,
+      powerCut: 0,
+      turn: 0,
+      lie: 0,
+      look: 0,
+      row: 0,
+      glance: 0,
+      rest: 0,
+      correction: 0,
+      ...left,
+    },
+    isClean: own === null,
+    own,
   };
 }
 
@@ -137,8 +183,8 @@ export function copyLedger(ledger: ModelWorld): ModelWorld {
     heartbeats: new Map(ledger.heartbeats),
     // Permits never change, they are only removed: the clock is never set back here.
     permits: new Map(ledger.permits),
-    // Every request is for another identifier: doubts of earlier ones do not matter.
-    doubts: new Map(),
+    // Every request is for another identifier: unusable answers to earlier ones do not matter.
+    unusable: new Map(),
   };
 }
 
@@ -171,15 +217,28 @@ export function keyOfWorld(world: SmallWorld): string {
   });
   const orphans: string[] = [];
   for (const permit of world.ledger.permits.keys()) if (!named.has(permit)) orphans.push(life(permit));
+  const age = (time: number) => Math.min(1, Math.floor((world.now - time) / TICK_MS));
+  const looks =
+    world.own === null
+      ? ''
+      : [
+          `${account.lookProven}${account.lookSince}${account.lookTries},${account.lookBooked},${account.lookBase}`,
+          `${account.lookRecent},${account.lookEarlier},${age(account.lookMarkAt)}${age(account.spentAt)}${age(account.lookOutAt)}`,
+          life(account.lookOut ?? ''),
+        ].join();
   const since = Math.min(2, Math.floor((world.now - account.pendingSince) / 900_000));
   return [
-    `${account.sent},${account.held},${account.others},${account.heardAt > 0 ? 'h' : ''}`,
+    `${account.sent},${account.held},${account.others},${account.confirmedAt > 0 ? 'h' : ''}${account.behindMs > 0 ? 'b' : ''}`,
     `${account.period}${account.pendingPeriod}${account.pendingPeriod && since}${account.pendingFalls}${account.pendingPeriod && `${account.pendingSent}+${account.pendingDated}`}${life(account.pendingAsked ?? '')}`,
     world.left.turn > 0 || world.month > 0 ? account.usage : '',
+    world.left.glance > 0 ? [account.fallReadings, account.fallUsage, world.now - account.fallSince] : '',
     account.restsUntil > world.now ? Math.ceil((account.restsUntil - world.now) / TICK_MS) : '',
     world.disk === null
       ? ''
       : `${accountIn(world.disk).sent},${accountIn(world.disk).held},${accountIn(world.disk).version - account.version}`,
+    looks,
+    // The one that looks is not like the others.
+    world.own === null ? '' : workers.pop(),
     workers.sort().join(' '),
     orphans.sort().join(' '),
     `${world.month},${world.total},${world.shown},${world.ours},${world.mayBeOurs},${world.provenOthers}`,

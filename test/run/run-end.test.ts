@@ -1,9 +1,11 @@
 /** The exit code of a run as one table. */
 import { expect, it } from 'vitest';
+import { type ExitCode, FailFileError, InterruptedError, RefusedError } from '../../src/core/errors.js';
 import type { StatusCounts } from '../../src/core/outcome.js';
-import type { LookupsEnd } from '../../src/run/run-end.js';
-import { exitCodeOf } from '../../src/run/run-end.js';
-import { halted, resultOf } from '../commands/results.js';
+import { makeReport } from '../../src/run/report/report.js';
+import { exitCodeOf, faultAfter, type LookupsEnd } from '../../src/run/run-end.js';
+import { requestFor, resultOf } from '../commands/results.js';
+import { halted } from '../support/halts.js';
 
 const DONE: LookupsEnd = { type: 'finished' };
 
@@ -20,13 +22,13 @@ it.each<[string, LookupsEnd, Partial<StatusCounts>, boolean, number]>([
   ['no row at all with --strict', DONE, {}, true, 0],
   ['some rows failed', DONE, { matched: 1, failed: 1 }, false, 1],
   ['too many failed', { type: 'too_many_failures' }, { failed: 9, deferred: 1 }, false, 3],
-  ['the credentials were refused', halted('credentials', ''), { deferred: 4 }, false, 4],
-  ['quota or budget is used up', halted('limit', ''), { matched: 1, deferred: 3 }, false, 7],
-  ['used up, and some failed', halted('limit', ''), { failed: 1, deferred: 3 }, false, 7],
-  ['the service refused everything as too many', halted('throttled', ''), { deferred: 4 }, false, 7],
-  ['useless answers', halted('useless', ''), { failed: 4 }, false, 5],
-  ['the service was never reached', halted('unreachable', ''), { deferred: 4 }, false, 5],
-  ['the queue lost its chunks', halted('lost', ''), { deferred: 4 }, false, 5],
+  ['the credentials were refused', halted('credentials'), { deferred: 4 }, false, 4],
+  ['quota or budget is used up', halted('limit'), { matched: 1, deferred: 3 }, false, 7],
+  ['used up, and some failed', halted('limit'), { failed: 1, deferred: 3 }, false, 7],
+  ['the service refused everything as too many', halted('throttled'), { deferred: 4 }, false, 7],
+  ['useless answers', halted('useless'), { failed: 4 }, false, 5],
+  ['the service was never reached', halted('unreachable'), { deferred: 4 }, false, 5],
+  ['the queue lost its chunks', halted('lost'), { deferred: 4 }, false, 5],
   ['interrupted', { type: 'stopped' }, { matched: 1, deferred: 3 }, false, 130],
   ['interrupted, and some failed', { type: 'stopped' }, { failed: 1, deferred: 3 }, false, 130],
   ['ended after its trial', { type: 'declined' }, { matched: 1, deferred: 3 }, false, 0],
@@ -34,4 +36,34 @@ it.each<[string, LookupsEnd, Partial<StatusCounts>, boolean, number]>([
   ['cancelled', { type: 'cancelled' }, { deferred: 4 }, false, 130],
 ])('%s', (_what, end, rows, isStrict, exitCode) => {
   expect(exitCodeOf(resultOf({ end, rows }), isStrict)).toBe(exitCode);
+});
+
+const detail = { subject: 'x', todo: 'do y' };
+const stopped = new AbortController();
+stopped.abort(new Error('stopped by SIGINT'));
+const waited = new DOMException('This operation was aborted', 'AbortError');
+
+it.each<[string, unknown, ExitCode, RegExp | null]>([
+  ['the stop itself', stopped.signal.reason, 130, null],
+  ['a wait that it ended', waited, 130, null],
+  ['reading that it ended', new InterruptedError({ code: 'interrupted', ...detail }), 130, null],
+  ['an engine that was waited for', new FailFileError({ code: 'engine-unreachable', ...detail }), 130, null],
+  [
+    'a full disk',
+    new FailFileError({ code: 'disk-low', ...detail }),
+    5,
+    /disk space is left.*: x; do y; then/,
+  ],
+  ['a lost engine', new FailFileError({ code: 'engine-unfit', ...detail }), 5, /cannot be used.*: x; do y/],
+  ['refused credentials', new RefusedError({ code: 'credentials-refused', ...detail }), 4, /credentials: x/],
+  ['a bug', new TypeError('token-1 is not a function'), 5, /^interrupted.*this is a bug.* in the log/],
+])('after Ctrl-C, %s', (_what, error, exitCode, words) => {
+  const fault = faultAfter(error, stopped.signal);
+  const end: LookupsEnd = { type: 'stopped', fault };
+  const result = resultOf({ end, rows: { matched: 1, failed: 1, deferred: 3 } });
+  expect(exitCodeOf(result, false)).toBe(exitCode);
+  expect(fault?.sentence ?? '').not.toContain('token-1');
+  expect(makeReport(requestFor(), result, exitCode).next).toMatch(
+    words ?? /^interrupted: all paid answers are stored/,
+  );
 });

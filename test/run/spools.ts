@@ -4,7 +4,7 @@ import { SpoolFile } from '../../src/run/scan/spool-file.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 export async function openSpool(name = 'spool'): Promise<SpoolFile> {
-  const file = new SpoolFile(await temporaryFolder(), name);
+  const file = new SpoolFile(await temporaryFolder(), name, 'list.csv');
   onTestFinished(() => file.close());
   return file;
 }

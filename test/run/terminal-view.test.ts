@@ -271,6 +271,28 @@ function question(isTTY = true) {
   return { stdin, open, ask, said: () => String(stderr.read()) };
 }
 
+describe('a paused command', () => {
+  const PAUSE = {
+    owner: 'key',
+    label: 'host: a.csv',
+    run: 'r-1',
+    by: 'ada@office',
+    at: Date.UTC(2026, 0, 14),
+  };
+
+  it.each([{}, { yes: true }])(
+    'is resumed by a person at a terminal alone, asked also with %j',
+    async (some) => {
+      const { stdin, open, said } = question();
+      const agreed = open(some).resumes?.(PAUSE);
+      stdin.write('y\n');
+      expect(await agreed).toBe(true);
+      expect(said()).toContain('paused by ada@office since 14 Jan 2026, 00:00 UTC; resume it? [y/N]');
+      expect(question(false).open(some).resumes).toBeUndefined();
+    },
+  );
+});
+
 describe('the confirmation before money is spent', () => {
   it.each([
     ['y\n', true],
@@ -378,10 +400,4 @@ describe('after a trial', () => {
     await ask({}, { ...tried, trial: { isRequested: true, counts: {}, brands: [] } });
     expect(said()).toMatch(/^tried 0 identifiers: 0 matched\n/);
   });
-});
-
-it('without a terminal nothing is asked, and the cost is printed', async () => {
-  const { ask, said } = question(false);
-  expect(await ask()).toBe(true);
-  expect(said()).toMatch(/^1,500 identifiers to look up, [^\n]*\n$/);
 });

@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { packProfile, unpackProfile } from '../../src/stores/profile-codec.js';
+import { packProfile, readProfile, unpackProfile } from '../../src/stores/profile-codec.js';
 
 /** Packed by form 1 of a dictionary that must never change. */
 const OLD_ANSWER = 'AUN4MTE5NxWUnBBedUzOTUX2LkgFdi+ju8FSB1+Cra0FAA==';
@@ -62,7 +62,7 @@ it('a plain answer takes one byte more than its length', () => {
   expect(packProfile(Buffer.from('{}'), false)).toEqual(Buffer.from([0, 0x7b, 0x7d]));
 });
 
-it('an answer packed by an earlier release is still readable', () => {
+it('an answer that was packed with this dictionary stays readable', () => {
   // Fails when the dictionary changes: stores in use contain answers that were packed with it.
   const old = Buffer.from(OLD_ANSWER, 'base64');
   expect(unpackProfile(old).toString()).toBe(
@@ -87,4 +87,15 @@ it.each([
   ['a deflated answer that was cut off', packProfile(Buffer.from('x'.repeat(99)), true).subarray(0, 5), /./],
 ])('%s is refused', (_what, packed, message) => {
   expect(() => unpackProfile(packed)).toThrow(message);
+});
+
+it('an answer that would unpack to far more than a service answers is damaged, and is not unpacked', () => {
+  const bomb = packProfile(Buffer.alloc(64 * 1_048_576, ' '), true);
+  expect(bomb.length).toBeLessThan(100_000);
+  expect(() => unpackProfile(bomb)).toThrow();
+  expect(readProfile(bomb)).toBeNull();
+});
+
+it.each(['', 'null', '[]', '7', '{', '"x"'])('a stored %o is damaged', (text) => {
+  expect(readProfile(packProfile(Buffer.from(text), true))).toBeNull();
 });

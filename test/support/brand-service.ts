@@ -42,7 +42,11 @@ export async function startBrandService(
   const meter = createServiceMeter();
   const watchers = new Set<() => void>();
   const recent: number[] = [];
+  const billed = new Set<ServerResponse>();
   let serial = 0;
+
+  /** `YYYY-MM`, by the clock that dates answers: each month is metered by itself. */
+  const monthNow = () => new Date(Date.now() + options.dateOffsetMs).toISOString().slice(0, 7);
 
   function refuse(response: ServerResponse, status: number, code: string, why: string, asked?: Asked): void {
     meter.note({ identifier: asked ? nameOf(asked) : '', status, isBilled: false, why });
@@ -66,12 +70,12 @@ export async function startBrandService(
     return false;
   }
 
-  function usageHeaders(response: ServerResponse): void {
+  function usageHeaders(response: ServerResponse, isRefusal = false): void {
     if (!options.hasHeaders) return;
-    response.setHeader('x-api-key-quota', String(options.quota));
+    if (options.hasQuota || isRefusal) response.setHeader('x-api-key-quota', String(options.quota));
     response.setHeader(
       'x-api-key-approximate-usage',
-      String(options.others + meter.billedAsOf(options.headerLagMs)),
+      String(options.others + meter.billedAsOf(options.headerLagMs, monthNow())),
     );
   }
 
@@ -100,22 +104,25 @@ export async function startBrandService(
       await wait(latencyMs);
       return refuse(response, 400, '', 'bad request', asked);
     }
-    const used = options.others + meter.billed;
+    const used = options.others + meter.billedAsOf(0, monthNow());
     const limit = options.quota + (options.plan === 'paid' ? options.overageTenths : 0);
     if (!isOwn && used >= limit) {
-      usageHeaders(response);
+      usageHeaders(response, true);
       return refuse(response, 429, 'quota_exceeded', 'quota', asked);
     }
     const text = isOwn
       ? (profileText('domain', 'known-brand.com') ?? '{"name":"own","logos":[]}')
       : profileText(asked.kind, asked.value);
     const status = options.alwaysStatus ?? (text === null ? 404 : 200);
+    const isBilled = !isOwn && status < 500 && status !== 400;
     meter.note({
       identifier: nameOf(asked),
       status,
-      isBilled: !isOwn && status < 500 && status !== 400,
+      isBilled,
+      month: monthNow(),
       why: fault ?? '',
     });
+    if (isBilled) billed.add(response);
     const isLie = options.liesEvery !== null && serial % options.liesEvery === 0;
     await wait(latencyMs);
     usageHeaders(response);
@@ -129,9 +136,11 @@ export async function startBrandService(
   }
 
   const server = createServer((request, response) => {
+    // Dated when it is accepted, as it is billed.
+    response.setHeader('date', new Date(Date.now() + options.dateOffsetMs).toUTCString());
     meter.enter();
     response.on('close', () => {
-      meter.leave();
+      meter.leave(billed.delete(response));
       for (const look of watchers) look();
     });
     answer(request, response).catch(() => response.destroy());

@@ -13,6 +13,12 @@ export interface CliOptions {
   readonly cwd: string;
   readonly env?: Readonly<Record<string, string>>;
   readonly stdin?: string | Buffer;
+  /** Only root can start it as another user. */
+  readonly uid?: number;
+  /** What the shell that starts it does first: `umask 000`, `ulimit -n 64`. */
+  readonly shell?: string;
+  /** Of its own: for `killGroup`. Default false. */
+  readonly isGroup?: boolean;
 }
 
 export interface CliResult {
@@ -32,16 +38,27 @@ export interface CliProcess {
   /** Resolves when stdout or stderr match `words`; rejects when the process exits first. */
   untilSaid(words: RegExp): Promise<void>;
   kill(signal: NodeJS.Signals): void;
+  /** As a terminal does: the programs that it has started get the signal too. */
+  killGroup(signal: NodeJS.Signals): void;
 }
 
 /** Starts `brand-enrich` with these arguments; of the tests' own environment it gets only PATH. */
 export function startCli(args: readonly string[], options: CliOptions): CliProcess {
   if (!existsSync(CLI)) throw new Error(`${CLI} is missing; run npm run build`);
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [CLI, ...args], {
+  const { uid, shell, isGroup = false } = options;
+  const [program = '', ...rest] = [
+    ...(shell === undefined ? [] : ['/bin/sh', '-c', `${shell} && exec "$@"`, 'sh']),
+    process.execPath,
+    CLI,
+    ...args,
+  ];
+  const child = spawn(program, rest, {
+    ...(uid === undefined ? {} : { uid, gid: uid }),
     cwd: options.cwd,
     env: { PATH: process.env.PATH ?? '', HOME: options.cwd, ...options.env },
     stdio: 'pipe',
+    detached: isGroup,
   });
   let stdout = '';
   let stderr = '';
@@ -87,6 +104,9 @@ export function startCli(args: readonly string[], options: CliOptions): CliProce
     },
     kill: (signal) => {
       child.kill(signal);
+    },
+    killGroup: (signal) => {
+      process.kill(-(child.pid ?? 0), signal);
     },
   };
 }

@@ -4,9 +4,9 @@ import type { KeyValueStore } from '../../src/stores/key-value-store.js';
 export function createMemoryKeyValues(now: () => number): KeyValueStore {
   const scopes = new Map<string, Map<string, { text: string; at: number }>>();
   const notesOf = (scope: string) => {
-    const notes = scopes.get(scope) ?? new Map();
-    scopes.set(scope, notes);
-    return notes as Map<string, { text: string; at: number }>;
+    const values = scopes.get(scope) ?? new Map();
+    scopes.set(scope, values);
+    return values as Map<string, { text: string; at: number }>;
   };
   return {
     async put(scope, name, text) {

@@ -27,6 +27,7 @@ export interface ReportFile {
   readonly reason: string | null;
   readonly rows: Readonly<Record<string, number>>;
   readonly identifiers: Readonly<Record<string, unknown>>;
+  readonly failures: Readonly<Record<string, number>>;
   readonly requests: {
     readonly sent: number;
     readonly billed: number;

@@ -10,7 +10,7 @@ import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { findServerBinaries, SERVER_ENV } from '../../src/engine/embedded/server-binaries.js';
-import { namedUser, SERVER_ID } from '../../src/engine/embedded/server-user.js';
+import { namedUser } from '../../src/engine/embedded/server-user.js';
 
 export interface PostgresServer {
   /** `postgres://brand:secret-word@127.0.0.1:port/postgres` */
@@ -35,7 +35,7 @@ export async function startPostgres(
   settings: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
 ): Promise<PostgresServer> {
-  const user = process.getuid?.() === 0 ? namedUser({ uid: SERVER_ID, gid: SERVER_ID }) : null;
+  const user = process.getuid?.() === 0 ? namedUser() : null;
   const folder = await mkdtemp('/tmp/brand-enrich-pg-');
   await chmod(folder, 0o755);
   const binaries = await findServerBinaries(user, null, folder);

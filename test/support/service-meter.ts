@@ -12,6 +12,8 @@ interface SeenRequest {
   readonly identifier: string;
   readonly status: number;
   readonly isBilled: boolean;
+  /** In which month it was billed, `YYYY-MM`; absent: it was not. */
+  readonly month?: string;
   /** Why it was refused or damaged; empty for a normal answer. */
   readonly why: string;
 }
@@ -22,16 +24,20 @@ export interface ServiceMeter {
   readonly billed: number;
   readonly billedOf: ReadonlyMap<string, number>;
   readonly inFlight: number;
+  /** Of those in flight: billed already. */
+  readonly billedInFlight: number;
   readonly mostInFlight: number;
   enter(): void;
-  leave(): void;
+  leave(isBilled: boolean): void;
   note(request: Omit<SeenRequest, 'atMs'>): void;
   /** Requests that were answered like this, or damaged for this reason. */
   count(which: { status?: number; why?: string }): number;
   /** How often the most billed identifier was billed; 0 when none was. */
   mostBilledOnce(): number;
   /** The value of `used` this many milliseconds ago, from `others` and what was billed since. */
-  billedAsOf(lagMs: number): number;
+  billedAsOf(lagMs: number, month: string): number;
+  /** Requests billed beyond `quota` in each month. */
+  overage(quota: number): number;
   /** Milliseconds since the service started. */
   nowMs(): number;
 }
@@ -40,8 +46,10 @@ export function createServiceMeter(): ServiceMeter {
   const startedAt = performance.now();
   const requests: SeenRequest[] = [];
   const billedOf = new Map<string, number>();
-  const billedTimes: number[] = [];
+  const billedTimes: { readonly atMs: number; readonly month: string }[] = [];
+  const billedIn = new Map<string, number>();
   let inFlight = 0;
+  let billedInFlight = 0;
   let mostInFlight = 0;
   const nowMs = () => performance.now() - startedAt;
   return {
@@ -54,6 +62,9 @@ export function createServiceMeter(): ServiceMeter {
     get inFlight() {
       return inFlight;
     },
+    get billedInFlight() {
+      return billedInFlight;
+    },
     get mostInFlight() {
       return mostInFlight;
     },
@@ -61,14 +72,18 @@ export function createServiceMeter(): ServiceMeter {
       inFlight += 1;
       mostInFlight = Math.max(mostInFlight, inFlight);
     },
-    leave() {
+    leave(isBilled) {
       inFlight -= 1;
+      if (isBilled) billedInFlight -= 1;
     },
     note(request) {
       const atMs = nowMs();
       requests.push({ ...request, atMs });
       if (!request.isBilled) return;
-      billedTimes.push(atMs);
+      billedInFlight += 1;
+      const { month = '' } = request;
+      billedTimes.push({ atMs, month });
+      billedIn.set(month, (billedIn.get(month) ?? 0) + 1);
       billedOf.set(request.identifier, (billedOf.get(request.identifier) ?? 0) + 1);
     },
     count({ status, why }) {
@@ -78,12 +93,16 @@ export function createServiceMeter(): ServiceMeter {
       ).length;
     },
     mostBilledOnce: () => Math.max(0, ...billedOf.values()),
-    billedAsOf(lagMs) {
-      if (lagMs === 0) return billedTimes.length;
+    billedAsOf(lagMs, month) {
       const until = nowMs() - lagMs;
-      let count = billedTimes.length;
-      while (count > 0 && (billedTimes[count - 1] ?? 0) > until) count -= 1;
+      let count = billedIn.get(month) ?? 0;
+      for (let at = billedTimes.length - 1; lagMs > 0 && at >= 0; at -= 1) {
+        const billed = billedTimes[at];
+        if (billed === undefined || billed.atMs <= until) break;
+        if (billed.month === month) count -= 1;
+      }
       return count;
     },
+    overage: (quota) => [...billedIn.values()].reduce((sum, count) => sum + Math.max(0, count - quota), 0),
   };
 }

@@ -32,6 +32,8 @@ export interface ServiceOptions {
   /** How far the usage header lags behind. */
   headerLagMs: number;
   hasHeaders: boolean;
+  /** Whether answers other than a refusal for quota show the quota. */
+  hasQuota: boolean;
   /**
    * `spec`: bodies of errors are `{}`. `coded`: the code is in `x-bf-error` and in a message.
    * `body`: it is only in the body's `error`.
@@ -51,6 +53,8 @@ export interface ServiceOptions {
   ownDomain: string;
   /** Share of identifiers, 0 to 1, that are answered with 400, which is free. */
   badShare: number;
+  /** Added to the clock that dates answers and tells the month that is billed. */
+  dateOffsetMs: number;
   /** Every n-th answer is dated in the next month with a usage of 0; null: none. */
   liesEvery: number | null;
   /** Every billable request is answered with this status instead; null: no. */
@@ -82,6 +86,7 @@ export function serviceOptions(
     others: 0,
     headerLagMs: 0,
     hasHeaders: true,
+    hasQuota: true,
     dialect: 'spec',
     latencyMs: 0,
     jitterMs: 0,
@@ -91,6 +96,7 @@ export function serviceOptions(
     revoked: [],
     ownDomain: 'brandfetch.com',
     badShare: 0,
+    dateOffsetMs: 0,
     liesEvery: null,
     alwaysStatus: null,
     ...changes,

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { NewOutcome } from '../../src/stores/outcome-store.js';
 import {
-  bringInAnswers,
   listSpooled,
   purgeSpooled,
+  recordSpooled,
   spoolAnswers,
   spoolFolderOf,
 } from '../../src/worker/answer-spool.js';
@@ -60,17 +60,17 @@ it('spooled answers are returned unchanged, once', async () => {
   const folder = join(await temporaryFolder(), 'spool');
   await spoolAnswers(folder, [...outcomes(2), MISSING]);
   const shelf = createShelf();
-  expect(await bringInAnswers(folder, shelf.record)).toBe(3);
+  expect(await recordSpooled(folder, shelf.record)).toBe(3);
   expect(shelf.taken).toEqual([...outcomes(2), MISSING]);
   expect(await readdir(folder)).toEqual([]);
-  expect(await bringInAnswers(folder, shelf.record)).toBe(0);
+  expect(await recordSpooled(folder, shelf.record)).toBe(0);
 });
 
 it('spooled answers are as old as their file when they are returned', async () => {
   const folder = join(await temporaryFolder(), 'spool');
   const { mtimeMs } = await stat(await spoolAnswers(folder, outcomes(2)));
   const shelf = createShelf();
-  await bringInAnswers(folder, shelf.record, mtimeMs + 3_600_000);
+  await recordSpooled(folder, shelf.record, mtimeMs + 3_600_000);
   expect(shelf.ages).toEqual([3_600_000, 3_600_000]);
 });
 
@@ -78,7 +78,7 @@ it('spooled answers are not dated in the future though the clock was set back', 
   const folder = join(await temporaryFolder(), 'spool');
   const { mtimeMs } = await stat(await spoolAnswers(folder, outcomes(1)));
   const shelf = createShelf();
-  await bringInAnswers(folder, shelf.record, mtimeMs - 3_600_000);
+  await recordSpooled(folder, shelf.record, mtimeMs - 3_600_000);
   expect(shelf.ages).toEqual([0]);
 });
 
@@ -93,12 +93,12 @@ it('two processes that spool at once have a file each', async () => {
   const folder = await temporaryFolder();
   await Promise.all([spoolAnswers(folder, outcomes(1)), spoolAnswers(folder, outcomes(1, 1))]);
   const shelf = createShelf();
-  expect(await bringInAnswers(folder, shelf.record)).toBe(2);
+  expect(await recordSpooled(folder, shelf.record)).toBe(2);
   expect(shelf.batches).toEqual([1, 1]);
 });
 
 it('a missing folder has nothing to record', async () => {
-  expect(await bringInAnswers(join(await temporaryFolder(), 'none'), createShelf().record)).toBe(0);
+  expect(await recordSpooled(join(await temporaryFolder(), 'none'), createShelf().record)).toBe(0);
 });
 
 it('a process killed while writing loses the line it was writing and no other', async () => {
@@ -107,7 +107,7 @@ it('a process killed while writing loses the line it was writing and no other', 
   const text = await readFile(path, 'utf8');
   await writeFile(path, text.slice(0, text.lastIndexOf('{') + 30));
   const shelf = createShelf();
-  expect(await bringInAnswers(folder, shelf.record)).toBe(2);
+  expect(await recordSpooled(folder, shelf.record)).toBe(2);
   expect(shelf.taken).toEqual(outcomes(2));
 });
 
@@ -115,9 +115,9 @@ it('a store that refuses leaves the file for the next start', async () => {
   const folder = await temporaryFolder();
   await spoolAnswers(folder, outcomes(2));
   const refuse = () => Promise.reject(new Error('out of memory'));
-  await expect(bringInAnswers(folder, refuse)).rejects.toThrow('out of memory');
+  await expect(recordSpooled(folder, refuse)).rejects.toThrow('out of memory');
   const shelf = createShelf();
-  expect(await bringInAnswers(folder, shelf.record)).toBe(2);
+  expect(await recordSpooled(folder, shelf.record)).toBe(2);
 });
 
 it('many answers are recorded in batches, oldest file first', async () => {
@@ -127,11 +127,11 @@ it('many answers are recorded in batches, oldest file first', async () => {
     await writeFile(join(folder, `${key}-x.answers`), line({ ...MISSING, key }));
   }
   const shelf = createShelf();
-  await bringInAnswers(folder, shelf.record);
+  await recordSpooled(folder, shelf.record);
   expect(shelf.taken.map(({ key }) => key)).toEqual(names);
 
   await spoolAnswers(folder, outcomes(450));
-  await bringInAnswers(folder, shelf.record);
+  await recordSpooled(folder, shelf.record);
   expect(shelf.batches).toEqual([...names.map(() => 1), 200, 200, 50]);
 });
 
@@ -139,7 +139,7 @@ it('two starts on one folder lose nothing, and do not block each other', async (
   const folder = await temporaryFolder();
   for (let file = 0; file < 20; file += 1) await spoolAnswers(folder, outcomes(10, file * 10));
   const shelf = createShelf();
-  await Promise.all([1, 2, 3].map(() => bringInAnswers(folder, shelf.record)));
+  await Promise.all([1, 2, 3].map(() => recordSpooled(folder, shelf.record)));
   expect(new Set(shelf.taken.map(({ key }) => key)).size).toBe(200);
   expect(await readdir(folder)).toEqual([]);
 });
@@ -149,8 +149,8 @@ it('a file in use is left alone, and taken once its writer is considered dead', 
   const path = await spoolAnswers(folder, outcomes(3));
   await rename(path, `${path}.part`);
   const shelf = createShelf();
-  expect(await bringInAnswers(folder, shelf.record)).toBe(0);
-  expect(await bringInAnswers(folder, shelf.record, Date.now() + 61_000)).toBe(3);
+  expect(await recordSpooled(folder, shelf.record)).toBe(0);
+  expect(await recordSpooled(folder, shelf.record, Date.now() + 61_000)).toBe(3);
   expect(await readdir(folder)).toEqual([]);
 });
 
@@ -162,19 +162,17 @@ describe('the answers of several engines', () => {
     await spoolAnswers(spoolFolderOf(spool, 'a'), outcomes(2));
     await spoolAnswers(spoolFolderOf(spool, 'b'), outcomes(3, 10));
     const shelf = createShelf();
-    expect(await bringInAnswers(spoolFolderOf(spool, 'b'), shelf.record)).toBe(3);
+    expect(await recordSpooled(spoolFolderOf(spool, 'b'), shelf.record)).toBe(3);
     expect(await readdir(spoolFolderOf(spool, 'a'))).toHaveLength(1);
   });
 
-  it('are listed by engine, including those of a version that named none', async () => {
+  it('are listed by engine', async () => {
     const spool = await temporaryFolder();
     const now = Date.now();
-    await spoolAnswers(spool, outcomes(1));
     await spoolAnswers(spoolFolderOf(spool, 'a'), outcomes(2));
     await spoolAnswers(spoolFolderOf(spool, 'a'), outcomes(3));
     await mkdir(spoolFolderOf(spool, 'empty'));
     expect(await listSpooled(spool, now)).toEqual([
-      { engine: null, folder: spool, answers: 1, since: expect.any(Number) },
       { engine: 'a', folder: spoolFolderOf(spool, 'a'), answers: 5, since: expect.any(Number) },
     ]);
     expect(await listSpooled(join(spool, 'none'), now)).toEqual([]);
@@ -194,7 +192,7 @@ it('unrelated files in the folder are left alone', async () => {
   const folder = await temporaryFolder();
   await mkdir(join(folder, 'deeper'));
   await writeFile(join(folder, 'keyValues.txt'), 'mine');
-  expect(await bringInAnswers(folder, createShelf().record)).toBe(0);
+  expect(await recordSpooled(folder, createShelf().record)).toBe(0);
   expect(await readdir(folder)).toEqual(['deeper', 'keyValues.txt']);
 });
 

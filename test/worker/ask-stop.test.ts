@@ -9,8 +9,8 @@ import {
   createPassingClock,
   DOWN,
   MATCHED,
+  UNUSABLE,
   untilAborted,
-  WASTED,
 } from './asking.js';
 
 describe('a stop', () => {
@@ -60,17 +60,17 @@ describe('a stop', () => {
     expect(await asked).toMatchObject({ result: { type: 'again', countsAsAttempt: false }, requests: 1 });
   });
 
-  it('after a wasted answer does not repeat it', async () => {
+  it('after an unusable answer does not repeat it', async () => {
     const asking: Asking = createAsking({
       answers: [
         async () => {
           asking.stop.abort(new Error('stop'));
-          return WASTED;
+          return UNUSABLE;
         },
       ],
     });
     expect(await askFor(asking)).toEqual({ result: STOPPED, requests: 1, billed: 1 });
-    expect(asking.log).toContain('settle p1 doubtful');
+    expect(asking.log).toContain('settle p1 maybe_billed');
   });
 
   it('for good ends a request in flight: it may have been billed', async () => {
@@ -79,7 +79,7 @@ describe('a stop', () => {
         async (signal) => {
           asking.stop.abort(new Error('stop'));
           asking.abort.abort(new Error('late'));
-          return untilAborted(signal).catch(() => WASTED);
+          return untilAborted(signal).catch(() => UNUSABLE);
         },
       ],
     });
@@ -90,7 +90,7 @@ describe('a stop', () => {
     const keyValues = createMemoryKeyValues(Date.now);
     const asking: Asking = createAsking({
       keyValues,
-      answers: [MATCHED, (signal) => untilAborted(signal).catch(() => WASTED)],
+      answers: [MATCHED, (signal) => untilAborted(signal).catch(() => UNUSABLE)],
     });
     await askFor(asking);
     setMaxListeners(0, asking.abort.signal);
@@ -99,7 +99,7 @@ describe('a stop', () => {
     asking.stop.abort(new Error('stop'));
     asking.abort.abort(new Error('late'));
     expect(await Promise.all(all)).toEqual(all.map(() => ({ result: STOPPED, requests: 1, billed: 1 })));
-    const next = createAsking({ keyValues, answers: [WASTED] });
+    const next = createAsking({ keyValues, answers: [UNUSABLE] });
     expect((await askFor(next)).result.type).toBe('failed');
     expect(asking.context.breaker.badForMs(asking.clock.now())).toBe(0);
   });

@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import type { Grant } from '../../src/ledger/permit-waiters.js';
 import { unpackProfile } from '../../src/stores/profile-codec.js';
-import type { RunHalt } from '../../src/stores/run-store.js';
+import type { RunHalt } from '../../src/stores/run-reasons.js';
 import { ask } from '../../src/worker/ask.js';
 import type { Asked } from '../../src/worker/asked.js';
 import { LeftOnDisk } from '../../src/worker/recorder.js';
 import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
 import { ledgerState } from '../run/ledger-state.js';
-import { createMemoryKeyValues } from '../support/memory-key-values.js';
+import { HALTS } from '../support/halts.js';
 import {
   ACME,
   type Asking,
@@ -25,10 +25,8 @@ import {
   NOT_FOUND,
   RECORDED_AT,
   runRecord,
-  WASTED,
+  UNUSABLE,
 } from './asking.js';
-
-const UNSENT = { isUnsent: true } as const;
 
 /** Asks until the breaker is open. */
 async function openBreaker(asking: Asking): Promise<void> {
@@ -46,7 +44,7 @@ describe('an answer', () => {
       'answer matched',
       'record',
       'recorded',
-      'settle p1 billed heard',
+      'settle p1 billed confirmed',
     ]);
     expect(recorded).toEqual([
       {
@@ -86,12 +84,12 @@ describe('an answer', () => {
     const { asked, log, recorded } = await askOnce({ answers: [free] });
     expect(asked.billed).toBe(0);
     expect(recorded).toMatchObject([{ billed: false }]);
-    expect(log.at(-1)).toBe('settle p1 free heard');
+    expect(log.at(-1)).toBe('settle p1 free confirmed');
   });
 
   it('to retry later is believed for two minutes', async () => {
     const { recorded } = await askOnce({
-      answers: [answerOf({ type: 'not_found', status: 404, retryLater: true, sign: 'own' })],
+      answers: [answerOf({ type: 'not_found', status: 404, retryLater: true, evidence: 'own' })],
     });
     expect(recorded).toMatchObject([{ status: 'not_found', freshMs: 120_000 }]);
   });
@@ -99,12 +97,12 @@ describe('an answer', () => {
   it('that is a permanent failure fails at once', async () => {
     const { asked, log, recorded } = await askOnce({ answers: [FAILED] });
     expect(asked).toEqual({
-      result: { type: 'failed', reason: 'the service answered 410', billed: true },
+      result: { type: 'failed', reason: { code: 'answer', text: 'the service answered 410' }, billed: true },
       requests: 1,
       billed: 1,
     });
     // It was paid for: recorded first, so that a crash in between does not buy it again.
-    expect(log.slice(-2)).toEqual(['keep failure: the service answered 410', 'settle p1 billed heard']);
+    expect(log.slice(-2)).toEqual(['keep failure: the service answered 410', 'settle p1 billed confirmed']);
     expect(recorded).toEqual([]);
   });
 
@@ -112,7 +110,7 @@ describe('an answer', () => {
     const refused = answerOf({ type: 'credentials', status: 403, reason: 'the token is revoked' });
     const { asked, log } = await askOnce({ answers: [refused] });
     expect(asked).toEqual({
-      result: { type: 'halted', halt: { why: 'credentials', sentence: 'the token is revoked (status 403)' } },
+      result: { type: 'halted', halt: { why: 'credentials', reason: 'the token is revoked', status: 403 } },
       requests: 1,
       billed: 0,
     });
@@ -122,8 +120,8 @@ describe('an answer', () => {
 });
 
 describe('a "not found" that any server may send', () => {
-  const page = answerOf({ type: 'not_found', status: 404, retryLater: false, sign: 'none' });
-  const object = answerOf({ type: 'not_found', status: 404, retryLater: false, sign: 'object' });
+  const page = answerOf({ type: 'not_found', status: 404, retryLater: false, evidence: 'none' });
+  const object = answerOf({ type: 'not_found', status: 404, retryLater: false, evidence: 'object' });
   const asking = (options: AskingOptions) => {
     const all = createAsking(options);
     let asked = 0;
@@ -147,133 +145,30 @@ describe('a "not found" that any server may send', () => {
     ]);
   });
 
-  it('with a page is no answer though unknown identifiers are expected', async () => {
-    const { next, log } = asking({ answers: [page] });
-    await next(runRecord({ allowUnknown: true }));
-    expect(log).toContain('halt run useless');
-  });
-
-  it('with an object is not believed, and the fifth one halts the run', async () => {
-    const { next, log, recorded } = asking({ answers: [object] });
+  it('with an object is not believed, and the fifth one halts the run, for which none is ever recorded', async () => {
+    const { next, log, recorded } = asking({ answers: [...Array(5).fill(object), MATCHED] });
     for (let count = 1; count <= 4; count += 1) {
       expect(await next()).toMatchObject({ result: { type: 'failed', billed: true } });
     }
     expect(log).not.toContain('halt run useless');
     await next();
     expect(log).toContain('halt run useless');
-    expect(log.filter((line) => line.endsWith(' heard'))).toEqual([]);
-    expect(recorded).toEqual([]);
+    expect(log.filter((line) => line.endsWith(' confirmed'))).toEqual([]);
+    await next();
+    expect(recorded).toMatchObject([{ status: 'matched' }]);
   });
 
-  it.each([
-    ['a brand', MATCHED],
-    ['a "not found" of its own', NOT_FOUND],
-  ])('with an object is believed, and kept, once the address has given %s', async (_what, good) => {
-    const { next, recorded } = asking({ answers: [object, object, good, object, page] });
+  it('with an object is believed, and kept, once the address has given a brand', async () => {
+    const { next, recorded } = asking({ answers: [object, object, MATCHED, object, page] });
     for (let count = 1; count <= 5; count += 1) await next();
     expect(recorded.map(({ key }) => key).sort()).toEqual(
       [1, 2, 3, 4, 5].map((count) => `k:u:domain:b${count}.com`),
     );
   });
 
-  it('with an object is believed at once where unknown identifiers are expected, and proves nothing', async () => {
-    const keyValues = createMemoryKeyValues(Date.now);
-    const { next, recorded } = asking({ answers: [object], keyValues });
-    for (let count = 1; count <= 7; count += 1) {
-      expect((await next(runRecord({ allowUnknown: true }))).result.type).toBe('not_found');
-    }
-    expect(recorded).toHaveLength(7);
-    const later = asking({ answers: [object], keyValues });
-    expect((await later.next()).result.type).toBe('failed');
-  });
-
-  it('is believed of an address that gave a good answer to another worker', async () => {
-    const keyValues = createMemoryKeyValues(Date.now);
-    await asking({ answers: [MATCHED], keyValues }).next();
-    const { next, recorded } = asking({ answers: [page], keyValues });
-    expect((await next()).result.type).toBe('not_found');
-    expect(recorded).toHaveLength(1);
-  });
-});
-
-describe('a refusal that any server may send', () => {
-  const gone = answerOf({ type: 'failed', reason: 'the service answered 410 (x)', sign: 'object' });
-  const moved = answerOf({
-    type: 'failed',
-    reason: 'the service answered 301 (a redirect to https://right.example, not followed)',
-    sign: 'none',
-  });
-  const noHttp = answerOf({ type: 'wasted', reason: 'that port does not speak HTTP', sign: 'none' });
-  const empty = answerOf({
-    type: 'failed',
-    reason: 'the answer is no brand',
-    sign: 'object',
-    isNoBrand: true,
-  });
-  const asking = (answers: AskingOptions['answers'], run = runRecord()) => {
-    const all = createAsking({ answers });
-    const halted: RunHalt[] = [];
-    const halt = async (_run: string, why: RunHalt) => {
-      halted.push(why);
-    };
-    let asked = 0;
-    const next = () => {
-      asked += 1;
-      const value = `b${asked}.com`;
-      const context = { ...all.context, halt };
-      return ask(context, run, `k:u:domain:${value}`, { kind: 'domain', value }, all.signals);
-    };
-    return { ...all, next, halted };
-  };
-
-  it.each([
-    ['a refusal', gone],
-    ['a 200 that is no brand', empty],
-  ])('in JSON: %s halts the run when it is the fifth, and none counts as useful', async (_what, answer) => {
-    const { next, halted, log } = asking([answer]);
-    for (let count = 1; count <= 4; count += 1) {
-      expect(await next()).toMatchObject({ result: { type: 'failed', billed: true } });
-    }
-    expect(halted).toEqual([]);
-    await next();
-    expect(halted).toMatchObject([{ why: 'useless', sentence: expect.stringContaining('address right?') }]);
-    expect(log.filter((line) => line.endsWith(' heard'))).toEqual([]);
-  });
-
-  it.each([
-    ['a redirect, with the place that it names', moved, 'https://right.example'],
-    ['something that is no web server', noHttp, 'that port does not speak HTTP'],
-  ])('halts the run at the first: %s', async (_what, answer, words) => {
-    const { next, halted, log } = asking([answer]);
-    expect(await next()).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1 });
-    expect(halted).toMatchObject([{ why: 'useless', sentence: expect.stringContaining(words) }]);
-    expect(log.at(-1)).toMatch(/^settle p1 (billed|doubtful)$/);
-  });
-
-  it.each([
-    ['a refusal', gone, 1],
-    ['a redirect', moved, 1],
-    ['something that is no web server, for a moment', noHttp, 2],
-  ])('is believed once the address has given a good answer: %s', async (_what, answer, requests) => {
-    const { next, halted } = asking([MATCHED, answer]);
-    await next();
-    for (let count = 1; count <= 8; count += 1)
-      expect(await next()).toMatchObject({ result: { type: 'failed' }, requests });
-    expect(halted).toEqual([]);
-  });
-
-  it('is believed where unknown identifiers are expected, unless it is a redirect', async () => {
-    const insisted = runRecord({ allowUnknown: true });
-    const one = asking([gone], insisted);
-    for (let count = 1; count <= 8; count += 1) await one.next();
-    expect(one.halted).toEqual([]);
-    const other = asking([moved], insisted);
-    await other.next();
-    expect(other.halted).toHaveLength(1);
-  });
-
-  it('is never kept to be believed later', async () => {
-    const { next, recorded } = asking([gone, gone, MATCHED]);
+  it('is the only refusal that is kept to be believed later', async () => {
+    const gone = answerOf({ type: 'failed', reason: 'the service answered 410', evidence: 'object' });
+    const { next, recorded } = asking({ answers: [gone, gone, MATCHED] });
     for (let count = 1; count <= 3; count += 1) await next();
     expect(recorded.map(({ key }) => key)).toEqual(['k:u:domain:b3.com']);
   });
@@ -283,14 +178,8 @@ describe('a 200 that is no brand', () => {
   const noBrand = answerOf({
     type: 'failed',
     reason: 'the answer is no brand',
-    sign: 'own',
+    evidence: 'own',
     isNoBrand: true,
-  });
-
-  it('fails, billed, and is not repeated', async () => {
-    const { asked, log } = await askOnce({ answers: [noBrand] });
-    expect(asked).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1, billed: 1 });
-    expect(log).toContain('keep failure: the answer is no brand');
   });
 
   it('twenty times in a row halts the run, and a good answer resets the count', async () => {
@@ -305,18 +194,22 @@ describe('a 200 that is no brand', () => {
 
 describe('a useless answer that was or may have been billed', () => {
   it('is requested again once', async () => {
-    const { asked, log } = await askOnce({ answers: [WASTED, MATCHED] });
+    const { asked, log } = await askOnce({ answers: [UNUSABLE, MATCHED] });
     expect(asked).toEqual({ result: { type: 'matched' }, requests: 2, billed: 2 });
     expect(log.filter((line) => line.startsWith('settle'))).toEqual([
-      'settle p1 doubtful',
-      'settle p2 billed heard',
+      'settle p1 maybe_billed',
+      'settle p2 billed confirmed',
     ]);
   });
 
   it('twice fails, and says what was paid', async () => {
-    const { asked, log } = await askOnce({ answers: [WASTED] });
+    const { asked, log } = await askOnce({ answers: [UNUSABLE] });
     expect(asked).toEqual({
-      result: { type: 'failed', reason: 'answer damaged, was billed (not a JSON object)', billed: true },
+      result: {
+        type: 'failed',
+        reason: { code: 'answer', text: 'answer damaged, was billed (not a JSON object)' },
+        billed: true,
+      },
       requests: 2,
       billed: 2,
     });
@@ -324,7 +217,7 @@ describe('a useless answer that was or may have been billed', () => {
   });
 
   it('in an earlier job of this run too is known to the ledger: nothing is sent', async () => {
-    const { asked, log } = await askOnce({ answers: [MATCHED], grants: [{ type: 'spent' }] });
+    const { asked, log } = await askOnce({ answers: [MATCHED], grants: [{ type: 'attempts_exhausted' }] });
     expect(asked).toMatchObject({
       result: { type: 'failed', billed: true, isDeferred: true },
       requests: 0,
@@ -334,7 +227,7 @@ describe('a useless answer that was or may have been billed', () => {
   });
 
   it('is no evidence that the service is down', async () => {
-    const asking = createAsking({ answers: [WASTED] });
+    const asking = createAsking({ answers: [UNUSABLE] });
     for (let count = 0; count < 10; count += 1) await askFor(asking);
     expect(asking.context.breaker.isOpen).toBe(false);
   });
@@ -347,7 +240,7 @@ describe('a failing service', () => {
     expect(log.filter((line) => line.startsWith('settle'))).toEqual([
       'settle p1 free',
       'settle p2 free',
-      'settle p3 billed heard',
+      'settle p3 billed confirmed',
     ]);
     expect(clock.slept).toHaveLength(2);
     expect(clock.slept[0]).toBeGreaterThanOrEqual(100);
@@ -398,11 +291,15 @@ describe('a failing service', () => {
   });
 
   it.each([
-    ['that was never reached ends the run after a minute: its address is wrong', UNSENT, false, 'halted'],
-    ['that was reached before is retried', UNSENT, true, 'again'],
-    ['that is reached but does not answer is retried', {}, false, 'again'],
-  ])('%s', async (_what, unsent, wasGood, type) => {
-    const unreached = answerOf({ type: 'unavailable', reason: 'ENOTFOUND', retryAfterMs: null, ...unsent });
+    ['that was never reached ends the run after a minute: its address is wrong', false, 'halted'],
+    ['that was reached before is retried', true, 'again'],
+  ])('%s', async (_what, wasGood, type) => {
+    const unreached = answerOf({
+      type: 'unavailable',
+      reason: 'ENOTFOUND',
+      retryAfterMs: null,
+      isUnsent: true,
+    });
     const asking = createAsking({ answers: [unreached] });
     if (wasGood) asking.context.breaker.note(BEFORE, true, NOON - 1);
     await askFor(asking);
@@ -412,7 +309,7 @@ describe('a failing service', () => {
     if (type === 'halted')
       expect(result).toEqual({
         type,
-        halt: { why: 'unreachable', sentence: 'the service was unreachable for a minute: ENOTFOUND' },
+        halt: { why: 'unreachable', how: 'minute', reason: 'ENOTFOUND' },
       });
   });
 
@@ -431,7 +328,7 @@ describe('a failing service', () => {
         ],
         state: known.account ? ledgerState({ usage: 3 }) : null,
       });
-      if (known.address) await asking.context.standing.prove();
+      if (known.address) await asking.context.addressTrust.markTrusted();
       const notFound = known.run ? 1 : 0;
       const tally = { matched: 0, notFound, failed: 0, stored: 0, requests: 0, billed: 0 };
       const run = runRecord({}, { tally });
@@ -442,74 +339,10 @@ describe('a failing service', () => {
       expect(result.type).toBe(type);
       if (type === 'halted')
         expect(result).toMatchObject({
-          halt: { why: 'unreachable', sentence: expect.stringContaining(reason) },
+          halt: { why: 'unreachable', how: 'unanswered', reason },
         });
     },
   );
-
-  it.each([
-    ['with a misspelt host or a certificate that is not trusted ends the run within seconds', {}, 'halted'],
-    ['is retried when this run has had answers from it', { run: true }, 'again'],
-    ['is retried when this account has had answers from it', { account: true }, 'again'],
-    [
-      'behind a proxy that refuses ends the run too, although earlier runs had answers',
-      { account: true, isBarred: true },
-      'halted',
-    ],
-    ['behind such a proxy is retried when this run has had answers', { run: true, isBarred: true }, 'again'],
-  ])('%s', async (_what, known: { run?: boolean; account?: boolean; isBarred?: boolean }, type) => {
-    const asking = createAsking({
-      answers: [
-        answerOf({
-          type: 'unavailable',
-          reason: 'the host api.exmaple.com does not exist',
-          retryAfterMs: null,
-          isUnsent: true,
-          isLasting: true,
-          ...(known.isBarred ? { isBarred: true } : {}),
-        }),
-      ],
-      state: known.account ? ledgerState({ usage: 3 }) : null,
-    });
-    const tally = { matched: 0, notFound: known.run ? 1 : 0, failed: 0, stored: 0, requests: 0, billed: 0 };
-    const run = runRecord({}, { tally });
-    const { result } = await ask(asking.context, run, 'k:u:domain:acme.com', ACME, asking.signals);
-    expect(result.type).toBe(type);
-    expect(asking.clock.now() - NOON).toBeLessThan(3_000);
-    if (type === 'halted')
-      expect(result).toMatchObject({
-        halt: {
-          why: 'unreachable',
-          sentence: 'the service cannot be reached: the host api.exmaple.com does not exist',
-        },
-      });
-  });
-
-  it.each([
-    ['that gives only useless paid answers ends the run after twenty of them', 20],
-    ['that never gave a good answer ends it after five', 5],
-  ])('%s', async (_what, atMost) => {
-    const halted: RunHalt[] = [];
-    const asking = createAsking({ answers: [WASTED] });
-    if (atMost > 5) await asking.context.standing.prove();
-    const halt = async (_run: string, why: RunHalt) => {
-      halted.push(why);
-    };
-    let billed = 0;
-    while (halted.length === 0) {
-      const asked = await askFor({ ...asking, context: { ...asking.context, halt } });
-      billed += asked.billed;
-      expect(['failed', 'halted']).toContain(asked.result.type);
-      if (asked.result.type === 'halted') halted.push(asked.result.halt);
-    }
-    expect(halted).toEqual([
-      {
-        why: 'useless',
-        sentence: `${atMost} answers in a row were unusable: answer damaged, was billed (not a JSON object)`,
-      },
-    ]);
-    expect(billed).toBe(atMost);
-  });
 
   it.each([-3 * 86_400_000, -3_600_000])(
     'is retried a second later though the clock is set by %i ms',
@@ -532,7 +365,7 @@ describe('a failing service', () => {
       if (admission.type === 'pass') asking.context.breaker.note(admission, false, asking.clock.monotonic());
     }
     expect(await askFor(asking)).toEqual({
-      result: { type: 'failed', reason: 'the service gave no good answer for 30 minutes', billed: false },
+      result: { type: 'failed', reason: { code: 'unavailable' }, billed: false },
       requests: 0,
       billed: 0,
     });
@@ -546,12 +379,12 @@ describe('without a permit nothing is sent', () => {
       { type: 'again', countsAsAttempt: false, retryInMs: 400, reason: 'another worker is looking it up' },
     ],
     [
-      { type: 'exhausted', why: 'limit 53' },
-      { type: 'halted', halt: { why: 'limit', sentence: 'limit 53' } },
+      { type: 'exhausted', limit: { name: 'quota', quota: 53, overage: 0 } },
+      { type: 'halted', halt: { why: 'limit', reached: { name: 'quota', quota: 53, overage: 0 } } },
     ],
     [
-      { type: 'paused', why: 'paused', retryInMs: 1_000 },
-      { type: 'again', countsAsAttempt: false, retryInMs: 1_000, reason: 'paused' },
+      { type: 'paused', retryInMs: 1_000 },
+      { type: 'again', countsAsAttempt: false, retryInMs: 1_000, reason: 'the run is paused' },
     ],
     [{ type: 'revoked', why: 'cancelled' }, { type: 'revoked' }],
     [{ type: 'revoked', why: 'dead' }, { type: 'revoked' }],
@@ -563,7 +396,7 @@ describe('without a permit nothing is sent', () => {
   });
 
   it('nor with one, when the run was halted meanwhile: the permit is returned', async () => {
-    const halt = { why: 'credentials', sentence: 'the token is revoked' } as const;
+    const halt = HALTS.credentials;
     const halts = new Map<string, RunHalt>();
     const grant = async (): Promise<Grant> => {
       halts.set('run', halt);
@@ -576,7 +409,7 @@ describe('without a permit nothing is sent', () => {
   });
 
   it('no permit is requested when the run was halted while the identifier waited', async () => {
-    const halt = { why: 'useless', sentence: 'is the address right?' } as const;
+    const halt = HALTS.useless;
     const { asked, log } = await askOnce({ answers: [MATCHED], halts: { run: halt } });
     expect(asked).toEqual({ result: { type: 'halted', halt }, requests: 0, billed: 0 });
     expect(log).toEqual([]);

@@ -11,12 +11,14 @@ import type { Client } from '../../src/lookup/client.js';
 import type { Answer, Meaning } from '../../src/lookup/read-answer.js';
 import type { KeyValueStore } from '../../src/stores/key-value-store.js';
 import type { NewOutcome } from '../../src/stores/outcome-store.js';
-import type { RunHalt, RunRecord, RunSettings } from '../../src/stores/run-store.js';
+import type { RunHalt } from '../../src/stores/run-reasons.js';
+import type { RunRecord, RunSettings } from '../../src/stores/run-store.js';
+import { sayFailure } from '../../src/words/say-reason.js';
+import { createAddressTrust } from '../../src/worker/address-trust.js';
 import { ask } from '../../src/worker/ask.js';
 import type { AskContext, Asked } from '../../src/worker/asked.js';
 import { Breaker, type Pass } from '../../src/worker/breaker.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
-import { createServiceStanding } from '../../src/worker/service-standing.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { createMemoryKeyValues } from '../support/memory-key-values.js';
 
@@ -65,7 +67,7 @@ export function untilAborted(signal: AbortSignal | undefined): Promise<never> {
 
 export function answerOf(meaning: Meaning, some: Partial<Answer> = {}): Answer {
   const isFree = ['unavailable', 'credentials', 'refused'].includes(meaning.type);
-  const cost = meaning.type === 'wasted' ? 'doubtful' : isFree ? 'free' : 'billed';
+  const cost = meaning.type === 'unusable' ? 'maybe_billed' : isFree ? 'free' : 'billed';
   return { meaning, cost, quota: null, usage: null, date: null, ...some };
 }
 
@@ -78,9 +80,12 @@ export const MATCHED = answerOf({
   text: '{"name":"Acme"}',
   brand: { name: 'Acme' },
 });
-export const NOT_FOUND = answerOf({ type: 'not_found', status: 404, retryLater: false, sign: 'own' });
-export const FAILED = answerOf({ type: 'failed', reason: 'the service answered 410', sign: 'own' });
-export const WASTED = answerOf({ type: 'wasted', reason: 'answer damaged, was billed (not a JSON object)' });
+export const NOT_FOUND = answerOf({ type: 'not_found', status: 404, retryLater: false, evidence: 'own' });
+export const FAILED = answerOf({ type: 'failed', reason: 'the service answered 410', evidence: 'own' });
+export const UNUSABLE = answerOf({
+  type: 'unusable',
+  reason: 'answer damaged, was billed (not a JSON object)',
+});
 export const DOWN = answerOf({ type: 'unavailable', reason: 'the service answered 503', retryAfterMs: null });
 export const TOO_FAST = answerOf({ type: 'refused', code: 'throughput', retryAfterMs: null });
 export const SPENT_QUOTA = answerOf({ type: 'refused', code: 'quota', retryAfterMs: null });
@@ -142,7 +147,9 @@ export function createAsking(options: AskingOptions): Asking {
       const grant = typeof scripted === 'function' ? await scripted(signal) : scripted;
       return grant.type === 'granted' ? { type: 'granted', permit: `p${taken}` } : grant;
     },
-    settle: (permit, as, heard) => log.push(`settle ${permit} ${as}${heard.heard ? ' heard' : ''}`),
+    takeLook: async () => null,
+    settle: (permit, as, observed) =>
+      log.push(`settle ${permit} ${as}${observed.isConfirmed ? ' confirmed' : ''}`),
     note: () => log.push('note'),
     refuse: (permit, { isQuota, retryAfterMs }) =>
       log.push(`refuse ${permit} ${isQuota ? 'quota' : 'throughput'} ${retryAfterMs}`),
@@ -163,11 +170,10 @@ export function createAsking(options: AskingOptions): Asking {
       untilRoom: options.untilRoom ?? (async (signal) => signal.throwIfAborted()),
     },
     breaker: new Breaker(),
-    standing: createServiceStanding({
+    addressTrust: createAddressTrust({
       keyValues: options.keyValues ?? createMemoryKeyValues(clock.now),
       service: 'http://service.example',
       worker: 'worker',
-      timeoutMs: 40_000,
       clock,
       log: silentLog(),
     }),
@@ -176,7 +182,7 @@ export function createAsking(options: AskingOptions): Asking {
     compress: false,
     halts: new Map(Object.entries(options.halts ?? {})),
     keepFailure: async (_run, { reason }) => {
-      log.push(`keep failure: ${reason}`);
+      log.push(`keep failure: ${sayFailure(reason)}`);
     },
     halt: async (run, { why }) => {
       log.push(`halt ${run} ${why}`);
@@ -195,10 +201,14 @@ export function runRecord(settings: Partial<RunSettings> = {}, some: Partial<Run
     asOf: NOON,
     keyStartedAt: NOON,
     hasEarlierFailures: false,
-    isPaused: false,
-    beatAt: NOON,
+    job: 'run',
+    owner: 'key',
+    paused: null,
+    cancelled: null,
+    endedAt: null,
+    heartbeatAt: NOON,
     status: 'running',
-    reason: null,
+    stop: null,
     rows: null,
     identifiers: null,
     tally: { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 },

@@ -24,7 +24,7 @@ const MATCHED = asked({ type: 'matched' });
 
 describe('the rest of a chunk', () => {
   it('is empty when everything has ended', () => {
-    const failed = asked({ type: 'failed', reason: 'no', billed: true });
+    const failed = asked({ type: 'failed', reason: { code: 'damaged' }, billed: true });
     const ends: [string, Asked][] = [
       ['domain:a', MATCHED],
       ['domain:b', asked({ type: 'not_found' })],
@@ -118,13 +118,20 @@ describe('the failed identifiers', () => {
   it('are those refused permanently, and those asked for often enough', () => {
     const data = { ...DATA, attempts: { 'domain:b': 5, 'domain:c': 4 } };
     const rounds: [string, Asked][] = [
-      ['domain:a', asked({ type: 'failed', reason: 'the service answered 410', billed: true })],
+      [
+        'domain:a',
+        asked({ type: 'failed', reason: { code: 'answer', text: 'the service answered 410' }, billed: true }),
+      ],
       ['domain:b', again(0, true)],
       ['domain:c', again(0, true)],
     ];
     expect(failuresOf(data, rounds, 'k:')).toEqual([
-      { key: 'k:domain:a', reason: 'the service answered 410', billed: true },
-      { key: 'k:domain:b', reason: 'the service answered 503; tried 6 times', billed: false },
+      { key: 'k:domain:a', reason: { code: 'answer', text: 'the service answered 410' }, billed: true },
+      {
+        key: 'k:domain:b',
+        reason: { code: 'answer', text: 'the service answered 503; tried 6 times' },
+        billed: false,
+      },
     ]);
     expect(whatIsLeft(data, rounds, NOW)?.data.identifiers).toEqual(['domain:c']);
   });

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Answer } from '../../src/lookup/read-answer.js';
-import { foreignReason, isUnprovenReason, unprovenReason } from '../../src/worker/halt-reasons.js';
+import { sayFailure } from '../../src/words/say-reason.js';
+import { notTheServiceReason, untrustedReason } from '../../src/worker/halt-reasons.js';
 
 const answer = (meaning: Answer['meaning'], cost: Answer['cost']): Answer => ({
   meaning,
@@ -10,26 +11,32 @@ const answer = (meaning: Answer['meaning'], cost: Answer['cost']): Answer => ({
   date: null,
 });
 
-test.each([foreignReason, unprovenReason])('%o mentions the cost of an answer once', (reasonOf) => {
-  const damaged = answer({ type: 'wasted', reason: 'answer damaged, was billed (cut off)' }, 'doubtful');
-  expect(reasonOf(damaged)).toMatch(/was billed \(cut off\), /);
-  expect(reasonOf(damaged)).not.toContain('may have been billed');
-  const refused = answer({ type: 'failed', reason: 'the service answered 405', sign: 'object' }, 'billed');
-  expect(reasonOf(refused)).toMatch(/answered 405, was billed, /);
+test.each([notTheServiceReason, untrustedReason])('%o mentions the cost of an answer once', (reasonOf) => {
+  const damaged = answer(
+    { type: 'unusable', reason: 'answer damaged, was billed (cut off)' },
+    'maybe_billed',
+  );
+  expect(sayFailure(reasonOf(damaged))).toMatch(/was billed \(cut off\), /);
+  expect(sayFailure(reasonOf(damaged))).not.toContain('may have been billed');
+  const refused = answer(
+    { type: 'failed', reason: 'the service answered 405', evidence: 'object' },
+    'billed',
+  );
+  expect(sayFailure(reasonOf(refused))).toMatch(/answered 405, was billed, /);
 });
 
 test.each([204, 404] as const)(
-  'a %i from an unproven address is called by its number, and "not found" once the address is proven',
+  'a %i from an untrusted address is called by its number, and "not found" once the address is trusted',
   (status) => {
-    const reason = unprovenReason(
+    const reason = untrustedReason(
       answer(
-        { type: 'not_found', status, retryLater: false, sign: 'object' },
+        { type: 'not_found', status, retryLater: false, evidence: 'object' },
         status === 204 ? 'free' : 'billed',
       ),
     );
-    expect(reason).toContain(
+    expect(sayFailure(reason)).toContain(
       `the service answered ${status}, ${status === 204 ? 'not billed' : 'was billed'}`,
     );
-    expect([isUnprovenReason(reason, true), isUnprovenReason(reason, false)]).toEqual([true, true]);
+    expect(reason).toMatchObject({ saysNotFound: true });
   },
 );

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { createHalts } from '../../src/worker/halts.js';
+import { HALTS } from '../support/halts.js';
 
-const SPENT = { why: 'limit', sentence: 'the quota is used up' } as const;
+const SPENT = HALTS.limit;
 
 function haltsAt() {
   const time = { now: 1_000_000 };

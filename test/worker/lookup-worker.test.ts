@@ -10,9 +10,10 @@ import { unpackProfile } from '../../src/stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
 import { spoolAnswers, spoolFolderOf } from '../../src/worker/answer-spool.js';
 import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
+import { HALTS } from '../support/halts.js';
 import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { MATCHED, untilAborted, WASTED } from './asking.js';
+import { MATCHED, UNUSABLE, untilAborted } from './asking.js';
 import { brands, KEY_PREFIX, scriptedClient, usePlaces, type Workplace } from './workplace.js';
 
 const SOON = { timeout: 20_000, interval: 20 };
@@ -48,7 +49,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     const client = place.client(async () => {
       if (isPaused || place.billed.size < 10) return;
       isPaused = true;
-      await place.engine.runs.setPaused(run.id, true);
+      await place.engine.runs.pause(run.id, 'ada');
     });
     await addAll(brands(150));
     const worker = place.openWorker({ client, spoolFolder, concurrency: 2 });
@@ -59,7 +60,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     const paused = [...place.billed.keys()].filter((key) => brands(150).includes(key)).length;
     expect(paused).toBeLessThanOrEqual(10 + 2 * 2);
     expect(place.billed.size).toBe(paused + 50);
-    await place.engine.runs.setPaused(run.id, false);
+    await place.engine.runs.resume(run.owner);
     await finished(3);
     await worker.stop(5_000);
     expect(place.billed.size).toBe(200);
@@ -93,8 +94,8 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
 
   it('ends the chunks of a paused run that was halted, and asks nothing', async () => {
     const chunks = await addAll(brands(60));
-    await place.engine.runs.setPaused(run.id, true);
-    await place.engine.runs.halt(run.id, { why: 'credentials', sentence: 'status 401' });
+    await place.engine.runs.pause(run.id, 'ada');
+    await place.engine.runs.halt(run.id, HALTS.credentials);
     const worker = place.openWorker({ client: place.client(), spoolFolder });
     await worker.start();
     await finished(chunks);
@@ -209,22 +210,58 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(await answersOf(texts)).toBe(60);
   });
 
-  it('leaves chunks of a service that it must not use to others', async () => {
-    const chunks = await addAll(brands(3));
-    const stranger = place.openWorker({ client: null, spoolFolder });
-    await stranger.start();
-    await vi.waitUntil(async () => (await place.queue.getDelayedCount()) === 1, SOON);
-    await stranger.stop(2_000);
-    expect(place.billed.size).toBe(0);
-    const [job] = await place.queue.getDelayed();
-    await job?.promote();
+  it.each([{ service: 'https://other.example' }, { account: 'other' }])(
+    'leaves chunks alone if its own settings say %o',
+    async (own) => {
+      const chunks = await addAll(brands(3));
+      const stranger = place.openWorker({ client: place.client(), spoolFolder, ...own });
+      await stranger.start();
+      await vi.waitUntil(async () => (await place.queue.getDelayedCount()) === 1, SOON);
+      await stranger.stop(2_000);
+      expect(place.billed.size).toBe(0);
+      const [job] = await place.queue.getDelayed();
+      await job?.promote();
+      await place.openWorker({ client: place.client(), spoolFolder }).start();
+      await finished(chunks);
+      expect(place.billed.size).toBe(3);
+    },
+  );
+
+  it('leaves jobs alone that are no chunks, and goes on with others', async () => {
+    const planted = [
+      null,
+      7,
+      'x',
+      [],
+      {},
+      { run: run.id },
+      { run: {}, chunk: 0, identifiers: [], attempts: {} },
+    ];
+    for (const [chunk, identifiers] of [
+      ['domain:..'],
+      ['nothing'],
+      ['\ud800:x'],
+      ['id:\ud800'],
+      'x',
+    ].entries())
+      planted.push({ run: run.id, chunk, identifiers, attempts: {} } as never);
+    planted.push({
+      run: run.id,
+      chunk: 1e99,
+      identifiers: [],
+      attempts: { __proto__: null, a: -1 },
+    } as never);
+    for (const data of planted) await place.queue.add('chunk', data as never);
     await place.openWorker({ client: place.client(), spoolFolder }).start();
-    await finished(chunks);
+    await addAll(brands(3));
+    await finished(1);
+    await vi.waitUntil(async () => (await place.queue.getDelayedCount()) === planted.length, SOON);
     expect(place.billed.size).toBe(3);
+    expect(await place.engine.runs.get(run.id)).toMatchObject({ status: 'running', tally: { failed: 0 } });
   });
 
   it.each(['completed', 'stopped'] as const)('sends nothing for a run that is %s', async (status) => {
-    await place.engine.runs.end(run.id, status, null);
+    await place.engine.runs.end(run.id, status === 'completed' ? null : { type: 'stopped' });
     const chunks = await addAll(brands(3));
     await place.openWorker({ client: place.client(), spoolFolder }).start();
     await vi.waitUntil(async () => (await place.queue.getJobCountByTypes('waiting', 'active')) === 0, SOON);
@@ -277,7 +314,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     const worker = place.openWorker({ client: place.client(), spoolFolder, listener });
     await worker.start();
     await vi.waitUntil(() => answered.length === 3, { ...SOON, interval: 1 });
-    await worker.settled(run.settings.account);
+    await worker.settled();
     expect((await place.engine.ledger.show(run.settings.account)).held).toBe(0);
   });
 
@@ -298,15 +335,19 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(await readdir(ownSpool()).catch(() => [])).toEqual([]);
   });
 
-  it('reads usage with a free request: nothing is billed, the ledger knows the quota', async () => {
+  it('reads usage by the own domain: counted as one request until it is proven free', async () => {
     const worker = place.openWorker({ client: place.client(), spoolFolder });
     await worker.start();
     const look = await worker.readUsage('own.example', run);
-    expect(look).toMatchObject({ answer: { meaning: { type: 'matched' }, cost: 'free' }, worth: 'own' });
+    expect(look).toMatchObject({ answer: { meaning: { type: 'matched' } }, trust: 'trusted' });
     await vi.waitUntil(async () => (await place.engine.ledger.show('account')).quota === 100_000, SOON);
     expect(place.billed.size).toBe(0);
-    expect(await place.engine.ledger.show('account')).toMatchObject({ sent: 0, held: 0 });
-    expect(await place.openWorker({ client: null, spoolFolder }).readUsage('own.example', run)).toBeNull();
+    expect(await place.engine.ledger.show('account')).toMatchObject({
+      ...{ sent: 1, held: 0, free: 0 },
+      own: { isProven: false, booked: 1 },
+    });
+    // So soon after it another one would show nothing.
+    expect(await worker.readUsage('own.example', run)).toBeNull();
   });
 
   it('that is stopped with many requests in flight does not judge the service: another one finishes the run', async () => {
@@ -336,7 +377,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
   });
 
   it('shares the count of useless answers with the others: twenty end the run, and not twenty each', async () => {
-    const client = scriptedClient((value) => (value === 'own.example' ? MATCHED : WASTED));
+    const client = scriptedClient((value) => (value === 'own.example' ? MATCHED : UNUSABLE));
     const workers = [1, 2, 3, 4].map(() => place.openWorker({ client, spoolFolder, concurrency: 1 }));
     await workers[0]?.readUsage('own.example', run);
     await addAll(brands(200), 10);
@@ -430,7 +471,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     const client: Client = {
       lookup(_identifier, { signal }) {
         asked += 1;
-        return untilAborted(signal).catch(() => WASTED);
+        return untilAborted(signal).catch(() => UNUSABLE);
       },
     };
     const worker = place.openWorker({ client, spoolFolder });

@@ -8,7 +8,7 @@ import { expect, it, vi } from 'vitest';
 import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { NewOutcome, OutcomeStore } from '../../src/stores/outcome-store.js';
-import { bringInAnswers } from '../../src/worker/answer-spool.js';
+import { recordSpooled } from '../../src/worker/answer-spool.js';
 import { createRecorder, LeftOnDisk, type Recorder } from '../../src/worker/recorder.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { untilAborted } from './asking.js';
@@ -225,7 +225,7 @@ it('a close while the store refuses leaves the answers to the next start', async
   expect(states.map(({ now }) => now)).toEqual(['failed', 'failed']);
 
   const found: string[] = [];
-  await bringInAnswers(recording.folder, async (outcomes) => {
+  await recordSpooled(recording.folder, async (outcomes) => {
     found.push(...outcomes.map(({ key }) => key));
   });
   expect(found).toEqual(['a', 'b']);

@@ -5,8 +5,9 @@ import type { ChunkData } from '../../src/engine/engine.js';
 import { packProfile } from '../../src/stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
 import { resolveChunk } from '../../src/worker/resolve-chunk.js';
+import { HALTS } from '../support/halts.js';
 import { hasRedisServer } from '../support/redis-server.js';
-import { answerOf, DOWN, FAILED, MATCHED, WASTED } from './asking.js';
+import { answerOf, DOWN, FAILED, MATCHED, UNUSABLE } from './asking.js';
 import { brands, chunkOf, KEY_PREFIX, scriptedClient, usePlaces, type Workplace } from './workplace.js';
 
 const SIGNALS = { stop: new AbortController().signal, abort: new AbortController().signal };
@@ -186,7 +187,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
 
   it('of a halted run is finished without reading the store', async () => {
     const client = scriptedClient(() => MATCHED);
-    const halts = new Map([[run.id, { why: 'limit', sentence: 'spent' } as const]]);
+    const halts = new Map([[run.id, HALTS.limit]]);
     const context = await place.context('w1', client, { halts });
     const before = place.engine.roundTrips.count;
     expect(await resolveChunk(context, run, chunkOf(run, brands(2)), SIGNALS)).toEqual({ type: 'finished' });
@@ -204,7 +205,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(client.asked).toHaveLength(1);
     expect(await progress()).toMatchObject({
       chunks: 1,
-      halt: { why: 'credentials', sentence: 'the token is unknown (status 401)' },
+      halt: { why: 'credentials', reason: 'the token is unknown', status: 401 },
       tally: { ...NO_TALLY, requests: 1 },
     });
     await place.engine.outcomes.heartbeat('other');
@@ -212,7 +213,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   });
 
   it('of a cancelled run asks for nothing', async () => {
-    await place.engine.runs.cancel(run.id);
+    await place.engine.runs.cancel(run.id, 'ada');
     const client = scriptedClient(() => MATCHED);
     const context = await place.context('w1', client);
     expect(await resolveChunk(context, run, chunkOf(run, brands(3)), SIGNALS)).toEqual({ type: 'finished' });
@@ -227,7 +228,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     });
     expect(place.billed.size).toBe(2);
     expect(await place.engine.runs.heartbeat(limited.id)).toMatchObject({
-      halt: { why: 'limit', sentence: expect.stringContaining('--quota 2 is used up') },
+      halt: { why: 'limit', reached: { name: 'quota', quota: 2, overage: 0 } },
       tally: { matched: 2, requests: 2 },
     });
   });
@@ -274,7 +275,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     });
     const [failure] = await place.engine.runs.failures(run.id, [`${KEY_PREFIX}domain:b0.com`]);
     expect(failure).toMatchObject({
-      reason: 'the service answered 503; tried 6 times',
+      reason: { code: 'answer', text: 'the service answered 503; tried 6 times' },
       billed: false,
     });
     expect(await progress()).toMatchObject({ chunks: 1, tally: { failed: 1, requests: 3, billed: 0 } });
@@ -295,13 +296,13 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   });
 
   it('records what failed under its run, billed or not', async () => {
-    const client = scriptedClient((value) => (value === 'b0.com' ? FAILED : WASTED));
+    const client = scriptedClient((value) => (value === 'b0.com' ? FAILED : UNUSABLE));
     const context = await place.context('w1', client);
     await resolveChunk(context, run, chunkOf(run, brands(2)), SIGNALS);
     const keys = brands(2).map((text) => KEY_PREFIX + text);
     expect(await place.engine.runs.failures(run.id, keys)).toMatchObject([
-      { reason: 'the service answered 410', billed: true },
-      { reason: 'answer damaged, was billed (not a JSON object)', billed: true },
+      { reason: { code: 'answer', text: 'the service answered 410' }, billed: true },
+      { reason: { code: 'answer', text: 'answer damaged, was billed (not a JSON object)' }, billed: true },
     ]);
     expect(await progress()).toMatchObject({ tally: { failed: 2, requests: 3, billed: 3 } });
   });

@@ -17,14 +17,15 @@ import { sendTo } from '../../src/local-service/service-request.js';
 import { type Client, createClient } from '../../src/lookup/client.js';
 import type { Answer } from '../../src/lookup/read-answer.js';
 import { outcomeKeyPrefix } from '../../src/stores/outcome-key.js';
-import { freshnessOf, type RunHalt, type RunRecord, type RunSettings } from '../../src/stores/run-store.js';
+import type { RunHalt } from '../../src/stores/run-reasons.js';
+import { freshnessOf, type RunRecord, type RunSettings } from '../../src/stores/run-store.js';
+import { createAddressTrust } from '../../src/worker/address-trust.js';
 import { Breaker } from '../../src/worker/breaker.js';
 import { createLookupWorker, type LookupWorker } from '../../src/worker/lookup-worker.js';
 import { createRecorder } from '../../src/worker/recorder.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
 import type { ChunkContext } from '../../src/worker/resolve-chunk.js';
 import { createRunTallies } from '../../src/worker/run-tallies.js';
-import { createServiceStanding } from '../../src/worker/service-standing.js';
 import type { WorkerListener } from '../../src/worker/worker-listener.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { type RedisServer, startRedis } from '../support/redis-server.js';
@@ -47,7 +48,10 @@ export interface Workplace {
   context(worker: string, client: Client, some?: Partial<ChunkContext>): Promise<ChunkContext>;
   /** A worker that takes chunks from the queue; not started. */
   openWorker(options: {
-    client: Client | null;
+    client: Client;
+    /** Default: those of its runs. */
+    service?: string;
+    account?: string;
     spoolFolder: string;
     concurrency?: number;
     engine?: Engine;
@@ -157,10 +161,9 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
         governor,
         recorder,
         breaker: new Breaker(),
-        standing: createServiceStanding({
+        addressTrust: createAddressTrust({
           keyValues: engine.keyValues,
           service: SERVICE,
-          timeoutMs: 40_000,
           ...shared,
         }),
         keepFailure: (run, failure) => engine.runs.fail(run, [failure]),
@@ -179,11 +182,13 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
         ...some,
       };
     },
-    openWorker({ client, spoolFolder, concurrency = 8, engine: other, listener }) {
+    openWorker({ spoolFolder, concurrency = 8, engine: other, listener, ...whose }) {
       const worker = createLookupWorker({
         engine: other ?? engine,
         queueName: QUEUE,
-        clientFor: () => client,
+        service: SERVICE,
+        account: 'account',
+        ...whose,
         concurrency,
         timeoutMs: 40_000,
         usageLagMs: 60_000,

@@ -1,22 +1,31 @@
-/** Before every page: security headers, host name check, sign-in. This process signs its cookie. */
+/** Before every page: security headers, host name check, sign-in, sessions. */
 import { createHash, createHmac, randomBytes, timingSafeEqual } from 'node:crypto';
-import { isIPv6 } from 'node:net';
+import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import { type Context, Hono } from 'hono';
-import { deleteCookie, getSignedCookie, setSignedCookie } from 'hono/cookie';
 import { secureHeaders } from 'hono/secure-headers';
 import { auth } from 'hono/utils/basic-auth';
-import { isLoopbackHost } from '../../config/address-values.js';
+import { isOwnHost } from '../../config/address-values.js';
 import type { Clock } from '../../core/clock.js';
+import { trustRequest } from '../../core/listen-http.js';
+import type { Log } from '../../core/log.js';
+import type { Cookies } from './cookies.js';
+import { createGuessLimit, type Guesser } from './guess-limit.js';
+import { localUserOf } from './local-user.js';
+import { oncePerMinute } from './once-per-minute.js';
 import { type Page, renderSignIn } from './plain-pages.js';
 
 export interface GateOptions {
   /** Where it listens. */
   readonly host: string;
+  /** The origin under which people reach it; null: where it listens. */
+  readonly url: string | null;
   readonly password: string;
-  /** Signs cookies and forms. */
-  readonly key: Buffer;
+  /** The random token of the sign-in link; null: there is no link. */
+  readonly linkToken: string | null;
+  readonly cookies: Cookies;
   readonly clock: Pick<Clock, 'now' | 'monotonic'>;
+  readonly log: Log;
 }
 
 /** Who signed in, and how. */
@@ -41,37 +50,97 @@ const NAMELESS = 'unnamed';
 
 const LONGEST_FORM = 4_096;
 
+/** How long a browser that signed in is known, at most until the process ends. */
+const BROWSER_KEPT_MS = 365 * 86_400_000;
+
+const OLD_LINK =
+  'This sign-in link is no longer valid: the process prints a new one on standard error when it starts.';
+const FOREIGN =
+  'this form was not sent by a page of this dashboard: open the dashboard and sign in there, or use HTTP Basic; behind a proxy, set --dashboard-url\n';
+const FOREIGN_HOST =
+  'the host name of the request is not allowed: use an IP address, or set --dashboard-url to the address that people use\n';
+
 /** An app that lets through to what is added to it only who may look. */
-export function createGate({ host, password, key, clock }: GateOptions): GatedApp {
+export function createGate(options: GateOptions): GatedApp {
+  const { host, url: ownUrl, password, linkToken, cookies, clock, log } = options;
   const app: GatedApp = new Hono();
   const guesses = createGuessLimit();
+  const ownNames = ownUrl === null ? [] : [new URL(ownUrl).hostname];
+  /** Sessions that people ended, and when they would have ended by themselves. */
+  const signedOut = new Map<string, number>();
+  const warn = oncePerMinute(clock, (facts, others) =>
+    log.warn({ ...facts, ...others }, 'wrong passwords for the dashboard'),
+  );
 
-  /** null: the password is right. Else how long to wait until the next attempt is looked at. */
-  function attempt(context: Context, text: string): number | null {
-    const address = getConnInfo(context).remote.address ?? '';
-    const now = clock.monotonic();
-    const waitMs = guesses.waitMs(address, now);
-    if (waitMs > 0) return waitMs;
-    // In a time that does not depend on how much of it is right.
-    const isRight = timingSafeEqual(digestOf(text), digestOf(password));
-    if (isRight) guesses.noteRight(address);
-    else guesses.noteWrong(address, now);
-    return isRight ? null : 0;
+  async function addressOf(context: Context): Promise<Guesser> {
+    const { socket } = (context.env as HttpBindings).incoming;
+    return { type: 'address', address: socket.remoteAddress ?? '', user: await localUserOf(socket) };
   }
 
-  /** Goes on to `path` with a cookie, if the password is right. */
-  async function enter(context: Context, path: string, text: string, user: string): Promise<Response> {
-    const waitMs = attempt(context, text);
-    if (waitMs !== null) return refuse(context, path, waitMs);
-    const until = clock.now() + SESSION_MS;
-    const content = `${until}.${randomBytes(9).toString('base64url')}.${nameOf(user)}`;
-    await setSignedCookie(context, cookieName(context, 'session'), content, key, {
-      httpOnly: true,
-      sameSite: 'Strict',
-      path: '/',
-      maxAge: SESSION_MS / 1_000,
-    });
+  async function guesserOf(context: Context): Promise<Guesser> {
+    const id = await cookies.read(context, 'browser');
+    return id === null ? addressOf(context) : { type: 'browser', id };
+  }
+
+  /** How long until the next attempt of this guesser is looked at; refused ones are unread. */
+  function waitOf(context: Context, guesser: Guesser): number {
+    const waitMs = guesses.waitMs(guesser, clock.monotonic());
+    if (waitMs > 0) warn({ address: getConnInfo(context).remote.address });
+    return waitMs;
+  }
+
+  /** null: the password is right. Else how long to wait until the next attempt is looked at. */
+  function attempt(context: Context, guesser: Guesser, text: string): number | null {
+    const waitMs = waitOf(context, guesser);
+    if (waitMs > 0) return waitMs;
+    const now = clock.monotonic();
+    if (isSame(text, password)) {
+      guesses.noteRight(guesser, now);
+      return null;
+    }
+    guesses.noteWrong(guesser, now);
+    warn({ address: getConnInfo(context).remote.address });
+    return 0;
+  }
+
+  /** The user of this browser knew the password: strangers cannot use up its guesses. */
+  async function rememberBrowser(context: Context): Promise<void> {
+    const known = await cookies.read(context, 'browser');
+    await cookies.set(context, 'browser', known ?? randomId(), BROWSER_KEPT_MS);
+  }
+
+  /** Goes on to `path` with a new session. */
+  async function enter(context: Context, path: string, user: string): Promise<Response> {
+    const content = `${clock.now() + SESSION_MS}.${randomId()}.${nameOf(user)}`;
+    await cookies.set(context, 'session', content, SESSION_MS);
+    await rememberBrowser(context);
+    guesses.noteRight(await addressOf(context), clock.monotonic());
     return context.redirect(path, 303);
+  }
+
+  /** The session of the cookie; null: there is none, or it has ended. */
+  async function sessionOf(context: Context) {
+    const content = await cookies.read(context, 'session');
+    const [, until, id = '', user] = /^(\d+)\.([\w-]+)\.(.*)$/s.exec(content ?? '') ?? [];
+    if (content === null || user === undefined) return null;
+    if (Number(until) <= clock.now() || signedOut.has(id)) return null;
+    return { id, until: Number(until), user, formToken: formTokenOf(content) };
+  }
+
+  const formKey = cookies.keyFor('form');
+  const formTokenOf = (content: string) => createHmac('sha256', formKey).update(content).digest('base64url');
+
+  function endSession(id: string, until: number): void {
+    const now = clock.now();
+    for (const [each, end] of signedOut) if (end <= now) signedOut.delete(each);
+    signedOut.set(id, until);
+  }
+
+  /** Browsers name the origin of the page that posts a form; no page can choose it. */
+  function isOwnOrigin(context: Context): boolean {
+    const origin = context.req.header('origin') ?? '';
+    if (!/^https?:/.test(origin) || !URL.canParse(origin)) return false;
+    return origin === ownUrl || new URL(origin).host === new URL(context.req.url).host;
   }
 
   function refuse(context: Context, next: string, waitMs: number): Response | Promise<Response> {
@@ -84,56 +153,87 @@ export function createGate({ host, password, key, clock }: GateOptions): GatedAp
       : context.text(`${words}\n`, status);
   }
 
-  app.use(secureHeaders({ xFrameOptions: 'DENY', strictTransportSecurity: false }));
+  // The referrer stays within the origin; without one, browsers would not name the origin of forms.
+  app.use(
+    secureHeaders({
+      xFrameOptions: 'DENY',
+      referrerPolicy: 'same-origin',
+      strictTransportSecurity: false,
+    }),
+  );
   app.use(async (context, next) => {
     const { url } = context.req;
-    // On loopback, another host name means that a foreign page sends the request (DNS rebinding).
-    const isExpected = () => !isLoopbackHost(host) || isLoopbackHost(new URL(url).hostname);
-    // Some names pass as a header and not as an address: `1.2.3.x4`.
-    if (URL.canParse(url) && isExpected()) await next();
-    else context.res = context.text('the host name of the request is not allowed\n', 421);
+    // Another host name means that a foreign page sends the request (DNS rebinding). Some names
+    // pass as a header and not as an address: `1.2.3.x4`.
+    if (URL.canParse(url) && isOwnHost(new URL(url).hostname, host, ownNames)) await next();
+    else context.res = context.text(FOREIGN_HOST, 421);
     context.res.headers.set('cache-control', 'no-store');
+    // Strangers keep no connection.
+    if (context.get('session') === undefined) context.res.headers.set('connection', 'close');
   });
 
   app.get('/sign-in', (context) => sendPage(context, renderSignIn(ownPath(context.req.query('next')), null)));
   app.post('/sign-in', async (context) => {
+    if (!isOwnOrigin(context)) return context.text(FOREIGN, 403);
+    const guesser = await guesserOf(context);
+    const waitMs = waitOf(context, guesser);
+    if (waitMs > 0) return refuse(context, '/', waitMs);
     const length = Number(context.req.header('content-length') ?? Number.NaN);
     if (!(length <= LONGEST_FORM)) return context.text('not a sign-in form\n', 413);
     const form = new URLSearchParams(await context.req.text());
     const next = ownPath(form.get('next') ?? undefined);
-    return enter(context, next, form.get('password') ?? '', form.get('user') ?? '');
+    // Others have perhaps guessed since: what comes in parallel has no more tries.
+    const nowMs = attempt(context, guesser, form.get('password') ?? '');
+    return nowMs === null ? enter(context, next, form.get('user') ?? '') : refuse(context, next, nowMs);
   });
-  app.post('/sign-out', (context) => {
-    deleteCookie(context, cookieName(context, 'session'), { path: '/' });
+  app.post('/sign-out', async (context) => {
+    if (!isOwnOrigin(context)) return context.text(FOREIGN, 403);
+    const session = await sessionOf(context);
+    if (session !== null) endSession(session.id, session.until);
+    cookies.clear(context, 'session');
     return context.redirect('/sign-in', 303);
   });
 
   app.use(async (context, next) => {
     const url = new URL(context.req.url);
     const token = url.searchParams.get('token');
+    const session = await sessionOf(context);
     if (token !== null && context.req.method === 'GET') {
       const name = url.searchParams.get('name') ?? '';
       url.searchParams.delete('token');
       url.searchParams.delete('name');
-      const next = ownPath(`${url.pathname}${url.search}`);
+      const path = ownPath(`${url.pathname}${url.search}`);
+      if (session !== null) return context.redirect(path, 303);
+      // Any page can send a GET: it is not a guess. 192 random bits are not found, and nothing but
+      // them is compared.
+      if (linkToken === null || !isSame(token, linkToken)) {
+        return wantsPage(context)
+          ? sendPage(context, renderSignIn(path, OLD_LINK), 401)
+          : context.text(`${OLD_LINK}\n`, 401);
+      }
+      if (name !== '' || !wantsPage(context)) return enter(context, path, name);
       // The log says who did what, so people give their name first.
-      if (name === '' && wantsPage(context)) return sendPage(context, renderSignIn(next, null, token));
-      return enter(context, next, token, name);
+      await rememberBrowser(context);
+      return sendPage(context, renderSignIn(path, null, token));
     }
-    // False where the signature is not our own.
-    const content = await getSignedCookie(context, key, cookieName(context, 'session'));
-    const [, until, user] = /^(\d+)\.[\w-]+\.(.*)$/s.exec(content || '') ?? [];
-    if (content && user !== undefined && Number(until) > clock.now()) {
-      const formToken = createHmac('sha256', key).update(`form ${content}`).digest('base64url');
+    if (session !== null) {
+      const { user, formToken } = session;
       context.set('session', { type: 'cookie', user, formToken });
+      trustRequest((context.env as HttpBindings).incoming);
       return next();
     }
-    const said = auth(context.req.raw);
-    if (said !== undefined) {
-      const waitMs = attempt(context, said.password);
-      if (waitMs !== null) return refuse(context, '/', waitMs);
-      context.set('session', { type: 'basic', user: nameOf(said.username), formToken: '' });
-      return next();
+    if (hasCredentials(context)) {
+      const guesser = await addressOf(context);
+      const waitMs = waitOf(context, guesser);
+      if (waitMs > 0) return refuse(context, '/', waitMs);
+      const given = auth(context.req.raw);
+      if (given !== undefined) {
+        const nowMs = attempt(context, guesser, given.password);
+        if (nowMs !== null) return refuse(context, '/', nowMs);
+        context.set('session', { type: 'basic', user: nameOf(given.username), formToken: '' });
+        trustRequest((context.env as HttpBindings).incoming);
+        return next();
+      }
     }
     if (wantsPage(context)) {
       const path = ownPath(`${url.pathname}${url.search}`);
@@ -144,14 +244,15 @@ export function createGate({ host, password, key, clock }: GateOptions): GatedAp
   return app;
 }
 
+/** By a program, or by this browser's user: not by a link of another page that has them in it. */
+function hasCredentials({ req }: Context): boolean {
+  const site = req.header('sec-fetch-site') ?? 'none';
+  return req.header('authorization') !== undefined && ['none', 'same-origin'].includes(site);
+}
+
 export function sendPage(context: Context, page: Page, status: 200 | 401 | 404 | 429 | 503 = 200) {
   context.header('content-security-policy', page.policy);
   return context.html(page.html, status);
-}
-
-/** Browsers share the cookies of a host among its ports. */
-export function cookieName(context: Context, purpose: 'session' | 'notice'): string {
-  return `brand-enrich-${purpose}-${new URL(context.req.url).port || '80'}`;
 }
 
 /** One line, of a length fit for a log. */
@@ -174,67 +275,17 @@ export function ownPath(path: string | undefined): string {
 
 export const SESSION_MS = 7 * 86_400_000;
 
-/** A random password, for a process without one. */
+/** 192 random bits: a password, for a process without one, and the token of its sign-in link. */
 export function randomPassword(): string {
   return randomBytes(24).toString('base64url');
 }
 
-function digestOf(text: string): Buffer {
-  return createHash('sha256').update(text).digest();
+function randomId(): string {
+  return randomBytes(12).toString('base64url');
 }
 
-const FREE_GUESSES = 5;
-/** After this time without attempts, an address starts again. */
-const FORGET_AFTER_MS = 15 * 60_000;
-/** At most so many addresses are remembered: beyond it the one silent for longest is forgotten. */
-const ADDRESSES_AT_MOST = 1_000;
-
-/** The wait after wrong guesses in a row: none for five, then 1 s, doubled up to a minute. */
-export function waitAfter(wrong: number): number {
-  return wrong < FREE_GUESSES ? 0 : Math.min(1_000 * 2 ** (wrong - FREE_GUESSES), 60_000);
-}
-
-/**
- * After a few wrong passwords an address waits, longer and longer; meanwhile even the right one is
- * refused, or trying in parallel would get round the wait.
- */
-export function createGuessLimit() {
-  const known = new Map<string, { wrong: number; at: number }>();
-
-  function recall(address: string, now: number) {
-    const name = sourceOf(address);
-    const found = known.get(name);
-    if (found !== undefined && now - found.at > FORGET_AFTER_MS) known.delete(name);
-    return known.get(name);
-  }
-
-  return {
-    /** How long this address has to wait before its next attempt is looked at; 0: not at all. */
-    waitMs(address: string, now: number): number {
-      const found = recall(address, now);
-      return found === undefined ? 0 : Math.max(0, found.at + waitAfter(found.wrong) - now);
-    },
-    noteWrong(address: string, now: number): void {
-      const wrong = (recall(address, now)?.wrong ?? 0) + 1;
-      const name = sourceOf(address);
-      // Set anew, so that the map stays in the order of the last guess.
-      known.delete(name);
-      known.set(name, { wrong, at: now });
-      const oldest = known.keys().next();
-      if (known.size > ADDRESSES_AT_MOST && !oldest.done) known.delete(oldest.value);
-    },
-    noteRight(address: string): void {
-      known.delete(sourceOf(address));
-    },
-  };
-}
-
-/** Whoever has one IPv6 address usually has the whole /64. */
-function sourceOf(address: string): string {
-  if (!isIPv6(address) || address.startsWith('::ffff:')) return address;
-  const [head = '', tail] = address.split('::');
-  const groupsOf = (part: string) => part.split(':').filter((group) => group !== '');
-  const [groups, rest] = [groupsOf(head), groupsOf(tail ?? '')];
-  const zeros = new Array<string>(Math.max(0, 8 - groups.length - rest.length)).fill('0');
-  return [...groups, ...zeros, ...rest].slice(0, 4).join(':');
+/** In a time that does not depend on how much of it is right. */
+function isSame(text: string, other: string): boolean {
+  const digestOf = (each: string) => createHash('sha256').update(each).digest();
+  return timingSafeEqual(digestOf(text), digestOf(other));
 }

@@ -9,12 +9,12 @@ import { readPlainFile } from '../../core/plain-file.js';
 import { countChunks } from '../../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import { listWorkers } from '../../engine/worker-sessions.js';
+import { listFailed } from '../../jobs/ended-jobs.js';
+import { listClosedInboxes, whyClosedHere } from '../../jobs/inbox-folder-settings.js';
+import { listQueued, listWaiting, type ParkedJob, REASON_FILE } from '../../jobs/job-folder.js';
+import type { Upload } from '../../jobs/uploads.js';
 import type { AccountNames } from '../../run/enrich-request.js';
-import { listFailed } from '../inbox/ended-jobs.js';
-import { listClosedInboxes, whyClosedHere } from '../inbox/inbox-folder-settings.js';
-import { listQueued, listWaiting, type ParkedJob, REASON_FILE } from '../inbox/job-folder.js';
-import { createScheduleBook } from '../schedules/schedule-book.js';
-import type { UploadsView } from './upload-card.js';
+import type { ScheduleBook } from '../schedules/schedule-book.js';
 
 /** Times are milliseconds since 1970. */
 export type DashboardData = Readonly<Awaited<ReturnType<typeof gatherDashboard>>>;
@@ -22,6 +22,14 @@ export type ShownInbox = DashboardData['inboxes'][number];
 
 /** `folder`: its folder below `waiting/`. `since`: 0 when not noted. `reason`: one sentence. */
 export type WaitingFile = Awaited<ReturnType<typeof readWaiting>>;
+
+/** What the dashboard shows of uploads. */
+export interface UploadsView {
+  /** The watched folders, absolute. */
+  readonly roots: readonly string[];
+  /** Received and not started, the newest first. */
+  readonly received: readonly Upload[];
+}
 
 /** The newest data that there are, and whether they are old. */
 export interface DashboardView {
@@ -43,9 +51,11 @@ export interface DashboardView {
   readonly isSample: boolean;
   /** This process is stopping. */
   readonly isStopping: boolean;
+  /** A person may order a check of the account here; absent: no. */
+  readonly canCheck?: boolean;
 }
 
-/** More than are shown, so that those that are alive are among them. */
+/** More than are shown: pages of older runs, and how many there are. */
 const RUNS_READ = 50;
 /** Reasons are read for so many files of a folder, the longest waiting. */
 const REASONS_READ = 50;
@@ -53,6 +63,7 @@ const REASONS_READ = 50;
 /** `queue` null: none. `inboxes`: absolute. Throws engine errors, not those of reading inboxes. */
 export async function gatherDashboard(
   engine: Engine,
+  book: Pick<ScheduleBook, 'list'>,
   names: AccountNames | null,
   queue: BullChunkQueue | null,
   terms: GivenTerms,
@@ -63,7 +74,7 @@ export async function gatherDashboard(
     readAccountStatus(engine, queueCounts, names, terms, RUNS_READ),
     // An outage shows in the others; a server may forbid this one alone.
     queue && listWorkers(queue).catch(() => null),
-    createScheduleBook(engine).list(),
+    book.list(),
     Promise.all(inboxes.map(readInbox)),
     Promise.all(inboxes.map(listFailed)),
     listClosedInboxes(engine.keyValues),
@@ -71,16 +82,15 @@ export async function gatherDashboard(
   const at = Date.now();
   return {
     ...account,
-    /** Of the queue, on all machines; null: not known. */
+    /** On all machines, with this queue; null: not known. */
     workers,
     schedules,
     /** `closed`: why no file is taken from it; null: files are. */
     inboxes: shownInboxes.map((inbox) => ({ ...inbox, closed: whyClosedHere(closed, inbox.folder) })),
     /** In the order of `inboxes`. */
     failed,
-    /** When it was gathered, by this machine's clock, and by the engine's, which dates runs. */
+    /** When it was gathered, by this machine's clock. */
     at,
-    storeNow: account.ledger?.now ?? at,
   };
 }
 
@@ -123,7 +133,7 @@ export function createNewestData(options: {
   let lookedAt = 0;
   let hasWarned = false;
   let isStale = false;
-  let begun = 0;
+  let turns = 0;
   let shown = 0;
   let gathering: Promise<boolean> | null = null;
 
@@ -135,8 +145,8 @@ export function createNewestData(options: {
 
   function renew(): Promise<boolean> {
     isStale = false;
-    begun += 1;
-    const turn = begun;
+    turns += 1;
+    const turn = turns;
     const renewed = gather().then((newest) => {
       // One that began earlier may end later.
       if (turn > shown) data = newest;

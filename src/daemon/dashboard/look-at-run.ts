@@ -1,19 +1,19 @@
 /** What the run page shows: the record, what is concluded of it, its account, its files. */
 import { hostname } from 'node:os';
+import { goneAmong } from '../../context/account-status.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Engine } from '../../engine/engine.js';
+import { isAtWork, type JudgedRun, judgeRuns } from '../../facts/judge-runs.js';
+import { createJobFinder, type FoundJob } from '../../jobs/ended-jobs.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { limitOf } from '../../ledger/policy.js';
-import { accountOfRun } from '../../run/lookups/spending.js';
-import { answeredOf, type RunRecord } from '../../stores/run-store.js';
-import { type EndedJob, findJobOf } from '../inbox/ended-jobs.js';
+import { holdOf } from '../../ledger/policy.js';
+import { answeredOf, isAlive, type RunRecord } from '../../stores/run-store.js';
 import type { DashboardView } from './gather-dashboard.js';
-import { isAtWork, judgeRuns, type ShownRun } from './runs-section.js';
 
 export interface RunView {
   /** The page around it, with the account of the run. */
   readonly view: DashboardView;
-  readonly shown: ShownRun;
+  readonly shown: JudgedRun;
   /** By the clock that dates the record. */
   readonly storeNow: number;
   /** Its account; null while unknown. */
@@ -25,7 +25,7 @@ export interface RunView {
   /** A later start of the same file; null: none is known. */
   readonly newer: RunRecord | null;
   /** Its files in an inbox of this process, and the number of the inbox; null: none. */
-  readonly job: { readonly inbox: number; readonly job: EndedJob } | null;
+  readonly job: FoundJob | null;
   readonly isOfThisHost: boolean;
 }
 
@@ -88,13 +88,7 @@ export interface RunLookContext {
 /** Looks at one run. null: there is no such run; `unavailable`: the engine does not answer. */
 export function createRunLook({ engine, look, inboxes }: RunLookContext) {
   const looks = createLooks();
-
-  async function lookForJob(run: RunRecord): Promise<RunView['job']> {
-    const jobs = await Promise.all(inboxes.map((root) => findJobOf(root, run)));
-    const inbox = jobs.findIndex((job) => job !== null);
-    const job = jobs[inbox];
-    return job == null ? null : { inbox, job };
-  }
+  const findJob = createJobFinder(inboxes);
 
   return async (id: string): Promise<RunView | null | 'unavailable'> => {
     if (!RUN_ID.test(id)) return null;
@@ -108,11 +102,14 @@ export function createRunLook({ engine, look, inboxes }: RunLookContext) {
     if (run === null) return null;
     const { account } = run.settings;
     const isOnOwnAccount = account === data.account;
-    const asked = isOnOwnAccount || isOut ? null : await inTime(accountOfRun(engine, run.id, run.settings));
-    const ledger = isOnOwnAccount ? data.ledger : (asked ?? null);
+    const asked = isOnOwnAccount || isOut ? null : await inTime(engine.ledger.show(account, run.id));
+    const ledger = isOnOwnAccount ? data.ledger : asked ? withTermsOf(run, asked) : null;
     const seen = isOnOwnAccount ? view : viewOf(account, ledger, view);
     const runs = listed ? data.runs : [...data.runs, run];
-    const shown = judgeRuns({ ...data, ...seen.data, runs }).find((each) => each.run.id === id);
+    const gone = listed ? data.gone : goneAmong(runs);
+    // Judged by the account that the page shows, though it was read a moment later.
+    const otherHolds = asked && ledger ? new Map([[account, holdOf(ledger)]]) : data.otherHolds;
+    const shown = judgeRuns({ ...data, runs, gone, otherHolds }).find((each) => each.run.id === id);
     if (shown === undefined) return null;
     const isWorking = isAtWork(shown);
     return {
@@ -123,19 +120,24 @@ export function createRunLook({ engine, look, inboxes }: RunLookContext) {
       ledger,
       speed: shown.standing === 'running' ? speedOf(run, looks.note(run, data.at), data.storeNow) : null,
       newer: data.runs.find((each) => each.key === run.key && each.asOf > run.asOf) ?? null,
-      job: isWorking ? null : await lookForJob(run),
+      job: isWorking ? null : await findJob(run),
       isOfThisHost: run.label.startsWith(`${hostname()}: `),
     };
   };
 }
 
+/** Live runs share the lowest limits, which the ledger has; of others, the run's own are shown. */
+function withTermsOf(run: RunRecord, state: LedgerState): LedgerState {
+  const { overage, quotaCap } = run.settings;
+  return isAlive(run, state.now) ? state : { ...state, overage, quotaCap };
+}
+
 /** The page around a run of another account, without what is only known of the own one. */
 function viewOf(account: string, ledger: LedgerState | null, view: DashboardView): DashboardView {
   const { data } = view;
-  const limit = ledger && limitOf(ledger);
   return {
     ...view,
-    data: data && { ...data, account, ledger, limit, budget: null, projection: null },
+    data: data && { ...data, account, ledger, plan: null, budget: null, projection: null },
     // Another process asks its service, and may use real brands where this one uses samples.
     serviceOutage: null,
     isSample: false,

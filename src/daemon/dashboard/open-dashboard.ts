@@ -1,6 +1,5 @@
 /** The dashboard for `up`: page, parts, the same as JSON, and Bull Board, loaded at first use. */
 import { randomBytes } from 'node:crypto';
-import { createServer } from 'node:http';
 import { hostname } from 'node:os';
 import { getRequestListener } from '@hono/node-server';
 import type { Context } from 'hono';
@@ -9,14 +8,16 @@ import type { Settings } from '../../config/settings.js';
 import { systemClock } from '../../core/clock.js';
 import { errorText } from '../../core/errors.js';
 import { type Releasers, withinDeadline } from '../../core/lifecycle.js';
-import { type HttpListener, listenHttp } from '../../core/listen-http.js';
+import { createGuardedServer, type HttpListener, listenHttp } from '../../core/listen-http.js';
 import type { Log } from '../../core/log.js';
 import { printText } from '../../core/terminal-text.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
-import { readChartLibrary } from '../../run/report/page-script.js';
-import { createScheduleBook, tickQueueOf } from '../schedules/schedule-book.js';
+import { createScheduleBook } from '../schedules/schedule-book.js';
+import { createScheduleFiles, tickQueueOf } from '../schedules/schedule-files.js';
+import { type AccountAsker, accountActions } from './account-actions.js';
 import { type Action, addActions, logForged, takeNotice } from './actions.js';
+import { createCookies } from './cookies.js';
 import {
   createGate,
   type GatedApp,
@@ -39,12 +40,16 @@ import { QUEUE_PATH } from './waiting-sections.js';
 export interface DashboardContext {
   readonly settings: Settings;
   readonly engine: Engine;
+  /** Where this machine's schedules are defined. */
+  readonly stateFolder: string;
   /** Account and queue that are shown; null where the settings do not name them. */
   readonly names: AccountNames | null;
   /** The watched folders, absolute: their files in `waiting/` are shown. */
   readonly inboxes: readonly string[];
   /** Files that people send for one of these folders. */
   readonly uploads: UploadParts;
+  /** For the check of the account that a person may order. Default: workers are elsewhere. */
+  readonly asker?: AccountAsker | null;
   /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
   readonly outage?: () => string | null;
   readonly log: Log;
@@ -56,8 +61,6 @@ export interface DashboardContext {
 }
 
 const CLOSE_MS = 1_000;
-const REQUEST_MS = 6 * 3_600_000;
-const SILENCE_MS = 120_000;
 
 /**
  * Serves the dashboard until `releasers` run; null with `--no-dashboard`. `signInUrl` is a secret,
@@ -65,7 +68,7 @@ const SILENCE_MS = 120_000;
  * without one, `FailFileError` when it has no port.
  */
 export async function openDashboard(context: DashboardContext) {
-  const { settings, engine, names, inboxes, uploads, log, stderr, stop, releasers } = context;
+  const { settings, engine, stateFolder, names, inboxes, uploads, log, stderr, stop, releasers } = context;
   if (!settings.dashboard) return null;
   const given = readDashboardPassword(settings);
   const password = given ?? randomPassword();
@@ -77,8 +80,10 @@ export async function openDashboard(context: DashboardContext) {
     return queue;
   };
   const queue = names && openQueue(names.queueName);
+  const files = createScheduleFiles(stateFolder);
+  const book = createScheduleBook(engine, files);
   const newest = createNewestData({
-    gather: () => gatherDashboard(engine, names, queue, { ...settings, isHost: true }, inboxes),
+    gather: () => gatherDashboard(engine, book, names, queue, { ...settings, isHost: true }, inboxes),
     clock: systemClock,
     onError: (error) => log.warn({ reason: errorText(error) }, 'the dashboard could not be updated'),
   });
@@ -88,7 +93,7 @@ export async function openDashboard(context: DashboardContext) {
   async function loadBoard(): Promise<QueueBoard> {
     const { createQueueBoard } = await import('./queue-board.js');
     // Kept when the board cannot be made: a try has no queue of its own.
-    ticks ??= openQueue(tickQueueOf(hostname()));
+    ticks ??= openQueue(tickQueueOf(hostname(), await files.giveMachineId()));
     const shown = [
       ...(queue
         ? [{ queue, title: 'Lookups', description: 'chunks of up to 50 identifiers for workers' }]
@@ -106,31 +111,33 @@ export async function openDashboard(context: DashboardContext) {
     serviceOutage: context.outage?.() ?? null,
     currency,
     isSample: settings.sample,
+    canCheck: context.asker != null,
     isStopping: stop.aborted,
   });
   const { overagePrice, currency } = settings;
   const terms = { overagePrice, currency };
-  const chartLibrary = await readChartLibrary();
   const lookAtRun = createRunLook({ engine, look, inboxes });
   const server = await serveDashboard({
     host: settings.dashboardHost,
     port: settings.dashboardPort,
+    url: settings.dashboardUrl,
     password,
+    linkToken: given === null ? password : null,
     clock: systemClock,
-    chartLibrary,
     actions: onNewestData(
       [
         ...runActions({ engine, look, lookAtRun, terms }),
         ...failedActions(inboxes),
-        ...scheduleActions(createScheduleBook(engine), look),
+        ...scheduleActions(book, engine.runs, look),
         ...uploadActions(uploads),
+        ...(context.asker == null ? [] : accountActions(engine, context.asker, terms, log)),
       ],
       newest.expire,
     ),
     log,
     look,
     addPages(app, viewerOf) {
-      addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, chartLibrary, now: systemClock.now });
+      addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, now: systemClock.now });
       addUploads(app, viewerOf, { ...uploads, log });
     },
     openBoard() {
@@ -143,11 +150,14 @@ export async function openDashboard(context: DashboardContext) {
     onError: (error) => log.error({ err: error }, 'a dashboard request failed'),
   });
   releasers.push(() => server.close());
-  const url = `${server.url}/`;
+  const url = `${settings.dashboardUrl ?? server.url}/`;
   const signInUrl = given === null ? `${url}?token=${password}` : null;
   // Not in the log: a log is kept and passed on, and this opens the dashboard.
   if (signInUrl !== null) printText(stderr, `dashboard: ${signInUrl}\n`);
-  else log.info({ url }, 'serving the dashboard');
+  else {
+    const behind = settings.dashboardUrl === null ? {} : { listensOn: server.url };
+    log.info({ ...behind, url }, 'serving the dashboard');
+  }
   return { url, signInUrl };
 }
 
@@ -162,16 +172,13 @@ function onNewestData(actions: readonly Action[], expire: () => void): Action[] 
   }));
 }
 
-export interface DashboardServerOptions extends Omit<GateOptions, 'key'> {
+export interface DashboardServerOptions extends Omit<GateOptions, 'cookies'> {
   /** 0 takes a free one. */
   readonly port: number;
   readonly look: () => Promise<DashboardView>;
   /** Adds further pages; `viewerOf`: with the notice of their last action. Default: none. */
   readonly addPages?: (app: GatedApp, viewerOf: (context: Context) => Promise<Viewer>) => void;
-  /** The browser build of Chart.js, as text. */
-  readonly chartLibrary: string;
   readonly actions: readonly Action[];
-  readonly log: Log;
   /** Opened at the first view of the queue. */
   readonly openBoard: () => Promise<QueueBoard>;
   /** Is called with bugs. */
@@ -180,23 +187,24 @@ export interface DashboardServerOptions extends Omit<GateOptions, 'key'> {
 
 /** Throws `FailFileError` when the server cannot listen there. */
 export async function serveDashboard(options: DashboardServerOptions): Promise<HttpListener> {
-  const { host, port, look, chartLibrary, actions, log, openBoard, onError } = options;
-  const key = randomBytes(32);
-  const app = createGate({ ...options, key });
+  const { host, port, look, actions, log, openBoard, onError } = options;
+  const isSecure = options.url?.startsWith('https:') === true;
+  const cookies = createCookies({ key: randomBytes(32), isSecure });
+  const app = createGate({ ...options, cookies });
   app.use(logForged(log, options.clock));
   const policy = "default-src 'none'";
   const viewerOf = async (context: Context) => {
-    return { ...context.get('session'), notice: await takeNotice(context, key) };
+    return { ...context.get('session'), notice: await takeNotice(context, cookies) };
   };
   app.get('/', async (context) => {
-    return sendPage(context, renderDashboard(await look(), await viewerOf(context), chartLibrary));
+    return sendPage(context, renderDashboard(await look(), await viewerOf(context)));
   });
   app.get('/parts', async (context) => {
     const viewer = { ...context.get('session'), notice: null };
     return sendPage(context, { html: renderParts(await look(), viewer), policy });
   });
   options.addPages?.(app, viewerOf);
-  addActions(app, actions, { log, key });
+  addActions(app, actions, { log, cookies });
   app.get('/status.json', async (context) => {
     context.header('content-security-policy', policy);
     return context.json(statusOf(await look()));
@@ -209,9 +217,6 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
     return context.text('internal error; see the log\n', 500);
   });
   const todo = 'choose another --dashboard-port or --dashboard-host, or --no-dashboard';
-  // A large file may take hours; a connection on which nothing moves is closed.
-  const limits = { requestTimeout: REQUEST_MS };
-  const server = createServer(limits, getRequestListener(app.fetch, { hostname: 'localhost' }));
-  server.setTimeout(SILENCE_MS);
+  const server = createGuardedServer(getRequestListener(app.fetch, { hostname: 'localhost' }));
   return listenHttp(server, { host, port, purpose: 'dashboard', todo });
 }

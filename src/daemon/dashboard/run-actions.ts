@@ -1,16 +1,16 @@
 /** What can be done with runs, and with all spending of the engine. */
-import { partsOf } from '../../context/status-document.js';
 import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { countOf, moneyText } from '../../core/figures.js';
 import type { Engine } from '../../engine/engine.js';
+import { isAtWork, judgeRuns, partsOf } from '../../facts/judge-runs.js';
 import { accountOfRun, estimateSpending } from '../../run/lookups/spending.js';
-import type { RunRecord } from '../../stores/run-store.js';
+import { fileOf, type Pause, pausedText, type RunRecord } from '../../stores/run-store.js';
 import type { Action } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
 import type { RunView } from './look-at-run.js';
 import { runPath } from './plain-pages.js';
 import { actionsOf, type MoneyTerms, type RunAction } from './run-page.js';
-import { isAtWork, judgeRuns, nameAndHostOf } from './runs-section.js';
+import { nameAndHostOf } from './runs-section.js';
 
 export interface RunActionContext {
   readonly engine: Pick<Engine, 'runs' | 'ledger'>;
@@ -26,7 +26,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
     const seen = await lookAtRun(id);
     if (seen === 'unavailable' || seen?.view.outageNoticedAt != null) throw noEngine(id);
     if (seen === null) throw refusal('the engine knows no such run', id, 'go back to the dashboard');
-    if (!actionsOf(seen.shown).includes(action))
+    if (!actionsOf(seen.shown, seen.job?.job.place === 'waiting').includes(action))
       throw refusal(`this run cannot be ${DONE[action]} now`, id, 'reload the page');
     return seen.shown.run;
   }
@@ -35,16 +35,25 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
     if ((await look()).outageNoticedAt !== null) throw noEngine('spending of all runs');
   }
 
+  /** One that stands. */
+  async function findPause(owner: string | null): Promise<Pause> {
+    await assertEngine();
+    const found = (await engine.runs.pauses()).find((each) => each.owner === owner);
+    if (found === undefined) throw refusal('it is not paused', owner ?? '', 'reload the page');
+    return found;
+  }
+
   /** null: those of another account are not known here. */
   const termsOf = ({ settings }: RunRecord, { data }: DashboardView) =>
     settings.account === data?.account ? terms : null;
 
   const isAllPaused = async () => (await look()).data?.ledger?.isPaused === true;
 
-  async function setPaused(id: string, isPaused: boolean) {
+  async function setPaused(id: string, user: string, isPaused: boolean) {
     const run = await openTo(isPaused ? 'pause' : 'resume', id);
-    if (!(await engine.runs.setPaused(id, isPaused)))
-      throw refusal('this run has ended', id, 'reload the page');
+    const { runs } = engine;
+    const isDone = isPaused ? (await runs.pause(id, user)) === 'done' : await runs.resume(run.owner);
+    if (!isDone) throw refusal('this run has ended', id, 'reload the page');
     const { name } = nameAndHostOf(run);
     const sentence = isPaused
       ? `${name} is paused: nothing more is sent for it`
@@ -55,7 +64,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
   return [
     {
       path: '/runs/:id/pause',
-      carryOut: ({ params: { id = '' } }) => setPaused(id, true),
+      carryOut: ({ params: { id = '' }, user }) => setPaused(id, user, true),
     },
     {
       path: '/runs/:id/resume',
@@ -64,7 +73,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
         const lines = [await costLine(engine, run, termsOf(run, await look())), STORED];
         return { title: `Resume ${nameAndHostOf(run).name}?`, lines, yes: 'Resume' };
       },
-      carryOut: ({ params: { id = '' } }) => setPaused(id, false),
+      carryOut: ({ params: { id = '' }, user }) => setPaused(id, user, false),
     },
     {
       path: '/runs/:id/cancel',
@@ -76,16 +85,29 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
           yes: 'Cancel the run',
         };
       },
-      async carryOut({ params: { id = '' } }) {
+      async carryOut({ params: { id = '' }, user }) {
         const run = await openTo('cancel', id);
-        if (!(await engine.runs.cancel(id)))
-          throw refusal('the engine knows no such run', id, 'go back to the dashboard');
+        if ((await engine.runs.cancel(id, user)) !== 'done')
+          throw refusal('this run has ended', id, 'reload the page');
         const { name } = nameAndHostOf(run);
         return {
           path: runPath(id),
           sentence: `${name} is cancelled; its paid answers stay stored`,
           subject: id,
         };
+      },
+    },
+    {
+      path: '/pauses/resume',
+      async ask({ fields }) {
+        const { label, ...order } = await findPause(fields.get('owner'));
+        const lines = [`It is ${pausedText(order)}.`, STORED];
+        return { title: `Resume ${fileOf(label)}?`, lines, yes: 'Resume' };
+      },
+      async carryOut({ fields }) {
+        const { owner, label } = await findPause(fields.get('owner'));
+        await engine.runs.resume(owner);
+        return { path: '/', sentence: `${fileOf(label)} is resumed`, subject: owner };
       },
     },
     {
@@ -135,7 +157,7 @@ function refusal(what: string, subject: string, todo: string): NeverStartError {
   return new NeverStartError(usageProblem(what, subject, todo));
 }
 
-/** It would take effect when the engine is back: then nobody expects it any more. */
+/** It would take effect when the engine is back, unexpectedly. */
 function noEngine(subject: string): NeverStartError {
   return refusal('the engine does not answer', subject, 'try again when it does');
 }
@@ -154,7 +176,7 @@ async function costLine(
 ): Promise<string> {
   const { settings } = run;
   const account = await accountOfRun(engine, run.id, settings);
-  // While its file is read nobody knows how many there will be.
+  // While its file is read it is not known how many there will be.
   const left = run.identifiers === null ? Number.POSITIVE_INFINITY : partsOf(run).left;
   const overagePrice = terms?.overagePrice ?? '0';
   const { overageRequests, maxCost } = estimateSpending(left, account, { settings, overagePrice });

@@ -3,9 +3,9 @@ import { extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { NeverStartError, usageProblem } from '../../core/errors.js';
-import { pagePolicyOf } from '../../run/report/render-page.js';
-import { type EndedJob, JOB_PLACES, openJobFile, readJob } from '../inbox/ended-jobs.js';
-import { dropAgain } from '../inbox/job-folder.js';
+import { dropAgain } from '../../jobs/drop-again.js';
+import { type EndedJob, JOB_PLACES, openJobFile, readJob } from '../../jobs/ended-jobs.js';
+import { REPORT_POLICY } from '../../run/report/render-page.js';
 import type { Action } from './actions.js';
 import { type GatedApp, sendPage, type Viewer } from './gate.js';
 import { AGAIN_PATH, renderJob } from './job-page.js';
@@ -18,7 +18,6 @@ export interface RunRoutes {
   /** The watched folders; their numbers are in addresses. */
   readonly inboxes: readonly string[];
   readonly terms: MoneyTerms;
-  readonly chartLibrary: string;
   readonly now: () => number;
 }
 
@@ -36,7 +35,7 @@ const NO_ANSWER = ['The engine does not answer', 'Reload this page later: nothin
 export function addRunRoutes(
   app: GatedApp,
   viewerOf: (context: Context) => Promise<Viewer>,
-  { lookAtRun, inboxes, terms, chartLibrary, now }: RunRoutes,
+  { lookAtRun, inboxes, terms, now }: RunRoutes,
 ): void {
   const refuse = (context: Context, [title, line]: readonly [string, string], status: 404 | 503) =>
     sendPage(context, renderNotice(title, line), status);
@@ -71,8 +70,8 @@ export function addRunRoutes(
     const isPage = file.type === 'page';
     context.header('content-type', isPage ? 'text/html; charset=utf-8' : contentTypeOf(name));
     context.header('content-length', String(size));
-    // Others may have written it: only our own scripts run, and it sends nothing.
-    if (isPage) context.header('content-security-policy', pagePolicyOf(chartLibrary));
+    // Others may have written it: no script runs, and it sends nothing.
+    if (isPage) context.header('content-security-policy', REPORT_POLICY);
     else context.header('content-disposition', attachmentOf(name));
     if (context.req.method === 'HEAD' || size === 0) {
       await handle.close();
@@ -155,7 +154,7 @@ export function failedActions(inboxes: readonly string[]): Action[] {
       },
       async carryOut({ fields }) {
         const { root, folder } = await find(fields);
-        const file = await dropAgain({ inbox: join(root, 'inbox') }, join(root, 'failed', folder));
+        const file = await dropAgain({ root, inbox: join(root, 'inbox') }, join(root, 'failed', folder));
         return { path: '/', sentence: `${file} is in the inbox again`, subject: file };
       },
     },

@@ -1,26 +1,34 @@
-/** "Run now" of a schedule, on the machine whose files it reads. */
+/** A schedule is run now, on the machine whose files it reads, is paused, and resumed. */
 import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { weekdayText } from '../../core/figures.js';
-import type { ScheduleBook, ScheduleState } from '../schedules/schedule-book.js';
+import { pausedText, type RunStore, scheduleOwner } from '../../stores/run-store.js';
+import { chooseSchedule, keyOf, type ScheduleBook, type ScheduleState } from '../schedules/schedule-book.js';
 import type { Action } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
 
-/** Its due times stay as they are. */
+/** Due times stay as they are: those of a paused schedule are skipped. */
 export function scheduleActions(
   book: Pick<ScheduleBook, 'list' | 'runNow'>,
+  runs: Pick<RunStore, 'pauseOwner' | 'resume'>,
   look: () => Promise<Pick<DashboardView, 'outageNoticedAt'>>,
 ): Action[] {
-  async function ready({ name = '' }: Readonly<Record<string, string>>): Promise<ScheduleState> {
-    // It would take effect when the engine is back: then nobody expects it any more.
+  async function find({ name = '' }: Readonly<Record<string, string>>): Promise<ScheduleState> {
+    // It would take effect when the engine is back, unexpectedly.
     if ((await look()).outageNoticedAt !== null)
       throw refused('the engine does not answer', name, 'try again when it does');
-    const state = (await book.list()).find(({ schedule }) => schedule.name === name);
-    if (state === undefined) throw refused('no such schedule', name, 'reload the page');
-    const { schedule, isRunning, isHostAway } = state;
+    const state = chooseSchedule(await book.list(), name);
+    if (!('name' in state)) throw refused('no such schedule', name, 'reload the page');
+    return state;
+  }
+  async function ready(params: Readonly<Record<string, string>>): Promise<ScheduleState> {
+    const state = await find(params);
+    const { name, host, isMissing, isRunning, isHostOffline, paused } = state;
+    if (isMissing) throw refused(`definition missing on ${host}`, name, 'add it there, or remove it');
+    if (paused !== null) throw refused(`the schedule is ${pausedText(paused)}`, name, 'resume it first');
     if (isRunning) throw refused('the schedule is running', name, 'wait until it has ended');
-    if (isHostAway) {
+    if (isHostOffline) {
       const todo = 'start `brand-enrich up` or `brand-enrich schedule serve` there';
-      throw refused('its machine is offline', `${name} on ${schedule.host}`, todo);
+      throw refused('its machine is offline', `${state.name} on ${host}`, todo);
     }
     return state;
   }
@@ -28,31 +36,60 @@ export function scheduleActions(
     {
       path: '/schedules/:name/run',
       async ask({ params }) {
-        const { schedule, nextAt } = await ready(params);
-        const { name, line, host, tz } = schedule;
+        const { name, host, schedule, nextAt } = await ready(params);
+        const tz = schedule?.tz ?? 'UTC';
+        const what = schedule === null ? `what ${host} defines` : `\`${schedule.line}\``;
         const next =
           nextAt === null ? '' : ` The next scheduled run is still ${weekdayText(nextAt, tz)} ${tz}.`;
         return {
           title: `Run ${name} now?`,
           lines: [
-            `It runs \`${line}\` on ${host}.${next}`,
+            `It runs ${what} on ${host}.${next}`,
             'It can cost money: every identifier without a stored answer needs a request, up to the quota and the budget of the schedule.',
           ],
           yes: 'Run now',
         };
       },
       async carryOut({ params }) {
-        const { schedule } = await ready(params);
-        const { name, host } = schedule;
-        await book.runNow(schedule);
+        const state = await ready(params);
+        const { name, host } = state;
+        await book.runNow(state);
         return { path: '/', sentence: `${name} runs now on ${host}.`, subject: name };
+      },
+    },
+    {
+      path: '/schedules/:name/pause',
+      async carryOut({ params, user }) {
+        const state = await find(params);
+        const { name } = state;
+        const owner = scheduleOwner(keyOf(state));
+        await runs.pauseOwner({ owner, label: name, by: user, run: null });
+        return { path: '/', sentence: `${name} is paused: its next runs are skipped`, subject: name };
+      },
+    },
+    {
+      path: '/schedules/:name/resume',
+      async ask({ params }) {
+        const { name } = await find(params);
+        const lines = ['It runs again when it is due. A run that was paused continues within seconds.'];
+        return { title: `Resume ${name}?`, lines, yes: 'Resume' };
+      },
+      async carryOut({ params }) {
+        const state = await find(params);
+        const { name } = state;
+        await runs.resume(scheduleOwner(keyOf(state)));
+        return { path: '/', sentence: `${name} is resumed`, subject: name };
       },
     },
   ];
 }
 
-export function runNowPath(name: string): string {
-  return `/schedules/${encodeURIComponent(name)}/run`;
+/** One of another machine is said with its host. */
+export function schedulePath(
+  { name, host, schedule }: Pick<ScheduleState, 'name' | 'host' | 'schedule'>,
+  action: 'run' | 'pause' | 'resume',
+): string {
+  return `/schedules/${encodeURIComponent(schedule === null ? `${name}@${host}` : name)}/${action}`;
 }
 
 function refused(what: string, subject: string, todo: string): NeverStartError {

@@ -2,10 +2,11 @@
 import { runDocument, statusDocument } from '../../context/status-document.js';
 import type { Document } from '../../core/documents.js';
 import { DOCUMENT_VERSION } from '../../core/terminal-text.js';
+import { judgeRuns } from '../../facts/judge-runs.js';
+import { holdOf } from '../../ledger/policy.js';
 import { isoTime } from '../../run/output/columns.js';
 import { scheduleDocument } from '../schedules/schedule-document.js';
 import type { DashboardData, DashboardView } from './gather-dashboard.js';
-import { holdOf, judgeRuns } from './runs-section.js';
 
 type DashboardDocument = Document<'dashboard'>;
 
@@ -18,30 +19,22 @@ export function statusOf({
   isStopping,
   currency,
 }: DashboardView): DashboardDocument & { version: typeof DOCUMENT_VERSION } {
-  const engineUnavailableSince = isoTime(outageNoticedAt);
   return {
     version: DOCUMENT_VERSION,
     host,
     isStopping,
-    engineUnavailableSince,
+    engineUnavailableSince: isoTime(outageNoticedAt),
     serviceOutage,
     data: data === null ? null : dataOf(data, currency),
-    // The names of the previous release.
-    engineAwayNoticedAt: engineUnavailableSince,
-    serviceTrouble: serviceOutage,
   };
 }
 
 function dataOf(data: DashboardData, currency: string | null): DashboardDocument['data'] {
-  const status = statusDocument(data, currency);
   return {
     at: new Date(data.at).toISOString(),
-    hold: holdOf(data.ledger, data.limit),
-    ...status,
-    runs: judgeRuns(data).map(({ run, standing, queued }) => ({
-      ...runDocument(run, standing, queued),
-      standing,
-    })),
+    hold: data.ledger && holdOf(data.ledger),
+    ...statusDocument(data, currency),
+    runs: judgeRuns(data).map(runDocument),
     inboxes: data.inboxes.map(({ folder, closed, waiting, queued, inProgress }) => ({
       folder,
       closed,
@@ -53,6 +46,5 @@ function dataOf(data: DashboardData, currency: string | null): DashboardDocument
         }) ?? null,
     })),
     schedules: data.schedules.map(scheduleDocument),
-    quota: status.account,
   };
 }

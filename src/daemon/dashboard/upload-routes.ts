@@ -4,16 +4,15 @@ import { join } from 'node:path';
 import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
-import { withOptionNames } from '../../config/option-names.js';
 import { BrandEnrichError, NeverStartError, usageProblem } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
+import { dropAgain } from '../../jobs/drop-again.js';
+import { findFailed } from '../../jobs/ended-jobs.js';
+import { withTableEnding } from '../../jobs/inbox-file.js';
+import { choiceOf, type UploadPlans } from '../../jobs/plan-upload.js';
+import type { Upload, Uploads } from '../../jobs/uploads.js';
 import { isMoreThan } from '../../run/lookups/spending.js';
-import { findFailed } from '../inbox/ended-jobs.js';
-import { dropAgain } from '../inbox/job-folder.js';
-import { choiceOf, type UploadPlans } from '../inbox/plan-upload.js';
-import { withTableEnding } from '../inbox/upload-name.js';
-import type { Upload, Uploads } from '../inbox/uploads.js';
 import { type Action, FORGED, mayAct } from './actions.js';
 import { type GatedApp, type Session, sendPage, type Viewer } from './gate.js';
 import { uploadPath } from './upload-choices.js';
@@ -87,10 +86,10 @@ async function answering(
   } catch (error) {
     if (error instanceof BrandEnrichError) {
       const status = error.code === 'disk-low' ? 507 : error.code === 'output-unwritable' ? 500 : 400;
-      return context.text(`${withOptionNames(error.message)}\n`, status);
+      return context.text(`${error.inKeys().message}\n`, status);
     }
     const { incoming } = context.env as unknown as HttpBindings;
-    // The sender has gone: nobody reads this.
+    // The sender has gone and does not read this.
     if (incoming.destroyed) return context.text('the file did not arrive whole\n', 400);
     throw error;
   }
@@ -125,7 +124,7 @@ export function uploadActions({ uploads, plans }: UploadParts): Action[] {
         const settings = { ...choice, ...cap };
         const { root, folder } = upload;
         const name = upload.failed
-          ? await dropAgain({ inbox: join(root, 'inbox') }, folder, settings)
+          ? await dropAgain({ root, inbox: join(root, 'inbox') }, folder, settings)
           : await uploads.start(upload, withTableEnding(upload.name, format), settings);
         return { path: '/', sentence: `${name} is in the inbox: ${costText(plan)}.`, subject: name };
       },

@@ -1,8 +1,8 @@
 /**
  * Schedules in the config file: `"schedules": [{ "name", "cron", "tz", "catchUp", "run" }]`. At its
  * start, the process that runs the schedules of a machine updates those of its file. It changes
- * only schedules that came from this machine and file: those of `schedule add`, or of another
- * machine or file, stay, even with the same name.
+ * only schedules that came from this machine and file: those of `schedule add` or of another file
+ * stay, even with the same name.
  */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
@@ -12,7 +12,8 @@ import { type ConfigFile, SCHEDULES_KEY } from '../../config/load-settings.js';
 import type { CommandContext } from '../../context/open-stores.js';
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
-import type { Schedule, ScheduleBook } from './schedule-book.js';
+import type { ScheduleBook } from './schedule-book.js';
+import type { Schedule } from './schedule-files.js';
 import { readSchedule } from './scheduled-command.js';
 
 const entryShape = z.strictObject({
@@ -52,7 +53,8 @@ export function readFileSchedules(file: ConfigFile | null, load: CommandContext[
       return [{ ...read, id: idOf(read), source: path }];
     } catch (error) {
       if (!(error instanceof NeverStartError)) throw error;
-      problems.push({ ...usageProblem(error.what, `${error.subject} in ${subject}`, error.todo) });
+      const { what, todo } = error.detail;
+      problems.push(usageProblem(what, `${error.subject} in ${subject}`, todo));
       return [];
     }
   });
@@ -66,8 +68,8 @@ function idOf({ addedAt: _, ...parts }: Omit<Schedule, 'id'>): string {
 }
 
 /**
- * Adds, replaces and removes this machine's schedules of a file. `existing`: all of the engine.
- * Throws engine errors.
+ * Adds, replaces and removes this machine's schedules of a file. `existing`: all that it has.
+ * Throws what `book` throws.
  */
 export async function bringInLine(
   wanted: readonly Schedule[],
@@ -95,9 +97,10 @@ export async function bringInLine(
     const reason = `another schedule with this name ${owner} on ${old.host}: rename or remove one of them`;
     log.error({ schedule: name, reason }, 'a schedule of the config file was not added');
   }
-  for (const { name, host: at, source } of existing) {
+  for (const schedule of existing) {
+    const { name, host: at, source } = schedule;
     if (at !== host || source !== path || wanted.some((each) => each.name === name)) continue;
-    await book.remove(name);
+    await book.remove(schedule);
     log.info({ schedule: name }, 'removed a schedule that is no longer in the config file');
   }
 }

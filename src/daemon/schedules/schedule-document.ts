@@ -1,9 +1,22 @@
 /** Schedules as parts of documents: times as text, without flags. Pure. */
+
+import { orderDocument } from '../../context/status-document.js';
 import type { Document } from '../../core/documents.js';
 import { isoTime } from '../../run/output/columns.js';
-import type { EndedRun, Schedule, ScheduleState } from './schedule-book.js';
+import type { EndedRun, ScheduleState } from './schedule-book.js';
+import type { Schedule } from './schedule-files.js';
 
 type ScheduleDocument = Document<'schedules'>['schedules'][number];
+
+const UNKNOWN = {
+  line: null,
+  cron: null,
+  tz: null,
+  input: null,
+  catchesUp: null,
+  source: null,
+  addedAt: null,
+} as const;
 
 /** A schedule without its state. */
 export function addedDocument(schedule: Schedule): Document<'schedule-add'>['schedule'] {
@@ -12,21 +25,25 @@ export function addedDocument(schedule: Schedule): Document<'schedule-add'>['sch
   return { name, line, cron, tz, host, input, catchesUp, source, addedAt };
 }
 
+/** What it runs is null for one that is defined elsewhere. */
 export function scheduleDocument(state: ScheduleState): ScheduleDocument {
-  const { schedule, nextAt, isRunning, isHostAway, ended, runs, passed } = state;
+  const { name, host, schedule, isMissing, nextAt, isRunning, isHostOffline, ended, runs, passed } = state;
+  const definition = schedule === null ? (isMissing ? 'missing' : 'elsewhere') : 'here';
   return {
-    ...addedDocument(schedule),
+    ...(schedule === null ? { ...UNKNOWN, name, host } : addedDocument(schedule)),
+    definition,
     nextAt: isoTime(nextAt),
     isRunning,
-    isHostUp: !isHostAway,
-    isHostAway,
+    isHostUp: !isHostOffline,
     last: ended && endedDocument(ended),
     runs: runs.map(endedDocument),
     passed: passed && {
       why: passed.why,
       dueAt: isoTime(passed.dueAt),
       at: new Date(passed.at).toISOString(),
+      paused: orderDocument(passed.paused ?? null),
     },
+    paused: orderDocument(state.paused),
   };
 }
 

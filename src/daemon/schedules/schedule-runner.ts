@@ -1,93 +1,147 @@
-/** Runs the schedules of one host when they are due, each tick on one of its runners. */
+/**
+ * Runs the schedules of one machine when they are due, each tick on one of its runners. A tick of
+ * the engine says a name and an id: what runs is in this machine's files, or nothing does.
+ */
 import { randomBytes } from 'node:crypto';
 import { DelayedError } from 'bullmq';
+import { z } from 'zod';
 import type { DaemonContext } from '../../context/daemon-context.js';
 import { BrandEnrichError, EXIT, errorText } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
+import {
+  cancelledText,
+  type Order,
+  pausedText,
+  type RunOwner,
+  scheduleOwner,
+} from '../../stores/run-store.js';
 import { dueAtOf, type ScheduledJob } from '../../stores/scheduled-jobs.js';
 import {
   createScheduleBook,
   type EndedRun,
   GONE_AFTER_MS,
+  keyOf,
   type PassedTick,
-  RESULTS,
   SCOPES,
-  type Schedule,
-  tickQueueOf,
+  tickJob,
 } from './schedule-book.js';
+import { type BegunTick, type Schedule, type ScheduleFiles, tickQueueOf } from './schedule-files.js';
 
 const HEARTBEAT_MS = 5_000;
 const AT_ONCE = 20;
 const CLOSE_MS = 20_000;
 /** An interrupted tick is delayed this long, so that the stopping runner does not take it again. */
 const PARKED_MS = 1_000;
+/** How often a tick that was begun looks whether its schedule is still paused. */
+const PAUSED_LOOK_MS = 5_000;
 /** A tick taken later than this was missed: the machine was off or no runner was up. */
 const LATE_AFTER_MS = 60_000;
+/** The engine's clock may be ahead of this machine's by so much. */
+const AHEAD_AT_MOST_MS = 60_000;
+const WARN_EVERY_MS = 60_000;
+
+const tickShape = z.object({ name: z.string(), id: z.string() });
 
 export interface ScheduledWork {
   readonly schedule: Schedule;
   /** For `{date}` and `{time}`: when it was due, so an interrupted run goes on with its files. */
   readonly stampedAt: number;
+  /** The tick, for what persons order. */
+  readonly job: RunOwner;
   /** Stop asking, write what is there, and end with exit code 130. */
   readonly stop: AbortSignal;
 }
 
 export interface ScheduleRunnerOptions extends Pick<DaemonContext, 'engine' | 'clock' | 'log'> {
-  /** The machine whose schedules it runs. */
+  /** The machine whose schedules it runs, as `files` define them. */
   readonly host: string;
+  readonly files: ScheduleFiles;
   /** Runs the command of a schedule. What it throws is the result of the run. */
-  readonly execute: (work: ScheduledWork) => Promise<Omit<EndedRun, 'dueAt' | 'startedAt' | 'endedAt'>>;
+  readonly execute: (work: ScheduledWork) => Promise<
+    Omit<EndedRun, 'dueAt' | 'startedAt' | 'endedAt'> & {
+      /** How a person ended it; absent: no person did. */
+      readonly orderedEnd?: 'cancelled' | 'paused';
+    }
+  >;
+  /** Called for each tick that a pause makes pass, also for several at once. */
+  readonly onPaused?: (schedule: Schedule, pause: Order) => Promise<void>;
   /** Default: a minute. */
   readonly lateAfterMs?: number;
 }
 
-export type ScheduleRunner = ReturnType<typeof createScheduleRunner>;
+export type ScheduleRunner = Awaited<ReturnType<typeof createScheduleRunner>>;
 
-export function createScheduleRunner(options: ScheduleRunnerOptions) {
-  const { engine, host, clock, log, lateAfterMs = LATE_AFTER_MS } = options;
-  const { keyValues, scheduledJobs } = engine;
+export async function createScheduleRunner(options: ScheduleRunnerOptions) {
+  const { engine, host, files, clock, log, lateAfterMs = LATE_AFTER_MS } = options;
+  const { keyValues } = engine;
   /** Tells runners of one host apart. */
   const runnerName = `${process.pid}-${randomBytes(4).toString('hex')}`;
-  const book = createScheduleBook(engine);
-  const queue = tickQueueOf(host);
+  const book = createScheduleBook(engine, files, host);
+  const queue = tickQueueOf(host, await files.giveMachineId());
   const stopping = new AbortController();
   const worker = engine.openScheduledJobWorker(queue, take, AT_ONCE);
   let timer: NodeJS.Timeout | undefined;
+  let warnedAt = Number.NEGATIVE_INFINITY;
 
   async function take(job: ScheduledJob, token?: string, lost?: AbortSignal): Promise<void> {
     if (stopping.signal.aborted) return park(job, token);
-    const { name, id, begunAt } = job.data;
+    const { name = '', id } = tickShape.safeParse(job.data).data ?? {};
+    const schedule = await files.find(name);
+    if (schedule?.host !== host || schedule.id !== id) return leave(job);
     const dueAt = dueAtOf(job);
-    const schedule = await book.find(name);
-    if (schedule === null) await scheduledJobs.remove(queue, name);
-    if (schedule === null || schedule.id !== id) return;
-    const hasBegun = begunAt !== undefined;
+    const holder = job.id ?? '';
+    const begun = await files.begun(name);
+    const hasBegun = begun !== null && begun.job === holder;
     const lateMs = dueAt === null ? null : clock.now() - dueAt;
+    const key = keyOf({ queue, name });
+    const tick = { job: tickJob(key, holder), owner: scheduleOwner(key) };
+    const { cancelled = null, paused = null } = (await engine.runs.orders([tick]))[0] ?? {};
+    if (cancelled !== null) {
+      // The process that began it has left this.
+      await keyValues.remove(SCOPES.running, key, holder);
+      if (hasBegun) await files.noteBegun(name, { ...begun, job: null });
+      const now = clock.now();
+      const ended = { dueAt, startedAt: now, endedAt: now, exitCode: EXIT.interrupted, output: null };
+      return keep(name, () => book.noteEnded(key, { ...ended, sentence: cancelledText(cancelled) }));
+    }
+    // What was begun goes on when it is resumed.
+    if (paused !== null && hasBegun) return park(job, token, PAUSED_LOOK_MS);
+    if (paused !== null) return passPaused(schedule, paused, dueAt);
     if (isMissed({ lateMs, hasBegun, catchesUp: schedule.catchesUp }, lateAfterMs))
       return pass(schedule, 'missed', dueAt);
-    const holder = job.id ?? '';
-    const claimRunning = () => keyValues.claim(SCOPES.running, name, holder, GONE_AFTER_MS);
+    const claimRunning = () => keyValues.claim(SCOPES.running, key, holder, GONE_AFTER_MS);
     if (!(await claimRunning())) return pass(schedule, 'skipped', dueAt);
     const heartbeats = setInterval(() => claimRunning().catch(warnOfFailure), HEARTBEAT_MS);
     try {
       const startedAt = clock.now();
-      if (!hasBegun) await job.updateData({ ...job.data, begunAt: startedAt });
+      const stampedAt = hasBegun ? begun.stampedAt : stampOf(dueAt, schedule, begun, startedAt);
+      if (!hasBegun) await files.noteBegun(name, { job: holder, stampedAt });
       const stop = AbortSignal.any([stopping.signal, ...(lost ? [lost] : [])]);
-      const result = await run({ schedule, stampedAt: dueAt ?? job.timestamp, stop });
+      const { orderedEnd, ...result } = await run({ schedule, stampedAt, job: tick, stop });
       if (lost?.aborted) return;
-      if (stopping.signal.aborted && result.exitCode === EXIT.interrupted) return await park(job, token);
+      if (orderedEnd === 'paused') return await park(job, token, PAUSED_LOOK_MS);
+      const isInterrupted = orderedEnd === undefined && result.exitCode === EXIT.interrupted;
+      // What was ordered while its file was read is found when it is taken again.
+      if (isInterrupted && (stopping.signal.aborted || (await isOrdered(tick))))
+        return await park(job, token);
+      await files.noteBegun(name, { job: null, stampedAt });
       const ended = { dueAt, startedAt, endedAt: clock.now(), ...result };
-      await keep(schedule, () => book.noteEnded(id, ended));
+      await keep(name, () => book.noteEnded(key, ended));
       log.info({ schedule: name, exitCode: result.exitCode }, result.sentence);
     } finally {
       clearInterval(heartbeats);
-      await keyValues.remove(SCOPES.running, name, holder).catch(warnOfFailure);
+      await keyValues.remove(SCOPES.running, key, holder).catch(warnOfFailure);
     }
   }
 
+  async function isOrdered(tick: RunOwner): Promise<boolean> {
+    const [orders] = await engine.runs.orders([tick]);
+    return (orders?.cancelled ?? orders?.paused ?? null) !== null;
+  }
+
   /** Leaves a tick to the next runner. Always throws: BullMQ expects that. */
-  async function park(job: ScheduledJob, token: string | undefined): Promise<never> {
-    await job.moveToDelayed(clock.now() + PARKED_MS, token);
+  async function park(job: ScheduledJob, token: string | undefined, forMs = PARKED_MS): Promise<never> {
+    await job.moveToDelayed(clock.now() + forMs, token);
     throw new DelayedError();
   }
 
@@ -105,7 +159,9 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
 
   async function pass(schedule: Schedule, why: PassedTick['why'], dueAt: number | null): Promise<void> {
     const passed: PassedTick = { why, dueAt, at: clock.now() };
-    await keep(schedule, () => keyValues.put(SCOPES.passed, schedule.id, JSON.stringify(passed)));
+    const { name } = schedule;
+    const key = keyOf({ queue, name });
+    await keep(name, () => keyValues.put(SCOPES.passed, key, JSON.stringify(passed)));
     log.warn(
       { schedule: schedule.name },
       why === 'skipped'
@@ -114,23 +170,41 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
     );
   }
 
-  /** Leaves nothing behind if the schedule was removed or replaced in the meantime. */
-  async function keep({ name, id }: Schedule, write: () => Promise<void>): Promise<void> {
+  async function passPaused(schedule: Schedule, paused: Order, dueAt: number | null): Promise<void> {
+    const { name } = schedule;
+    const key = keyOf({ queue, name });
+    const passed: PassedTick = { why: 'skipped', dueAt, at: clock.now(), paused };
+    await keep(name, () => keyValues.put(SCOPES.passed, key, JSON.stringify(passed)));
+    log.warn({ schedule: name }, `skipped: ${pausedText(paused)}`);
+    await options.onPaused?.(schedule, paused).catch((error: unknown) => {
+      log.warn({ schedule: name, reason: errorText(error) }, 'the pause of a schedule could not be notified');
+    });
+  }
+
+  /** Leaves nothing behind if the schedule was removed in the meantime. */
+  async function keep(name: string, write: () => Promise<void>): Promise<void> {
     await write();
-    if ((await book.find(name))?.id === id) return;
-    for (const scope of RESULTS) await keyValues.remove(scope, id, null);
+    if ((await files.find(name)) === null) await book.forgetResults(keyOf({ queue, name }));
+  }
+
+  /** A tick of nothing that is defined here: of a schedule that is gone, or of a stranger. */
+  function leave({ data }: ScheduledJob): void {
+    if (clock.monotonic() - warnedAt < WARN_EVERY_MS) return;
+    warnedAt = clock.monotonic();
+    const said: unknown = data?.name;
+    const facts = { schedule: typeof said === 'string' ? said.slice(0, 64) : null, folder: files.folder };
+    log.warn(facts, 'a tick of no schedule that is defined on this machine: nothing runs');
   }
 
   function warnOfFailure(error: unknown): void {
     log.warn({ reason: errorText(error) }, 'the heartbeat of the schedule runner could not be written');
   }
 
-  /** The heartbeat of this host; also sets clocks that the engine lost or never had. */
+  /** The heartbeat of this host; also sets clocks that the engine lost, or has otherwise. */
   async function heartbeat(): Promise<void> {
-    await keyValues.put(SCOPES.runner, host, runnerName);
-    const clocks = new Set((await scheduledJobs.list(queue)).map(({ name }) => name));
-    for (const { schedule } of await book.list())
-      if (schedule.host === host && !clocks.has(schedule.name)) await book.setClock(schedule);
+    await keyValues.put(SCOPES.runner, queue, runnerName);
+    const own = (await files.all()).filter((schedule) => schedule.host === host);
+    for (const schedule of await book.unannounced(queue, own)) await book.announce(schedule);
   }
 
   return {
@@ -148,9 +222,23 @@ export function createScheduleRunner(options: ScheduleRunnerOptions) {
       const closed = worker.close().catch(() => undefined);
       stopping.abort(new Error('the schedule runner is stopping'));
       await withinDeadline(closed, CLOSE_MS);
-      await keyValues.remove(SCOPES.runner, host, runnerName).catch(warnOfFailure);
+      await keyValues.remove(SCOPES.runner, queue, runnerName).catch(warnOfFailure);
     },
   };
+}
+
+/**
+ * The moment in the names of outputs. A tick cannot date a run before an earlier one, or before its
+ * schedule was added: it would write over the files of that day. Pure.
+ */
+export function stampOf(
+  dueAt: number | null,
+  { addedAt }: Pick<Schedule, 'addedAt'>,
+  begun: Pick<BegunTick, 'stampedAt'> | null,
+  now: number,
+): number {
+  const last = Math.max(addedAt, begun?.stampedAt ?? 0);
+  return dueAt !== null && dueAt > last && dueAt <= now + AHEAD_AT_MOST_MS ? dueAt : now;
 }
 
 /** Whether a tick was missed: never one by hand (`lateMs` null), or one begun before. Pure. */

@@ -2,7 +2,7 @@
 import { CronExpressionParser } from 'cron-parser';
 import { errorText } from '../../core/errors.js';
 
-/** When the first tick after `after` is due. Throws for what is no expression, or never due. */
+/** When the first tick after `after` is due. Throws for what is not an expression, or never due. */
 export function nextTickAt(cron: string, tz: string, after: number): number {
   return CronExpressionParser.parse(cron, { tz, currentDate: new Date(after) })
     .next()

@@ -3,21 +3,31 @@
  */
 import { hostname } from 'node:os';
 import { resolve } from 'node:path';
-import { maskTokenPath } from '../../config/address-values.js';
 import { parseCommandLine } from '../../config/command-line.js';
-import { SETTING_ENTRIES } from '../../config/settings.js';
+import type { SettingGroup } from '../../config/setting.js';
+import { SETTING_ENTRIES, type SettingName } from '../../config/settings.js';
 import type { CommandContext } from '../../context/open-stores.js';
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
-import { isScheduleName, type Schedule } from './schedule-book.js';
+import { isScheduleName, type Schedule } from './schedule-files.js';
 import { findCronProblem, isTimeZone, unknownStamps } from './schedule-times.js';
 
-/** Flags that belong to the process which runs the schedules. */
-const ENGINE_FLAGS = ['engine', 'state', 'waitForDisk', 'caFile', 'sample', 'metricsPort', 'metricsHost'];
-const OF_THE_RUNNER = [...ENGINE_FLAGS, 'config', 'json', 'quiet', 'logLevel', 'logFile', 'color'];
+/**
+ * What a schedule may set. Everything else belongs to the process that runs it: the service and its
+ * token, other secrets, notifications, network, engine, state and log.
+ */
+const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output', 'Money', 'Limits'];
+const BESIDES: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'timeoutMs', 'compression', 'worker'];
 /** Flags whose file names may contain the moment of the run. */
 export const STAMPED: readonly string[] = ['output', 'errors', 'report'];
 
-const LINES = SETTING_ENTRIES.flatMap(([, line]) => (line.key === null ? [] : [{ ...line, key: line.key }]));
+const LINES = SETTING_ENTRIES.flatMap(([name, line]) =>
+  line.key === null ? [] : [{ ...line, name, key: line.key }],
+);
+const OF_A_RUN = new Set(
+  LINES.filter(
+    ({ name, group }) => name !== 'sample' && (GROUPS.includes(group) || BESIDES.includes(name)),
+  ).map(({ key }) => key),
+);
 const PATHS = new Set(LINES.filter(({ kind }) => kind.isPath).map(({ key }) => key));
 
 /** Address and token are known to the runner, and not needed where a schedule is read. */
@@ -86,22 +96,30 @@ function findProblems(input: string, flags: Record<string, unknown>): Problem[] 
     add('a scheduled run has no standard input or output', '-', 'give files');
   if (flags.try !== undefined)
     add('a scheduled run has nobody to ask after a trial', '--try', 'omit it; try the command by hand');
-  for (const { key, flag: written, secrecy } of LINES) {
+  problems.push(...findForeignFlags(flags, ''));
+  for (const { key, flag } of LINES) {
     const given = flags[key];
     if (given === undefined) continue;
-    const flag = written ?? key;
-    if (OF_THE_RUNNER.includes(key)) {
-      const todo = 'omit it: the process that runs the schedules decides on engine, log and the like';
-      add('not a flag of a scheduled run', flag, todo);
-    }
-    if (!['open', 'address', 'token path'].includes(secrecy))
-      add('schedules cannot hold secrets', flag, 'set it in the environment');
-    if (secrecy === 'token path' && maskTokenPath(String(given)) === '…')
-      add('this looks like a token', flag, 'give the file that holds it');
     for (const word of STAMPED.includes(key) ? unknownStamps(String(given)) : [])
       add('no such placeholder', `{${word}} in ${flag}`, 'use {date} or {time}');
   }
   return problems;
+}
+
+/** Values are not shown: they may be secrets. */
+function findForeignFlags(flags: Record<string, unknown>, place: string): Problem[] {
+  const foreign = Object.keys(flags).filter((key) => flags[key] !== undefined && !OF_A_RUN.has(key));
+  return foreign.map((key) => {
+    const flag = LINES.find((line) => line.key === key)?.flag ?? key;
+    const todo =
+      'omit it: the process that runs the schedules decides on service, token, notifications, network, engine and log';
+    return usageProblem('not a flag of a scheduled run', `${flag}${place}`, todo);
+  });
+}
+
+/** Throws a NeverStartError that names every flag which a schedule cannot set. */
+export function assertFlagsOfRun(flags: Schedule['flags'], place: string): void {
+  throwProblems(findForeignFlags(flags, ` in ${place}`));
 }
 
 function flagValue(key: string, value: unknown, folder: string): Schedule['flags'][string] {

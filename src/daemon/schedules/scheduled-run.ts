@@ -1,6 +1,6 @@
 /** The runner of schedules with what it runs; `schedule serve` hosts it, and so does `up`. */
 import { hostname } from 'node:os';
-import { dirname } from 'node:path';
+import { basename, dirname } from 'node:path';
 import type { Settings } from '../../config/settings.js';
 import type { DaemonContext } from '../../context/daemon-context.js';
 import { type EngineContext, openLookupWorker, watched } from '../../context/open-context.js';
@@ -11,13 +11,18 @@ import { withReleasers } from '../../core/lifecycle.js';
 import { makeFolder } from '../../core/make-folder.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import type { EnrichResult } from '../../run/enrich-file.js';
+import { bareNotice } from '../../run/notices/notice.js';
 import { type Notifier, openNotifier } from '../../run/notices/notifier.js';
 import { createRunNotices, type RunNotices } from '../../run/notices/run-notices.js';
 import { runFile } from '../../run/run-file.js';
+import { newRunId } from '../../run/run-record.js';
 import { createLogView, createStanding } from '../../run/run-view.js';
+import { pausedText } from '../../stores/run-store.js';
+import { sayDeferred } from '../../words/say-reason.js';
 import type { WorkerListener } from '../../worker/worker-listener.js';
 import { bringInLine, readFileSchedules } from './file-schedules.js';
 import { createScheduleBook } from './schedule-book.js';
+import { createScheduleFiles } from './schedule-files.js';
 import {
   createScheduleRunner,
   type ScheduledWork,
@@ -25,14 +30,14 @@ import {
   type ScheduleRunnerOptions,
 } from './schedule-runner.js';
 import { stampPath } from './schedule-times.js';
-import { STAMPED } from './scheduled-command.js';
+import { assertFlagsOfRun, STAMPED } from './scheduled-command.js';
 
 /** What the process that runs them has open. */
 interface ScheduleHost
   extends EngineContext,
     Pick<CommandContext, 'load' | 'log' | 'graceMs' | 'configFile'>,
     Pick<DaemonContext, 'streams' | 'clock'> {
-  /** Engine and state folder, which scheduled runs share. */
+  /** Engine and state folder, which scheduled runs share. The folder has their definitions. */
   readonly settings: Pick<Settings, 'engine' | 'state'>;
   /** Its worker serves runs that would open an equal one. null: each run has its own. */
   readonly daemon: DaemonContext | null;
@@ -42,11 +47,26 @@ const SERVICE_NAMES = ['service', 'account', 'queueName'] as const;
 const WORKER_SETTINGS = ['concurrency', 'timeoutMs', 'usageLagMs', 'compression'] as const;
 
 /** The runner of this machine's schedules. The caller stops it before it closes the engine. */
-export function createHostedScheduleRunner(opened: ScheduleHost): ScheduleRunner {
-  const { engine, clock, log } = opened;
+export async function createHostedScheduleRunner(opened: ScheduleHost): Promise<ScheduleRunner> {
+  const { engine, clock, log, settings } = opened;
+  const host = hostname();
+  const files = createScheduleFiles(settings.state);
   const notifiers = new Map<string, Notifier>();
   const execute = (work: ScheduledWork) => runScheduled(work, opened, notifiers);
-  const runner = createScheduleRunner({ engine, host: hostname(), execute, clock, log });
+  const saidPauses = new Set<string>();
+  const onPaused: ScheduleRunnerOptions['onPaused'] = async (schedule, pause) => {
+    const { name, input } = schedule;
+    const pauseOfSchedule = `pause\n${host}\n${name}\n${pause.at}`;
+    if (saidPauses.has(pauseOfSchedule)) return;
+    saidPauses.add(pauseOfSchedule);
+    const set = await settingsOf({ schedule, stampedAt: clock.now() }, opened);
+    const notifier = await notifierOf(name, set, opened, notifiers);
+    const run = { id: null, label: `${host}: ${basename(input)}` };
+    const reason = `schedule ${name}: skipped, ${pausedText(pause)}; \`brand-enrich resume ${name}\` continues it`;
+    const notice = bareNotice('parked', { at: clock.now(), isSample: false, run }, reason);
+    notifier.notifyOnce(notice, pauseOfSchedule);
+  };
+  const runner = await createScheduleRunner({ engine, host, files, execute, onPaused, clock, log });
   return {
     ...runner,
     /** Also throws `NeverStartError` for invalid schedules of the config file. */
@@ -54,9 +74,8 @@ export function createHostedScheduleRunner(opened: ScheduleHost): ScheduleRunner
       const { configFile, load } = opened;
       const wanted = readFileSchedules(configFile, load);
       if (configFile !== null) {
-        const book = createScheduleBook(engine);
-        const existing = (await book.list()).map(({ schedule }) => schedule);
-        await bringInLine(wanted, existing, { path: configFile.path, host: hostname(), book, log });
+        const book = createScheduleBook(engine, files);
+        await bringInLine(wanted, await files.all(), { path: configFile.path, host, book, log });
       }
       await runner.start();
     },
@@ -69,27 +88,39 @@ export function createHostedScheduleRunner(opened: ScheduleHost): ScheduleRunner
 
 type Executed = ReturnType<ScheduleRunnerOptions['execute']>;
 
-/** The notifier of a schedule stays until its next run, to deliver what it could not before. */
+/** Stays until the schedule's next run, to deliver what it could not before. */
+async function notifierOf(
+  name: string,
+  settings: Settings,
+  { log }: Pick<ScheduleHost, 'log'>,
+  notifiers: Map<string, Notifier>,
+  stop: AbortSignal = new AbortController().signal,
+): Promise<Notifier> {
+  const earlier = notifiers.get(name);
+  const notifier = openNotifier({ settings, stateFolder: settings.state, log, stop });
+  notifiers.set(name, notifier);
+  await earlier?.close();
+  return notifier;
+}
+
 async function runScheduled(
   work: ScheduledWork,
   host: ScheduleHost,
   notifiers: Map<string, Notifier>,
 ): Executed {
   const { schedule, stop } = work;
-  const { log, clock } = host;
+  const { clock } = host;
   const settings = await settingsOf(work, host);
-  const earlier = notifiers.get(schedule.name);
-  const notifier = openNotifier({ settings, stateFolder: settings.state, log, stop });
-  notifiers.set(schedule.name, notifier);
-  await earlier?.close();
+  const notifier = await notifierOf(schedule.name, settings, host, notifiers, stop);
   const notices = createRunNotices({ notifier, input: schedule.input, isSample: false, clock });
   return notices.notingErrors(stop, () => enrichScheduled(work, settings, notices, host));
 }
 
 async function settingsOf(
-  { schedule, stampedAt }: ScheduledWork,
+  { schedule, stampedAt }: Pick<ScheduledWork, 'schedule' | 'stampedAt'>,
   { settings: { engine, state }, load }: ScheduleHost,
 ): Promise<Settings> {
+  assertFlagsOfRun(schedule.flags, `schedule ${schedule.name}`);
   const flags: Record<string, unknown> = { ...schedule.flags, engine, state };
   for (const key of STAMPED) {
     const path = flags[key];
@@ -102,7 +133,7 @@ async function settingsOf(
 }
 
 function enrichScheduled(
-  { schedule, stop }: ScheduledWork,
+  { schedule, job, stop }: ScheduledWork,
   settings: Settings,
   notices: RunNotices,
   host: ScheduleHost,
@@ -111,7 +142,7 @@ function enrichScheduled(
     const { log, graceMs, daemon } = host;
     const stateFolder = settings.state;
     const opened = await openService(settings, log, releasers);
-    const service = { ...opened, clientFor: watched(opened.clientFor, host) };
+    const service = { ...opened, client: watched(opened.client, host) };
     const context = { ...host, service, stateFolder, stop, graceMs: () => graceMs(settings.timeoutMs) };
     // The worker of the process, if the run's own would ask the same service in the same way.
     const isSame =
@@ -126,6 +157,7 @@ function enrichScheduled(
       {
         input: schedule.input,
         settings,
+        job: { id: newRunId(host.clock.now()), ...job },
         // A named pipe would block each of its runs.
         only: 'file',
         worker: settings.worker ? worker : null,
@@ -135,7 +167,9 @@ function enrichScheduled(
       context,
     );
     const { requests, files } = report;
+    const { type } = result.end;
     return {
+      ...(type === 'cancelled' || type === 'paused' ? { orderedEnd: type } : {}),
       exitCode,
       sentence: sentenceOf(result),
       output: files.output,
@@ -153,5 +187,5 @@ function sentenceOf({ scan, written, progress, run }: EnrichResult): string {
     ...(hasNoMatch(written.counts) ? ['nothing matched'] : []),
     `${progress?.tally.billed ?? 0} billed`,
   ];
-  return `${parts.join(', ')}${run.reason === null ? '' : `; ${run.reason}`}`;
+  return `${parts.join(', ')}${run.stop === null ? '' : `; ${sayDeferred(run.stop, 'terminal')}`}`;
 }

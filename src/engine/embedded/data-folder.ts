@@ -4,27 +4,35 @@
  */
 import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { chmod, mkdir, open, readdir, readFile, rename, rm, statfs } from 'node:fs/promises';
-import { homedir } from 'node:os';
+import { existsSync, fchmodSync, statSync } from 'node:fs';
+import { mkdir, open, readdir, realpath, rename, rm, statfs, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { errorText } from '../../core/errors.js';
+import { BrandEnrichError, errorText, type FailFileError, InterruptedError } from '../../core/errors.js';
+import { attempt } from '../../core/lifecycle.js';
 import { makeFolder } from '../../core/make-folder.js';
-import { systemWords } from '../../core/system-error.js';
+import { assertOwnState, inFolder, ofAnotherUser } from '../../core/own-folder.js';
+import { type Phrase, phrase } from '../../core/phrase.js';
+import { readPlainFile } from '../../core/plain-file.js';
+import { isErrorCode, systemWords } from '../../core/system-error.js';
 import { unfit } from '../store-calls.js';
-import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
+import { SERVER_ENV, type ServerBinaries, UnusableDataError } from './server-binaries.js';
 import {
-  admitServerUser,
-  changeOwner,
+  giveFolder,
+  giveFolders,
+  grantAccess,
   namedUser,
   OR_A_SERVER,
   SERVER_ID,
   type ServerUser,
+  takeFolders,
 } from './server-user.js';
 
 const run = promisify(execFile);
-const DRAFT = 'new-';
+/** How names begin of what a start has not finished. */
+export const DRAFT = 'new-';
+export const LOG_FILE = 'server.log';
 const REMOVAL = { recursive: true, force: true, maxRetries: 3 } as const;
 const INITDB_DEADLINE_MS = 120_000;
 
@@ -33,38 +41,70 @@ export const SERVER_ROLE = 'brand_enrich';
 
 export type ServerFolders = Readonly<ReturnType<typeof serverFolders>>;
 
-/** `home` is ours, and in root's case the server's user's: lock, log and data. */
+/** `home` is this user's. In root's case its server's user owns data, log and heartbeat in it. */
 export function serverFolders(folder: string) {
   // The server, and what tries the folder in its name, would resolve a relative path elsewhere.
   const state = resolve(folder);
   const home = join(state, 'postgres');
-  return { state, home, data: join(home, 'data'), log: join(home, 'server.log') };
+  return { state, home, data: join(home, 'data'), log: join(home, LOG_FILE) };
 }
 
 /** Where root keeps its state when no folder is named: every user may enter it. */
 const ROOT_STATE_FOLDER = '/var/lib/brand-enrich';
 
 /**
- * Makes the folders, readable by the server's user alone. Throws {@link unfit} for a folder that
- * cannot be made, is on a network file system, or that the server's user cannot enter.
+ * Makes the folders, closed to other users; returns them under their own names. Throws {@link
+ * unfit} for a folder that cannot be made, belongs to another user, is on a network file system, or
+ * that the server's user cannot enter.
  */
-export async function prepareServerFolders({ state, home }: ServerFolders, user: ServerUser | null) {
+export async function prepareServerFolders(named: string, user: ServerUser | null): Promise<ServerFolders> {
+  assertOwnState(named);
+  let folders = serverFolders(named);
   try {
     // Root's server has no account, and its database is made by a user that has: both pass through.
     // What is inside stays closed.
-    const mode = user !== null && user.uid === SERVER_ID ? 0o711 : 0o700;
-    const isNew = makeFolder(state, mode);
+    const mode = user !== null ? 0o711 : 0o700;
+    const isNew = makeFolder(folders.state, mode);
+    // One folder has one name for its socket, whatever links lead to it.
+    folders = serverFolders(await realpath(folders.state));
+    const { state, home } = folders;
     const names = await readdir(state);
     const isOurs = isNew || names.length === 0 || names.includes('postgres');
-    if (isOurs) await chmod(state, mode);
+    if (isOurs) closeToOthers(state, mode);
     makeFolder(home, mode);
-    await chmod(home, mode);
+    assertOwnHome(folders);
+    // Left by a release whose server owned it.
+    if (user !== null) giveFolder(home, { uid: 0, gid: 0 });
+    closeToOthers(home, mode);
   } catch (error) {
+    if (error instanceof BrandEnrichError) throw error;
     const what = `the state folder cannot be used (${systemWords(error)})`;
-    throw unfit(what, state, 'make it writable for this user, or use another with --state', error);
+    throw unfit(
+      what,
+      folders.state,
+      phrase`make it writable for this user, or use another with ${{ setting: 'state' }}`,
+      error,
+    );
   }
-  await refuseNetwork(home);
-  if (user !== null) await admitServerUser(home, user, ROOT_STATE_FOLDER);
+  await refuseNetwork(folders.home);
+  if (user !== null) await grantAccess(folders.home, user, ROOT_STATE_FOLDER);
+  return folders;
+}
+
+/** Only its owner may do that; a folder that root made for everybody stays as it is. */
+function closeToOthers(path: string, mode: number): void {
+  inFolder(path, (descriptor, uid) => {
+    if (uid === (process.getuid?.() ?? uid)) fchmodSync(descriptor, mode);
+  });
+}
+
+/** Throws {@link unfit} when another user made the folder of the server. */
+export function assertOwnHome({ home }: ServerFolders): void {
+  const us = process.getuid?.();
+  if (us === undefined) return;
+  const uid = inFolder(home, (_, owner) => owner);
+  if (uid === us || (us === 0 && uid === SERVER_ID)) return;
+  throw ofAnotherUser('the folder of the embedded engine', home, { path: home, uid });
 }
 
 /** By `f_type` of statfs(2): file systems that other machines share, where local locks are void. */
@@ -82,7 +122,11 @@ async function refuseNetwork(folder: string): Promise<void> {
   const name = process.platform === 'linux' ? NETWORK_FILE_SYSTEMS[type >>> 0] : undefined;
   if (name === undefined) return;
   const what = `the state folder is on a network file system (${name}), where a database can be damaged`;
-  throw unfit(what, folder, `use a folder on a local disk with --state, ${OR_A_SERVER}`);
+  throw unfit(
+    what,
+    folder,
+    phrase`use a folder on a local disk with ${{ setting: 'state' }}, ${OR_A_SERVER}`,
+  );
 }
 
 /** The state of the data; never replace `unusable` by an empty database. Pure, for tests. */
@@ -91,21 +135,14 @@ export function judgeData(facts: {
   readonly data: readonly string[] | null;
   /** The text of its `PG_VERSION`; null: it has none. */
   readonly version: string | null;
-  /** Whether a server of this folder was started before. */
   readonly wasUsed: boolean;
-  /** Where an engine of an earlier release left its database; null: nowhere. */
-  readonly olderEngine: string | null;
 }) {
-  const { data, version, wasUsed, olderEngine } = facts;
+  const { data, version, wasUsed } = facts;
   const unusable = (what: string) => ({ type: 'unusable', what }) as const;
-  if (data === null) {
-    if (wasUsed)
-      return unusable('the database of this state folder is missing, although it was in use before');
-    if (olderEngine === null) return { type: 'none' } as const;
-    return unusable(
-      `${olderEngine} contains answers and spending of an earlier release, which this release cannot read`,
-    );
-  }
+  if (data === null)
+    return wasUsed
+      ? unusable('the database of this state folder is missing, although it was in use before')
+      : ({ type: 'none' } as const);
   const major = /^(\d+)\s*$/.exec(version ?? '')?.[1];
   if (major !== undefined && data.includes('global') && data.includes('base'))
     return { type: 'ready', major: Number(major) } as const;
@@ -115,39 +152,54 @@ export function judgeData(facts: {
 /** In `home`: the machine that the server was started on last. */
 export const OWNER_FILE = 'owner';
 
-/** A file in the database folder of an earlier release: the database was used. */
-const OLDER_MARK = 'database-complete';
+/** In the state folder: it had a database, whatever becomes of `home`. */
+const USED_FILE = 'database-in-use';
 
-/** Root's state was in its home then. */
-function olderFolders(state: string): string[] {
-  const ofRoot = join(homedir(), '.local', 'state', 'brand-enrich', 'embedded');
-  return [join(state, 'embedded'), ...(state === ROOT_STATE_FOLDER ? [ofRoot] : [])];
+/** From now on this state folder never starts empty. */
+export async function noteUse({ state }: ServerFolders): Promise<void> {
+  const path = join(state, USED_FILE);
+  const text = 'Without this file, and without the folder postgres, brand-enrich would start empty.\n';
+  await writeFile(path, text, { flag: 'wx', mode: 0o600 }).catch((error: unknown) => {
+    if (!isErrorCode(error, 'EEXIST')) throw error;
+  });
 }
 
 export async function findData({ state, home, data }: ServerFolders) {
   return judgeData({
-    data: await readdir(data).catch((error: NodeJS.ErrnoException) => (error.code === 'ENOENT' ? null : [])),
-    version: await readFile(join(data, 'PG_VERSION'), 'utf8').catch(() => null),
-    wasUsed: existsSync(join(home, OWNER_FILE)),
-    olderEngine: olderFolders(state).find((path) => existsSync(join(path, OLDER_MARK))) ?? null,
+    data: await readdir(data).catch((error: unknown) => (isErrorCode(error, 'ENOENT') ? null : [])),
+    version: await readPlainFile(join(data, VERSION_FILE)).catch(() => null),
+    wasUsed: [join(home, OWNER_FILE), join(state, USED_FILE)].some((path) => existsSync(path)),
   });
+}
+
+const VERSION_FILE = 'PG_VERSION';
+
+export const UNUSABLE_TODO = phrase`restore it from a backup, use another folder with ${{ setting: 'state' }}, or start empty with ${{ setting: 'startEmpty' }}: then all answers are bought again, and \`brand-enrich ledger observe --usage N\` corrects the usage of this period`;
+
+/** The outcome when the database of a server that was running has vanished; null: it is there. */
+export function lossOfData({ data }: ServerFolders): FailFileError | null {
+  try {
+    statSync(join(data, VERSION_FILE));
+    return null;
+  } catch (error) {
+    if (!isErrorCode(error, 'ENOENT', 'ENOTDIR')) return null;
+  }
+  const what = 'the database of the embedded engine was removed while it was in use';
+  return new UnusableDataError(what, data, UNUSABLE_TODO);
 }
 
 /** Sets the data aside; deletes nothing. Returns the new place, null when there were no data. */
 export async function setAside({ state, home, data }: ServerFolders): Promise<string | null> {
   const stamp = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
-  await rm(join(home, OWNER_FILE), { force: true });
-  let aside: string | null = null;
-  for (const from of [...olderFolders(state), data]) {
-    const to = `${from}.${stamp}`;
-    try {
-      await rename(from, to);
-      aside = to;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    }
+  for (const mark of [join(home, OWNER_FILE), join(state, USED_FILE)]) await rm(mark, { force: true });
+  const aside = `${data}.${stamp}`;
+  try {
+    await rename(data, aside);
+    return aside;
+  } catch (error) {
+    if (!isErrorCode(error, 'ENOENT')) throw error;
+    return null;
   }
-  return aside;
 }
 
 /** Why `initdb` failed: its server's words, else its own, else its last line. Pure, for tests. */
@@ -158,43 +210,83 @@ export function initdbFailure(stderr: string): string {
 }
 
 /** Removes what earlier starts left that were killed while they made a database. */
-export async function removeDrafts({ home }: ServerFolders): Promise<void> {
-  for (const name of await readdir(home)) {
-    // Its `initdb` may still be writing there; what cannot be removed yet is removed by a later
-    // start.
-    if (name.startsWith(DRAFT)) await rm(join(home, name), REMOVAL).catch(() => undefined);
-  }
+export async function removeDrafts({ home }: ServerFolders, user: ServerUser | null): Promise<void> {
+  for (const name of await readdir(home))
+    if (name.startsWith(DRAFT)) await removeDraft(join(home, name), user);
 }
 
-/** Makes an empty database, whole or not at all. Throws {@link unfit} with words of `initdb`. */
-export async function makeData(folders: ServerFolders, binaries: ServerBinaries, user: ServerUser | null) {
+/** Never rejects: its `initdb` may still be writing, and a later start removes the rest. */
+async function removeDraft(path: string, user: ServerUser | null): Promise<void> {
+  if (user !== null) attempt(() => takeFolders(path), undefined);
+  await rm(path, REMOVAL).catch(() => undefined);
+}
+
+/**
+ * Makes an empty database, whole or not at all. Throws {@link unfit} with words of `initdb`, and
+ * `InterruptedError` once `stop` is aborted.
+ */
+export async function makeData(
+  folders: ServerFolders,
+  binaries: ServerBinaries,
+  user: ServerUser | null,
+  stop: AbortSignal,
+): Promise<void> {
   // It runs its own programs through a shell, in double quotes.
   if (/["$`\\]/.test(binaries.initdb)) {
     const what = 'PostgreSQL makes no database from a folder with one of " $ ` \\ in its path';
-    throw unfit(what, binaries.initdb, 'use a folder without them with --state');
+    throw unfit(what, binaries.initdb, phrase`use a folder without them with ${{ setting: 'state' }}`);
   }
   const draft = join(folders.home, `${DRAFT}${randomBytes(6).toString('hex')}`);
-  const maker = user === null ? null : namedUser(user);
+  const maker = user === null ? null : namedUser();
   const access = ['-U', SERVER_ROLE, '--auth-local=trust', '--auth-host=reject'];
   const args = ['-D', draft, ...access, '--locale=C', '--encoding=UTF8', '--no-instructions'];
   try {
     await mkdir(draft, { mode: 0o700 });
-    if (maker !== null) await changeOwner(draft, maker);
-    await run(binaries.initdb, args, { ...maker, env: SERVER_ENV, cwd: draft, timeout: INITDB_DEADLINE_MS });
-    if (user !== null) await changeOwner(draft, user);
+    if (maker !== null) giveFolder(draft, maker);
+    const how = { env: SERVER_ENV, cwd: draft, timeout: INITDB_DEADLINE_MS, signal: stop };
+    await run(binaries.initdb, args, { ...maker, ...how });
+    if (user !== null) {
+      takeFolders(draft);
+      giveFolders(draft, user);
+    }
     await rename(draft, folders.data);
     // A name that was given in a folder stays after a loss of power.
     const home = await open(folders.home);
     await home.sync().finally(() => home.close());
   } catch (error) {
-    const { stderr = '' } = error as { stderr?: string };
-    const words = initdbFailure(stderr);
-    const what = `the database of the embedded engine cannot be created (${words === '' ? errorText(error) : words})`;
-    const todo = /could not look up effective user/.test(stderr)
-      ? `run as a user that the machine knows by name (/etc/passwd), ${OR_A_SERVER}`
-      : 'free disk space and allow this user to write there, or use another folder with --state';
-    throw unfit(what, folders.data, todo, error);
+    await assertGoesOn(stop);
+    throw initdbError(folders, error);
   } finally {
-    await rm(draft, REMOVAL).catch(() => undefined);
+    await removeDraft(draft, user);
   }
 }
+
+/** Throws `InterruptedError` once `stop` is aborted. */
+export async function assertGoesOn(stop: AbortSignal): Promise<void> {
+  // Ctrl-C reaches the programs that we have started as well: their end may be seen first.
+  await setImmediate();
+  if (!stop.aborted) return;
+  const subject = 'the start of the embedded engine';
+  throw new InterruptedError({ code: 'interrupted', subject, todo: 'run the same command again' });
+}
+
+function initdbError({ data }: ServerFolders, error: unknown): FailFileError {
+  const { stderr = '' } = error as { stderr?: string };
+  const words = initdbFailure(stderr);
+  const what = `the database of the embedded engine cannot be created (${words === '' ? errorText(error) : words})`;
+  const todo =
+    INITDB_TODOS.find(([pattern]) => pattern.test(stderr))?.[1] ??
+    phrase`free disk space and allow this user to write there, or use another folder with ${{ setting: 'state' }}`;
+  return unfit(what, data, todo, error);
+}
+
+/** It opens files for 200 sessions; below about 100 it refuses to start. */
+export const MORE_FILES = 'allow this process more open files (ulimit -n 4096), then run again';
+
+const INITDB_TODOS: readonly (readonly [pattern: RegExp, todo: Phrase])[] = [
+  [
+    /could not look up effective user/,
+    phrase`run as a user that the machine knows by name (/etc/passwd), ${OR_A_SERVER}`,
+  ],
+  [/file descriptors/, MORE_FILES],
+];

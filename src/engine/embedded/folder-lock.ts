@@ -8,28 +8,31 @@
  *
  * - *candidate*: asks every other socket in the folder. One with a higher name gives way and looks
  *   around again; one with a lower name is waited for. A candidate has the lock, in the same turn
- *   of its event loop, when all others gave way and it gave way to nobody since it looked around.
+ *   of its event loop, when all others gave way and it gave way to none since it looked.
  * - *holder*: answers that it holds, until it lets go.
  *
- * Somebody who listens and does not answer counts as a holder. A socket gets its final name only
+ * A process that listens and does not answer counts as a holder. A socket gets its final name only
  * once it listens, so one that refuses is one whose process is gone. Names are random and never
  * used twice, so removing such a socket can never hit a living one.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { lstat, mkdtemp, readdir, rename, rm, symlink, unlink } from 'node:fs/promises';
+import { chmod, lstat, readdir, rename, rm, symlink, unlink } from 'node:fs/promises';
 import { connect, createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FailFileError } from '../../core/errors.js';
+import { makeTemporaryFolder } from '../../core/make-folder.js';
+import { isErrorCode } from '../../core/system-error.js';
 
 const PREFIX = 'lock-';
 const SUFFIX = '.sock';
 /** The kernel's limit is 104 bytes on macOS and 108 on Linux, the closing zero included. */
 export const LONGEST_PATH = 100;
 const ANSWER_DEADLINE_MS = 2_000;
-const LOOK_AGAIN_MS = 25;
+/** Between two looks at what another process does. */
+export const LOOK_AGAIN_MS = 25;
 
 /** A candidate sends its name; the answer is one of these, with the number of the process. */
 type Standing = 'holds' | 'stays' | 'gives-way';
@@ -108,9 +111,8 @@ function ask(folder: string, other: string, name: string): Promise<string | null
       for await (const part of socket.setEncoding('utf8')) line += part;
       return line;
     } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      if (code === 'ECONNREFUSED') await unlink(join(folder, other)).catch(() => undefined);
-      return code === 'ECONNREFUSED' || code === 'ENOENT' ? null : '';
+      if (isErrorCode(error, 'ECONNREFUSED')) await unlink(join(folder, other)).catch(() => undefined);
+      return isErrorCode(error, 'ECONNREFUSED', 'ENOENT') ? null : '';
     } finally {
       clearTimeout(timer);
       socket.destroy();
@@ -126,6 +128,7 @@ async function listenIn(folder: string, name: string, answer: (other: string) =>
   await withShortPath(folder, name + UNFINISHED, async (path) => {
     server.listen(path);
     await once(server, 'listening');
+    await chmod(path, 0o600);
   });
   await rename(join(folder, name + UNFINISHED), join(folder, name));
   // The lock alone does not keep a process running.
@@ -137,8 +140,8 @@ async function listenIn(folder: string, name: string, answer: (other: string) =>
 async function withShortPath<T>(folder: string, name: string, use: (path: string) => Promise<T>): Promise<T> {
   const path = join(folder, name);
   if (Buffer.byteLength(path) <= LONGEST_PATH) return use(path);
-  const base = Buffer.byteLength(tmpdir()) <= 40 ? tmpdir() : '/tmp';
-  const link = await mkdtemp(join(base, 'be-'));
+  const bases = [tmpdir(), '/tmp'].filter((base) => Buffer.byteLength(base) <= 40);
+  const link = await makeTemporaryFolder('be-', bases);
   try {
     await symlink(folder, join(link, 'f'));
     return await use(join(link, 'f', name));

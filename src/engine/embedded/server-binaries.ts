@@ -9,6 +9,8 @@ import { chmod, cp, readdir, readFile, rename, rm, stat, symlink } from 'node:fs
 import { basename, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { errorText, FailFileError } from '../../core/errors.js';
+import { type Phrase, phrase } from '../../core/phrase.js';
+import { isErrorCode } from '../../core/system-error.js';
 import { OLDEST_MAJOR } from '../postgres/postgres-server.js';
 import { unfit } from '../store-calls.js';
 import { OR_A_SERVER, type ServerUser } from './server-user.js';
@@ -18,7 +20,7 @@ const RUN_DEADLINE_MS = 10_000;
 
 /** Unusable data where only the user may decide to begin an empty database. Code `engine-unfit`. */
 export class UnusableDataError extends FailFileError {
-  constructor(what: string, subject: string, todo: string) {
+  constructor(what: string, subject: string, todo: Phrase) {
     super({ code: 'engine-unfit', what, subject, todo });
   }
 }
@@ -41,7 +43,7 @@ export const SERVER_ENV = { LC_ALL: 'C', TZ: 'UTC', PATH: '/usr/local/bin:/usr/b
  */
 export async function findServerBinaries(user: ServerUser | null, wanted: number | null, folder: string) {
   if (process.platform === 'win32')
-    throw unfit('the embedded engine does not run on Windows', folder, `use WSL, ${OR_A_SERVER}`);
+    throw unfit('the embedded engine does not run on Windows', folder, phrase`use WSL, ${OR_A_SERVER}`);
   const failures: string[] = [];
   const majors = new Set<number>();
   for await (const candidate of candidates(folder)) {
@@ -64,7 +66,7 @@ export async function findServerBinaries(user: ServerUser | null, wanted: number
   }
   const what = 'the embedded engine needs PostgreSQL, and no PostgreSQL on this machine works';
   const subject = failures.length === 0 ? `${process.platform} ${process.arch}` : failures.join('; ');
-  throw unfit(what, subject, `install it (${INSTALL}), ${OR_A_SERVER} or postgres://...`);
+  throw unfit(what, subject, phrase`install it (${INSTALL}), ${OR_A_SERVER} or postgres://HOST`);
 }
 
 const INSTALL =
@@ -104,8 +106,8 @@ async function makeLinks(native: string): Promise<boolean> {
     if (links.length === 0) return false;
     for (const { source, target } of links) {
       const made = symlink(basename(source), join(native, 'lib', basename(target)));
-      await made.catch((error: NodeJS.ErrnoException) => {
-        if (error.code !== 'EEXIST') throw error;
+      await made.catch((error: unknown) => {
+        if (!isErrorCode(error, 'EEXIST')) throw error;
       });
     }
     return true;

@@ -1,32 +1,22 @@
 /** One start of the private server, and checks of a silent one. Callers hold the start lock. */
 import { spawn } from 'node:child_process';
-import { createHash } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import {
-  chmod,
-  chown,
-  lstat,
-  mkdir,
-  open,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  rmdir,
-  stat,
-  utimes,
-  writeFile,
-} from 'node:fs/promises';
+import { createHash, randomBytes } from 'node:crypto';
+import { constants, existsSync, fchmodSync, fchownSync, futimesSync } from 'node:fs';
+import { lstat, readdir, rename, rmdir, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { FailFileError } from '../../core/errors.js';
-import { isRunning } from '../../core/lifecycle.js';
+import { makeFolder } from '../../core/make-folder.js';
+import { inFolder } from '../../core/own-folder.js';
+import { phrase } from '../../core/phrase.js';
+import { openPlainFile, readPlainFile } from '../../core/plain-file.js';
 import { machineIdentity } from '../../core/process-identity.js';
+import { systemWords } from '../../core/system-error.js';
 import { unfit } from '../store-calls.js';
-import { OWNER_FILE, type ServerFolders } from './data-folder.js';
+import { DRAFT, LOG_FILE, OWNER_FILE, type ServerFolders } from './data-folder.js';
 import { LONGEST_PATH } from './folder-lock.js';
 import { SERVER_ENV, type ServerBinaries } from './server-binaries.js';
-import type { ServerUser } from './server-user.js';
+import { grantFile, type ServerUser } from './server-user.js';
 
 /** The name of the socket's file ends in the port's number, though nothing listens on a port. */
 export const SOCKET_PORT = 5432;
@@ -38,7 +28,7 @@ function serverSettings(major: number): Record<string, string> {
     listen_addresses: '',
     unix_socket_permissions: '0700',
     max_connections: '200',
-    // Nobody copies this server, and its log need not hold what a second one would want.
+    // No server is a copy of this one, and its log need not hold what a second one would want.
     wal_level: 'minimal',
     max_wal_senders: '0',
     max_wal_size: '128MB',
@@ -68,31 +58,41 @@ function serverSettings(major: number): Record<string, string> {
 
 /**
  * The folder of the socket: that of the data, or a short one for this user and these data in the
- * system's temporary folder. Throws {@link FailFileError} `engine-unfit` when somebody else made
+ * system's temporary folder. Throws {@link FailFileError} `engine-unfit` when another user made
  * that one.
  */
 export async function socketFolder({ data }: ServerFolders, user: ServerUser | null): Promise<string> {
   if (Buffer.byteLength(join(data, `.s.PGSQL.${SOCKET_PORT}.lock`)) <= LONGEST_PATH) return data;
-  const uid = user?.uid ?? process.getuid?.() ?? 0;
+  const uid = process.getuid?.() ?? 0;
+  // This user's: no other can replace what is in it.
   const base = `/tmp/brand-enrich-${uid}`;
   const folder = join(base, createHash('sha256').update(data).digest('hex').slice(0, 16));
-  for (const path of [base, folder]) {
-    try {
-      await mkdir(path, { mode: 0o700 });
-      if (user !== null) await chown(path, user.uid, user.gid);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-    }
-    const facts = await lstat(path);
-    if (!facts.isDirectory() || facts.uid !== uid) {
-      const what = 'the socket folder of the embedded engine belongs to another user';
-      throw unfit(what, path, 'remove it, or use a state folder with a shorter path with --state');
-    }
-    await chmod(path, 0o700);
+  try {
+    ownFolder(base, uid, user === null ? 0o700 : 0o711, null);
+    ownFolder(folder, user?.uid ?? uid, 0o700, user);
+  } catch (error) {
+    const what = `the socket folder of the embedded engine cannot be used (${systemWords(error)})`;
+    throw unfit(
+      what,
+      folder,
+      phrase`remove ${base}, or use a state folder with a shorter path with ${{ setting: 'state' }}`,
+      error,
+    );
   }
-  await utimes(folder, new Date(), new Date());
   await removeUnused(base);
   return folder;
+}
+
+/** Makes a folder that only its owner uses. Throws for a link, and for a folder of another user. */
+function ownFolder(path: string, owner: number, mode: number, user: ServerUser | null): void {
+  makeFolder(path, mode);
+  inFolder(path, (descriptor, uid) => {
+    // Another process of this user may be making it.
+    if (uid !== owner && uid !== process.getuid?.()) throw new Error('it belongs to another user');
+    if (user !== null) fchownSync(descriptor, user.uid, user.gid);
+    fchmodSync(descriptor, mode);
+    futimesSync(descriptor, new Date(), new Date());
+  });
 }
 
 /** A folder without a socket is used by a server that starts, or by none. */
@@ -122,9 +122,11 @@ const UNWATCHED_MS = 45_000;
  * A shell that leaves a guard behind and becomes the server: who starts a server may be killed
  * before it has a session to watch it from. The guard touches the heartbeat from the first moment
  * on, and ends a server whose watch writes no new text there. A text that is empty is that of a
- * full disk. The guard is no child of the server, which would take its end for a crash.
+ * full disk. The guard is not a child of the server, which would take its end for a crash.
  */
 const GUARDED_START = `
+umask 077
+exec >>../${LOG_FILE} 2>&1
 echo unwatched >../${HEARTBEAT_FILE}
 ( (
   seen=unwatched looks=0
@@ -151,41 +153,62 @@ export async function startServer(
   answers: () => Promise<boolean>,
 ): Promise<StartResult> {
   const { data, log, home } = folders;
-  // For other machines and containers that see the same folder.
-  const ownerFile = join(home, OWNER_FILE);
-  await writeFile(ownerFile, `${machineIdentity()}\n`, { mode: 0o600 });
-  const { size } = await stat(log).catch(() => ({ size: 0 }));
-  const isFull = size > LOG_BYTES_AT_MOST;
-  if (isFull) await rename(log, `${log}.1`);
-  const handle = await open(log, 'a', 0o600);
-  try {
-    if (user !== null) await handle.chown(user.uid, user.gid);
-    if (user !== null) await chown(ownerFile, user.uid, user.gid);
-    // A list: without quotes a comma in the path would end it.
-    const quoted = `"${sockets.replaceAll('"', '""')}"`;
-    const settings = { ...serverSettings(binaries.major), unix_socket_directories: quoted };
-    const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    // Its output goes to a file and never to ours: whoever waits for the end of our output would
-    // wait for the server.
-    const child = spawn('/bin/sh', ['-c', GUARDED_START, 'sh', binaries.postgres, '-D', data, ...args], {
-      ...user,
-      cwd: data,
-      env: SERVER_ENV,
-      detached: true,
-      stdio: ['ignore', handle.fd, handle.fd],
-    });
-    const ended = new Promise<string>((resolve) => {
-      child.once('error', (error) => resolve(error.message));
-      child.once('exit', (code, signal) => resolve(`it ended with ${signal ?? code}`));
-    });
-    child.unref();
-    for (;;) {
-      if (await answers()) return { type: 'running' };
-      const end = await Promise.race([ended, wait(10, null)]);
-      if (end === null) continue;
-      const text = await readFile(log).catch(() => Buffer.alloc(0));
-      return judgeStart(text.subarray(isFull ? 0 : size).toString('utf8'), end);
+  // For other machines and containers that see the same folder. Replaced, not opened.
+  const draft = join(home, `${DRAFT}${OWNER_FILE}-${randomBytes(6).toString('hex')}`);
+  await writeFile(draft, `${machineIdentity()}\n`, { flag: 'wx', mode: 0o600 });
+  await rename(draft, join(home, OWNER_FILE));
+  const size = await openLog(folders, user);
+  // A list: without quotes a comma in the path would end it.
+  const quoted = `"${sockets.replaceAll('"', '""')}"`;
+  const settings = { ...serverSettings(binaries.major), unix_socket_directories: quoted };
+  const args = Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+  // Its output goes to a file, which it opens itself as its own user, and never to ours: a reader
+  // of our output to its end would wait for the server.
+  const child = spawn('/bin/sh', ['-c', GUARDED_START, 'sh', binaries.postgres, '-D', data, ...args], {
+    ...user,
+    cwd: data,
+    env: SERVER_ENV,
+    detached: true,
+    stdio: 'ignore',
+  });
+  const ended = new Promise<string>((resolve) => {
+    child.once('error', (error) => resolve(error.message));
+    child.once('exit', (code, signal) => resolve(`it ended with ${signal ?? code}`));
+  });
+  child.unref();
+  for (;;) {
+    if (await answers()) return { type: 'running' };
+    const end = await Promise.race([ended, wait(10, null)]);
+    if (end === null) continue;
+    return judgeStart(await readFrom(log, size), end);
+  }
+}
+
+/** Makes log and heartbeat, as files of the server's user alone. Returns the size of the log. */
+async function openLog({ log, home }: ServerFolders, user: ServerUser | null): Promise<number> {
+  const { O_WRONLY, O_CREAT } = constants;
+  const grant = (path: string) => {
+    try {
+      return grantFile(path, O_WRONLY | O_CREAT, user);
+    } catch (error) {
+      const what = `a file of the embedded engine cannot be used (${systemWords(error)})`;
+      throw unfit(what, path, 'remove it, then run again: no answer is lost', error);
     }
+  };
+  grant(join(home, HEARTBEAT_FILE));
+  const size = grant(log);
+  if (size <= LOG_BYTES_AT_MOST) return size;
+  await rename(log, `${log}.1`);
+  return grant(log);
+}
+
+/** What was added to the log since it had this size. */
+async function readFrom(log: string, size: number): Promise<string> {
+  const handle = await openPlainFile(log, { followsLinks: false }).catch(() => null);
+  if (handle === null) return '';
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.alloc(LOG_BYTES_AT_MOST), { position: size });
+    return buffer.toString('utf8', 0, bytesRead);
   } finally {
     await handle.close();
   }
@@ -195,7 +218,7 @@ export async function startServer(
 export function judgeStart(log: string, end: string): StartResult {
   if (/lock file "[^"]*" already exists|pre-existing shared memory block|is in use by/.test(log))
     return { type: 'taken' };
-  // Somebody killed a part of it: it starts at another try.
+  // A part of it was killed: it starts at another try.
   if (/terminated by signal 9\b/.test(log)) return { type: 'taken' };
   // Not what it says to clients that came too early.
   const reason = /(?:FATAL|PANIC|ERROR): {2}(?!the database system is )(.+)/g;
@@ -206,44 +229,27 @@ export function judgeStart(log: string, end: string): StartResult {
 
 const FOREIGN_LOOK_MS = 3 * HEARTBEAT_MS;
 
+/** The machine that the server was started on last; empty: unknown. */
+export async function readOwner(home: string): Promise<string> {
+  return (await readPlainFile(join(home, OWNER_FILE)).catch(() => '')).trim();
+}
+
 /**
  * Sees that no server of another machine or container works on these data: neither its processes
  * nor its locks can be seen from here, but its heartbeat can. Throws {@link FailFileError}
  * `engine-held`.
  */
 export async function assertNoForeignServer({ home, data }: ServerFolders, onWait: () => void) {
-  const owner = (await readFile(join(home, OWNER_FILE), 'utf8').catch(() => '')).trim();
+  const owner = await readOwner(home);
   if (owner === '' || owner === machineIdentity()) return;
   // A server that was stopped leaves no such file.
   if (!existsSync(join(data, 'postmaster.pid'))) return;
-  const beat = async () => (await stat(join(home, HEARTBEAT_FILE)).catch(() => null))?.mtimeMs ?? 0;
-  const before = await beat();
+  const heartbeatAt = async () => (await stat(join(home, HEARTBEAT_FILE)).catch(() => null))?.mtimeMs ?? 0;
+  const before = await heartbeatAt();
   onWait();
   await wait(FOREIGN_LOOK_MS);
-  if ((await beat()) === before) return;
-  const what = `a server on another machine or in another container (${owner.split(' ')[0]}) is using this state folder`;
-  const todo = 'stop it there, or share one server with --engine redis://... or postgres://...';
+  if ((await heartbeatAt()) === before) return;
+  const what = `a server on another machine or in another container (${owner.split(' ')[0] ?? owner}) is using this state folder`;
+  const todo = phrase`stop it there, or share one server with ${{ choose: 'engine', example: 'redis://HOST' }} or postgres://HOST`;
   throw new FailFileError({ code: 'engine-held', what, subject: home, todo });
-}
-
-/**
- * Ends what keeps the data of a server that does not answer. A server whose socket was removed is
- * stopped; a number of a process that is used again by another program after a crash of the machine
- * is forgotten. Only when no foreign server is there.
- */
-export async function clearTheWay({ data }: ServerFolders, sockets: string): Promise<void> {
-  const pidFile = join(data, 'postmaster.pid');
-  const text = await readFile(pidFile, 'utf8').catch(() => '');
-  const pid = Number(text.split('\n')[0]);
-  if (!Number.isSafeInteger(pid) || pid <= 1 || !isRunning(pid)) return;
-  // A server works in its data folder, whatever name it was started by.
-  const [cwd, own] = await Promise.all(
-    [`/proc/${pid}/cwd`, data].map((path) => stat(path).catch(() => null)),
-  );
-  // Where the process cannot be looked at, PostgreSQL's own judgement stands.
-  if (!cwd || !own) return;
-  if (cwd.ino === own.ino && cwd.dev === own.dev) process.kill(pid, 'SIGINT');
-  else
-    for (const path of [pidFile, join(sockets, `.s.PGSQL.${SOCKET_PORT}.lock`)])
-      await rm(path, { force: true });
 }

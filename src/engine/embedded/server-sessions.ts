@@ -14,8 +14,10 @@ import type { Client, ClientConfig } from 'pg';
 import { errorText, FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { load } from '../../core/load.js';
-import { SESSION_OPTIONS } from '../postgres/postgres-server.js';
-import { findData, SERVER_ROLE, type ServerFolders, serverFolders } from './data-folder.js';
+import { assertOwnState } from '../../core/own-folder.js';
+import { CONNECT_TIMEOUT_MS, SESSION_OPTIONS } from '../postgres/postgres-server.js';
+import { assertOwnHome, findData, SERVER_ROLE, type ServerFolders, serverFolders } from './data-folder.js';
+import { LOOK_AGAIN_MS } from './folder-lock.js';
 import { HEARTBEAT_FILE, HEARTBEAT_MS, SOCKET_PORT, socketFolder } from './server-process.js';
 import { serverUser } from './server-user.js';
 
@@ -30,9 +32,7 @@ const WATCHED = 2;
 const CLIENT_NAME = 'brand-enrich ';
 const WATCH_NAME = 'brand-enrich watch';
 
-const CONNECT_TIMEOUT_MS = 5_000;
 const STOP_DEADLINE_MS = 10_000;
-const LOOK_AGAIN_MS = 25;
 const WATCH_AGAIN_MS = 1_000;
 /** The server ends this long after its last process was killed, give or take one look. */
 const UNUSED_MS = 60_000;
@@ -61,7 +61,7 @@ export function unreachable({ home, log }: ServerFolders, reason: string): FailF
 export type Attempt =
   | { readonly type: 'open'; readonly session: Client }
   /**
-   * `absent`: nobody listens. `changing`: it starts, stops, or recovers. `full`: no session is
+   * `absent`: no process listens. `changing`: it starts, stops, or recovers. `full`: no session is
    * free. `refused`: it does not let us in.
    */
   | { readonly type: 'absent' | 'changing' | 'full' | 'refused'; readonly reason: string };
@@ -106,7 +106,7 @@ function newSession(connection: ClientConfig, application_name: string): Client 
 function judgeAttempt(error: unknown): Exclude<Attempt, { type: 'open' }> {
   const code = error instanceof Error && 'code' in error ? String(error.code) : '';
   const reason = errorText(error);
-  if (code === 'ENOENT' || code === 'ECONNREFUSED') return { type: 'absent', reason };
+  if (code === 'ENOENT' || code === 'ENOTDIR' || code === 'ECONNREFUSED') return { type: 'absent', reason };
   if (code === '53300') return { type: 'full', reason };
   if (/^(28|3D|42|0A)/.test(code)) return { type: 'refused', reason };
   return { type: 'changing', reason };
@@ -156,7 +156,7 @@ interface ServerLook {
   readonly version: string | null;
   /** Numbers of the processes that use it. */
   readonly users: readonly number[];
-  /** Of all sessions, those of this look left aside. */
+  /** The sessions but for those of this look. */
   readonly sessions: number;
 }
 
@@ -164,10 +164,12 @@ interface ServerLook {
 export async function lookAtServer(state: string, { stops }: { readonly stops: boolean }) {
   const folders = serverFolders(await realpath(state).catch(() => state));
   const none: ServerLook = { version: null, users: [], sessions: 0 };
+  assertOwnState(state);
   if (!existsSync(folders.home)) return { folders, ...none, isRunning: false };
+  assertOwnHome(folders);
   const finding = await findData(folders);
   const version = finding.type === 'ready' ? String(finding.major) : null;
-  const connection = connectionTo(await socketFolder(folders, await serverUser([folders.home, state])));
+  const connection = connectionTo(await socketFolder(folders, serverUser()));
   const giveUpAt = performance.now() + STOP_DEADLINE_MS;
   for (;;) {
     const session = newSession(connection, 'brand-enrich look');
@@ -215,7 +217,7 @@ async function beginWatch(connection: ClientConfig, heartbeat: string, user: Cli
       await session.query(watchLoop(heartbeat));
       return;
     } catch {
-      // No session was free, or somebody ended this one.
+      // No session was free, or this one was ended.
       await wait(WATCH_AGAIN_MS, undefined, { ref: false });
     } finally {
       void session.end().catch(() => undefined);

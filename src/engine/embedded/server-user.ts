@@ -1,19 +1,31 @@
 /**
  * The user that the private server runs as. PostgreSQL refuses to run as root, so for root it runs
- * under a number that no account of the machine has: nobody but root and the server itself can then
- * read its files or reach its socket.
+ * under a number that no account of the machine has: only root and the server itself can then read
+ * its files or reach its socket. The server's user owns its data, its log and its heartbeat. The
+ * folder around them is root's, so that root opens and changes nothing in a folder of others.
  */
+
 import { execFile } from 'node:child_process';
-import { readFileSync } from 'node:fs';
-import { chown, lchown, readdir, stat } from 'node:fs/promises';
+import {
+  closeSync,
+  constants,
+  fchmodSync,
+  fchownSync,
+  fstatSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { inFolder } from '../../core/own-folder.js';
+import { phrase } from '../../core/phrase.js';
 import { systemWords } from '../../core/system-error.js';
 import { unfit } from '../store-calls.js';
 
 const run = promisify(execFile);
 
-export const OR_A_SERVER = 'or use a server with --engine redis://...';
+export const OR_A_SERVER = phrase`or use a server with ${{ choose: 'engine', example: 'redis://HOST' }}`;
 
 export interface ServerUser {
   readonly uid: number;
@@ -25,65 +37,99 @@ export interface ServerUser {
  * use (systemd, Users, Groups, UIDs and GIDs on systemd Systems).
  */
 export const SERVER_ID = 54_329;
+const ROOT: ServerUser = { uid: 0, gid: 0 };
 
-/**
- * null: the server runs as the user of this process. Root's server runs as the owner of a folder
- * that an ordinary user has, so that one look by root does not take the folder away from its owner.
- *
- * @param folders From the innermost: the first that exists decides.
- */
-export async function serverUser(folders: readonly string[]): Promise<ServerUser | null> {
-  if (process.getuid?.() !== 0) return null;
-  const known = await Promise.all(folders.map((folder) => stat(folder).catch(() => null)));
-  const first = known.find((facts) => facts !== null);
-  if (first && first.uid !== 0) return { uid: first.uid, gid: first.gid };
-  return { uid: SERVER_ID, gid: SERVER_ID };
+/** null: the server runs as the user of this process. */
+export function serverUser(): ServerUser | null {
+  return process.getuid?.() === 0 ? { uid: SERVER_ID, gid: SERVER_ID } : null;
 }
 
 /**
  * An account for `initdb`, which wants a name for its user and runs before there is anything to
- * protect: the server's own user where it has a name. Throws {@link FailFileError} `engine-unfit`
- * on a machine without one.
+ * protect. Throws {@link FailFileError} `engine-unfit` on a machine without one.
  */
-export function namedUser({ uid: ownUid }: ServerUser): ServerUser {
+export function namedUser(): ServerUser {
   const accounts = readFileSync('/etc/passwd', 'utf8')
     .split('\n')
     .map((line) => line.split(':'))
     .map(([name, , uid, gid]) => ({ name, uid: Number(uid), gid: Number(gid) }))
     .filter(({ uid, gid }) => uid > 0 && Number.isSafeInteger(uid) && Number.isSafeInteger(gid));
-  const account =
-    accounts.find(({ uid }) => uid === ownUid) ??
-    accounts.find(({ name }) => name === 'daemon' || name === 'bin') ??
-    accounts[0];
+  const account = accounts.find(({ name }) => name === 'daemon' || name === 'bin') ?? accounts[0];
   if (account !== undefined) return { uid: account.uid, gid: account.gid };
   const what = 'PostgreSQL does not run as root, and this machine has no other account';
-  throw unfit(what, '/etc/passwd', `run as another user (docker run --user 1000), ${OR_A_SERVER}`);
+  throw unfit(what, '/etc/passwd', phrase`run as another user (docker run --user 1000), ${OR_A_SERVER}`);
 }
 
-/** Gives a folder and all in it to a user. A link itself changes hands, never what it points to. */
-export async function changeOwner(folder: string, { uid, gid }: ServerUser): Promise<void> {
-  const entries = await readdir(folder, { recursive: true });
-  for (const name of entries) await lchown(join(folder, name), uid, gid);
-  await lchown(folder, uid, gid);
+/** Gives a folder without its contents to a user. Throws for a link. */
+export function giveFolder(path: string, { uid, gid }: ServerUser): void {
+  inFolder(path, (descriptor) => fchownSync(descriptor, uid, gid));
 }
 
 /**
- * Gives one of our folders to the server's user and checks that it can work there. Throws {@link
- * FailFileError} `engine-unfit`: root may not become another user here, or the folder lies below
- * one that only root may enter.
+ * Root takes a folder and those in it, from the outermost: from then on no other user can put links
+ * where root looks for files.
  */
-export async function admitServerUser(folder: string, user: ServerUser, fallback: string): Promise<void> {
+export function takeFolders(path: string): void {
+  inFolder(path, (descriptor) => {
+    fchownSync(descriptor, ROOT.uid, ROOT.gid);
+    fchmodSync(descriptor, 0o700);
+  });
+  for (const entry of readdirSync(path, { withFileTypes: true }))
+    if (entry.isDirectory()) takeFolders(join(path, entry.name));
+}
+
+/** Gives folders that root has taken, and the files in them, to a user, from the innermost. */
+export function giveFolders(path: string, user: ServerUser): void {
+  for (const entry of readdirSync(path, { withFileTypes: true })) {
+    if (entry.isDirectory()) giveFolders(join(path, entry.name), user);
+    else grantFile(join(path, entry.name), constants.O_RDONLY, user);
+  }
+  giveFolder(path, user);
+}
+
+/**
+ * Opens a file of ours, for its owner alone, and gives it to the server's user. Returns its size.
+ * Throws errors of the file system, and an `Error` for anything but a regular file of one name: a
+ * link, a pipe, a second name of another file.
+ *
+ * @param user null: it stays this user's.
+ */
+export function grantFile(path: string, flags: number, user: ServerUser | null): number {
+  const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants;
+  const descriptor = openSync(path, flags | O_NOFOLLOW | O_NONBLOCK, 0o600);
   try {
-    await chown(folder, user.uid, user.gid);
+    const facts = fstatSync(descriptor);
+    if (!facts.isFile()) throw new Error('it is not a regular file');
+    if (facts.nlink !== 1) throw new Error('it has a second name, a hard link');
+    fchmodSync(descriptor, 0o600);
+    if (user !== null) fchownSync(descriptor, user.uid, user.gid);
+    return facts.size;
+  } finally {
+    closeSync(descriptor);
+  }
+}
+
+/**
+ * Checks that the server's user can enter one of our folders. Throws {@link FailFileError}
+ * `engine-unfit`: root may not become another user here, or the folder lies below one that only
+ * root may enter.
+ */
+export async function grantAccess(folder: string, user: ServerUser, fallback: string): Promise<void> {
+  try {
     await run('/bin/sh', ['-c', 'exit 0'], { ...user, cwd: '/' });
   } catch (error) {
     const what = `root is not allowed to start a server as another user here (${systemWords(error)})`;
-    throw unfit(what, folder, `run as an ordinary user (docker run --user 1000), ${OR_A_SERVER}`, error);
+    throw unfit(
+      what,
+      folder,
+      phrase`run as an ordinary user (docker run --user 1000), ${OR_A_SERVER}`,
+      error,
+    );
   }
-  const looked = run('/bin/sh', ['-c', 'cd "$1" && test -w .', 'sh', folder], { ...user, cwd: '/' });
+  const looked = run('/bin/sh', ['-c', 'cd "$1"', 'sh', folder], { ...user, cwd: '/' });
   await looked.catch(() => {
     const what = 'PostgreSQL does not run as root, and no other user can enter this state folder';
-    const todo = `use --state ${fallback}, or allow others to enter the folders above it (chmod o+x)`;
+    const todo = phrase`use ${{ set: { state: fallback } }}, or allow others to enter the folders above it (chmod o+x)`;
     throw unfit(what, folder, todo);
   });
 }

@@ -2,28 +2,35 @@
  * The private server, shared by all processes that use a state folder: who finds none starts it,
  * and the last one stops it.
  *
- * A server that ends while somebody works (killed, or stopped by a supervisor together with its
+ * A server that ends while a process works (killed, or stopped by a supervisor together with its
  * clients) is started again.
  */
-import { realpath } from 'node:fs/promises';
+import { existsSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import type { Client } from 'pg';
 import { errorText, type FailFileError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
+import { type Phrase, phrase } from '../../core/phrase.js';
 import { unfit } from '../store-calls.js';
 import {
+  assertGoesOn,
   findData,
+  lossOfData,
+  MORE_FILES,
   makeData,
+  noteUse,
   prepareServerFolders,
   removeDrafts,
   type ServerFolders,
-  serverFolders,
   setAside,
+  UNUSABLE_TODO,
 } from './data-folder.js';
-import { lockFolder } from './folder-lock.js';
+import { LOOK_AGAIN_MS, lockFolder } from './folder-lock.js';
+import { removeEmptyLocks, stopStaleServer } from './lock-files.js';
 import { findServerBinaries, removeOtherCopies, UnusableDataError } from './server-binaries.js';
-import { assertNoForeignServer, clearTheWay, socketFolder, startServer } from './server-process.js';
+import { assertNoForeignServer, socketFolder, startServer } from './server-process.js';
 import { connectionTo, isAnswering, leaveServer, openSession, unreachable } from './server-sessions.js';
 import { serverUser } from './server-user.js';
 
@@ -31,7 +38,6 @@ import { serverUser } from './server-user.js';
 const JOIN_DEADLINE_MS = 60_000;
 /** Who leaves does not wait longer for a server that is being started again. */
 const REVIVE_DEADLINE_MS = 3_000;
-const LOOK_AGAIN_MS = 25;
 /** A server that has neither a socket nor an end after this time is looked at more closely. */
 const STUCK_MS = 3_000;
 
@@ -41,15 +47,16 @@ const STUCK_MS = 3_000;
  *
  * Throws {@link FailFileError}: `engine-unfit` when the folder, the data in it or PostgreSQL itself
  * cannot be used, `engine-held` when another machine or container works there, `engine-unreachable`
- * when the server does not answer within a minute.
+ * when the server does not answer within a minute; `InterruptedError` when `stop` is aborted first.
  */
-export async function joinServer(state: string, startsEmpty: boolean, log: Log) {
+export async function joinServer(state: string, startsEmpty: boolean, log: Log, stop: AbortSignal) {
   const place = { ...(await prepare(state)), startsEmpty, log };
   const { folders, connection } = place;
 
   let isLeaving = false;
   let hasLeft = false;
-  let session = await openUse(place);
+  let session = await openUse({ ...place, stop });
+  const joined = inodeOf(folders.data);
   watchSession();
 
   /** A session that ends before its time is replaced, with a server below it. */
@@ -61,13 +68,17 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log) 
   let reviving: Promise<void> | null = null;
   function revive(): Promise<void> {
     reviving ??= (async () => {
+      let logged = '';
       for (;;) {
         try {
-          session = await openUse(place);
+          // Also while a stopped process winds up.
+          session = await openUse({ ...place, stop: new AbortController().signal });
           break;
         } catch (error) {
           if (isLeaving) return;
-          log.warn({ reason: errorText(error) }, 'the private server cannot be restarted; trying again');
+          const reason = errorText(error);
+          if (reason !== logged) log.warn({ reason }, 'the private server cannot be restarted; trying again');
+          logged = reason;
           await wait(1_000);
         }
       }
@@ -78,9 +89,10 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log) 
     return reviving;
   }
   return {
-    /** What `pg` connects with. */
     connection,
     logFile: folders.log,
+    /** Why the server that was joined can never work again; null: it may. */
+    loss: () => lossOfData(folders),
     /** Ends this process's use, and the server when no other process uses it. */
     async leave(): Promise<void> {
       isLeaving = true;
@@ -88,20 +100,41 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log) 
       hasLeft = true;
       await leaveServer(session, folders);
     },
+    /**
+     * After `leave`: sets data aside that this build cannot use, for the reason of `unusable`.
+     * Throws it while another process uses them. Others that did so before are left alone: what
+     * they have begun is paid for.
+     */
+    async replace(unusable: FailFileError): Promise<void> {
+      const lock = await lockFolder(folders.home, JOIN_DEADLINE_MS);
+      try {
+        if (inodeOf(folders.data) !== joined) return;
+        if (existsSync(join(folders.data, 'postmaster.pid'))) throw unusable;
+        await beginEmpty(place, unusable);
+      } finally {
+        await lock.release();
+      }
+    },
   };
 }
 
+/** Of data that were set aside it is not given again. null: there are none. */
+function inodeOf(path: string): number | null {
+  return statSync(path, { throwIfNoEntry: false })?.ino ?? null;
+}
+
 async function prepare(state: string) {
-  const named = serverFolders(state);
-  const user = await serverUser([named.home, state]);
-  await prepareServerFolders(named, user);
-  // One folder has one name for its socket, whatever links lead to it.
-  const folders = serverFolders(await realpath(state));
+  const user = serverUser();
+  const folders = await prepareServerFolders(state, user);
   const sockets = await socketFolder(folders, user);
   return { folders, user, sockets, connection: connectionTo(sockets) };
 }
 
-type Place = Awaited<ReturnType<typeof prepare>> & { readonly startsEmpty: boolean; readonly log: Log };
+type Place = Awaited<ReturnType<typeof prepare>> & {
+  readonly startsEmpty: boolean;
+  readonly log: Log;
+  readonly stop: AbortSignal;
+};
 
 async function openUse(place: Place): Promise<Client> {
   const { log, folders } = place;
@@ -113,7 +146,11 @@ async function openUse(place: Place): Promise<Client> {
     if (attempt.type === 'open') return attempt.session;
     last = attempt.reason;
     if (attempt.type === 'refused') throw unreachable(folders, attempt.reason);
+    await assertGoesOn(place.stop);
     if (attempt.type === 'absent') await start(place, giveUpAt);
+    // A server outlives its files by up to a minute.
+    const loss = attempt.type === 'changing' ? lossOfData(folders) : null;
+    if (loss !== null) throw loss;
     if (attempt.type === 'full' && saysFull) {
       saysFull = false;
       log.warn('200 sessions use the embedded engine; waiting for one to end');
@@ -124,7 +161,7 @@ async function openUse(place: Place): Promise<Client> {
 }
 
 async function start(place: Place, giveUpAt: number): Promise<void> {
-  const { folders, connection, startsEmpty, log } = place;
+  const { folders, connection, startsEmpty } = place;
   const lock = await lockFolder(folders.home, giveUpAt - performance.now());
   try {
     if (await isAnswering(connection)) return;
@@ -132,8 +169,7 @@ async function start(place: Place, giveUpAt: number): Promise<void> {
       await startLocked(place, giveUpAt);
     } catch (error) {
       if (!startsEmpty || !(error instanceof UnusableDataError)) throw error;
-      const facts = { folder: await setAside(folders), reason: error.message };
-      log.warn(facts, 'the data of the embedded engine were set aside; it starts empty');
+      await beginEmpty(place, error);
       await startLocked(place, giveUpAt);
     }
   } finally {
@@ -141,8 +177,13 @@ async function start(place: Place, giveUpAt: number): Promise<void> {
   }
 }
 
+async function beginEmpty({ folders, log }: Pick<Place, 'folders' | 'log'>, error: Error): Promise<void> {
+  const facts = { folder: await setAside(folders), reason: error.message };
+  log.warn(facts, 'the data of the embedded engine were set aside; it starts empty');
+}
+
 async function startLocked(place: Place, giveUpAt: number): Promise<void> {
-  const { folders, user, sockets, connection, log } = place;
+  const { folders, user, sockets, connection, log, stop } = place;
   const finding = await findData(folders);
   if (finding.type === 'unusable') throw new UnusableDataError(finding.what, folders.data, UNUSABLE_TODO);
   const looking =
@@ -150,8 +191,10 @@ async function startLocked(place: Place, giveUpAt: number): Promise<void> {
   await assertNoForeignServer(folders, () => log.warn(looking));
   const major = finding.type === 'ready' ? finding.major : null;
   const binaries = await findServerBinaries(user, major, folders.home);
-  await removeDrafts(folders);
-  if (finding.type === 'none') await makeData(folders, binaries, user);
+  await removeDrafts(folders, user);
+  if (finding.type === 'none') await makeData(folders, binaries, user, stop);
+  else await removeEmptyLocks(folders, sockets);
+  await noteUse(folders);
   const stuckAt = performance.now() + STUCK_MS;
   const answers = () => isAnswering(connection);
   while (performance.now() < giveUpAt) {
@@ -159,20 +202,22 @@ async function startLocked(place: Place, giveUpAt: number): Promise<void> {
     if (result.type === 'running') return removeOtherCopies(folders.home, binaries);
     if (result.type === 'failed') throw startFailure(folders, result.reason);
     if (await answers()) return;
-    if (performance.now() > stuckAt) await clearTheWay(folders, sockets);
+    if (performance.now() > stuckAt) await stopStaleServer(folders, sockets);
     await wait(LOOK_AGAIN_MS * 4);
   }
 }
 
-const UNUSABLE_TODO =
-  'restore it from a backup, use another folder with --state, or start empty with --start-empty: then all answers are bought again, and `brand-enrich ledger observe --usage N` corrects the usage of this period';
-
-const START_FAILURES: readonly (readonly [pattern: RegExp, todo: string])[] = [
+const START_FAILURES: readonly (readonly [pattern: RegExp, todo: Phrase])[] = [
   [/No space left|quota exceeded/i, 'free space on that disk, then run again'],
-  [/Read-only file system/i, 'use a writable folder with --state'],
+  [/Read-only file system/i, phrase`use a writable folder with ${{ setting: 'state' }}`],
+  [/file descriptors|Too many open files/i, MORE_FILES],
+  [
+    /Cannot allocate memory|Resource temporarily unavailable|could not (?:fork|map)/i,
+    'give this user more memory and processes (ulimit -v, ulimit -u), then run again',
+  ],
   [
     /invalid permissions|Operation not permitted|could not (?:bind|create) Unix|could not create any Unix/i,
-    'this file system supports neither file modes nor sockets: use a folder on a local disk with --state',
+    phrase`this file system supports neither file modes nor sockets: use a folder on a local disk with ${{ setting: 'state' }}`,
   ],
 ];
 
@@ -180,6 +225,6 @@ function startFailure({ home, log }: ServerFolders, reason: string): FailFileErr
   const what = `the embedded engine cannot start (${reason})`;
   const known = START_FAILURES.find(([pattern]) => pattern.test(reason))?.[1];
   if (known !== undefined) return unfit(what, home, known);
-  const todo = `see ${log}; restore the folder from a backup, use another with --state, or start empty with --start-empty`;
+  const todo = phrase`see ${log}; restore the folder from a backup, use another with ${{ setting: 'state' }}, or start empty with ${{ setting: 'startEmpty' }}`;
   return new UnusableDataError(what, home, todo);
 }

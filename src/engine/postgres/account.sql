@@ -18,8 +18,8 @@ BEGIN
   RETURN a;
 END $$;
 
--- How an account is written back, and what one looks like that nobody has asked for yet: made from
--- the columns of the table.
+-- How an account is written back, and what a new one looks like: made from the columns of the
+-- table.
 DO $do$
 DECLARE v_names text; v_values text; v_new text;
 BEGIN
@@ -36,9 +36,39 @@ BEGIN
     $$ SELECT ROW(%s)::brand_enrich.account $$', v_new);
 END $do$;
 
--- Requests of the period, in flight included.
+-- NULL: no quota is known.
+CREATE FUNCTION brand_enrich.limit_of(a brand_enrich.account, p_quota_cap bigint, p_overage bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT least(a.quota, p_quota_cap) + p_overage
+$$;
+
+-- Requests of the period, in flight included, and whether one more fits.
 CREATE FUNCTION brand_enrich.spent_of(a brand_enrich.account) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT a.sent + a.held + a.others
+$$;
+CREATE FUNCTION brand_enrich.has_room(a brand_enrich.account, p_limit bigint) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(brand_enrich.spent_of(a) < p_limit, true)
+$$;
+
+-- The requests that the service bills in the period: without those of the next one, and those that
+-- count only to be safe.
+CREATE FUNCTION brand_enrich.standing_of(a brand_enrich.account) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT a.sent - a.pending_dated - a.early + a.others
+$$;
+
+-- Whether a period comes after another; false where one of them is unknown or there are no periods.
+CREATE FUNCTION brand_enrich.is_later(p_period text, p_current text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(p_period <> 'none' AND p_current <> 'none' AND p_period COLLATE "C" > p_current COLLATE "C", false)
+$$;
+
+-- When a period begins, by its name.
+CREATE FUNCTION brand_enrich.start_of(p_period text) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT (extract(epoch FROM (p_period || 'T00:00:00Z')::timestamptz) * 1000)::bigint
+$$;
+
+-- Requests beyond the quota, if so many more than those that are held were taken.
+CREATE FUNCTION brand_enrich.beyond_quota(a brand_enrich.account, p_quota_cap bigint, p_more bigint)
+RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
+  SELECT greatest(0, coalesce(brand_enrich.spent_of(a) + a.probes + p_more - coalesce(a.quota, p_quota_cap), 0))
 $$;
 
 -- Moves the windows of a minute and of a second on.
@@ -73,26 +103,32 @@ BEGIN
            ORDER BY day DESC LIMIT brand_enrich.days_kept() - 1) kept;
 END $$;
 
--- When the clock was set back, what is dated by it goes back too: nobody waits for times that were
--- near.
+-- When the clock was set back, what is dated by it goes back too: times that were near stay near.
 CREATE FUNCTION brand_enrich.follow_clock(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
 DECLARE v_back_ms bigint := a.changed_at - p_now;
 BEGIN
   IF a.changed_at / 86400000 <> p_now / 86400000 THEN a := brand_enrich.turn_day(a, p_now); END IF;
   a.changed_at := p_now;
   IF v_back_ms <= brand_enrich.clock_back_ms() THEN RETURN; END IF;
-  a.heard_at := brand_enrich.earlier(a.heard_at, v_back_ms);
+  a.confirmed_at := brand_enrich.earlier(a.confirmed_at, v_back_ms);
   a.answered_at := a.answered_at - v_back_ms;
   a.closed_at := a.closed_at - v_back_ms;
   a.next_probe_at := brand_enrich.earlier(a.next_probe_at, v_back_ms);
   a.rests_until := brand_enrich.earlier(a.rests_until, v_back_ms);
   a.suspect_since := brand_enrich.earlier(a.suspect_since, v_back_ms);
+  a.fall_since := brand_enrich.earlier(a.fall_since, v_back_ms);
   a.pending_since := brand_enrich.earlier(a.pending_since, v_back_ms);
   a.pending_seen_at := brand_enrich.earlier(a.pending_seen_at, v_back_ms);
   a.pending_kept_at := brand_enrich.earlier(a.pending_kept_at, v_back_ms);
   a.tat := CASE WHEN a.tat = 0 THEN 0 ELSE a.tat - v_back_ms END;
   a.floor_until := brand_enrich.earlier(a.floor_until, v_back_ms);
   a.sweep_at := a.sweep_at - v_back_ms;
+  a.look_tries_since := brand_enrich.earlier(a.look_tries_since, v_back_ms);
+  a.look_mark_at := brand_enrich.earlier(a.look_mark_at, v_back_ms);
+  a.spent_at := brand_enrich.earlier(a.spent_at, v_back_ms);
+  a.checked_at := brand_enrich.earlier(a.checked_at, v_back_ms);
+  a.look_out_at := brand_enrich.earlier(a.look_out_at, v_back_ms);
+  a.behind_ms := greatest(0, a.behind_ms - v_back_ms);
   UPDATE brand_enrich.permit SET deadline = deadline - v_back_ms WHERE account = a.name;
 END $$;
 
@@ -100,9 +136,13 @@ CREATE FUNCTION brand_enrich.earlier(p_time bigint, p_by_ms bigint) RETURNS bigi
   SELECT CASE WHEN p_time = 0 THEN 0 ELSE p_time - p_by_ms END
 $$;
 
-CREATE FUNCTION brand_enrich.is_run_beating(p_beat_at bigint, p_now bigint) RETURNS boolean
+CREATE FUNCTION brand_enrich.is_paused(p_owner text) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM brand_enrich.pause WHERE owner = p_owner)
+$$;
+
+CREATE FUNCTION brand_enrich.has_heartbeat(p_heartbeat_at bigint, p_now bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
-  SELECT p_now - p_beat_at < brand_enrich.run_dead_after_ms() AND p_beat_at - p_now <= brand_enrich.run_beat_ahead_ms()
+  SELECT p_now - p_heartbeat_at < brand_enrich.run_dead_after_ms() AND p_heartbeat_at - p_now <= brand_enrich.run_heartbeat_ahead_ms()
 $$;
 
 -- The live runs' policy: of several, the lowest holds. No live run: no overage and no cap.
@@ -110,5 +150,5 @@ CREATE FUNCTION brand_enrich.policy_of(p_account text, p_now bigint, OUT quota_c
 LANGUAGE plpgsql AS $$
 BEGIN
   SELECT min(r.quota_cap), coalesce(min(r.overage), 0) INTO quota_cap, overage FROM brand_enrich.run r
-   WHERE r.account = p_account AND r.status = 'running' AND brand_enrich.is_run_beating(r.beat_at, p_now);
+   WHERE r.account = p_account AND r.status = 'running' AND brand_enrich.has_heartbeat(r.heartbeat_at, p_now);
 END $$;

@@ -6,13 +6,13 @@ import { BrandEnrichError, errorText, FailFileError } from '../../core/errors.js
 import { orRelease } from '../../core/lifecycle.js';
 import { load } from '../../core/load.js';
 import type { Log } from '../../core/log.js';
+import { phrase } from '../../core/phrase.js';
 import { systemWords } from '../../core/system-error.js';
 import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, engineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
 import { type StoreCalls, translated, unfit } from '../store-calls.js';
-import { migrate, underMigrationLock } from './migrations.js';
 import {
   connectionOf,
   durabilityWarnings,
@@ -22,6 +22,7 @@ import {
   shownAddress,
   withoutPassword,
 } from './postgres-server.js';
+import { prepareSchema, underSchemaLock } from './schema.js';
 import { createSqlCalls, openPool } from './sql-calls.js';
 import { storeFailure } from './store-failure.js';
 
@@ -57,7 +58,7 @@ export async function openPostgresEngine({
 
 /**
  * Throws {@link FailFileError}: `engine-unreachable` when the server does not let us in,
- * `engine-unfit` when it is too old, may not make our schemas, or was used by a later release.
+ * `engine-unfit` when it is too old, may not make our schemas, or another build wrote there.
  */
 export async function openEngineOn(
   kind: 'postgres' | 'embedded',
@@ -88,10 +89,10 @@ export async function openEngineOn(
     };
     const warnings = await patience(() =>
       inSession((session) =>
-        upgrading(server, async () => {
+        preparing(server, async () => {
           const facts = await readServerFacts(session);
           requireFit(facts, address);
-          await migrate(session, address);
+          await prepareSchema(session, address, isReadOnly);
           if (isReadOnly !== true) await migrateQueues(session);
           return durabilityWarnings(facts);
         }),
@@ -105,7 +106,7 @@ export async function openEngineOn(
     const id = await patience(() => engineId(stores.keyValues, isReadOnly));
     const prepareQueues = async () => {
       if (isReadOnly !== true) return;
-      await patience(() => inSession((session) => upgrading(server, () => migrateQueues(session))));
+      await patience(() => inSession((session) => preparing(server, () => migrateQueues(session))));
     };
     const queues = createQueues(backendOn(pool, prepareQueues), { failure, log, telemetry, isReadOnly });
     releasers.push(() => queues.close());
@@ -173,15 +174,17 @@ async function connect(pool: Pool, server: PostgresServer): Promise<PoolClient> 
   return translated(pool.connect(), (error) => {
     const code = 'engine-unreachable';
     const reason = redact(systemWords(error));
+    const loss = server.loss?.() ?? null;
+    if (loss !== null) return loss;
     // Its own word, as opposed to the system's.
     if (error instanceof Error && 'severity' in error) {
       const known = storeFailure(server, error);
       if (known instanceof FailFileError && known.code === 'engine-unreachable') return known;
       const what = `the engine refuses the connection (${reason})`;
-      const todo = 'check user, password and database in the address (--engine)';
+      const todo = phrase`check user, password and database in the address (${{ setting: 'engine' }})`;
       return new FailFileError({ code, what, subject: address, todo });
     }
-    const todo = 'check the address (--engine), and that PostgreSQL is running and reachable; then run again';
+    const todo = phrase`check the address (${{ setting: 'engine' }}), and that PostgreSQL is running and reachable; then run again`;
     return new FailFileError({ code, subject: `${address} (${reason})`, todo });
   });
 }
@@ -197,16 +200,18 @@ async function migrateQueues(session: PoolClient): Promise<void> {
     throw error;
   });
   if (version >= bullmq.LATEST_SCHEMA_VERSION) return;
-  await underMigrationLock(session, () => bullmq.runMigrations(session));
+  await underSchemaLock(session, () => bullmq.runMigrations(session));
 }
 
-/** Throws {@link unfit} when a schema cannot be brought up to date. */
-async function upgrading<T>(server: PostgresServer, upgrade: () => Promise<T>): Promise<T> {
+/** Throws {@link unfit} when a schema cannot be made. */
+async function preparing<T>(server: PostgresServer, prepare: () => Promise<T>): Promise<T> {
   const { address, redact } = server;
   try {
-    return await upgrade();
+    return await prepare();
   } catch (error) {
     if (error instanceof BrandEnrichError) throw error;
+    const loss = server.loss?.() ?? null;
+    if (loss !== null) throw loss;
     const known = storeFailure(server, error);
     if (known instanceof FailFileError && known.code === 'engine-unreachable') throw known;
     const what = `the schemas bullmq and brand_enrich could not be created (${redact(errorText(error))})`;

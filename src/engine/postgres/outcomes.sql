@@ -10,30 +10,30 @@
 CREATE FUNCTION brand_enrich.takeover_lock() RETURNS bigint LANGUAGE sql IMMUTABLE AS $$ SELECT 1650814578::bigint $$;
 
 -- Renews a heartbeat that is older than so many milliseconds: most calls write nothing and wait for
--- nobody.
-CREATE FUNCTION brand_enrich.note_beat(p_offset bigint, p_worker text, p_older_ms bigint) RETURNS void
+-- no other.
+CREATE FUNCTION brand_enrich.note_heartbeat(p_offset bigint, p_worker text, p_older_ms bigint) RETURNS void
 LANGUAGE plpgsql AS $$
-DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_beat_at bigint; v_ahead bigint;
+DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_heartbeat_at bigint; v_ahead bigint;
 BEGIN
-  SELECT beat_at INTO v_beat_at FROM brand_enrich.worker WHERE id = p_worker;
-  IF v_beat_at <= v_now AND v_now - v_beat_at < p_older_ms THEN RETURN; END IF;
+  SELECT heartbeat_at INTO v_heartbeat_at FROM brand_enrich.worker WHERE id = p_worker;
+  IF v_heartbeat_at <= v_now AND v_now - v_heartbeat_at < p_older_ms THEN RETURN; END IF;
   -- When the clock was set back all others go back with it: no heartbeat is from the future.
-  v_ahead := (SELECT max(beat_at) FROM brand_enrich.worker) - v_now;
+  v_ahead := (SELECT max(heartbeat_at) FROM brand_enrich.worker) - v_now;
   IF v_ahead > brand_enrich.clock_back_ms() THEN
     PERFORM FROM brand_enrich.worker ORDER BY id FOR UPDATE;
-    UPDATE brand_enrich.worker SET beat_at = beat_at - v_ahead;
+    UPDATE brand_enrich.worker SET heartbeat_at = heartbeat_at - v_ahead;
   END IF;
-  INSERT INTO brand_enrich.worker AS w (id, beat_at) VALUES (p_worker, v_now)
-  ON CONFLICT (id) DO UPDATE SET beat_at = excluded.beat_at;
+  INSERT INTO brand_enrich.worker AS w (id, heartbeat_at) VALUES (p_worker, v_now)
+  ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at;
 END $$;
 
-CREATE FUNCTION brand_enrich.beat_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.heartbeat_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
-  PERFORM brand_enrich.note_beat(p_offset, p_worker, 0);
+  PERFORM brand_enrich.note_heartbeat(p_offset, p_worker, 0);
 END $$;
 
-CREATE FUNCTION brand_enrich.retire_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.deregister_worker(p_offset bigint, p_worker text) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   DELETE FROM brand_enrich.worker WHERE id = p_worker;
@@ -41,10 +41,10 @@ END $$;
 
 CREATE FUNCTION brand_enrich.is_alive(p_worker text, p_now bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM brand_enrich.worker w
-                  WHERE w.id = p_worker AND p_now - w.beat_at < brand_enrich.worker_dead_after_ms())
+                  WHERE w.id = p_worker AND p_now - w.heartbeat_at < brand_enrich.worker_dead_after_ms())
 $$;
 
--- Of these keys, those with a fresh answer. Matched answers are fresh since p_matched, others since
+-- Which of these keys have a fresh answer. Matched answers are fresh since p_matched, others since
 -- p_missing.
 CREATE FUNCTION brand_enrich.fresh_keys(p_keys text[], p_matched bigint, p_missing bigint, p_as_of bigint)
 RETURNS text[] LANGUAGE plpgsql AS $$
@@ -55,8 +55,8 @@ BEGIN
 END $$;
 
 -- Moves the claims of dead workers on these keys to p_worker, and gives the keys that it moved. A
--- permit that is still held under such a claim is a doubt of its run and key. Alone: no exchange
--- runs meanwhile.
+-- permit that is still held under such a claim counts as an unusable answer to its run and key.
+-- Alone: no exchange runs meanwhile.
 CREATE FUNCTION brand_enrich.take_over(p_keys text[], p_worker text, p_now bigint) RETURNS text[]
 LANGUAGE plpgsql AS $$
 DECLARE v_taken text[];
@@ -71,8 +71,8 @@ BEGIN
   ), unsettled AS (
     UPDATE brand_enrich.permit p SET worker = '' FROM dead WHERE p.key = dead.key AND p.worker = dead.worker
     RETURNING p.run, p.key
-  ), doubted AS (
-    INSERT INTO brand_enrich.doubt AS d (run, key, count)
+  ), counted AS (
+    INSERT INTO brand_enrich.unusable_answer AS d (run, key, count)
     SELECT DISTINCT run, key, 1 FROM unsettled ORDER BY run, key
     ON CONFLICT (run, key) DO UPDATE SET count = d.count + 1
   )
@@ -90,7 +90,7 @@ DECLARE
   v_ours text[]; v_fresh text[]; v_back text[]; v_dead text[]; v_now bigint;
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
-  PERFORM brand_enrich.note_beat(p_offset, p_worker, 1000);
+  PERFORM brand_enrich.note_heartbeat(p_offset, p_worker, 1000);
   WITH new AS (
     INSERT INTO brand_enrich.claim (key, worker) SELECT k, p_worker FROM unnest(v_keys) k
     ON CONFLICT DO NOTHING RETURNING key
@@ -173,10 +173,10 @@ BEGIN
   RETURN v_count;
 END $$;
 
-CREATE FUNCTION brand_enrich.purge_outcomes(p_offset bigint, p_before bigint) RETURNS int LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.purge_outcomes(p_offset bigint, p_older_ms bigint) RETURNS int LANGUAGE plpgsql AS $$
 DECLARE v_count int;
 BEGIN
-  DELETE FROM brand_enrich.outcome WHERE fetched_at < p_before;
+  DELETE FROM brand_enrich.outcome WHERE fetched_at < brand_enrich.now_ms(p_offset) - p_older_ms;
   GET DIAGNOSTICS v_count = ROW_COUNT;
   RETURN v_count;
 END $$;
@@ -216,34 +216,35 @@ BEGIN
   ) SELECT count(*) INTO taken FROM kept;
 END $$;
 
--- What nobody needs any more: answers too old to be kept when the oldest live run began, what old
+-- What is no longer needed: answers too old to be kept when the oldest live run began, what old
 -- runs left, and claims and heartbeats of workers that are long gone.
 CREATE FUNCTION brand_enrich.tidy(p_offset bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_day bigint := 86400000; v_table text;
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
-  PERFORM brand_enrich.purge_outcomes(p_offset, least(v_now, (
+  DELETE FROM brand_enrich.outcome WHERE fetched_at < least(v_now, (
     SELECT min(as_of) FROM brand_enrich.run
-     WHERE status = 'running' AND v_now - beat_at < brand_enrich.run_dead_after_ms())) - brand_enrich.answers_kept_ms());
+     WHERE status = 'running' AND v_now - heartbeat_at < brand_enrich.run_dead_after_ms())) - brand_enrich.answers_kept_ms();
   DELETE FROM brand_enrich.claim c
-   WHERE NOT EXISTS (SELECT FROM brand_enrich.worker w WHERE w.id = c.worker AND w.beat_at > v_now - v_day)
+   WHERE NOT EXISTS (SELECT FROM brand_enrich.worker w WHERE w.id = c.worker AND w.heartbeat_at > v_now - v_day)
      AND NOT EXISTS (SELECT FROM brand_enrich.permit p WHERE p.key = c.key);
-  DELETE FROM brand_enrich.worker WHERE beat_at < v_now - v_day;
-  FOREACH v_table IN ARRAY ARRAY['failure', 'doubt', 'run_chunk', 'run_tally'] LOOP
-    EXECUTE format('DELETE FROM brand_enrich.%I t USING brand_enrich.run r WHERE r.id = t.run AND r.beat_at < %s',
+  DELETE FROM brand_enrich.worker WHERE heartbeat_at < v_now - v_day;
+  FOREACH v_table IN ARRAY ARRAY['failure', 'unusable_answer', 'run_chunk', 'run_tally'] LOOP
+    EXECUTE format('DELETE FROM brand_enrich.%I t USING brand_enrich.run r WHERE r.id = t.run AND r.heartbeat_at < %s',
       v_table, v_now - brand_enrich.run_kept_ms());
   END LOOP;
-  DELETE FROM brand_enrich.run WHERE beat_at < v_now - brand_enrich.run_key_kept_ms();
+  DELETE FROM brand_enrich.run WHERE heartbeat_at < v_now - brand_enrich.run_key_kept_ms();
+  DELETE FROM brand_enrich.cancellation WHERE ordered_at < v_now - brand_enrich.run_key_kept_ms();
 END $$;
 
--- The same when nobody did so for a day: of many processes that ask, one at a time and one a day
--- does it. The note is in no scope that others list.
+-- The same when no process did so for a day: of many processes that ask, one at a time and one a
+-- day does it. The value is in no scope that others list.
 CREATE FUNCTION brand_enrich.tidy_daily(p_offset bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
-  INSERT INTO brand_enrich.note AS n (scope, name, note, written_at) VALUES ('retention', 'tidied', '', v_now)
+  INSERT INTO brand_enrich.key_value AS k (scope, name, value, written_at) VALUES ('retention', 'tidied', '', v_now)
   ON CONFLICT (scope, name) DO UPDATE SET written_at = excluded.written_at
-   WHERE abs(v_now - n.written_at) >= 86400000;
+   WHERE abs(v_now - k.written_at) >= 86400000;
   IF NOT FOUND THEN RETURN false; END IF;
   PERFORM brand_enrich.tidy(p_offset);
   RETURN true;

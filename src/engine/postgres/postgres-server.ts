@@ -4,7 +4,6 @@ import { decodedPart, trusting } from '../../core/connector.js';
 import { FailFileError } from '../../core/errors.js';
 import { unfit } from '../store-calls.js';
 
-/** A server as an engine sees it. */
 export interface PostgresServer {
   /** What `pg` connects with, our session options included. */
   readonly connection: ClientConfig;
@@ -16,11 +15,15 @@ export interface PostgresServer {
   readonly sessions: number;
   /** Cuts a password out of a message of the driver. */
   redact(text: string): string;
+  /** Asked after a failure: why the server can never work again; null or absent: it may. */
+  readonly loss?: () => FailFileError | null;
 }
 
 /** For our SQL and BullMQ's: BullMQ's names need no schema, and statements see earlier commits. */
 export const SESSION_OPTIONS =
   '-c search_path=bullmq,public -c default_transaction_isolation=read\\ committed';
+
+export const CONNECT_TIMEOUT_MS = 5_000;
 
 /** The address without user, password and parameters: `postgres://host:port/database`. */
 export function shownAddress(url: string): string {

@@ -1,16 +1,6 @@
 -- What a reading of the usage headers does to the account (it only tightens), when a billing period
 -- opens, and how a ledger that went back in time is brought up again.
 
--- When a period begins, by its name.
-CREATE FUNCTION brand_enrich.start_of(p_period text) RETURNS bigint LANGUAGE sql STABLE AS $$
-  SELECT (extract(epoch FROM (p_period || 'T00:00:00Z')::timestamptz) * 1000)::bigint
-$$;
-
--- Whether a period comes after another; false where one of them is unknown or there are no periods.
-CREATE FUNCTION brand_enrich.is_later(p_period text, p_current text) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
-  SELECT coalesce(p_period <> 'none' AND p_current <> 'none' AND p_period COLLATE "C" > p_current COLLATE "C", false)
-$$;
-
 CREATE FUNCTION brand_enrich.is_period_due(a brand_enrich.account, p_now bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
   SELECT a.pending_period IS NOT NULL AND (
@@ -25,28 +15,68 @@ LANGUAGE sql STABLE AS $$
   SELECT a.pending_period IS NOT NULL AND a.pending_falls > 0 AND NOT brand_enrich.is_period_due(a, p_now)
 $$;
 
+-- Whether this clock agrees that the pending period may have begun.
+CREATE FUNCTION brand_enrich.is_pending_near(a brand_enrich.account, p_now bigint) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+  SELECT a.pending_period IS NOT NULL AND p_now >= brand_enrich.start_of(a.pending_period) - brand_enrich.turn_margin_ms()
+$$;
+
+CREATE FUNCTION brand_enrich.await_period(INOUT a brand_enrich.account, p_period text, p_now bigint) LANGUAGE plpgsql AS $$
+BEGIN
+  a.pending_period := p_period; a.pending_since := p_now; a.pending_kept_at := p_now; a.pending_falls := 0;
+END $$;
+
 -- Opens the pending period once nothing of the old one is out.
 CREATE FUNCTION brand_enrich.open_due_period(INOUT a brand_enrich.account, OUT has_opened boolean, p_now bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
-  has_opened := brand_enrich.is_period_due(a, p_now) AND a.held = 0 AND a.probes = 0;
+  has_opened := brand_enrich.is_period_due(a, p_now) AND brand_enrich.is_drained(a);
   IF NOT has_opened THEN RETURN; END IF;
+  a.last_period := a.period; a.last_standing := brand_enrich.standing_of(a);
   a.period := a.pending_period;
   a.pending_period := NULL; a.pending_since := 0; a.pending_seen_at := 0; a.pending_falls := 0;
   a.pending_asked := NULL;
-  a.sent := a.pending_sent + a.pending_dated; a.pending_sent := 0; a.pending_dated := 0;
-  a.others := 0; a.usage := NULL; a.closed_at := NULL; a.suspect_since := 0; a.days := '';
+  a.bills := CASE WHEN a.quota IS NULL THEN a.pending_bills ELSE '[]' END; a.pending_bills := '[]';
+  a.sent := a.pending_sent + a.pending_dated; a.early := a.pending_sent; a.pending_sent := 0; a.pending_dated := 0;
+  a.early_bills := a.undated_bills; a.undated_bills := '[]';
+  a.others := 0; a.usage := NULL; a.closed_at := NULL; a.suspect_since := 0; a.fall_readings := 0; a.days := '';
+  a.free := 0;
+  a := brand_enrich.end_looks(a);
+END $$;
+
+-- The service may correct its usage: others' part of it falls, ours never does.
+CREATE FUNCTION brand_enrich.follow_fall(INOUT a brand_enrich.account, p_usage bigint, p_lag_ms float8, p_now bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF NOT brand_enrich.is_drained(a) THEN
+    a.fall_readings := 0;
+    RETURN;
+  END IF;
+  IF a.fall_readings = 0 OR p_usage > a.fall_usage THEN
+    a.fall_readings := 0; a.fall_since := p_now;
+  END IF;
+  a.fall_readings := a.fall_readings + 1;
+  a.fall_usage := p_usage;
+  IF a.fall_readings < brand_enrich.fall_readings()
+     OR p_now - a.fall_since < greatest(brand_enrich.fall_ms(), brand_enrich.fall_lags() * p_lag_ms) THEN RETURN; END IF;
+  a.others := least(a.others, greatest(0, p_usage - a.sent));
+  a.usage := least(a.usage, p_usage);
 END $$;
 
 CREATE FUNCTION brand_enrich.apply_reading(
-  INOUT a brand_enrich.account, p jsonb, p_has_confirmed boolean, p_now bigint
+  INOUT a brand_enrich.account, p jsonb, p_has_confirmed boolean,
+  p_was brand_enrich.account, p_lag_ms float8, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
   v_quota bigint := (p->>'quota')::bigint;
   v_usage bigint := (p->>'usage')::bigint;
   v_next text := p->>'period';
-  v_candidate bigint; v_jump bigint; v_has_fallen boolean; r record;
+  v_candidate bigint; v_jump bigint; v_has_fallen boolean; v_is_wrong boolean; r record;
+  v_behind_ms bigint := p_now - (p->>'date')::bigint;
 BEGIN
+  IF v_behind_ms IS NOT NULL THEN
+    a.behind_ms := CASE WHEN v_behind_ms > brand_enrich.turn_margin_ms() THEN v_behind_ms ELSE 0 END;
+  END IF;
   IF v_next <> 'none' AND a.period IS DISTINCT FROM 'none' THEN
     IF a.period IS NULL THEN
       -- One answer names it where this clock is in it or near it, else two in a row.
@@ -63,18 +93,21 @@ BEGIN
     END IF;
     IF a.period IS NULL THEN NULL;
     ELSIF v_next COLLATE "C" > a.period COLLATE "C" THEN
-      IF a.pending_period IS DISTINCT FROM v_next THEN
-        a.pending_period := v_next; a.pending_since := p_now; a.pending_kept_at := p_now; a.pending_falls := 0;
-      END IF;
-      a.pending_seen_at := p_now;
-      -- A fall is more than answers that overtake each other explain, or less than our own count
-      -- where nobody is overtaken; NULL where one of the two usages is not known.
-      v_has_fallen := v_usage < a.usage - a.held - a.probes OR 2 * v_usage < a.usage
-        OR (p_has_confirmed AND a.usage IS NOT NULL AND v_usage < a.sent);
-      IF v_has_fallen AND p_now >= brand_enrich.start_of(v_next) THEN a.pending_falls := 2;
-      ELSIF a.pending_falls > 1 THEN NULL;
-      ELSIF NOT v_has_fallen THEN a.pending_falls := 0;
-      ELSIF v_has_fallen AND (a.pending_falls = 0 OR p_has_confirmed) THEN a.pending_falls := a.pending_falls + 1;
+      -- Where this clock agrees with the one that is awaited, a date that is far off is wrong.
+      v_is_wrong := brand_enrich.is_later(v_next, a.pending_period) AND brand_enrich.is_pending_near(a, p_now)
+        AND p_now < brand_enrich.start_of(v_next) - brand_enrich.turn_margin_ms();
+      IF NOT v_is_wrong THEN
+        IF a.pending_period IS DISTINCT FROM v_next THEN a := brand_enrich.await_period(a, v_next, p_now); END IF;
+        a.pending_seen_at := p_now;
+        -- A fall is more than answers that overtake each other explain, or less than our own count
+        -- where no answer is overtaken; NULL where one of the two usages is not known.
+        v_has_fallen := v_usage < a.usage - a.held - a.probes OR 2 * v_usage < a.usage
+          OR (p_has_confirmed AND a.usage IS NOT NULL AND v_usage < a.sent);
+        IF v_has_fallen AND p_now >= brand_enrich.start_of(v_next) THEN a.pending_falls := 2;
+        ELSIF a.pending_falls > 1 THEN NULL;
+        ELSIF NOT v_has_fallen THEN a.pending_falls := 0;
+        ELSIF v_has_fallen AND (a.pending_falls = 0 OR p_has_confirmed) THEN a.pending_falls := a.pending_falls + 1;
+        END IF;
       END IF;
       SELECT * INTO r FROM brand_enrich.open_due_period(a, p_now);
       a := r.a;
@@ -83,7 +116,9 @@ BEGIN
       -- Not in a row: the service still is in this period, and soon what was dated otherwise is
       -- too.
       a.pending_falls := 0; a.pending_since := p_now; a.pending_seen_at := 0;
-      IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN a.pending_sent := 0; a.pending_kept_at := p_now; END IF;
+      IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN
+        a.pending_sent := 0; a.undated_bills := '[]'; a.pending_kept_at := p_now;
+      END IF;
     END IF;
   ELSIF v_next = 'none' AND a.period IS NULL THEN a.period := 'none';
   END IF;
@@ -92,18 +127,20 @@ BEGIN
     a.quota := v_quota;
   END IF;
   IF v_usage IS NULL THEN RETURN; END IF;
+  a := brand_enrich.follow_fall(a, v_usage, p_lag_ms, p_now);
   v_candidate := v_usage - a.sent - a.held - a.probes;
   v_jump := v_candidate - a.others;
   a := brand_enrich.turn(a, p_now);
-  IF a.heard_at <> 0 AND a.usage IS NOT NULL
+  IF a.confirmed_at <> 0 AND a.usage IS NOT NULL
      AND v_jump > greatest(brand_enrich.jump_floor(), 10 * (a.minute_sent + a.minute_before)) THEN
     IF a.suspect_since = 0 THEN a.suspect_since := p_now; END IF;
     IF p_now - a.suspect_since < brand_enrich.jump_confirm_ms() THEN RETURN; END IF;
   END IF;
   a.suspect_since := 0;
+  a := brand_enrich.judge_looks(a, v_usage, p_was, p_lag_ms, p_now);
   -- Answers overtake each other, and within a period usage only grows.
   a.usage := greatest(a.usage, v_usage);
-  IF v_jump > 0 THEN a.others := v_candidate; END IF;
+  a.others := greatest(a.others, v_usage - a.sent - a.held - a.probes);
 END $$;
 
 -- The ledger went back in time: the highest state that the caller saw is written back, and spending
@@ -122,5 +159,8 @@ BEGIN
   END IF;
   IF v_is_same THEN a.version := v_version; END IF;
   a.rests_until := p_now + p_lag_ms;
-  a.heard_at := 0;
+  a.confirmed_at := 0;
+  -- What was measured and booked may be older than the count.
+  a := brand_enrich.end_looks(a);
+  a.spent_at := p_now;
 END $$;

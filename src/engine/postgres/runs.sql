@@ -5,26 +5,45 @@ CREATE FUNCTION brand_enrich.tally_of(r brand_enrich.run) RETURNS jsonb LANGUAGE
     'requests', r.requests, 'billed', r.billed)
 $$;
 
+CREATE FUNCTION brand_enrich.order_of(p_by text, p_at bigint) RETURNS jsonb LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN p_by IS NOT NULL THEN jsonb_build_object('by', p_by, 'at', p_at) END
+$$;
+
+CREATE FUNCTION brand_enrich.pause_of(p_owner text) RETURNS jsonb LANGUAGE sql STABLE AS $$
+  SELECT brand_enrich.order_of(p.ordered_by, p.ordered_at) FROM brand_enrich.pause p WHERE p.owner = p_owner
+$$;
+
 CREATE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings::text, 'asOf', r.as_of,
-    'keyStartedAt', r.key_started_at, 'beatAt', r.beat_at, 'status', r.status, 'reason', r.reason,
+    'keyStartedAt', r.key_started_at, 'heartbeatAt', r.heartbeat_at, 'status', r.status, 'stop', r.stop,
     'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent', coalesce(s.spent, 0),
-    'overageBilled', coalesce(s.overage_billed, 0), 'hasEarlierFailures', r.has_earlier_failures, 'isPaused', r.is_paused)
+    'overageBilled', coalesce(s.overage_billed, 0), 'hasEarlierFailures', r.has_earlier_failures,
+    'job', r.job, 'owner', r.owner, 'endedAt', r.ended_at,
+    'paused', CASE WHEN r.status IN ('running', 'stopped') THEN brand_enrich.pause_of(r.owner) END,
+    'cancelled', brand_enrich.order_of(r.cancelled_by, r.cancelled_at))
     FROM (SELECT) one LEFT JOIN brand_enrich.run_spending s ON s.run = r.id
 $$;
 
-CREATE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb)
+CREATE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb,
+  p_job text, p_owner text)
 RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_started_at bigint; r brand_enrich.run;
+DECLARE
+  v_now bigint := brand_enrich.now_ms(p_offset); v_started_at bigint; r brand_enrich.run; c brand_enrich.cancellation;
 BEGIN
   INSERT INTO brand_enrich.run_key AS k (key, started_at, generation) VALUES (p_key, v_now, p_id)
   ON CONFLICT (key) DO UPDATE SET key = k.key RETURNING started_at INTO v_started_at;
+  -- A cancel of the job comes before this start or finds it.
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_job, 0));
+  SELECT * INTO c FROM brand_enrich.cancellation WHERE job = p_job;
   -- A start that is sent twice is one start, and changes nothing.
   INSERT INTO brand_enrich.run AS t (id, key, label, settings, account, plan, quota_cap, overage, max_requests,
-    max_overage_requests, as_of, key_started_at, beat_at, has_earlier_failures)
+    max_overage_requests, as_of, key_started_at, heartbeat_at, job, owner, status, cancelled_by, cancelled_at, ended_at,
+    has_earlier_failures)
   VALUES (p_id, p_key, p_label, p_settings, p_settings->>'account', p_settings->>'plan',
     (p_settings->>'quotaCap')::bigint, (p_settings->>'overage')::bigint, (p_settings->>'maxRequests')::bigint,
-    (p_settings->>'maxOverageRequests')::bigint, v_now, v_started_at, v_now,
+    (p_settings->>'maxOverageRequests')::bigint, v_now, v_started_at, v_now, p_job, p_owner,
+    CASE WHEN c.job IS NULL THEN 'running' ELSE 'cancelled' END, c.ordered_by, c.ordered_at,
+    CASE WHEN c.job IS NOT NULL THEN v_now END,
     EXISTS (SELECT FROM brand_enrich.run e JOIN brand_enrich.failure f ON f.run = e.id AND f.is_final
              WHERE e.key = p_key AND e.key_started_at = v_started_at))
   ON CONFLICT (id) DO UPDATE SET id = t.id
@@ -36,34 +55,42 @@ CREATE FUNCTION brand_enrich.get_run(p_offset bigint, p_id text) RETURNS jsonb L
   SELECT brand_enrich.run_record(r) FROM brand_enrich.run r WHERE r.id = p_id
 $$;
 
--- A later start of the same file continues one that stopped, and represents both.
+-- All that are alive, then the newest others. A later start of the same file continues one that stopped, and represents
+-- both.
 CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jsonb LANGUAGE sql AS $$
-  SELECT coalesce(jsonb_agg(brand_enrich.run_record(r) || jsonb_build_object('earlier',
+  WITH alive AS (
+    SELECT s AS r FROM brand_enrich.run s
+     WHERE s.status = 'running' AND brand_enrich.has_heartbeat(s.heartbeat_at, brand_enrich.now_ms(p_offset))
+  ), others AS (
+    SELECT s AS r FROM brand_enrich.run s
+     WHERE NOT (s.status = 'running' AND brand_enrich.has_heartbeat(s.heartbeat_at, brand_enrich.now_ms(p_offset)))
+       AND (s.status <> 'stopped' OR NOT EXISTS (SELECT FROM brand_enrich.run n
+             WHERE n.key = s.key AND n.key_started_at = s.key_started_at AND n.label = s.label AND n.seq > s.seq))
+     ORDER BY s.as_of DESC, s.seq DESC LIMIT greatest(0, p_limit - (SELECT count(*) FROM alive))
+  )
+  SELECT coalesce(jsonb_agg(brand_enrich.run_record(l.r) || jsonb_build_object('earlier',
       (SELECT jsonb_build_object('starts', count(*), 'billed', coalesce(sum(e.billed), 0),
           'unreported', coalesce(sum(greatest(0, s.spent - e.billed)), 0), 'overage', coalesce(sum(s.overage_billed), 0))
          FROM brand_enrich.run e LEFT JOIN brand_enrich.run_spending s ON s.run = e.id
-        WHERE e.key = r.key AND e.key_started_at = r.key_started_at AND e.label = r.label
-          AND e.seq < r.seq AND e.status = 'stopped')) ORDER BY r.as_of DESC, r.seq DESC), '[]')
-    FROM (SELECT * FROM brand_enrich.run s
-           WHERE s.status <> 'stopped' OR NOT EXISTS (SELECT FROM brand_enrich.run n
-             WHERE n.key = s.key AND n.key_started_at = s.key_started_at AND n.label = s.label AND n.seq > s.seq)
-           ORDER BY as_of DESC, seq DESC LIMIT p_limit) r
+        WHERE e.key = (l.r).key AND e.key_started_at = (l.r).key_started_at AND e.label = (l.r).label
+          AND e.seq < (l.r).seq AND e.status = 'stopped')) ORDER BY l.is_alive DESC, (l.r).as_of DESC, (l.r).seq DESC), '[]')
+    FROM (SELECT r, true AS is_alive FROM alive UNION ALL SELECT r, false FROM others) l
 $$;
 
 -- How far the workers are; null when there is no such run.
-CREATE FUNCTION brand_enrich.beat_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE r brand_enrich.run;
+CREATE FUNCTION brand_enrich.heartbeat_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE r brand_enrich.run; v_is_paused boolean;
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
-  UPDATE brand_enrich.run SET beat_at = brand_enrich.now_ms(p_offset) WHERE id = p_id
+  UPDATE brand_enrich.run SET heartbeat_at = brand_enrich.now_ms(p_offset) WHERE id = p_id
   RETURNING * INTO r;
   IF NOT FOUND THEN RETURN NULL; END IF;
+  v_is_paused := r.status = 'running' AND brand_enrich.is_paused(r.owner);
   RETURN jsonb_build_object('chunks', r.chunks, 'tally', brand_enrich.tally_of(r),
-    'halt', CASE WHEN r.halt_why IS NOT NULL
-                 THEN jsonb_build_object('why', r.halt_why, 'sentence', r.halt_sentence) END,
+    'halt', r.halt,
     'isCancelled', r.status = 'cancelled',
-    'isPausedAlone', r.is_paused,
-    'isPaused', r.is_paused OR (SELECT is_paused FROM brand_enrich.engine_state));
+    'isPausedAlone', v_is_paused,
+    'isPaused', v_is_paused OR (SELECT is_paused FROM brand_enrich.engine_state));
 END $$;
 
 CREATE FUNCTION brand_enrich.set_run_size(p_offset bigint, p_id text, p_rows bigint, p_identifiers bigint)
@@ -135,44 +162,118 @@ BEGIN
 END $$;
 
 -- The first report stays.
-CREATE FUNCTION brand_enrich.halt_run(p_offset bigint, p_id text, p_why text, p_sentence text) RETURNS void
-LANGUAGE sql AS $$
-  UPDATE brand_enrich.run SET halt_why = p_why, halt_sentence = p_sentence WHERE id = p_id AND halt_why IS NULL
+CREATE FUNCTION brand_enrich.halt_run(p_offset bigint, p_id text, p_halt text) RETURNS void LANGUAGE sql AS $$
+  UPDATE brand_enrich.run SET halt = p_halt WHERE id = p_id AND halt IS NULL
 $$;
 
 CREATE FUNCTION brand_enrich.clear_halt(p_offset bigint, p_id text) RETURNS void LANGUAGE sql AS $$
-  UPDATE brand_enrich.run SET halt_why = NULL, halt_sentence = NULL WHERE id = p_id
+  UPDATE brand_enrich.run SET halt = NULL WHERE id = p_id
 $$;
 
 -- Only a running run ends; a cancelled one stays cancelled and learns why it stopped. The account
 -- comes first: an exchange counts on key and run.
-CREATE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_reason text) RETURNS void
+CREATE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_stop text) RETURNS void
 LANGUAGE plpgsql AS $$
-DECLARE v_status text; v_key text;
+DECLARE r brand_enrich.run;
 BEGIN
-  SELECT status, key INTO v_status, v_key FROM brand_enrich.run WHERE id = p_id;
   PERFORM FROM brand_enrich.account WHERE name = (SELECT account FROM brand_enrich.run WHERE id = p_id) FOR UPDATE;
-  IF p_status = 'completed' AND v_status = 'running' THEN
-    DELETE FROM brand_enrich.run_key WHERE key = v_key;
-  END IF;
-  UPDATE brand_enrich.run SET reason = p_reason, is_paused = false,
-    status = CASE WHEN status = 'running' THEN p_status ELSE status END
-   WHERE id = p_id AND status IN ('running', 'cancelled');
+  SELECT * INTO r FROM brand_enrich.run WHERE id = p_id AND status IN ('running', 'cancelled') FOR UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
-  DELETE FROM brand_enrich.run_chunk WHERE run = p_id;
-  DELETE FROM brand_enrich.doubt WHERE run = p_id;
-END $$;
-
-CREATE FUNCTION brand_enrich.cancel_run(p_offset bigint, p_id text) RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-  UPDATE brand_enrich.run SET is_paused = false,
-    status = CASE WHEN status = 'running' THEN 'cancelled' ELSE status END
+  IF p_status = 'completed' AND r.status = 'running' THEN
+    DELETE FROM brand_enrich.run_key WHERE key = r.key;
+    -- A job does not come back; a command or a schedule does, and is still paused.
+    DELETE FROM brand_enrich.pause WHERE owner = r.owner AND r.owner = r.job;
+  END IF;
+  UPDATE brand_enrich.run SET stop = p_stop, ended_at = coalesce(ended_at, brand_enrich.now_ms(p_offset)),
+    status = CASE WHEN r.status = 'running' THEN p_status ELSE r.status END
    WHERE id = p_id;
+  DELETE FROM brand_enrich.run_chunk WHERE run = p_id;
+  DELETE FROM brand_enrich.unusable_answer WHERE run = p_id;
+END $$;
+
+-- The run that an order for this one is about: this one or, where no process works on it, the
+-- latest of its owner.
+CREATE FUNCTION brand_enrich.ordered_run(p_offset bigint, p_id text) RETURNS brand_enrich.run LANGUAGE plpgsql AS $$
+DECLARE r brand_enrich.run;
+BEGIN
+  SELECT * INTO r FROM brand_enrich.run WHERE id = p_id;
+  IF r.status = 'stopped'
+     OR r.status = 'running' AND NOT brand_enrich.has_heartbeat(r.heartbeat_at, brand_enrich.now_ms(p_offset)) THEN
+    SELECT * INTO r FROM brand_enrich.run WHERE owner = r.owner ORDER BY seq DESC LIMIT 1;
+  END IF;
+  -- No start of its job overtakes the order.
+  IF r.id IS NOT NULL THEN PERFORM pg_advisory_xact_lock(hashtextextended(r.job, 0)); END IF;
+  SELECT * INTO r FROM brand_enrich.run WHERE id = r.id FOR UPDATE;
+  RETURN r;
+END $$;
+
+CREATE FUNCTION brand_enrich.cancel_run(p_offset bigint, p_id text, p_by text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE r brand_enrich.run := brand_enrich.ordered_run(p_offset, p_id); v_now bigint := brand_enrich.now_ms(p_offset);
+BEGIN
+  IF r.id IS NULL THEN RETURN '"unknown"'; END IF;
+  IF r.status = 'completed' THEN RETURN '"ended"'; END IF;
+  IF r.status <> 'cancelled' THEN
+    INSERT INTO brand_enrich.cancellation (job, ordered_by, ordered_at) VALUES (r.job, p_by, v_now)
+    ON CONFLICT DO NOTHING;
+    -- Another start of the job may be under way.
+    UPDATE brand_enrich.run SET status = 'cancelled', cancelled_by = p_by, cancelled_at = v_now,
+      ended_at = coalesce(ended_at, v_now)
+     WHERE id = r.id OR owner = r.owner AND job = r.job AND status = 'running';
+    -- That of a schedule holds for its next runs.
+    DELETE FROM brand_enrich.pause WHERE owner = r.owner AND r.owner IN (r.job, r.key);
+  END IF;
+  RETURN '"done"';
+END $$;
+
+-- Its runs are known if it is their owner, too. One that is older than they are kept does nothing.
+CREATE FUNCTION brand_enrich.cancel_job(p_offset bigint, p_job text, p_by text, p_at bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
+BEGIN
+  IF p_at <= v_now - brand_enrich.run_key_kept_ms() THEN RETURN; END IF;
+  -- No start of it overtakes the order.
+  PERFORM pg_advisory_xact_lock(hashtextextended(p_job, 0));
+  INSERT INTO brand_enrich.cancellation (job, ordered_by, ordered_at) VALUES (p_job, p_by, coalesce(p_at, v_now))
+  ON CONFLICT DO NOTHING;
+  UPDATE brand_enrich.run SET status = 'cancelled', cancelled_by = p_by, cancelled_at = coalesce(p_at, v_now),
+    ended_at = coalesce(ended_at, v_now)
+   WHERE owner = p_job AND job = p_job AND status = 'running';
+  DELETE FROM brand_enrich.pause WHERE owner = p_job;
+END $$;
+
+CREATE FUNCTION brand_enrich.list_cancels(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
+  SELECT jsonb_agg(jsonb_build_object('job', job, 'by', ordered_by, 'at', ordered_at)) FROM brand_enrich.cancellation
+$$;
+
+CREATE FUNCTION brand_enrich.pause_run(p_offset bigint, p_id text, p_by text) RETURNS jsonb LANGUAGE plpgsql AS $$
+DECLARE r brand_enrich.run := brand_enrich.ordered_run(p_offset, p_id);
+BEGIN
+  IF r.id IS NULL THEN RETURN '"unknown"'; END IF;
+  IF r.status NOT IN ('running', 'stopped') THEN RETURN '"ended"'; END IF;
+  PERFORM brand_enrich.pause_owner(p_offset, r.owner, r.label, p_by, r.id, NULL);
+  RETURN '"done"';
+END $$;
+
+CREATE FUNCTION brand_enrich.pause_owner(p_offset bigint, p_owner text, p_label text, p_by text, p_run text, p_at bigint)
+RETURNS void LANGUAGE sql AS $$
+  INSERT INTO brand_enrich.pause (owner, label, ordered_by, ordered_at, run)
+  VALUES (p_owner, p_label, p_by, coalesce(p_at, brand_enrich.now_ms(p_offset)), p_run) ON CONFLICT DO NOTHING
+$$;
+
+CREATE FUNCTION brand_enrich.resume_owner(p_offset bigint, p_owner text) RETURNS boolean LANGUAGE plpgsql AS $$
+BEGIN
+  DELETE FROM brand_enrich.pause WHERE owner = p_owner;
   RETURN FOUND;
 END $$;
 
-CREATE FUNCTION brand_enrich.set_run_paused(p_offset bigint, p_id text, p_is_paused boolean) RETURNS boolean LANGUAGE plpgsql AS $$
-BEGIN
-  UPDATE brand_enrich.run SET is_paused = p_is_paused WHERE id = p_id AND status = 'running';
-  RETURN FOUND;
-END $$;
+CREATE FUNCTION brand_enrich.list_pauses(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
+  SELECT jsonb_agg(jsonb_build_object('owner', owner, 'label', label, 'by', ordered_by, 'at', ordered_at, 'run', run))
+    FROM brand_enrich.pause
+$$;
+
+CREATE FUNCTION brand_enrich.get_orders(p_offset bigint, p_jobs jsonb) RETURNS jsonb LANGUAGE sql AS $$
+  SELECT jsonb_agg(jsonb_build_object('paused', brand_enrich.pause_of(j->>'owner'),
+      'cancelled', brand_enrich.order_of(c.ordered_by, c.ordered_at)) ORDER BY ord)
+    FROM jsonb_array_elements(p_jobs) WITH ORDINALITY e(j, ord)
+    LEFT JOIN brand_enrich.cancellation c ON c.job = j->>'job'
+$$;

@@ -1,6 +1,6 @@
 /**
  * The stores' way to PostgreSQL: one operation is one call of a function of the schema
- * `brand_enrich` (`migrations.ts`), on a `pg` pool that BullMQ uses too, with its own objects in
+ * `brand_enrich` (`schema.ts`), on a `pg` pool that BullMQ uses too, with its own objects in
  * the schema `bullmq`.
  */
 import { Socket } from 'node:net';
@@ -10,12 +10,11 @@ import { withinDeadline } from '../../core/lifecycle.js';
 import { load } from '../../core/load.js';
 import type { Log } from '../../core/log.js';
 import { type StoreCalls, translated } from '../store-calls.js';
-import type { PostgresServer } from './postgres-server.js';
+import { CONNECT_TIMEOUT_MS, type PostgresServer } from './postgres-server.js';
 import { storeFailure } from './store-failure.js';
 
 const { Pool } = load('pg') as typeof import('pg');
 
-const CONNECT_TIMEOUT_MS = 5_000;
 /** A call that takes longer has failed: the network is gone or the server hangs. */
 const QUERY_TIMEOUT_MS = 20_000;
 const CLOSE_DEADLINE_MS = 2_000;

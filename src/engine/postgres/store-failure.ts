@@ -1,6 +1,7 @@
 /** The meaning of PostgreSQL client errors. Messages are the server's, without passwords. */
 import { errorText, FailFileError } from '../../core/errors.js';
-import { unfit } from '../store-calls.js';
+import { damaged, unfit } from '../store-calls.js';
+import type { PostgresServer } from './postgres-server.js';
 
 /** By code (SQLSTATE), or the first two characters of one: what passes with time. */
 const PASSING: readonly string[] = [
@@ -16,24 +17,31 @@ const PASSING: readonly string[] = [
 const WHEN_FULL =
   'end other sessions of PostgreSQL, or allow more (max_connections, or the limit of the user), then run again';
 
+const DAMAGED = 'see the log of PostgreSQL, repair its files or restore them from a backup, then run again';
+
 /** Faults that only a person can fix. */
 const TODO: readonly (readonly [code: string, todo: string])[] = [
   ['53100', 'free space on the disk of PostgreSQL, then run again'],
   ['53', 'give PostgreSQL more memory, then run again'],
   ['28', 'correct user and password in the address, then run again'],
   ['3D', 'use an existing database in the address, then run again'],
+  ['58', DAMAGED], // system errors: a file is missing, or the disk reports an error
+  ['XX001', DAMAGED], // data corrupted
+  ['XX002', DAMAGED], // index corrupted
   ['42501', 'grant this user all rights in the schemas bullmq and brand_enrich, then run again'],
 ];
 
 /**
  * `engine-unreachable` when the session was lost or not to be had, `engine-unfit` when the server
- * answered that it cannot. Any other answer of the server is a bug and comes back as it is.
+ * answered that it cannot. Any other error is a bug and comes back as it is.
  */
 export function storeFailure(
-  { address, todo: whenGone }: { readonly address: string; readonly todo: string },
+  { address, todo: whenGone, loss }: Pick<PostgresServer, 'address' | 'todo' | 'loss'>,
   error: unknown,
 ): unknown {
   if (error instanceof FailFileError) return error;
+  const lost = loss?.() ?? null;
+  if (lost !== null) return lost;
   const state = sqlState(error);
   // Node gives an empty text when several addresses were tried.
   const reason = error instanceof AggregateError ? error.errors.map(errorText).join(', ') : errorText(error);
@@ -42,8 +50,11 @@ export function storeFailure(
     const todo = state === '53300' ? WHEN_FULL : whenGone;
     return new FailFileError({ code: 'engine-unreachable', subject, todo, cause: error });
   }
-  const todo = TODO.find(([code]) => state?.startsWith(code))?.[1];
-  if (todo === undefined) return error;
+  // The database of an embedded engine is always there, if its files are.
+  const isRemoved = loss !== undefined && state?.startsWith('3D') === true;
+  const todo = isRemoved ? DAMAGED : TODO.find(([code]) => state?.startsWith(code))?.[1];
+  // A function of ours is not there, or fails on what it has read.
+  if (todo === undefined) return state === null ? error : damaged(subject, 'value', error);
   return unfit('the engine refuses to work', subject, todo, error);
 }
 

@@ -5,13 +5,17 @@
 local NAMES = {
   'epoch', 'version', 'changedAt', 'firstPeriod', 'pendingKeptAt', 'period', 'pendingPeriod', 'pendingSince', 'pendingSeenAt', 'pendingFalls', 'pendingAsked',
   'pendingSent', 'pendingDated', 'sent', 'held', 'probes',
-  'others', 'quota', 'usage', 'heardAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage', 'suspectSince', 'minute',
+  'others', 'quota', 'usage', 'confirmedAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'servesOverage', 'suspectSince', 'minute',
   'minuteSent', 'minuteBefore', 'second', 'secondSent', 'secondBefore', 'paceVersion', 'rate', 'burst', 'tat', 'floorUntil',
-  'alone', 'days', 'answeredAt',
+  'alone', 'days', 'answeredAt', 'bills', 'pendingBills', 'undatedBills', 'early', 'earlyBills', 'lastPeriod', 'lastStanding', 'behindMs',
+  'fallReadings', 'fallSince', 'fallUsage',
+  'lookOf', 'lookProven', 'lookBooked', 'lookRises', 'lookTries', 'lookTriesSince', 'lookBase', 'lookSince',
+  'lookRecent', 'lookEarlier', 'lookMarkAt', 'spentAt', 'free', 'checkedAt', 'lookOut', 'lookOutAt',
 }
 local KINDS = {
   epoch = 'text', period = 'text', pendingPeriod = 'text', pendingAsked = 'text', firstPeriod = 'text', servesOverage = 'flag',
-  alone = 'text', days = 'text', answeredAt = 'some', quota = 'some', usage = 'some', closedAt = 'some', rate = 'some',
+  bills = 'text', pendingBills = 'text', undatedBills = 'text', earlyBills = 'text', lastPeriod = 'text', alone = 'text', days = 'text', answeredAt = 'some', quota = 'some', usage = 'some', closedAt = 'some', rate = 'some',
+  lookOf = 'text', lookProven = 'flag', lookBase = 'some', lookSince = 'flag', lookOut = 'text',
 }
 
 local function loadAccount(name)
@@ -68,11 +72,10 @@ local function daysOf(account)
   return account.days and account.days .. ' ' .. current or current
 end
 
--- When the clock was set back, what is dated by it goes back too: nobody waits for times that were
--- near.
+-- When the clock was set back, what is dated by it goes back too: times that were near stay near.
 local DATED = {
-  'heardAt', 'answeredAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'suspectSince', 'pendingSince', 'pendingSeenAt', 'pendingKeptAt',
-  'tat', 'floorUntil',
+  'confirmedAt', 'answeredAt', 'closedAt', 'nextProbeAt', 'restsUntil', 'suspectSince', 'fallSince', 'pendingSince', 'pendingSeenAt', 'pendingKeptAt',
+  'tat', 'floorUntil', 'lookTriesSince', 'lookMarkAt', 'spentAt', 'checkedAt', 'lookOutAt',
 }
 local function followClock(account)
   turnDay(account)
@@ -82,6 +85,7 @@ local function followClock(account)
   for _, field in ipairs(DATED) do
     if account[field] ~= nil and account[field] ~= 0 then account[field] = account[field] - backMs end
   end
+  account.behindMs = math.max(0, account.behindMs - backMs)
   local deadlines = root .. 'deadlines:' .. account.name
   for _, id in ipairs(redis.call('ZRANGE', deadlines, 0, -1)) do
     redis.call('ZINCRBY', deadlines, shown(-backMs), id)
@@ -103,12 +107,9 @@ local function turn(account)
   end
 end
 
-local function runStatus(status, beatAt)
+local function runStatus(status, heartbeatAt)
   if status == 'cancelled' then return 'cancelled' end
-  -- A record that has expired has no heartbeat.
-  local age = now - (tonumber(beatAt) or 0)
-  if status == 'running' and age < rules.runDeadAfterMs and age >= -rules.runBeatAheadMs then return 'alive' end
-  return 'dead'
+  return status == 'running' and hasHeartbeat(heartbeatAt) and 'alive' or 'dead'
 end
 
 -- Of several live runs the lowest holds. No live run: no overage and no cap.
@@ -116,7 +117,7 @@ local function readPolicy(name)
   local quotaCap, overage
   local live = root .. 'live:' .. name
   for _, id in ipairs(redis.call('SMEMBERS', live)) do
-    local run = redis.call('HMGET', root .. 'run:' .. id, 'status', 'beatAt', 'overage', 'quotaCap')
+    local run = redis.call('HMGET', root .. 'run:' .. id, 'status', 'heartbeatAt', 'overage', 'quotaCap')
     if runStatus(run[1], run[2]) == 'alive' then
       overage = math.min(overage or math.huge, tonumber(run[3]))
       if run[4] ~= '' then quotaCap = math.min(quotaCap or math.huge, tonumber(run[4])) end
@@ -135,6 +136,17 @@ end
 -- Requests of the period, in flight included, and whether one more fits.
 local function spentOf(account) return account.sent + account.held + account.others end
 local function hasRoom(account, limit) return limit == nil or spentOf(account) < limit end
+
+-- The requests that the service bills in the period: without those of the next one, and those that
+-- count only to be safe.
+local function standingOf(account)
+  return account.sent - account.pendingDated - account.early + account.others
+end
+
+-- Whether period comes after current; false where one of them is unknown or there are no periods.
+local function isLater(period, current)
+  return period ~= nil and period ~= 'none' and current ~= nil and current ~= 'none' and period > current
+end
 
 -- When a period begins, by its name: days since 1970-01-01, by counting years from March.
 local function startOf(period)

@@ -3,45 +3,48 @@
 -- was written.
 
 local function split(packed)
-  local blank = string.find(packed, ' ', 1, true)
-  return tonumber(string.sub(packed, 1, blank - 1)), string.sub(packed, blank + 1)
+  local blank = string.find(packed, ' ', 1, true) or 0
+  local at = tonumber(string.sub(packed, 1, blank - 1))
+  -- What another program wrote is as old as can be.
+  if not at or not (at >= 0 and at < 1e16) then at = 0 end
+  return at, string.sub(packed, blank + 1)
 end
 
-function operations.put_note()
-  local notes = root .. 'notes:' .. text()
-  redis.call('HSET', notes, text(), shown(now) .. ' ' .. text())
+function operations.put_value()
+  local values = root .. 'values:' .. text()
+  redis.call('HSET', values, text(), shown(now) .. ' ' .. text())
 end
 
-function operations.list_notes()
-  local packed, found = redis.call('HGETALL', root .. 'notes:' .. text()), {}
+function operations.list_values()
+  local packed, found = redis.call('HGETALL', root .. 'values:' .. text()), {}
   for i = 1, #packed, 2 do
-    local at, note = split(packed[i + 1])
-    found[#found + 1] = { name = packed[i], text = note, ageMs = math.max(0, now - at) }
+    local at, value = split(packed[i + 1])
+    found[#found + 1] = { name = packed[i], text = value, ageMs = math.max(0, now - at) }
   end
   return listed(found)
 end
 
 -- Arguments: scope, name, the text that it must have or nothing.
-function operations.remove_note()
-  local notes = root .. 'notes:' .. text()
+function operations.remove_value()
+  local values = root .. 'values:' .. text()
   local name, expected = text(), some()
-  local packed = redis.call('HGET', notes, name)
+  local packed = redis.call('HGET', values, name)
   if not packed then return false end
-  local _, note = split(packed)
-  if expected and expected ~= note then return false end
-  return redis.call('HDEL', notes, name) == 1
+  local _, value = split(packed)
+  if expected and expected ~= value then return false end
+  return redis.call('HDEL', values, name) == 1
 end
 
--- Arguments: scope, name, text, age at which an earlier note is dead or nothing.
-function operations.claim_note()
-  local notes = root .. 'notes:' .. text()
+-- Arguments: scope, name, text, age at which an earlier value is dead or nothing.
+function operations.claim_value()
+  local values = root .. 'values:' .. text()
   local name, wanted, deadAfter = text(), text(), some()
-  local packed = redis.call('HGET', notes, name)
+  local packed = redis.call('HGET', values, name)
   if packed then
-    local at, note = split(packed)
-    if note ~= wanted and (not deadAfter or now - at <= tonumber(deadAfter)) then return false end
+    local at, value = split(packed)
+    if value ~= wanted and (not deadAfter or now - at <= tonumber(deadAfter)) then return false end
   end
-  redis.call('HSET', notes, name, shown(now) .. ' ' .. wanted)
+  redis.call('HSET', values, name, shown(now) .. ' ' .. wanted)
   return true
 end
 

@@ -4,7 +4,7 @@ import { load } from '../../core/load.js';
 import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, engineId } from '../engine-stores.js';
 import { createQueues, type QueueBackend } from '../queues.js';
-import { translated } from '../store-calls.js';
+import { ForeignSchemaError, translated } from '../store-calls.js';
 import {
   type ConnectOptions,
   closeConnection,
@@ -32,7 +32,7 @@ export interface RedisEngineOptions extends EngineOptions {
 }
 
 /**
- * Throws `NeverStartError` for an address that is none, and `FailFileError` `engine-unreachable` or
+ * Throws `NeverStartError` for what is not an address, and `FailFileError` `engine-unreachable` or
  * `engine-unfit` when the server does not answer or could lose what is given to it. No message
  * holds user or password.
  */
@@ -48,6 +48,8 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     const { waitsForDisk, warnings } = judgeServer(facts, address, options.waitsForDisk ?? false);
     // The hash tag: one slot of a cluster holds all keys, BullMQ's included.
     const prefix = `{${namespace}}`;
+    const schema = await asked(schemaOf(redis, `${prefix}:schema`, isReadOnly));
+    if (schema !== VERSION) throw new ForeignSchemaError(schema, VERSION, address);
     const calls = createRedisCalls({ redis, address, root: `${prefix}:`, clockOffsetMs, waitsForDisk });
     const stores = createStores(calls);
     const id = await engineId(stores.keyValues, isReadOnly);
@@ -77,6 +79,18 @@ export async function openRedisEngine(options: RedisEngineOptions): Promise<Engi
     await closeConnection(redis);
     throw error;
   }
+}
+
+/** Raise it with a change of a key, or of what a key holds. */
+const VERSION = '2';
+
+/** The version of the keys, written where there is none. */
+async function schemaOf(redis: Redis, key: string, isReadOnly = false): Promise<string> {
+  const found = await redis.get(key);
+  // Not written again: a Redis that is full opens, so that answers can be purged.
+  if (found !== null || isReadOnly) return found ?? VERSION;
+  await redis.setnx(key, VERSION);
+  return (await redis.get(key)) ?? VERSION;
 }
 
 function backendOn(connect: Omit<ConnectOptions, 'use'>, prefix: string): QueueBackend {

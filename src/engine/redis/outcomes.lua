@@ -65,17 +65,17 @@ function operations.claim_keys()
   local values, claims = fetch(namesOf(keys, 'o:')), fetch(namesOf(keys, 'claim:'))
   noteHeartbeat(worker)
 
-  local function doubtPermit(id)
+  local function countUnusable(id)
     local packed = redis.call('HGET', root .. 'permits', id)
     if not packed then return end
     local permit = cmsgpack.unpack(packed)
     if permit[9] == '' then return end
-    -- The doubt is counted once, however the permit ends.
+    -- It is counted once, however the permit ends.
     permit[9] = ''
     redis.call('HSET', root .. 'permits', id, cmsgpack.pack(permit))
-    local name = root .. 'doubts:' .. permit[2]
+    local name = root .. 'unusable:' .. permit[2]
     redis.call('HINCRBY', name, permit[4], 1)
-    redis.call('PEXPIRE', name, rules.doubtsKeptMs)
+    redis.call('PEXPIRE', name, rules.unusableKeptMs)
   end
 
   local answers, decided = {}, {}
@@ -87,7 +87,7 @@ function operations.claim_keys()
       elseif claim and claim[1] == worker then answer = 'o'
       elseif claim and isWorkerAlive(claim[1]) then answer = 'b'
       else
-        if claim and claim[2] then doubtPermit(claim[2]) end
+        if claim and claim[2] then countUnusable(claim[2]) end
         redis.call('SET', root .. 'claim:' .. key, cmsgpack.pack({ worker, false }), 'PX', rules.claimKeptMs)
         answer = 'o'
       end
@@ -147,12 +147,12 @@ function operations.release_keys()
 end
 
 -- Renews one heartbeat, and forgets those that are dead anyway.
-function operations.beat_worker()
+function operations.heartbeat_worker()
   redis.call('ZREMRANGEBYSCORE', root .. 'workers', '-inf', shown(now - rules.workerDeadAfterMs))
   noteHeartbeat(text())
 end
 
-function operations.retire_worker()
+function operations.deregister_worker()
   redis.call('ZREM', root .. 'workers', text())
 end
 
@@ -198,10 +198,10 @@ local function unlink(names)
   return count
 end
 
--- Arguments also: the time before which an answer goes. Answers how many went.
+-- Arguments also: the age beyond which an answer goes. Answers how many went.
 function operations.purge_outcomes()
   local names, cursor = scan()
-  local before, gone = number(), {}
+  local before, gone = now - number(), {}
   for _, name in ipairs(names) do
     local matched, fetchedAt = headerAt(name)
     if matched ~= nil and fetchedAt < before then gone[#gone + 1] = name end

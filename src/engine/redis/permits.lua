@@ -1,16 +1,16 @@
---- @include "account.lua"
--- Permits, the claims they were granted under, caps and doubts, read in batches and written back in
--- one go at the end of a script. Closing a permit moves it from held to sent or gives it back; past
--- its deadline it counts as sent.
-local permits, claims, caps, doubts, billed = {}, {}, {}, {}, {}
-local closed, granted, touchedClaims, touchedCaps, touchedDoubts = {}, {}, {}, {}, {}
+--- @include "reading.lua"
+-- Permits, the claims they were granted under, caps and unusable answers, read in batches and
+-- written back in one go at the end of a script. Closing a permit moves it from held to sent or
+-- gives it back; past its deadline it counts as sent.
+local permits, claims, caps, unusable, billed = {}, {}, {}, {}, {}
+local closed, granted, touchedClaims, touchedCaps, touchedUnusable = {}, {}, {}, {}, {}
 
 local function unpackPermit(packed)
   if not packed then return false end
   local r = cmsgpack.unpack(packed)
   return {
     account = r[1], run = r[2], runKey = r[3], key = r[4],
-    deadline = r[5], period = r[6] or nil, generation = r[7], probe = r[8], worker = r[9],
+    deadline = r[5], period = r[6] or nil, generation = r[7], probe = r[8], worker = r[9], own = r[10] or nil, free = r[11],
   }
 end
 
@@ -40,11 +40,11 @@ local function loadClaims(keys)
   for i, packed in ipairs(fetch(names)) do claims[wanted[i]] = unpackClaim(packed) end
 end
 
-local function loadDoubts(run, keys)
-  local name = root .. 'doubts:' .. run
-  doubts[name] = doubts[name] or {}
-  local wanted = missing(doubts[name], keys)
-  for i, count in ipairs(fetch(wanted, name)) do doubts[name][wanted[i]] = tonumber(count or 0) end
+local function loadUnusable(run, keys)
+  local name = root .. 'unusable:' .. run
+  unusable[name] = unusable[name] or {}
+  local wanted = missing(unusable[name], keys)
+  for i, count in ipairs(fetch(wanted, name)) do unusable[name][wanted[i]] = tonumber(count or 0) end
 end
 
 local function capsOf(runKey)
@@ -65,17 +65,22 @@ local function countFor(run, field, change)
   counted[run][field] = counted[run][field] + change
 end
 
-local function doubt(run, key)
-  local name = root .. 'doubts:' .. run
-  loadDoubts(run, { key })
-  doubts[name][key] = doubts[name][key] + 1
-  touchedDoubts[name] = touchedDoubts[name] or {}
-  touchedDoubts[name][key] = true
+local function countUnusable(run, key)
+  local name = root .. 'unusable:' .. run
+  loadUnusable(run, { key })
+  unusable[name][key] = unusable[name][key] + 1
+  touchedUnusable[name] = touchedUnusable[name] or {}
+  touchedUnusable[name][key] = true
 end
 
--- Whether period comes after current; false where one of them is unknown or there are no periods.
-local function isLater(period, current)
-  return period ~= nil and period ~= 'none' and current ~= nil and current ~= 'none' and period > current
+-- In which period a request is billed, as the account counts them: that of its date, else the one
+-- that the permit was granted in.
+local function periodBilledIn(account, datedIn, grantedIn)
+  if isLater(datedIn or grantedIn, account.period) then return 'next' end
+  -- The clocks of the service's servers differ by minutes at most.
+  local isLate = datedIn ~= nil and datedIn == account.lastPeriod and isLater(account.period, datedIn)
+  if isLate and now < startOf(account.period) + rules.turnMarginMs then return 'last' end
+  return 'this'
 end
 
 local function close(account, id, as, datedIn)
@@ -84,12 +89,20 @@ local function close(account, id, as, datedIn)
   permits[id] = false
   granted[id] = nil
   closed[#closed + 1] = id
-  if permit.probe then account.probes = account.probes - 1 else account.held = account.held - 1 end
+  if id == account.lookOut then account.lookOut = nil end
+  if permit.probe then account.probes = account.probes - 1
+  elseif not permit.free then account.held = account.held - 1 end
   loadClaims({ permit.key })
   local claim = claims[permit.key]
   if claim and claim.permit == id then
     claim.permit = nil
     touchedClaims[permit.key] = true
+  end
+  -- Who took its claim over has counted it.
+  if as == 'maybe_billed' and permit.worker ~= '' and permit.run ~= '' then countUnusable(permit.run, permit.key) end
+  if permit.free then
+    if as ~= 'free' then noteClosedFree(account) end
+    return
   end
   local used = capsOf(permit.runKey)
   -- Runs of a key that was completed begin anew: what is left of the earlier ones does not count
@@ -100,21 +113,32 @@ local function close(account, id, as, datedIn)
     touchedCaps[permit.runKey] = true
   end
   if as == 'free' then
+    if permit.own ~= nil and permit.run == '' then account.lookTries = math.max(0, account.lookTries - 1) end
     if used then used.requests = used.requests - 1 end
     countFor(permit.run, 'spent', -1)
     return
   end
-  -- The first answers name the period that requests before them were sent in.
-  if permit.period == nil or permit.period == account.period then account.sent = account.sent + 1 end
-  local isLaterDated = isLater(datedIn, account.period)
-  -- A date that this clock does not know yet proves nothing: it may belong to either period.
-  local isDatedNext = isLaterDated and now >= startOf(datedIn)
-  if isDatedNext then account.pendingDated = account.pendingDated + 1
-  elseif datedIn == nil or isLaterDated then account.pendingSent = account.pendingSent + 1 end
-  -- Who took its claim over has counted the doubt.
-  if as == 'doubtful' and permit.worker ~= '' then doubt(permit.run, permit.key) end
+  local period = periodBilledIn(account, datedIn, permit.period)
+  -- Only a permit of an earlier period does not count in this one. The first answers name the
+  -- period that requests before them were sent in.
+  local isSent = not isLater(account.period, permit.period)
+  if isSent then account.sent = account.sent + 1 end
+  noteClosed(account, permit, as, isSent and period == 'this')
+  if period == 'next' then
+    if account.pendingPeriod == nil then awaitPeriod(account, datedIn or permit.period) end
+    account.pendingDated = account.pendingDated + 1
+  elseif period == 'last' then account.early = account.early + 1
+  -- Unless it is dated it may be billed in the next one.
+  elseif datedIn == nil then
+    if account.pendingPeriod == nil and account.pendingSent == 0 then
+      account.pendingKeptAt = math.min(now, permit.deadline)
+    end
+    account.pendingSent = account.pendingSent + 1
+  end
+  account.fallReadings = 0
   billed[#billed + 1] = {
-    run = permit.run, used = used, isDatedNext = isDatedNext, isUndated = datedIn == nil,
+    run = permit.run, key = permit.runKey, generation = permit.generation, period = period,
+    isUndated = period == 'this' and datedIn == nil,
   }
   turn(account)
   account.minuteSent = account.minuteSent + 1
@@ -124,58 +148,19 @@ end
 local function sweep(account)
   local due = redis.call('ZRANGEBYSCORE', root .. 'deadlines:' .. account.name, '-inf', shown(now))
   loadPermits(due)
-  -- Nobody has their answers.
-  for _, id in ipairs(due) do close(account, id, 'doubtful', nil) end
+  -- Their answers are lost.
+  for _, id in ipairs(due) do close(account, id, 'maybe_billed', nil) end
+  return #due
 end
 
--- Permits of workers that died count as sent as soon as somebody waits for their end: unknown is
--- spent.
+-- Permits of workers that died count as sent as soon as another process waits for their end:
+-- unknown is spent.
 local function closeDead(account)
   local out = redis.call('ZRANGE', root .. 'deadlines:' .. account.name, 0, -1)
   loadPermits(out)
   for _, id in ipairs(out) do
     local permit = permits[id]
-    if permit and permit.worker ~= nil and not isWorkerAlive(permit.worker) then close(account, id, 'doubtful', nil) end
-  end
-end
-
--- Where the account stands in its period, and how many requests count in both.
-local function standingOf(account)
-  return {
-    period = account.period, dated = account.pendingDated,
-    standing = account.sent - account.pendingDated + account.others,
-  }
-end
-
--- Books which of the requests that were just closed are overage: those that stand beyond the quota
--- in the period that they were billed in. before: how the account stood after closing them and
--- before the reading. isProbeWithin: a request beyond the limit was answered with a usage below the
--- quota.
-local function bookOverage(account, policy, before, isProbeWithin)
-  if #billed == 0 then return end
-  local quota, numDated, numUndated = billedQuota(account, policy), 0, 0
-  local hasOpened = before.period ~= nil and account.period ~= before.period
-  -- Without a date it belongs where the last reading was.
-  local isNextSeen = hasOpened or (account.pendingSeenAt > 0 and now >= startOf(account.pendingPeriod))
-  for _, each in ipairs(billed) do
-    if each.isDatedNext then numDated = numDated + 1
-    elseif each.isUndated and isNextSeen then numUndated = numUndated + 1 end
-  end
-  local position
-  if hasOpened then position = before.standing - (#billed - numDated)
-  else
-    account.pendingDated = account.pendingDated + numUndated
-    account.pendingSent = account.pendingSent - numUndated
-    position = standingOf(account).standing - (#billed - numDated - numUndated)
-  end
-  local datedPosition = before.dated - numDated
-  for _, each in ipairs(billed) do
-    local isNext = each.isDatedNext or (each.isUndated and isNextSeen)
-    if isNext then datedPosition = datedPosition + 1 else position = position + 1 end
-    if not isProbeWithin and (isNext and datedPosition or position) > quota then
-      countFor(each.run, 'overageBilled', 1)
-      if each.used then each.used.overage = each.used.overage + 1 end
-    end
+    if permit and permit.worker ~= nil and not isWorkerAlive(permit.worker) then close(account, id, 'maybe_billed', nil) end
   end
 end
 
@@ -191,6 +176,7 @@ local function savePermits(account)
     records[#records + 1] = id
     records[#records + 1] = cmsgpack.pack({
       p.account, p.run, p.runKey, p.key, p.deadline, p.period or false, p.generation, p.probe, p.worker,
+      p.own or false, p.free or false,
     })
     dates[#dates + 1] = shown(p.deadline)
     dates[#dates + 1] = id
@@ -214,8 +200,8 @@ local function savePermits(account)
       for field, change in pairs(changes) do redis.call('HINCRBY', name, field, change) end
     end
   end
-  for name, keys in pairs(touchedDoubts) do
-    for key in pairs(keys) do redis.call('HSET', name, key, shown(doubts[name][key])) end
-    redis.call('PEXPIRE', name, rules.doubtsKeptMs)
+  for name, keys in pairs(touchedUnusable) do
+    for key in pairs(keys) do redis.call('HSET', name, key, shown(unusable[name][key])) end
+    redis.call('PEXPIRE', name, rules.unusableKeptMs)
   end
 end

@@ -3,6 +3,17 @@
 -- `src/ledger/rules.ts` as JSON, the second what tests add to the clock in milliseconds, the third
 -- the name of the operation. An operation answers with JSON, and may add bytes.
 local root = KEYS[1]
+-- Another program may have written what is stored: what JSON cannot say is not a number, nor is a
+-- list an object.
+local parsed = tonumber
+local function tonumber(value)
+  local found = parsed(value)
+  return found and found - found == 0 and found or nil
+end
+local function stored(json)
+  local isJson, value = pcall(cjson.decode, json or '')
+  return isJson and type(value) == 'table' and value or nil
+end
 local position = 0
 local function text()
   position = position + 1
@@ -64,6 +75,11 @@ end
 local rules = cjson.decode(text())
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000) + number()
+-- Of a run. A record that has expired has no heartbeat.
+local function hasHeartbeat(heartbeatAt)
+  local age = now - (tonumber(heartbeatAt) or 0)
+  return age < rules.runDeadAfterMs and age >= -rules.runHeartbeatAheadMs
+end
 -- A heartbeat. When the clock was set back all others go back with it: none is from the future.
 local function noteHeartbeat(worker)
   local workers = root .. 'workers'
@@ -78,8 +94,8 @@ end
 local alive = {}
 local function isWorkerAlive(worker)
   if alive[worker] == nil then
-    local beatAt = redis.call('ZSCORE', root .. 'workers', worker)
-    alive[worker] = beatAt and now - tonumber(beatAt) < rules.workerDeadAfterMs or false
+    local heartbeatAt = redis.call('ZSCORE', root .. 'workers', worker)
+    alive[worker] = heartbeatAt and now - tonumber(heartbeatAt) < rules.workerDeadAfterMs or false
   end
   return alive[worker]
 end

@@ -1,4 +1,4 @@
---- @include "account.lua"
+--- @include "looks.lua"
 -- What a reading of the usage headers does to the account (it only tightens), when a billing period
 -- opens, and how a ledger that went back in time is brought up again.
 local function isPeriodDue(account)
@@ -14,6 +14,8 @@ local function isTurnUnconfirmed(account)
 end
 
 local function openPeriod(account)
+  account.lastPeriod = account.period
+  account.lastStanding = standingOf(account)
   account.period = account.pendingPeriod
   account.pendingPeriod = nil
   account.pendingSince = 0
@@ -21,29 +23,45 @@ local function openPeriod(account)
   account.pendingFalls = 0
   account.pendingAsked = nil
   account.sent = account.pendingSent + account.pendingDated
+  account.early = account.pendingSent
+  account.earlyBills = account.undatedBills
+  account.undatedBills = nil
+  account.bills = account.quota == nil and account.pendingBills or nil
+  account.pendingBills = nil
   account.pendingSent = 0
   account.pendingDated = 0
   account.others = 0
   account.usage = nil
   account.closedAt = nil
   account.suspectSince = 0
+  account.fallReadings = 0
   account.days = nil
+  account.free = 0
+  endLooks(account)
 end
 
-local function isDrained(account) return account.held == 0 and account.probes == 0 end
+local function awaitPeriod(account, period)
+  account.pendingPeriod = period
+  account.pendingSince = now
+  account.pendingKeptAt = now
+  account.pendingFalls = 0
+end
+
+-- Whether this clock agrees that the pending period may have begun.
+local function isPendingNear(account)
+  return account.pendingPeriod ~= nil and now >= startOf(account.pendingPeriod) - rules.turnMarginMs
+end
 
 -- A reading of a later period. hasConfirmed: it came with the request that went alone to find out.
 local function notePending(account, reading, hasConfirmed)
-  if account.pendingPeriod ~= reading.period then
-    account.pendingPeriod = reading.period
-    account.pendingSince = now
-    account.pendingKeptAt = now
-    account.pendingFalls = 0
-  end
+  -- Where this clock agrees with the one that is awaited, a date that is far off is wrong.
+  local isFarOff = isLater(reading.period, account.pendingPeriod) and now < startOf(reading.period) - rules.turnMarginMs
+  if isFarOff and isPendingNear(account) then return end
+  if account.pendingPeriod ~= reading.period then awaitPeriod(account, reading.period) end
   account.pendingSeenAt = now
   if reading.usage == nil or account.usage == nil then return end
   -- A fall is more than answers that overtake each other explain, or less than our own count where
-  -- nobody is overtaken.
+  -- no answer is overtaken.
   local hasFallen = reading.usage < account.usage - account.held - account.probes or 2 * reading.usage < account.usage
     or (hasConfirmed and reading.usage < account.sent)
   if hasFallen and now >= startOf(reading.period) then account.pendingFalls = 2
@@ -88,6 +106,7 @@ local function followPeriod(account, reading, hasConfirmed)
       account.pendingSeenAt = 0
       if now - account.pendingKeptAt >= rules.pendingKeptMs then
         account.pendingSent = 0
+        account.undatedBills = nil
         account.pendingKeptAt = now
       end
     end
@@ -95,7 +114,29 @@ local function followPeriod(account, reading, hasConfirmed)
   return true
 end
 
-local function applyReading(account, reading, hasConfirmed)
+-- The service may correct its usage: others' part of it falls, ours never does.
+local function followFall(account, usage, usageLagMs)
+  if not isDrained(account) then
+    account.fallReadings = 0
+    return
+  end
+  if account.fallReadings == 0 or usage > account.fallUsage then
+    account.fallReadings = 0
+    account.fallSince = now
+  end
+  account.fallReadings = account.fallReadings + 1
+  account.fallUsage = usage
+  local fallMs = math.max(rules.fallMs, rules.fallLags * usageLagMs)
+  if account.fallReadings < rules.fallReadings or now - account.fallSince < fallMs then return end
+  account.others = math.min(account.others, math.max(0, usage - account.sent))
+  account.usage = math.min(account.usage or usage, usage)
+end
+
+local function applyReading(account, reading, hasConfirmed, was, usageLagMs)
+  if reading.date ~= nil then
+    local behindMs = now - reading.date
+    account.behindMs = behindMs > rules.turnMarginMs and behindMs or 0
+  end
   if not followPeriod(account, reading, hasConfirmed) then return end
   if reading.quota ~= nil then
     if account.closedAt ~= nil and account.quota ~= nil and reading.quota > account.quota then
@@ -104,15 +145,19 @@ local function applyReading(account, reading, hasConfirmed)
     account.quota = reading.quota
   end
   if reading.usage == nil then return end
+  followFall(account, reading.usage, usageLagMs)
   local candidate = reading.usage - account.sent - account.held - account.probes
   local jump = candidate - account.others
   turn(account)
   local allowed = math.max(rules.jumpFloor, 10 * (account.minuteSent + account.minuteBefore))
-  if account.heardAt ~= 0 and account.usage ~= nil and jump > allowed then
+  if account.confirmedAt ~= 0 and account.usage ~= nil and jump > allowed then
     if account.suspectSince == 0 then account.suspectSince = now end
     if now - account.suspectSince < rules.jumpConfirmMs then return end
   end
   account.suspectSince = 0
+  judgeLooks(account, reading.usage, was, rules.quietLags * usageLagMs)
+  candidate = reading.usage - account.sent - account.held - account.probes
+  jump = candidate - account.others
   -- Answers overtake each other, and within a period usage only grows.
   account.usage = math.max(account.usage or 0, reading.usage)
   if jump > 0 then account.others = candidate end
@@ -128,5 +173,8 @@ local function restoreSeen(account, seen, usageLagMs)
   end
   if seen.epoch == account.epoch then account.version = seen.version end
   account.restsUntil = now + usageLagMs
-  account.heardAt = 0
+  account.confirmedAt = 0
+  -- What was measured and booked may be older than the count.
+  endLooks(account)
+  account.spentAt = now
 end

@@ -7,7 +7,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
 import { RULES } from '../../ledger/rules.js';
-import { type StoreCalls, type StoreParam, translated } from '../store-calls.js';
+import { damaged, type StoreCalls, type StoreParam, translated } from '../store-calls.js';
 import { isReply, storeFailure } from './store-failure.js';
 
 interface Script {
@@ -31,7 +31,6 @@ function loadScript(name: string): Script {
   return { source, sha: createHash('sha1').update(source).digest('hex') };
 }
 
-/** Each operation with the script that defines it. */
 const SCRIPTS: ReadonlyMap<string, Script> = new Map(
   ['ledger.lua', 'outcomes.lua', 'runs.lua', 'key-values.lua']
     .map(loadScript)
@@ -47,8 +46,9 @@ const SCRIPTS: ReadonlyMap<string, Script> = new Map(
 const DURABLE: ReadonlySet<string> = new Set([
   ...['exchange', 'open_account', 'observe_account', 'raise_account', 'reset_account', 'set_paused'],
   ...['record_outcomes', 'restore_outcomes', 'forget_outcomes'],
-  ...['start_run', 'add_failures', 'halt_run', 'end_run', 'cancel_run'],
-  ...['put_note', 'remove_note', 'claim_note'],
+  ...['start_run', 'add_failures', 'halt_run', 'end_run'],
+  ...['cancel_run', 'cancel_job', 'pause_run', 'pause_owner', 'resume_owner'],
+  ...['put_value', 'remove_value', 'claim_value'],
 ]);
 
 /** The first argument of every script: `prelude.lua` reads it. */
@@ -95,12 +95,14 @@ export function createRedisCalls(options: RedisCallsOptions): StoreCalls {
         return send(['EVAL', script.source], args, waits);
       });
       const reply = await translated(sent, (error) => storeFailure(address, error));
-      if (!Array.isArray(reply)) return JSON.parse(String(reply));
-      return { meta: JSON.parse(String(reply[0])), bytes: reply[1] };
+      if (!Array.isArray(reply)) return jsonOf(reply, address);
+      return { meta: jsonOf(reply[0], address), bytes: reply[1] };
     },
     async *walk(operation, ...params) {
       for (let cursor = '0'; ; ) {
-        const [next, page] = (await calls.call(operation, cursor, PAGE_KEYS, ...params)) as [string, unknown];
+        const answered = await calls.call(operation, cursor, PAGE_KEYS, ...params);
+        if (!Array.isArray(answered) || typeof answered[0] !== 'string') throw damaged(address, 'answer');
+        const [next, page] = answered;
         yield page;
         if (next === '0') return;
         cursor = next;
@@ -108,6 +110,14 @@ export function createRedisCalls(options: RedisCallsOptions): StoreCalls {
     },
   };
   return calls;
+}
+
+function jsonOf(reply: unknown, address: string): unknown {
+  try {
+    return JSON.parse(String(reply));
+  } catch (error) {
+    throw damaged(address, 'answer', error);
+  }
 }
 
 /** null becomes the empty text, a boolean `1` or `0`. */

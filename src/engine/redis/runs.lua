@@ -29,16 +29,35 @@ local function tallyOf(fields)
   }
 end
 
+-- Orders of persons: `pauses` by owner, and cancels by job, each who gave it and when.
+local function pauseOf(owner)
+  return stored(redis.call('HGET', root .. 'pauses', owner) or nil)
+end
+local function orderOf(order)
+  local isOurs = order and type(order.by) == 'string' and type(order.at) == 'number'
+  return isOurs and { by = order.by, at = order.at } or cjson.null
+end
+local function cancelOf(job)
+  return stored(redis.call('GET', root .. 'cancel:' .. job) or nil)
+end
+local function pause(owner, label, by, id, at)
+  redis.call('HSETNX', root .. 'pauses', owner, cjson.encode({ owner = owner, label = label, by = by, at = at or now, run = id }))
+end
+
 -- The record of a run; nil where there is none.
 local function recordOf(run)
   local fields = fieldsOf(run)
+  local mayGoOn = fields and (fields.status == 'running' or fields.status == 'stopped')
   return fields and {
     id = fields.id, key = fields.key, label = fields.label, settings = fields.settings, status = fields.status,
-    asOf = count(fields.asOf), keyStartedAt = count(fields.keyStartedAt), beatAt = count(fields.beatAt),
-    reason = fields.reason ~= '' and orNull(fields.reason) or cjson.null,
+    asOf = count(fields.asOf), keyStartedAt = count(fields.keyStartedAt), heartbeatAt = count(fields.heartbeatAt),
+    stop = fields.stop ~= '' and orNull(fields.stop) or cjson.null,
     rows = someNumber(fields.rows), identifiers = someNumber(fields.identifiers), tally = tallyOf(fields),
     spent = count(fields.spent), overageBilled = count(fields.overageBilled),
-    hasEarlierFailures = fields.hasEarlierFailures == '1', isPaused = fields.isPaused ~= nil,
+    hasEarlierFailures = fields.hasEarlierFailures == '1', job = fields.job, owner = fields.owner,
+    paused = orderOf(mayGoOn and pauseOf(fields.owner)),
+    cancelled = orderOf(fields.cancelledBy and { by = fields.cancelledBy, at = count(fields.cancelledAt) }),
+    endedAt = someNumber(fields.endedAt),
   }
 end
 
@@ -65,12 +84,19 @@ local function earlierOf(run)
   }
 end
 
--- Arguments: id, key, label, settings. Starting a known run again changes nothing. What the ledger
--- judges by stands beside the settings.
+-- The run ends as cancelled; what it has in flight is counted on.
+local function endAsCancelled(run, account, id, order)
+  redis.call('HSET', run, 'status', 'cancelled', 'cancelledBy', order.by, 'cancelledAt', shown(order.at))
+  redis.call('HSETNX', run, 'endedAt', shown(now))
+  redis.call('SREM', root .. 'live:' .. account, id)
+end
+
+-- Arguments: id, key, label, settings, job, owner. Starting a known run again changes nothing. What
+-- the ledger judges by stands beside the settings.
 function operations.start_run()
   local id, run, isKnown = theRun()
   if not isKnown then
-    local key, label, settings = text(), text(), text()
+    local key, label, settings, job, owner = text(), text(), text(), text(), text()
     local chosen, started = object(settings), root .. 'key:' .. key
     if redis.call('HSETNX', started, 'startedAt', shown(now)) == 1 then redis.call('HSETNX', started, 'generation', id) end
     redis.call('PEXPIRE', started, rules.runKeyKeptMs)
@@ -86,14 +112,19 @@ function operations.start_run()
         'earlierOverage', shown(earlier.overage + count(last.overageBilled)))
     end
     redis.call('HSET', started, 'last', id)
+    redis.call('SET', root .. 'owner:' .. owner, id, 'PX', rules.runKeptMs)
     redis.call('HSET', run, 'id', id, 'key', key, 'label', label, 'settings', settings, 'status', 'running',
-      'asOf', shown(now), 'beatAt', shown(now), 'keyStartedAt', redis.call('HGET', started, 'startedAt'),
+      'job', job, 'owner', owner,
+      'asOf', shown(now), 'heartbeatAt', shown(now), 'keyStartedAt', redis.call('HGET', started, 'startedAt'),
       'hasEarlierFailures', shown(redis.call('EXISTS', root .. 'final:' .. key) == 1))
     for _, name in ipairs({ 'account', 'plan', 'overage', 'quotaCap', 'maxRequests', 'maxOverageRequests' }) do
       redis.call('HSET', run, name, shown(chosen[name]))
     end
     redis.call('SADD', root .. 'live:' .. chosen.account, id)
     redis.call('ZADD', root .. 'runs', redis.call('INCR', root .. 'run-number'), id)
+    redis.call('ZADD', root .. 'heartbeats', shown(now), id)
+    local cancel = cancelOf(job)
+    if cancel then endAsCancelled(run, chosen.account, id, cancel) end
     keep(id)
   end
   return recordOf(run)
@@ -104,41 +135,57 @@ function operations.get_run()
   return recordOf(run)
 end
 
--- Arguments: how many. Answers the records, newest first, and forgets the names of expired ones on
--- the way.
+-- Those with a heartbeat, newest first. Names of runs that ended or fell silent are forgotten.
+local function aliveIds()
+  local heartbeats, numbers = root .. 'heartbeats', {}
+  redis.call('ZREMRANGEBYSCORE', heartbeats, '-inf', shown(now - rules.runDeadAfterMs))
+  local ids = redis.call('ZRANGEBYSCORE', heartbeats, '-inf', shown(now + rules.runHeartbeatAheadMs))
+  for _, id in ipairs(ids) do numbers[id] = count(redis.call('ZSCORE', root .. 'runs', id)) end
+  table.sort(ids, function(one, other) return numbers[one] > numbers[other] end)
+  return ids
+end
+
+-- Arguments: how many. Answers the records of all that are alive, then of the newest others, and
+-- forgets the names of expired ones on the way.
 function operations.list_runs()
-  local limit, found = number(), {}
+  local limit, found, isListed, from = number(), {}, {}, 0
+  local function add(id, record)
+    record.earlier = earlierOf(root .. 'run:' .. id)
+    found[#found + 1], isListed[id] = record, true
+  end
+  for _, id in ipairs(aliveIds()) do
+    local record = recordOf(root .. 'run:' .. id)
+    if record and record.status == 'running' then add(id, record) end
+  end
   while #found < limit do
-    local ids = redis.call('ZREVRANGE', root .. 'runs', #found, limit - 1)
+    local ids = redis.call('ZREVRANGE', root .. 'runs', from, from + limit - 1)
     if #ids == 0 then break end
     for _, id in ipairs(ids) do
-      local record = recordOf(root .. 'run:' .. id)
-      if record then
-        record.earlier = earlierOf(root .. 'run:' .. id)
-        found[#found + 1] = record
-      else
-        redis.call('ZREM', root .. 'runs', id)
-      end
+      local record = not isListed[id] and recordOf(root .. 'run:' .. id)
+      if not record and not isListed[id] then redis.call('ZREM', root .. 'runs', id) else from = from + 1 end
+      if record and #found < limit then add(id, record) end
     end
   end
   return listed(found)
 end
 
 -- Answers how far the workers are; nil for an unknown run.
-function operations.beat_run()
+function operations.heartbeat_run()
   local id, run = theRun()
   local fields = fieldsOf(run)
   if not fields then return nil end
   if fields.status == 'running' then
-    redis.call('HSET', run, 'beatAt', shown(now))
+    redis.call('HSET', run, 'heartbeatAt', shown(now))
     redis.call('SADD', root .. 'live:' .. fields.account, id)
+    redis.call('ZADD', root .. 'heartbeats', shown(now), id)
     keep(id)
   end
+  local isPausedAlone = fields.status == 'running' and redis.call('HEXISTS', root .. 'pauses', fields.owner) == 1
   return {
     chunks = count(fields.chunks), tally = tallyOf(fields),
-    halt = fields.haltWhy and { why = fields.haltWhy, sentence = fields.haltSentence } or cjson.null,
-    isCancelled = fields.status == 'cancelled', isPausedAlone = fields.isPaused ~= nil,
-    isPaused = fields.isPaused ~= nil or redis.call('EXISTS', root .. 'paused') == 1,
+    halt = orNull(fields.halt),
+    isCancelled = fields.status == 'cancelled', isPausedAlone = isPausedAlone,
+    isPaused = isPausedAlone or redis.call('EXISTS', root .. 'paused') == 1,
   }
 end
 
@@ -153,9 +200,9 @@ function operations.add_tally()
   local id, run, isKnown = theRun()
   if isKnown then
     local tallies, part, sums = root .. 'tallies:' .. id, text(), object()
-    local known = cjson.decode(redis.call('HGET', tallies, part) or '{}')
+    local known = stored(redis.call('HGET', tallies, part) or nil) or {}
     for name, sum in pairs(sums) do
-      local more = sum - (known[name] or 0)
+      local more = sum - (tonumber(known[name] or 0) or 0)
       if more > 0 then
         redis.call('HINCRBY', run, name, shown(more))
         known[name] = sum
@@ -211,52 +258,136 @@ function operations.get_failures()
   return listed(found)
 end
 
--- Arguments: id, why, sentence. The first one stays.
+-- Arguments: id, the halt. The first one stays.
 function operations.halt_run()
   local _, run, isKnown = theRun()
-  if isKnown and redis.call('HSETNX', run, 'haltWhy', text()) == 1 then
-    redis.call('HSET', run, 'haltSentence', text())
-  end
+  if isKnown then redis.call('HSETNX', run, 'halt', text()) end
 end
 
 function operations.clear_halt()
   local _, run = theRun()
-  redis.call('HDEL', run, 'haltWhy', 'haltSentence')
+  redis.call('HDEL', run, 'halt')
 end
 
--- Arguments: id, status, reason. Only a running run ends; a cancelled one stays cancelled and
+-- Arguments: id, status, why it stopped. Only a running run ends; a cancelled one stays cancelled and
 -- learns why it stopped.
 function operations.end_run()
   local id, run, isKnown = theRun()
   if isKnown then
-    local status, reason = text(), text()
-    local fields = redis.call('HMGET', run, 'status', 'key', 'account')
+    local status, stop = text(), text()
+    local fields = redis.call('HMGET', run, 'status', 'key', 'account', 'owner', 'job')
     if fields[1] == 'running' then
-      redis.call('HSET', run, 'status', status, 'reason', reason)
-      redis.call('HDEL', run, 'isPaused')
+      redis.call('HSET', run, 'status', status, 'stop', stop, 'endedAt', shown(now))
       redis.call('SREM', root .. 'live:' .. fields[3], id)
-      if status == 'completed' then redis.call('DEL', root .. 'key:' .. fields[2], root .. 'final:' .. fields[2]) end
-    elseif fields[1] == 'cancelled' then redis.call('HSET', run, 'reason', reason) end
+      if status == 'completed' then
+        redis.call('DEL', root .. 'key:' .. fields[2], root .. 'final:' .. fields[2])
+        -- A job does not come back; a command or a schedule does, and is still paused.
+        if fields[4] == fields[5] then redis.call('HDEL', root .. 'pauses', fields[4]) end
+      end
+    elseif fields[1] == 'cancelled' then redis.call('HSET', run, 'stop', stop) end
     keep(id)
   end
 end
 
-function operations.cancel_run()
-  local id, run, isKnown = theRun()
-  if isKnown and redis.call('HGET', run, 'status') == 'running' then
-    redis.call('HSET', run, 'status', 'cancelled')
-    redis.call('HDEL', run, 'isPaused')
-    redis.call('SREM', root .. 'live:' .. redis.call('HGET', run, 'account'), id)
-  end
-  return isKnown
+local function latestOf(owner)
+  local id = redis.call('GET', root .. 'owner:' .. owner)
+  return id and fieldsOf(root .. 'run:' .. id)
 end
 
--- Arguments: id, whether it is paused.
-function operations.set_run_paused()
-  local _, run = theRun()
-  if redis.call('HGET', run, 'status') ~= 'running' then return false end
-  if flag() then redis.call('HSET', run, 'isPaused', '1') else redis.call('HDEL', run, 'isPaused') end
-  return true
+-- The run that an order for this one is about: this one or, where no process works on it, the
+-- latest of its owner.
+local function orderedRun(id)
+  local fields = fieldsOf(root .. 'run:' .. id)
+  local isOver = fields and (fields.status == 'completed' or fields.status == 'cancelled')
+  if not fields or isOver or fields.status == 'running' and hasHeartbeat(fields.heartbeatAt) then return fields end
+  return latestOf(fields.owner) or fields
+end
+
+-- The job is cancelled, with those of its starts that run, whose workers may be under way. `fields`:
+-- the latest run of its owner that is known; nil for none.
+local function cancel(job, order, fields)
+  local leftMs = order.at + rules.runKeyKeptMs - now
+  redis.call('SET', root .. 'cancel:' .. job, cjson.encode(order), 'NX', 'PX', shown(leftMs))
+  redis.call('ZADD', root .. 'cancels', 'NX', shown(order.at), job)
+  redis.call('ZREMRANGEBYSCORE', root .. 'cancels', '-inf', shown(now - rules.runKeyKeptMs))
+  if not fields then return end
+  local starts = { fields, latestOf(fields.owner) }
+  for _, id in ipairs(redis.call('SMEMBERS', root .. 'live:' .. fields.account)) do
+    starts[#starts + 1] = fieldsOf(root .. 'run:' .. id)
+  end
+  for _, each in ipairs(starts) do
+    if each.owner == fields.owner and each.job == job and each.status == 'running' then
+      endAsCancelled(root .. 'run:' .. each.id, each.account, each.id, order)
+    end
+  end
+end
+
+-- Arguments: id, by whom. Other starts of the job may be under way, or their workers may.
+function operations.cancel_run()
+  local fields = orderedRun(text())
+  if not fields then return 'unknown' end
+  if fields.status == 'completed' then return 'ended' end
+  if fields.status ~= 'cancelled' then
+    local order = { by = text(), at = now }
+    cancel(fields.job, order, fields)
+    endAsCancelled(root .. 'run:' .. fields.id, fields.account, fields.id, order)
+    -- That of a schedule holds for its next runs.
+    if fields.owner == fields.job or fields.owner == fields.key then redis.call('HDEL', root .. 'pauses', fields.owner) end
+  end
+  return 'done'
+end
+
+-- Arguments: job, by whom, when; its runs are known if it is their owner, too. One that is older than
+-- they are kept does nothing.
+function operations.cancel_job()
+  local job, by, at = text(), text(), some()
+  local order = { by = by, at = tonumber(at) or now }
+  if order.at <= now - rules.runKeyKeptMs then return end
+  cancel(job, order, latestOf(job))
+  redis.call('HDEL', root .. 'pauses', job)
+end
+
+function operations.list_cancels()
+  local found = {}
+  for _, job in ipairs(redis.call('ZRANGE', root .. 'cancels', 0, -1)) do
+    local order = cancelOf(job)
+    if order then found[#found + 1] = { job = job, by = order.by, at = order.at } end
+  end
+  return listed(found)
+end
+
+-- Arguments: id, by whom.
+function operations.pause_run()
+  local fields = orderedRun(text())
+  if not fields then return 'unknown' end
+  if fields.status ~= 'running' and fields.status ~= 'stopped' then return 'ended' end
+  pause(fields.owner, fields.label, text(), fields.id)
+  return 'done'
+end
+
+-- Arguments: owner, label, by whom, the run that was named, when.
+function operations.pause_owner()
+  local owner, label, by, run, at = text(), text(), text(), some(), some()
+  pause(owner, label, by, orNull(run), tonumber(at))
+end
+
+function operations.resume_owner()
+  return redis.call('HDEL', root .. 'pauses', text()) == 1
+end
+
+function operations.list_pauses()
+  local found = {}
+  for _, each in ipairs(redis.call('HVALS', root .. 'pauses')) do found[#found + 1] = stored(each) end
+  return listed(found)
+end
+
+-- Arguments: the jobs, each with its owner.
+function operations.get_orders()
+  local found = {}
+  for i, each in ipairs(object()) do
+    found[i] = { cancelled = orderOf(cancelOf(each.job)), paused = orderOf(pauseOf(each.owner)) }
+  end
+  return listed(found)
 end
 
 return answer(operations[text()]())

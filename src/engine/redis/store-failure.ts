@@ -1,7 +1,8 @@
 /** Passes on only the text of ioredis errors: they also hold arguments, credentials and brands. */
 import { type BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
+import { type Phrase, phrase } from '../../core/phrase.js';
 import { systemWords } from '../../core/system-error.js';
-import { unfit } from '../store-calls.js';
+import { damaged, unfit } from '../store-calls.js';
 
 /** Replies of a server that starts or is being replaced: they pass, and nothing was done. */
 const PASSING: Readonly<Record<string, string>> = {
@@ -25,8 +26,12 @@ const REFUSALS: Readonly<Record<string, string>> = {
   CROSSSLOT: SEE_LOG,
   NOREPLICAS: SEE_LOG,
   NOPROTO: SEE_LOG,
+  WRONGTYPE: 'another program has written to a key of brand-enrich: remove that key, then run again',
   DENIED: SEE_LOG,
 };
+
+/** Longer ones are not Redis'. */
+const LONGEST_REPLY = 500;
 
 /** True for an error that Redis itself answered with, so the command did arrive. */
 export function isReply(error: unknown): error is Error {
@@ -35,17 +40,17 @@ export function isReply(error: unknown): error is Error {
 
 /**
  * `engine-unfit` when the server answered that it cannot, `engine-unreachable` when it did not
- * answer, the answer was lost, or it answered that it cannot at the moment. Any other reply is a
- * bug and comes back as a plain `Error`.
+ * answer, the answer was lost, or it answered that it cannot at the moment.
  */
-export function storeFailure(address: string, error: unknown): BrandEnrichError | Error {
-  const text = errorText(error);
+export function storeFailure(address: string, error: unknown): BrandEnrichError {
+  const text = errorText(error).slice(0, LONGEST_REPLY);
   const cause = new Error(text);
-  const unreachable = (why: string, todo: string) =>
+  const unreachable = (why: string, todo: Phrase) =>
     new FailFileError({ code: 'engine-unreachable', subject: `${address} (${why})`, todo, cause });
   if (!isReply(error)) {
-    const todo = 'check the address (--engine), and that Redis is running and reachable; then run again';
-    return unreachable(systemWords(error), todo);
+    const todo = phrase`check the address (${{ setting: 'engine' }}), and that Redis is running and reachable; then run again`;
+    const isOdd = error instanceof TypeError || /please report/i.test(text);
+    return unreachable(isOdd ? 'what answers there does not speak as Redis does' : systemWords(error), todo);
   }
   // An error within a script holds the word of the command that failed there.
   const saidOf = (table: object) =>
@@ -56,7 +61,9 @@ export function storeFailure(address: string, error: unknown): BrandEnrichError 
       'this usually passes within seconds; see the log of Redis, or use the address of the primary; then run again';
     return unreachable(`${meaning}: ${word}`, todo);
   }
-  const [, todo] = saidOf(REFUSALS) ?? [];
-  if (todo === undefined) return cause;
+  const [, known] = saidOf(REFUSALS) ?? [];
+  // A script of ours fails on what it has read.
+  if (known === undefined && /user_script/.test(text)) return damaged(`${address} (${text})`, 'value', cause);
+  const todo = known ?? SEE_LOG;
   return unfit('the engine refuses to work', `${address} (${text})`, todo, cause);
 }

@@ -1,23 +1,22 @@
---- @include "permits.lua"
---- @include "reading.lua"
+--- @include "overage.lua"
 -- Granting permits one after the other, each judged by the account as the one before left it. The
 -- order of the conditions is part of the contract; the reference is `test/model/ledger-model.ts`.
--- Whether nobody is granted anything, or only one at a time, until permits that are out have ended.
+-- Whether nothing is granted, or only one permit at a time, until those that are out have ended.
 local function waitsForOthers(account, limit)
   local out = account.held + account.probes
   if out == 0 then return false end
   if not hasRoom(account, limit) or account.closedAt ~= nil or (limit == nil and out >= rules.unknownQuotaHeld) then return true end
-  return account.heardAt <= now - rules.aloneAfterMs or isPeriodDue(account) or isTurnUnconfirmed(account)
+  return account.confirmedAt <= now - rules.aloneAfterMs or isPeriodDue(account) or isTurnUnconfirmed(account)
 end
 
 local function loadRun(id)
   if id == nil then return nil end
   local run = redis.call('HMGET', root .. 'run:' .. id,
-    'key', 'status', 'beatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'haltWhy', 'overageBilled', 'isPaused')
+    'key', 'status', 'heartbeatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'halt', 'overageBilled', 'owner')
   if not run[1] then return nil end
   local status = runStatus(run[2], run[3])
   if status == 'alive' and run[7] then status = 'halted'
-  elseif status == 'alive' and run[9] then status = 'paused' end
+  elseif status == 'alive' and redis.call('HEXISTS', root .. 'pauses', run[9]) == 1 then status = 'paused' end
   return {
     id = id, key = run[1], status = status, plan = run[4],
     maxRequests = tonumber(run[5]), maxOverageRequests = tonumber(run[6]), overageBilled = tonumber(run[8] or 0),
@@ -38,13 +37,18 @@ local function mayConfirmTurn(account, policy, run)
   return (run.plan == 'free' or account.pendingAsked ~= nil) and mayFindOut(account, policy, run)
 end
 
+-- Whether the period is well over by the service's clock.
+local function isTurnDue(account, turn)
+  return turn ~= nil and turn.period == account.period and now - account.behindMs >= turn.at
+end
+
 -- nil: not now. Else whether it must be a probe.
 local function roomFor(account, policy, limit, run, request, out, isTurn)
   local fits = hasRoom(account, limit)
   if account.closedAt == nil and fits then return false end
-  local mayAsk = fits or mayFindOut(account, policy, run) or request.mayHaveTurned
+  local mayAsk = fits or mayFindOut(account, policy, run) or isTurnDue(account, request.turn)
   local isDue = now >= account.nextProbeAt
-    and (account.closedAt ~= nil or now - account.heardAt >= rules.probeEveryMs)
+    and (account.closedAt ~= nil or now - account.confirmedAt >= rules.probeEveryMs)
   local isConfirming = isTurn and mayConfirmTurn(account, policy, run)
   if not mayAsk or not (isDue or isConfirming) or out > 0 then return nil end
   return true
@@ -64,19 +68,48 @@ local function slotOf(account)
   return slot
 end
 
+local function periodOfGrant(account)
+  return account.pendingSeenAt > 0 and account.pendingPeriod or account.period
+end
+
+-- One at a time, and outside of every limit.
+local function grantFree(account, request, permit, id)
+  if account.lookOut ~= nil then return 'queued' end
+  local slot = slotOf(account)
+  if slot == nil then return 'queued' end
+  permit.free = true
+  permits[id] = permit
+  granted[id] = true
+  account.lookOut = id
+  account.lookOutAt = now
+  return shown(slot - now) .. ' free'
+end
+
 -- How long to wait before sending, or why not.
-local function grant(account, policy, limit, request, run, id, key)
-  if permits[id] then return '0' end
+local function grant(account, policy, limit, request, run, id, key, own)
+  if permits[id] then return permits[id].free and '0 free' or '0' end
   local claim = claims[key]
   if not claim or claim.worker ~= request.worker then return 'lost' end
   if not request.maySpend then return 'denied' end
-  if (doubts[root .. 'doubts:' .. run.id][key] or 0) >= rules.doubtsAllowed then return 'spent' end
+  if (unusable[root .. 'unusable:' .. run.id][key] or 0) >= rules.unusableAllowed then return 'attempts_exhausted' end
+  local deadline = now + request.permitMs
+  if own ~= nil and own == account.lookOf and account.lookProven then
+    local answer = grantFree(account, request, {
+      account = account.name, worker = request.worker, run = run.id, runKey = run.key, key = key,
+      deadline = deadline, period = periodOfGrant(account), generation = '', own = own,
+    }, id)
+    if granted[id] then
+      claim.permit = id
+      touchedClaims[key] = true
+    end
+    return answer
+  end
   local out = account.held + account.probes
   if now < account.restsUntil or isPeriodDue(account) then return 'denied' end
   local isTurn = isTurnUnconfirmed(account)
   if isTurn and out > 0 then return 'denied' end
   -- What a dead process left behind does not count: it may take a minute to run out.
-  local isOpening = account.heardAt <= now - rules.aloneAfterMs
+  local isOpening = account.confirmedAt <= now - rules.aloneAfterMs
   if isOpening and account.alone ~= nil then
     loadPermits({ account.alone })
     if permits[account.alone] then return 'denied' end
@@ -87,8 +120,10 @@ local function grant(account, policy, limit, request, run, id, key)
   local used = capsOf(run.key) or { generation = id, requests = 0, overage = 0, held = 0 }
   if run.maxRequests ~= nil and used.requests >= run.maxRequests then return 'denied' end
   local beyond = beyondQuota(account, policy, 1)
-  if beyond > 0 and run.maxOverageRequests ~= nil
-    and used.overage + math.min(used.held + 1, beyond) > run.maxOverageRequests then return 'denied' end
+  if beyond > 0 and run.maxOverageRequests ~= nil then
+    local unsure = used.held + maybeOverageOf(account, run.key, used.generation) + 1
+    if used.overage + math.min(unsure, beyond) > run.maxOverageRequests then return 'denied' end
+  end
   if beyond > request.overageRoomOfOthers then return 'denied' end
   local slot = slotOf(account)
   if slot == nil then return 'denied' end
@@ -105,7 +140,7 @@ local function grant(account, policy, limit, request, run, id, key)
   countFor(run.id, 'spent', 1)
   permits[id] = {
     account = account.name, worker = request.worker, run = run.id, runKey = run.key, key = key,
-    deadline = now + request.permitMs, period = account.period, generation = used.generation, probe = probe,
+    deadline = deadline, period = periodOfGrant(account), generation = used.generation, probe = probe, own = own,
   }
   granted[id] = true
   if isOpening then account.alone = id end
@@ -149,10 +184,64 @@ local function take(account, policy, limit, request, run)
   local keys = pluck(request.take, 'key')
   loadClaims(keys)
   request.overageRoomOfOthers = overageRoomOfOthers(account, policy, run and run.key, #keys)
-  if run ~= nil then loadDoubts(run.id, keys) end
+  if run ~= nil then loadUnusable(run.id, keys) end
   local answers = {}
   for i, wanted in ipairs(request.take) do
-    answers[i] = grant(account, policy, limit, request, run, wanted.permit, wanted.key)
+    answers[i] = grant(account, policy, limit, request, run, wanted.permit, wanted.key, wanted.own)
   end
   return answers
+end
+
+-- Whether a look may cost one request: within the quota, when all of ours are long visible.
+local function mayTryLook(account, policy, look, quietMs)
+  if account.closedAt ~= nil or isTurnUnconfirmed(account) or not isDrained(account) then return false end
+  local quota = math.min(account.quota or math.huge, policy.quotaCap or math.huge, look.quotaCap or math.huge)
+  if spentOf(account) >= quota or now - account.spentAt < quietMs then return false end
+  if now - account.lookTriesSince >= rules.lookDayMs then
+    account.lookTriesSince = now
+    account.lookTries = 0
+  end
+  return account.lookTries < rules.looksADay
+end
+
+-- A request outside of any run: how long to wait before sending, or why not.
+local function grantLook(account, policy, limit, request, quietMs)
+  local look = request.look
+  loadPermits({ look.permit })
+  if permits[look.permit] then return permits[look.permit].free and '0 free' or '0' end
+  if redis.call('EXISTS', root .. 'paused') == 1 then return 'denied' end
+  local permit = {
+    account = account.name, worker = request.worker, run = '', runKey = '', key = look.key or '',
+    deadline = now + request.permitMs, period = periodOfGrant(account), generation = '', probe = false, own = look.own,
+  }
+  if look.own ~= nil then
+    meetOwnDomain(account, look.own)
+    if account.lookProven then return grantFree(account, request, permit, look.permit) end
+  end
+  if now < account.restsUntil or isPeriodDue(account) then return 'denied' end
+  if look.own ~= nil then
+    if not mayTryLook(account, policy, look, quietMs) then return 'denied' end
+  else
+    loadClaims({ look.key })
+    local claim = claims[look.key]
+    if not claim or claim.worker ~= request.worker then return 'lost' end
+    if account.checkedAt > 0 and now - account.checkedAt < rules.checkEveryMs then return 'denied' end
+    permit.probe = account.closedAt ~= nil or not hasRoom(account, limit)
+  end
+  local slot = slotOf(account)
+  if slot == nil then return 'queued' end
+  if look.own ~= nil then
+    account.lookTries = account.lookTries + 1
+    account.lookOut = look.permit
+    account.lookOutAt = now
+    if account.confirmedAt <= now - rules.aloneAfterMs then account.alone = look.permit end
+  else
+    account.checkedAt = now
+    claims[look.key].permit = look.permit
+    touchedClaims[look.key] = true
+  end
+  if permit.probe then account.probes = account.probes + 1 else account.held = account.held + 1 end
+  permits[look.permit] = permit
+  granted[look.permit] = true
+  return shown(slot - now)
 end

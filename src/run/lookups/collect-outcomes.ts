@@ -3,9 +3,11 @@ import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource, Freshness } from '../../core/outcome.js';
 import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import type { Engine } from '../../engine/engine.js';
-import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
+import { qualityScoreOf } from '../../lookup/brand.js';
 import { RETRY_LATER_REASON } from '../../stores/outcome-store.js';
-import { unpackProfile } from '../../stores/profile-codec.js';
+import { readProfile } from '../../stores/profile-codec.js';
+import type { FailureReason, RunStop } from '../../stores/run-reasons.js';
+import { sayDeferred, sayFailure } from '../../words/say-reason.js';
 import type { FetchedAnswer } from '../../worker/worker-listener.js';
 import { type AnswerView, NOTHING_ASKED, type Renderer } from '../output/output-plan.js';
 import { createRunSummary } from '../report/run-summary.js';
@@ -30,7 +32,8 @@ export interface CollectorOptions {
   readonly freshness: Freshness;
 }
 
-const READ_AT_ONCE = 500;
+/** Identifiers whose outcomes are read in one call. */
+export const READ_AT_ONCE = 500;
 /** While the run goes on: about 10 ms of rendering, on a loop that may run a worker too. */
 const READ_AT_ONCE_SO_FAR = 100;
 const SO_FAR_AT_MOST = 2_000;
@@ -65,8 +68,9 @@ export class OutcomeCollector {
         return outcomes.read(keys, this.options.freshness);
       },
       (unanswered, { status, packed, freshUntil, fetchedAt }) => {
-        const profile = packed === null ? null : unpackProfile(packed).toString('utf8');
-        const brand = profile === null ? {} : (JSON.parse(profile) as Brand);
+        const read = packed === null ? { text: null, brand: {} } : readProfile(packed);
+        if (read === null) return this.#keepFailure(unanswered, { code: 'damaged' });
+        const { text: profile, brand } = read;
         const retryLater = status === 'not_found' && freshUntil !== null;
         this.#keepAnswer(unanswered, { status, retryLater, profile, brand, fetchedAt }, source);
       },
@@ -80,14 +84,17 @@ export class OutcomeCollector {
       unansweredIn(this.options.scan, READ_AT_ONCE, only),
       (keys) => runs.failures(runId, keys),
       (unanswered, { isDeferred, reason }) =>
-        this.#keepReason(unanswered, isDeferred === true ? 'deferred' : 'failed', reason),
+        isDeferred === true
+          ? this.#keepDeferred(unanswered, sayFailure(reason))
+          : this.#keepFailure(unanswered, reason),
     );
   }
 
-  /** Whatever is still without an answer was not asked, or not to the end: `reason`. */
-  deferRest(reason: string): void {
+  /** Whatever is still without an answer was not asked, or not to the end. */
+  deferRest(stop: RunStop): void {
+    const words = sayDeferred(stop, 'cell');
     for (const batch of unansweredIn(this.options.scan, READ_AT_ONCE))
-      for (const unanswered of batch) this.#keepReason(unanswered, 'deferred', reason);
+      for (const unanswered of batch) this.#keepDeferred(unanswered, words);
   }
 
   /** Identifiers of a chunk about to be queued: their answers may come through `onAnswer`. */
@@ -170,27 +177,37 @@ export class OutcomeCollector {
 
   /** Renders and counts an answer, once: a second one for the same identifier changes nothing. */
   #keepAnswer({ index, text }: Unanswered, answer: CollectedAnswer, source: AnswerSource): void {
-    const { scan, renderer } = this.options;
+    const { scan } = this.options;
     if (scan.answers.status(index) !== null) return;
     const { status, retryLater, profile, brand, fetchedAt } = answer;
     const score = status === 'matched' ? qualityScoreOf(brand) : null;
     const error = retryLater ? RETRY_LATER_REASON : null;
     if (error !== null) this.reasons.set(index, error);
-    const identifier = parseIdentifierText(text);
-    const rendered = renderer.answer({ status, identifier, source, fetchedAt, error, profile, brand });
-    scan.answers.set(index, status, score, rendered);
+    this.#render({ index, text }, { status, source, fetchedAt, error, profile, brand }, score);
     const noted = { status, retryLater, index, identifier: text, score, fetchedAt, source, brand };
     this.summary.noteAnswer(noted);
   }
 
-  #keepReason({ index, text }: Unanswered, status: 'failed' | 'deferred', error: string): void {
-    const { scan, renderer } = this.options;
-    if (scan.answers.status(index) !== null) return;
+  #keepFailure(unanswered: Unanswered, reason: FailureReason): void {
+    if (this.#keepReason(unanswered, 'failed', sayFailure(reason))) this.summary.noteFailure(reason);
+  }
+
+  #keepDeferred(unanswered: Unanswered, words: string): void {
+    if (this.#keepReason(unanswered, 'deferred', words)) this.summary.noteDeferred();
+  }
+
+  /** False: it has an answer, or a reason, already. */
+  #keepReason({ index, text }: Unanswered, status: 'failed' | 'deferred', error: string): boolean {
+    if (this.options.scan.answers.status(index) !== null) return false;
     this.reasons.set(index, error);
-    this.summary.noteFailure(status, error);
-    const identifier = parseIdentifierText(text);
-    const rendered = renderer.answer({ ...NOTHING_ASKED, status, identifier, error });
-    scan.answers.set(index, status, null, rendered);
+    this.#render({ index, text }, { ...NOTHING_ASKED, status, error }, null);
+    return true;
+  }
+
+  #render({ index, text }: Unanswered, view: Omit<AnswerView, 'identifier'>, score: number | null): void {
+    const { scan, renderer } = this.options;
+    const rendered = renderer.answer({ ...view, identifier: parseIdentifierText(text) });
+    scan.answers.set(index, view.status, score, rendered);
   }
 }
 

@@ -12,6 +12,8 @@ export interface DispatchOptions {
   readonly stop: AbortSignal;
   /** Failed lookups that are allowed; null: no limit. */
   readonly maxFailures: number | null;
+  /** A pause ends it, and holds nothing: its job is begun again later. Otherwise it waits. */
+  readonly endsWhenPaused: boolean;
   readonly clock: Clock;
   readonly log: Log;
   /** Awaited at each look at the store. */
@@ -42,12 +44,12 @@ const WITHDRAWN_AT_ONCE = 8;
 /** The reason to end a run at this check; null: none. */
 function endingOf(
   { isCancelled, isPausedAlone, halt, tally }: RunProgress,
-  { stop, maxFailures }: Pick<DispatchOptions, 'stop' | 'maxFailures'>,
+  { stop, maxFailures, endsWhenPaused }: Pick<DispatchOptions, 'stop' | 'maxFailures' | 'endsWhenPaused'>,
 ): LookupsEnd | null {
-  if (stop.aborted) return { type: 'stopped' };
+  // A person's word comes first: what is stopped is begun again, what is cancelled is not.
   if (isCancelled) return { type: 'cancelled' };
-  // It waits for the person who paused it.
-  if (isPausedAlone) return null;
+  if (stop.aborted) return { type: 'stopped' };
+  if (isPausedAlone) return endsWhenPaused ? { type: 'paused' } : null;
   if (halt) return { type: 'halted', halt };
   return maxFailures !== null && tally.failed > maxFailures ? { type: 'too_many_failures' } : null;
 }
@@ -250,7 +252,10 @@ export class ChunkDispatcher {
   }
 }
 
-/** Removes chunks of dead runs; returns how many. `now` is the store's clock. */
+/**
+ * Removes chunks of dead runs; returns how many. `now` is the store's clock. They count as
+ * finished: a run that is about to end waits for its own.
+ */
 export async function removeDeadChunks({ runs }: Pick<Engine, 'runs'>, queue: ChunkQueue, now: number) {
   const places = await queue.idleChunks();
   const dead = new Set<string>();
@@ -260,6 +265,9 @@ export async function removeDeadChunks({ runs }: Pick<Engine, 'runs'>, queue: Ch
   }
   let removed = 0;
   for (const place of places)
-    if (dead.has(place.run) && (await queue.withdraw(place).catch(() => false))) removed += 1;
+    if (dead.has(place.run) && (await queue.withdraw(place).catch(() => false))) {
+      removed += 1;
+      await runs.finishChunk(place.run, place.chunk);
+    }
   return removed;
 }

@@ -1,23 +1,30 @@
 /** The stage that may spend: estimate, consent, then queue, ledger and worker, and the lookups. */
+
 import { DeclinedError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import type { Releasers } from '../../core/lifecycle.js';
+import { phrase } from '../../core/phrase.js';
+import { shortName } from '../../core/terminal-text.js';
 import type { Engine } from '../../engine/engine.js';
 import { unfit } from '../../engine/store-calls.js';
+import { judgeAccount } from '../../facts/judge-account.js';
 import { permitMsOf } from '../../ledger/governor.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { limitOf, spentOf } from '../../ledger/policy.js';
+import { limitOf, ownDomainWarning } from '../../ledger/policy.js';
+import type { RunHalt } from '../../stores/run-reasons.js';
 import {
   isAlive,
+  pausedText,
   queuedText,
-  type RunHalt,
   type RunProgress,
   type RunRecord,
   runsBefore,
 } from '../../stores/run-store.js';
-import { foreign } from '../../worker/halt-reasons.js';
+import { sayHalt } from '../../words/say-reason.js';
+import { notTheService } from '../../worker/halt-reasons.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import type { WorkerListener } from '../../worker/worker-listener.js';
+import { noteDeferred } from '../check-account.js';
 import type { BegunRun, EnrichProgress, EnrichRequest, EnrichSurroundings } from '../enrich-request.js';
 import type { RunFacts } from '../report/run-summary.js';
 import type { LookupsEnd } from '../run-end.js';
@@ -46,6 +53,9 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   const { request, around, collector, scan, run, releasers } = context;
   const { engine, onNotice } = around;
   const { account } = request.settings;
+  // Ordered before it began: not even the account is asked for.
+  if (run.cancelled !== null) return { type: 'cancelled' };
+  if (run.paused !== null && around.job !== undefined) return { type: 'paused' };
   await assertEngineRoom(engine);
   const state = await engine.ledger.show(account, run.id);
   for (const notice of foreignTerms(state, request.settings)) onNotice(notice);
@@ -53,11 +63,15 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   await agreeOrEnd(context, tried ?? missing, state);
   const queue = engine.openChunkQueue(around.queueName);
   releasers.push(() => queue.close());
-  const removed = await removeDeadChunks(engine, queue, run.asOf);
+  // A person was perhaps asked before: the run began long ago.
+  const { now } = await engine.ledger.show(account, run.id);
+  const removed = await removeDeadChunks(engine, queue, now);
   if (removed > 0)
     onNotice(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
-  context.queued = await queuedBehind(context, state.now);
+  context.queued = await queuedBehind(context, now);
   if (context.queued !== null) onNotice(`${context.queued}: runs take turns`);
+  if (around.worker === null)
+    onNotice(`workers elsewhere do the lookups: ${workerFor(request.settings.service)}`);
   const opensAccount = around.opensAccount?.() ?? true;
   if (opensAccount) await engine.ledger.open(account, request.pace);
 
@@ -70,10 +84,11 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
     queue,
     runId: run.id,
     maxFailures: maxFailuresOf(request, scan.answers.wanted),
+    endsWhenPaused: around.job !== undefined,
     async onProgress(latest) {
       context.progress = latest;
-      if (latest.isPausedAlone !== isPaused)
-        onNotice(isPaused ? 'resumed' : `paused; \`brand-enrich resume ${run.id}\` continues it`, true);
+      if (latest.isPausedAlone !== isPaused && around.job === undefined)
+        onNotice(isPaused ? 'resumed' : await pauseNotice(engine, run.id), true);
       isPaused = latest.isPausedAlone;
       const warning = noMatchWarning(latest.tally, collector.summary.facts, scan.chosen.choices);
       if (warning !== null && !isWarned) onNotice(warning);
@@ -86,10 +101,9 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
       context.show('asking');
     },
     async onSilence() {
-      const still = await whoIsWaitedFor(context, context.worker?.inFlight ?? 0).catch(() => null);
+      const still = await findStrandedPermits(context, context.worker?.inFlight ?? 0).catch(() => null);
       // Said when the run began.
-      if (still === null || stranded === null)
-        onNotice(still ?? SILENCE[context.worker ? 'here' : 'elsewhere'], true);
+      if (still === null || stranded === null) onNotice(still ?? silence(context), true);
     },
   });
   const onAnswer = collector.onAnswer.bind(collector);
@@ -97,21 +111,37 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   const worker = await openWorker(around, run.id, listener, releasers);
   context.worker = worker;
   if (worker && opensAccount) {
-    const refused = await readOwnBrand(worker, request, run);
+    const refused = await readOwnBrand(worker, run, (notice) => onNotice(notice, true));
     if (refused) return { type: 'halted', halt: refused };
   }
-  if (state.held + state.probes > 0) stranded = await whoIsWaitedFor(context, 0).catch(() => null);
+  if (state.held + state.probes > 0) stranded = await findStrandedPermits(context, 0).catch(() => null);
   if (stranded !== null) onNotice(stranded, true);
   const onParked = (halt: RunHalt | null) => {
     onNotice(
-      halt ? `parked: ${halt.sentence}; the run continues when it can spend again` : 'trying to spend again',
+      halt
+        ? `parked: ${sayHalt(halt, 'terminal')}; the run continues when it can spend again`
+        : 'trying to spend again',
       true,
     );
+    if (halt?.why === 'limit')
+      noteNext(context).catch((error) => around.log.debug({ err: error }, 'what is next was not noted'));
     context.show(halt ? 'parked' : 'asking');
   };
   const findsQuota = tried === null && (await findsQuotaByLookup(context, missing, state));
   const trial = tried !== null || findsQuota ? trialOf(context, missing, tried) : null;
-  return sweep({ ...context, dispatcher, onParked, trial }).finally(() => collector.close());
+  try {
+    const end = await sweep({ ...context, dispatcher, onParked, trial });
+    if (end.type === 'halted' && end.halt.why === 'limit') await noteNext(context);
+    return end;
+  } finally {
+    await collector.close();
+  }
+}
+
+/** For a check of the account that a person may order. */
+async function noteNext({ around, run, scan }: LookupsContext): Promise<void> {
+  for (const [next] of unansweredIn(scan, 1, 'worth'))
+    if (next !== undefined) return noteDeferred(around.engine, run, next.text);
 }
 
 /**
@@ -170,11 +200,11 @@ async function agreeOrEnd({ request, around, run }: LookupsContext, missing: num
   try {
     isAgreed = await around.confirm(spendingQuestion(missing, state, request));
   } finally {
-    if (!isAgreed) await around.engine.runs.end(run.id, 'stopped', 'you declined the spending');
+    if (!isAgreed) await around.engine.runs.end(run.id, { type: 'spending_declined' });
   }
   if (isAgreed) return;
   const subject = request.input === '-' ? 'stdin' : request.input;
-  const todo = 'to continue, run again and answer y, or add --yes';
+  const todo = phrase`to continue, run again and answer y, or add ${{ setting: 'yes' }}`;
   throw new DeclinedError({ code: 'declined', subject, todo });
 }
 
@@ -215,17 +245,29 @@ export function stopAtSignal(
   });
 }
 
-/** Reads quota and usage before spending; refused credentials or a wrong address end the run. */
+/** Who paused a run that waits, and the way on. */
+async function pauseNotice({ runs }: Pick<Engine, 'runs'>, id: string): Promise<string> {
+  const pause = (await runs.get(id))?.paused ?? null;
+  return `${pause === null ? 'paused' : pausedText(pause)}; it waits until \`brand-enrich resume ${id}\` continues it`;
+}
+
+/**
+ * Reads quota and usage before spending; refused credentials or a wrong address end the run. `warn`
+ * is told when the own domain seems to be billed.
+ */
 export async function readOwnBrand(
   worker: LookupWorker,
-  { ownDomain }: Pick<EnrichRequest, 'ownDomain'>,
   run: RunRecord,
+  warn: (notice: string) => void,
 ): Promise<RunHalt | null> {
+  const { ownDomain } = run.settings;
   const look = ownDomain === null ? null : await worker.readUsage(ownDomain, run);
-  if (look?.worth === 'foreign') return foreign(run.settings.service, look.answer);
+  const warning = ownDomainWarning(worker.ledgerState(), run.settings);
+  if (warning !== null) warn(warning);
+  if (look?.trust === 'not_the_service') return notTheService(run.settings.service, look.answer);
   const meaning = look?.answer.meaning;
   if (meaning?.type !== 'credentials') return null;
-  return { why: 'credentials', sentence: `${meaning.reason} (status ${meaning.status})` };
+  return { why: 'credentials', reason: meaning.reason, status: meaning.status };
 }
 
 function maxFailuresOf({ maxErrors }: EnrichRequest, identifiers: number): number | null {
@@ -244,20 +286,24 @@ export function noMatchWarning(
 ): string | null {
   if (asked.notFound < MISSES_AT_LEAST || asked.matched > 0 || identifiers.matched > 0) return null;
   const columns = choices.map(
-    ({ column, name, kind }) => `${name === '' ? column + 1 : `"${name}"`} (${kind})`,
+    ({ column, name, kind }) => `${name === '' ? column + 1 : `"${shortName(name)}"`} (${kind})`,
   );
   return `warning: ${asked.notFound} identifiers were looked up and none was found; is column ${columns.join(', then ')} right? Ctrl-C stops the run; --column NAME:KIND chooses another column`;
 }
 
+/** A worker asks one service: the one that its own settings name. */
+const workerFor = (service: string) =>
+  `start them with \`brand-enrich worker --base-url ${service}\`, on this engine and with the same token`;
+
 /** The notice after a silence, by the place of the workers. */
-const SILENCE = {
-  here: 'no chunk has finished for 15 seconds; the service may be slow, or may limit the rate',
-  elsewhere:
-    'no worker has finished a chunk for 15 seconds; start one with `brand-enrich worker` on the same engine and with the same token',
-} as const;
+function silence({ worker, request }: LookupsContext): string {
+  return worker
+    ? 'no chunk has finished for 15 seconds; the service may be slow, or may limit the rate'
+    : `no worker has finished a chunk for 15 seconds; ${workerFor(request.settings.service)}`;
+}
 
 /** A notice if the run waits for a killed run's permits; null: it waits for something else. */
-async function whoIsWaitedFor({ request, around, run }: LookupsContext, inFlight: number) {
+async function findStrandedPermits({ request, around, run }: LookupsContext, inFlight: number) {
   const { engine } = around;
   const { account, timeoutMs } = request.settings;
   const [state, runs] = await Promise.all([engine.ledger.show(account), engine.runs.list(RUNS_LOOKED_AT)]);
@@ -273,9 +319,9 @@ export function strandedNotice(
   state: LedgerState,
   { isAlone, inFlight, endsAt }: { isAlone: boolean; inFlight: number; endsAt: number },
 ): string | null {
-  const limit = limitOf(state);
+  const { left } = judgeAccount(state);
   const stranded = state.held + state.probes - inFlight;
-  const isShort = limit === null || spentOf(state) >= limit;
+  const isShort = left === null || left === 0;
   if (!isAlone || stranded <= 0 || !isShort || endsAt <= state.now) return null;
   const until = new Date(endsAt).toISOString().slice(11, 19);
   return `waiting for ${countOf(stranded, 'permit')} of a killed run until ${until} UTC: its requests in flight may have been billed and then count as spent`;

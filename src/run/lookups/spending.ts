@@ -3,8 +3,9 @@ import { costOf, requestsFor } from '../../core/decimal.js';
 import { countOf } from '../../core/figures.js';
 import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import type { Engine } from '../../engine/engine.js';
+import { judgeAccount } from '../../facts/judge-account.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { overageLeftFor, spentOf } from '../../ledger/policy.js';
+import { capOf, overageLeftFor } from '../../ledger/policy.js';
 import type { RunSettings } from '../../stores/run-store.js';
 import type { TrialResult } from './trial.js';
 
@@ -30,9 +31,7 @@ export function spendingQuestion(
     settings: { ...settings, overage, quotaCap },
     overagePrice,
   });
-  const quota = Math.min(orInfinity(state.quota), orInfinity(quotaCap));
-  const quotaLeft = Number.isFinite(quota) ? Math.max(0, quota - spentOf(state)) : null;
-  return { ...estimate, quotaLeft, trial };
+  return { ...estimate, quotaLeft: judgeAccount(state).quotaLeft, trial };
 }
 
 /** Whether a run may use more than half of the quota left. */
@@ -52,11 +51,8 @@ export function estimateSpending(
   const { overage, quotaCap, maxRequests, maxOverageRequests } = request.settings;
   const { run } = state;
   const wanted = Math.min(requests, Math.max(0, orInfinity(maxRequests) - (run?.requests ?? 0)));
-  const spent = spentOf(state);
-  const isKnown = state.quota !== null || quotaCap !== null;
-  const quota = Math.min(orInfinity(state.quota), orInfinity(quotaCap));
-  const withinQuota = isKnown ? Math.min(wanted, Math.max(0, quota - spent)) : null;
-  const overageLeft = isKnown ? Math.max(0, overage - Math.max(0, spent - quota)) : overage;
+  const { quotaLeft, overageLeft } = judgeAccount({ ...state, overage, quotaCap });
+  const withinQuota = quotaLeft === null ? null : Math.min(wanted, quotaLeft);
   const beyond = wanted - (withinQuota ?? 0);
   const capLeft = run === null ? orInfinity(maxOverageRequests) : overageLeftFor(run);
   const overageRequests = Math.min(beyond, overageLeft, capLeft);
@@ -71,6 +67,25 @@ export function estimateSpending(
     /** Requests beyond quota and overage, which would be deferred; null while unknown. */
     deferred: withinQuota === null ? null : requests - withinQuota - overageRequests,
   };
+}
+
+/** Limits that the user sets below those of quota and overage budget, by their settings. */
+export type OwnLimit = 'maxRequests' | 'maxCost' | 'quota';
+
+/** Which of them defers some of these requests; null: quota and overage budget do, or nothing. */
+export function ownLimitOf(
+  estimate: Pick<SpendingEstimate, 'withinQuota' | 'overageRequests' | 'deferred'>,
+  state: LedgerState,
+  settings: Pick<RunSettings, 'overage' | 'quotaCap' | 'maxRequests' | 'maxOverageRequests'>,
+): OwnLimit | null {
+  const { withinQuota, overageRequests, deferred } = estimate;
+  if (withinQuota === null || deferred === null || deferred === 0) return null;
+  const { maxRequests, maxOverageRequests, quotaCap, overage } = settings;
+  const isReached = withinQuota + overageRequests >= orInfinity(maxRequests) - (state.run?.requests ?? 0);
+  if (isReached) return 'maxRequests';
+  const capLeft = state.run === null ? orInfinity(maxOverageRequests) : overageLeftFor(state.run);
+  if (overageRequests >= capLeft && capLeft < overage) return 'maxCost';
+  return capOf({ quota: state.quota, quotaCap }) === null ? null : 'quota';
 }
 
 /** Requests that this run may still send; null: quota unknown. `state`: from `accountOfRun`. */

@@ -1,11 +1,12 @@
 /** Sweeps over missing identifiers until each is answered, failed or deferred. Parks, resumes. */
-import { InterruptedError } from '../../core/errors.js';
+import { InterruptedError, isOfStop } from '../../core/errors.js';
 import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
-import { overageLeftFor, roomOf } from '../../ledger/policy.js';
-import type { RunHalt } from '../../stores/run-store.js';
-import { doubtful, isUnprovenReason, unproven } from '../../worker/halt-reasons.js';
+import { judgeAccount } from '../../facts/judge-account.js';
+import { overageLeftFor } from '../../ledger/policy.js';
+import type { RunHalt } from '../../stores/run-reasons.js';
+import { untrusted } from '../../worker/halt-reasons.js';
 import type { BegunRun } from '../enrich-request.js';
-import type { LookupsEnd } from '../run-end.js';
+import { type LookupsEnd, stopOf } from '../run-end.js';
 import { type Scan, wantNextCandidates } from '../scan/scan.js';
 import { type OutcomeCollector, unansweredIn } from './collect-outcomes.js';
 import type { ChunkDispatcher } from './dispatch-chunks.js';
@@ -25,7 +26,8 @@ export interface SweepContext extends BegunRun {
 
 /** Empty sweeps before the rest is deferred: the queue lost its chunks, or there is no worker. */
 const EMPTY_SWEEPS = 3;
-const FREE_LOOK_MS = 30_000;
+/** Between two free looks at a closed account. */
+export const FREE_LOOK_MS = 30_000;
 const PAID_LOOK_MS = 60_000;
 const CANCEL_LOOK_MS = 1_000;
 
@@ -52,7 +54,7 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
       // The last word on a limit is the service's, where it costs nothing to ask: one answer may
       // have been old, or odd.
       hasLookedAgain = true;
-      if (await hasRoomByFreeLook(context)) {
+      if ((await lookForRoom(context)) === 'room') {
         await dispatcher.awaitStragglers(graceOf(context));
         await resume(context);
         continue;
@@ -62,11 +64,11 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
     if ((await takeAll(context, only)) > 0) {
       emptySweeps = scan.answers.answered > before ? 0 : emptySweeps + 1;
       if (emptySweeps < EMPTY_SWEEPS) continue;
-      return { type: 'halted', halt: { why: 'lost', sentence: 'the queue lost its chunks' } };
+      return { type: 'halted', halt: { why: 'lost' } };
     }
     if (trial !== null) {
       const continues = await trial.continues().catch((error: unknown) => {
-        if (error instanceof InterruptedError || around.stop.aborted) return null;
+        if (error instanceof InterruptedError || isOfStop(error, around.stop)) return null;
         throw error;
       });
       if (continues !== true) return windUp(context, { type: continues === null ? 'stopped' : 'declined' });
@@ -100,12 +102,14 @@ async function takeAll({ collector, run }: SweepContext, only?: readonly number[
 
 /** All lookups are done, but one answer that is not credible, or lost twice, halts the run. */
 function finished({ collector, run }: SweepContext): LookupsEnd {
-  const { failures, identifiers } = collector.summary.facts;
+  const { unproven: doubts, identifiers } = collector.summary.facts;
+  // Once the address is proven, a 204 or 404 becomes a "not found", and any other refusal counts as
+  // the service's own.
   const hasGood = identifiers.matched + identifiers.notFound > 0;
-  if ([...failures.keys()].some((reason) => isUnprovenReason(reason, hasGood)))
-    return { type: 'halted', halt: unproven(run.settings.service) };
+  if (hasGood ? doubts.notFound : doubts.any)
+    return { type: 'halted', halt: untrusted(run.settings.service) };
   return identifiers.deferred > 0
-    ? { type: 'halted', halt: doubtful(identifiers.deferred) }
+    ? { type: 'halted', halt: { why: 'doubtful', identifiers: identifiers.deferred } }
     : { type: 'finished' };
 }
 
@@ -130,7 +134,7 @@ async function windUp(context: SweepContext, end: LookupsEnd): Promise<LookupsEn
   const endsAt = clock.monotonic() + graceMs;
   const stopping = worker?.stop(graceMs);
   // Ended in the store, the ledger grants nothing more for this run, wherever its chunks are.
-  await engine.runs.end(run.id, 'stopped', end.type === 'halted' ? end.halt.sentence : end.type);
+  await engine.runs.end(run.id, stopOf(end) ?? { type: 'stopped' });
   await stopping;
   const leftMs = endsAt - clock.monotonic();
   await dispatcher.awaitStragglers(worker ? Math.min(1_000, leftMs) : leftMs);
@@ -142,11 +146,12 @@ async function windUp(context: SweepContext, end: LookupsEnd): Promise<LookupsEn
 
 /** Waits, without a job or a socket, until spending may be possible again. Not null: it ended. */
 async function park(context: SweepContext, halt: RunHalt): Promise<LookupsEnd | null> {
-  const { request, around, run, worker } = context;
+  const { around, run, worker } = context;
   const { clock, engine, stop } = around;
-  const looksFreely = request.ownDomain !== null && worker !== null;
+  const looksFreely = run.settings.ownDomain !== null && worker !== null;
+  const asksAt = clock.monotonic() + PAID_LOOK_MS;
   context.onParked(halt);
-  do {
+  for (;;) {
     const lookAt = clock.monotonic() + (looksFreely ? FREE_LOOK_MS : PAID_LOOK_MS);
     while (clock.monotonic() < lookAt) {
       try {
@@ -154,9 +159,13 @@ async function park(context: SweepContext, halt: RunHalt): Promise<LookupsEnd | 
       } catch {
         return { type: 'stopped' };
       }
-      if ((await engine.runs.heartbeat(run.id)).isCancelled) return { type: 'cancelled' };
+      const { isCancelled, isPausedAlone } = await engine.runs.heartbeat(run.id);
+      if (isCancelled) return { type: 'cancelled' };
+      if (isPausedAlone && around.job !== undefined) return { type: 'paused' };
     }
-  } while (looksFreely && !(await hasRoomByFreeLook(context)));
+    const seen = await lookForRoom(context);
+    if (seen === 'room' || (seen === 'unknown' && clock.monotonic() >= asksAt)) break;
+  }
   await resume(context);
   context.onParked(null);
   return null;
@@ -167,16 +176,20 @@ async function resume({ around, run, worker }: SweepContext): Promise<void> {
   worker?.resumeRun(run.id);
 }
 
-/** Asks for the service's own brand (free), then whether the ledger has room; false: cannot ask. */
-async function hasRoomByFreeLook({ request, around, run, worker }: SweepContext): Promise<boolean> {
-  const { ownDomain } = request;
-  if (ownDomain === null || worker === null) return false;
-  if ((await around.engine.runs.get(run.id))?.isPaused) return false;
-  await worker.readUsage(ownDomain, run);
+/**
+ * Asks for the service's own brand, then whether the ledger has room. `unknown`: there is none to
+ * ask for, or the ledger does not permit it.
+ */
+async function lookForRoom({ around, run, worker }: SweepContext): Promise<'room' | 'none' | 'unknown'> {
+  const { ownDomain } = run.settings;
+  if (ownDomain === null || worker === null) return 'unknown';
+  if ((await around.engine.runs.get(run.id))?.paused) return 'none';
+  if ((await worker.readUsage(ownDomain, run)) === null) return 'unknown';
   const state = await around.engine.ledger.show(run.settings.account, run.id);
   const { run: spending } = state;
-  if (spending?.maxRequests != null && spending.requests >= spending.maxRequests) return false;
-  return overageLeftFor(spending) > 0 && state.closedAt === null && roomOf(state) !== 0;
+  if (spending?.maxRequests != null && spending.requests >= spending.maxRequests) return 'none';
+  const hasRoom = overageLeftFor(spending) > 0 && judgeAccount(state).hasRoom;
+  return hasRoom ? 'room' : 'none';
 }
 
 /** Wrong credentials and a wrong address do not pass on their own. */

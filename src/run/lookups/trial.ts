@@ -1,9 +1,9 @@
 /** A trial: a few identifiers, spread over the file, are looked up before the rest. */
 import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
-import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
+import { qualityScoreOf } from '../../lookup/brand.js';
 import { outcomeKeyPrefix } from '../../stores/outcome-key.js';
-import { unpackProfile } from '../../stores/profile-codec.js';
+import { readProfile } from '../../stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../../stores/run-store.js';
 import type { Scan } from '../scan/scan.js';
 import { unansweredIn } from './collect-outcomes.js';
@@ -61,8 +61,8 @@ export async function trialResult(
   const keys = shown.map((identifier) => prefix + identifier);
   const found = await engine.outcomes.read(keys, freshnessOf(run));
   const brands = found.flatMap((outcome, at) => {
-    if (!outcome?.packed) return [];
-    const brand = JSON.parse(unpackProfile(outcome.packed).toString('utf8')) as Brand;
+    const brand = outcome?.packed ? readProfile(outcome.packed)?.brand : undefined;
+    if (brand === undefined) return [];
     const { name, domain } = brand;
     const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
     const score = qualityScoreOf(brand);

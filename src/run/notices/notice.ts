@@ -6,8 +6,8 @@ import { BrandEnrichError, EXIT, type ExitCode, InterruptedError } from '../../c
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import { DOCUMENT_VERSION, visibleLine, visibleLines } from '../../core/terminal-text.js';
+import { useOf } from '../../facts/judge-account.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { useOf } from '../../ledger/policy.js';
 import { rowsText } from '../report/headline.js';
 import { noMatchText } from '../report/next-step.js';
 import type { RunReport } from '../report/report.js';

@@ -11,8 +11,8 @@ import type { Settings } from '../../config/settings.js';
 import { type Clock, systemClock } from '../../core/clock.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
+import { judgeAccount } from '../../facts/judge-account.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { isNearLimit, limitOf } from '../../ledger/policy.js';
 import { createDeliveries, DELIVERY_MS } from '../../notify/deliveries.js';
 import { sendMail } from '../../notify/mail.js';
 import type { OutboxMessage } from '../../notify/outbox.js';
@@ -72,19 +72,30 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
     posting.add(posted);
   }
 
+  const isWanted = ({ event }: Notice) => settings.notifyOn.includes(event);
+
+  /** Like `notify`, but once for this subject and state folder, whichever processes ask. */
+  function notifyOnce(notice: Notice, subject: string): void {
+    const id = hashOf(subject);
+    if (!isWanted(notice) || seen.has(id)) return;
+    seen.add(id);
+    post(notice, id, true);
+  }
+
   return {
     /** Begins the deliveries and returns at once. */
     notify(notice: Notice | null): void {
-      if (notice !== null && settings.notifyOn.includes(notice.event)) post(notice, randomUUID(), false);
+      if (notice !== null && isWanted(notice)) post(notice, randomUUID(), false);
     },
-    /** Notifies of 80 % of the limit: once per account, period, limit and state folder. */
+    notifyOnce,
+    /** Notifies of 80 % of the limit: once per account, period and limit. */
     notifyNearLimit(account: string, state: LedgerState | null, run: Notice['run']): void {
-      if (state === null || !settings.notifyOn.includes('limit') || !isNearLimit(state)) return;
-      const id = hashOf(`${account}\n${state.period}\n${limitOf(state)}`);
-      if (seen.has(id)) return;
-      seen.add(id);
+      if (state === null) return;
+      const { isNearLimit, limit } = judgeAccount(state);
+      if (!isNearLimit) return;
       const scene = { at: clock.now(), isSample: settings.sample, run };
-      post(noticeOfAccount('limit', scene, '80 % of the limit is used', state), id, true);
+      const notice = noticeOfAccount('limit', scene, '80 % of the limit is used', state);
+      notifyOnce(notice, `${account}\n${state.period}\n${limit}`);
     },
     /** Waits for deliveries under way: 10 s at most, 2 s after a signal. */
     async close(): Promise<void> {

@@ -2,7 +2,8 @@
 import { hostname } from 'node:os';
 import { basename, resolve } from 'node:path';
 import type { Clock } from '../../core/clock.js';
-import type { ExitCode } from '../../core/errors.js';
+import { type ExitCode, InterruptedError } from '../../core/errors.js';
+import { sayHalt } from '../../words/say-reason.js';
 import type { EnrichResult } from '../enrich-file.js';
 import type { EnrichProgress } from '../enrich-request.js';
 import type { RunReport } from '../report/report.js';
@@ -30,7 +31,7 @@ export function createRunNotices(options: {
       const wasParked = isParked;
       isParked = phase === 'parked';
       if (!isParked || wasParked) return;
-      const sentence = run?.halt?.sentence ?? 'spending is stopped';
+      const sentence = run?.halt ? sayHalt(run.halt, 'notice') : 'spending is stopped';
       notifier.notify(
         noticeOfAccount('parked', scene(), `${sentence}; the run continues when it can spend again`, ledger),
       );
@@ -43,8 +44,8 @@ export function createRunNotices(options: {
     ): void {
       id = run.id;
       notifier.notifyNearLimit(account, ledger, scene().run);
-      // A trial ends as intended: no notification.
-      const event = end.type === 'declined' ? null : eventOfEnd(exitCode);
+      // A trial ends as intended, and a person who paused it knows.
+      const event = end.type === 'declined' || end.type === 'paused' ? null : eventOfEnd(exitCode);
       if (event !== null) notifier.notify(noticeOfReport(event, scene(), report, resolve(names.report)));
     },
     /** Runs `action`; notifies of its error, unless a person stopped it, and rethrows. */
@@ -52,7 +53,8 @@ export function createRunNotices(options: {
       try {
         return await action();
       } catch (error) {
-        if (!stop.aborted) notifier.notify(noticeOfError(error, scene()));
+        if (!stop.aborted && !(error instanceof InterruptedError))
+          notifier.notify(noticeOfError(error, scene()));
         throw error;
       }
     },

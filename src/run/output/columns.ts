@@ -1,5 +1,5 @@
 /** Our columns of a CSV output: the default ones in order, and those that `--fields` picks. */
-import type { TypedCell } from '../../core/typed-cell.js';
+import type { ColumnType, TypedCell } from '../../core/typed-cell.js';
 import { type Brand, qualityScoreOf, qualityTier } from '../../lookup/brand.js';
 import { type ColumnName, uncheckedPath } from '../../lookup/known-fields.js';
 import {
@@ -14,9 +14,6 @@ import {
   valueAt,
 } from './brand-fields.js';
 import type { AnswerView, OutputPlan } from './output-plan.js';
-
-/** The type of a column, for formats with types. */
-export type ColumnType = 'text' | 'integer' | 'number' | 'boolean' | 'day' | 'moment';
 
 export interface Column {
   /** Without prefix: `name` for `brand_name`. */
@@ -146,18 +143,4 @@ function defaultColumn(field: string, prefix: string): Column | undefined {
 /** The column in which an earlier run kept the text of unreadable rows; -1: none. */
 export function rawPositionIn({ input, replacedColumns, prefix }: OutputPlan): number {
   return replacedColumns.find((at) => input.columns[at] === prefix + RAW_COLUMN) ?? -1;
-}
-
-/** Names of JSON keys or Parquet columns: blank becomes `column_3`, a taken name gets a number. */
-export function uniqueNames(columns: readonly string[], positions: readonly number[]): string[] {
-  const names = new Set(positions.map((at) => columns[at] ?? ''));
-  const used = new Set<string>();
-  return positions.map((at) => {
-    const column = columns[at] ?? '';
-    const name = column === '' ? `column_${at + 1}` : column;
-    let key = name;
-    for (let n = 2; used.has(key) || (key !== column && names.has(key)); n++) key = `${name}_${n}`;
-    used.add(key);
-    return key;
-  });
 }

@@ -4,6 +4,7 @@ import { open } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip } from 'node:zlib';
 import type { TableShape } from '../../core/table.js';
+import { FileReader } from '../../formats/reader/file-reader.js';
 
 /** CR alone is data where `lineEnd` is another one. */
 export interface CountShape extends Pick<TableShape, 'format' | 'delimiter' | 'lineEnd'> {
@@ -13,67 +14,31 @@ export interface CountShape extends Pick<TableShape, 'format' | 'delimiter' | 'l
 }
 
 const READ_BYTES = 256 * 1024;
-const ROWS_AT_ONCE = 20_000;
 const LF = 10;
 const CR = 13;
 const SPACE = 32;
 const QUOTE = 34;
 const BOM = [0xef, 0xbb, 0xbf];
 
-/** Counts the rows of the sheet that `xlsx-file.ts` writes. */
-async function countSheetRows(path: string): Promise<number> {
-  const { ZipArchive } = await import('../../intake/zip-archive.js');
-  const { SHEET_PART } = await import('./xlsx-file.js');
+/** In a process of its own, as every workbook and Parquet file is read. */
+async function countTypedRows(path: string, part: string | null): Promise<number> {
   const file = await open(path, 'r');
+  const reader = new FileReader({ name: path, descriptor: file.fd }, undefined);
   try {
-    const archive = await ZipArchive.of(path, file.fd);
-    let rows = 0;
-    // The texts of cells escape `<`, so this is always a row.
-    const mark = '<row ';
-    let rest = '';
-    for await (const chunk of archive.read(SHEET_PART)) {
-      const text = rest + chunk.toString('latin1');
-      rows += text.split(mark).length - 1;
-      rest = text.endsWith(mark) ? '' : text.slice(1 - mark.length);
-    }
-    return rows;
+    return await reader.count(part);
   } finally {
+    reader.close();
     await file.close();
-  }
-}
-
-/** Counts the values of the last column, row group by row group. */
-async function countParquetRows(path: string): Promise<number> {
-  const { parquetMetadataAsync, parquetRead, parquetSchema } = await import('hyparquet');
-  const handle = await open(path, 'r');
-  try {
-    const { size: byteLength } = await handle.stat();
-    const slice = async (start: number, end = byteLength) => {
-      const bytes = Buffer.alloc(end - start);
-      await handle.read(bytes, 0, bytes.length, start);
-      return bytes.buffer;
-    };
-    const file = { byteLength, slice };
-    const metadata = await parquetMetadataAsync(file);
-    const last = parquetSchema(metadata).children.at(-1)?.element.name ?? '';
-    let rows = 0;
-    for (let rowStart = 0; rowStart < metadata.num_rows; rowStart += ROWS_AT_ONCE) {
-      const rowEnd = rowStart + ROWS_AT_ONCE;
-      const onComplete = (values: readonly unknown[]) => {
-        rows += values.length;
-      };
-      await parquetRead({ file, metadata, columns: [last], rowStart, rowEnd, onComplete });
-    }
-    return rows;
-  } finally {
-    await handle.close();
   }
 }
 
 /** Throws the system's error if unreadable, zlib's if the compression is damaged or truncated. */
 export async function countRecords(path: string, shape: CountShape): Promise<number> {
-  if (shape.format === 'xlsx') return (await countSheetRows(path)) - (shape.hasHeader ? 1 : 0);
-  if (shape.format === 'parquet') return countParquetRows(path);
+  if (shape.format === 'xlsx') {
+    const { SHEET_PART } = await import('../../formats/xlsx/xlsx-file.js');
+    return (await countTypedRows(path, SHEET_PART)) - (shape.hasHeader ? 1 : 0);
+  }
+  if (shape.format === 'parquet') return countTypedRows(path, null);
   const counter = shape.format === 'json' ? createElementCounter() : createCounter(shape);
   const file = createReadStream(path, { highWaterMark: READ_BYTES });
   const drain = async (chunks: AsyncIterable<Uint8Array>) => {

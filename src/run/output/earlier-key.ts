@@ -1,6 +1,7 @@
 /** Replaces the key or columns of an earlier run; anything else there stops the run. */
 import { NeverStartError } from '../../core/errors.js';
 import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
+import { phrase } from '../../core/phrase.js';
 import type { Row } from '../../core/table.js';
 import { RAW_COLUMN } from './columns.js';
 
@@ -89,6 +90,6 @@ export function refusal(subject: string): NeverStartError {
     code: 'column-ours',
     what: 'the key for the results exists already',
     subject,
-    todo: 'choose another key with --prefix, for example --prefix enriched_',
+    todo: phrase`choose another key with ${{ setting: 'prefix' }}, for example ${{ set: { prefix: 'enriched_' } }}`,
   });
 }

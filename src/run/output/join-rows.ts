@@ -15,7 +15,7 @@ const GROUP_OF_STATUS: Record<OutcomeStatus, number> = {
 };
 
 /** Smaller groups come first, then larger scores (0 to 1 or null), which only `matched` uses. */
-export function rankOf(status: OutcomeStatus, score: number | null) {
+function rankOf(status: OutcomeStatus, score: number | null) {
   if (status === 'matched' && score !== null && !Number.isNaN(score)) return { group: 0, score };
   return { group: GROUP_OF_STATUS[status], score: 0 };
 }

@@ -4,8 +4,8 @@
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { constants, createWriteStream, openSync } from 'node:fs';
-import { chmod, open, readdir, rename, rm, stat } from 'node:fs/promises';
+import { constants, createWriteStream, fchmodSync, openSync } from 'node:fs';
+import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -13,8 +13,9 @@ import { finished, pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { InterruptedError } from '../../core/errors.js';
-import { isRunning } from '../../core/lifecycle.js';
-import { KEPT, placeOf, writeFailure } from './output-names.js';
+import { attempt, isRunning } from '../../core/lifecycle.js';
+import { isErrorCode } from '../../core/system-error.js';
+import { KEPT, placeOf, refuseLinksOfOthers, writeFailure } from './output-names.js';
 
 /** Small writes are gathered up to this many characters or bytes. */
 const GATHER = 128 * 1024;
@@ -149,6 +150,7 @@ function shareStream(stream: NodeJS.WritableStream): Sink {
 
 /** Opens a place in the file system. A symbolic link is followed, so that it stays one. */
 async function openFile(target: string, waiting: ReaderWait | undefined): Promise<Sink> {
+  await refuseLinksOfOthers(target);
   const place = await placeOf(target);
   // A pipe of this process has a place that cannot be opened.
   const existing = await stat(target).catch(() => null);
@@ -162,9 +164,10 @@ async function openFile(target: string, waiting: ReaderWait | undefined): Promis
   const stream = existing?.isFIFO()
     ? await openPipe(target, waiting)
     : createWriteStream(path, { flags, mode, flush: isReplaced, highWaterMark: 1 << 20 });
-  if (!(stream instanceof Socket)) await once(stream, 'open');
+  const [descriptor] = stream instanceof Socket ? [] : await once(stream, 'open');
   stream.on('error', () => undefined);
-  if (isReplaced && existing !== null) await chmod(path, mode).catch(() => undefined);
+  // By handle: in a folder of others the name may lead elsewhere by now. Some mounts have no modes.
+  if (isReplaced && existing !== null) attempt(() => fchmodSync(descriptor, mode), undefined);
   return {
     stream,
     async finish(verify) {
@@ -191,7 +194,7 @@ async function openPipe(path: string, waiting: ReaderWait | undefined): Promise<
       const fd = openSync(path, constants.O_WRONLY | constants.O_NONBLOCK);
       return new Socket({ fd, readable: false, writable: true });
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENXIO' || waiting === undefined) throw error;
+      if (!isErrorCode(error, 'ENXIO') || waiting === undefined) throw error;
     }
     if (waiting.stop.aborted) {
       const what = 'stopped while nobody read from a named pipe';
@@ -217,8 +220,7 @@ const MACHINE = hostname()
   .replace(/[^A-Za-z0-9]/g, '_')
   .slice(0, 60);
 
-/** Names of earlier versions have no number. */
-const TEMPORARY = /^\.brand-enrich-[0-9a-f]{12}-([^-]+)-(\d+)-(?:\d+-)?([0-9a-f]{8})\.tmp$/;
+const TEMPORARY = /^\.brand-enrich-[0-9a-f]{12}-([^-]+)-(\d+)-\d+-([0-9a-f]{8})\.tmp$/;
 
 /** A free hidden name, with a hash of the target: the longest names leave no room for more. */
 export function temporaryName(target: string): string {

@@ -4,9 +4,11 @@
  * `out.partial.csv`, `out.errors.csv`.
  */
 import { constants, type Stats } from 'node:fs';
-import { access, readlink, realpath, stat } from 'node:fs/promises';
+import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import { BrandEnrichError, FailFileError, NeverStartError } from '../../core/errors.js';
+import { phrase } from '../../core/phrase.js';
+import { isOfStranger } from '../../core/plain-file.js';
 import { systemWords } from '../../core/system-error.js';
 import { isTyped, TABLE_FORMATS, type TableFormat, type TableShape } from '../../core/table.js';
 
@@ -75,7 +77,7 @@ export function outputNames(options: NamingOptions): OutputNames {
   const given = output === null || isStream(output) ? null : partsOf(output);
   if (given?.isGzip && isTyped(options.format)) {
     const what = `${options.format} files are already compressed`;
-    const subject = `-o ${output}`;
+    const subject = phrase`${{ setting: 'output', shell: '-o' }} ${output ?? ''}`;
     throw new NeverStartError({ code: 'usage-invalid', what, subject, todo: 'omit .gz' });
   }
   const gzip = given?.isGzip ?? (output === null && options.isGzip && !isTyped(options.format));
@@ -98,11 +100,11 @@ export function namesOfRun(
   input: string,
   { isGzip, format: inputFormat }: Pick<TableShape, 'isGzip' | 'format'>,
   asked: Pick<NamingOptions, 'errors' | 'report'> & {
-    readonly path: string | null;
+    readonly output: string | null;
     readonly format: TableFormat | null;
   },
 ) {
-  const { path: output, errors, report } = asked;
+  const { output, errors, report } = asked;
   const format = asked.format ?? formatOfName(output ?? '') ?? inputFormat;
   return { format, names: outputNames({ input, isGzip, inputFormat, output, format, errors, report }) };
 }
@@ -148,6 +150,25 @@ export async function placeOf(target: string): Promise<string> {
 }
 
 /**
+ * Throws FailFileError `output-unwritable` where the path is a link of another user, who would
+ * choose the file that is written. Links above it are followed: they are in the path as named.
+ */
+export async function refuseLinksOfOthers(target: string): Promise<void> {
+  let path = resolve(target);
+  for (let links = 0; links < MOST_LINKS; links += 1) {
+    const facts = await lstat(path).catch(() => null);
+    if (facts?.isSymbolicLink() !== true) return;
+    if (isOfStranger(facts)) {
+      const subject = `${path} (a symbolic link of another user)`;
+      const todo = phrase`remove it, or choose another name with ${{ setting: 'output', shell: '-o' }}, ${{ setting: 'errors' }} or ${{ setting: 'report' }}`;
+      throw new FailFileError({ code: 'output-unwritable', subject, todo });
+    }
+    const folder = await realpath(dirname(path)).catch(() => dirname(path));
+    path = resolve(folder, await readlink(path).catch(() => ''));
+  }
+}
+
+/**
  * Throws what writing would throw, FailFileError `output-unwritable`, for a folder, for a folder
  * that is missing and for one that may not be written to; NeverStartError `usage-invalid` when a
  * path, by links or otherwise, is the input or another output.
@@ -177,6 +198,7 @@ export async function assertPlaces(input: string, names: OutputNames): Promise<v
     if (existing !== null && !existing.isFile() && !existing.isDirectory()) continue;
     taken.set(place, file);
     try {
+      await refuseLinksOfOthers(path);
       if (existing?.isDirectory()) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
       // With its dot it must be a folder.
       await access(`${dirname(place)}${sep}.`, constants.W_OK);

@@ -1,10 +1,12 @@
 /** Output records as text: the user's columns or object unchanged, then our columns or key. */
+
 import { addMember, cellOfJson } from '../../core/json-text.js';
-import { isTyped } from '../../core/table.js';
+import { isTyped, uniqueNames } from '../../core/table.js';
+import { shortName } from '../../core/terminal-text.js';
 import { jsonOfCell, type TypedCell, textOfCell } from '../../core/typed-cell.js';
 import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
 import { isObject } from './brand-fields.js';
-import { columnsFor, DUPLICATE_COLUMN, isoTime, RAW_COLUMN, rawPositionIn, uniqueNames } from './columns.js';
+import { columnsFor, DUPLICATE_COLUMN, isoTime, RAW_COLUMN, rawPositionIn } from './columns.js';
 import {
   cellText,
   escapeFormula,
@@ -234,7 +236,7 @@ function baseReader(plan: OutputPlan, key: string): (raw: string) => Base {
 /** The key of each kept column: `"name":`. Throws `column-ours` if one of them is our key. */
 function jsonHeads(columns: readonly string[], kept: readonly number[], key: string): string[] {
   const keys = uniqueNames(columns, kept);
-  if (keys.includes(key)) throw refusal(`the column "${key}"`);
+  if (keys.includes(key)) throw refusal(`the column "${shortName(key)}"`);
   return keys.map((name) => `${JSON.stringify(name)}:`);
 }
 

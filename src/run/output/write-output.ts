@@ -1,18 +1,20 @@
 /** Joins rows and answers, ranks, writes output and errors file; three counts must agree. */
 import { rm, stat } from 'node:fs/promises';
 import { FailFileError } from '../../core/errors.js';
-import { parseIdentifierText } from '../../core/identifier.js';
+import { type Identifier, parseIdentifierText } from '../../core/identifier.js';
 import { withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
+import { createTurns } from '../../core/turns.js';
+import type { ColumnType } from '../../core/typed-cell.js';
 import { type ListedRow, listRow } from '../scan/listed-rows.js';
 import { lineOf, readRow } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
-import type { ColumnType } from './columns.js';
 import { countRecords } from './count-records.js';
 import { createRowRenderer, type JoinedRow, joinRow, RowRanking } from './join-rows.js';
 import { createOutput, type OutputOptions, type ReaderWait } from './output-file.js';
 import { type OutputNames, writeFailure } from './output-names.js';
 import { type AnswerView, doubtOf, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
+import { parquetPlan, typesOfRows } from './parquet-plan.js';
 import { createRenderer } from './render.js';
 import { formatsOf } from './render-typed.js';
 
@@ -45,7 +47,7 @@ export function writeOutput(request: WriteRequest) {
     const shape = { gzip: names.gzip, bom, waiting };
     const header = renderer.header();
     const stdout = isStdout ? request.stdout : null;
-    const types = plan.format === 'parquet' ? (await parquetFile()).typesOfRows(plan, scan.rows) : [];
+    const types = plan.format === 'parquet' ? typesOfRows(plan, scan.rows) : [];
     const output = await openTable(target, plan, header !== null, { ...shape, stdout }, types);
     releasers.push(() => output.discard());
     const errors = await createErrorsFile(names.errors, plan, shape, types);
@@ -58,9 +60,11 @@ export function writeOutput(request: WriteRequest) {
     answers.forgetRows();
     const render = createRowRenderer(renderer, answers);
     const ranking = isSorted ? new RowRanking(scan.rows, answers) : null;
+    const turns = createTurns();
     let rows = 0;
     for (const batch of scan.rows.records()) {
       for (const record of batch) {
+        if (turns.isOver()) await turns.next();
         const joined = joinRow(record, answers);
         counts[joined.status] += 1;
         if (ranking) ranking.add(joined);
@@ -73,7 +77,10 @@ export function writeOutput(request: WriteRequest) {
       rows += batch.length;
       request.onRows(rows);
     }
-    for (const joined of ranking?.inOrder() ?? []) await output.write(render(joined));
+    for (const joined of ranking?.inOrder() ?? []) {
+      if (turns.isOver()) await turns.next();
+      await output.write(render(joined));
+    }
     const { lineEnd, delimiter } = plan.input;
     const { format } = plan;
     const table = { ...shape, format, delimiter: delimiter || ',', hasHeader: header !== null, lineEnd };
@@ -91,8 +98,13 @@ export function writeOutput(request: WriteRequest) {
   });
 }
 
-/** Writers of binary formats are loaded when they are needed: most outputs are text. */
-const parquetFile = () => import('./parquet-file.js');
+/** Makes a file of records; its bytes go to an output. */
+interface Encoder {
+  write(record: string): Promise<void>;
+  /** Sends the rest. */
+  finish(): Promise<void>;
+  discard?(): Promise<void>;
+}
 
 /** An output for the records of the plan's renderer. */
 async function openTable(
@@ -102,36 +114,61 @@ async function openTable(
   options: OutputOptions,
   types: readonly ColumnType[],
 ): ReturnType<typeof createOutput> {
-  const { format, input } = plan;
   const output = await createOutput(target, options);
-  if (format === 'parquet') return (await parquetFile()).createParquetFile(output, plan, types);
-  if (format === 'json') return inArray(output);
-  if (format !== 'xlsx') return output;
-  const sheetName = input.typed?.sheet ?? 'Enriched';
-  const { createXlsxFile } = await import('./xlsx-file.js');
-  const isFromSheet = input.format === 'xlsx';
-  return createXlsxFile(output, { formats: formatsOf(input), isFromSheet, sheetName, hasHeader });
-}
-
-/** Writes records, which end in a line break, as elements of one JSON array. */
-function inArray(output: Awaited<ReturnType<typeof createOutput>>): typeof output {
-  let before = '[\n';
+  const encoder = await createEncoder(output.write, plan, hasHeader, types);
+  if (encoder === null) return output;
   return {
-    ...output,
-    async write(record) {
-      await output.write(before + String(record).trimEnd());
-      before = ',\n';
-    },
+    write: (record) => encoder.write(String(record)),
     async commit(verify) {
-      await output.write(before === ',\n' ? '\n]\n' : '[]\n');
+      await encoder.finish();
       await output.commit(verify);
+    },
+    async discard() {
+      await encoder.discard?.();
+      await output.discard();
     },
   };
 }
 
+/** null: the records are the file. Writers of binary formats are loaded when they are needed. */
+async function createEncoder(
+  send: (bytes: Buffer | string) => Promise<void>,
+  plan: OutputPlan,
+  hasHeader: boolean,
+  types: readonly ColumnType[],
+): Promise<Encoder | null> {
+  const { format, input } = plan;
+  if (format === 'json') return inArray(send);
+  if (format === 'parquet') {
+    const { createParquetFile } = await import('../../formats/parquet/parquet-file.js');
+    return createParquetFile(send, parquetPlan(plan, types));
+  }
+  if (format !== 'xlsx') return null;
+  const sheetName = input.typed?.sheet ?? 'Enriched';
+  const { createXlsxFile } = await import('../../formats/xlsx/xlsx-file.js');
+  const isFromSheet = input.format === 'xlsx';
+  return createXlsxFile(send, { formats: formatsOf(input), isFromSheet, sheetName, hasHeader });
+}
+
+/** Records, which end in a line break, as elements of one JSON array. */
+function inArray(send: (text: string) => Promise<void>): Encoder {
+  let before = '[\n';
+  return {
+    async write(record) {
+      await send(before + record.trimEnd());
+      before = ',\n';
+    },
+    finish: () => send(before === ',\n' ? '\n]\n' : '[]\n'),
+  };
+}
+
 function asListed({ record, index }: JoinedRow, { scan, reasons }: WriteRequest) {
-  const value = () => parseIdentifierText(scan.identifiers.at(index)).value;
+  const value = () => identifierAt(scan, index).value;
   return { line: lineOf(record), reason: reasons.get(index) ?? NOT_KNOWN, value };
+}
+
+function identifierAt({ identifiers }: Scan, index: number): Identifier {
+  return parseIdentifierText(identifiers.at(index));
 }
 
 const NOT_KNOWN = 'the service has no such brand, or withholds it';
@@ -152,12 +189,12 @@ async function addError(
   const row = readRow(record);
   if (row.kind === 'unreadable') return errors.unreadable(row.raw, row.reason);
   const error = doubt ?? (index < 0 ? row.reason : (reasons.get(index) ?? null));
-  const identifier = index < 0 ? null : parseIdentifierText(scan.identifiers.at(index));
+  const identifier = index < 0 ? null : identifierAt(scan, index);
   return errors.row(row.raw, { ...NOTHING_ASKED, status, identifier, error });
 }
 
 /** Opens the errors file: user columns, our few. Throws FailFileError `output-unwritable`. */
-export async function createErrorsFile(
+async function createErrorsFile(
   target: string,
   plan: OutputPlan,
   options: Omit<OutputOptions, 'stdout'>,

@@ -59,7 +59,7 @@ export function openLogoAgent(network: Network = PLAIN_NETWORK, resolve?: Resolv
 
 /**
  * Fetches each address once, a few at a time. By address as it was given; without those that
- * failed. Never rejects. `stop`: no logo is begun or waited for any more. `totalMs`: for all
+ * failed. Never rejects. `stop`: no logo is requested or waited for any more. `totalMs`: for all
  * together. The caller closes `dispatcher`.
  */
 export async function fetchLogos(
@@ -111,7 +111,7 @@ const NOT_PUBLIC_4 = ['0.0.0.0/8', '10.0.0.0/8', '100.64.0.0/10', '127.0.0.0/8',
 const NOT_PUBLIC_6 = ['2001::/23', '2001:db8::/32', '2002::/16', '2620:4f:8000::/48', '3fff::/20'];
 
 const notPublic4 = listOf(NOT_PUBLIC_4, 'ipv4');
-/** Of IPv6 only this is given out. What stands for an IPv4 address (mapped, NAT64) is outside. */
+/** The part of IPv6 that is given out, without what stands for IPv4 (mapped, NAT64). */
 const public6 = listOf(['2000::/3'], 'ipv6');
 const notPublic6 = listOf(NOT_PUBLIC_6, 'ipv6');
 

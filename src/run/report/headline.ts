@@ -2,7 +2,7 @@
 import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch, type StatusCounts } from '../../core/outcome.js';
-import type { Mark } from './markup.js';
+import type { Mark } from '../../pages/parts.js';
 import type { RunReport } from './report.js';
 
 /** Fewer matches than this share of the rows that were to be looked up are few. */

@@ -1,20 +1,34 @@
 /** What to do after a run, in one sentence: for the page, the report and the terminal. Pure. */
+
 import type { Document } from '../../core/documents.js';
 import { EXIT } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';
+import { shortName } from '../../core/terminal-text.js';
 import type { RunSettings } from '../../stores/run-store.js';
-import { isOverstated } from '../../worker/halt-reasons.js';
+import { sayHalt, settingName } from '../../words/say-reason.js';
+import type { OwnLimit } from '../lookups/spending.js';
 import type { LookupsEnd } from '../run-end.js';
 
 /** A report, as far as it is known when its next step is judged. */
 type Figures = Pick<Document<'report'>, 'run' | 'rows' | 'input' | 'identifiers'>;
 
-/** null: nothing is left to do. `plan`: how remaining identifiers could be covered. */
-export function nextStepOf(report: Figures, end: LookupsEnd, plan: RunSettings['plan']): string | null {
+/**
+ * null: nothing is left to do. `plan`: how remaining identifiers could be covered. `seesQuota`: as
+ * `seesRaisedQuota`.
+ */
+export function nextStepOf(
+  report: Figures,
+  end: LookupsEnd,
+  plan: RunSettings['plan'],
+  seesQuota = true,
+): string | null {
   const { run, rows, identifiers } = report;
-  const sentence = end.type === 'halted' ? end.halt.sentence : '';
+  const sentence = end.type === 'halted' ? sayHalt(end.halt, 'terminal') : '';
+  const isUseless = end.type === 'halted' && end.halt.why === 'useless';
   if (end.type === 'declined') return AFTER_TRIAL;
+  if (end.type === 'stopped' && end.fault)
+    return `interrupted, and what followed failed: ${end.fault.sentence}; then run the same command again to continue`;
   switch (run.exitCode) {
     case EXIT.done:
       if (identifiers.beingFetched > 0) {
@@ -32,9 +46,11 @@ export function nextStepOf(report: Figures, end: LookupsEnd, plan: RunSettings['
     case EXIT.ioError:
       return end.type === 'halted' && end.halt.why === 'lost'
         ? `stopped: ${sentence}; check the engine, then run the same command again`
-        : `stopped: ${sentence}; check --base-url, the network, its proxy and the service, then run the same command again`;
+        : `stopped: ${sentence}; check --base-url, the network, its proxy and the service, then run the same command again${isUseless ? UNKNOWN_BRANDS : ''}`;
     case EXIT.limit:
-      return `stopped: ${sentence}; ${limitAdvice(end, plan, identifiers.deferred)}`;
+      if (end.type === 'paused')
+        return 'paused: it continues when it is resumed; all paid answers are stored';
+      return `stopped: ${sentence}; ${limitAdvice(end, plan, identifiers.deferred, seesQuota)}`;
     case EXIT.interrupted:
       return `${end.type === 'cancelled' ? 'cancelled with `brand-enrich cancel`' : 'interrupted'}: all paid answers are stored; run the same command again to continue`;
     default:
@@ -47,12 +63,14 @@ export function noMatchText({ run, rows, input, identifiers }: Figures): string 
   if (!run.isComplete || !hasNoMatch(rows)) return null;
   if (rows.failed > 0 && rows.not_found === 0) return 'Nothing matched: every lookup failed.';
   const columns = input.columns
-    .map(({ name, kind }) => `"${name}"${kind === null ? '' : ` as ${kind}`}`)
+    .map(({ name, kind }) => `"${shortName(name)}"${kind === null ? '' : ` as ${kind}`}`)
     .join(', ');
   const only = input.columns.length === 1;
   if (identifiers.distinct === 0) return `Nothing matched: no row has an identifier in ${columns}.`;
   return `Nothing matched: identifiers were read from ${columns}. Are ${only ? 'that column and its kind' : 'those columns and their kinds'} right? --column NAME:KIND chooses others.`;
 }
+
+const UNKNOWN_BRANDS = '; if the service is known not to have these brands, use --allow-unknown';
 
 const AFTER_TRIAL =
   'that was the trial: every paid answer is stored; to continue, run the same command without --try, or answer y';
@@ -68,24 +86,36 @@ function strictReasons({ run, rows }: Figures): string[] {
 }
 
 /** Names the flag and its effect. */
-function limitAdvice(end: LookupsEnd, plan: RunSettings['plan'], deferred: number): string {
+function limitAdvice(
+  end: LookupsEnd,
+  plan: RunSettings['plan'],
+  deferred: number,
+  seesQuota: boolean,
+): string {
   const left = `${countOf(deferred, 'identifier is', 'identifiers are')} left`;
   const again = 'run the same command again to continue';
   if (end.type !== 'halted' || end.halt.why !== 'limit') return `${left}; ${again}`;
-  const { sentence } = end.halt;
-  const cap = /--max-(?:requests|cost)/.exec(sentence)?.[0];
-  if (cap !== undefined) return `${left}; a higher ${cap} would cover more of them: ${again}`;
-  if (sentence.startsWith('--quota'))
-    return `${left}; a higher --quota or the next period would cover more of them: ${again}`;
-  if (isOverstated(end.halt))
+  const { name } = end.halt.reached;
+  if (name === 'overstated')
     return `${left}: set --plan and --overage-budget to what the account has, or raise them in the account; ${again}`;
-  return `${left}: ${RAISES[plan]}; ${again}`;
+  const cap = name === 'service' || name === 'account' ? null : name;
+  return `${left}: ${waysToCover(cap, plan, seesQuota)}; ${again}`;
 }
+
+/** `cap`: the setting that is reached; null: quota and overage budget are. */
+export function waysToCover(cap: OwnLimit | null, plan: RunSettings['plan'], seesQuota: boolean): string {
+  if (cap === 'quota') return 'a higher --quota or the next period would cover more of them';
+  if (cap !== null) return `a higher ${settingName(cap, 'terminal')} would cover more of them`;
+  return seesQuota ? RAISES[plan] : RAISES_UNSEEN;
+}
+
+const RAISES_UNSEEN =
+  'a higher --overage-budget would cover them, or a raised quota, which this plan does not show by itself: set --own-domain, or use `brand-enrich ledger check` or `brand-enrich ledger observe --quota N`';
 
 /** How to cover the remaining identifiers, by plan. */
 const RAISES: Record<RunSettings['plan'], string> = {
   paid: 'a higher --overage-budget (or quota) would cover them',
   free: 'a raised quota or the next period would cover them',
-  unsaid:
+  unspecified:
     'a raised quota or the next period would cover them, or --plan paid --overage-budget AMOUNT if the plan bills overage',
 };

@@ -5,8 +5,10 @@ import type { Document } from '../../core/documents.js';
 import type { ExitCode } from '../../core/errors.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import { DOCUMENT_VERSION } from '../../core/terminal-text.js';
-import { useOf } from '../../ledger/policy.js';
+import { useOf } from '../../facts/judge-account.js';
+import { seesRaisedQuota } from '../../ledger/policy.js';
 import { unreportedOf } from '../../stores/run-store.js';
+import { sayHalt } from '../../words/say-reason.js';
 import type { EnrichResult } from '../enrich-file.js';
 import type { EnrichRequest } from '../enrich-request.js';
 import { isoTime } from '../output/columns.js';
@@ -17,12 +19,17 @@ import { nextStepOf } from './next-step.js';
 /** Stored and fetched answers further apart than this had scores from different times. */
 const DRIFT_MS = 7 * 86_400_000;
 
+/** Different reasons in the report: of rows that were not looked up, and of failed lookups. */
+const REASONS_LISTED = 50;
+const FAILURES_LISTED = 200;
+
 export type RunReport = Document<'report'> & { readonly version: typeof DOCUMENT_VERSION };
 
 /** `exitCode`: what the process will end with. Pure. */
 export function makeReport(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode): RunReport {
   const { run, scan, facts, written, progress, ledger, end } = result;
   const tally = progress?.tally;
+  const { plan } = request.settings;
   const figures = {
     run: {
       id: run.id,
@@ -45,11 +52,11 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
   return {
     version: DOCUMENT_VERSION,
     ...figures,
-    reason: end.type === 'halted' ? end.halt.sentence : null,
-    next: nextStepOf(figures, end, request.settings.plan),
+    reason: end.type === 'halted' ? sayHalt(end.halt, 'terminal') : null,
+    next: nextStepOf(figures, end, plan, seesRaisedQuota(plan, result.ledger)),
     listed: { ...written.listed, invalid: scan.invalid },
-    reasons: Object.fromEntries([...scan.reasons].sort((a, b) => b[1] - a[1]).slice(0, 50)),
-    failures: Object.fromEntries([...facts.failures].sort((a, b) => b[1] - a[1])),
+    reasons: mostFrequent(scan.reasons, REASONS_LISTED),
+    failures: mostFrequent(facts.failures, FAILURES_LISTED),
     quality: { ...facts.quality, histogram: facts.histogram },
     requests: {
       sent: tally?.requests ?? 0,
@@ -63,7 +70,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       savedByDuplicates: scan.counts.duplicates,
     },
     cost: costOfBrands(result, request.overagePrice),
-    currency: request.currency ?? null,
+    currency: request.currency,
     account: ledger && useOf(ledger),
     fetchedAt: {
       oldest: isoTime(facts.oldestFetchedAt),
@@ -80,6 +87,10 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     endedAt: new Date(result.endedAt).toISOString(),
     seconds: Math.round(result.tookMs) / 1_000,
   };
+}
+
+function mostFrequent(reasons: ReadonlyMap<string, number>, count: number): Record<string, number> {
+  return Object.fromEntries([...reasons].sort((a, b) => b[1] - a[1]).slice(0, count));
 }
 
 /** What may have been billed is counted: an unknown answer is a spent request. */

@@ -1,6 +1,9 @@
 /** The sums of a run for its report. Memory does not grow with the number of answers. */
+import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource } from '../../core/outcome.js';
 import { type Brand, type QualityTier, qualityTier } from '../../lookup/brand.js';
+import type { FailureReason } from '../../stores/run-reasons.js';
+import { sayFailure } from '../../words/say-reason.js';
 import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
 
 /** An answer of the service, fetched in this run or stored. */
@@ -18,6 +21,7 @@ export interface NotedAnswer {
   readonly brand: Brand;
 }
 
+/** A service may give each failure a reason of its own. */
 const REASONS_AT_MOST = 200;
 const BINS_OF_THIRD = 5;
 export const HISTOGRAM_BINS = 3 * BINS_OF_THIRD;
@@ -47,8 +51,12 @@ export function createRunSummary() {
     /** Milliseconds; null when nothing was fetched. */
     oldestFetchedAt: null as number | null,
     newestFetchedAt: null as number | null,
-    /** Why identifiers failed, with how many each; at most 200 different reasons. */
+    /** Why identifiers failed, in words, with how many each: 200 different reasons. */
     failures: new Map<string, number>(),
+    /** Whether some failed because the service was unavailable for too long. */
+    hasOutage: false,
+    /** Whether some failed with an answer that is not believed; of those, with a "not found". */
+    unproven: { any: false, notFound: false },
   };
   return {
     facts,
@@ -69,12 +77,20 @@ export function createRunSummary() {
       facts.histogram[bin] = (facts.histogram[bin] ?? 0) + 1;
       ranking.note({ ...answer, score });
     },
-    noteFailure(status: 'failed' | 'deferred', reason: string): void {
-      facts.identifiers[status] += 1;
-      if (status === 'deferred') return;
-      if (facts.failures.has(reason) || facts.failures.size < REASONS_AT_MOST) {
-        facts.failures.set(reason, (facts.failures.get(reason) ?? 0) + 1);
+    noteDeferred(): void {
+      facts.identifiers.deferred += 1;
+    },
+    noteFailure(reason: FailureReason): void {
+      facts.identifiers.failed += 1;
+      if (reason.code === 'unavailable') facts.hasOutage = true;
+      if (reason.code === 'unproven') {
+        facts.unproven.any = true;
+        if (reason.saysNotFound) facts.unproven.notFound = true;
       }
+      const { failures } = facts;
+      const words = sayFailure(reason);
+      if (failures.has(words) || failures.size < REASONS_AT_MOST)
+        failures.set(words, (failures.get(words) ?? 0) + 1);
     },
   };
 }
@@ -130,7 +146,7 @@ function rankedBrand({ index, identifier, score, brand }: ScoredAnswer) {
     index,
     /** The key by which two answers are the same brand. */
     key: textOf(brand.id) ?? domain ?? identifier,
-    name: textOf(brand.name) ?? domain ?? identifier.slice(identifier.indexOf(':') + 1),
+    name: textOf(brand.name) ?? domain ?? parseIdentifierText(identifier).value,
     domain,
     score,
     color: textOf(mainColor(brand)),

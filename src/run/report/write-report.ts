@@ -4,8 +4,6 @@ import type { Network } from '../../core/connector.js';
 import type { EnrichResult } from '../enrich-file.js';
 import { type ReaderWait, writeText } from '../output/output-file.js';
 import { pageDataOf } from './page-data.js';
-import { readChartLibrary } from './page-script.js';
-import { renderPage } from './render-page.js';
 import type { RunReport } from './report.js';
 import { lowestApart, type RankedBrand } from './run-summary.js';
 
@@ -19,8 +17,8 @@ export function writeReport(path: string, report: RunReport, waiting?: ReaderWai
 
 /**
  * Returns the path of the page; null beside a device or pipe, where none can be. Throws
- * FailFileError `output-unwritable`. `isSample`: addresses of logos are made up, and nobody is
- * asked for them. `network`: null embeds no logos. `stop` ends the fetching of logos.
+ * FailFileError `output-unwritable`. `isSample`: addresses of logos are made up, and are not
+ * requested. `network`: null embeds no logos. `stop` ends the fetching of logos.
  */
 export async function writeReportPage(
   result: EnrichResult,
@@ -35,7 +33,9 @@ export async function writeReportPage(
   const logos =
     network !== null && !isSample ? await logosOf(shown, network, stop) : new Map<string, string>();
   const data = pageDataOf(result, report, isSample, logos);
-  await writeText(names.reportHtml, renderPage(data, await readChartLibrary()));
+  // Loaded when needed: it brings the components.
+  const { renderPage } = await import('./render-page.js');
+  await writeText(names.reportHtml, renderPage(data));
   return names.reportHtml;
 }
 

@@ -1,15 +1,17 @@
 /** Opens input and chooses columns from its beginning: errors show before anything else opens. */
+
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import type { ColumnRequest } from '../../config/column-value.js';
 import { type ErrorCode, FailFileError, NeverStartError } from '../../core/errors.js';
 import type { IdentifierKind } from '../../core/identifier.js';
+import { joinPhrases, phrase, type Remedy } from '../../core/phrase.js';
 import { isJson, type TableShape } from '../../core/table.js';
+import { NAME_AT_MOST } from '../../core/terminal-text.js';
+import { type IntakeOptions, openInput, sheetNames } from '../../formats/open-input.js';
 import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns.js';
-import { shellWord } from '../../identify/find-column.js';
 import { readingStopped } from '../../intake/byte-source.js';
 import type { Input } from '../../intake/input.js';
-import { type IntakeOptions, openInput, sheetNames } from '../../intake/open-input.js';
 import { showDelimiter } from '../../intake/sniff-table.js';
 import { Priorities, type PriorityRequest } from './priorities.js';
 
@@ -79,17 +81,19 @@ export async function namingTables(
   const again: IntakeOptions = { ...options, only: options.only ?? 'file' };
   const names = await sheetNames(path, again).catch(() => []);
   const others = names.slice(1, 1 + SHEETS_TRIED);
-  const flags: string[] = [];
+  const sheets: Remedy[] = [];
   for (const sheet of others)
-    if (await hasTable(path, { ...again, sheet }, scan)) flags.push(`--sheet ${shellWord(sheet)}`);
+    if (sheet.length <= NAME_AT_MOST && (await hasTable(path, { ...again, sheet }, scan)))
+      sheets.push({ set: { sheet } });
   if (options.stop?.aborted) return readingStopped(path);
-  if (flags.length === 0) return error;
-  const { code, subject, cause } = error;
-  const what = `${error.what} in the first sheet`;
+  if (sheets.length === 0) return error;
+  const { code, what: found, subject } = error.detail;
+  const { cause } = error;
+  const what = phrase`${found} in the first sheet`;
   const todo =
-    flags.length === 1
-      ? `use ${flags[0]}, which has a table with identifiers`
-      : `choose a sheet with identifiers: ${flags.join(' or ')}`;
+    sheets.length === 1
+      ? phrase`use ${joinPhrases(sheets, '')}, which has a table with identifiers`
+      : phrase`choose a sheet with identifiers: ${joinPhrases(sheets, ' or ')}`;
   const Named = error instanceof NeverStartError ? NeverStartError : FailFileError;
   return new Named({ code, what, subject, todo, cause });
 }
@@ -140,8 +144,14 @@ function namingSheet({ shape, warnings }: Input, choose: () => ChosenColumns): C
     return choose();
   } catch (error) {
     if (!(error instanceof NeverStartError) || shape.format !== 'xlsx') throw error;
-    const { code, what, subject, todo, clear } = error;
-    throw new NeverStartError({ code, what, subject, todo: [todo, ...warnings].join('; '), clear });
+    const { code, what, subject, todo, clear } = error.detail;
+    throw new NeverStartError({
+      code,
+      what,
+      subject,
+      todo: joinPhrases([todo, ...warnings], '; '),
+      clear,
+    });
   }
 }
 
@@ -154,14 +164,14 @@ function namingDelimiter(shape: TableShape, choose: () => ChosenColumns): Chosen
     const missed = MISSED_DELIMITER.exec(only)?.[0];
     const isOne = shape.format === 'csv' && others.length === 0 && missed !== undefined;
     if (!(error instanceof NeverStartError) || !isOne) throw error;
-    const { code, what, subject, todo } = error;
+    const { code, what, subject, todo } = error.detail;
     const read = `the file was read as one column, with delimiter ${showDelimiter(shape.delimiter)}`;
-    const flag = missed === '\t' ? 'tab' : `'${missed}'`;
+    const delimiter = missed === '\t' ? 'tab' : missed;
     throw new NeverStartError({
       code,
-      what: `${what} (${read})`,
+      what: phrase`${what} (${read})`,
       subject,
-      todo: `use --delimiter ${flag} if that separates the cells; otherwise ${todo}`,
+      todo: phrase`use ${{ set: { delimiter } }} if that separates the cells; otherwise ${todo}`,
     });
   }
 }

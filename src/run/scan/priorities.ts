@@ -6,6 +6,7 @@
 
 import type { Settings } from '../../config/settings.js';
 import { NeverStartError } from '../../core/errors.js';
+import { type Phrase, phrase } from '../../core/phrase.js';
 import { columnLabel, findColumn } from '../../identify/find-column.js';
 import { grown } from './spool-file.js';
 
@@ -34,7 +35,7 @@ export class Priorities {
 
   /** Throws `NeverStartError` (column-unknown, column-doubtful): no such column, or several. */
   constructor(columns: readonly string[], { name, direction }: PriorityRequest) {
-    this.column = findColumn(columns, { name, kind: null }, '--priority').column;
+    this.column = findColumn(columns, { name, kind: null }, 'priority').column;
     this.#label = columnLabel(columns, this.column);
     this.#sign = direction === 'desc' ? -1 : 1;
     this.sentence = `bought first: the ${direction === 'desc' ? 'highest' : 'lowest'} ${this.#label}`;
@@ -52,7 +53,7 @@ export class Priorities {
       throw doubtful(
         'this value cannot be ordered without guessing',
         `"${cell.trim().slice(0, 40)}" in ${this.#label}, line ${line}`,
-        'write plain numbers such as 1200.50, dates such as 2026-01-31, or words in the column of --priority, or omit --priority',
+        phrase`write plain numbers such as 1200.50, dates such as 2026-01-31, or words in the column of ${{ setting: 'priority' }}, or ${{ unset: 'priority' }}`,
       );
     const [group, value] =
       typeof ranked === 'number' ? [NUMBER, ranked] : [WORD, this.#numberOf(ranked.word, line)];
@@ -107,7 +108,7 @@ export class Priorities {
       throw doubtful(
         `this column holds more than ${WORDS_AT_MOST.toLocaleString('en-US')} different words`,
         `${this.#label}, line ${line}`,
-        'use a column of numbers, or of few different words, for --priority',
+        phrase`use a column of numbers, or of few different words, for ${{ setting: 'priority' }}`,
       );
     this.#words.push(word);
     this.#wordNumbers.set(word, number);
@@ -120,7 +121,7 @@ function compareWords(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }
 
-function doubtful(what: string, subject: string, todo: string): NeverStartError {
+function doubtful(what: string, subject: string, todo: Phrase): NeverStartError {
   return new NeverStartError({ code: 'column-doubtful', what, subject, todo });
 }
 

@@ -30,6 +30,11 @@ export class RowSpool {
 
   constructor(private readonly file: SpoolFile) {}
 
+  /** Of all rows on disk. */
+  get bytes(): number {
+    return this.file.length;
+  }
+
   /** `line`: where the row begins in the input. */
   add(line: number, kind: RowKind, candidates: readonly number[], reason: string, raw: string): void {
     const few = candidates.slice(0, CANDIDATES_AT_MOST);

@@ -2,6 +2,7 @@
 import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import type { Releasers } from '../../core/lifecycle.js';
 import { isJson } from '../../core/table.js';
+import { createTurns } from '../../core/turns.js';
 import { identifyRow } from '../../identify/identify-cell.js';
 import { readingStopped } from '../../intake/byte-source.js';
 import type { Input } from '../../intake/input.js';
@@ -64,7 +65,7 @@ export async function scanInput(
     ? earlierKey(jsonKey(prefix))
     : earlierCells(shape.columns, chosen.ours, prefix);
   const openFile = (name: string) => {
-    const file = new SpoolFile(folder, name);
+    const file = new SpoolFile(folder, name, input.name);
     releasers.push(() => file.close());
     return file;
   };
@@ -108,9 +109,11 @@ export async function scanInput(
 
   const knownCells = new Map<string, number>();
   const onlyColumn = chosen.choices.length === 1 ? (chosen.choices[0]?.column ?? null) : null;
+  const turns = createTurns();
   for await (const batch of input.rows()) {
     if (stop.aborted) throw readingStopped(input.name);
     for (const row of batch) {
+      if (turns.isOver()) await turns.next();
       const { cells, line, problem } = row;
       if (problem !== null) {
         if (row.isMisfit) counts.misfits += 1;

@@ -1,26 +1,34 @@
 /** A private file as large as the input, written once and read by position; growing arrays. */
 import { closeSync, readSync, rmSync, writeSync } from 'node:fs';
 import { join } from 'node:path';
+import { KeptContent } from '../../core/disk-room.js';
 import { FailFileError } from '../../core/errors.js';
-import { makeFolder } from '../../core/make-folder.js';
+import { assertOwnState, makePrivateFolder } from '../../core/own-folder.js';
+import { phrase } from '../../core/phrase.js';
 import { openPrivateFileSync, removePrivateLeftovers } from '../../core/private-file.js';
 import { systemWords } from '../../core/system-error.js';
 
 const BUFFER_BYTES = 1_048_576;
 
-/** Throws FailFileError `output-unwritable` if it cannot be made or, later, the disk is full. */
+/**
+ * Throws FailFileError `output-unwritable` if it cannot be made, and, later, `disk-low` and
+ * `input-exceeds-disk`.
+ */
 export class SpoolFile {
   readonly #file: ReturnType<typeof openPrivateFileSync>;
   #buffer = Buffer.allocUnsafeSlow(BUFFER_BYTES);
   #filled = 0;
   #flushed = 0;
   #isOpen = true;
+  readonly #kept: KeptContent;
 
-  /** `folder` exists. */
+  /** `folder` exists. `input`: the name of what it is for. */
   constructor(
     private readonly folder: string,
     private readonly label: string,
+    input: string,
   ) {
+    this.#kept = new KeptContent(input, folder);
     this.#file = this.#orFail(() => openPrivateFileSync(folder, label));
   }
 
@@ -56,11 +64,13 @@ export class SpoolFile {
   async close(): Promise<void> {
     if (!this.#isOpen) return;
     this.#isOpen = false;
+    this.#kept.release();
     closeSync(this.#file.fd);
     if (this.#file.name !== null) rmSync(this.#file.name, { force: true });
   }
 
   #flush(): void {
+    this.#kept.add(this.#filled);
     let from = 0;
     while (from < this.#filled) {
       const at = from;
@@ -79,7 +89,7 @@ export class SpoolFile {
       throw new FailFileError({
         code: 'output-unwritable',
         subject: this.folder,
-        todo: 'free space on the disk of the state folder (--state DIR), then run again',
+        todo: phrase`free space on the disk of the state folder (${{ choose: 'state', example: 'DIR' }}), then run again`,
         cause: error,
       });
     }
@@ -97,12 +107,13 @@ export function grown<T extends Uint8Array | Uint32Array | Float64Array>(array: 
 
 /** The folder for runs' private files, in the state folder; removes what dead processes left. */
 export async function openSpoolFolder(stateFolder: string): Promise<string> {
+  assertOwnState(stateFolder);
   const folder = join(stateFolder, 'runs');
   try {
-    makeFolder(folder, 0o700);
+    makePrivateFolder(folder);
   } catch (cause) {
     const what = 'rows cannot be kept while they are processed';
-    const todo = 'make the folder writable or name another one with --state';
+    const todo = phrase`make the folder writable or name another one with ${{ setting: 'state' }}`;
     const subject = `${folder} (${systemWords(cause)})`;
     throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause });
   }

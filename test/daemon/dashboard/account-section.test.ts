@@ -2,9 +2,10 @@
 import { describe, expect, it } from 'vitest';
 import { accountSection, accountUse, daysOf } from '../../../src/daemon/dashboard/account-section.js';
 import type { DashboardData } from '../../../src/daemon/dashboard/gather-dashboard.js';
+import { htmlOf } from '../../../src/pages/page.js';
 import { accountParts, dashboardData } from './views.js';
 
-const NOTHING = { quota: null, quotaCap: null, overage: 0, sent: 0, held: 0, others: 0 };
+const NOTHING = { quota: null, quotaCap: null, overage: 0, sent: 0, held: 0, probes: 0, others: 0 };
 type Account = Partial<Record<keyof typeof NOTHING, number | null>>;
 
 /** Segments as `tone size`, marks as `name at place`, and the length. */
@@ -76,7 +77,7 @@ describe('the bar', () => {
 
 /** The words of the card of the account. */
 function words(parts: Partial<DashboardData>, currency: string | null = 'EUR'): string {
-  const [card = ''] = accountSection(dashboardData(parts), currency).text.split(
+  const [card = ''] = htmlOf(accountSection(dashboardData(parts), currency)).split(
     '<section class="card" aria-labelledby="projection"',
   );
   return card

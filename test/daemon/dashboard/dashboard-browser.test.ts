@@ -7,15 +7,16 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { clockText } from '../../../src/core/figures.js';
 import type { Action } from '../../../src/daemon/dashboard/actions.js';
 import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
-import { DRAWN_SHARE, FIND_ILLEGIBLE } from '../../run/report/legibility.js';
+import { FIND_ILLEGIBLE } from '../../run/report/legibility.js';
 import { findBarriers } from '../../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
-import { PASSWORD, startDashboard } from './served.js';
+import { LINK_TOKEN, PASSWORD, startDashboard } from './served.js';
 import {
   accountParts,
   dashboardData,
   dashboardView,
   emptyView,
+  hostileView,
   NOW,
   runRecord,
   troubledView,
@@ -51,7 +52,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const served = await startDashboard({ view, actions });
     const watched = await openWatchedPage(browser, options);
     onTestFinished(() => watched.page.context().close());
-    await watched.page.goto(`${served.url}?token=${PASSWORD}&name=Ada`);
+    await watched.page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
     const outside = () => watched.requests.filter((address) => !address.startsWith(served.url));
     return { ...watched, served, outside };
   }
@@ -148,19 +149,6 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(await page.getByLabel('Password of the dashboard').isVisible()).toBe(true);
   });
 
-  it('says that the engine has not answered yet, and shows the data once it has', async () => {
-    const { page, served, complaints } = await show(
-      dashboardView({ data: null, outageNoticedAt: NOW - 5_000 }),
-    );
-    expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
-    await page.getByText('The engine has not answered yet.').waitFor();
-    served.show(dashboardView());
-    await renew(page);
-    await page.getByText('765 of 1,400 identifiers').waitFor();
-    expect(await page.locator('canvas:visible').count()).toBe(1);
-    expect(complaints).toEqual([]);
-  });
-
   it('refreshes every few seconds, but not while the page is hidden', async () => {
     const { page, requests, served } = await show(dashboardView());
     await page.clock.install();
@@ -174,43 +162,20 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(asked()).toBe(before + 1);
   });
 
-  it('draws the line by days', async () => {
-    const { page } = await show(dashboardView(), { viewport: DESK });
-    expect(await page.locator('canvas:visible').count()).toBe(1);
-    expect(await page.evaluate<number>(DRAWN_SHARE)).toBeGreaterThan(0.01);
-  });
-
-  it('shows the account without JavaScript', async () => {
+  it('shows the account and its days without JavaScript', async () => {
     const { page } = await show(dashboardView(), { viewport: PHONE, javaScriptEnabled: false });
-    expect(await page.locator('canvas:visible').count()).toBe(0);
+    const chart = page.getByRole('img', { name: /^Requests used in this period by day/ });
+    const [plot, used, projected] = await Promise.all(
+      ['svg', '.used', '.projected'].map((each) => chart.locator(each).boundingBox()),
+    );
+    // The projection goes on and up from the line of the days to the end.
+    const right = ({ x = 0, width = 0 } = {}) => x + width;
+    expect(Math.abs(right(used ?? {}) - (projected?.x ?? 9))).toBeLessThan(3);
+    expect(Math.abs(right(projected ?? {}) - right(plot ?? {}))).toBeLessThan(3);
+    expect(projected?.y).toBeLessThan(used?.y ?? 0);
     const bar = await page.locator('.account-bar').boundingBox();
     expect(bar?.width).toBeGreaterThan(300);
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
-  });
-
-  it('replaces only what changed, and keeps the place and drawings', async () => {
-    const { page, served, complaints } = await show(dashboardView(), { viewport: PHONE });
-    await page.evaluate(
-      "window.kept = [document.querySelector('canvas'), document.querySelector('[data-part=schedules]')]; window.kept[1].scrollIntoView()",
-    );
-    const top = () =>
-      page.locator('[data-part=schedules]').evaluate((part) => part.getBoundingClientRect().top);
-    const before = await top();
-    served.show(
-      dashboardView({
-        data: dashboardData({
-          ...accountParts({ quota: 20_000, sent: 19_000, others: 1_220 }),
-          runs: [runRecord({ tally: { matched: 1_399, requests: 1_399, billed: 1_399 } })],
-        }),
-      }),
-    );
-    await renew(page);
-    await page.getByText('1,399 of 1,400 identifiers').waitFor();
-    // The runs above are fewer now; what one looks at stays where it is.
-    expect(Math.abs((await top()) - before)).toBeLessThan(2);
-    expect(await page.evaluate('window.kept.every((element) => element.isConnected)')).toBe(true);
-    expect(await page.locator('[data-part=quota] .lead').textContent()).toContain('20,220 of 21,000');
-    expect(complaints).toEqual([]);
   });
 
   it('shows runs first on a phone, and the Tab key follows what is seen', async () => {
@@ -236,7 +201,9 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       'Send and see the cost',
       'Files of Kunden März.csv',
       'Run now',
+      'Pause',
       'Last 2 runs',
+      'Pause',
       'Show the queue',
       'Sign out',
     ]);
@@ -245,8 +212,8 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(stops).toEqual(seen);
   });
 
-  it('keeps the focus, open details and half-filled forms when it refreshes', async () => {
-    const { page, served } = await show(dashboardView(), { viewport: PHONE });
+  it('replaces only what changed, and keeps the place, the focus, open details and half-filled forms', async () => {
+    const { page, served, complaints } = await show(dashboardView(), { viewport: PHONE });
     /** Refreshes to the data of so many hours later. */
     const renewed = async (hours: number) => {
       const at = NOW + hours * 3_600_000;
@@ -256,7 +223,26 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       await page.locator('[data-part=stand]', { hasText: clockText(at) }).waitFor();
     };
     const focused = () => page.evaluate<{ name: string } | null>(FOCUSED);
-    await page.evaluate("window.kept = document.querySelector('[data-part=schedules]')");
+    await page.evaluate(
+      "window.kept = document.querySelector('[data-part=schedules]'); window.kept.scrollIntoView()",
+    );
+    const top = () =>
+      page.locator('[data-part=schedules]').evaluate((part) => part.getBoundingClientRect().top);
+    const before = await top();
+    served.show(
+      dashboardView({
+        data: dashboardData({
+          ...accountParts({ quota: 20_000, sent: 19_000, others: 1_220 }),
+          runs: [runRecord({ tally: { matched: 1_399, requests: 1_399, billed: 1_399 } })],
+        }),
+      }),
+    );
+    await renew(page);
+    await page.getByText('1,399 of 1,400 identifiers').waitFor();
+    // The runs above are fewer now; what one looks at stays where it is.
+    expect(Math.abs((await top()) - before)).toBeLessThan(2);
+    expect(await page.evaluate('window.kept.isConnected')).toBe(true);
+    expect(await page.locator('[data-part=quota] .lead').textContent()).toContain('20,220 of 21,000');
     await page.locator('summary').click();
     await page.getByRole('button', { name: 'Run now' }).focus();
     await renewed(1);
@@ -295,11 +281,21 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await renew(page);
     await page.getByRole('button', { name: 'Run now' }).waitFor({ state: 'detached' });
     await page.keyboard.press('Tab');
-    expect(await focused()).toMatchObject({ name: 'Last 2 runs' });
+    expect(await focused()).toMatchObject({ name: 'Pause' });
+    expect(complaints).toEqual([]);
   });
 
-  it('says how old its data are while the server does not answer, and recovers', async () => {
-    const { page, served } = await show(dashboardView(), { viewport: DESK });
+  it('says that there are no data yet or no newer ones, and shows them once there are', async () => {
+    const { page, served, complaints } = await show(
+      dashboardView({ data: null, outageNoticedAt: NOW - 5_000 }),
+    );
+    expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
+    await page.getByText('The engine has not answered yet.').waitFor();
+    served.show(dashboardView());
+    await renew(page);
+    await page.getByText('765 of 1,400 identifiers').waitFor();
+    expect(await page.locator('.chart').isVisible()).toBe(true);
+    expect(complaints).toEqual([]);
     await page.route('**/parts', (route) => route.abort());
     await renew(page);
     await page.getByText('brand-enrich does not answer').waitFor();
@@ -313,42 +309,10 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
 
   it('neither executes nor loads anything that data contains', async () => {
     const attack = `"><script>window.hacked=1</script><img src=https://evil.example/x onerror="window.hacked=1">`;
-    const view = troubledView();
-    const data = view.data ?? dashboardData();
-    const { page, complaints, outside, served } = await show(
-      {
-        ...view,
-        host: attack,
-        data: {
-          ...data,
-          address: attack,
-          runs: [runRecord({ label: `${attack}: ${attack}`, status: 'stopped', reason: attack, id: attack })],
-          schedules: data.schedules.map((each) => ({
-            ...each,
-            schedule: {
-              ...each.schedule,
-              name: attack,
-              line: attack,
-              tz: attack,
-              cron: attack,
-              host: attack,
-            },
-          })),
-          inboxes: [
-            {
-              folder: attack,
-              closed: null,
-              queued: [],
-              inProgress: [],
-              waiting: [{ file: attack, folder: attack, since: 1, reason: attack }],
-            },
-          ],
-        },
-      },
-      { viewport: PHONE },
-    );
+    const { page, complaints, outside, served } = await show(hostileView(attack), { viewport: PHONE });
     expect(await page.evaluate<unknown>('window.hacked')).toBeUndefined();
-    served.show({ ...view, host: `${attack}2`, data: { ...data, runs: [runRecord({ label: attack })] } });
+    const data = dashboardData({ runs: [runRecord({ label: attack })] });
+    served.show(dashboardView({ host: `${attack}2`, data }));
     const renewed = page.waitForResponse('**/parts');
     await renew(page);
     await (await renewed).finished();

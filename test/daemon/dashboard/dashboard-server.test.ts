@@ -1,9 +1,14 @@
 /** Where the dashboard listens, and when it does not. */
-import { expect, it } from 'vitest';
+import { Writable } from 'node:stream';
+import { expect, it, onTestFinished } from 'vitest';
 import { loadSettings } from '../../../src/config/load-settings.js';
 import { createReleasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
-import { openDashboard, serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
+import {
+  type DashboardContext,
+  openDashboard,
+  serveDashboard,
+} from '../../../src/daemon/dashboard/open-dashboard.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { noUploads, PASSWORD, startDashboard } from './served.js';
 import { dashboardView, NOW } from './views.js';
@@ -13,9 +18,10 @@ it('names the flag to change when the port is taken', async () => {
   const second = serveDashboard({
     host: '127.0.0.1',
     port: Number(port),
+    url: null,
+    linkToken: null,
     password: PASSWORD,
     clock: { now: () => NOW, monotonic: () => NOW },
-    chartLibrary: '',
     actions: [],
     log: silentLog(),
     look: async () => dashboardView(),
@@ -41,12 +47,13 @@ const untouched = new Proxy({} as Engine, {
     throw new Error('the engine was touched');
   },
 });
-const open = (flags: Record<string, unknown>) => {
+const open = (flags: Record<string, unknown>, more: Partial<DashboardContext> = {}) => {
   const env = { BRAND_API_URL: 'https://api.example', BRAND_API_TOKEN: 'token-of-a-test' };
   const { settings } = loadSettings({ flags, env, file: null, command: 'up', home: '/home/x' });
   return openDashboard({
     settings,
     engine: untouched,
+    stateFolder: '/nowhere',
     names: null,
     inboxes: [],
     uploads: noUploads(),
@@ -54,6 +61,7 @@ const open = (flags: Record<string, unknown>) => {
     stderr: process.stderr,
     stop: new AbortController().signal,
     releasers: createReleasers(),
+    ...more,
   });
 };
 
@@ -65,4 +73,21 @@ it('refuses to listen for other hosts without a password', async () => {
   await expect(open({ dashboardHost: '0.0.0.0' })).rejects.toThrow(
     'a dashboard outside loopback needs a password',
   );
+});
+
+it('its links begin with --dashboard-url', async () => {
+  const printed: string[] = [];
+  const stderr = new Writable({
+    write(text, _encoding, done) {
+      printed.push(String(text));
+      done();
+    },
+  });
+  const flags = { dashboardPort: '0', dashboardUrl: 'https://brands.example.com/' };
+  const releasers = createReleasers();
+  onTestFinished(() => releasers.releaseAll());
+  const opened = await open(flags, { stderr, releasers, engine: {} as Engine });
+  expect(opened?.url).toBe('https://brands.example.com/');
+  expect(printed).toEqual([`dashboard: ${opened?.signInUrl}\n`]);
+  expect(opened?.signInUrl).toMatch(/^https:\/\/brands\.example\.com\/\?token=[\w-]{32}$/);
 });

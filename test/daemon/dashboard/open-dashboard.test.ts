@@ -2,6 +2,7 @@
  * The dashboard on real engines: the data it collects, and Bull Board beside it, which is
  * read-only.
  */
+import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,13 +11,17 @@ import type { Browser } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { loadSettings } from '../../../src/config/load-settings.js';
 import { accountNames } from '../../../src/context/open-service.js';
+import type { Document } from '../../../src/core/documents.js';
 import { createReleasers, type Releasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
+import { machineIdentity } from '../../../src/core/process-identity.js';
 import { openDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
-import { createScheduleBook, tickQueueOf } from '../../../src/daemon/schedules/schedule-book.js';
+import { createScheduleBook } from '../../../src/daemon/schedules/schedule-book.js';
+import { createScheduleFiles, tickQueueOf } from '../../../src/daemon/schedules/schedule-files.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { openEngine } from '../../../src/engine/open-engine.js';
 import { hasChromium, launchChromium, openWatchedPage } from '../../support/chromium.js';
+import { runCli } from '../../support/cli.js';
 import {
   type EngineUnderTest,
   embeddedEngine,
@@ -28,7 +33,7 @@ import { describeOn } from '../../support/scene.js';
 import { faultsOf } from '../../support/schemas.js';
 import { newToken } from '../../support/service-options.js';
 import { noUploads } from './served.js';
-import { runRecord, scheduleState } from './views.js';
+import { runRecord, SCHEDULE } from './views.js';
 
 const engines = [embeddedEngine(), redisEngine(), inLongTests(postgresEngine())];
 const SERVICE = 'https://api.example';
@@ -80,6 +85,7 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
   const opened = await openDashboard({
     settings,
     engine,
+    stateFolder: settings.state,
     names,
     inboxes: [inbox],
     uploads: noUploads(),
@@ -99,12 +105,13 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
     expect(faultsOf('dashboard', document)).toEqual([]);
     return document as Status;
   };
-  return { token, names, engine, inbox, printed, url, signInUrl, ask, status };
+  const schedules = createScheduleFiles(settings.state);
+  return { token, names, engine, inbox, schedules, printed, url, signInUrl, ask, status, folder, env };
 }
 
 type Scene = Awaited<ReturnType<typeof createScene>>;
 
-async function furnish({ engine, names, inbox }: Scene, releasers: Releasers) {
+async function furnish({ engine, names, inbox, schedules }: Scene, releasers: Releasers) {
   const { id, key, label, settings } = runRecord({ settings: { account: names.account } });
   await engine.runs.start({ id, key, label, settings });
   await engine.runs.setSize(id, { rows: 120, identifiers: 100 });
@@ -123,8 +130,7 @@ async function furnish({ engine, names, inbox }: Scene, releasers: Releasers) {
     { run: id, chunk: 0, identifiers: ['domain:acme.example'], attempts: {} },
     { jobId: `${id}-0` },
   );
-  const { schedule } = scheduleState({ schedule: { host: hostname() } });
-  await createScheduleBook(engine).add(schedule);
+  await createScheduleBook(engine, schedules).add({ ...SCHEDULE, host: hostname() });
   const job = join(inbox, 'waiting', 'list-2026-11-20T11-22-47Z');
   await mkdir(job, { recursive: true });
   await writeFile(join(job, 'list.csv'), 'website\nacme.example\n');
@@ -156,7 +162,7 @@ describeOn(engines, (under) => {
   it('shows an empty engine and one with runs, files and schedules', async () => {
     expect(empty).toMatchObject({
       engineUnavailableSince: null,
-      serviceTrouble: null,
+      serviceOutage: null,
       data: { queue: { waiting: 0 }, inboxes: [{ folder: scene.inbox, waiting: null }] },
     });
     const { runId } = furniture;
@@ -180,7 +186,7 @@ describeOn(engines, (under) => {
     const shown = (await (await scene.ask(address)).json()) as ShownQueues;
     expect(shown.queues.map(({ name, displayName }) => [name, displayName])).toEqual([
       [queueName, 'Lookups'],
-      [tickQueueOf(hostname()), 'Schedules'],
+      [tickQueueOf(hostname(), await scene.schedules.giveMachineId()), 'Schedules'],
     ]);
     for (const each of shown.queues) {
       expect(each).toMatchObject({ readOnlyMode: true, allowRetries: false });
@@ -294,6 +300,42 @@ describeOn(engines, (under) => {
       expect(text.includes(scene.token), path).toBe(false);
       expect(text.includes(password), path).toBe(false);
     }
+  });
+
+  it('lists and judges runs as `status` does: those that are alive first, however old', async () => {
+    const { engine, folder, env } = scene;
+    const begin = async (id: string, process?: string) => {
+      const { settings } = runRecord({ settings: { account: scene.names.account } });
+      const run = {
+        id,
+        key: id,
+        label: `etl-1: ${id}.csv`,
+        settings: { ...settings, ...(process && { process }) },
+      };
+      await engine.runs.start(run);
+    };
+    const child = spawnSync(process.execPath, ['--version']);
+    await begin('old-and-alive');
+    await begin('paused');
+    await engine.runs.pause('paused', 'ada@office');
+    await begin('gone', `${machineIdentity()} ${child.pid} 1`);
+    for (let count = 0; count < 60; count += 1) {
+      await begin(`ended-${count}`);
+      await engine.runs.end(`ended-${count}`, null);
+    }
+    const { code, stdout, stderr } = await runCli(['status', '--json'], { cwd: folder, env });
+    expect(code, stderr).toBe(0);
+    const seen = (runs: readonly { id: string; status: string }[] = []) =>
+      runs.map(({ id, status }) => `${id} ${status}`);
+    const ours = seen((JSON.parse(stdout) as Document<'status'>).runs);
+    // The page looks once a second at most.
+    await expect
+      .poll(async () => seen((await scene.status()).data?.runs).slice(0, ours.length), { timeout: 10_000 })
+      .toEqual(ours);
+    expect(ours).toEqual(expect.arrayContaining(['old-and-alive running', 'paused held', 'gone dead']));
+    expect(ours.slice(0, 2)).toEqual(['paused held', 'old-and-alive running']);
+    const page = await (await scene.ask('/')).text();
+    expect(page).toContain('old-and-alive.csv');
   });
 
   describe.skipIf(!hasChromium())('in Chromium', () => {

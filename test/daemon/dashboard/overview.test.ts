@@ -1,7 +1,8 @@
 /** The status word and the sentence at the top of the page. */
 import { describe, expect, it } from 'vitest';
 import type { DashboardData } from '../../../src/daemon/dashboard/gather-dashboard.js';
-import { banners, headlineOf, silenceOf, verdictOf } from '../../../src/daemon/dashboard/overview.js';
+import { Banners, headlineOf, silenceOf, verdictOf } from '../../../src/daemon/dashboard/overview.js';
+import { htmlOf } from '../../../src/pages/page.js';
 import { accountParts, dashboardData, dashboardView, emptyView, NOW, runRecord } from './views.js';
 
 const withData = (parts: Partial<DashboardData>) => dashboardView({ data: dashboardData(parts) });
@@ -12,7 +13,7 @@ describe('the status word', () => {
     ['Service unavailable', dashboardView({ serviceOutage: 'status 503' })],
     ['Paused', { ...withData(accountParts({ isPaused: true })), serviceOutage: 'status 503' }],
     ['Idle', emptyView()],
-    ['Idle', withData({ runs: [runRecord({ beatAt: NOW - 60_000 })] })],
+    ['Idle', withData({ runs: [runRecord({ heartbeatAt: NOW - 60_000 })] })],
     ['Stopping', dashboardView({ isStopping: true, outageNoticedAt: NOW })],
     ['Engine unavailable', dashboardView({ outageNoticedAt: NOW })],
     ['Engine unavailable', dashboardView({ data: null, outageNoticedAt: NOW })],
@@ -63,7 +64,10 @@ describe('the last answer of the service', () => {
     ['is of no interest while nothing is in flight', accountParts({ answeredAt: NOW - HOUR }), null],
     [
       'is of no interest without an active run',
-      { runs: [runRecord({ beatAt: NOW - HOUR })], ...accountParts({ held: 3, answeredAt: NOW - HOUR }) },
+      {
+        runs: [runRecord({ heartbeatAt: NOW - HOUR })],
+        ...accountParts({ held: 3, answeredAt: NOW - HOUR }),
+      },
       null,
     ],
     [
@@ -108,7 +112,7 @@ describe('the last answer of the service', () => {
     const plain = (text: string) => text.replaceAll('\u00a0', ' ');
     const [, said = null] = /\. (.*)$/.exec(plain(headlineOf(data))) ?? [];
     expect(said).toBe(sentence);
-    const shown = plain(banners(dashboardView({ data })).text);
+    const shown = plain(htmlOf(Banners({ view: dashboardView({ data }) })));
     if (warning === null) expect(shown).not.toContain('answered');
     else expect(shown).toContain(warning);
   });

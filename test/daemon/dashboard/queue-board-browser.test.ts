@@ -8,7 +8,7 @@ import { openEngine } from '../../../src/engine/open-engine.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
 import { redisEngine } from '../../support/engines.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { PASSWORD, startDashboard } from './served.js';
+import { LINK_TOKEN, startDashboard } from './served.js';
 
 describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   const under = redisEngine();
@@ -38,7 +38,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     });
     const { page, complaints, requests } = await openWatchedPage(browser);
     onTestFinished(() => page.context().close());
-    await page.goto(`${served.url}?token=${PASSWORD}&name=Ada`);
+    await page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
     for (const viewport of [
       { width: 1_280, height: 900 },
       { width: 390, height: 844 },

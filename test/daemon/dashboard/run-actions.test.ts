@@ -6,6 +6,7 @@ import { ledgerState } from '../../run/ledger-state.js';
 import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
 
 const ID = 'r-20261120-8ce9ee49';
+const PAUSED = { by: 'ada', at: NOW };
 const TERMS = { overagePrice: '0.1', currency: 'EUR' };
 
 /** The actions on one run, by path, and what reached the engine. */
@@ -18,11 +19,13 @@ function actionsOn(
   const asked: string[] = [];
   const ledger = ledgerState({ now: NOW, quota: 20_000, sent: 19_900, ...account });
   const note = async (words: string) => asked.push(words) > 0 && isThere;
+  const end = async (words: string) => ((await note(words)) ? 'done' : 'ended');
   const engine = {
     runs: {
       get: async () => null,
-      cancel: (id: string) => note(`cancel ${id}`),
-      setPaused: (id: string, isPaused: boolean) => note(`${isPaused ? 'pause' : 'resume'} ${id}`),
+      cancel: (id: string, by: string) => end(`cancel ${id} by ${by}`),
+      pause: (id: string, by: string) => end(`pause ${id} by ${by}`),
+      resume: (owner: string) => note(`resume ${owner}`),
     },
     ledger: { show: async () => ledger, setPaused: (isPaused: boolean) => note(`all ${isPaused}`) },
   } as never;
@@ -30,7 +33,7 @@ function actionsOn(
   const look = async () => dashboardView({ data, outageNoticedAt });
   const lookAtRun = createRunLook({ engine, look, inboxes: [] });
   const actions = runActions({ engine, look, lookAtRun, terms: TERMS });
-  const input = (id = ID) => ({ params: { id }, fields: new URLSearchParams() });
+  const input = (id = ID) => ({ user: 'ada', params: { id }, fields: new URLSearchParams() });
   const find = (path: string) => {
     const action = actions.find((each) => each.path === path);
     if (action === undefined) throw new Error(`no action ${path}`);
@@ -79,7 +82,7 @@ it.each([
     'so the number of identifiers is unknown. At most 1,000 overage requests: 100.00\u00a0EUR.',
   ],
 ])('resuming a run with %s asks with what it can cost at most', async (_, parts, account, cost) => {
-  const { ask, asked } = actionsOn({ ...parts, isPaused: true }, account);
+  const { ask, asked } = actionsOn({ ...parts, paused: PAUSED }, account);
   const question = await ask('/runs/:id/resume');
   expect(question).toMatchObject({ title: 'Resume customers.csv?', yes: 'Resume' });
   expect(question?.lines.join(' ')).toContain(cost);
@@ -96,9 +99,9 @@ it('cancelling asks, and says that it is for good', async () => {
 });
 
 it.each([
-  ['/runs/:id/pause', {}, `pause ${ID}`, 'customers.csv is paused: nothing more is sent for it'],
-  ['/runs/:id/resume', { isPaused: true }, `resume ${ID}`, 'customers.csv is resumed'],
-  ['/runs/:id/cancel', {}, `cancel ${ID}`, 'customers.csv is cancelled; its paid answers stay stored'],
+  ['/runs/:id/pause', {}, `pause ${ID} by ada`, 'customers.csv is paused: nothing more is sent for it'],
+  ['/runs/:id/resume', { paused: PAUSED }, 'resume key', 'customers.csv is resumed'],
+  ['/runs/:id/cancel', {}, `cancel ${ID} by ada`, 'customers.csv is cancelled; its paid answers stay stored'],
   ['/pause', {}, 'all true', 'Spending is paused: nothing more is sent for any run'],
   ['/resume', {}, 'all false', 'Spending is allowed again'],
 ])('%s is done by the engine', async (path, parts, call, sentence) => {
@@ -108,7 +111,7 @@ it.each([
 });
 
 it('resuming a run says that all spending is still paused', async () => {
-  const { carryOut } = actionsOn({ isPaused: true }, { isPaused: true });
+  const { carryOut } = actionsOn({ paused: PAUSED }, { isPaused: true });
   expect(await carryOut('/runs/:id/resume')).toMatchObject({
     sentence: 'customers.csv is resumed, but all spending is paused',
   });
@@ -128,9 +131,9 @@ it('resuming all spending asks with what each run can cost', async () => {
 
 it.each<[string, string, Parameters<typeof runRecord>[0], RegExp]>([
   ['a finished run', 'cancel', { status: 'completed' }, /cannot be cancelled now/],
-  ['a dead run', 'pause', { beatAt: NOW - 3_600_000 }, /cannot be paused now/],
+  ['a dead run', 'pause', { heartbeatAt: NOW - 3_600_000 }, /cannot be paused now/],
   ['a running run', 'resume', {}, /cannot be resumed now/],
-  ['a paused run', 'pause', { isPaused: true }, /cannot be paused now/],
+  ['a paused run', 'pause', { paused: PAUSED }, /cannot be paused now/],
 ])('%s: %s is refused', async (_, action, parts, why) => {
   const { carryOut, ask, asked } = actionsOn(parts);
   await expect(carryOut(`/runs/:id/${action}`)).rejects.toThrow(why);

@@ -7,14 +7,13 @@ import type { DashboardData } from '../../../src/daemon/dashboard/gather-dashboa
 import { createRunLook } from '../../../src/daemon/dashboard/look-at-run.js';
 import { runActions } from '../../../src/daemon/dashboard/run-actions.js';
 import { addRunRoutes, failedActions } from '../../../src/daemon/dashboard/run-routes.js';
-import { listFailed } from '../../../src/daemon/inbox/ended-jobs.js';
-import { openFolders } from '../../../src/daemon/inbox/inbox-folders.js';
+import { listFailed } from '../../../src/jobs/ended-jobs.js';
+import { openFolders } from '../../../src/jobs/inbox-folders.js';
 import { FIND_ILLEGIBLE } from '../../run/report/legibility.js';
-import { chartLibrary } from '../../run/report/pages.js';
 import { findBarriers } from '../../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { PASSWORD, startDashboard } from './served.js';
+import { LINK_TOKEN, startDashboard } from './served.js';
 import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
 
 const DONE = 'newsletter subscribers (Q4)';
@@ -29,11 +28,13 @@ async function serve() {
   const { root, done, failed } = await openFolders(await temporaryFolder());
   const job = join(done, `${DONE}-2026-11-20T10-30-00Z`);
   const report = {
-    run: { id: 'r-20261120-000002', isComplete: true },
-    input: { name: `${DONE}.csv` },
+    run: { isComplete: true },
     files: { output: `${DONE}.enriched.csv`, errors: null },
   };
   await mkdir(job);
+  const run = 'r-20261120-000002';
+  const record = { id: run, run, file: `${DONE}.csv`, adoptions: 0, parked: null };
+  await writeFile(join(job, '.brand-enrich-job.json'), JSON.stringify(record));
   await writeFile(join(job, `${DONE}.report.json`), JSON.stringify(report));
   for (const name of ['csv', 'enriched.csv', 'report.html'])
     await writeFile(join(job, `${DONE}.${name}`), 'x');
@@ -44,7 +45,11 @@ async function serve() {
     'The column is missing.\n\nWhat to do: name another.\n',
   );
   const { runs, inboxes: places } = dashboardData();
-  const paused = runRecord({ id: 'r-paused', isPaused: true, tally: { matched: 610, billed: 610 } });
+  const paused = runRecord({
+    id: 'r-paused',
+    paused: { by: 'ada', at: 1 },
+    tally: { matched: 610, billed: 610 },
+  });
   const inboxes = [root];
   let data = dashboardData({
     runs: [paused, ...runs],
@@ -53,17 +58,15 @@ async function serve() {
   });
   const look = async () => dashboardView({ data });
   const engine = {
-    runs: { get: async () => null, setPaused: async () => true },
+    runs: { get: async () => null, pause: async () => 'done', resume: async () => true },
     ledger: { show: async () => data.ledger },
   } as never;
   const lookAtRun = createRunLook({ engine, look, inboxes });
   const terms = { overagePrice: '0.1', currency: 'EUR' };
-  const library = await chartLibrary();
   const served = await startDashboard({
     view: await look(),
     actions: [...runActions({ engine, look, lookAtRun, terms }), ...failedActions(inboxes)],
-    addPages: (app, viewerOf) =>
-      addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, chartLibrary: library, now: () => NOW }),
+    addPages: (app, viewerOf) => addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, now: () => NOW }),
   });
   const show = (parts: Partial<DashboardData>) => {
     data = { ...data, ...parts };
@@ -82,7 +85,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const { served } = await serve();
     for (const [viewport, colorScheme] of LOOKS) {
       const { page, complaints, requests } = await openWatchedPage(browser, { viewport, colorScheme });
-      await page.goto(`${served.url}?token=${PASSWORD}&name=Ada`);
+      await page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
       const paths = ['', 'runs/r-paused', 'runs/r-20261120-000002', 'runs/r-20261120-000003'];
       for (const path of [...paths, `inboxes/0/failed/${FAILED}/`, 'runs/r-none']) {
         await page.goto(served.url + path);
@@ -106,7 +109,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   it('a run is resumed by keyboard, a file is downloaded, and the page renews itself', async () => {
     const { served, show, job } = await serve();
     const { page, complaints } = await openWatchedPage(browser, { acceptDownloads: true });
-    await page.goto(`${served.url}?token=${PASSWORD}&name=Ada`);
+    await page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
     await page.getByRole('link', { name: 'customers.csv', exact: true }).first().focus();
     await page.keyboard.press('Enter');
     await page.getByRole('heading', { level: 1, name: 'customers.csv' }).waitFor();

@@ -7,9 +7,10 @@ import {
   speedOf,
 } from '../../../src/daemon/dashboard/look-at-run.js';
 import { actionsOf, headlineOf, renderRun, renderRunParts } from '../../../src/daemon/dashboard/run-page.js';
-import { judgeRuns } from '../../../src/daemon/dashboard/runs-section.js';
+import { judgeRuns } from '../../../src/facts/judge-runs.js';
 import type { RunRecord } from '../../../src/stores/run-store.js';
 import { ledgerState } from '../../run/ledger-state.js';
+import { HALTS, stoppedBy } from '../../support/halts.js';
 import { dashboardData, dashboardView, NOW, runRecord, VIEWER } from './views.js';
 
 const TERMS = { overagePrice: '0.1', currency: 'EUR' };
@@ -18,7 +19,7 @@ const MINUTE = 60_000;
 /** What is seen of a run; `ledger`: of its account. */
 function seen(run: RunRecord, parts: Partial<RunView> = {}): RunView {
   const ledger = parts.ledger ?? ledgerState({ now: NOW, quota: 20_000 });
-  const data = dashboardData({ runs: [run], ledger, limit: 20_000 });
+  const data = dashboardData({ runs: [run], ledger });
   const [shown] = judgeRuns(data);
   if (shown === undefined) throw new Error('not judged');
   return {
@@ -44,18 +45,28 @@ describe('the headline', () => {
     ['reads its file', { identifiers: null, rows: null }, 'Its file is being read.'],
     [
       'is paused alone',
-      { tally, isPaused: true },
-      '765 of 1,400 identifiers are done, 635 are left. It is paused; Resume on its page continues it.',
+      { tally, paused: { by: 'ada', at: 1 } },
+      '765 of 1,400 identifiers are done, 635 are left. Paused by ada since 1 Jan 1970, 00:00 UTC. Resume on its page continues it.',
+    ],
+    [
+      'was stopped, and is paused',
+      { status: 'stopped', tally, paused: { by: 'ada', at: 1 } },
+      '765 of 1,400 identifiers are done, 635 are left. Paused by ada since 1 Jan 1970, 00:00 UTC. Resume it, then run the same command again.',
+    ],
+    [
+      'was cancelled',
+      { status: 'cancelled', stop: { type: 'cancelled' }, tally, cancelled: { by: 'ada', at: 1 } },
+      '765 of 1,400 identifiers are done, 635 are left. Cancelled by ada on 1 Jan 1970, 00:00 UTC.',
     ],
     ['completed', { status: 'completed', identifiers: 765, tally }, 'All of its 765 identifiers are done.'],
     [
       'stopped',
-      { status: 'stopped', reason: 'the quota is used up', tally },
+      { status: 'stopped', stop: { type: 'halted', halt: HALTS.limit }, tally },
       '765 of 1,400 identifiers are done, 635 are left. The quota is used up.',
     ],
     [
       'is dead',
-      { beatAt: NOW - 12 * MINUTE, tally },
+      { heartbeatAt: NOW - 12 * MINUTE, tally },
       '765 of 1,400 identifiers are done, 635 are left. No heartbeat for 12\u00a0min: it was killed, or lost its engine. Run the same command again to continue; paid answers are stored.',
     ],
     [
@@ -77,8 +88,18 @@ describe('the headline', () => {
 describe('what is offered', () => {
   it.each<[string, Parameters<typeof runRecord>[0], readonly string[]]>([
     ['a running run', {}, ['pause', 'cancel']],
-    ['a paused run', { isPaused: true }, ['resume', 'cancel']],
-    ['a dead run', { beatAt: NOW - 12 * MINUTE }, []],
+    ['a paused run', { paused: { by: 'ada', at: 1 } }, ['resume', 'cancel']],
+    [
+      'a run that stopped, and is paused',
+      { status: 'stopped', paused: { by: 'ada', at: 1 } },
+      ['resume', 'cancel'],
+    ],
+    ['a dead run', { heartbeatAt: NOW - 12 * MINUTE }, []],
+    [
+      'a file of a process that was killed',
+      { heartbeatAt: NOW - 12 * MINUTE, job: 'j-1' },
+      ['pause', 'cancel'],
+    ],
     ['a finished run', { status: 'completed' }, []],
     ['a stopped run', { status: 'stopped' }, []],
     ['a cancelled run', { status: 'cancelled' }, []],
@@ -92,6 +113,21 @@ describe('what is offered', () => {
 });
 
 describe('the money', () => {
+  it.each([
+    ['running', { status: 'running' }, 'In flight'],
+    ['that was cancelled a moment ago', { status: 'cancelled', endedAt: NOW - 3_000 }, 'In flight'],
+    ['that stopped a moment ago', { status: 'stopped', endedAt: NOW - 49_000 }, 'In flight'],
+    [
+      'whose permits have run out',
+      { status: 'cancelled', endedAt: NOW - 50_000 },
+      'May also have been billed',
+    ],
+  ] as const)('has the requests in flight of a run %s', (_, parts, term) => {
+    const page = partsOf(seen(runRecord({ ...parts, tally, spent: 644 })));
+    expect(page).toContain(`<dt>${term}</dt><dd>3</dd>`);
+    expect(page.includes('Workers were killed')).toBe(term !== 'In flight');
+  });
+
   it('is that of the run, of earlier starts, and what may have been billed', () => {
     const run = runRecord({
       status: 'stopped',
@@ -250,7 +286,7 @@ describe('the files', () => {
     const page = partsOf(seen(runRecord({ status: 'completed' }), { job: { inbox: 1, job } }));
     const path = '/inboxes/1/done/Kunden%20M%C3%A4rz-2026-11-20T11-22-47Z/';
     expect(page).toContain(`<a href="${path}Kunden%20M%C3%A4rz.report.html">Report</a>`);
-    expect(page).toContain(`<a href="${path}a%22%3E%3Cb%3E.csv" download>Other file</a>`);
+    expect(page).toContain(`<a href="${path}a%22%3E%3Cb%3E.csv" download="">Other file</a>`);
     expect(page).toContain('120\u00a0kB');
     expect(page).not.toContain('<b>');
   });
@@ -259,10 +295,10 @@ describe('the files', () => {
 it('escapes all data, and has the same parts whatever the data', () => {
   const attack = `</script><script>alert(1)</script>"'<img src=x>`;
   const settings = { account: attack, service: attack, maxRequests: 1 };
-  const run = runRecord({ label: attack, id: attack, reason: attack, status: 'stopped', settings });
+  const run = runRecord({ label: attack, id: attack, stop: stoppedBy(attack), status: 'stopped', settings });
   const view = seen(run, { newer: runRecord({ id: attack }) });
   const page = renderRun(view, { ...VIEWER, notice: attack }, TERMS).html;
-  expect(page.match(/<script>/g)).toHaveLength(1);
+  expect(page.match(/<script/g)).toHaveLength(1);
   expect(page).not.toContain('<img');
   const parts = (text: string) => [...text.matchAll(/data-part="([a-z]+)"/g)].map(([, name]) => name);
   expect(parts(partsOf(view))).toEqual(parts(partsOf(seen(runRecord({ tally })))));

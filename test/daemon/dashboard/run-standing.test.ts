@@ -1,42 +1,26 @@
-/** The state of runs and accounts as the dashboard shows it. */
+/** The state of runs as the dashboard shows it. */
 import { describe, expect, it } from 'vitest';
-import { partsOf } from '../../../src/context/status-document.js';
 import { renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
-import { holdOf, runHoldOf, runsToShow, standingOf } from '../../../src/daemon/dashboard/runs-section.js';
+import { judgeRuns, partsOf, runHoldOf, standingOf } from '../../../src/facts/judge-runs.js';
 import { foundNothing } from '../../../src/stores/run-store.js';
-import { ledgerState } from '../../run/ledger-state.js';
 import { dashboardData, dashboardView, NOW, runRecord, VIEWER } from './views.js';
-
-describe('an account', () => {
-  it.each([
-    ['nobody knows', null, null, null],
-    ['is unknown', ledgerState({ sent: 99 }), 100, null],
-    ['has room', ledgerState({ sent: 99 }), null, null],
-    ['holds its last permit', ledgerState({ sent: 99, held: 1 }), 100, null],
-    ['has used its limit', ledgerState({ sent: 60, others: 40 }), 100, 'used up'],
-    ['was refused', ledgerState({ closedAt: NOW, sent: 100 }), 100, 'closed'],
-    ['is paused, and more', ledgerState({ isPaused: true, closedAt: NOW }), 100, 'paused'],
-  ] as const)('that %s', (_, ledger, limit, hold) => {
-    expect(holdOf(ledger, limit)).toBe(hold);
-  });
-});
 
 describe('a run', () => {
   it.each([
     ['has a heartbeat', {}, null, 'running'],
-    ['had a heartbeat less than 30 s ago', { beatAt: NOW - 29_999 }, null, 'running'],
-    ['had its last heartbeat earlier', { beatAt: NOW - 30_000 }, null, 'dead'],
+    ['had a heartbeat less than 30 s ago', { heartbeatAt: NOW - 29_999 }, null, 'running'],
+    ['had its last heartbeat earlier', { heartbeatAt: NOW - 30_000 }, null, 'dead'],
     [
       'had its last heartbeat before the clock of the store was set back',
-      { beatAt: NOW + 3_600_000 },
+      { heartbeatAt: NOW + 3_600_000 },
       null,
       'dead',
     ],
     ['waits for its account', {}, 'closed', 'held'],
-    ['is dead, whatever its account', { beatAt: NOW - 60_000 }, 'closed', 'dead'],
-    ['is over', { status: 'completed', beatAt: 0 }, null, 'finished'],
-    ['was stopped', { status: 'stopped', beatAt: 0 }, 'closed', 'stopped'],
-    ['was cancelled', { status: 'cancelled', beatAt: 0 }, null, 'cancelled'],
+    ['is dead, whatever its account', { heartbeatAt: NOW - 60_000 }, 'closed', 'dead'],
+    ['is over', { status: 'completed', heartbeatAt: 0 }, null, 'finished'],
+    ['was stopped', { status: 'stopped', heartbeatAt: 0 }, 'closed', 'stopped'],
+    ['was cancelled', { status: 'cancelled', heartbeatAt: 0 }, null, 'cancelled'],
   ] as const)('that %s', (_, parts, hold, standing) => {
     expect(standingOf(runRecord(parts), NOW, hold)).toBe(standing);
   });
@@ -51,7 +35,7 @@ describe('a run', () => {
       null,
       'capped',
     ],
-    ['by its own pause, whatever its account', { isPaused: true }, 'closed', 'paused'],
+    ['by its own pause, whatever its account', { paused: { by: 'ada', at: 1 } }, 'closed', 'paused'],
     ['by nothing, below its own cap', { settings: { maxRequests: 40 }, tally: { requests: 39 } }, null, null],
     [
       'by nothing, at its cap and finished',
@@ -94,16 +78,16 @@ describe('the identifiers of a run', () => {
   });
 });
 
-it('lists all live runs first, then the newest', () => {
-  const runs = ['a', 'B', 'c', 'D', 'E', 'f'].map((id) => runRecord({ id }));
-  const isAlive = ({ id }: { readonly id: string }) => id === id.toUpperCase();
-  const shown = (count: number) =>
-    runsToShow(runs, isAlive, count)
-      .map(({ id }) => id)
+it('those that are at work come first, in their order', () => {
+  const runs = ['a', 'B', 'c', 'D', 'E', 'f'].map((id) =>
+    runRecord({ id, status: id === id.toUpperCase() ? 'running' : 'stopped' }),
+  );
+  const ids = (gone: string[] = []) =>
+    judgeRuns(dashboardData({ runs, gone: new Set(gone) }))
+      .map(({ run }) => run.id)
       .join('');
-  expect(shown(4)).toBe('BDEa');
-  expect(shown(2)).toBe('BDE');
-  expect(shown(9)).toBe('BDEacf');
+  expect(ids()).toBe('BDEacf');
+  expect(ids(['D'])).toBe('BEacDf');
 });
 
 describe('the note that nothing matched', () => {

@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Document } from '../../../src/core/documents.js';
 import { scheduleActions } from '../../../src/daemon/dashboard/schedule-actions.js';
-import { createScheduleBook, type ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
+import type { ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.js';
 import { createScene, describeOn, domainList } from '../../support/scene.js';
 import { createRunnerScene, createSlowRun } from '../schedules/runner-scene.js';
@@ -11,6 +11,7 @@ import { scheduleState } from './views.js';
 
 const PATIENCE = { timeout: 40_000, interval: 100 };
 
+const NO_ORDERS = { pauseOwner: async () => undefined, resume: async () => false };
 const NOTHING_SENT = { fields: new URLSearchParams() };
 
 function actionOn(
@@ -18,9 +19,9 @@ function actionOn(
   name: string,
   outageNoticedAt: number | null = null,
 ) {
-  const [action] = scheduleActions(book, async () => ({ outageNoticedAt }));
+  const [action] = scheduleActions(book, NO_ORDERS, async () => ({ outageNoticedAt }));
   if (action?.ask === undefined) throw new Error('it does not ask');
-  const input = { ...NOTHING_SENT, params: { name } };
+  const input = { ...NOTHING_SENT, user: 'ada', params: { name } };
   return { ask: () => action.ask?.(input), carryOut: () => action.carryOut(input) };
 }
 
@@ -30,7 +31,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
 
   test('asks, runs on the machine of the schedule, and leaves its next due time as it is', async () => {
     const scene = await createRunnerScene(under);
-    const book = createScheduleBook(scene.engine);
+    const book = scene.book;
     const schedule = scene.schedule('nightly');
     await book.add(schedule);
     const { execute, end } = createSlowRun();
@@ -102,8 +103,9 @@ describeOn([redisEngine()], (under) => {
 
 test.each<[string, Partial<ScheduleState>, RegExp]>([
   ['gone', {}, /^no such schedule: gone/],
+  ['nightly', { schedule: null, isMissing: true }, /^definition missing on etl-1: nightly/],
   ['nightly', { isRunning: true }, /^the schedule is running: nightly/],
-  ['nightly', { isHostAway: true }, /^its machine is offline: nightly on etl-1; start `brand-enrich up`/],
+  ['nightly', { isHostOffline: true }, /^its machine is offline: nightly on etl-1; start `brand-enrich up`/],
 ])('does not ask for %s where it could not run %o', async (name, parts, words) => {
   const asked: string[] = [];
   const book = {

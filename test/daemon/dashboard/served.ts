@@ -6,11 +6,13 @@ import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboa
 import { type DashboardServerOptions, serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
 import type { QueueBoard } from '../../../src/daemon/dashboard/queue-board.js';
 import { addUploads, type UploadParts } from '../../../src/daemon/dashboard/upload-routes.js';
-import { createUploads, type Uploads } from '../../../src/daemon/inbox/uploads.js';
-import { chartLibrary } from '../../run/report/pages.js';
+import { createUploads, type Uploads } from '../../../src/jobs/uploads.js';
 import { dashboardView, NOW } from './views.js';
 
 export const PASSWORD = 'correct horse battery staple'.replaceAll(' ', '-');
+
+/** As random as that of a process. */
+export const LINK_TOKEN = '3vYt0PSkq7eN5uXw2LbRfC8hJmZ1aGd4';
 
 export interface ServedDashboard {
   readonly url: string;
@@ -38,6 +40,10 @@ export async function startDashboard(
     readonly view?: DashboardView;
     readonly host?: string;
     readonly password?: string;
+    /** null: there is no sign-in link. */
+    readonly linkToken?: null;
+    /** Default: where it listens. */
+    readonly publicUrl?: string;
     readonly actions?: readonly Action[];
     readonly log?: Log;
     readonly addPages?: DashboardServerOptions['addPages'];
@@ -50,9 +56,10 @@ export async function startDashboard(
   const server = await serveDashboard({
     host: parts.host ?? '127.0.0.1',
     port: 0,
+    url: parts.publicUrl ?? null,
     password: parts.password ?? PASSWORD,
+    linkToken: parts.linkToken === null ? null : LINK_TOKEN,
     clock: { now: () => now, monotonic: () => now },
-    chartLibrary: await chartLibrary(),
     actions: parts.actions ?? [],
     ...(parts.addPages && { addPages: parts.addPages }),
     log: parts.log ?? silentLog(),

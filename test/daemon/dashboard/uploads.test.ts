@@ -11,11 +11,13 @@ import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { FailFileError, NeverStartError } from '../../../src/core/errors.js';
+import { failedActions } from '../../../src/daemon/dashboard/run-routes.js';
 import { uploadActions } from '../../../src/daemon/dashboard/upload-routes.js';
-import { failedId, findFailed } from '../../../src/daemon/inbox/ended-jobs.js';
-import { planKey } from '../../../src/daemon/inbox/plan-upload.js';
-import { createUploads, UPLOADS_FOLDER } from '../../../src/daemon/inbox/uploads.js';
+import { failedId, findFailed } from '../../../src/jobs/ended-jobs.js';
+import { planKey } from '../../../src/jobs/plan-upload.js';
+import { createUploads, UPLOADS_FOLDER } from '../../../src/jobs/uploads.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { tinyDisk } from '../../support/tiny-disk.js';
 import { PASSWORD, startDashboard, uploadPages } from './served.js';
 import { dashboardView } from './views.js';
 
@@ -37,7 +39,12 @@ const allFiles = (folder: string) => readdir(folder, { recursive: true }).catch(
 
 async function signIn(url: string) {
   const body = new URLSearchParams({ user: 'Ada', password: PASSWORD });
-  const answer = await fetch(`${url}sign-in`, { method: 'POST', body, redirect: 'manual' });
+  const answer = await fetch(`${url}sign-in`, {
+    method: 'POST',
+    headers: { origin: new URL(url).origin },
+    body,
+    redirect: 'manual',
+  });
   const cookie = answer.headers.getSetCookie()[0]?.split(';')[0] ?? '';
   const page = await (await fetch(url, { headers: { cookie } })).text();
   return { cookie, 'x-form-token': /name="form-token" content="([^"]+)"/.exec(page)?.[1] ?? '' };
@@ -339,7 +346,11 @@ describe('a start', () => {
     const plans = { made: () => ({ found: { plan, format: 'csv', overage: 30 } }) } as never;
     const [start] = uploadActions({ uploads, plans });
     const press = (shown: string) =>
-      start?.carryOut({ params: { id: upload.id }, fields: new URLSearchParams({ 'shown-cost': shown }) });
+      start?.carryOut({
+        user: 'ada',
+        params: { id: upload.id },
+        fields: new URLSearchParams({ 'shown-cost': shown }),
+      });
     await expect(press('0')).rejects.toThrow('it may cost more now than the page showed');
     expect(await readdir(inbox)).toEqual([]);
     await press('1.5');
@@ -360,7 +371,7 @@ describe('a failed file', () => {
     const plans = { made: () => ({ found: { plan: PLAN, format: 'csv', overage: 0 } }) } as never;
     const [start, discard] = uploadActions({ uploads: scene.uploads, plans });
     const fields = new URLSearchParams({ column: 'symbol', kind: 'crypto' });
-    const asked = { params: { id: failedId(0, JOB) }, fields };
+    const asked = { user: 'ada', params: { id: failedId(0, JOB) }, fields };
     return { ...scene, folder, inbox: join(scene.root, 'inbox'), start, discard, asked };
   }
 
@@ -430,6 +441,82 @@ describe('a failed file', () => {
       await expect(start?.carryOut({ ...asked, params: { id } })).rejects.toBeInstanceOf(NeverStartError);
     },
   );
+});
+
+describe('on a full disk', () => {
+  /** An inbox on a disk that can be filled, and its actions as the dashboard does them. */
+  async function onTinyDisk() {
+    const root = await temporaryFolder();
+    const disk = tinyDisk(root);
+    if (disk === null) return null;
+    await mkdir(join(root, 'inbox'));
+    const uploads = createUploads([root], { now: () => Date.now() }, async () => undefined);
+    const PLAN = { spending: null, requests: { least: 1, most: 1 }, currency: null };
+    const made = () => ({ found: { plan: PLAN, format: 'csv', overage: 0 } });
+    const actions = [...uploadActions({ uploads, plans: { made } as never }), ...failedActions([root])];
+    const served = await startDashboard({ addPages: uploadPages(uploads), actions });
+    /** Presses a button; what the page says then. */
+    const press = async (path: string, fields: Record<string, string> = {}) => {
+      const body = new URLSearchParams({ confirmed: 'yes', ...fields });
+      const url = new URL(path, served.url);
+      const answer = await fetch(url, { method: 'POST', headers: BASIC, body, redirect: 'manual' });
+      expect(answer.status).toBe(303);
+      return decodeURIComponent(answer.headers.getSetCookie()[0] ?? '');
+    };
+    return { root, disk, uploads, served, press, inbox: join(root, 'inbox') };
+  }
+
+  it('a start says so, keeps the file, and works when there is space again', async ({ skip }) => {
+    const scene = await onTinyDisk();
+    if (scene === null) return skip('this user may not mount a file system');
+    const { disk, uploads, served, press, inbox } = scene;
+    expect((await send(served.url, 'list.csv', 'website\nacme.com\n')).status).toBe(201);
+    const [upload] = uploads.list();
+    disk.fill();
+    const said = await press(`uploads/${upload?.id}/start`);
+    expect(said).toContain('the file cannot be started now, and is kept');
+    expect(said).toContain('the disk is full');
+    expect(said).toContain('free disk space, then start it again');
+    expect(await readdir(inbox)).toEqual([]);
+    expect(uploads.list()).toEqual([upload]);
+    disk.free();
+    expect(await press(`uploads/${upload?.id}/start`)).toContain('list.csv is in the inbox');
+    expect((await readdir(inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
+    expect(served.errors).toEqual([]);
+  });
+
+  it('a file that is sent is refused in words, and one that was sent can be discarded', async ({ skip }) => {
+    const scene = await onTinyDisk();
+    if (scene === null) return skip('this user may not mount a file system');
+    const { root, disk, uploads, served, press } = scene;
+    await send(served.url, 'list.csv', 'website\nacme.com\n');
+    disk.fill();
+    const answer = await send(served.url, 'other.csv', 'x'.repeat(50_000));
+    expect(answer.status).toBe(507);
+    expect(await answer.text()).toMatch(/cannot be stored now.*the disk is full.*then send it again/);
+    expect(uploads.list()).toHaveLength(1);
+    expect(await press(`uploads/${uploads.list()[0]?.id}/discard`)).toContain('list.csv was discarded');
+    expect(await readdir(join(root, UPLOADS_FOLDER))).toEqual([]);
+    expect(served.errors).toEqual([]);
+  });
+
+  it('a failed file is read differently and tried again in words', async ({ skip }) => {
+    const scene = await onTinyDisk();
+    if (scene === null) return skip('this user may not mount a file system');
+    const { root, disk, served, press, inbox } = scene;
+    const folder = 'list-2026-11-20T11-22-47Z';
+    await mkdir(join(root, 'failed', folder), { recursive: true });
+    await writeFile(join(root, 'failed', folder, 'list.csv'), 'symbol\nMETA\n');
+    await writeFile(join(root, 'failed', folder, 'list.csv.json'), '{"maxCost":"1"}');
+    disk.fill();
+    const said = await press(`uploads/${failedId(0, folder)}/start`, { column: 'symbol' });
+    expect(said).toMatch(/stays where it is: the disk is full.*free disk space, then try again/);
+    expect(await readdir(inbox)).toEqual([]);
+    // Moving it back needs no space here; what matters is that its settings come along.
+    expect(await press('failed/again', { inbox: '0', folder })).toContain('list.csv is in the inbox again');
+    expect((await readdir(inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
+    expect(served.errors).toEqual([]);
+  });
 });
 
 describe('uploads that nobody starts', () => {

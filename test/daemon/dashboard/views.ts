@@ -1,10 +1,12 @@
 /** Made-up dashboard data: a busy engine, one in an outage, and an empty one. */
 import type { DashboardData, DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import type { EndedRun, ScheduleState } from '../../../src/daemon/schedules/schedule-book.js';
-import { limitOf } from '../../../src/ledger/policy.js';
-import { budgetStateOf, projectPeriodEnd } from '../../../src/ledger/projection.js';
+import type { Schedule } from '../../../src/daemon/schedules/schedule-files.js';
+import { judgeAccount, judgeBudget } from '../../../src/facts/judge-account.js';
+import { projectPeriodEnd } from '../../../src/ledger/projection.js';
 import type { RunRecord, Tally } from '../../../src/stores/run-store.js';
 import { ledgerState } from '../../run/ledger-state.js';
+import { stoppedBy } from '../../support/halts.js';
 
 /** Who looks. */
 export const VIEWER = { user: 'Ada', formToken: 'form-token', notice: null };
@@ -32,10 +34,14 @@ export function runRecord(
     asOf,
     keyStartedAt: asOf,
     hasEarlierFailures: false,
-    isPaused: false,
-    beatAt: parts.status === undefined || parts.status === 'running' ? NOW - 2_000 : asOf + MINUTE,
+    job: parts.id ?? 'r-20261120-8ce9ee49',
+    owner: parts.key ?? 'key',
+    paused: null,
+    cancelled: null,
+    endedAt: null,
+    heartbeatAt: parts.status === undefined || parts.status === 'running' ? NOW - 2_000 : asOf + MINUTE,
     status: 'running',
-    reason: null,
+    stop: null,
     rows: 1_500,
     identifiers: 1_400,
     spent: parts.tally?.billed ?? 0,
@@ -45,6 +51,7 @@ export function runRecord(
       service: 'https://api.example',
       account: ACCOUNT,
       allowNsfw: 'unset',
+      allowUnknown: false,
       maxAgeMs: 7 * DAY,
       maxAgeMissingMs: DAY,
       refresh: false,
@@ -53,41 +60,53 @@ export function runRecord(
       overage: 1_000,
       period: 'month',
       freeStatuses: [],
+      maxRate: null,
       maxRequests: null,
       maxOverageRequests: null,
       timeoutMs: 40_000,
+      ownDomain: null,
       ...parts.settings,
     },
     tally: { ...NOTHING, ...parts.tally },
   };
 }
 
+export const SCHEDULE: Schedule = {
+  name: 'nightly',
+  id: '1',
+  cron: '0 2 * * *',
+  tz: 'Europe/Berlin',
+  host: 'etl-1',
+  line: 'run customers.csv -o out/{date}.csv',
+  input: '/data/customers.csv',
+  flags: {},
+  catchesUp: false,
+  addedAt: NOW - 30 * DAY,
+};
+
 export function scheduleState(
   parts: Partial<Omit<ScheduleState, 'schedule'>> & {
-    readonly schedule?: Partial<ScheduleState['schedule']>;
+    /** null: it is defined elsewhere, on `host`. */
+    readonly schedule?: Partial<Schedule> | null;
   } = {},
 ): ScheduleState {
+  const schedule = { ...SCHEDULE, ...parts.schedule };
+  const { name, id, host } = schedule;
   return {
+    name,
+    id,
+    host,
+    queue: `schedules-${host}-0123456789abcdef`,
+    isMissing: false,
     nextAt: Date.UTC(2026, 10, 21, 1),
     isRunning: false,
-    isHostAway: false,
+    isHostOffline: false,
     ended: ENDED_WELL,
     runs: [ENDED_WELL, ENDED_BADLY],
     passed: null,
+    paused: null,
     ...parts,
-    schedule: {
-      name: 'nightly',
-      id: '1',
-      cron: '0 2 * * *',
-      tz: 'Europe/Berlin',
-      host: 'etl-1',
-      line: 'run customers.csv -o out/{date}.csv',
-      input: '/data/customers.csv',
-      flags: {},
-      catchesUp: false,
-      addedAt: NOW - 30 * DAY,
-      ...parts.schedule,
-    },
+    schedule: parts.schedule === null ? null : schedule,
   };
 }
 
@@ -97,19 +116,20 @@ const TERMS = { plan: 'paid', budget: '100', price: '0.1' } as const;
 export function accountParts(
   state: Parameters<typeof ledgerState>[0],
   plan: 'paid' | 'free' = 'paid',
-): Pick<DashboardData, 'ledger' | 'limit' | 'budget' | 'projection'> {
+): Pick<DashboardData, 'ledger' | 'plan' | 'budget' | 'projection'> {
   // The terms from the account's runs: an overage of 100 at 0.1 each.
   const overage = plan === 'paid' && state?.quota !== null ? 1_000 : 0;
   const ledger = ledgerState({ now: NOW, period: '2026-11-01', overage, ...state });
-  const budget = budgetStateOf(ledger, { ...TERMS, plan });
-  const limit = limitOf(ledger);
-  return { ledger, limit, budget, projection: projectPeriodEnd(ledger, limit) };
+  const budget = judgeBudget(ledger, { ...TERMS, plan });
+  return { ledger, plan, budget, projection: projectPeriodEnd(ledger, judgeAccount(ledger).limit) };
 }
 
 export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData {
   return {
     at: NOW,
     storeNow: NOW,
+    gone: new Set(),
+    otherHolds: new Map(),
     engine: 'redis',
     address: 'redis://queue.internal:6379',
     warnings: [],
@@ -123,6 +143,7 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
       days: DAYS,
     }),
     queue: { waiting: 17, active: 3, delayed: 2 },
+    pauses: [],
     workers: [
       { id: '7', host: 'etl-1', pid: '4711', since: NOW - 26 * HOUR, address: '10.0.0.5:41022' },
       { id: '9', host: 'etl-2', pid: '88', since: NOW - 4 * MINUTE, address: '10.0.0.6:40188' },
@@ -195,7 +216,7 @@ const RUNS: readonly RunRecord[] = [
     id: 'r-20261120-000003',
     label: 'etl-2: partners.csv',
     asOf: NOW - 20 * MINUTE,
-    beatAt: NOW - 12 * MINUTE,
+    heartbeatAt: NOW - 12 * MINUTE,
     identifiers: 600,
     rows: 600,
     tally: { matched: 420, notFound: 30, requests: 450, billed: 450 },
@@ -205,7 +226,7 @@ const RUNS: readonly RunRecord[] = [
     label: 'etl-1: funds.csv',
     status: 'stopped',
     asOf: NOW - 26 * HOUR,
-    reason: 'not looked up: --max-cost is reached for this run (9,800 sent by us, limit 21000)',
+    stop: { type: 'halted', halt: { why: 'limit', reached: { name: 'maxCost' } } },
     identifiers: 300,
     rows: 312,
     tally: { matched: 90, notFound: 10, requests: 100, billed: 100 },
@@ -261,18 +282,26 @@ export function troubledView(): DashboardView {
       }),
       runs: [
         runRecord({ tally: { matched: 300, failed: 700, requests: 1_000, billed: 300 } }),
-        runRecord({ id: 'r-2', label: `etl-1: ${long}`, status: 'cancelled', reason: 'cancelled' }),
-        runRecord({ id: 'r-3', beatAt: NOW - 3 * DAY, asOf: NOW - 3 * DAY, identifiers: null, rows: null }),
+        runRecord({ id: 'r-2', label: `etl-1: ${long}`, status: 'cancelled', stop: { type: 'cancelled' } }),
+        runRecord({
+          id: 'r-3',
+          heartbeatAt: NOW - 3 * DAY,
+          asOf: NOW - 3 * DAY,
+          identifiers: null,
+          rows: null,
+        }),
       ],
       workers: null,
       schedules: [
         scheduleState({
-          isHostAway: true,
+          isHostOffline: true,
           schedule: { name: long.slice(0, 64), host: 'laptop-of-somebody-on-holiday' },
           nextAt: NOW - 5 * HOUR,
           passed: { why: 'missed', dueAt: NOW - 5 * HOUR, at: NOW - 4 * HOUR },
         }),
         scheduleState({ ended: { ...ENDED_BADLY }, schedule: { name: 'hourly' } }),
+        scheduleState({ schedule: null, name: 'elsewhere', host: 'etl-2' }),
+        scheduleState({ schedule: null, name: 'planted', isMissing: true, ended: null, runs: [] }),
       ],
       inboxes: [
         {
@@ -295,6 +324,40 @@ export function troubledView(): DashboardView {
       ],
     }),
   });
+}
+
+/** A troubled dashboard whose texts are all this one. */
+export function hostileView(attack: string): DashboardView {
+  const view = troubledView();
+  const data = view.data ?? dashboardData();
+  const waiting = [{ file: attack, folder: attack, since: 1, reason: attack }];
+  const inbox = { folder: attack, closed: null, queued: [], inProgress: [], waiting };
+  const schedule = { name: attack, line: attack, host: attack, cron: attack, tz: attack };
+  return {
+    ...view,
+    host: attack,
+    data: {
+      ...data,
+      address: attack,
+      account: attack,
+      runs: [
+        runRecord({
+          id: attack,
+          label: `${attack}: ${attack}`,
+          status: 'stopped',
+          stop: stoppedBy(attack),
+        }),
+      ],
+      schedules: data.schedules.map((each) => ({
+        ...each,
+        isHostOffline: true,
+        name: attack,
+        host: attack,
+        schedule: { ...SCHEDULE, ...schedule },
+      })),
+      inboxes: [inbox, { ...inbox, waiting: [] }, { ...inbox, waiting: null }],
+    },
+  };
 }
 
 const ENDED_WELL: EndedRun = {

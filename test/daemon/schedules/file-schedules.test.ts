@@ -8,7 +8,8 @@ import type { CommandContext } from '../../../src/context/open-stores.js';
 import type { Document } from '../../../src/core/documents.js';
 import { silentLog } from '../../../src/core/log.js';
 import { bringInLine, readFileSchedules } from '../../../src/daemon/schedules/file-schedules.js';
-import { createScheduleBook, type Schedule } from '../../../src/daemon/schedules/schedule-book.js';
+import { keyOf } from '../../../src/daemon/schedules/schedule-book.js';
+import type { Schedule } from '../../../src/daemon/schedules/schedule-files.js';
 import { embeddedEngine, redisEngine } from '../../support/engines.js';
 import { createScene, domainList } from '../../support/scene.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -67,22 +68,22 @@ test.each<[unknown, RegExp]>([
     /2 problems[\s\S]*time zone[\s\S]*not a valid schedule name/,
   ],
   [[{ ...NIGHTLY, run: 'a.csv --engine embedded' }], /not a flag of a scheduled run: --engine in/],
+  [
+    [{ ...NIGHTLY, run: 'a.csv --base-url https://x.example --token-file t' }],
+    /2 problems: --base-url, --token-file in schedules\[0\]/,
+  ],
 ])('%o is refused', (schedules, message) => {
   expect(() => read(schedules)).toThrow(message);
 });
 
 test('are added, changed with their last runs, and removed; others with their names stay', async () => {
   const scene = await createRunnerScene(under);
-  const { engine, host } = scene;
-  const book = createScheduleBook(engine);
+  const { book, files, host } = scene;
   const folder = await temporaryFolder();
   const path = join(folder, 'config.json');
   const other = join(folder, 'other.json');
   for (const file of [path, other]) await writeFile(file, '{}');
-  const all = async () => {
-    const states = await book.list();
-    return states.map(({ schedule }) => schedule).filter(({ name }) => name.startsWith(host));
-  };
+  const all = () => files.all();
   const of = (name: string, changes: Partial<Schedule> = {}) =>
     scene.schedule(name, { source: path, id: randomBytes(4).toString('hex'), ...changes });
   const bring = async (wanted: readonly Schedule[]) =>
@@ -100,6 +101,8 @@ test('are added, changed with their last runs, and removed; others with their na
   expect(await linesOf()).toEqual([...kept, 'nightly run a.csv', 'weekly run a.csv'].sort());
 
   // The last ten runs of a schedule stay listed when it changes.
+  const [listed] = (await book.list()).filter(({ name }) => name === nightly.name);
+  const key = listed ? keyOf(listed) : '';
   for (let run = 1; run <= 12; run += 1) {
     const ended = {
       dueAt: null,
@@ -109,11 +112,11 @@ test('are added, changed with their last runs, and removed; others with their na
       sentence: `${run}`,
       output: null,
     };
-    await book.noteEnded(nightly.id, ended);
+    await book.noteEnded(key, ended);
   }
   await bring([of('nightly', { line: 'changed' })]);
   expect(await linesOf()).toEqual([...kept, 'nightly changed'].sort());
-  const state = (await book.list()).find(({ schedule }) => schedule.name === nightly.name);
+  const state = (await book.list()).find(({ name }) => name === nightly.name);
   expect(state?.runs.map(({ sentence }) => Number(sentence))).toEqual([12, 11, 10, 9, 8, 7, 6, 5, 4, 3]);
   expect(state).toMatchObject({ ended: { sentence: '12' }, nextAt: expect.any(Number) });
 

@@ -7,7 +7,12 @@ import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
 import { systemClock } from '../../../src/core/clock.js';
 import { silentLog } from '../../../src/core/log.js';
-import type { Schedule } from '../../../src/daemon/schedules/schedule-book.js';
+import { createScheduleBook, type ScheduleBook } from '../../../src/daemon/schedules/schedule-book.js';
+import {
+  createScheduleFiles,
+  type Schedule,
+  type ScheduleFiles,
+} from '../../../src/daemon/schedules/schedule-files.js';
 import {
   createScheduleRunner,
   type ScheduledWork,
@@ -26,6 +31,10 @@ export interface RunnerScene {
   readonly engine: Engine;
   /** Unique to this test. */
   readonly host: string;
+  /** The state folder of the machine. */
+  readonly stateFolder: string;
+  readonly files: ScheduleFiles;
+  readonly book: ScheduleBook;
   schedule(name: string, changes?: Partial<Schedule>): Schedule;
   /** Starts a runner; by default `execute` succeeds at once. */
   startRunner(changes?: Partial<ScheduleRunnerOptions>): Promise<ScheduleRunner>;
@@ -44,7 +53,9 @@ export async function createRunnerScene(under: EngineUnderTest): Promise<RunnerS
 
 async function openScene(under: EngineUnderTest, folder: string, host: string): Promise<RunnerScene> {
   const { BRAND_ENRICH_ENGINE: address = 'embedded' } = under.env(folder);
-  const engine = await openEngine({ engine: address, stateFolder: join(folder, 'state'), log: silentLog() });
+  const stateFolder = join(folder, 'state');
+  const engine = await openEngine({ engine: address, stateFolder, log: silentLog() });
+  const files = createScheduleFiles(stateFolder);
   const runners = new Set<ScheduleRunner>();
   const begun: ScheduledWork[] = [];
   const close = async () => {
@@ -55,6 +66,9 @@ async function openScene(under: EngineUnderTest, folder: string, host: string): 
   return {
     engine,
     host,
+    stateFolder,
+    files,
+    book: createScheduleBook(engine, files, host),
     begun,
     schedule: (name, changes = {}) => ({
       name: `${host}.${name}`,
@@ -70,9 +84,10 @@ async function openScene(under: EngineUnderTest, folder: string, host: string): 
       ...changes,
     }),
     async startRunner({ execute = async () => WELL, ...changes } = {}) {
-      const runner = createScheduleRunner({
+      const runner = await createScheduleRunner({
         engine,
         host,
+        files,
         clock: systemClock,
         log: silentLog(),
         ...changes,

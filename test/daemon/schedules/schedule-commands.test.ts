@@ -17,7 +17,7 @@ async function states(scene: Scene): Promise<Document<'schedules'>['schedules']>
   const { code, stdout, stderr } = await scene.run(['schedule', 'list', '--json']);
   expect(code, stderr).toBe(0);
   const { schedules } = JSON.parse(stdout) as Document<'schedules'>;
-  return schedules.filter(({ input }) => input.startsWith(scene.folder));
+  return schedules.filter(({ input }) => input?.startsWith(scene.folder));
 }
 
 /** Waits for a file that a run writes when it ends. */

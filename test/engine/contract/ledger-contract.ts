@@ -7,11 +7,13 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { ExchangeRequest, LedgerState } from '../../../src/ledger/ledger.js';
 import { freshnessOf } from '../../../src/stores/run-store.js';
+import { HALTS } from '../../support/halts.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
 import { LEDGER_LIMIT_SCENARIOS } from './ledger-limit-scenarios.js';
-import { type Operation, operations } from './ledger-operations.js';
-import { ask } from './ledger-scenario-steps.js';
+import { LEDGER_LOOK_SCENARIOS } from './ledger-look-scenarios.js';
+import { type Operation, operations, turns } from './ledger-operations.js';
+import { answered, ask, read, settle, start } from './ledger-scenario-steps.js';
 import { LEDGER_SPENDING_SCENARIOS } from './ledger-spending-scenarios.js';
 import { createLedgerTwin } from './ledger-twin.js';
 import { exchangeRequest, runSettings } from './run-settings.js';
@@ -88,6 +90,21 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     const answers = ({ permits }: { permits: readonly { answer: string }[] }) =>
       permits.map(({ answer }) => answer);
 
+    test('it answers like the model while a month turns', async () => {
+      let histories = 0;
+      await fc.assert(
+        fc.asyncProperty(turns, async (history) => {
+          histories += 1;
+          const twin = createLedgerTwin(subject.engine, clock, `turn-${histories}`, { isOneEach: true });
+          for (const operation of history) {
+            const both = await twin.apply(operation);
+            expect(rounded(both.store)).toEqual(rounded(both.model));
+          }
+        }),
+        { numRuns: numHistories / 5 },
+      );
+    });
+
     test('it answers like the model over random histories', async () => {
       let histories = 0;
       await fc.assert(
@@ -109,7 +126,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       await subject.engine.ledger.setPaused(false);
     });
 
-    test.each([...LEDGER_LIMIT_SCENARIOS, ...LEDGER_SPENDING_SCENARIOS])(
+    test.each([...LEDGER_LIMIT_SCENARIOS, ...LEDGER_SPENDING_SCENARIOS, ...LEDGER_LOOK_SCENARIOS])(
       '$title',
       async ({ title, steps, answers: expected }) => {
         const twin = createLedgerTwin(subject.engine, clock, title.replaceAll(/[^a-z]+/g, '-'));
@@ -170,7 +187,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       const worker = `${account}-third`;
       expect(await claim(worker)).toEqual(['ours']);
       const last = await exchange({ worker, take: [{ permit: `of-${worker}`, key }] });
-      expect(answers(last)).toEqual(['spent']);
+      expect(answers(last)).toEqual(['attempts_exhausted']);
     });
 
     test('a permit that is never settled counts as sent after its deadline', async () => {
@@ -193,7 +210,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
     test('nothing is granted for a halted run until its halt is cleared', async () => {
       const { wanted, exchange, run } = await begin(2);
       await exchange({ take: wanted.slice(0, 1) });
-      await subject.engine.runs.halt(run.id, { why: 'credentials', sentence: 'the token was refused' });
+      await subject.engine.runs.halt(run.id, HALTS.credentials);
       const halted = await exchange({ take: wanted.slice(1) });
       expect([answers(halted), halted.state.run?.status]).toEqual([['denied'], 'halted']);
       await subject.engine.runs.clearHalt(run.id);
@@ -240,20 +257,21 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
 
     test('a pause of one run stops that run alone, even if its permits are settled meanwhile', async () => {
       const { account, run, worker, wanted, exchange } = await begin(3);
-      const other = { ...run, id: `${account}-other`, key: `${account}-other` };
+      const name = `${account}-other`;
+      const other = { ...run, id: name, key: name, owner: name };
       await subject.engine.runs.start(other);
       await exchange({ take: wanted.slice(0, 1), reading: { quota: 10, usage: 0, period: null } });
-      await subject.engine.runs.setPaused(run.id, true);
+      await subject.engine.runs.pause(run.id, 'ada');
       const settle = [{ permit: wanted[0]?.permit ?? '', as: 'billed' as const }];
       const paused = await exchange({ settle, take: wanted.slice(1) });
       expect(answers(paused)).toEqual(['denied', 'denied']);
       expect(paused.state).toMatchObject({ sent: 1, held: 0, isPaused: false, run: { status: 'paused' } });
       const beside = await exchange({ worker, run: other.id, take: wanted.slice(1, 2) });
       expect([answers(beside), beside.state.run?.status]).toEqual([['granted'], 'alive']);
-      await subject.engine.runs.setPaused(run.id, false);
+      await subject.engine.runs.resume(run.key);
       expect(answers(await exchange({ take: wanted.slice(2) }))).toEqual(['granted']);
-      await subject.engine.runs.setPaused(run.id, true);
-      await subject.engine.runs.cancel(run.id);
+      await subject.engine.runs.pause(run.id, 'ada');
+      await subject.engine.runs.cancel(run.id, 'ada');
       expect((await exchange({})).state.run?.status).toBe('cancelled');
     });
 
@@ -274,7 +292,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(used(state)).toEqual([1, 6]);
       expect(state.days.map(({ day }) => day)).toEqual([dayOf(first.state.now), dayOf(state.now)]);
       clock.advance(-DAY_MS);
-      expect(used((await exchange({ heard: true })).state)).toEqual([1, 6]);
+      expect(used((await exchange({ isConfirmed: true })).state)).toEqual([1, 6]);
       expect(used(await ledger.observe(account, { usage: 3 }))).toEqual([1, 3]);
       for (let days = 0; days < 65; days += 1) {
         clock.advance(DAY_MS);
@@ -293,17 +311,17 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       const { ledger } = subject.engine;
       const answered = async (some: Parameters<typeof exchange>[0]) => {
         clock.advance(1_000);
-        const { state } = await exchange({ heard: false, ...some });
+        const { state } = await exchange({ isConfirmed: false, ...some });
         return state.answeredAt === state.now ? 'now' : state.answeredAt === null ? 'never' : 'before';
       };
       const settle = (at: number, period: string | null) => ({
-        settle: [{ permit: wanted[at]?.permit ?? '', as: 'doubtful' as const, period }],
+        settle: [{ permit: wanted[at]?.permit ?? '', as: 'maybe_billed' as const, period }],
       });
       expect(await answered({ take: wanted })).toBe('never');
       expect(await answered(settle(0, null))).toBe('never');
       expect(await answered(settle(1, '2020-01-01'))).toBe('now');
       expect(await answered(settle(2, null))).toBe('before');
-      expect(await answered({ heard: true })).toBe('now');
+      expect(await answered({ isConfirmed: true })).toBe('now');
       expect(await answered({ reading: { quota: 9, usage: null, period: null } })).toBe('now');
       expect(await answered({ refusedForQuota: true })).toBe('now');
       const { answeredAt } = await ledger.show(account);
@@ -320,11 +338,11 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       const { account, wanted, exchange, run } = await begin(3, { maxRequests: 2 });
       expect(answers(await exchange({ take: wanted }))).toEqual(['granted', 'granted', 'denied']);
       const again = { ...run, settings: runSettings({ account, maxRequests: 2 }) };
-      await subject.engine.runs.end(run.id, 'stopped', 'interrupted');
+      await subject.engine.runs.end(run.id, { type: 'stopped' });
       await subject.engine.runs.start({ ...again, id: `${run.id}-2` });
       const second = await exchange({ run: `${run.id}-2`, take: wanted.slice(2) });
       expect([answers(second), second.state.run?.requests]).toEqual([['denied'], 2]);
-      await subject.engine.runs.end(`${run.id}-2`, 'completed', null);
+      await subject.engine.runs.end(`${run.id}-2`, null);
       await subject.engine.runs.start({ ...again, id: `${run.id}-3` });
       expect(answers(await exchange({ run: `${run.id}-3`, take: wanted.slice(2) }))).toEqual(['granted']);
     });
@@ -335,7 +353,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(await spent()).toBe(0);
       await exchange({ take: wanted });
       expect(await spent()).toBe(4);
-      const settle = (['billed', 'doubtful', 'free'] as const).map((as, at) => ({
+      const settle = (['billed', 'maybe_billed', 'free'] as const).map((as, at) => ({
         permit: wanted[at]?.permit ?? '',
         as,
       }));
@@ -383,6 +401,50 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       const [{ permit = '' } = {}] = wanted;
       await exchange({ settle: [{ permit, as: 'billed', period: '2020-01-01' }] });
       expect(await ledger.raise(account, later)).toMatchObject({ ...later, quota: 50, held: 0 });
+    });
+
+    test('at the turn of the month overage is booked by the date of each answer, though clocks differ', async () => {
+      const date = new Date(Date.now() + clock.offsetMs());
+      const [year, month] = [date.getUTCFullYear(), date.getUTCMonth()];
+      const [old, next] = [Date.UTC(year, month), Date.UTC(year, month + 1)].map(dayOf);
+      // The store's clock is a minute behind the service's, which is in the next month.
+      const aheadMs = Date.UTC(year, month + 1) - date.getTime() - 60_000;
+      clock.advance(aheadMs);
+      const twin = createLedgerTwin(subject.engine, clock, 'turn-of-month');
+      const steps: Operation[] = [
+        ...start({ plan: 'paid', overage: 9, maxOverageRequests: 9 }),
+        read(0, 2, old),
+        ask({ take: [0, 1, 2] }),
+        answered(0, 1, 2, old ?? ''),
+        answered(1, 2, 2, old ?? ''),
+        answered(2, 1, 2, next ?? ''),
+        ask({ take: [3, 4] }),
+        answered(3, 2, 2, next ?? ''),
+        ask({ take: [5, 0, 1] }),
+        // By a server that is still in the old month.
+        answered(5, 3, 2, old ?? ''),
+        answered(6, 3, 2, next ?? ''),
+        settle(7, 'maybe_billed'),
+      ];
+      const given: string[] = [];
+      for (const step of steps) {
+        const both = await twin.apply(step);
+        expect(rounded(both.store)).toEqual(rounded(both.model));
+        given.push(...both.answers);
+      }
+      const { store } = await twin.apply({ type: 'show', account: 0, run: 0 });
+      expect(given).toEqual([
+        'granted',
+        'granted',
+        'granted',
+        'granted',
+        'denied',
+        'granted',
+        'granted',
+        'granted',
+      ]);
+      expect(store).toMatchObject({ period: next, others: 0, run: { overageBilled: 3 } });
+      clock.advance(-aheadMs);
     });
   });
 }

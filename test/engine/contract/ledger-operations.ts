@@ -21,15 +21,26 @@ export interface ExchangeOperation {
     readonly as: SettledAs;
     readonly period?: string | null;
   }[];
-  readonly reading: { quota: number | null; usage: number | null; period: string | null } | null;
-  readonly heard: boolean;
+  readonly reading: {
+    quota: number | null;
+    usage: number | null;
+    period: string | null;
+    /** How far the service's clock is behind this machine's; absent: no date. */
+    behindMs?: number | undefined;
+  } | null;
+  readonly isConfirmed: boolean;
   readonly refusedForQuota: boolean;
   readonly pace: { isJudged: boolean; rate: number | null; burst: number; floorMs: number } | null;
   readonly take: readonly number[];
+  /** Whether key 0 is of the own domain. */
+  readonly isOwn: boolean;
+  /** A look for an own domain, or a check of a key. */
+  readonly look: 'own' | 'other' | number | null;
   /** Repeats the request for this permit. */
   readonly repeat: number | null;
   readonly permitMs: number;
   readonly mayHaveTurned: boolean;
+  readonly usageLagMs: number;
   /** What the worker saw last, a state that the store has not reached, or one of a lost ledger. */
   readonly seen: 'nothing' | 'last' | 'ahead' | 'elsewhere';
 }
@@ -106,7 +117,7 @@ const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
   settle: fc.array(
     fc.record({
       permit: fc.nat(40),
-      as: fc.constantFrom<SettledAs>('billed', 'billed', 'free', 'doubtful', 'doubtful'),
+      as: fc.constantFrom<SettledAs>('billed', 'billed', 'free', 'maybe_billed', 'maybe_billed'),
       period,
     }),
     { maxLength: 4 },
@@ -121,10 +132,11 @@ const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
         ),
       ),
       period,
+      behindMs: fc.constantFrom(undefined, undefined, 0, -86_400_000, 30 * 86_400_000),
     }),
     { nil: null, freq: 2 },
   ),
-  heard: fc.boolean(),
+  isConfirmed: fc.boolean(),
   refusedForQuota: rarely,
   pace: fc.option(
     fc.record({
@@ -136,9 +148,19 @@ const exchange: fc.Arbitrary<ExchangeOperation> = fc.record({
     { nil: null, freq: 6 },
   ),
   take: fc.array(fc.nat(KEYS - 1), { maxLength: 4 }),
+  isOwn: fc.boolean(),
+  look: fc.option(
+    fc.oneof(
+      { weight: 6, arbitrary: fc.constant<ExchangeOperation['look']>('own') },
+      { weight: 1, arbitrary: fc.constant<ExchangeOperation['look']>('other') },
+      { weight: 2, arbitrary: fc.nat(KEYS - 1) },
+    ),
+    { nil: null, freq: 3 },
+  ),
   repeat: fc.option(fc.nat(40), { nil: null, freq: 3 }),
   permitMs: fc.constantFrom(6_000, 50_000),
   mayHaveTurned: fc.nat(3).map((n) => n === 0),
+  usageLagMs: fc.constantFrom(60_000, 2_000),
   seen: fc.oneof(
     { weight: 20, arbitrary: fc.constantFrom<ExchangeOperation['seen']>('nothing', 'last') },
     { weight: 1, arbitrary: fc.constantFrom<ExchangeOperation['seen']>('ahead', 'elsewhere') },
@@ -160,7 +182,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       account,
       key: fc.nat(1),
       settings: fc.record({
-        plan: fc.constantFrom('free' as const, 'paid' as const, 'unsaid' as const),
+        plan: fc.constantFrom('free' as const, 'paid' as const, 'unspecified' as const),
         quotaCap: some(fc.nat(6)),
         overage: fc.nat(3),
         maxRequests: some(fc.nat(6)),
@@ -253,7 +275,7 @@ const step = fc.oneof(
 export const operations: fc.Arbitrary<Operation[]> = fc
   .tuple(
     fc.record({
-      plan: fc.constantFrom('free' as const, 'paid' as const, 'unsaid' as const),
+      plan: fc.constantFrom('free' as const, 'paid' as const, 'unspecified' as const),
       quotaCap: some(fc.nat(6)),
       overage: fc.nat(3),
       maxRequests: some(fc.integer({ min: 3, max: 8 })),
@@ -265,4 +287,59 @@ export const operations: fc.Arbitrary<Operation[]> = fc
     { type: 'start', account: 0, key: 0, settings },
     { type: 'claim', worker: 0, keys: [0, 1, 2, 3, 4, 5] },
     ...rest.flat(),
+  ]);
+
+/** An exchange at the turn of a month: readings of both, and answers of both and of neither. */
+const atTurn: fc.Arbitrary<Operation> = fc.record({
+  type: fc.constant('exchange' as const),
+  account: fc.constant(0),
+  worker: fc.constant(0),
+  run: fc.nat(1),
+  settle: fc.array(
+    fc.record({
+      permit: fc.nat(60),
+      as: fc.constantFrom<SettledAs>('billed', 'maybe_billed', 'maybe_billed'),
+      period: fc.constantFrom(null, null, '2020-01-01', '2020-02-01'),
+    }),
+    { maxLength: 4 },
+  ),
+  reading: some(
+    fc.record({
+      quota: fc.constantFrom(4, 4, 4, null),
+      usage: fc.nat(14),
+      period: fc.constantFrom('2020-01-01', '2020-02-01', '2020-02-01'),
+    }),
+  ),
+  isConfirmed: fc.constant(true),
+  refusedForQuota: fc.constant(false),
+  pace: fc.constant(null),
+  take: keys,
+  isOwn: fc.constant(false),
+  look: fc.constant(null),
+  repeat: fc.constant(null),
+  permitMs: fc.constantFrom(6_000, 500_000),
+  mayHaveTurned: fc.constant(false),
+  usageLagMs: fc.constantFrom(60_000, 2_000),
+  seen: fc.constant('nothing' as const),
+});
+const paid = { plan: 'paid' as const, quotaCap: null, overage: 20, maxRequests: null };
+
+/** A month that turns for two runs, one with a cap on overage. */
+export const turns: fc.Arbitrary<Operation[]> = fc
+  .array(fc.tuple(fc.constantFrom(0, 0, 0, 4_000, 8_000, 64_000, 904_000), atTurn), {
+    minLength: 5,
+    maxLength: 30,
+  })
+  .map((steps) => [
+    { type: 'start', account: 0, key: 0, settings: { ...paid, maxOverageRequests: null } },
+    { type: 'start', account: 0, key: 1, settings: { ...paid, maxOverageRequests: 3 } },
+    ...steps.flatMap(([ms, each]): Operation[] => [
+      ...(ms > 0 ? [{ type: 'advance' as const, ms }] : []),
+      { type: 'heartbeat', run: 0 },
+      { type: 'heartbeat', run: 1 },
+      { type: 'claim', worker: 0, keys: [0, 1, 2, 3, 4, 5] },
+      each,
+    ]),
+    { type: 'show', account: 0, run: 0 },
+    { type: 'show', account: 0, run: 1 },
   ]);

@@ -16,7 +16,7 @@ export const start = (
     account: 0,
     key: 0,
     settings: {
-      plan: 'unsaid',
+      plan: 'unspecified',
       quotaCap: null,
       overage: 0,
       maxRequests: null,
@@ -33,13 +33,16 @@ export const ask = (some: Partial<ExchangeOperation> = {}): ExchangeOperation =>
   run: 0,
   settle: [],
   reading: null,
-  heard: false,
+  isConfirmed: false,
   refusedForQuota: false,
   pace: null,
   take: [],
+  isOwn: false,
+  look: null,
   repeat: null,
   permitMs: 5_000_000,
   mayHaveTurned: false,
+  usageLagMs: 60_000,
   seen: 'nothing',
   ...some,
 });
@@ -47,18 +50,18 @@ export const read = (
   usage: number | null,
   quota: number | null = 100,
   period: string | null = '2020-01-01',
-) => ask({ heard: true, reading: { quota, usage, period } });
+) => ask({ isConfirmed: true, reading: { quota, usage, period } });
 /** Time passes while the run and its worker keep their heartbeats. */
 export const wait = (ms: number): Operation[] => [
   { type: 'advance', ms },
   { type: 'heartbeat', run: 0 },
   { type: 'live', worker: 0 },
 ];
-export const settle = (permit: number, as: 'billed' | 'free' | 'doubtful' = 'billed') =>
-  ask({ heard: as === 'billed', settle: [{ permit, as }] });
+export const settle = (permit: number, as: 'billed' | 'free' | 'maybe_billed' = 'billed') =>
+  ask({ isConfirmed: as === 'billed', settle: [{ permit, as }] });
 /** A billed answer with its usage headers and date. */
 export const answered = (permit: number, usage: number, quota: number, period: string) =>
-  ask({ heard: true, settle: [{ permit, as: 'billed', period }], reading: { quota, usage, period } });
+  ask({ isConfirmed: true, settle: [{ permit, as: 'billed', period }], reading: { quota, usage, period } });
 
 export const G = 'granted';
 export const D = 'denied';

@@ -1,7 +1,7 @@
 /**
- * Histories that reach the ledger's rules for pace, doubts, caps, deadlines and runs, which random
- * ones seldom do. Each runs on the store and on the model, and states what became of the permits
- * asked for, in order.
+ * Histories that reach the ledger's rules for pace, unusable answers, caps, deadlines and runs,
+ * which random ones seldom do. Each runs on the store and on the model, and states what became of
+ * the permits asked for, in order.
  */
 import type { LedgerScenario } from './ledger-scenario-steps.js';
 import { answered, ask, D, G, read, settle, start, wait } from './ledger-scenario-steps.js';
@@ -53,27 +53,27 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [D, G, G],
   },
   {
-    title: 'a key doubted twice in a run is not asked for again, a key billed once is',
+    title: 'a key answered unusably twice in a run is not asked for again, a key billed once is',
     steps: [
       ...start(),
       read(0),
       ask({ take: [0, 1] }),
       ask({
         settle: [
-          { permit: 0, as: 'doubtful' },
+          { permit: 0, as: 'maybe_billed' },
           { permit: 1, as: 'billed' },
         ],
         take: [0, 1],
       }),
       ask({
         settle: [
-          { permit: 2, as: 'doubtful' },
+          { permit: 2, as: 'maybe_billed' },
           { permit: 3, as: 'billed' },
         ],
         take: [0, 1],
       }),
     ],
-    answers: [G, G, G, G, 'spent', G],
+    answers: [G, G, G, G, 'attempts_exhausted', G],
   },
   {
     title: 'a permit given back is given back to the caps too, overage included',
@@ -96,7 +96,7 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
       settle(0, 'free'),
       settle(3),
       settle(2),
-      settle(1, 'doubtful'),
+      settle(1, 'maybe_billed'),
       { type: 'show', account: 0, run: 0 },
     ],
     answers: [G, G, G, G, G],
@@ -242,6 +242,96 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
       ask({ take: [3, 4, 5, 0] }),
     ],
     answers: [G, G, D, G, G, G, D],
+  },
+  {
+    title: 'answers lost at the turn of a month are overage of the one whose usage shows them',
+    steps: [
+      ...start({ plan: 'paid', overage: 9 }),
+      {
+        type: 'start',
+        account: 0,
+        key: 1,
+        settings: { plan: 'paid', quotaCap: null, overage: 9, maxRequests: null, maxOverageRequests: 3 },
+      },
+      read(8, 10),
+      read(8, 10),
+      ask({ take: [0, 1, 2, 3] }),
+      ask({ run: 1, take: [4, 5] }),
+      answered(0, 9, 10, '2020-01-01'),
+      answered(1, 10, 10, '2020-01-01'),
+      answered(2, 1, 10, '2020-02-01'),
+      settle(3, 'maybe_billed'),
+      settle(4, 'maybe_billed'),
+      { type: 'show', account: 0, run: 1 },
+      settle(5, 'maybe_billed'),
+      { type: 'show', account: 0, run: 1 },
+      read(2, 10, '2020-02-01'),
+      { type: 'show', account: 0, run: 1 },
+      read(12, 10, '2020-02-01'),
+      { type: 'show', account: 0, run: 1 },
+      ask({ run: 1, take: [4] }),
+    ],
+    answers: [G, G, G, G, G, G, G],
+  },
+  {
+    title: 'one that is lost before the new month is heard of counts in that too, for a minute',
+    steps: [
+      ...start({ plan: 'paid', overage: 9 }),
+      read(8, 10),
+      read(8, 10),
+      ask({ take: [0, 1, 2, 3] }),
+      settle(0, 'maybe_billed'),
+      ...wait(64_000),
+      settle(1, 'maybe_billed'),
+      ask({}),
+      answered(2, 2, 10, '2020-02-01'),
+      answered(3, 3, 10, '2020-02-01'),
+      { type: 'show', account: 0, run: 0 },
+    ],
+    answers: [G, G, G, G],
+  },
+  {
+    title: 'until its usage has caught up, they are held against a cap on overage',
+    steps: [
+      ...start({ plan: 'paid', overage: 9, maxOverageRequests: 1 }),
+      read(8, 10),
+      read(8, 10),
+      ask({ take: [0, 1, 2] }),
+      answered(0, 1, 2, '2020-02-01'),
+      settle(1, 'maybe_billed'),
+      answered(2, 2, 2, '2020-02-01'),
+      ask({ take: [3] }),
+      ...wait(125_000),
+      read(2, 2, '2020-02-01'),
+      ask({ take: [3] }),
+      answered(4, 3, 2, '2020-02-01'),
+      { type: 'show', account: 0, run: 0 },
+    ],
+    answers: [G, G, G, D, G],
+  },
+  {
+    title: 'a reading that comes with an ordinary request ends that too',
+    steps: [
+      ...start({ plan: 'paid', overage: 9, maxOverageRequests: 1 }),
+      {
+        type: 'start',
+        account: 0,
+        key: 1,
+        settings: { plan: 'paid', quotaCap: null, overage: 9, maxRequests: null, maxOverageRequests: null },
+      },
+      read(8, 10),
+      read(8, 10),
+      ask({ take: [0, 1, 2] }),
+      answered(0, 1, 2, '2020-02-01'),
+      settle(1, 'maybe_billed'),
+      answered(2, 2, 2, '2020-02-01'),
+      ask({ take: [3] }),
+      ask({ run: 1, take: [4] }),
+      ...wait(125_000),
+      answered(4, 3, 2, '2020-02-01'),
+      ask({ take: [3] }),
+    ],
+    answers: [G, G, G, D, G, G],
   },
   {
     title: 'a ledger that went back is restored, and rests until the header has caught up',

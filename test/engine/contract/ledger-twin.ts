@@ -9,6 +9,7 @@ import type { ClaimAnswer } from '../../../src/stores/outcome-store.js';
 import { freshnessOf } from '../../../src/stores/run-store.js';
 import type { ModelWorld } from '../../model/ledger-model.js';
 import * as model from '../../model/ledger-model.js';
+import { HALTS } from '../../support/halts.js';
 import type { TurnedClock } from './engine-under-test.js';
 import type { ExchangeOperation, Operation } from './ledger-operations.js';
 import { ACCOUNTS, KEYS, WORKERS } from './ledger-operations.js';
@@ -28,6 +29,8 @@ const both = (store: unknown, modelled: unknown, answers: readonly string[] = []
   answers,
 });
 const NOTHING = both(null, null);
+/** How long ago the period was well over, where an operation asks for the next one. */
+const TURN_AGO_MS = 5 * 86_400_000;
 
 export interface LedgerTwin {
   apply(operation: Operation): Promise<BothAnswers>;
@@ -62,6 +65,10 @@ export function createLedgerTwin(
   const named = (list: readonly string[], index: number) => pick(list, index) ?? '';
   const localNow = () => Date.now() + clock.offsetMs();
 
+  function readingOf({ behindMs, ...reading }: NonNullable<ExchangeOperation['reading']>) {
+    return { ...reading, date: behindMs === undefined ? null : localNow() - behindMs };
+  }
+
   function seenBy(operation: ExchangeOperation, account: string): ExchangeRequest['seen'] {
     const state = last.get(account);
     if (!state || operation.seen === 'nothing') return null;
@@ -89,8 +96,17 @@ export function createLedgerTwin(
     const take: PermitRequest[] = takenKeys.map((key, index) => ({
       permit: `${name}-permit-${taken.length + index}`,
       key: named(keys, key),
+      ...(operation.isOwn && key === 0 ? { own: 'service own' } : {}),
     }));
     for (const wanted of take) taken.push({ ...wanted, account: operation.account });
+    let look: ExchangeRequest['look'] = null;
+    if (operation.look !== null) {
+      const permit = `${name}-permit-${taken.length}`;
+      const own = typeof operation.look === 'number' ? null : `service ${operation.look}`;
+      const key = typeof operation.look === 'number' ? named(keys, operation.look) : null;
+      look = { permit, own, key, quotaCap: null };
+      taken.push({ permit, key: key ?? '', account: operation.account });
+    }
     const again = operation.repeat === null ? undefined : pick(ours, operation.repeat);
     if (again) take.push({ permit: again.permit, key: again.key });
     const pace = operation.pace;
@@ -104,18 +120,23 @@ export function createLedgerTwin(
         const held = pick(ours, permit);
         return held ? [{ permit: held.permit, as, period }] : [];
       }),
-      reading: operation.reading,
-      heard: operation.heard,
+      reading: operation.reading && readingOf(operation.reading),
+      isConfirmed: operation.isConfirmed,
       refusedForQuota: operation.refusedForQuota,
       pace: pace && { ifVersion: pace.isJudged ? version : version + 1, ...pace },
       take,
+      look,
       permitMs: operation.permitMs,
-      mayHaveTurned: operation.mayHaveTurned,
-      usageLagMs: 60_000,
+      turn: operation.mayHaveTurned
+        ? { period: world.accounts.get(account)?.period ?? '2020-01-01', at: localNow() - TURN_AGO_MS }
+        : null,
+      usageLagMs: operation.usageLagMs,
     };
     const answer = await ledger.exchange(request);
     last.set(account, answer.state);
-    const answers = answer.permits.map((permit) => permit.answer);
+    const answers = [...answer.permits, ...(answer.look === null ? [] : [answer.look])].map((permit) =>
+      permit.answer === 'granted' && permit.isFree ? 'free' : permit.answer,
+    );
     // Both sides identify the account by the epoch that the store assigned.
     epoch = answer.state.epoch;
     return both(answer, model.exchange(world, request, answer.state.now), answers);
@@ -131,8 +152,8 @@ export function createLedgerTwin(
       const permit = claim?.permit ? world.permits.get(claim.permit) : undefined;
       if (permit && permit.worker !== '') {
         permit.worker = '';
-        const doubted = `${permit.run} ${permit.key}`;
-        world.doubts.set(doubted, (world.doubts.get(doubted) ?? 0) + 1);
+        const name = `${permit.run} ${permit.key}`;
+        world.unusable.set(name, (world.unusable.get(name) ?? 0) + 1);
       }
       world.claims.set(key, { worker, permit: null });
       return 'ours';
@@ -143,9 +164,9 @@ export function createLedgerTwin(
     const id = `${name}-run-${started.length}`;
     const key = `${name}-key-${operation.key}`;
     const settings = runSettings({ ...operation.settings, account: named(accounts, operation.account) });
-    const record = await runs.start({ id, key, label: name, settings });
+    const record = await runs.start({ id, key, owner: id, label: name, settings });
     started.push(id);
-    world.runs.set(id, { key, beatAt: record.beatAt, status: 'running', settings });
+    world.runs.set(id, { key, heartbeatAt: record.heartbeatAt, status: 'running', settings });
     return both(record.status, 'running');
   }
 
@@ -156,17 +177,17 @@ export function createLedgerTwin(
     const isRunning = run.status === 'running';
     if (operation.type === 'heartbeat') await runs.heartbeat(id);
     else if (operation.type === 'cancel') {
-      await runs.cancel(id);
-      if (isRunning) run.status = 'cancelled';
+      await runs.cancel(id, 'ada');
+      if (isRunning || run.status === 'stopped') run.status = 'cancelled';
     } else {
-      await runs.end(id, operation.status, null);
+      await runs.end(id, operation.status === 'completed' ? null : { type: 'stopped' });
       if (isRunning) {
         run.status = operation.status;
         if (operation.status === 'completed') world.caps.delete(run.key);
       }
     }
     const record = await runs.get(id);
-    if (operation.type === 'heartbeat' && isRunning) run.beatAt = record?.beatAt ?? 0;
+    if (operation.type === 'heartbeat' && isRunning) run.heartbeatAt = record?.heartbeatAt ?? 0;
     return both(
       [record?.status, record?.spent, record?.overageBilled],
       [run.status, world.spent.get(id) ?? 0, world.overageBilled.get(id) ?? 0],
@@ -212,7 +233,7 @@ export function createLedgerTwin(
           const id = pick(started, operation.run);
           const run = id === undefined ? undefined : world.runs.get(id);
           if (id === undefined || run === undefined) return NOTHING;
-          if (operation.isHalted) await runs.halt(id, { why: 'credentials', sentence: 'refused' });
+          if (operation.isHalted) await runs.halt(id, HALTS.credentials);
           else await runs.clearHalt(id);
           run.isHalted = operation.isHalted;
           return NOTHING;
@@ -221,9 +242,11 @@ export function createLedgerTwin(
           const id = pick(started, operation.run);
           const run = id === undefined ? undefined : world.runs.get(id);
           if (id === undefined || run === undefined) return NOTHING;
-          const isRunning = run.status === 'running';
-          if (isRunning) run.isPaused = operation.isPaused;
-          return both(await runs.setPaused(id, operation.isPaused), isRunning);
+          const isOver = run.status === 'completed' || run.status === 'cancelled';
+          run.isPaused = operation.isPaused && !isOver;
+          if (operation.isPaused) return both(await runs.pause(id, 'ada'), isOver ? 'ended' : 'done');
+          await runs.resume(id);
+          return NOTHING;
         }
         case 'pause':
           await ledger.setPaused(operation.paused);

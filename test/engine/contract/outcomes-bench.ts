@@ -43,6 +43,6 @@ export function createOutcomesBench(engine: () => Engine, clock: TurnedClock) {
   });
   /** An exchange that is only a heartbeat, unless given more. */
   const exchange = (account: string, worker: string, some: Partial<ExchangeRequest> = {}) =>
-    engine().ledger.exchange(exchangeRequest({ account, worker, run: null, heard: false, ...some }));
+    engine().ledger.exchange(exchangeRequest({ account, worker, run: null, isConfirmed: false, ...some }));
   return { engine, clock, begin, store, storeNow, fresh, claim, matched, exchange };
 }

@@ -8,7 +8,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vite
 import { createReleasers } from '../../../src/core/lifecycle.js';
 import { promoteParked } from '../../../src/engine/chunk-queue.js';
 import type { BullChunkQueue, ChunkData, ChunkProcessor, ChunkWorker } from '../../../src/engine/engine.js';
+import { removeDeadChunks } from '../../../src/run/lookups/dispatch-chunks.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
+import { runSettings } from './run-settings.js';
 
 /** Shortens the lock of 15 s and the check every 5 s. */
 const SHORT_LOCK_MS = 300;
@@ -83,6 +85,26 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       await queue.addBulk(jobs);
       await queue.addBulk(jobs);
       expect(await queue.getWaitingCount()).toBe(20);
+    });
+
+    test('chunks of a run that has ended, and of one that is gone, are removed; the first waits for none', async () => {
+      counted += 1;
+      const { engine } = subject;
+      const queue = engine.openChunkQueue(`chunks-${counted}`);
+      releasers.push(() => queue.close());
+      const [id, key, label] = [`ended-${counted}`, `key-${counted}`, 'a.csv'];
+      const { asOf } = await engine.runs.start({ id, key, label, settings: runSettings() });
+      await queue.add(
+        [
+          { ...chunkData(0), run: id },
+          { ...chunkData(1), run: 'gone' },
+        ],
+        0,
+      );
+      await engine.runs.end(id, { type: 'stopped' });
+      expect(await removeDeadChunks(engine, queue, asOf)).toBe(2);
+      expect((await engine.runs.heartbeat(id)).chunks).toBe(1);
+      expect(await engine.runs.get('gone')).toBeNull();
     });
 
     test('a waiting chunk can be removed, and removing it again is harmless', async () => {

@@ -60,7 +60,7 @@ export function describeRetention(name: string, open: OpenEngineUnderTest): void
       });
       await passDays(31, () => runs.heartbeat(run.id));
       expect(await stored(bench)).toBe(1);
-      await runs.end(run.id, 'completed', null);
+      await runs.end(run.id, null);
       await passDays(1);
       expect(await stored(bench)).toBe(0);
     });

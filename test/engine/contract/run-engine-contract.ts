@@ -11,11 +11,12 @@ import { runSettings } from './run-settings.js';
 const NOTHING_SENT = {
   seen: null,
   settle: [],
-  heard: true,
+  isConfirmed: true,
   refusedForQuota: false,
   pace: null,
+  look: null,
   permitMs: 50_000,
-  mayHaveTurned: false,
+  turn: null,
   usageLagMs: 60_000,
 };
 
@@ -134,22 +135,24 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       expect(run).toMatchObject({ label: 'host: ü.csv', status: 'running', settings: { quotaCap: 3 } });
       await runs.setSize(run.id, { rows: 9, identifiers: 4 });
       await runs.finishChunk(run.id, 0);
-      await subject.engine.runs.fail(run.id, [{ key: 'k2', reason: 'gone "ü"', billed: true }]);
-      await subject.engine.runs.halt(run.id, { why: 'limit', sentence: 'used up' });
+      await subject.engine.runs.fail(run.id, [
+        { key: 'k2', reason: { code: 'answer', text: 'gone "ü"' }, billed: true },
+      ]);
+      await subject.engine.runs.halt(run.id, { why: 'limit', reached: { name: 'account', overage: 3 } });
       expect(await runs.heartbeat(run.id)).toMatchObject({
         chunks: 1,
-        halt: { why: 'limit', sentence: 'used up' },
+        halt: { why: 'limit', reached: { name: 'account', overage: 3 } },
       });
       await runs.clearHalt(run.id);
       expect((await runs.heartbeat(run.id)).halt).toBeNull();
       expect(await runs.failures(run.id, ['k1', 'k2'])).toEqual([
         null,
-        { key: 'k2', reason: 'gone "ü"', billed: true },
+        { key: 'k2', reason: { code: 'answer', text: 'gone "ü"' }, billed: true },
       ]);
-      await runs.end(run.id, 'stopped', 'for a reason');
+      await runs.end(run.id, { type: 'killed' });
       expect(await runs.get(run.id)).toMatchObject({
         status: 'stopped',
-        reason: 'for a reason',
+        stop: { type: 'killed' },
         rows: 9,
         identifiers: 4,
       });

@@ -1,5 +1,6 @@
 /** Contract of the run store, run against each engine. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { RULES } from '../../../src/ledger/rules.js';
 import type { Tally } from '../../../src/stores/run-store.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
@@ -39,14 +40,18 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(record).toMatchObject({
         ...run,
         keyStartedAt: record.asOf,
-        beatAt: record.asOf,
+        heartbeatAt: record.asOf,
         status: 'running',
-        reason: null,
+        stop: null,
         rows: null,
         identifiers: null,
         tally: NOTHING,
         spent: 0,
-        isPaused: false,
+        job: run.id,
+        owner: run.key,
+        paused: null,
+        cancelled: null,
+        endedAt: null,
       });
       expect(Math.abs(record.asOf - (Date.now() + clock.offsetMs()))).toBeLessThan(5_000);
       expect(await store().get(run.id)).toEqual(record);
@@ -64,12 +69,12 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       const { key, label } = newRun();
       const begin = (more: object = {}) => store().start({ ...newRun(key), label, ...more });
       const other = await begin({ label: 'a copy under another name' });
-      await store().end(other.id, 'stopped', 'quota');
+      await store().end(other.id, { type: 'stopped' });
       const ended: string[] = [];
       for (const billed of [20, 0, 1]) {
         const { id } = await begin();
         await store().addTally(id, 'one', { ...NOTHING, billed });
-        await store().end(id, 'stopped', 'quota');
+        await store().end(id, { type: 'stopped' });
         ended.push(id);
       }
       const listed = async () => {
@@ -86,7 +91,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         [last.id, 'running', 0, { starts: 3, billed: 21, unreported: 0, overage: 0 }],
         copy,
       ]);
-      await store().end(last.id, 'completed', null);
+      await store().end(last.id, null);
       expect(await store().get(ended[0] ?? '')).toMatchObject({ status: 'stopped' });
       // A late report of an earlier start.
       await store().addTally(ended[1] ?? '', 'late', { ...NOTHING, billed: 4 });
@@ -134,7 +139,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       const sum = { ...late, matched: 8, requests: 13 };
       expect((await store().heartbeat(id)).tally).toEqual(sum);
       // The end of a run does not reset the count.
-      await store().end(id, 'completed', null);
+      await store().end(id, null);
       await store().addTally(id, 'one', late);
       expect((await store().get(id))?.tally).toEqual(sum);
     });
@@ -146,12 +151,12 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     });
 
     test('a heartbeat is dated, and a run without heartbeats still has the status running', async () => {
-      const { id, beatAt } = await store().start(newRun());
+      const { id, heartbeatAt } = await store().start(newRun());
       clock.advance(60_000);
-      expect(await store().get(id)).toMatchObject({ beatAt, status: 'running' });
+      expect(await store().get(id)).toMatchObject({ heartbeatAt, status: 'running' });
       await store().heartbeat(id);
       const later = await store().get(id);
-      expect((later?.beatAt ?? 0) - beatAt).toBeGreaterThanOrEqual(60_000);
+      expect((later?.heartbeatAt ?? 0) - heartbeatAt).toBeGreaterThanOrEqual(60_000);
     });
 
     test('a heartbeat returns cancel, halt and pause', async () => {
@@ -164,121 +169,278 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         isPaused: false,
         isPausedAlone: false,
       });
-      const halt = { why: 'credentials' as const, sentence: 'The service refused the token: 403.' };
+      const halt = { why: 'credentials' as const, reason: 'The service "refused" the token', status: 403 };
       await store().halt(id, halt);
-      await store().halt(id, { why: 'limit', sentence: 'later' });
+      await store().halt(id, { why: 'limit', reached: { name: 'maxCost' } });
       await subject.engine.ledger.setPaused(true);
-      expect(await store().cancel(id)).toBe(true);
+      expect(await store().cancel(id, 'ada')).toBe('done');
       expect(await store().heartbeat(id)).toMatchObject({ halt, isCancelled: true, isPaused: true });
       await subject.engine.ledger.setPaused(false);
       await store().clearHalt(id);
       expect(await store().heartbeat(id)).toMatchObject({ halt: null, isCancelled: true, isPaused: false });
-      await store().halt(id, { why: 'limit', sentence: 'later' });
+      await store().halt(id, { why: 'limit', reached: { name: 'maxCost' } });
       expect((await store().heartbeat(id)).halt?.why).toBe('limit');
     });
 
-    test('a run is paused and resumed alone, and its next start is not paused', async () => {
-      const paused = await store().start(newRun('paused'));
+    const ADA = { by: 'ada@office', at: expect.any(Number) };
+
+    test('a pause holds the runs of its owner, also later ones, until it is resumed', async () => {
+      const first = await store().start(newRun('held'));
       const other = await store().start(newRun());
       const standing = async ({ id }: { id: string }) => {
         const { isPaused, isPausedAlone } = await store().heartbeat(id);
-        return [(await store().get(id))?.isPaused, isPaused, isPausedAlone];
+        return [(await store().get(id))?.paused?.by ?? null, isPaused, isPausedAlone];
       };
-      expect(await store().setPaused(paused.id, true)).toBe(true);
-      expect(await store().setPaused(paused.id, true)).toBe(true);
-      expect(await standing(paused)).toEqual([true, true, true]);
-      expect(await standing(other)).toEqual([false, false, false]);
-      expect((await store().list(2)).map(({ isPaused }) => isPaused)).toEqual([false, true]);
+      expect(await store().pause(first.id, 'ada@office')).toBe('done');
+      // The first one stays.
+      expect(await store().pause(first.id, 'bob@office')).toBe('done');
+      expect(await standing(first)).toEqual(['ada@office', true, true]);
+      expect(await standing(other)).toEqual([null, false, false]);
+      expect((await store().list(2)).slice(0, 2).map(({ paused }) => paused)).toEqual([null, ADA]);
+      expect((await store().pauses()).filter(({ owner }) => owner === 'held')).toEqual([
+        { ...ADA, owner: 'held', label: first.label, run: first.id },
+      ]);
       await subject.engine.ledger.setPaused(true);
-      expect(await standing(other)).toEqual([false, true, false]);
-      expect(await store().setPaused(paused.id, false)).toBe(true);
-      expect(await standing(paused)).toEqual([false, true, false]);
+      expect(await standing(other)).toEqual([null, true, false]);
       await subject.engine.ledger.setPaused(false);
-      expect(await standing(paused)).toEqual([false, false, false]);
-      await store().setPaused(paused.id, true);
-      expect(await standing(await store().start(newRun('paused')))).toEqual([false, false, false]);
+      await store().end(first.id, { type: 'stopped' });
+      expect(await store().get(first.id)).toMatchObject({ status: 'stopped', paused: ADA });
+      const second = await store().start(newRun('held'));
+      expect(second.paused).toEqual(ADA);
+      expect(await standing(second)).toEqual(['ada@office', true, true]);
+      expect(await store().resume('held')).toBe(true);
+      expect(await store().resume('held')).toBe(false);
+      expect(await standing(second)).toEqual([null, false, false]);
+      await store().end(second.id, null);
     });
 
-    test('a run that has ended, was cancelled or is unknown cannot be paused', async () => {
+    test('a pause is dated by the store, and given also where no run is', async () => {
+      await store().pauseOwner({ owner: 'schedule:nightly', label: 'nightly', by: 'ada@office', run: null });
+      const [paused] = await store().orders([{ job: 'tick', owner: 'schedule:nightly' }]);
+      expect(Math.abs((paused?.paused?.at ?? 0) - (Date.now() + clock.offsetMs()))).toBeLessThan(5_000);
+      const tick = await store().start({ ...newRun(), job: 'tick', owner: 'schedule:nightly' });
+      expect(tick.paused).toEqual(paused?.paused);
+      // A tick ends; its schedule is still paused.
+      await store().end(tick.id, null);
+      expect((await store().get(tick.id))?.paused).toBeNull();
+      expect((await store().pauses()).find(({ owner }) => owner === 'schedule:nightly')).toMatchObject({
+        label: 'nightly',
+        run: null,
+      });
+      expect(await store().resume('schedule:nightly')).toBe(true);
+    });
+
+    test('what has ended for good cannot be paused; a file that has ended is paused no more', async () => {
+      const begin = () => {
+        const run = newRun();
+        return store().start({ ...run, job: `job of ${run.id}`, owner: `job of ${run.id}` });
+      };
       const ends = {
-        completed: (id: string) => store().end(id, 'completed', null),
-        stopped: (id: string) => store().end(id, 'stopped', 'quota'),
-        cancelled: (id: string) => store().cancel(id),
+        completed: (id: string) => store().end(id, null),
+        cancelled: (id: string) => store().cancel(id, 'ada@office'),
       };
       for (const [status, end] of Object.entries(ends)) {
-        const { id } = await store().start(newRun());
-        await store().setPaused(id, true);
+        const { id, owner, job } = await begin();
+        await store().pause(id, 'ada@office');
         await end(id);
-        expect(await store().get(id)).toMatchObject({ status, isPaused: false });
-        expect(await store().setPaused(id, true)).toBe(false);
-        expect(await store().get(id)).toMatchObject({ status, isPaused: false });
+        expect(await store().get(id)).toMatchObject({ status, paused: null });
+        expect(await store().pause(id, 'ada@office')).toBe('ended');
+        expect(await store().orders([{ job, owner }])).toMatchObject([{ paused: null }]);
       }
-      expect(await store().setPaused('never-started', true)).toBe(false);
-      expect(await store().get('never-started')).toBeNull();
+      expect(await store().pause('never-started', 'ada@office')).toBe('unknown');
+    });
+
+    test('a cancel ends a job: its later starts are cancelled at once, those of other jobs are not', async () => {
+      const job = { job: 'file-1', owner: 'file-1' };
+      const first = await store().start({ ...newRun('same content'), ...job });
+      const other = await store().start({ ...newRun('same content'), job: 'file-2', owner: 'file-2' });
+      expect(await store().orders([job])).toEqual([{ cancelled: null, paused: null }]);
+      expect(await store().cancel(first.id, 'ada@office')).toBe('done');
+      expect(await store().cancel(first.id, 'bob@office')).toBe('done');
+      const cancelled = await store().get(first.id);
+      expect(cancelled).toMatchObject({ status: 'cancelled', cancelled: ADA });
+      expect(cancelled?.endedAt).toBe(cancelled?.cancelled?.at);
+      expect(await store().orders([job, { job: 'file-2', owner: 'file-2' }])).toEqual([
+        { cancelled: cancelled?.cancelled, paused: null },
+        { cancelled: null, paused: null },
+      ]);
+      const later = await store().start({ ...newRun('same content'), ...job });
+      expect(later).toMatchObject({ status: 'cancelled', cancelled: ADA });
+      expect(await store().heartbeat(later.id)).toMatchObject({ isCancelled: true });
+      expect(await store().heartbeat(other.id)).toMatchObject({ isCancelled: false });
+    });
+
+    test('orders of another engine stand as they were given, for jobs that have no run yet', async () => {
+      const [job, at] = ['file-7', Date.now() + clock.offsetMs() - 86_400_000];
+      const moved = { owner: 'file-6', label: 'elsewhere: six.csv', by: 'ada@office', run: 'r-6', at };
+      await store().pauseOwner(moved);
+      await store().pauseOwner({ ...moved, by: 'bob@office' });
+      await store().pauseOwner({ ...moved, owner: job });
+      await store().cancelJob({ job, by: 'ada@office', at });
+      expect((await store().pauses()).filter(({ owner }) => [job, 'file-6'].includes(owner))).toEqual([
+        moved,
+      ]);
+      expect((await store().cancels()).find((each) => each.job === job)).toEqual({
+        job,
+        by: 'ada@office',
+        at,
+      });
+      const run = await store().start({ ...newRun(), job, owner: job });
+      expect(run).toMatchObject({ status: 'cancelled', cancelled: { by: 'ada@office', at } });
+      await store().resume('file-6');
+    });
+
+    test('a cancel of a job that is older than cancels are kept does nothing', async () => {
+      const [job, at] = ['file-9', Date.now() + clock.offsetMs() - RULES.runKeyKeptMs - 60_000];
+      const run = await store().start({ ...newRun(), job, owner: job });
+      await store().pause(run.id, 'bob@office');
+      await store().cancelJob({ job, by: 'ada@office', at });
+      expect(await store().get(run.id)).toMatchObject({ status: 'running', cancelled: null });
+      expect(await store().orders([{ job, owner: job }])).toMatchObject([
+        { cancelled: null, paused: { by: 'bob@office' } },
+      ]);
+      expect((await store().cancels()).filter((each) => each.job === job)).toEqual([]);
+      await store().resume(job);
+    });
+
+    test('a cancel of a job ends those of its runs that are under way', async () => {
+      const job = { job: 'file-8', owner: 'file-8' };
+      const run = await store().start({ ...newRun(), ...job });
+      await store().cancelJob({ job: 'file-8', by: 'ada@office' });
+      expect(await store().heartbeat(run.id)).toMatchObject({ isCancelled: true });
+      expect(await store().get(run.id)).toMatchObject({ status: 'cancelled', cancelled: ADA });
+    });
+
+    test('a cancel ends all starts of the job that still run, also those of processes that were killed just now', async () => {
+      const job = { job: 'file-4', owner: 'file-4' };
+      const killed = [
+        await store().start({ ...newRun('taken over'), ...job }),
+        await store().start({ ...newRun('taken over'), ...job }),
+      ];
+      const last = await store().start({ ...newRun('taken over'), ...job });
+      expect(await store().cancel(last.id, 'ada@office')).toBe('done');
+      for (const { id } of [...killed, last])
+        expect(await store().get(id)).toMatchObject({ status: 'cancelled', cancelled: ADA });
+    });
+
+    test('an order for a run that stopped, or whose process died, is for the latest of its owner', async () => {
+      const job = { job: 'file-3', owner: 'file-3' };
+      const killed = await store().start({ ...newRun(), ...job });
+      clock.advance(60_000);
+      const stopped = await store().start({ ...newRun(), ...job });
+      await store().end(stopped.id, { type: 'stopped' });
+      const last = await store().start({ ...newRun(), ...job });
+      expect(await store().pause(stopped.id, 'ada@office')).toBe('done');
+      expect((await store().heartbeat(last.id)).isPausedAlone).toBe(true);
+      expect(await store().cancel(killed.id, 'ada@office')).toBe('done');
+      expect(await store().heartbeat(last.id)).toMatchObject({ isCancelled: true, isPausedAlone: false });
+      // Of two commands over the same file, each has its own word.
+      const one = await store().start(newRun('one file'));
+      const two = await store().start(newRun('one file'));
+      await store().cancel(one.id, 'ada@office');
+      expect((await store().heartbeat(two.id)).isCancelled).toBe(false);
+    });
+
+    test('a run that stopped is cancelled, unless a later start of its command has completed', async () => {
+      const stopped = await store().start(newRun('twice'));
+      await store().end(stopped.id, { type: 'stopped' });
+      const { id } = await store().start(newRun('twice'));
+      await store().end(id, null);
+      expect(await store().cancel(stopped.id, 'ada@office')).toBe('ended');
+      const alone = await store().start(newRun());
+      await store().pause(alone.id, 'ada@office');
+      await store().end(alone.id, { type: 'stopped' });
+      expect(await store().cancel(alone.id, 'ada@office')).toBe('done');
+      expect(await store().get(alone.id)).toMatchObject({ status: 'cancelled', paused: null });
+      // The command that is typed again is new.
+      expect(await store().start(newRun(alone.key))).toMatchObject({ status: 'running', paused: null });
     });
 
     test('an unknown run has no heartbeat and cannot be cancelled; other updates of it are ignored', async () => {
       await expect(store().heartbeat('never-started')).rejects.toMatchObject({ code: 'engine-unfit' });
-      expect(await store().cancel('never-started')).toBe(false);
+      expect(await store().cancel('never-started', 'ada')).toBe('unknown');
       await store().finishChunk('never-started', 1);
       await store().addTally('never-started', 'one', { ...NOTHING, matched: 1 });
       await store().setSize('never-started', { rows: 1, identifiers: 1 });
-      await store().halt('never-started', { why: 'limit', sentence: '' });
-      await store().end('never-started', 'stopped', null);
+      await store().halt('never-started', { why: 'limit', reached: { name: 'maxCost' } });
+      await store().end('never-started', { type: 'stopped' });
       expect(await store().get('never-started')).toBeNull();
     });
 
     test('a run ends once, with its reason; a cancelled one stays cancelled', async () => {
       const stopped = await store().start(newRun());
-      await store().end(stopped.id, 'stopped', 'quota used up');
-      await store().end(stopped.id, 'completed', null);
-      expect(await store().get(stopped.id)).toMatchObject({ status: 'stopped', reason: 'quota used up' });
+      await store().end(stopped.id, { type: 'paused' });
+      await store().end(stopped.id, null);
+      expect(await store().get(stopped.id)).toMatchObject({ status: 'stopped', stop: { type: 'paused' } });
       const cancelled = await store().start(newRun());
-      await store().cancel(cancelled.id);
-      await store().end(cancelled.id, 'stopped', 'cancelled by somebody');
+      await store().cancel(cancelled.id, 'ada');
+      await store().end(cancelled.id, { type: 'cancelled' });
       expect(await store().get(cancelled.id)).toMatchObject({
         status: 'cancelled',
-        reason: 'cancelled by somebody',
+        stop: { type: 'cancelled' },
       });
     });
 
     test('a key remembers its first start until a run of it completes', async () => {
       const first = await store().start(newRun('same'));
       clock.advance(5_000);
-      await store().end(first.id, 'stopped', 'interrupted');
+      await store().end(first.id, { type: 'stopped' });
       const second = await store().start(newRun('same'));
       expect(second.keyStartedAt).toBe(first.asOf);
       expect(second.asOf).toBeGreaterThanOrEqual(first.asOf + 5_000);
-      await store().end(second.id, 'completed', null);
+      await store().end(second.id, null);
       const third = await store().start(newRun('same'));
       expect(third.keyStartedAt).toBe(third.asOf);
     });
 
-    test('runs are listed newest first, up to a number', async () => {
-      const ids: string[] = [];
-      for (let i = 0; i < 3; i += 1) ids.unshift((await store().start(newRun())).id);
-      expect((await store().list(2)).map(({ id }) => id)).toEqual(ids.slice(0, 2));
-      expect((await store().list(3)).map(({ id }) => id)).toEqual(ids);
-      expect(await store().list(0)).toEqual([]);
-      expect((await store().list(1_000)).length).toBe(
-        new Set((await store().list(1_000)).map((r) => r.id)).size,
-      );
+    test('all runs that are alive are listed first, newest first, then the newest others up to a number', async () => {
+      const begin = async () => (await store().start(newRun())).id;
+      const listed = async (limit: number) => (await store().list(limit)).map(({ id }) => id);
+      // Whatever was started before is dead.
+      clock.advance(60_000);
+      const [old, dead, ended, cancelled, newest] = [
+        await begin(),
+        await begin(),
+        await begin(),
+        await begin(),
+        await begin(),
+      ];
+      await store().end(ended, null);
+      await store().cancel(cancelled, 'ada@office');
+      expect(await listed(3)).toEqual([newest, dead, old]);
+      clock.advance(20_000);
+      await store().heartbeat(old);
+      clock.advance(20_000);
+      const later = await begin();
+      // `newest` and `dead` are silent by now, `old` is not; a late heartbeat brings one back.
+      expect(await listed(4)).toEqual([later, old, newest, cancelled]);
+      expect(await listed(1)).toEqual([later, old]);
+      expect(await listed(0)).toEqual([later, old]);
+      await store().heartbeat(dead);
+      expect(await listed(1)).toEqual([later, dead, old]);
+      expect(await listed(6)).toEqual([later, dead, old, newest, cancelled, ended]);
+      await store().end(old, { type: 'stopped' });
+      expect(await listed(6)).toEqual([later, dead, newest, cancelled, ended, old]);
+      const all = await listed(1_000);
+      expect(new Set(all).size).toBe(all.length);
     });
 
     test('failures are stored per run, the last one wins, and are returned in the order of the keys', async () => {
       const ours = await store().start(newRun());
       const other = await store().start(newRun());
       await store().fail(ours.id, [
-        { key: 'a', reason: 'answer damaged, was billed', billed: true },
-        { key: 'b', reason: '', billed: false },
-        { key: 'c', reason: 'first', billed: false },
+        { key: 'a', reason: { code: 'answer', text: 'answer damaged, was billed' }, billed: true },
+        { key: 'b', reason: { code: 'answer', text: '' }, billed: false },
+        { key: 'c', reason: { code: 'answer', text: 'first' }, billed: false },
       ]);
-      await store().fail(ours.id, [{ key: 'c', reason: 'second\nline "ü"', billed: true }]);
+      await store().fail(ours.id, [
+        { key: 'c', reason: { code: 'answer', text: 'second\nline "ü"' }, billed: true },
+      ]);
       expect(await store().failures(ours.id, ['c', 'x', 'a', 'b'])).toEqual([
-        { key: 'c', reason: 'second\nline "ü"', billed: true },
+        { key: 'c', reason: { code: 'answer', text: 'second\nline "ü"' }, billed: true },
         null,
-        { key: 'a', reason: 'answer damaged, was billed', billed: true },
-        { key: 'b', reason: '', billed: false },
+        { key: 'a', reason: { code: 'answer', text: 'answer damaged, was billed' }, billed: true },
+        { key: 'b', reason: { code: 'answer', text: '' }, billed: false },
       ]);
       expect(await store().failures(other.id, ['a'])).toEqual([null]);
       expect(await store().failures(ours.id, [])).toEqual([]);
@@ -286,7 +448,12 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
 
     test('deferred identifiers are stored beside the failures, and are not failures', async () => {
       const { id } = await store().start(newRun());
-      const left = { key: 'a', reason: 'two requests', billed: true, isDeferred: true };
+      const left = {
+        key: 'a',
+        reason: { code: 'answer' as const, text: 'two requests' },
+        billed: true,
+        isDeferred: true,
+      };
       await store().fail(id, [left]);
       expect(await store().failures(id, ['a'])).toEqual([left]);
       expect((await store().get(id))?.tally.failed).toBe(0);
@@ -294,8 +461,16 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
 
     test('a permanent failure holds for later starts of the same command, until one completes', async () => {
       const start = () => store().start(newRun('with-failures'));
-      const gone = { key: 'gone', reason: 'the service answered 410', billed: true };
-      const cut = { key: 'cut', reason: 'the answer was cut off', billed: true };
+      const gone = {
+        key: 'gone',
+        reason: { code: 'answer' as const, text: 'the service answered 410' },
+        billed: true,
+      };
+      const cut = {
+        key: 'cut',
+        reason: { code: 'answer' as const, text: 'the answer was cut off' },
+        billed: true,
+      };
       const killed = await start();
       expect(killed.hasEarlierFailures).toBe(false);
       await store().fail(killed.id, [{ ...gone, isFinal: true }, cut]);
@@ -306,10 +481,10 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(await store().get(second.id)).toEqual(second);
       expect(await store().failures(second.id, ['cut', 'gone', 'other'])).toEqual([null, gone, null]);
       expect(second.tally.failed).toBe(0);
-      const newer = { ...gone, reason: 'the service answered 308' };
+      const newer = { ...gone, reason: { code: 'answer' as const, text: 'the service answered 308' } };
       await store().fail(second.id, [newer]);
       expect(await store().failures(second.id, ['gone'])).toEqual([newer]);
-      await store().end(second.id, 'stopped', 'interrupted');
+      await store().end(second.id, { type: 'stopped' });
       const third = await start();
       expect(await store().failures(third.id, ['gone'])).toMatchObject([{ key: 'gone', billed: true }]);
       const otherCommand = await store().start(newRun());
@@ -317,14 +492,18 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         false,
         [null],
       ]);
-      await store().end(third.id, 'completed', null);
+      await store().end(third.id, null);
       const next = await start();
       expect([next.hasEarlierFailures, await store().failures(next.id, ['gone'])]).toEqual([false, [null]]);
     });
 
     test('each failure is counted once, however often it is reported', async () => {
       const { id } = await store().start(newRun());
-      const failure = (key: string) => ({ key, reason: 'the service answered 410', billed: true });
+      const failure = (key: string) => ({
+        key,
+        reason: { code: 'answer' as const, text: 'the service answered 410' },
+        billed: true,
+      });
       await store().fail(id, [failure('a'), failure('b'), failure('a')]);
       await store().fail(id, [failure('b'), failure('c')]);
       await store().addTally(id, 'one', { ...NOTHING, failed: 1 });
@@ -335,7 +514,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       const { id } = await store().start(newRun());
       const failures = Array.from({ length: 1_000 }, (_, index) => ({
         key: `k${index}`,
-        reason: `r${index}`,
+        reason: { code: 'answer' as const, text: `r${index}` },
         billed: index % 2 === 0,
       }));
       await store().fail(id, failures);

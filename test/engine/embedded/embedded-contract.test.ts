@@ -1,6 +1,7 @@
 import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { describe } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
 import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
 import type { OpenEngineUnderTest } from '../contract/engine-under-test.js';
@@ -24,10 +25,13 @@ const open: OpenEngineUnderTest = async (options) => {
     },
   };
 };
-describeLedger('embedded', open);
-describeOutcomes('embedded', open);
-describeRuns('embedded', open);
-describeRunEngine('embedded', open);
-describeQueue('embedded', open);
-describeKeyValues('embedded', open);
-describeRetention('embedded', open);
+// It runs the SQL that the PostgreSQL contract tests every day.
+describe('the embedded engine', { tags: ['long'] }, () => {
+  describeLedger('embedded', open);
+  describeOutcomes('embedded', open);
+  describeRuns('embedded', open);
+  describeRunEngine('embedded', open);
+  describeQueue('embedded', open);
+  describeKeyValues('embedded', open);
+  describeRetention('embedded', open);
+});

@@ -1,10 +1,13 @@
-import { chmod, mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
+import { Client } from 'pg';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { FailFileError } from '../../../src/core/errors.js';
 import { createReleasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
 import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
+import { joinServer } from '../../../src/engine/embedded/shared-server.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { runSettings } from '../contract/run-settings.js';
 import { startChild } from './child.js';
@@ -164,12 +167,6 @@ describe('the embedded engine', () => {
       );
     });
 
-    test('when an earlier release left its database', async () => {
-      await mkdir(join(folder, 'embedded'));
-      await writeFile(join(folder, 'embedded', 'database-complete'), '');
-      await expectRefusal(/earlier release.*--start-empty/);
-    });
-
     test('unless --start-empty insists, which moves the old data aside', async () => {
       const first = await open();
       await first.outcomes.record('w', [{ key: 'k', ...ANSWER }]);
@@ -182,6 +179,40 @@ describe('the embedded engine', () => {
       const third = await open();
       expect(third.id).toBe(second.id);
     });
+  });
+
+  test('data of another build are refused, and set aside with --start-empty once no process uses them', async () => {
+    const first = await open();
+    const shared = await joinServer(folder, false, silentLog(), new AbortController().signal);
+    releasers.push(() => shared.leave());
+    const session = new Client(shared.connection);
+    await session.connect();
+    await session.query('UPDATE brand_enrich.engine_state SET version = 1000');
+    await session.end();
+    await first.close();
+    const refusal = { code: 'engine-unfit', message: expect.stringMatching(/engine export.*--start-empty/) };
+    await expect(open()).rejects.toMatchObject(refusal);
+    await expect(open({ startsEmpty: true })).rejects.toMatchObject(refusal);
+    await shared.leave();
+    await expect(open()).rejects.toMatchObject(refusal);
+    const second = await open({ startsEmpty: true });
+    expect(second.id).not.toBe(first.id);
+    expect(await readdir(join(folder, 'postgres'))).toContainEqual(expect.stringMatching(/^data\.\d/));
+  });
+
+  test('data of another build are set aside once: what a quicker start has begun since stays', async () => {
+    await (await open()).close();
+    const late = await joinServer(folder, true, silentLog(), new AbortController().signal);
+    await late.leave();
+    const quicker = await joinServer(folder, true, silentLog(), new AbortController().signal);
+    await quicker.leave();
+    const unusable = new FailFileError({ code: 'engine-unfit', subject: folder, todo: 'use another build' });
+    await quicker.replace(unusable);
+    const begun = await open();
+    const { id } = begun;
+    await begun.close();
+    await late.replace(unusable);
+    expect((await open()).id).toBe(id);
   });
 
   test('repeated kill -9 during work loses no acknowledged answer and no permit', async () => {
@@ -197,8 +228,8 @@ describe('the embedded engine', () => {
         const { asOf } = await runs.start({ id: run, key: run, label: '', settings: ${JSON.stringify(runSettings())} });
         const freshness = { asOf, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: asOf };
         const request = { account: ${JSON.stringify(runSettings().account)}, worker, run, seen: null, settle: [],
-          reading: { quota: 1e6, usage: 0, period: 'none' }, heard: true, refusedForQuota: false, pace: null,
-          permitMs: 3_600_000, mayHaveTurned: false, usageLagMs: 0 };
+          reading: { quota: 1e6, usage: 0, period: 'none' }, isConfirmed: true, refusedForQuota: false, pace: null,
+          permitMs: 3_600_000, turn: null, usageLagMs: 0 };
         for (let batch = 0; ; batch += 1) {
           const keys = Array.from({ length: 20 }, (_, i) => 'k-${round}-' + batch + '-' + i);
           await outcomes.claim({ worker, run, keys, freshness });

@@ -6,7 +6,6 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import {
   chmod,
-  chown,
   mkdir,
   mkdtemp,
   readdir,
@@ -24,6 +23,7 @@ import { afterEach, beforeEach, describe, expect, onTestFinished, test, vi } fro
 import { createReleasers, isRunning } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
 import { initdbFailure, judgeData, serverFolders } from '../../../src/engine/embedded/data-folder.js';
+import { pidIn } from '../../../src/engine/embedded/lock-files.js';
 import { openEmbeddedEngine } from '../../../src/engine/embedded/open-embedded-engine.js';
 import { judgeStart, socketFolder } from '../../../src/engine/embedded/server-process.js';
 import type { Engine } from '../../../src/engine/engine.js';
@@ -275,8 +275,8 @@ describe('the private server', () => {
       await (await open()).close();
       await writeFile(home('owner'), 'elsewhere some-boot pid:[1]\n');
       await writeFile(home('data', 'postmaster.pid'), '7\n');
-      const beats = setInterval(() => void utimes(home('heartbeat'), new Date(), new Date()), 1_000);
-      releasers.push(() => clearInterval(beats));
+      const heartbeats = setInterval(() => void utimes(home('heartbeat'), new Date(), new Date()), 1_000);
+      releasers.push(() => clearInterval(heartbeats));
       await expect(open()).rejects.toMatchObject({
         code: 'engine-held',
         message: expect.stringMatching(/\(elsewhere\) is using this state folder/),
@@ -324,23 +324,6 @@ describe('the private server', () => {
 });
 
 describe.skipIf(process.getuid?.() !== 0)('as root', () => {
-  test("an ordinary user's folder stays that user's", async () => {
-    const folder = await mkdtemp(join(tmpdir(), 'owned-'));
-    const [, , uid = '', gid = ''] =
-      readFileSync('/etc/passwd', 'utf8')
-        .split('\n')
-        .find((line) => Number(line.split(':')[2]) > 0)
-        ?.split(':')
-        .slice(0, 4) ?? [];
-    await chown(folder, Number(uid), Number(gid));
-    const engine = await openEmbeddedEngine({ folder, log: silentLog() });
-    for (const name of ['', 'postgres', 'postgres/data', 'postgres/server.log'])
-      expect((await stat(join(folder, name))).uid, name).toBe(Number(uid));
-    expect((await stat(folder)).mode & 0o777).toBe(0o700);
-    await engine.close();
-    await rm(folder, { recursive: true });
-  });
-
   test('a folder that only root may enter is refused, and another folder suggested', async () => {
     const closed = await mkdtemp(join(tmpdir(), 'closed-'));
     await mkdir(join(closed, 'state'));
@@ -356,14 +339,26 @@ describe.skipIf(process.getuid?.() !== 0)('as root', () => {
 test.each([
   [{ data: null }, 'none'],
   [{ data: null, wasUsed: true }, 'unusable'],
-  [{ data: null, olderEngine: '/x' }, 'unusable'],
   [{ data: [] }, 'unusable'],
   [{ data: ['base', 'global', 'PG_VERSION'], version: '18\n' }, 'ready'],
-  [{ data: ['base', 'global', 'PG_VERSION'], version: '18\n', olderEngine: '/x' }, 'ready'],
   [{ data: ['base', 'PG_VERSION'], version: '18\n' }, 'unusable'],
   [{ data: ['base', 'global', 'PG_VERSION'], version: '' }, 'unusable'],
 ] as const)('data with %j are %s', (facts, type) => {
-  expect(judgeData({ version: null, wasUsed: false, olderEngine: null, ...facts }).type).toBe(type);
+  expect(judgeData({ version: null, wasUsed: false, ...facts }).type).toBe(type);
+});
+
+test.each([
+  ['', null],
+  ['\0\0\0', null],
+  ['garbled', null],
+  ['-0', null],
+  ['0\n', null],
+  ['4711\n/data\n', 4_711],
+  // Of a server for one user, which PostgreSQL writes so.
+  ['-4711\n', 4_711],
+  ['4711x', 4_711],
+])('a lock file that begins %j names process %s', (text, pid) => {
+  expect(pidIn(text)).toBe(pid);
 });
 
 test.each([

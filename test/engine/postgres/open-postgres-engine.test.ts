@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -6,12 +7,11 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createReleasers, withinDeadline } from '../../../src/core/lifecycle.js';
 import { openLog, silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
-import { underMigrationLock } from '../../../src/engine/postgres/migrations.js';
 import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
+import { underSchemaLock } from '../../../src/engine/postgres/schema.js';
 import { createHandClock } from '../../model/hand-clock.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
 import { createDatabase, startPostgres } from '../../support/postgres-server.js';
-import { runSettings } from '../contract/run-settings.js';
 
 const outcome = (key: string) =>
   ({ key, status: 'not_found', packed: null, billed: true, freshMs: null }) as const;
@@ -25,8 +25,8 @@ describe('the postgres engine', () => {
   afterEach(() => releasers.releaseAll());
   afterAll(() => server.stop());
 
-  async function open(url: string): Promise<Engine> {
-    const engine = await openPostgresEngine({ url, log: silentLog() });
+  async function open(url: string, isReadOnly = false): Promise<Engine> {
+    const engine = await openPostgresEngine({ url, log: silentLog(), isReadOnly });
     releasers.push(() => engine.close());
     return engine;
   }
@@ -75,9 +75,7 @@ describe('the postgres engine', () => {
     const url = await createDatabase(server);
     const engines = await Promise.all(Array.from({ length: 8 }, () => open(url)));
     for (const engine of engines) expect(await engine.outcomes.stats()).toMatchObject({ matched: 0 });
-    const steps = (await sql(url, 'SELECT version FROM brand_enrich.migration')) as { version: number }[];
-    expect(steps).toEqual(steps.map((_step, index) => ({ version: index + 1 })));
-    expect(steps.length).toBeGreaterThan(7);
+    expect(await sql(url, 'SELECT version FROM brand_enrich.engine_state')).toHaveLength(1);
   });
 
   test('a process that waited to create a schema sees that another has created it', async () => {
@@ -90,8 +88,8 @@ describe('the postgres engine', () => {
     // What a session needs to miss it: it changed a schema before, and looked for this one in vain.
     await other.query("CREATE SCHEMA another; SELECT to_regclass('made.table')");
     let waiting: Promise<void> | undefined;
-    await underMigrationLock(one, async () => {
-      waiting = underMigrationLock(other, async () => {
+    await underSchemaLock(one, async () => {
+      waiting = underSchemaLock(other, async () => {
         await other.query('BEGIN');
         await other.query('CREATE SCHEMA IF NOT EXISTS made');
         await other.query('COMMIT');
@@ -103,29 +101,55 @@ describe('the postgres engine', () => {
     await waiting;
   });
 
-  test('migrates a schema of an earlier release with its data', async () => {
+  test('makes changed functions anew, and keeps the data', async () => {
     const url = await createDatabase(server);
-    const engine = await open(url);
-    await engine.ledger.observe('account', { usage: 7, quota: 10 });
-    await engine.close();
+    await (await open(url)).close();
     await sql(
       url,
-      `DELETE FROM brand_enrich.migration WHERE version > 2;
-       DROP INDEX brand_enrich.run_of_key;
-       DROP TABLE brand_enrich.run_spending;
-       ALTER TABLE brand_enrich.run DROP COLUMN has_earlier_failures, DROP COLUMN is_paused;
-       ALTER TABLE brand_enrich.account ADD COLUMN pending_fell boolean NOT NULL DEFAULT false, DROP COLUMN pending_seen_at,
-         DROP COLUMN pending_falls, DROP COLUMN pending_asked, DROP COLUMN pending_dated, DROP COLUMN changed_at,
-         DROP COLUMN first_period, DROP COLUMN pending_kept_at, DROP COLUMN days, DROP COLUMN answered_at;
-       ALTER TABLE brand_enrich.failure DROP COLUMN is_deferred, DROP COLUMN is_final;
-       DROP TABLE brand_enrich.run_tally;
-       ALTER TABLE brand_enrich.permit ADD COLUMN overage boolean NOT NULL, DROP COLUMN generation;
-       ALTER TABLE brand_enrich.run_key DROP COLUMN generation;
-       CREATE OR REPLACE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text) RETURNS jsonb
-       LANGUAGE sql AS $$ SELECT '"of the earlier release"'::jsonb $$`,
+      `INSERT INTO brand_enrich.account (name, epoch, period, others, quota) VALUES ('account', 'an epoch', 'none', 7, 10);
+       UPDATE brand_enrich.engine_state SET functions = 'of another build';
+       DROP FUNCTION brand_enrich.show_account;
+       CREATE FUNCTION brand_enrich.show_account(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$ SELECT '1'::jsonb $$`,
     );
     const { ledger } = await open(url);
     expect(await ledger.show('account')).toMatchObject({ others: 7, quota: 10 });
+    expect(await sql(url, 'SELECT version FROM brand_enrich.engine_state')).toHaveLength(1);
+  });
+
+  test('leaves the functions of another build alone when it only looks', async () => {
+    const url = await createDatabase(server);
+    await (await open(url)).close();
+    const functions = 'SELECT functions FROM brand_enrich.engine_state';
+    await sql(url, "UPDATE brand_enrich.engine_state SET functions = 'of another build'");
+    expect((await (await open(url, true)).ledger.show('account')).epoch).toBe('');
+    expect(await sql(url, functions)).toEqual([{ functions: 'of another build' }]);
+  });
+
+  test('raises VERSION in schema.ts with a change of the tables, whose hash stands here beside it', async () => {
+    const url = await createDatabase(server);
+    await (await open(url)).close();
+    const text = await readFile('src/engine/postgres/schema.sql', 'utf8');
+    const statements = text.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
+    const [state] = await sql(url, 'SELECT version FROM brand_enrich.engine_state');
+    expect({ state, tables: createHash('sha256').update(statements).digest('hex') }).toEqual({
+      state: { version: 2 },
+      tables: 'e9cfbac7ba73dbe99547eb6dd61fb170190ee49c5c36d0d87511f78f85652303',
+    });
+  });
+
+  test.each([
+    ['UPDATE brand_enrich.engine_state SET version = 1000', 'schema 1000'],
+    ['ALTER TABLE brand_enrich.engine_state DROP COLUMN version, DROP COLUMN functions', 'without a version'],
+  ])('refuses a schema of another build and leaves it alone: %s', async (change, found) => {
+    const url = await createDatabase(server);
+    await (await open(url)).close();
+    await sql(url, `${change}; DROP FUNCTION brand_enrich.tidy`);
+    await expect(open(url)).rejects.toMatchObject({
+      code: 'engine-unfit',
+      what: expect.stringContaining(found),
+      todo: expect.stringContaining('`brand-enrich engine export` of the build that wrote them'),
+    });
+    expect(await sql(url, "SELECT to_regproc('brand_enrich.tidy') AS tidy")).toEqual([{ tidy: null }]);
   });
 
   test('advises to free connections when none is left for it', async () => {
@@ -136,22 +160,6 @@ describe('the postgres engine', () => {
       code: 'engine-unreachable',
       todo: expect.stringContaining('max_connections'),
     });
-  });
-
-  test('keeps what runs of an earlier release spent', async () => {
-    const url = await createDatabase(server);
-    const engine = await open(url);
-    await engine.runs.start({ id: 'run', key: 'run', label: '', settings: runSettings() });
-    await engine.close();
-    await sql(
-      url,
-      `DELETE FROM brand_enrich.migration WHERE version > 21;
-       DROP TABLE brand_enrich.run_spending;
-       ALTER TABLE brand_enrich.run ADD COLUMN spent bigint NOT NULL DEFAULT 7,
-         ADD COLUMN overage_billed bigint NOT NULL DEFAULT 2`,
-    );
-    const { runs } = await open(url);
-    expect(await runs.get('run')).toMatchObject({ spent: 7, overageBilled: 2 });
   });
 
   test('opens beside a later release of BullMQ without a change of its schema', async () => {
@@ -168,16 +176,6 @@ describe('the postgres engine', () => {
     await reader.query('BEGIN; SELECT FROM bullmq.migration');
     // A change of the table would wait for the reader's end.
     expect((await open(url)).kind).toBe('postgres');
-  });
-
-  test('leaves a schema of a later release alone', async () => {
-    const url = await createDatabase(server);
-    await (await open(url)).close();
-    await sql(url, 'INSERT INTO brand_enrich.migration (version) VALUES (1000)');
-    await expect(open(url)).rejects.toMatchObject({
-      code: 'engine-unfit',
-      todo: expect.stringContaining('upgrade'),
-    });
   });
 
   test('refuses a database that is read-only when it is opened', async () => {

@@ -44,10 +44,27 @@ test.each([
   });
 });
 
+test('a database that is not there is a wrong address, but for an embedded engine, which has lost its files', () => {
+  const error = failed('database "postgres" does not exist', '3D000');
+  expect(storeFailure(server, error)).toMatchObject({ todo: expect.stringContaining('in the address') });
+  expect(storeFailure({ ...server, loss: () => null }, error)).toMatchObject({
+    todo: expect.stringContaining('restore them from a backup'),
+  });
+});
+
 test.each([
   failed('column "x" does not exist', '42703'),
-  failed('exchange gave no answer for permit 1 of 2'),
-])('%s is a bug and stays unchanged', (error) => {
+  failed('function brand_enrich.exchange(bigint, jsonb) does not exist', '42883'),
+  failed('invalid input syntax for type json', '22P02'),
+])('%s: somebody else has written there', (error) => {
+  expect(storeFailure(server, error)).toMatchObject({
+    code: 'engine-unfit',
+    todo: expect.stringContaining('who else writes to it'),
+  });
+});
+
+test('an error of no server is a bug and stays unchanged', () => {
+  const error = new TypeError('x is not a function');
   expect(storeFailure(server, error)).toBe(error);
 });
 

@@ -132,7 +132,7 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
     };
     const back = await engine.ledger.exchange(request({ seen, take: [{ permit: 'permit-1', key: other }] }));
     expect(back.permits).toEqual([{ permit: 'permit-1', answer: 'denied' }]);
-    expect(back.state).toMatchObject({ sent: 1, others: 4, heardAt: back.state.now });
+    expect(back.state).toMatchObject({ sent: 1, others: 4, confirmedAt: back.state.now });
     expect(back.state.restsUntil).toBe(back.state.now + 60_000);
   });
 

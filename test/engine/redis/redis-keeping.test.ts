@@ -51,7 +51,7 @@ describe.skipIf(!hasRedisServer())('storage', () => {
     await client.flushall();
   });
 
-  test('answers stay for 30 days, runs with their data for 7, doubts and claims for 2; all in one slot', async () => {
+  test('answers stay for 30 days, runs with their data for 7, unusable answers and claims for 2; all in one slot', async () => {
     const { keys, request } = await beginRun(engine, 2);
     const [first = '', second = ''] = keys;
     const take = [
@@ -60,26 +60,26 @@ describe.skipIf(!hasRedisServer())('storage', () => {
     ];
     await engine.ledger.exchange(request({ reading: { quota: 9, usage: 0, period: null } }));
     await engine.ledger.exchange(request({ take }));
-    await engine.ledger.exchange(request({ settle: [{ permit: 'permit-0', as: 'doubtful' }] }));
+    await engine.ledger.exchange(request({ settle: [{ permit: 'permit-0', as: 'maybe_billed' }] }));
     await engine.outcomes.record('worker', [
       { key: first, status: 'not_found', packed: null, billed: true, freshMs: null },
     ]);
     await engine.runs.finishChunk('run', 3);
     await engine.runs.addTally('run', 'worker', { ...NO_TALLY, matched: 1 });
-    await engine.runs.fail('run', [{ key: second, reason: '404', billed: true }]);
+    await engine.runs.fail('run', [{ key: second, reason: { code: 'answer', text: '404' }, billed: true }]);
     await engine.runs.heartbeat('run');
     const days = async (name: string) =>
       Math.round(((await client.pttl(`{brand-enrich}:${name}`)) / DAY_MS) * 1_000) / 1_000;
     expect({
       answer: await days(`o:${first}`),
       claim: await days(`claim:${second}`),
-      doubts: await days('doubts:run'),
+      unusable: await days('unusable:run'),
       run: await days('run:run'),
       failures: await days('failures:run'),
       chunks: await days('chunks:run'),
       tallies: await days('tallies:run'),
       key: await days('key:key'),
-    }).toEqual({ answer: 30, claim: 2, doubts: 2, run: 7, failures: 7, chunks: 7, tallies: 7, key: 90 });
+    }).toEqual({ answer: 30, claim: 2, unusable: 2, run: 7, failures: 7, chunks: 7, tallies: 7, key: 90 });
     const queue = engine.openQueue('lookups');
     await queue.waitUntilReady();
     const names = await client.keys('*');

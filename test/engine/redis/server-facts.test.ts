@@ -1,6 +1,7 @@
 /**
  * Requirements on a Redis server: the rules as a table, and real servers that are set up wrongly.
  */
+import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
@@ -144,7 +145,21 @@ describe.skipIf(!hasRedisServer())('opening a real server', () => {
     expect(engine.address).toBe(`redis://127.0.0.1:${redis.port}`);
   });
 
-  test('a full server refuses to record, with an error that says so', async () => {
+  test('one whose keys another build wrote is refused', async () => {
+    const redis = await start();
+    await open(redis.url);
+    const client = new Redis(redis.url);
+    releasers.push(() => client.disconnect());
+    await client.set('{brand-enrich}:schema', '1000');
+    await expect(open(redis.url)).rejects.toMatchObject({
+      code: 'engine-unfit',
+      what: expect.stringContaining('schema 1000'),
+      todo: expect.stringContaining('`brand-enrich engine export` of the build that wrote them'),
+    });
+    expect(await client.get('{brand-enrich}:schema')).toBe('1000');
+  });
+
+  test('a full server opens, and refuses to record with an error that says so', async () => {
     const redis = await start('--maxmemory', '6mb');
     const engine = await open(redis.url);
     const fill = async () => {
@@ -160,5 +175,9 @@ describe.skipIf(!hasRedisServer())('opening a real server', () => {
     };
     await expect(fill()).rejects.toMatchObject({ code: 'engine-unfit' });
     await expect(fill()).rejects.toThrow('maxmemory');
+    const client = new Redis(redis.url);
+    releasers.push(() => client.disconnect());
+    await client.config('SET', 'maxmemory', '1');
+    expect((await open(redis.url)).id).toBe(engine.id);
   });
 });

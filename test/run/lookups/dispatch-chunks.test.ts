@@ -32,6 +32,7 @@ async function dispatch(count: number, active: (unfinished: number) => number) {
     runId: 'run',
     stop: new AbortController().signal,
     maxFailures: null,
+    endsWhenPaused: false,
     clock,
     log: silentLog(),
     onProgress: () => undefined,

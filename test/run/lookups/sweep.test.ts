@@ -10,20 +10,21 @@ import { OutcomeCollector } from '../../../src/run/lookups/collect-outcomes.js';
 import { ChunkDispatcher } from '../../../src/run/lookups/dispatch-chunks.js';
 import { type SweepContext, sweep } from '../../../src/run/lookups/sweep.js';
 import { createRenderer } from '../../../src/run/output/render.js';
-import { type LookupsEnd, whyDeferred } from '../../../src/run/run-end.js';
+import type { LookupsEnd } from '../../../src/run/run-end.js';
 import { IdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
 import type { Scan } from '../../../src/run/scan/scan.js';
-import type { RunHalt, RunProgress, RunRecord } from '../../../src/stores/run-store.js';
-import { unprovenReason } from '../../../src/worker/halt-reasons.js';
+import type { RunStop } from '../../../src/stores/run-reasons.js';
+import type { LookupFailure, RunProgress, RunRecord } from '../../../src/stores/run-store.js';
+import { untrustedReason } from '../../../src/worker/halt-reasons.js';
 import type { LookupWorker } from '../../../src/worker/lookup-worker.js';
 import { runSettings } from '../../engine/contract/run-settings.js';
 import { createHandClock, type HandClock } from '../../model/hand-clock.js';
+import { HALTS } from '../../support/halts.js';
 import { ledgerState } from '../ledger-state.js';
 import { planFor } from '../output/plans.js';
 import { openSpool } from '../spools.js';
 
-const LIMIT: RunHalt = { why: 'limit', sentence: 'the quota of 100 is used' };
-const CREDENTIALS: RunHalt = { why: 'credentials', sentence: 'status 401' };
+const { limit: LIMIT, credentials: CREDENTIALS } = HALTS;
 const TALLY: RunProgress['tally'] = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
 /** Fake workers and stores under the test's control. */
@@ -35,14 +36,14 @@ interface World {
   /** What the next check of the run returns beside its chunks. */
   shown: Partial<RunProgress>;
   /** The results of lookups without an answer. */
-  failure: { readonly reason: string; readonly isDeferred: boolean } | null;
+  failure: Pick<LookupFailure, 'reason' | 'isDeferred'> | null;
   ledger: Partial<LedgerState>;
   readonly queued: Map<number, ChunkData>;
   /** A worker answers the rest of a chunk. */
   finish: (chunk: number) => void;
   /** Chunks that a worker is processing: they cannot be withdrawn. */
   readonly held: Set<number>;
-  readonly seen: string[];
+  readonly seen: (string | RunStop)[];
 }
 
 /** What a test configures of its run. */
@@ -115,14 +116,13 @@ async function begin(options: SweepOptions = {}) {
         isPausedAlone: false,
         ...world.shown,
       }),
-      get: async () => world.shown,
+      get: async () => ({ paused: world.shown.isPausedAlone ? { by: 'ada', at: 0 } : null }),
       finishChunk: async (_run: string, chunk: number) => void finished.add(chunk),
       async clearHalt() {
         world.seen.push('halt cleared');
         world.shown = {};
       },
-      end: async (_run: string, status: string, reason: string) =>
-        void world.seen.push(`${status}: ${reason}`),
+      end: async (_run: string, stop: RunStop | null) => void world.seen.push(stop ?? 'completed'),
       failures: async (_run: string, keys: readonly string[]) => keys.map(() => world.failure),
     },
     outcomes: {
@@ -137,11 +137,11 @@ async function begin(options: SweepOptions = {}) {
   } as unknown as Engine;
   const scan = { identifiers, answers, priorities: null } as Partial<Scan> as Scan;
   const { worker = null, isWorkerShared = false, ownDomain = null, onLimit = 'stop' } = options;
-  const settings = runSettings({ timeoutMs: 5_000 });
+  const settings = runSettings({ timeoutMs: 5_000, ownDomain });
   const stop = stopping.signal;
   const context: SweepContext = {
     queued: null,
-    request: { scan: { waterfall: false }, settings, onLimit, ownDomain } as EnrichRequest,
+    request: { scan: { waterfall: false }, settings, onLimit } as EnrichRequest,
     around: {
       engine,
       stop,
@@ -167,6 +167,7 @@ async function begin(options: SweepOptions = {}) {
       runId: 'run',
       stop,
       maxFailures: options.maxFailures ?? null,
+      endsWhenPaused: false,
       clock,
       log: silentLog(),
       onProgress: () => undefined,
@@ -178,11 +179,11 @@ async function begin(options: SweepOptions = {}) {
 }
 
 /** The part of a worker of this process that a run uses. */
-function workerIn(seen: string[]): LookupWorker {
+function workerIn(seen: World['seen'], isPermitted = true): LookupWorker {
   return {
     readUsage: async () => {
       seen.push('free look');
-      return null;
+      return isPermitted ? ({} as Awaited<ReturnType<LookupWorker['readUsage']>>) : null;
     },
     resumeRun: () => seen.push('resumed'),
     stop: async () => void seen.push('worker stopped'),
@@ -208,16 +209,16 @@ describe('all identifiers asked for', () => {
   });
 
   it.each([
-    ['was lost twice', { reason: 'lost', isDeferred: true }, 'doubtful'],
-    ['was refused by something unknown', { reason: '', isDeferred: false }, 'useless'],
+    ['was lost twice', { reason: { code: 'lost' }, isDeferred: true }, 'doubtful'],
+    ['was refused by something unknown', { reason: null, isDeferred: false }, 'useless'],
   ] as const)('%s: the run has failed', async (_what, failure, why) => {
     const { world, context } = await begin();
     world.workers = 'lose';
-    const refusal = unprovenReason({
+    const refusal = untrustedReason({
       meaning: { type: 'failed', reason: 'x', status: 404 },
       cost: 'billed',
     } as never);
-    world.failure = { ...failure, reason: failure.reason || refusal };
+    world.failure = { ...failure, reason: failure.reason ?? refusal };
     const end = await endWithin(world.clock, sweep(context), 62_000);
     expect(end).toMatchObject({ type: 'halted', halt: { why } });
   });
@@ -249,45 +250,42 @@ describe('a trial', () => {
     const { end, answers, world } = await trying(async () => false);
     expect(end).toEqual({ type: 'declined' });
     expect([0, 1, 2].map((index) => answers.status(index))).toEqual([null, 'not_found', null]);
-    expect(world.seen).toEqual(['chunk 0', 'stopped: declined']);
+    expect(world.seen).toEqual(['chunk 0', { type: 'declined' }]);
   });
 
   it('may be interrupted at its question, which is no error', async () => {
     const interrupted = new InterruptedError({ code: 'interrupted', subject: 'x', todo: 'y' });
     const { end, world } = await trying(() => Promise.reject(interrupted));
-    expect([end, world.seen]).toEqual([{ type: 'stopped' }, ['chunk 0', 'stopped: stopped']]);
+    expect([end, world.seen]).toEqual([{ type: 'stopped' }, ['chunk 0', { type: 'stopped' }]]);
   });
 });
 
 describe('a run is stopped by', () => {
-  it.each<[string, Partial<RunProgress>, SweepOptions, LookupsEnd, string]>([
-    ['a person who cancels it', { isCancelled: true }, {}, { type: 'cancelled' }, 'stopped: cancelled'],
+  it.each<[string, Partial<RunProgress>, SweepOptions, LookupsEnd]>([
+    ['a person who cancels it', { isCancelled: true }, {}, { type: 'cancelled' }],
     [
       'more failures than are allowed',
       { tally: { ...TALLY, failed: 3 } },
       { maxFailures: 2 },
       { type: 'too_many_failures' },
-      'stopped: too_many_failures',
     ],
-    ['credentials', { halt: CREDENTIALS }, {}, { type: 'halted', halt: CREDENTIALS }, 'stopped: status 401'],
+    ['credentials', { halt: CREDENTIALS }, {}, { type: 'halted', halt: CREDENTIALS }],
     [
       'credentials, with --on-limit wait too',
       { halt: CREDENTIALS },
       { onLimit: 'wait' },
       { type: 'halted', halt: CREDENTIALS },
-      'stopped: status 401',
     ],
-    ['the limit', { halt: LIMIT }, {}, { type: 'halted', halt: LIMIT }, 'stopped: the quota of 100 is used'],
-  ])('%s: it ends in the store, and its chunks leave the queue', async (_what, shown, some, end, message) => {
+    ['the limit', { halt: LIMIT }, {}, { type: 'halted', halt: LIMIT }],
+  ])('%s: it ends in the store, and its chunks leave the queue', async (_what, shown, some, end) => {
     const { world, context } = await begin(some);
     world.workers = 'sleep';
     const ending = sweep(context);
     await world.clock.advance(1_000);
     world.shown = shown;
     expect(await endWithin(world.clock, ending, 1_000)).toEqual(end);
-    expect(world.seen).toEqual(['chunk 0', message]);
+    expect(world.seen).toEqual(['chunk 0', end]);
     expect(world.queued.size).toBe(0);
-    expect(whyDeferred(end)).toMatch(/^not looked up: /);
   });
 
   it('nothing while failures stay within the allowed number', async () => {
@@ -376,6 +374,21 @@ describe('a limit', () => {
     world.workers = 'answer';
     expect(await endWithin(world.clock, ending, 30_000)).toEqual({ type: 'finished' });
     expect(seen.slice(3)).toEqual(['free look', 'resumed']);
+  });
+
+  it('is tried again after a minute where the ledger permits no look', async () => {
+    const seen: string[] = [];
+    const worker = workerIn(seen, false);
+    const { world, context } = await begin({ onLimit: 'wait', ownDomain: 'own.example', worker });
+    world.workers = 'sleep';
+    world.ledger = { quota: 100, sent: 100 };
+    const ending = sweep(context);
+    await world.clock.advance(1_000);
+    world.shown = { halt: LIMIT };
+    expect(await endWithin(world.clock, ending, 58_000)).toBeNull();
+    world.workers = 'answer';
+    expect(await endWithin(world.clock, ending, 6_000)).toEqual({ type: 'finished' });
+    expect(seen).toEqual(['free look', 'free look', 'resumed']);
   });
 
   it.each([
@@ -515,7 +528,7 @@ describe('silence of the workers', () => {
     if (end.type === 'stopped') world.stopping.abort();
     else world.shown = { isCancelled: true, isPaused: false, isPausedAlone: false };
     expect(await endWithin(world.clock, ending, 8_000)).toEqual(end);
-    expect(world.seen).toEqual(['chunk 0', `stopped: ${end.type}`]);
+    expect(world.seen).toEqual(['chunk 0', end]);
   });
 
   it('keeps a halt that comes while the run is paused until it is resumed', async () => {
@@ -538,7 +551,7 @@ describe('silence of the workers', () => {
     const end = await endWithin(world.clock, ending, 20_000);
     expect(end).toEqual({
       type: 'halted',
-      halt: { why: 'lost', sentence: 'the queue lost its chunks' },
+      halt: HALTS.lost,
     });
     expect(world.seen.filter((each) => each !== 'silence')).toEqual(['chunk 0', 'chunk 1', 'chunk 2']);
   });

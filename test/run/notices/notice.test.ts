@@ -11,7 +11,8 @@ import {
 } from '../../../src/run/notices/notice.js';
 import { makeReport } from '../../../src/run/report/report.js';
 import { exitCodeOf } from '../../../src/run/run-end.js';
-import { halted, type ResultParts, requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
+import { type ResultParts, requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
+import { halted } from '../../support/halts.js';
 import { ledgerState, runSpending } from '../ledger-state.js';
 
 const SCENE = { at: STARTED_AT, isSample: false, run: { id: 'r-1', label: 'host: customers.csv' } };
@@ -44,6 +45,7 @@ const PAID = ledgerState({
   sent: 1_010,
   held: 5,
   others: 1,
+  free: 0,
   run: runSpending({}),
 });
 
@@ -82,6 +84,7 @@ describe('a notice', () => {
         sent: 1_010,
         inFlight: 5,
         others: 1,
+        free: 0,
       },
       files: { output: 'out.csv', errors: 'out.errors.csv' },
       report: '/data/out.report.json',
@@ -90,7 +93,7 @@ describe('a notice', () => {
 
   it.each<[ResultParts, string | null]>([
     [{}, null],
-    [{ end: halted('limit', 'the quota is used up'), isComplete: false }, 'the quota is used up'],
+    [{ end: halted('limit'), isComplete: false }, 'the quota is used up'],
     [
       { end: { type: 'too_many_failures' }, isComplete: false },
       'more lookups failed than --max-errors allows',
@@ -128,6 +131,7 @@ describe('a notice', () => {
       sent: 3,
       inFlight: 1,
       others: 0,
+      free: 0,
     });
     expect(noticeOfAccount('limit', SCENE, 'x', { ...state, quota: 2 }).account?.left).toBe(0);
     expect(noticeOfAccount('parked', SCENE, 'x', null).account).toBeNull();

@@ -3,20 +3,22 @@ import { hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/core/errors.js';
-import type { JobEnd } from '../../../src/daemon/inbox/inbox-verdict.js';
-import { createInboxNotices } from '../../../src/daemon/inbox/inbox-work.js';
+import { PAUSED_STATE } from '../../../src/jobs/inbox-retries.js';
+import type { JobEnd } from '../../../src/jobs/inbox-verdict.js';
+import { createInboxNotices } from '../../../src/jobs/inbox-work.js';
 import type { EnrichProgress } from '../../../src/run/enrich-request.js';
 import { createRunNotices } from '../../../src/run/notices/run-notices.js';
 import { makeReport } from '../../../src/run/report/report.js';
+import type { RunHalt } from '../../../src/stores/run-reasons.js';
 import { createRecordingNotifier } from '../../commands/recording-notifier.js';
 import { requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
+import { HALTS } from '../../support/halts.js';
 import { ledgerState } from '../ledger-state.js';
 
 const clock = { now: () => STARTED_AT, monotonic: () => 0, sleep: async () => undefined };
 
-function progressIn(phase: EnrichProgress['phase'], sentence: string | null = null): EnrichProgress {
+function progressIn(phase: EnrichProgress['phase'], halt: RunHalt | null = null): EnrichProgress {
   const tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
-  const halt = sentence === null ? null : ({ why: 'limit', sentence } as const);
   return {
     runId: 'r-1',
     phase,
@@ -38,7 +40,7 @@ describe('a run', () => {
 
   it('notifies each time it is parked, once, with the reason and what is left', () => {
     const { recorder, run } = notices();
-    const parked = progressIn('parked', 'the quota is used up');
+    const parked = progressIn('parked', HALTS.limit);
     for (const progress of [progressIn('asking'), parked, parked, progressIn('asking'), parked])
       run.noteProgress(progress, 'key-1');
     expect(recorder.notices).toMatchObject([
@@ -83,9 +85,9 @@ describe('a file of an inbox', () => {
     folder: '/in/processing/w/list',
     file: 'list.csv',
     path: '/in/processing/w/list/list.csv',
-    record: { file: 'list.csv', adoptions: 0, parked: null },
+    record: { file: 'list.csv', id: 'j-1', run: null, adoptions: 0, parked: null },
   };
-  const parkedBefore = { ...job, record: { ...job.record, parked: { at: 1, memo: '' } } };
+  const parkedBefore = { ...job, record: { ...job.record, parked: { at: 1, since: 1, memo: '' } } };
   const notices = () => {
     const recorder = createRecordingNotifier();
     return { recorder, inbox: createInboxNotices({ notifier: recorder, clock }, false) };
@@ -99,6 +101,7 @@ describe('a file of an inbox', () => {
     ['failed', failed, job, { event: 'failure', reason: 'It is empty' }],
     ['parked', parked, job, { event: 'parked', reason: 'Not finished yet' }],
     ['parked again', parked, parkedBefore, null],
+    ['paused by a person', { ...parked, parkState: PAUSED_STATE }, job, null],
     ['refused', refused, job, { event: 'failure', reason: 'the service refuses' }],
     ['put back', { type: 'put_back' }, job, null],
   ])('that is %s', (_, end, at, expected) => {

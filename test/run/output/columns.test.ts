@@ -65,7 +65,7 @@ describe('the chosen assets', () => {
       'symbol-dark.png',
     ],
     [
-      'dark before unsaid before light',
+      'dark before unspecified before light',
       [logo('logo', 'light', 'svg'), logo('logo', null, 'svg'), logo('logo', 'dark', 'png')],
       'logo-dark.png',
     ],

@@ -1,11 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { NeverStartError } from '../../../src/core/errors.js';
-import {
-  assertPlaces,
-  formatOfName,
-  type NamingOptions,
-  outputNames,
-} from '../../../src/run/output/output-names.js';
+import { formatOfName, type NamingOptions, outputNames } from '../../../src/run/output/output-names.js';
 
 function namesOf(changes: Partial<NamingOptions>) {
   return outputNames({
@@ -123,26 +117,6 @@ describe('outputNames', () => {
   it('puts the HTML report beside the JSON one', () => {
     expect(namesOf({}).reportHtml).toBe('customers.report.html');
     expect(namesOf({ report: 'd/r' }).reportHtml).toBe('d/r.html');
-  });
-
-  it.each([
-    [
-      { output: './customers.csv' },
-      'the output would overwrite the input: ./customers.csv; choose another name with -o',
-    ],
-    [
-      { errors: 'customers.csv' },
-      'the errors file would overwrite the input: customers.csv; choose another name with --errors',
-    ],
-    [
-      { output: 'x.csv', errors: 'x.csv' },
-      'the output and the errors file are the same file: x.csv; choose another name with -o or --errors',
-    ],
-    [{ report: 'customers.errors.csv' }, 'the errors file and the report are the same file'],
-  ])('refuses to write one file over another: %j', async (changes, words) => {
-    const judged = assertPlaces('customers.csv', namesOf(changes));
-    await expect(judged).rejects.toThrow(NeverStartError);
-    await expect(judged).rejects.toThrow(words);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Where outputs go, and which targets are refused: real files, folders and links. */
-import { link, mkdir, readFile, readlink, realpath, symlink, writeFile } from 'node:fs/promises';
+import { lchown, link, mkdir, readFile, readlink, realpath, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createOutput } from '../../../src/run/output/output-file.js';
@@ -106,6 +106,22 @@ describe('before anything is spent', () => {
       subject: `${at('link.csv')}, which leads to ${at(to)}`,
     });
   });
+
+  it.runIf(process.getuid?.() === 0)(
+    'a link of another user is refused, also behind a linked folder',
+    async () => {
+      await mkdir(at('there/below'));
+      await symlink('there/below', at('way'));
+      await symlink('../planted.csv', at('there/below/link.csv'));
+      await symlink(at('data/new.csv'), at('there/planted.csv'));
+      await expect(check({ errors: at('way/link.csv') })).resolves.toBeUndefined();
+      await lchown(at('there/planted.csv'), 54_401, 54_401);
+      await expect(check({ errors: at('way/link.csv') })).rejects.toMatchObject({
+        code: 'output-unwritable',
+        subject: `${at('there/planted.csv')} (a symbolic link of another user)`,
+      });
+    },
+  );
 
   it('an input behind a link is recognised by its real path', async () => {
     await symlink('input.csv', at('link.csv'));

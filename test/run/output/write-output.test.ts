@@ -1,11 +1,13 @@
 /** From scanned rows and their answers to files: byte for byte, under the right names, counted. */
-import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { constants } from 'node:fs';
+import { open, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { parse } from 'csv-parse/sync';
 import { readXlsx, writeXlsx } from 'hucre/xlsx';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseIdentifierText } from '../../../src/core/identifier.js';
 import type { OutcomeStatus } from '../../../src/core/outcome.js';
 import type { Ragged } from '../../../src/core/table.js';
@@ -294,6 +296,32 @@ describe('names', () => {
     });
     expect(result.errors).toBeNull();
     expect(await readdir(folder)).not.toContain('customers.errors.csv');
+  });
+
+  it('leaves a pipe in its place where it is, though no row belongs there', async () => {
+    const before = async (at: string) => {
+      execFileSync('mkfifo', [join(at, 'customers.errors.csv')]);
+      // So that opening it to write does not wait.
+      const reader = await open(join(at, 'customers.errors.csv'), constants.O_RDONLY | constants.O_NONBLOCK);
+      onTestFinished(() => reader.close());
+    };
+    const { folder } = await write('website\nacme.com\n', ANSWERED, { before });
+    expect(await readdir(folder)).toContain('customers.errors.csv');
+  });
+
+  it('keeps the files of an earlier run when writing fails', async () => {
+    let folder = '';
+    const before = async (at: string) => {
+      folder = at;
+      for (const kind of ['enriched', 'errors']) await writeFile(join(at, `customers.${kind}.csv`), kind);
+    };
+    const onRows = () => {
+      throw new Error('the disk is full');
+    };
+    await expect(write(CUSTOMERS, ANSWERED, { before, request: { onRows } })).rejects.toThrow('is full');
+    for (const kind of ['enriched', 'errors'])
+      expect(await readFile(join(folder, `customers.${kind}.csv`), 'utf8')).toBe(kind);
+    expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([]);
   });
 });
 

@@ -1,7 +1,8 @@
 /** The square that represents a brand. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { badge, hexColor, initialsOf, inkOn } from '../../../src/run/report/brands-section.js';
+import { htmlOf } from '../../../src/pages/page.js';
+import { Badge, hexColor, initialsOf, inkOn } from '../../../src/run/report/brands-section.js';
 import { PIXEL } from './pages.js';
 
 it.each([
@@ -60,21 +61,23 @@ it.each([
 });
 
 describe('a badge', () => {
-  const brand = { name: 'Acme', color: '#f40009', logo: null };
+  const acme = { name: 'Acme', color: '#f40009', logo: null };
+  const badge = (parts: { color?: string | null; logo?: string | null } = {}) =>
+    htmlOf(Badge({ brand: { ...acme, ...parts } }));
 
   it('shows the initials on the brand colour', () => {
-    const { text } = badge(brand);
+    const text = badge();
     expect(text).toContain('fill="#f40009"');
     expect(text).toContain('fill="#ffffff">AC</text>');
   });
 
   it('is plain where there is no colour', () => {
-    expect(badge({ ...brand, color: 'url(#x)' }).text).not.toContain('url');
-    expect(badge({ ...brand, color: null }).text).toContain('class="blank"');
+    expect(badge({ color: 'url(#x)' })).not.toContain('url');
+    expect(badge({ color: null })).toContain('class="blank"');
   });
 
   it('is the logo where one is embedded', () => {
-    expect(badge({ ...brand, logo: PIXEL }).text).toContain(`<img class="badge" src="${PIXEL}" alt=""`);
+    expect(badge({ logo: PIXEL })).toContain(`<img class="badge" src="${PIXEL}" alt=""`);
   });
 
   it.each([
@@ -84,6 +87,6 @@ describe('a badge', () => {
     'data:image/png;base64,AA" onerror="x',
     'javascript:alert(1)',
   ])('shows initials instead of %s', (logo) => {
-    expect(badge({ ...brand, logo }).text).toMatch(/^<svg class="badge".*AC<\/text><\/svg>$/);
+    expect(badge({ logo })).toMatch(/^<svg class="badge".*AC<\/text><\/svg>$/);
   });
 });

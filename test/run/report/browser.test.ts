@@ -10,10 +10,9 @@ import { fileFrom } from '../../../src/run/report/portable-report.js';
 import { renderPage } from '../../../src/run/report/render-page.js';
 import { findBarriers } from '../../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
-import { DRAWN_SHARE, FIND_ILLEGIBLE } from './legibility.js';
+import { FIND_ILLEGIBLE } from './legibility.js';
 import {
   brand,
-  chartLibrary,
   emptyPage,
   failedPage,
   figures,
@@ -26,10 +25,10 @@ import {
 const DESK = { width: 1_280, height: 900 };
 const PHONE = { width: 390, height: 844 };
 /** Their width between the margins of the style sheet, at 96 dots per inch. */
-const PAPERS: readonly (readonly [format: string, width: number, tags: string[]])[] = [
-  ['A4', 703, []],
-  ['Letter', 725, ['long']],
-];
+const PAPERS = [
+  ['A4', 703],
+  ['Letter', 725],
+] as const;
 const SHEETS_AT_MOST: Readonly<Record<string, number>> = {
   complete: 4,
   empty: 2,
@@ -63,7 +62,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
 
   async function show(data: PageData, options: BrowserContextOptions = {}) {
     const path = join(folder, 'report.html');
-    await writeFile(path, renderPage(data, await chartLibrary()));
+    await writeFile(path, renderPage(data));
     const address = pathToFileURL(path).href;
     const watched = await openWatchedPage(browser, options);
     await watched.page.goto(address);
@@ -77,46 +76,57 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     ['partial', partialPage()],
     ['unmatched', unmatchedPage()],
   ];
-  it.each(pages)(
+  it.each(pages.filter(([name]) => name !== 'unmatched'))(
     '%s: is legible and accessible in every look, logs no error and loads nothing',
-    async (name, data) => {
-      const { page, complaints, requests, address } = await show(data);
-      for (const viewport of [DESK, PHONE]) {
-        await page.setViewportSize(viewport);
-        for (const colorScheme of ['light', 'dark'] as const) {
-          await page.emulateMedia({ colorScheme });
-          const look = `${name}-${viewport.width}-${colorScheme}`;
-          // The chart follows the width a moment later.
-          await expect.poll(() => page.evaluate<string[]>(FIND_ILLEGIBLE), { message: look }).toEqual([]);
-          if (process.env.SCREENSHOTS) {
-            const path = join(process.env.SCREENSHOTS, `${look}.png`);
-            await page.screenshot({ path, fullPage: true });
-          }
-          expect(await findBarriers(page), look).toEqual([]);
-        }
-      }
-      expect(complaints).toEqual([]);
-      expect(requests).toEqual([address]);
-      await page.context().close();
-    },
+    { tags: ['long'] },
+    isFitToRead,
+  );
+  it.each(pages.filter(([name]) => name === 'unmatched'))(
+    '%s: is legible and accessible in every look, logs no error and loads nothing',
+    isFitToRead,
   );
 
-  it('draws the histogram, labels it, and collapses its table', async () => {
-    const { page } = await show(pageData(), { viewport: DESK });
-    expect(await page.evaluate<number>(DRAWN_SHARE)).toBeGreaterThan(0.03);
-    expect(await page.getByRole('img', { name: /37 high, 9 acceptable, 4 poor/ }).isVisible()).toBe(true);
-    expect(await page.getByText('0.93 to 1.00').isVisible()).toBe(false);
-    await page.getByText('The chart as a table').click();
-    expect(await page.getByText('0.93 to 1.00').isVisible()).toBe(true);
+  async function isFitToRead(name: string, data: PageData): Promise<void> {
+    const { page, complaints, requests, address } = await show(data);
+    for (const viewport of [DESK, PHONE]) {
+      await page.setViewportSize(viewport);
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        const look = `${name}-${viewport.width}-${colorScheme}`;
+        expect(await page.evaluate<string[]>(FIND_ILLEGIBLE), look).toEqual([]);
+        if (process.env.SCREENSHOTS) {
+          const path = join(process.env.SCREENSHOTS, `${look}.png`);
+          await page.screenshot({ path, fullPage: true });
+        }
+        expect(await findBarriers(page), look).toEqual([]);
+      }
+    }
+    expect(complaints).toEqual([]);
+    expect(requests).toEqual([address]);
     await page.context().close();
-  });
+  }
 
-  it('shows a table instead of the chart without JavaScript', async () => {
-    const { page } = await show(pageData(), { viewport: PHONE, javaScriptEnabled: false });
-    expect(await page.locator('canvas').isVisible()).toBe(false);
-    const last = page.getByRole('row', { name: '0.93 to 1.00' });
-    expect(await last.getByRole('cell').textContent()).toBe('22');
-    await page.context().close();
+  it('draws the histogram, labels it, and has it as a table, without a script', async () => {
+    for (const viewport of [DESK, PHONE]) {
+      const { page } = await show(pageData(), { viewport, javaScriptEnabled: false });
+      const chart = page.getByRole('img', { name: /37 high, 9 acceptable, 4 poor/ });
+      expect(await chart.isVisible()).toBe(true);
+      const bars = await chart.locator('rect').all();
+      expect(bars).toHaveLength(9);
+      const { height: all = 0, width = 0 } = (await chart.locator('.ticks').boundingBox()) ?? {};
+      const { height: whole = 0 } = (await chart.boundingBox()) ?? {};
+      expect(all).toBeGreaterThan(whole * 0.6);
+      const last = await bars.at(-1)?.boundingBox();
+      // 22 of a scale to 25.
+      expect(Math.abs((last?.height ?? 0) - (all * 22) / 25)).toBeLessThan(1);
+      expect(last?.width).toBeGreaterThan(width / 2);
+      expect(await bars.at(-1)?.textContent()).toBe('Score 0.93 to 1.00: 22 brands');
+      const row = page.getByRole('row', { name: '0.93 to 1.00' });
+      expect(await row.isVisible()).toBe(false);
+      await page.getByText('The chart as a table').click();
+      expect(await row.getByRole('cell').textContent()).toBe('22');
+      await page.context().close();
+    }
   });
 
   it('links files of any name right from a folder that was moved', async () => {
@@ -127,7 +137,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       const { href } = fileFrom(join('/elsewhere', 'r.html'), join('/elsewhere', name));
       return { label: 'Enriched rows', name, href };
     });
-    await writeFile(join(place, 'r.html'), renderPage(pageData({ files }), ''));
+    await writeFile(join(place, 'r.html'), renderPage(pageData({ files })));
     const { page } = await openWatchedPage(browser);
     await page.goto(pathToFileURL(join(place, 'r.html')).href);
     for (const name of NAMES) {
@@ -139,8 +149,8 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.context().close();
   });
 
-  it('is used by keyboard: from the outcomes to the rows, and lists close', async () => {
-    const { page } = await show(pageData(), { viewport: DESK });
+  it('is used by keyboard, from the outcomes to the rows, and is light in print', async () => {
+    const { page, complaints } = await show(pageData(), { viewport: DESK, colorScheme: 'dark' });
     await page.keyboard.press('Tab');
     const focused = () => page.evaluate<string>('document.activeElement.textContent');
     expect(await focused()).toBe('Not found');
@@ -152,11 +162,6 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(await row.isVisible()).toBe(true);
     await page.keyboard.press('Enter');
     expect(await row.isVisible()).toBe(false);
-    await page.context().close();
-  });
-
-  it('is light in print, whatever the colour scheme', async () => {
-    const { page, complaints } = await show(pageData(), { colorScheme: 'dark' });
     const ground = "getComputedStyle(document.querySelector('.card')).backgroundColor";
     expect(await page.evaluate<string>(ground)).toBe('rgb(27, 30, 36)');
     await page.emulateMedia({ media: 'print' });
@@ -167,12 +172,11 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.context().close();
   });
 
-  describe.each(PAPERS)('%s paper', (format, width, tags) => {
-    it.each(pages)('holds the page of a run that is %s', { tags }, async (name, data) => {
+  describe.each(PAPERS)('%s paper', { tags: ['long'] }, (format, width) => {
+    it.each(pages)('holds the page of a run that is %s', async (name, data) => {
       const { page } = await show(data, { viewport: { width, height: 900 } });
       await page.emulateMedia({ media: 'print' });
-      // The chart follows the paper's width a moment later.
-      await expect.poll(() => page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
+      expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
       const pdf = await page.pdf({ format });
       if (process.env.SCREENSHOTS)
         await writeFile(join(process.env.SCREENSHOTS, `${name}-${format}.pdf`), pdf);
@@ -200,21 +204,19 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.context().close();
   });
 
-  it('draws one brand alone, and a million', async () => {
-    for (const count of [1, 1_000_000]) {
-      const quality = {
-        poor: 0,
-        acceptable: 0,
-        high: count,
-        unscored: 0,
-        histogram: NO_BINS.with(14, count),
-      };
-      const { page, complaints } = await show(pageData({ report: figures({ quality }) }), {
-        viewport: PHONE,
-      });
-      expect(await page.evaluate<number>(DRAWN_SHARE)).toBeGreaterThan(0.01);
-      expect(complaints).toEqual([]);
-      await page.context().close();
-    }
+  it.each([1, 1_000_000])('draws %d brands alone', async (count) => {
+    const quality = {
+      poor: 0,
+      acceptable: 0,
+      high: count,
+      unscored: 0,
+      histogram: NO_BINS.with(14, count),
+    };
+    const { page, complaints } = await show(pageData({ report: figures({ quality }) }), { viewport: PHONE });
+    const { height = 0 } = (await page.locator('.chart .ticks').boundingBox()) ?? {};
+    const bar = await page.locator('.chart rect').boundingBox();
+    expect(Math.abs((bar?.height ?? 0) - height)).toBeLessThan(1);
+    expect(complaints).toEqual([]);
+    await page.context().close();
   });
 });

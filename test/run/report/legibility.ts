@@ -41,13 +41,3 @@ export const FIND_ILLEGIBLE = `(() => {
   }
   return [...new Set(problems)];
 })()`;
-
-/** Evaluates to the share of the canvas's pixels that are drawn on. */
-export const DRAWN_SHARE = `(() => {
-  const canvas = document.querySelector('canvas');
-  if (!canvas || canvas.width === 0) return 0;
-  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-  let drawn = 0;
-  for (let at = 3; at < data.length; at += 4) if (data[at] > 0) drawn += 1;
-  return drawn / (data.length / 4);
-})()`;

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { ExitCode } from '../../../src/core/errors.js';
 import { nextStepOf, noMatchText } from '../../../src/run/report/next-step.js';
 import type { LookupsEnd } from '../../../src/run/run-end.js';
-import { halted } from '../../commands/results.js';
+import { halted } from '../../support/halts.js';
 import { type FigureParts, figures } from './pages.js';
 
 const FINISHED: LookupsEnd = { type: 'finished' };
@@ -22,20 +22,20 @@ it.each<[ExitCode, FigureParts, LookupsEnd, RegExp]>([
   [1, { rows: { failed: 2, invalid: 1 } }, FINISHED, /^some rows failed: run the same command again/],
   [1, { rows: { matched: 1, invalid: 2 } }, FINISHED, /--strict: 2 rows are invalid; correct them/],
   [3, {}, { type: 'too_many_failures' }, /--max-errors/],
-  [4, {}, halted('credentials', 'status 401'), /refused the credentials: status 401; check the token/],
-  [5, {}, halted('unreachable', 'no such host'), /^stopped: no such host; check --base-url/],
-  [5, {}, halted('lost', 'the queue lost its chunks'), /check the engine/],
+  [4, {}, halted('credentials'), /refused the credentials: .*status 403\); check the token/],
+  [5, {}, halted('unreachable'), /^stopped: the service cannot be reached: .*; check --base-url/],
+  [5, {}, halted('lost'), /check the engine/],
   [
     7,
     { rows: { deferred: 9 } },
-    halted('limit', '--quota 20 is used up'),
-    /9 identifiers are left; a higher --quota/,
+    halted('limit', { name: 'quota', quota: 20, overage: 0 }),
+    /9 identifiers are left: a higher --quota/,
   ],
   [130, {}, { type: 'stopped' }, /^interrupted: all paid answers are stored/],
   [130, {}, { type: 'cancelled' }, /^cancelled with `brand-enrich cancel`/],
 ])('after exit code %i of %j', (exitCode, parts, end, words) => {
   const report = figures({ ...parts, run: { ...parts.run, exitCode } });
-  expect(nextStepOf(report, end, 'unsaid')).toMatch(words);
+  expect(nextStepOf(report, end, 'unspecified')).toMatch(words);
 });
 
 it('is nothing when all is well', () => {

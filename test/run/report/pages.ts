@@ -1,13 +1,7 @@
 /** Made-up data of a report page: a run that went well unless the test says otherwise. */
-import { readFile } from 'node:fs/promises';
 import { emptyCounts, type StatusCounts } from '../../../src/core/outcome.js';
 import type { PageData, ShownBrand } from '../../../src/run/report/page-data.js';
 import type { RunReport } from '../../../src/run/report/report.js';
-
-/** The browser build of Chart.js. */
-export function chartLibrary(): Promise<string> {
-  return readFile(new URL('../../../node_modules/chart.js/dist/chart.umd.min.js', import.meta.url), 'utf8');
-}
 
 export const NO_BINS = Array.from({ length: 15 }, () => 0);
 export const PIXEL =
@@ -67,6 +61,7 @@ export function figures(parts: FigureParts = {}): RunReport {
       sent: 49,
       inFlight: 1,
       others: 2,
+      free: 0,
     },
     fetchedAt: {
       oldest: '2026-03-14T08:05:00.000Z',
@@ -249,6 +244,7 @@ export function unmatchedPage(): PageData {
         sent: 2_622,
         inFlight: 0,
         others: 378,
+        free: 0,
       },
       fetchedAt: { oldest: null, newest: null, scoresMayHaveDrifted: false },
     }),

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { makeReport } from '../../../src/run/report/report.js';
 import { writeReport } from '../../../src/run/report/write-report.js';
-import { halted, requestFor, resultOf, STARTED_AT } from '../../commands/results.js';
+import { requestFor, resultOf } from '../../commands/results.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { ledgerState, runSpending } from '../ledger-state.js';
 
@@ -100,6 +100,7 @@ it('has one shape', () => {
       sent: 52,
       inFlight: 1,
       others: 7,
+      free: 0,
     },
     currency: null,
     fetchedAt: {
@@ -121,12 +122,6 @@ it('of a run that asked for nothing has no account and no dates', () => {
   expect(report.account).toBeNull();
   expect(report.requests).toMatchObject({ sent: 0, billed: 0, overage: 0, overageCost: '0' });
   expect(report.fetchedAt).toEqual({ oldest: null, newest: null, scoresMayHaveDrifted: false });
-});
-
-it('gives the reason why a run was halted', () => {
-  const report = makeReport(requestFor(), resultOf({ end: halted('limit', 'the quota is used up') }), 7);
-  expect(report.reason).toBe('the quota is used up');
-  expect(report.run).toMatchObject({ status: 'halted', exitCode: 7 });
 });
 
 describe('lists', () => {
@@ -151,15 +146,13 @@ describe('lists', () => {
     expect(Object.keys(report.reasons)).toHaveLength(50);
     expect(report.reasons).not.toHaveProperty('reason 0');
   });
-});
 
-it.each([
-  [0, false],
-  [7 * 86_400_000, false],
-  [7 * 86_400_000 + 1, true],
-])('answers %i ms apart: scores may have drifted %s', (apart, drifted) => {
-  const facts = { oldestFetchedAt: STARTED_AT - apart, newestFetchedAt: STARTED_AT };
-  expect(makeReport(requestFor(), resultOf({ facts }), 0).fetchedAt.scoresMayHaveDrifted).toBe(drifted);
+  it('are cut after two hundred different failures, the most frequent kept', () => {
+    const failures = new Map(Array.from({ length: 300 }, (_, at) => [`reason ${at}`, at] as const));
+    const report = makeReport(requestFor(), resultOf({ facts: { failures } }), 1);
+    expect(Object.keys(report.failures)).toHaveLength(200);
+    expect(report.failures).toHaveProperty('reason 299');
+  });
 });
 
 it('is written completely, in one step', async () => {

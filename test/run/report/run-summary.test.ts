@@ -29,6 +29,8 @@ it('starts empty', () => {
     oldestFetchedAt: null,
     newestFetchedAt: null,
     failures: new Map(),
+    hasOutage: false,
+    unproven: { any: false, notFound: false },
   });
 });
 
@@ -37,8 +39,8 @@ it('counts identifiers by outcome and by origin of the answer', () => {
   summary.noteAnswer(answer());
   summary.noteAnswer(answer({ source: 'stored' }));
   summary.noteAnswer(answer({ status: 'not_found', score: null, source: 'stored' }));
-  summary.noteFailure('failed', 'the service answered 500');
-  summary.noteFailure('deferred', 'not asked');
+  summary.noteFailure({ code: 'answer', text: 'the service answered 500' });
+  summary.noteDeferred();
   expect(summary.facts.identifiers).toEqual({
     matched: 2,
     notFound: 1,
@@ -97,13 +99,17 @@ it('knows the oldest and the newest answer', () => {
   expect([summary.facts.oldestFetchedAt, summary.facts.newestFetchedAt]).toEqual([20, 70]);
 });
 
-it('counts why lookups failed, for 200 different reasons', () => {
+it('counts why lookups failed, for 200 different reasons and those that decide the end of a run', () => {
   const summary = createRunSummary();
-  for (let at = 0; at < 300; at += 1) summary.noteFailure('failed', `reason ${at}`);
-  summary.noteFailure('failed', 'reason 0');
-  summary.noteFailure('deferred', 'another reason');
+  const failed = (at: number) => summary.noteFailure({ code: 'answer', text: `reason ${at}` });
+  for (let at = 0; at < 300; at += 1) failed(at);
+  failed(0);
+  summary.noteDeferred();
+  expect(summary.facts).toMatchObject({ hasOutage: false, unproven: { any: false, notFound: false } });
+  summary.noteFailure({ code: 'unavailable' });
+  summary.noteFailure({ code: 'unproven', text: 'the service answered 404', saysNotFound: true });
+  expect(summary.facts).toMatchObject({ hasOutage: true, unproven: { any: true, notFound: true } });
   expect(summary.facts.failures.size).toBe(200);
   expect(summary.facts.failures.get('reason 0')).toBe(2);
-  expect(summary.facts.failures.has('another reason')).toBe(false);
-  expect(summary.facts.identifiers.failed).toBe(301);
+  expect(summary.facts.identifiers.failed).toBe(303);
 });

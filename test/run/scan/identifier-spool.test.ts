@@ -49,14 +49,6 @@ it('returns a text longer than one read', async () => {
   expect(spool.at(1)).toBe(texts[1]);
 });
 
-it('accepts more texts after it was read', async () => {
-  const spool = new IdentifierSpool(await openSpool());
-  spool.add('isin:US0378331005');
-  expect(spool.at(0)).toBe('isin:US0378331005');
-  spool.add('isin:DE0007164600');
-  expect([...spool.batches()]).toEqual([{ first: 0, texts: ['isin:US0378331005', 'isin:DE0007164600'] }]);
-});
-
 it('numbers like a map far beyond the texts that it keeps as text', async () => {
   const spool = new IdentifierSpool(await openSpool());
   const known = new Map<string, number>();

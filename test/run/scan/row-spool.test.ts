@@ -95,10 +95,4 @@ describe('truncation', () => {
     expect(bears?.reason).toBe(`x${'🧸'.repeat(499)}`);
     expect(bears?.raw).toBe('raw');
   });
-
-  it('never affects the raw text', async () => {
-    const spool = new RowSpool(await openSpool());
-    spool.add(2, 'unreadable', [], 'why', 'x'.repeat(3_000_000));
-    expect(readAll(spool)[0]?.raw).toHaveLength(3_000_000);
-  });
 });

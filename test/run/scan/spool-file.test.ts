@@ -52,7 +52,7 @@ it('gives back reserved space that is not used', async () => {
 
 it('has no name while it is open, so that a killed process leaves nothing', async () => {
   const folder = await temporaryFolder();
-  const file = new SpoolFile(folder, 'rows');
+  const file = new SpoolFile(folder, 'rows', 'list.csv');
   append(file, Buffer.from('a row of a customer'));
   expect(readdirSync(folder)).toEqual([]);
   expect(file.read(0, 5).toString()).toBe('a row');
@@ -68,7 +68,7 @@ it('fails to read beyond its end', async () => {
 
 it('names the folder and the remedy when it cannot be created', async () => {
   const folder = join(await temporaryFolder(), 'missing');
-  expect(() => new SpoolFile(folder, 'rows')).toThrow(
+  expect(() => new SpoolFile(folder, 'rows', 'list.csv')).toThrow(
     `an output cannot be written: ${folder}; free space on the disk`,
   );
 });

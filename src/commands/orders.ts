@@ -1,0 +1,199 @@
+/**
+ * `pause`, `resume` and `cancel`: what a person orders for one file or schedule, or for all
+ * spending. A file is named by a run of it, also by an earlier one, or by its name.
+ */
+import { type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
+import { isProcessGone, userAtHost } from '../core/process-identity.js';
+import { chooseSchedule, createScheduleBook, keyOf } from '../daemon/schedules/schedule-book.js';
+import { createScheduleFiles } from '../daemon/schedules/schedule-files.js';
+import type { Engine } from '../engine/engine.js';
+import { listReading } from '../jobs/files-in-reading.js';
+import {
+  fileOf,
+  isAlive,
+  isScheduleOwner,
+  type OrderEnd,
+  type Pause,
+  type RunRecord,
+  scheduleOwner,
+} from '../stores/run-store.js';
+import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
+
+/** Among so many of the newest runs a name is looked for. */
+const RUNS_NAMED = 100;
+
+/** Throws `NeverStartError` for what cannot be ordered, and what opening the engine throws. */
+export function runOrder(call: CommandCall): Promise<ExitCode> {
+  const files = createScheduleFiles(call.settings.state);
+  return answerFrom(call, (stores) => {
+    const book = createScheduleBook(stores, files);
+    const ownersOf = async (name: string) => {
+      const chosen = chooseSchedule(await book.list(), name);
+      return ('name' in chosen ? [chosen] : chosen).map((each) => scheduleOwner(keyOf(each)));
+    };
+    return carryOut(call, { ...stores, ownersOf, tickOf: book.tickUnderWay });
+  });
+}
+
+interface Stores extends Engine {
+  /** Schedules of this name, wherever they are defined, as owners of runs. */
+  readonly ownersOf: (name: string) => Promise<readonly string[]>;
+  /** The job of the tick of a schedule that is under way; null: none is. */
+  readonly tickOf: (owner: string) => Promise<string | null>;
+}
+
+function carryOut({ command, args }: CommandCall, stores: Stores): Promise<Answer> {
+  const [name = null] = args;
+  if (command === 'cancel') return cancel(name ?? '', stores);
+  if (name === null) return pauseAll(command === 'pause', stores);
+  return command === 'pause' ? pause(name, stores) : resume(name, stores);
+}
+
+async function pauseAll(isPaused: boolean, { ledger, runs }: Engine): Promise<Answer> {
+  await ledger.setPaused(isPaused);
+  const data = { run: null, isPaused };
+  if (isPaused) return answerLine(data, 'spending is paused; `brand-enrich resume` allows it again');
+  const still = (await runs.pauses()).map(refOf);
+  const rest = still.length === 0 ? '' : `; still paused: ${still.join(', ')}`;
+  return answerLine(data, `spending is allowed again${rest}`);
+}
+
+async function pause(name: string, stores: Stores): Promise<Answer> {
+  const { runs } = stores;
+  const found = await find(name, stores);
+  if (found.type !== 'run')
+    await runs.pauseOwner({ owner: found.owner, label: found.label, by: userAtHost(), run: null });
+  else assertDone(await runs.pause(found.run, userAtHost()), name);
+  const run = found.type === 'run' ? found.run : null;
+  return answerLine(
+    { run, isPaused: true },
+    `${name} is paused; \`brand-enrich resume ${name}\` continues it`,
+  );
+}
+
+async function resume(name: string, stores: Stores): Promise<Answer> {
+  const { runs, ledger } = stores;
+  const known = await runs.get(name);
+  const [standing, schedules] = await Promise.all([runs.pauses(), stores.ownersOf(name)]);
+  const named = standing.filter(({ owner, run, label }) =>
+    known === null
+      ? [run, owner].includes(name) || schedules.includes(owner) || fileOf(label) === name
+      : owner === known.owner,
+  );
+  const [one, ...others] = named;
+  if (others.length > 0) throw unclear(name, named.map(idOf));
+  if (one === undefined) {
+    if (known === null) await find(name, stores);
+    throw unusable('it is not paused', name);
+  }
+  await runs.resume(one.owner);
+  const account = known?.settings.account;
+  const isAllPaused = account !== undefined && (await ledger.show(account)).isPaused;
+  const rest = isAllPaused ? ', once spending is allowed again: `brand-enrich resume`' : '';
+  const next = await whatIsNext(one.owner, stores);
+  return answerLine({ run: one.run, isPaused: false }, `${name} is resumed: ${next}${rest}`);
+}
+
+/** Who takes up what was paused, and when. */
+async function whatIsNext(owner: string, { runs, ledger }: Engine): Promise<string> {
+  if (isScheduleOwner(owner)) return 'a run that was begun continues within seconds, others begin when due';
+  const latest = (await runs.list(RUNS_NAMED)).find((run) => run.owner === owner);
+  if (latest === undefined) return 'nothing holds it any more';
+  if (latest.owner !== latest.key) return 'it continues within seconds where its inbox is watched';
+  const { account, process } = latest.settings;
+  const { now } = await ledger.show(account);
+  const isWaiting = isAlive(latest, now) && !(process !== undefined && isProcessGone(process));
+  return isWaiting ? 'it continues' : 'run the same command again to continue it';
+}
+
+async function cancel(name: string, stores: Stores): Promise<Answer> {
+  const found = await find(name, stores);
+  const { runs, tickOf } = stores;
+  const job = found.type === 'run' ? null : found.type === 'file' ? found.owner : await tickOf(found.owner);
+  // It may be read, and no run of it have begun: then none does.
+  if (job !== null) await runs.cancelJob({ job, by: userAtHost() });
+  const run = found.type === 'run' ? found.run : (await activeOf(found.owner, job, stores))?.id;
+  if (run === undefined && job !== null)
+    return answerLine({ cancelled: job }, `${name} is cancelled; nothing was sent for it`);
+  if (run === undefined) throw unusable('no run of this schedule is under way', name);
+  assertDone(await runs.cancel(run, userAtHost()), name);
+  return answerLine({ cancelled: run }, `${name} is cancelled; its paid answers stay stored`);
+}
+
+/** `file`: without a run, because it is read, or was paused meanwhile. */
+type Found =
+  | { readonly type: 'run'; readonly run: string }
+  | { readonly type: 'schedule' | 'file'; readonly owner: string; readonly label: string };
+
+/** By the id of a run or of a file's job, or by the name of a schedule or of an unfinished file. */
+async function find(name: string, stores: Stores): Promise<Found> {
+  const { runs } = stores;
+  if ((await runs.get(name)) !== null) return { type: 'run', run: name };
+  const [schedule, ...more] = await stores.ownersOf(name);
+  const listed = await runs.list(RUNS_NAMED);
+  const running = listed.filter(({ status }) => status === 'running');
+  const reading = (await listReading(stores.keyValues)).filter(
+    ({ job, file }) => [job, file].includes(name) && !running.some((run) => run.job === job),
+  );
+  const isRead = ({ job }: RunRecord) => reading.some((each) => each.job === job);
+  // An earlier start of it is not what reads it now.
+  const files = filesNamed(name, listed).filter((run) => !isRead(run));
+  const isFileNamed = ({ owner, label, run }: Pause) => {
+    if (run !== null || isScheduleOwner(owner) || reading.some(({ job }) => job === owner)) return false;
+    return owner === name || (fileOf(label) === name && !listed.some((each) => each.owner === owner));
+  };
+  const unread = [
+    ...reading.map(({ job, host, file }) => ({ owner: job, label: `${host}: ${file}` })),
+    ...(await runs.pauses()).filter(isFileNamed),
+  ];
+  const found: Found[] = [
+    ...unread.map(({ owner, label }) => ({ type: 'file' as const, owner, label })),
+    ...files.map(({ id }) => ({ type: 'run' as const, run: id })),
+  ];
+  const [file, ...others] = found;
+  if (more.length > 0) {
+    const what = 'several machines have a schedule with this name';
+    throw new NeverStartError(usageProblem(what, name, `write ${name}@HOST`));
+  }
+  if (others.length > 0 || (file !== undefined && schedule !== undefined))
+    throw unclear(
+      name,
+      found.map((each) => (each.type === 'run' ? each.run : each.owner)),
+    );
+  if (schedule !== undefined) return { type: 'schedule', owner: schedule, label: name };
+  if (file !== undefined) return file;
+  throw unusable('the engine knows no such run, schedule or unfinished file', name);
+}
+
+/** The newest run of each unfinished file of this name; of those under way, if any are. */
+export function filesNamed(name: string, runs: readonly RunRecord[]): RunRecord[] {
+  const newest = new Map<string, RunRecord>();
+  for (const run of runs) if (!newest.has(run.owner)) newest.set(run.owner, run);
+  const named = [...newest.values()].filter(({ label }) => fileOf(label) === name);
+  const active = named.filter(({ status }) => status === 'running');
+  return active.length > 0 ? active : named.filter(({ status }) => status === 'stopped');
+}
+
+/** The newest run of an owner, of this job unless it is null, if it has not ended for good. */
+async function activeOf(owner: string, job: string | null, { runs }: Engine): Promise<RunRecord | undefined> {
+  const newest = (await runs.list(RUNS_NAMED)).find(
+    (run) => run.owner === owner && (job === null || run.job === job),
+  );
+  return newest?.status === 'running' || newest?.status === 'stopped' ? newest : undefined;
+}
+
+const idOf = ({ run, owner }: Pause) => run ?? owner;
+const refOf = ({ run, label }: Pause) => run ?? fileOf(label);
+
+function assertDone(end: OrderEnd, name: string): void {
+  if (end === 'ended') throw unusable('the run has ended', name);
+  if (end === 'unknown') throw unusable('the engine knows no such run', name);
+}
+
+function unusable(what: string, name: string): NeverStartError {
+  return new NeverStartError(usageProblem(what, name, '`brand-enrich status` lists the runs'));
+}
+
+function unclear(name: string, ids: readonly string[]): NeverStartError {
+  return new NeverStartError(usageProblem('several have this name', name, `name one run: ${ids.join(', ')}`));
+}

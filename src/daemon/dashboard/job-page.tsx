@@ -1,0 +1,214 @@
+/** Files of inboxes that ended: the section of failed ones, and the page of one job. Pure. */
+
+import { countOf, sizeText } from '../../core/figures.js';
+import {
+  type EndedJob,
+  type FailedFile,
+  failedId,
+  type JobFile,
+  type JobPlace,
+} from '../../jobs/ended-jobs.js';
+import { isSideFile, sideFileOf } from '../../jobs/inbox-file.js';
+import { Card, Title } from '../../pages/parts.js';
+import type { Viewer } from './gate.js';
+import type { DashboardData } from './gather-dashboard.js';
+import {
+  ActionButton,
+  type Fields,
+  ItemHead,
+  Moment,
+  NoticeBanner,
+  type Page,
+  page,
+  runPath,
+  type Sender,
+  Top,
+} from './plain-pages.js';
+import { uploadPath } from './upload-choices.js';
+
+/** The page of a job; its files are below it, so that links among them work. */
+export function jobPath(inbox: number, place: JobPlace, folder: string): string {
+  return `/inboxes/${inbox}/${place}/${encodeURIComponent(folder)}/`;
+}
+
+/** Where the form of "Try again" is posted. */
+export const AGAIN_PATH = '/failed/again';
+
+export function FailedSection({ data, viewer }: { data: DashboardData; viewer: Sender }) {
+  const { inboxes, failed, at } = data;
+  const shown = inboxes.map(({ folder }, index) => {
+    const { count, files } = failed[index] ?? { count: 0, files: [] };
+    const older = count - files.length;
+    return (
+      count > 0 && (
+        <>
+          <p class="muted">
+            {countOf(count, 'file')} in <code>{folder}/failed</code>
+          </p>
+          <ul class="things">
+            {files.map((file) => (
+              <FailedItem failed={file} inbox={index} now={at} viewer={viewer} />
+            ))}
+          </ul>
+          {older > 0 && <p class="note">{countOf(older, 'older file')} not shown.</p>}
+        </>
+      )
+    );
+  });
+  return (
+    <Card id="failed" title="Failed files" isPart>
+      {shown.some(Boolean) ? shown : <p class="empty">No file has failed.</p>}
+    </Card>
+  );
+}
+
+function FailedItem(item: { failed: FailedFile; inbox: number; now: number; viewer: Sender }) {
+  const { inbox, now, viewer } = item;
+  const { file, folder, failedAt, reason } = item.failed;
+  const [first = '', ...rest] = reason.split('\n');
+  const more = rest.join('\n').trim();
+  const name = file ?? folder;
+  return (
+    <li>
+      <ItemHead name={name} when={failedAt > 0 && <Moment at={failedAt} now={now} />} />
+      <p class="why">{first || 'The reason is unknown.'}</p>
+      {more !== '' && (
+        <details id={`why-${inbox}-${folder}`}>
+          <summary>Details</summary>
+          <p class="reason">{more}</p>
+        </details>
+      )}
+      <div class="actions">
+        {file !== null && <Again inbox={inbox} folder={folder} file={file} viewer={viewer} back="/" />}
+        <a href={jobPath(inbox, 'failed', folder)}>
+          Files<span class="unseen"> of {name}</span>
+        </a>
+      </div>
+    </li>
+  );
+}
+
+/** Once more as it is, or after column, kind, sheet or header were chosen on a page. */
+function Again(job: { inbox: number; folder: string; file: string; viewer: Sender; back: string }) {
+  const { inbox, folder, file, viewer, back } = job;
+  const fields: Fields = [
+    ['inbox', String(inbox)],
+    ['folder', folder],
+    ['back', back],
+  ];
+  return (
+    <>
+      <ActionButton by={viewer} path={AGAIN_PATH} fields={fields}>
+        Try again<span class="unseen"> {file}</span>
+      </ActionButton>
+      {isSideFile(sideFileOf(file)) && (
+        <a href={uploadPath({ id: failedId(inbox, folder) })}>
+          Read it differently<span class="unseen">: {file}</span>
+        </a>
+      )}
+    </>
+  );
+}
+
+const PLACES: Readonly<Record<JobPlace, string>> = {
+  done: 'Finished',
+  failed: 'Failed',
+  waiting: 'First stopped',
+};
+
+/** `now`: this machine's clock, which dates folders. */
+export function renderJob(inbox: number, job: EndedJob, viewer: Omit<Viewer, 'user'>, now: number): Page {
+  const { place, folder, file, endedAt, reason, runId } = job;
+  const name = file ?? folder;
+  const body = (
+    <>
+      <header>
+        <Top>
+          File of the inbox <bdi>{job.root}</bdi>
+        </Top>
+        <Title>
+          <bdi>{name}</bdi>
+        </Title>
+        <p class="headline">
+          {PLACES[place]}
+          {endedAt > 0 && (
+            <>
+              {' '}
+              <Moment at={endedAt} now={now} />
+            </>
+          )}
+          .
+          {runId !== null && (
+            <>
+              {' '}
+              <a href={runPath(runId)}>Show the run</a>
+            </>
+          )}
+        </p>
+        <NoticeBanner notice={viewer.notice} />
+      </header>
+      <main>
+        {reason !== '' && (
+          <Card id="reason" title="Reason">
+            <p class="reason">{reason}</p>
+          </Card>
+        )}
+        <Card id="files" title="Files">
+          <FileList inbox={inbox} job={job} />
+          {place === 'failed' && file !== null && (
+            <div class="actions">
+              <Again
+                inbox={inbox}
+                folder={folder}
+                file={file}
+                viewer={viewer}
+                back={jobPath(inbox, place, folder)}
+              />
+            </div>
+          )}
+        </Card>
+      </main>
+    </>
+  );
+  return page(`${name}: brand-enrich`, body);
+}
+
+const TYPES: Readonly<Record<JobFile['type'], string>> = {
+  page: 'Report',
+  output: 'Enriched rows',
+  partial: 'Enriched rows (partial)',
+  errors: 'Rows without an answer',
+  report: 'Report as JSON',
+  original: 'Original',
+  reason: 'Reason',
+  other: 'Other file',
+};
+
+/** The files of a job to download; the report opens in the browser. */
+export function FileList({ inbox, job }: { inbox: number; job: EndedJob }) {
+  const { root, place, folder, files } = job;
+  const path = jobPath(inbox, place, folder);
+  return (
+    <>
+      <p class="muted">
+        In <code>{`${root}/${place}/${folder}`}</code>
+      </p>
+      {files.length === 0 ? (
+        <p class="empty">Its folder has no files.</p>
+      ) : (
+        <ul class="things">
+          {files.map(({ name, type, size }) => (
+            <li>
+              <a href={`${path}${encodeURIComponent(name)}`} download={type !== 'page'}>
+                {TYPES[type]}
+              </a>{' '}
+              <span class="muted">
+                <bdi>{name}</bdi>, {sizeText(size)}
+              </span>
+            </li>
+          ))}
+        </ul>
+      )}
+    </>
+  );
+}

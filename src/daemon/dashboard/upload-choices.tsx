@@ -1,0 +1,208 @@
+/** How an uploaded file is read, for people to choose: in words, as links, as a form. Pure. */
+
+import type { ErrorCode } from '../../core/errors.js';
+import { sentenceOf } from '../../core/figures.js';
+import { IDENTIFIER_KINDS } from '../../core/identifier.js';
+import { KIND_WORDS } from '../../identify/find-column.js';
+import {
+  ANY_COLUMN,
+  type Choice,
+  choiceOf,
+  fieldsOf,
+  type ShownColumn,
+  type UploadPlan,
+} from '../../jobs/plan-upload.js';
+import type { Upload } from '../../jobs/uploads.js';
+import { Card } from '../../pages/parts.js';
+import { HiddenFields } from './plain-pages.js';
+
+/** The path of its page, with these choices. */
+export function uploadPath({ id }: Pick<Upload, 'id'>, fields: readonly [string, string][] = []): string {
+  return `/uploads/${encodeURIComponent(id)}${fields.length === 0 ? '' : `?${new URLSearchParams(fields)}`}`;
+}
+
+/** What a refused file needs: links that choose it, else the words of the message. */
+export function Remedies(shown: {
+  refusal: NonNullable<UploadPlan['refusal']>;
+  upload: Upload;
+  choice: Choice;
+  hasColumns: boolean;
+}) {
+  const { refusal, upload, choice, hasColumns } = shown;
+  const links = refusal.remedies.map((values) => {
+    const fields = Object.entries(values).flatMap(([key, value]) =>
+      [value].flat().map((each): [string, string] => [key, String(each)]),
+    );
+    const chosen = choiceOf(new URLSearchParams(fields));
+    const others = fieldsOf(choice).filter(([key]) => !Object.hasOwn(chosen, key));
+    return (
+      <li>
+        <a class="tall" href={uploadPath(upload, [...others, ...fields])}>
+          {chosenText(chosen)}
+        </a>
+      </li>
+    );
+  });
+  const isChoice = links.length > 0;
+  return (
+    <Card id="remedies" title={isChoice ? 'Choose one' : 'What to do'} more="alone">
+      {isChoice ? <ul class="things">{links}</ul> : <p>{sentenceOf(refusal.todo)}</p>}
+      {hasColumns && <p>Or choose the column below.</p>}
+    </Card>
+  );
+}
+
+/** The label of a choice, for people who know no names of settings. */
+function chosenText({ column, kind, ...others }: Choice): string {
+  const known = IDENTIFIER_KINDS.find((each) => each === kind);
+  const kindText = known === undefined ? '' : ` (${KIND_WORDS[known]})`;
+  const columns = [column ?? 'the column that is chosen automatically'].flat().map(columnText);
+  const words = Object.entries(others).map(([key, value]) => {
+    const text = [value].flat().join(', ');
+    return WORDS[`${key} ${text}`] ?? WORDS[key]?.replace('*', text) ?? `${key} ${text}`;
+  });
+  if (column !== undefined) words.unshift(`identifiers from ${columns.join(', then from ')}${kindText}`);
+  else if (known !== undefined) words.push(`these are ${KIND_WORDS[known]}`);
+  return sentenceOf(words.join(': ')).slice(0, -1);
+}
+
+/** What setting a key, or a key to this value, means; `*` is the value. */
+const WORDS: Readonly<Record<string, string>> = {
+  'header false': 'the first row is data, not a header',
+  'header true': 'the first row is the header',
+  'ragged invalid': 'leave these rows out',
+  'ragged take': 'read these rows by position',
+  'allowMismatch true': 'use this column all the same',
+  'allowUnknown true': 'the service need not know these brands',
+  skipLines: 'lines above the header: *',
+  sheet: 'read the sheet *',
+  delimiter: 'cells are separated by *',
+  encoding: 'the encoding is *',
+  prefix: 'begin the names of added columns with *',
+};
+
+/** A chosen column, with its kind. */
+export function columnText(text: string): string {
+  const kind = IDENTIFIER_KINDS.find((each) => text.endsWith(`:${each}`));
+  const name = kind === undefined ? text : text.slice(0, -kind.length - 1);
+  return `${name.replace(/^position:/, 'column ')}${kind === undefined ? '' : ` (${KIND_WORDS[kind]})`}`;
+}
+
+/** The position of a single chosen column; null: none, or several. */
+function columnAt([chosen, ...others]: readonly string[], columns: readonly ShownColumn[]): number | null {
+  if (chosen === undefined || others.length > 0) return null;
+  const position = /^position:(\d+)$/.exec(chosen)?.[1];
+  if (position !== undefined)
+    return columns[Number(position) - 1] === undefined ? null : Number(position) - 1;
+  const [at = null, ...more] = columns.flatMap(({ name }, column) => (name === chosen ? [column] : []));
+  return more.length === 0 ? at : null;
+}
+
+/** Whether another way of reading it could help. */
+export function hasChoices(choice: Choice, { reading, refusal }: UploadPlan): boolean {
+  const isHopeless = refusal !== null && HOPELESS.includes(refusal.code);
+  return !isHopeless || reading.sheets.length > 1 || Object.keys(choice).length > 0;
+}
+
+const HOPELESS: readonly ErrorCode[] = ['input-binary', 'input-empty', 'input-missing'];
+
+/** Choices as a form that shows the plan anew. */
+export function ChoicesCard(shown: { upload: Upload; choice: Choice; reading: UploadPlan['reading'] }) {
+  const { upload, choice, reading } = shown;
+  const own = ['kind', 'sheet', 'header', 'skipLines'];
+  const chosen = typeof choice.column === 'object' ? choice.column : [];
+  const at = columnAt(chosen, reading.columns);
+  const kept = fieldsOf(choice).filter(([key]) => !own.includes(key) && (key !== 'column' || at === null));
+  const columns = reading.columns.map(({ name, values }, column): Option => {
+    const filled = values.filter((value) => value.trim() !== '');
+    const label = [`${column + 1}. ${name}`, ...filled.slice(0, 2)].join(' · ');
+    return [`position:${column + 1}`, label.slice(0, 90), column === at];
+  });
+  const hasLines = reading.format === null || reading.format === 'csv' || reading.format === 'xlsx';
+  return (
+    <Card id="choices" title="Read it differently">
+      <form class="choices" method="get" action={uploadPath(upload)}>
+        <HiddenFields fields={kept} />
+        {columns.length > 0 && (
+          <Select
+            id="pick"
+            label="Column of the identifiers"
+            options={[
+              chosen.length > 0 &&
+                at === null && ['', `as chosen: ${chosen.map(columnText).join(', then ')}`, true],
+              [ANY_COLUMN, 'chosen automatically', chosen.length === 0],
+              ...columns,
+            ]}
+          />
+        )}
+        <Select
+          id="kind"
+          label="Kind"
+          options={[
+            ['', 'judged from the values', choice.kind === undefined],
+            ...IDENTIFIER_KINDS.map(
+              (kind): Option => [
+                kind,
+                kind === 'auto' ? 'auto: each value by its shape' : KIND_WORDS[kind],
+                choice.kind === kind,
+              ],
+            ),
+          ]}
+        />
+        {reading.sheets.length > 1 && (
+          <Select
+            id="sheet"
+            label="Sheet"
+            options={[
+              ['', 'the first one', choice.sheet === undefined],
+              ...reading.sheets.map((sheet): Option => [sheet, sheet, choice.sheet === sheet]),
+            ]}
+          />
+        )}
+        {hasLines && <HeaderFields choice={choice} />}
+        <button type="submit">Update the plan</button>
+        {Object.keys(choice).length > 0 && (
+          <>
+            {' '}
+            <a href={uploadPath(upload)}>Start over</a>
+          </>
+        )}
+      </form>
+    </Card>
+  );
+}
+
+type Option = readonly [value: string, label: string, isChosen: boolean];
+
+/** `id`: also the name of its field. */
+function Select(shown: { id: string; label: string; options: readonly (Option | false)[] }) {
+  return (
+    <>
+      <label for={shown.id}>{shown.label}</label>
+      <select id={shown.id} name={shown.id}>
+        {shown.options.map(
+          (option) =>
+            option && (
+              <option value={option[0]} selected={option[2]}>
+                {option[1]}
+              </option>
+            ),
+        )}
+      </select>
+    </>
+  );
+}
+
+function HeaderFields({ choice }: { choice: Choice }) {
+  const lines = typeof choice.skipLines === 'string' ? choice.skipLines : '';
+  return (
+    <>
+      <label for="skip">Lines above the header</label>
+      <input id="skip" type="number" name="skipLines" min="0" max="1000000" value={lines} placeholder="0" />
+      <p>
+        <input id="header" type="checkbox" name="header" value="false" checked={choice.header === 'false'} />{' '}
+        <label for="header">The first row is data, not a header</label>
+      </p>
+    </>
+  );
+}

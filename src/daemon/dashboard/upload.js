@@ -1,0 +1,94 @@
+/** Sends a file that was chosen, or dropped anywhere on the page, and goes on to its plan. */
+
+const upload = document.getElementById('upload');
+if (upload) offerUpload(upload);
+
+function offerUpload(form) {
+  const headers = { 'x-form-token': document.querySelector('meta[name=form-token]').content };
+  const [input, button, bar] = ['input[type=file]', 'button', 'progress'].map((each) =>
+    form.querySelector(each),
+  );
+  const words = document.getElementById('upload-status');
+  const fault = document.getElementById('upload-fault');
+  const LOST = 'The connection was lost, and nothing was kept. Send the file again.';
+  let isSending = false;
+  form.hidden = false;
+
+  function say(text, isFault) {
+    words.textContent = isFault ? '' : text;
+    fault.textContent = isFault ? text : '';
+    fault.hidden = !isFault;
+  }
+
+  // fetch reports no progress.
+  const transfer = (file, query) =>
+    new Promise((resolve, reject) => {
+      const request = new XMLHttpRequest();
+      request.open('POST', `/uploads${query}`);
+      for (const [name, value] of Object.entries(headers)) request.setRequestHeader(name, value);
+      request.upload.onprogress = ({ loaded, total }) => {
+        bar.value = total > 0 ? loaded / total : 0;
+      };
+      request.onload = () =>
+        request.status === 201
+          ? resolve(JSON.parse(request.responseText).path)
+          : reject(new Error(request.responseText));
+      request.onerror = () => reject(new Error(LOST));
+      request.send(file);
+    });
+
+  async function send(file) {
+    if (isSending) return;
+    isSending = button.disabled = true;
+    const query = `?${new URLSearchParams({ name: file.name, inbox: form.elements.inbox.value })}`;
+    say(`Sending ${file.name}`);
+    try {
+      // Asked first, because browsers do not read an answer while they send.
+      const answer = await fetch(`/uploads/check${query}&size=${file.size}`, {
+        method: 'POST',
+        headers,
+      }).catch(() => {
+        throw new Error(LOST);
+      });
+      if (answer.status === 401) throw new Error('Your session has ended: reload the page and sign in.');
+      if (!answer.ok) throw new Error(await answer.text());
+      bar.hidden = false;
+      location.assign(await transfer(file, query));
+    } catch ({ message }) {
+      say(message, true);
+      isSending = button.disabled = false;
+      bar.hidden = true;
+    }
+  }
+
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    if (input.files.length === 1) send(input.files[0]);
+    else say('Choose a file first.', true);
+  });
+
+  let depth = 0;
+  const isFile = ({ dataTransfer }) => dataTransfer !== null && [...dataTransfer.types].includes('Files');
+  const show = (next) => {
+    depth = Math.max(0, next);
+    document.body.classList.toggle('dropping', depth > 0);
+  };
+  document.addEventListener('dragenter', (event) => {
+    if (isFile(event)) show(depth + 1);
+  });
+  document.addEventListener('dragleave', (event) => {
+    if (isFile(event)) show(depth - 1);
+  });
+  document.addEventListener('dragover', (event) => {
+    if (isFile(event)) event.preventDefault();
+  });
+  document.addEventListener('drop', (event) => {
+    if (!isFile(event)) return;
+    event.preventDefault();
+    show(0);
+    const [item, ...others] = event.dataTransfer.items;
+    if (others.length > 0) say('Drop one file at a time.', true);
+    else if (item.webkitGetAsEntry?.()?.isDirectory) say('This is a folder. Drop one file.', true);
+    else send(item.getAsFile());
+  });
+}

@@ -1,0 +1,158 @@
+/**
+ * What this machine's schedules run, and when: one file for each in `schedules/` of the state
+ * folder, mode 0600. No engine can add or change one, so a writer of the engine decides
+ * neither on a command nor on a path. Beside them are a random id, which names the machine's queue
+ * of ticks, and for each schedule the tick that it last began. Moments are ms since 1970.
+ */
+import { randomBytes } from 'node:crypto';
+import { link, open, readdir, rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { isMoment } from '../../core/clock.js';
+import { FailFileError } from '../../core/errors.js';
+import { readJson } from '../../core/json-text.js';
+import { makePrivateFolder } from '../../core/own-folder.js';
+import { phrase } from '../../core/phrase.js';
+import { readOwnFile } from '../../core/plain-file.js';
+import { isErrorCode, systemWords } from '../../core/system-error.js';
+
+/** One that can be shown as a date. */
+export const momentShape = z.number().refine(isMoment);
+
+const scheduleShape = z.object({
+  name: z.string().refine(isScheduleName),
+  /** Unique for every schedule ever added. */
+  id: z.string(),
+  cron: z.string(),
+  /** A name of the IANA time zone database. */
+  tz: z.string(),
+  /** The machine whose files it reads. */
+  host: z.string(),
+  /** The command as it was given, for people. */
+  line: z.string(),
+  /** Absolute. */
+  input: z.string(),
+  /** By key. Paths are absolute, outputs may hold `{date}` and `{time}`. */
+  flags: z.record(z.string(), z.union([z.string(), z.boolean(), z.array(z.string())])),
+  /** Whether a tick that was missed runs on return. */
+  catchesUp: z.boolean(),
+  /** By the clock of its host. */
+  addedAt: momentShape,
+  /** Its config file, absolute; absent: `schedule add` added it. */
+  source: z.string().optional(),
+});
+export type Schedule = z.infer<typeof scheduleShape>;
+
+const VERSION = 1;
+const fileShape = z.object({ version: z.literal(VERSION), schedule: scheduleShape });
+
+const begunShape = z.object({
+  /** The job of the tick while it has not ended; null: it has. */
+  job: z.string().nullable(),
+  /** For `{date}` and `{time}`. */
+  stampedAt: momentShape,
+});
+/** The tick of a schedule that was last begun on this machine. */
+export type BegunTick = z.infer<typeof begunShape>;
+
+const FOLDER = 'schedules';
+const ID_FILE = 'machine-id';
+const SUFFIX = '.json';
+const BEGUN_SUFFIX = '.begun';
+
+/** Letters, digits, `.`, `_` and `-`, 64 at most, the first a letter or a digit. */
+export function isScheduleName(text: string): boolean {
+  return /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(text);
+}
+
+/** The queue of the ticks of one machine: its host, and the random id of its state folder. */
+export function tickQueueOf(host: string, machineId: string): string {
+  return `schedules-${host.replaceAll(':', '_')}-${machineId}`;
+}
+
+export type ScheduleFiles = ReturnType<typeof createScheduleFiles>;
+
+/** Its functions throw `FailFileError` (`output-unwritable`) where the folder takes no file. */
+export function createScheduleFiles(stateFolder: string) {
+  const folder = join(stateFolder, FOLDER);
+  const pathOf = (name: string, suffix = SUFFIX) => join(folder, `${name}${suffix}`);
+  /** What cannot be read counts as not there, and so do files of another shape or user. */
+  const read = async <T>(path: string, shape: z.ZodType<T>): Promise<T | null> =>
+    readJson(await readOwnFile(path).catch(() => ''), shape);
+
+  /** `isNew`: false where there is one already, which stays. Whole or not at all. */
+  async function write(path: string, content: string, { isNew }: { isNew: boolean }): Promise<boolean> {
+    const draft = `${path}.${randomBytes(6).toString('hex')}.tmp`;
+    try {
+      makePrivateFolder(folder);
+      const file = await open(draft, 'wx', 0o600);
+      try {
+        await file.writeFile(content);
+        await file.sync();
+      } finally {
+        await file.close();
+      }
+      if (!isNew) await rename(draft, path);
+      else await link(draft, path).finally(() => rm(draft, { force: true }));
+      return true;
+    } catch (error) {
+      await rm(draft, { force: true }).catch(() => undefined);
+      if (isNew && isErrorCode(error, 'EEXIST')) return false;
+      const what = 'a schedule cannot be written';
+      const todo = phrase`make the state folder writable, or name another with ${{ setting: 'state' }}`;
+      const subject = `${path} (${systemWords(error)})`;
+      throw new FailFileError({ code: 'output-unwritable', what, subject, todo, cause: error });
+    }
+  }
+
+  const textOf = (schedule: Schedule) =>
+    `${JSON.stringify({ version: VERSION, schedule: scheduleShape.parse(schedule) }, null, 2)}\n`;
+
+  async function find(name: string): Promise<Schedule | null> {
+    if (!isScheduleName(name)) return null;
+    const schedule = (await read(pathOf(name), fileShape))?.schedule ?? null;
+    return schedule?.name === name ? schedule : null;
+  }
+
+  /** The random id of this state folder; null before the first schedule or runner. */
+  async function machineId(): Promise<string | null> {
+    const text = await readOwnFile(join(folder, ID_FILE)).catch(() => '');
+    return /^[0-9a-f]{16}$/.exec(text.trim())?.[0] ?? null;
+  }
+
+  return {
+    folder,
+    machineId,
+    find,
+    async giveMachineId(): Promise<string> {
+      const known = await machineId();
+      if (known !== null) return known;
+      const id = randomBytes(8).toString('hex');
+      // The first of several at once wins; what is there and is not an id is replaced.
+      const isFirst = await write(join(folder, ID_FILE), `${id}\n`, { isNew: true });
+      const first = isFirst ? id : await machineId();
+      if (first === null) await write(join(folder, ID_FILE), `${id}\n`, { isNew: false });
+      return first ?? id;
+    },
+    /** By name. */
+    async all(): Promise<Schedule[]> {
+      const names = (await readdir(folder).catch(() => [])).sort();
+      const found = names.flatMap((file) =>
+        file.endsWith(SUFFIX) ? find(file.slice(0, -SUFFIX.length)) : [],
+      );
+      return (await Promise.all(found)).filter((schedule) => schedule !== null);
+    },
+    /** False when there is already one of this name, which stays. */
+    add: (schedule: Schedule) => write(pathOf(schedule.name), textOf(schedule), { isNew: true }),
+    async replace(schedule: Schedule): Promise<void> {
+      await write(pathOf(schedule.name), textOf(schedule), { isNew: false });
+    },
+    async remove(name: string): Promise<void> {
+      for (const suffix of [SUFFIX, BEGUN_SUFFIX]) await rm(pathOf(name, suffix), { force: true });
+    },
+    begun: (name: string) => read(pathOf(name, BEGUN_SUFFIX), begunShape),
+    async noteBegun(name: string, tick: BegunTick): Promise<void> {
+      await write(pathOf(name, BEGUN_SUFFIX), `${JSON.stringify(tick)}\n`, { isNew: false });
+    },
+  };
+}

@@ -1,0 +1,265 @@
+-- Granting permits one after the other, each judged by the account as the one before left it. The
+-- order of the conditions is part of the contract; the reference is `test/model/ledger-model.ts`.
+
+-- Whether nothing is granted, or only one permit at a time, until those that are out have ended.
+CREATE FUNCTION brand_enrich.waits_for_others(a brand_enrich.account, p_limit bigint, p_now bigint) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+  SELECT NOT brand_enrich.is_drained(a) AND (
+    NOT brand_enrich.has_room(a, p_limit) OR a.closed_at IS NOT NULL
+    OR p_limit IS NULL AND a.held + a.probes >= brand_enrich.unknown_quota_held()
+    OR a.confirmed_at <= p_now - brand_enrich.alone_after_ms()
+    OR brand_enrich.is_period_due(a, p_now) OR brand_enrich.is_turn_unconfirmed(a, p_now))
+$$;
+
+-- Whether one request beyond the limit may find out if there is more: where a refusal is free, and
+-- where it is the quota that is used up and not what the user allows of it.
+CREATE FUNCTION brand_enrich.may_find_out(a brand_enrich.account, p_quota_cap bigint, p_plan text)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(p_plan <> 'paid' AND NOT a.serves_overage
+    AND NOT (p_quota_cap IS NOT NULL AND (a.quota IS NULL OR p_quota_cap < a.quota)), false)
+$$;
+
+-- Whether a request beyond the limit may confirm that the next period has begun: where the user
+-- says that the plan is free, however often; else only where a request that went alone brought the
+-- first word of it.
+CREATE FUNCTION brand_enrich.may_confirm_turn(a brand_enrich.account, p_quota_cap bigint, p_plan text)
+RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(p_plan = 'free' OR a.pending_asked IS NOT NULL, false) AND brand_enrich.may_find_out(a, p_quota_cap, p_plan)
+$$;
+
+-- Whether the period is well over by the service's clock.
+CREATE FUNCTION brand_enrich.is_turn_due(a brand_enrich.account, p_turn jsonb, p_now bigint) RETURNS boolean
+LANGUAGE sql IMMUTABLE AS $$
+  SELECT coalesce(p_turn->>'period' = a.period AND p_now - a.behind_ms >= (p_turn->>'at')::bigint, false)
+$$;
+
+-- NULL: not now. Else whether it must be a probe.
+CREATE FUNCTION brand_enrich.room_for(
+  a brand_enrich.account, p_quota_cap bigint, p_limit bigint, p_plan text, p_turn jsonb, p_now bigint
+) RETURNS boolean LANGUAGE sql STABLE AS $$
+  SELECT CASE
+    WHEN a.closed_at IS NULL AND brand_enrich.has_room(a, p_limit) THEN false
+    WHEN brand_enrich.is_drained(a)
+      AND (brand_enrich.has_room(a, p_limit) OR brand_enrich.may_find_out(a, p_quota_cap, p_plan)
+        OR brand_enrich.is_turn_due(a, p_turn, p_now))
+      AND (p_now >= a.next_probe_at AND (a.closed_at IS NOT NULL OR p_now - a.confirmed_at >= brand_enrich.probe_every_ms())
+        OR brand_enrich.is_turn_unconfirmed(a, p_now) AND brand_enrich.may_confirm_turn(a, p_quota_cap, p_plan)) THEN true
+  END
+$$;
+
+-- When to send: NULL: not within the horizon. Else the pace moves on.
+CREATE FUNCTION brand_enrich.slot_of(INOUT a brand_enrich.account, OUT slot float8, p_now bigint) LANGUAGE plpgsql AS $$
+DECLARE v_interval float8 := 1000 / a.rate;
+BEGIN
+  slot := greatest(p_now, a.floor_until);
+  IF a.rate IS NOT NULL THEN slot := greatest(slot, a.tat - (a.burst - 1) * v_interval); END IF;
+  IF slot - p_now > brand_enrich.pace_horizon_ms() THEN
+    slot := NULL;
+  ELSIF a.rate IS NOT NULL THEN
+    a.tat := greatest(a.tat, slot) + v_interval;
+  END IF;
+END $$;
+
+CREATE FUNCTION brand_enrich.period_of_grant(a brand_enrich.account) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN a.pending_seen_at > 0 THEN a.pending_period ELSE a.period END
+$$;
+
+-- One at a time, and outside of every limit.
+CREATE FUNCTION brand_enrich.grant_free(INOUT a brand_enrich.account, OUT answer text, p_id text, p_now bigint)
+LANGUAGE plpgsql AS $$
+DECLARE r record;
+BEGIN
+  answer := 'queued';
+  IF a.look_out IS NOT NULL THEN RETURN; END IF;
+  SELECT * INTO r FROM brand_enrich.slot_of(a, p_now);
+  a := r.a;
+  IF r.slot IS NULL THEN RETURN; END IF;
+  a.look_out := p_id; a.look_out_at := p_now;
+  answer := (r.slot - p_now)::text || ' free';
+END $$;
+
+-- How far beyond the quota the account may stand without another run passing its cap with the
+-- permits that it has out: all of them may turn out to be overage. NULL: without limit.
+CREATE FUNCTION brand_enrich.overage_room_of_others(p_account text, p_own_key text) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT min(greatest(0, h.cap - k.overage_requests))
+    FROM (SELECT p.run_key, p.generation, count(*) AS held, min(r.max_overage_requests) AS cap
+            FROM brand_enrich.permit p LEFT JOIN brand_enrich.run r ON r.id = p.run
+           WHERE p.account = p_account AND p.run_key IS DISTINCT FROM p_own_key
+           GROUP BY p.run_key, p.generation) h
+    JOIN brand_enrich.run_key k ON k.key = h.run_key AND k.generation = h.generation
+   WHERE h.held > h.cap - k.overage_requests
+$$;
+
+-- Answers by position: how long to wait before sending, or why not.
+CREATE FUNCTION brand_enrich.take(
+  INOUT a brand_enrich.account, OUT answers text[], p_quota_cap bigint, p_limit bigint, p jsonb,
+  p_run brand_enrich.run, p_now bigint
+) LANGUAGE plpgsql AS $$
+DECLARE
+  v_may_spend boolean := p_run.id IS NOT NULL AND NOT (SELECT is_paused FROM brand_enrich.engine_state)
+    AND p_run.status = 'running' AND p_run.halt IS NULL AND NOT brand_enrich.is_paused(p_run.owner)
+    AND brand_enrich.has_heartbeat(p_run.heartbeat_at, p_now);
+  v_is_barred boolean := p_now < a.rests_until OR brand_enrich.is_period_due(a, p_now);
+  v_is_turn boolean := brand_enrich.is_turn_unconfirmed(a, p_now);
+  v_worker text := p->>'worker'; v_turn jsonb := p->'turn';
+  v_deadline bigint := p_now + (p->>'permitMs')::float8; v_granted brand_enrich.permit[] := '{}'; v_ids text[] := '{}';
+  v_key brand_enrich.run_key; v_spent bigint := 0; v_unsure bigint := 0; v_others_room bigint; v_beyond bigint;
+  v_is_opening boolean; v_is_probe boolean; v_slot float8; r record; v_paced record;
+BEGIN
+  SELECT * INTO v_key FROM brand_enrich.run_key k WHERE k.key = p_run.key;
+  IF NOT FOUND THEN v_key.requests := 0; v_key.overage_requests := 0; END IF;
+  IF p_run.max_overage_requests IS NOT NULL AND v_key.key IS NOT NULL THEN
+    v_unsure := brand_enrich.held_of(v_key.key, v_key.generation, a.name, p_now)
+      + brand_enrich.maybe_overage_of(a, v_key.key, v_key.generation, p_now);
+  END IF;
+  IF brand_enrich.beyond_quota(a, p_quota_cap, jsonb_array_length(p->'take')) > 0 THEN
+    v_others_room := brand_enrich.overage_room_of_others(a.name, p_run.key);
+  END IF;
+  FOR r IN
+    SELECT t.ord::int AS ord, t.permit, t.key, t.own, c.worker AS owner, h.id AS held, h.free AS is_free, d.count AS unusable
+      FROM (SELECT x->>'permit' AS permit, x->>'key' AS key, x->>'own' AS own, ord
+              FROM jsonb_array_elements(p->'take') WITH ORDINALITY e(x, ord)) t
+      LEFT JOIN brand_enrich.claim c ON c.key = t.key
+      LEFT JOIN brand_enrich.permit h ON h.id = t.permit
+      LEFT JOIN brand_enrich.unusable_answer d ON d.run = p_run.id AND d.key = t.key
+     ORDER BY t.ord
+  LOOP
+    -- Held already, or named twice in this call: one permit.
+    IF r.held IS NOT NULL OR r.permit = ANY (v_ids) THEN
+      answers[r.ord] := CASE WHEN r.is_free OR r.held IS NULL AND r.permit = a.look_out THEN '0 free' ELSE '0' END;
+      CONTINUE;
+    END IF;
+    IF r.owner IS DISTINCT FROM v_worker THEN answers[r.ord] := 'lost'; CONTINUE; END IF;
+    answers[r.ord] := 'denied';
+    CONTINUE WHEN NOT v_may_spend;
+    IF r.unusable >= brand_enrich.unusable_allowed() THEN answers[r.ord] := 'attempts_exhausted'; CONTINUE; END IF;
+    IF a.look_proven AND r.own = a.look_of THEN
+      SELECT * INTO v_paced FROM brand_enrich.grant_free(a, r.permit, p_now);
+      a := v_paced.a;
+      answers[r.ord] := v_paced.answer;
+      CONTINUE WHEN v_paced.answer = 'queued';
+      v_ids := v_ids || r.permit;
+      v_granted := v_granted || ROW(r.permit, a.name, v_worker, p_run.id, p_run.key, '', r.key, v_deadline,
+        brand_enrich.period_of_grant(a), false, r.own, true)::brand_enrich.permit;
+      CONTINUE;
+    END IF;
+    CONTINUE WHEN v_is_barred OR v_is_turn AND NOT brand_enrich.is_drained(a);
+    -- What a dead process left behind does not count: it may take a minute to run out.
+    v_is_opening := a.confirmed_at <= p_now - brand_enrich.alone_after_ms();
+    CONTINUE WHEN v_is_opening AND (a.alone = ANY (v_ids)
+      OR EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.alone));
+    CONTINUE WHEN p_limit IS NULL AND a.held + a.probes >= brand_enrich.unknown_quota_held();
+    v_is_probe := brand_enrich.room_for(a, p_quota_cap, p_limit, p_run.plan, v_turn, p_now);
+    CONTINUE WHEN v_is_probe IS NULL OR v_key.requests >= p_run.max_requests;
+    v_beyond := brand_enrich.beyond_quota(a, p_quota_cap, 1);
+    CONTINUE WHEN v_beyond > 0
+      AND v_key.overage_requests + least(v_unsure + 1, v_beyond) > p_run.max_overage_requests;
+    CONTINUE WHEN v_beyond > v_others_room;
+    IF a.rate IS NULL AND a.floor_until <= p_now THEN
+      v_slot := p_now;
+    ELSE
+      SELECT * INTO v_paced FROM brand_enrich.slot_of(a, p_now);
+      a := v_paced.a;
+      v_slot := v_paced.slot;
+      CONTINUE WHEN v_slot IS NULL;
+    END IF;
+    IF v_is_probe THEN
+      a.probes := a.probes + 1;
+      a.next_probe_at := p_now + brand_enrich.probe_every_ms();
+    ELSE
+      a.held := a.held + 1;
+    END IF;
+    v_key.generation := coalesce(v_key.generation, r.permit);
+    v_key.requests := v_key.requests + 1;
+    v_unsure := v_unsure + 1;
+    v_spent := v_spent + 1;
+    v_ids := v_ids || r.permit;
+    v_granted := v_granted || ROW(r.permit, a.name, v_worker, p_run.id, p_run.key, v_key.generation, r.key, v_deadline,
+      brand_enrich.period_of_grant(a), v_is_probe, r.own, false)::brand_enrich.permit;
+    IF v_is_opening THEN a.alone := r.permit; END IF;
+    IF v_is_turn OR v_is_probe THEN a.pending_asked := r.permit; END IF;
+    answers[r.ord] := v_slot - p_now;
+  END LOOP;
+  IF v_spent > 0 THEN
+    INSERT INTO brand_enrich.run_key AS k (key, started_at, generation, requests)
+    VALUES (p_run.key, p_run.key_started_at, v_key.generation, v_key.requests)
+    ON CONFLICT (key) DO UPDATE SET requests = excluded.requests
+    RETURNING * INTO v_key;
+    INSERT INTO brand_enrich.run_spending AS s (run, spent) VALUES (p_run.id, v_spent)
+    ON CONFLICT (run) DO UPDATE SET spent = s.spent + excluded.spent;
+  END IF;
+  IF v_granted <> '{}' THEN
+    INSERT INTO brand_enrich.permit
+    SELECT u.id, u.account, u.worker, u.run, u.run_key, CASE WHEN u.free THEN '' ELSE v_key.generation END, u.key,
+           u.deadline, u.period, u.probe, u.own, u.free FROM unnest(v_granted) u;
+    a.sweep_at := least(a.sweep_at, v_deadline);
+  END IF;
+END $$;
+
+-- Whether a look may cost one request: within the quota, when all of ours are long visible.
+CREATE FUNCTION brand_enrich.may_try_look(
+  INOUT a brand_enrich.account, OUT may_try boolean, p_quota bigint, p_quiet_ms bigint, p_now bigint
+) LANGUAGE plpgsql AS $$
+BEGIN
+  may_try := false;
+  IF a.closed_at IS NOT NULL OR brand_enrich.is_turn_unconfirmed(a, p_now) OR NOT brand_enrich.is_drained(a)
+    OR NOT brand_enrich.has_room(a, p_quota) OR p_now - a.spent_at < p_quiet_ms THEN RETURN; END IF;
+  IF p_now - a.look_tries_since >= brand_enrich.look_day_ms() THEN
+    a.look_tries_since := p_now; a.look_tries := 0;
+  END IF;
+  may_try := a.look_tries < brand_enrich.looks_a_day();
+END $$;
+
+-- A request outside of any run: how long to wait before sending, or why not.
+CREATE FUNCTION brand_enrich.grant_look(
+  INOUT a brand_enrich.account, OUT answer text, p_quota_cap bigint, p_limit bigint, p jsonb, p_now bigint
+) LANGUAGE plpgsql AS $$
+DECLARE
+  v_id text := p->'look'->>'permit';
+  v_own text := p->'look'->>'own';
+  v_key text := p->'look'->>'key';
+  v_quiet_ms bigint := brand_enrich.quiet_lags() * (p->>'usageLagMs')::float8;
+  v_deadline bigint := p_now + (p->>'permitMs')::float8;
+  v_is_free boolean; v_is_probe boolean := false; r record;
+BEGIN
+  SELECT CASE WHEN free THEN '0 free' ELSE '0' END INTO answer FROM brand_enrich.permit WHERE id = v_id;
+  IF FOUND THEN RETURN; END IF;
+  answer := 'denied';
+  IF (SELECT is_paused FROM brand_enrich.engine_state) THEN RETURN; END IF;
+  IF v_own IS NOT NULL THEN a := brand_enrich.meet_own_domain(a, v_own); END IF;
+  v_is_free := v_own IS NOT NULL AND a.look_proven;
+  IF v_is_free THEN
+    SELECT * INTO r FROM brand_enrich.grant_free(a, v_id, p_now);
+    a := r.a;
+    answer := r.answer;
+    IF answer = 'queued' THEN RETURN; END IF;
+  ELSE
+    IF p_now < a.rests_until OR brand_enrich.is_period_due(a, p_now) THEN RETURN; END IF;
+    IF v_own IS NOT NULL THEN
+      SELECT * INTO r FROM brand_enrich.may_try_look(
+        a, least(a.quota, p_quota_cap, (p->'look'->>'quotaCap')::bigint), v_quiet_ms, p_now);
+      a := r.a;
+      IF NOT r.may_try THEN RETURN; END IF;
+    ELSE
+      IF (SELECT c.worker FROM brand_enrich.claim c WHERE c.key = v_key) IS DISTINCT FROM p->>'worker' THEN
+        answer := 'lost'; RETURN;
+      END IF;
+      IF a.checked_at > 0 AND p_now - a.checked_at < brand_enrich.check_every_ms() THEN RETURN; END IF;
+      v_is_probe := a.closed_at IS NOT NULL OR NOT brand_enrich.has_room(a, p_limit);
+    END IF;
+    SELECT * INTO r FROM brand_enrich.slot_of(a, p_now);
+    a := r.a;
+    IF r.slot IS NULL THEN answer := 'queued'; RETURN; END IF;
+    answer := (r.slot - p_now)::text;
+    IF v_own IS NOT NULL THEN
+      a.look_tries := a.look_tries + 1; a.look_out := v_id; a.look_out_at := p_now;
+      IF a.confirmed_at <= p_now - brand_enrich.alone_after_ms() THEN a.alone := v_id; END IF;
+    ELSE
+      a.checked_at := p_now;
+    END IF;
+    IF v_is_probe THEN a.probes := a.probes + 1; ELSE a.held := a.held + 1; END IF;
+  END IF;
+  INSERT INTO brand_enrich.permit VALUES (v_id, a.name, p->>'worker', '', '', '', coalesce(v_key, ''), v_deadline,
+    brand_enrich.period_of_grant(a), v_is_probe, v_own, v_is_free);
+  a.sweep_at := least(a.sweep_at, v_deadline);
+END $$;

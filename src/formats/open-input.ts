@@ -1,0 +1,173 @@
+/** A path or standard input becomes an `Input`. */
+import { NeverStartError } from '../core/errors.js';
+import { phrase } from '../core/phrase.js';
+import {
+  type ByteSource,
+  keepBytes,
+  type OpeningOptions,
+  openByteSource,
+  readingStopped,
+} from '../intake/byte-source.js';
+import { checkEncodingName } from '../intake/choose-encoding.js';
+import { Input, type InputParts, type PassOptions } from '../intake/input.js';
+import type { TableOptions } from '../intake/sniff-table.js';
+import { openTextTable, type TextOptions } from '../intake/text-table.js';
+import { FileReader } from './reader/file-reader.js';
+
+export interface IntakeOptions extends OpeningOptions, TableOptions {
+  /** A name that iconv-lite knows; detected when absent. */
+  readonly encoding?: string;
+  /** Sheet of a workbook, by name or position from 1; absent: the first that is not hidden. */
+  readonly sheet?: string;
+  /** The most records to read; null: all. */
+  readonly limit: number | null;
+}
+
+/**
+ * `-` is standard input. Throws `FailFileError` for what is wrong with the file (`input-missing`,
+ * `input-empty`, `input-binary`, `input-encoding`, `input-preamble`, `disk-low`), `NeverStartError`
+ * for options that cannot be meant (`usage-invalid`) and for a first line that is data
+ * (`column-doubtful`), `InterruptedError` when it is stopped.
+ */
+export async function openInput(
+  path: string,
+  stdin: NodeJS.ReadableStream | null,
+  options: IntakeOptions,
+): Promise<Input> {
+  const asked = options.encoding === undefined ? undefined : checkEncodingName(options.encoding);
+  const delimiter = options.delimiter === undefined ? undefined : checkDelimiter(options.delimiter);
+  const source = await openByteSource(path, stdin, options);
+  const { sheet, limit, stop } = options;
+  const parts = await openParts(source, { ...options, delimiter, encoding: asked, sheet, limit, stop });
+  try {
+    return await Input.of({ ...parts, warnings: [...parts.warnings, ...unusedOptions(parts, options)] });
+  } catch (error) {
+    await parts.close();
+    throw error;
+  }
+}
+
+type PartsOptions = TextOptions & Pick<IntakeOptions, 'spoolFolder'> & { readonly sheet: string | undefined };
+
+/** Closes the source when it throws. */
+async function openParts(source: ByteSource, options: PartsOptions): Promise<InputParts> {
+  const reader = isBinary(await source.readAt(0, 4)) ? new FileReader(source, options.stop) : null;
+  try {
+    if (reader === null) return await openTextTable(source, options);
+    const { hasHeader, skipLines, sheet } = options;
+    const found = await reader.open({ hasHeader, skipLines, sheet: sheet ?? null });
+    if (found.type === 'table') return partsOf(source, reader, found, options);
+    const copy = await keepBytes(
+      reader.bytes(found.part),
+      `${source.name}/${found.part}`,
+      options.spoolFolder,
+    );
+    reader.close();
+    await source.close();
+    return await openParts(copy, options);
+  } catch (error) {
+    reader?.close();
+    await source.close();
+    throw options.stop?.aborted ? readingStopped(source.name) : error;
+  }
+}
+
+/** The first bytes of Parquet, of a ZIP file, and of an empty one (APPNOTE, 4.3.7 and 4.3.16). */
+const BINARY = ['PAR1', 'PK\x03\x04', 'PK\x05\x06'];
+
+/** Whether a file that begins so is read in a process of its own. */
+export function isBinary(start: Buffer): boolean {
+  return BINARY.includes(start.toString('latin1', 0, 4));
+}
+
+function partsOf(
+  source: ByteSource,
+  reader: FileReader,
+  { shape, detected, warnings }: Pick<InputParts, 'shape' | 'detected' | 'warnings'>,
+  { limit }: Pick<IntakeOptions, 'limit'>,
+): InputParts {
+  return {
+    source,
+    shape,
+    detected,
+    warnings,
+    guess: null,
+    limit,
+    openPass(options) {
+      let width = shape.columns.length;
+      let notes: readonly string[] = [];
+      async function* read({ limit: most, onBytes }: PassOptions) {
+        const rows = reader.rows(most);
+        // The process reads meanwhile.
+        const first = rows.next();
+        first.catch(() => undefined);
+        if (onBytes !== null) for await (const chunk of source.read()) onBytes(chunk);
+        for (let { value, done } = await first; !done; { value, done } = await rows.next()) {
+          width = value.width;
+          if ('rows' in value) yield value.rows;
+          else notes = value.notes;
+        }
+      }
+      return {
+        batches: read(options),
+        columns: () => [...shape.columns, ...new Array<string>(width - shape.columns.length).fill('')],
+        notes: () => [...notes],
+      };
+    },
+    rest: () => reader.rest(),
+    async close() {
+      reader.close();
+      await source.close();
+    },
+  };
+}
+
+/** Sentences about flags that do not apply to this format. */
+function unusedOptions({ shape: { format } }: InputParts, options: IntakeOptions): string[] {
+  const text = ['--delimiter', '--encoding'];
+  const ignored =
+    format === 'parquet'
+      ? ['--sheet', ...text, '--no-header', '--skip-lines']
+      : format === 'xlsx'
+        ? text
+        : ['--sheet'];
+  const given: Readonly<Record<string, boolean>> = {
+    '--sheet': options.sheet !== undefined,
+    '--delimiter': options.delimiter !== undefined,
+    '--encoding': options.encoding !== undefined,
+    '--no-header': !options.hasHeader,
+    '--skip-lines': options.skipLines > 0,
+  };
+  return ignored
+    .filter((flag) => given[flag])
+    .map((flag) => `${flag} does not apply to this format: ignored`);
+}
+
+function checkDelimiter(text: string): string {
+  const delimiter = /^(tab|\\t)$/i.test(text) ? '\t' : text;
+  if (delimiter.length === 1 && !/["\r\n]/.test(delimiter)) return delimiter;
+  throw new NeverStartError({
+    code: 'usage-invalid',
+    what: 'the delimiter must be one character',
+    subject: phrase`${{ set: { delimiter: text } }}`,
+    todo: "use ',', ';', '|', 'tab' or another single character",
+  });
+}
+
+/**
+ * Names of a workbook's visible sheets; empty for other files, and for one that is damaged. Throws
+ * what opening the file throws.
+ */
+export async function sheetNames(path: string, options: OpeningOptions): Promise<string[]> {
+  const source = await openByteSource(path, null, options);
+  const reader = new FileReader(source, options.stop);
+  try {
+    const isArchive = (await source.readAt(0, 4)).toString('latin1') === 'PK\x03\x04';
+    return isArchive ? await reader.sheets() : [];
+  } catch {
+    return [];
+  } finally {
+    reader.close();
+    await source.close();
+  }
+}

@@ -1,0 +1,177 @@
+/**
+ * The messages between a process of ours and the one that reads a binary file for it: requests are
+ * lines of JSON, each is answered by one reply in the order of requests.
+ */
+import { FailFileError, NeverStartError } from '../../core/errors.js';
+import type { Row } from '../../core/table.js';
+import type { BinaryTable } from '../binary-table.js';
+import { damaged } from '../damaged.js';
+
+/** The file is descriptor 3. `name`: of the input, for messages. */
+export type ReaderRequest = { readonly name: string } & (
+  | { readonly type: 'open'; readonly opening: TableOpening }
+  | { readonly type: 'sheets' }
+  /** Begins to answer `next`: with rows, with the bytes of a part. */
+  | { readonly type: 'rows'; readonly limit: number | null }
+  | { readonly type: 'bytes'; readonly part: string }
+  /** Also with numbers of rows; `part`: the sheet's; null: it is a Parquet file. */
+  | { readonly type: 'count'; readonly part: string | null }
+  | { readonly type: 'next' }
+);
+
+/** What a pass over rows found, after its last batch. */
+export interface RowsEnd {
+  readonly width: number;
+  readonly notes: readonly string[];
+}
+
+/** What of the settings concerns binary tables; see `IntakeOptions`. */
+export interface TableOpening {
+  readonly hasHeader: boolean;
+  readonly skipLines: number;
+  readonly sheet: string | null;
+}
+
+/** A table, or the name of the only one in an archive. */
+export type FoundTable =
+  | ({ readonly type: 'table' } & Pick<BinaryTable, 'shape' | 'detected' | 'warnings'>)
+  | { readonly type: 'inside'; readonly part: string };
+
+export type ReaderReply =
+  | { readonly type: 'json'; readonly value: unknown }
+  | { readonly type: 'rows'; readonly rows: readonly Row[]; readonly width: number }
+  | { readonly type: 'bytes'; readonly bytes: Buffer }
+  | { readonly type: 'error'; readonly error: Error };
+
+const KINDS = ['json', 'rows', 'bytes', 'error'] as const;
+/** Length of all after it (u32), kind (u8). */
+const HEADER_BYTES = 5;
+/** The size of a reply; a row has at most 1 MiB, and a schema 4,096 columns. */
+const MOST_REPLY_BYTES = 64 * 1024 * 1024;
+
+function frameOf(kind: (typeof KINDS)[number], parts: readonly Uint8Array[]): Buffer {
+  const header = Buffer.alloc(HEADER_BYTES);
+  const length = parts.reduce((sum, part) => sum + part.length, 1);
+  if (length > MOST_REPLY_BYTES) throw new Error('its structure is too large');
+  header.writeUInt32LE(length);
+  header.writeUInt8(KINDS.indexOf(kind), 4);
+  return Buffer.concat([header, ...parts]);
+}
+
+export const jsonFrame = (value: unknown): Buffer => frameOf('json', [Buffer.from(JSON.stringify(value))]);
+
+export const bytesFrame = (bytes: Buffer): Buffer => frameOf('bytes', [bytes]);
+
+/** Anything unexpected comes from what is in the file. */
+export function errorFrame(name: string, cause: unknown): Buffer {
+  const error = damaged(name, cause);
+  const { code, what, subject, todo, clear } = error.detail;
+  const reason = error.cause instanceof Error ? error.cause.stack : undefined;
+  const isUsage = error instanceof NeverStartError;
+  return frameOf('error', [
+    Buffer.from(JSON.stringify({ code, what, subject, todo, clear, isUsage, reason })),
+  ]);
+}
+
+function errorOf(text: string): Error {
+  const { isUsage, reason, ...detail } = JSON.parse(text);
+  const Kind = isUsage ? NeverStartError : FailFileError;
+  return new Kind({ ...detail, ...(reason && { cause: new Error(reason) }) });
+}
+
+const ROW_FACTS = 5;
+
+/**
+ * `rows` in order, `width`: the columns seen so far. First numbers, of each row its line and the
+ * lengths of its texts, then these as one text, which the receiver only has to cut. Blank cells at
+ * the end of a row are counted.
+ */
+export function rowsFrame(rows: readonly Row[], width: number): Buffer {
+  const numbers = [rows[0]?.number ?? 0, rows.length, width];
+  const texts: string[] = [];
+  for (const { line, raw, problem, cells } of rows) {
+    let filled = cells.length;
+    while (filled > 0 && cells[filled - 1] === '') filled -= 1;
+    numbers.push(line, raw.length, problem?.length ?? 0, cells.length, filled);
+    texts.push(raw, problem ?? '');
+    for (let at = 0; at < filled; at += 1) {
+      const cell = cells[at] ?? '';
+      numbers.push(cell.length);
+      texts.push(cell);
+    }
+  }
+  const text = texts.join('');
+  // UTF-8 has no halves of pairs, and cells may.
+  const isWhole = !/\p{Surrogate}/u.test(text);
+  return frameOf('rows', [
+    bytesOf(Uint32Array.of(numbers.length, Number(isWhole))),
+    bytesOf(new Uint32Array(numbers)),
+    Buffer.from(text, isWhole ? 'utf8' : 'utf16le'),
+  ]);
+}
+
+function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
+  return new Uint8Array(buffer, byteOffset, byteLength);
+}
+
+function rowsOf(bytes: Buffer): { rows: Row[]; width: number } {
+  const count = bytes.readUInt32LE(0);
+  const isWhole = bytes.readUInt32LE(4) === 1;
+  const from = 8 + count * 4;
+  // Numbers must be aligned, the frame is not.
+  const numbers = new Uint32Array(bytes.buffer.slice(bytes.byteOffset + 8, bytes.byteOffset + from));
+  const text = bytes.toString(isWhole ? 'utf8' : 'utf16le', from);
+  const [first = 0, rowCount = 0, width = 0] = numbers;
+  let at = 3;
+  let position = 0;
+  const take = (length = 0) => {
+    const from = position;
+    position += length;
+    return text.slice(from, position);
+  };
+  const rows = Array.from({ length: rowCount }, (_, index): Row => {
+    const line = numbers[at] ?? 0;
+    const rawLength = numbers[at + 1];
+    const problemLength = numbers[at + 2] ?? 0;
+    const cellCount = numbers[at + 3] ?? 0;
+    const end = at + ROW_FACTS + (numbers[at + 4] ?? 0);
+    at += ROW_FACTS;
+    const raw = take(rawLength);
+    const problem = problemLength === 0 ? null : take(problemLength);
+    const cells: string[] = [];
+    for (; at < end; at += 1) cells.push(take(numbers[at]));
+    while (cells.length < cellCount) cells.push('');
+    return { number: first + index, line, raw, cells, problem };
+  });
+  return { rows, width };
+}
+
+/** Puts replies together from pieces of any size. Throws for a reply that no reader sends. */
+export function createReplyReader(onReply: (reply: ReaderReply) => void) {
+  let waiting: Buffer[] = [];
+  let length = 0;
+  return (piece: Buffer): void => {
+    waiting.push(piece);
+    length += piece.length;
+    while (length >= HEADER_BYTES) {
+      const [first = piece] = waiting;
+      if (first.length < HEADER_BYTES) waiting = [Buffer.concat(waiting)];
+      const size = (waiting[0] ?? piece).readUInt32LE(0) + 4;
+      if (size > MOST_REPLY_BYTES + 4) throw new Error('the process that reads the file sent no reply');
+      if (length < size) return;
+      const whole = Buffer.concat(waiting);
+      onReply(replyOf(whole.subarray(4, size)));
+      waiting = [whole.subarray(size)];
+      length -= size;
+    }
+  };
+}
+
+function replyOf(frame: Buffer): ReaderReply {
+  const type = KINDS[frame.readUInt8(0)] ?? 'json';
+  const bytes = frame.subarray(1);
+  if (type === 'rows') return { type, ...rowsOf(bytes) };
+  if (type === 'bytes') return { type, bytes };
+  if (type === 'error') return { type, error: errorOf(bytes.toString()) };
+  return { type, value: JSON.parse(bytes.toString()) };
+}

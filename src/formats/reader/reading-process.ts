@@ -1,0 +1,150 @@
+/**
+ * One process that reads a binary file, with limits: what others send may be made to exhaust
+ * memory or time, and must not take this process along.
+ */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { dirname } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { createReplyReader, type ReaderReply, type ReaderRequest } from './messages.js';
+import { usageOf } from './process-usage.js';
+
+export interface ReadingLimits {
+  /** MiB for objects and texts; buffers are outside of it. */
+  readonly heapMib: number;
+  /** Bytes of all of the process. */
+  readonly memory: number;
+  /** Computing for one reply: honest files take minutes, but not between two rows. */
+  readonly cpuMs: number;
+}
+const LIMITS: ReadingLimits = { heapMib: 512, memory: 1024 * 1024 * 1024, cpuMs: 60_000 };
+const LOOK_MS = 100;
+const ERROR_CHARS = 2_000;
+
+/** Tests run the sources, which Node cannot: they start what was built. */
+const isSource = import.meta.url.endsWith('.ts');
+const ENTRY = fileURLToPath(
+  new URL(isSource ? '../../../dist/src/file-reader.js' : '../../file-reader.js', import.meta.url),
+);
+
+/** The process ended, or was ended, before it answered. */
+export class ReaderEnded extends Error {
+  constructor(
+    /** `stopped`: by `end`. `unstarted`: the system refused to start it. */
+    readonly why: 'crashed' | 'memory' | 'slow' | 'stopped' | 'unstarted',
+    /** For people. */
+    reason: string,
+    /** What it wrote to stderr, or the error of the system. */
+    cause?: unknown,
+  ) {
+    super(reason, cause === undefined ? undefined : { cause });
+  }
+}
+
+interface Waiting {
+  readonly resolve: (reply: ReaderReply) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+export type ReadingProcess = ReturnType<typeof startReadingProcess>;
+
+/** `descriptor`: of the open file; the process has its own copy of it. */
+export function startReadingProcess(descriptor: number, limits = LIMITS) {
+  const waiting: Waiting[] = [];
+  let ended: ReaderEnded | null = null;
+  let said = '';
+  let looking: NodeJS.Timeout | null = null;
+  /** When the last reply came, in computing time of the process; null: not yet looked. */
+  let cpuAtReply: number | null = null;
+
+  function finish(error: ReaderEnded): void {
+    ended ??= error;
+    if (looking !== null) clearInterval(looking);
+    looking = null;
+    for (const { reject } of waiting.splice(0)) reject(ended);
+  }
+
+  const child = start(descriptor, limits.heapMib);
+  if (child instanceof ReaderEnded) finish(child);
+  else {
+    child.on('error', (error) => finish(unstarted(error)));
+    child.on('exit', (code, signal) =>
+      finish(new ReaderEnded('crashed', endOf(code, signal, limits.heapMib), new Error(said))),
+    );
+    child.stdin?.on('error', () => undefined);
+    child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+      said = (said + text).slice(0, ERROR_CHARS);
+    });
+    const read = createReplyReader((reply) => {
+      cpuAtReply = null;
+      waiting.shift()?.resolve(reply);
+      if (waiting.length > 0 || looking === null) return;
+      clearInterval(looking);
+      looking = null;
+    });
+    child.stdout?.on('data', (piece: Buffer) => {
+      try {
+        read(piece);
+      } catch (error) {
+        kill('crashed', String(error));
+      }
+    });
+  }
+
+  function kill(why: ReaderEnded['why'], reason: string): void {
+    finish(new ReaderEnded(why, reason));
+    if (!(child instanceof ReaderEnded)) child.kill('SIGKILL');
+  }
+
+  async function look(): Promise<void> {
+    if (child instanceof ReaderEnded || child.pid === undefined) return;
+    const { memory, cpuMs } = await usageOf(child.pid);
+    if (looking === null) return;
+    // Where the system does not say, time that passes counts as computing.
+    const cpu = cpuMs ?? performance.now();
+    cpuAtReply ??= cpu;
+    if (memory !== null && memory > limits.memory)
+      kill('memory', `it takes more than ${Math.round(limits.memory / 1_048_576)} MiB of memory to read`);
+    else if (cpu - cpuAtReply > limits.cpuMs)
+      kill('slow', `no further row was found in ${limits.cpuMs / 1_000} s of computing`);
+  }
+
+  return {
+    /** Rejects with `ReaderEnded`. */
+    ask(request: ReaderRequest): Promise<ReaderReply> {
+      if (ended !== null || child instanceof ReaderEnded) return Promise.reject(ended);
+      return new Promise((resolve, reject) => {
+        waiting.push({ resolve, reject });
+        looking ??= setInterval(() => void look(), LOOK_MS);
+        child.stdin?.write(`${JSON.stringify(request)}\n`);
+      });
+    },
+    /** At once; safe to call twice. */
+    end: () => kill('stopped', 'it was stopped'),
+  };
+}
+
+function start(descriptor: number, heapMib: number): ChildProcess | ReaderEnded {
+  try {
+    return spawn(process.execPath, [`--max-old-space-size=${heapMib}`, ENTRY], {
+      cwd: dirname(ENTRY),
+      // Nothing of ours: no token, no address, no NODE_OPTIONS. Electron is Node only when told so.
+      env: { ELECTRON_RUN_AS_NODE: '1' },
+      stdio: ['pipe', 'pipe', 'pipe', descriptor],
+      windowsHide: true,
+    });
+  } catch (error) {
+    return unstarted(error);
+  }
+}
+
+function unstarted(cause: unknown): ReaderEnded {
+  return new ReaderEnded('unstarted', 'it could not be started', cause);
+}
+
+/** V8 ends a process without memory by one of these; 133 and 134 are the same through a shell. */
+const OUT_OF_MEMORY: readonly unknown[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 133, 134];
+
+function endOf(code: number | null, signal: NodeJS.Signals | null, heapMib: number): string {
+  if (OUT_OF_MEMORY.includes(signal ?? code)) return `it takes more than ${heapMib} MiB of memory to read`;
+  return `the process that read it ended with ${signal ?? `code ${code}`}`;
+}

@@ -1,0 +1,136 @@
+/** The parts of a workbook: sheets, number formats, first day. */
+import { posix } from 'node:path';
+import { FailFileError } from '../../core/errors.js';
+import { phrase } from '../../core/phrase.js';
+import { shortName } from '../../core/terminal-text.js';
+import { BUILT_IN_FORMATS, type CellFormats } from '../../core/typed-cell.js';
+import type { ZipArchive } from '../zip-archive.js';
+import { readXml } from './xml-feed.js';
+
+export interface SheetPart {
+  readonly name: string;
+  /** In the archive. */
+  readonly part: string;
+  readonly isHidden: boolean;
+}
+
+export interface Workbook {
+  readonly sheets: readonly SheetPart[];
+  readonly formats: CellFormats;
+  /** Position of the number format of each cell style. */
+  readonly formatOfStyle: readonly number[];
+  /** Part with the texts that cells share; null without one. */
+  readonly sharedStrings: string | null;
+}
+
+/** Throws Error if it is not a workbook. */
+export async function readWorkbook(archive: ZipArchive): Promise<Workbook> {
+  const { sheets, is1904, partOf } = await readSheets(archive);
+  const styles = partOf('styles');
+  const { codes, formatOfStyle } = await readStyles(styles === null ? null : archive.read(styles));
+  return { sheets, formats: { codes, is1904 }, formatOfStyle, sharedStrings: partOf('sharedStrings') };
+}
+
+/** The sheets, and the names of other parts by their kind. Throws as `readWorkbook`. */
+export async function readSheets(archive: ZipArchive) {
+  const roots = await readRelations(archive, '_rels/.rels', '');
+  const path = [...roots.values()].find(({ kind }) => kind === 'officeDocument')?.part;
+  if (path === undefined) throw new Error('it has no workbook part');
+  const folder = posix.dirname(path);
+  const relations = await readRelations(archive, `${folder}/_rels/${posix.basename(path)}.rels`, folder);
+  const sheets: SheetPart[] = [];
+  let is1904 = false;
+  await readXml(archive.read(path), {
+    open(name, attributes) {
+      if (name === 'workbookPr') is1904 = /^(1|true|on)$/.test(attributes.date1904 ?? '');
+      if (name !== 'sheet') return;
+      const id = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? '';
+      const relation = relations.get(id);
+      // Charts and macros have their own sheets.
+      if (relation?.kind !== 'worksheet') return;
+      const isHidden = (attributes.state ?? 'visible') !== 'visible';
+      sheets.push({ name: attributes.name ?? '', part: relation.part, isHidden });
+    },
+    text: () => undefined,
+    close: () => undefined,
+  });
+  const partOf = (wanted: string) => {
+    const found = [...relations.values()].find(({ kind }) => kind === wanted)?.part;
+    return found !== undefined && archive.has(found) ? found : null;
+  };
+  return { sheets: sheets as readonly SheetPart[], is1904, partOf };
+}
+
+/** Targets by id; `kind` is the last word of the type, which is a URL that differs by edition. */
+async function readRelations(archive: ZipArchive, part: string, folder: string) {
+  const relations = new Map<string, { readonly kind: string; readonly part: string }>();
+  await readXml(archive.read(part), {
+    open(name, { Id = '', Type = '', Target = '' }) {
+      if (name !== 'Relationship') return;
+      const path = Target.startsWith('/') ? Target.slice(1) : posix.join(folder, Target);
+      relations.set(Id, { kind: posix.basename(Type), part: path });
+    },
+    text: () => undefined,
+    close: () => undefined,
+  });
+  return relations;
+}
+
+/** East Asian dates. */
+const isAsianDate = (id: number) => (id >= 27 && id <= 36) || (id >= 50 && id <= 58);
+
+async function readStyles(chunks: AsyncIterable<Buffer> | null) {
+  const own = new Map<number, string>();
+  const positions = new Map([['General', 0]]);
+  const formatOfStyle: number[] = [];
+  let isCellStyles = false;
+  const codeOf = (id: number) =>
+    own.get(id) ?? BUILT_IN_FORMATS[id] ?? (isAsianDate(id) ? 'yyyy-mm-dd' : 'General');
+  if (chunks !== null) {
+    await readXml(chunks, {
+      open(name, attributes) {
+        if (name === 'numFmt') own.set(Number(attributes.numFmtId), attributes.formatCode ?? 'General');
+        else if (name === 'cellXfs') isCellStyles = true;
+        else if (name === 'xf' && isCellStyles) {
+          const code = codeOf(Number(attributes.numFmtId ?? 0));
+          if (!positions.has(code)) positions.set(code, positions.size);
+          formatOfStyle.push(positions.get(code) ?? 0);
+        }
+      },
+      text: () => undefined,
+      close(name) {
+        if (name === 'cellXfs') isCellStyles = false;
+      },
+    });
+  }
+  return { codes: [...positions.keys()], formatOfStyle };
+}
+
+/** The sheet of `--sheet`, a name or a position from 1; by default the first visible one. */
+export function chooseSheet(
+  name: string,
+  sheets: readonly SheetPart[],
+  asked: string | undefined,
+): SheetPart {
+  const same = (text: string) => text.trim().toLowerCase();
+  const chosen =
+    asked === undefined
+      ? (sheets.find(({ isHidden }) => !isHidden) ?? sheets[0])
+      : (sheets.find((sheet) => sheet.name === asked) ??
+        sheets.find((sheet) => same(sheet.name) === same(asked)) ??
+        (/^\d+$/.test(asked) ? sheets[Number(asked) - 1] : undefined));
+  if (chosen !== undefined) return chosen;
+  throw new FailFileError({
+    code: 'input-empty',
+    what: asked === undefined ? 'the workbook has no sheet with cells' : 'the workbook has no such sheet',
+    subject: asked === undefined ? name : phrase`${name}, ${{ set: { sheet: asked } }}`,
+    todo: sheets.length === 0 ? 'check that this is the right file' : `it has ${listSheets(sheets)}`,
+  });
+}
+
+const SHEETS_SHOWN = 20;
+
+export function listSheets(sheets: readonly SheetPart[]): string {
+  const shown = sheets.slice(0, SHEETS_SHOWN).map(({ name }, at) => `${at + 1} '${shortName(name)}'`);
+  return `${shown.join(', ')}${sheets.length > SHEETS_SHOWN ? ' and others' : ''}`;
+}

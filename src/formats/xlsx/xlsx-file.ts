@@ -1,0 +1,291 @@
+/**
+ * Writes a workbook of one sheet, row by row: header frozen and filtered, widths by the first rows.
+ * Texts are in the cells, because a table of shared texts would fill the memory. ECMA-376, part 1,
+ * section 18.
+ */
+import { once } from 'node:events';
+import { PassThrough, type Readable } from 'node:stream';
+import { ZipFile } from 'yazl';
+import { NeverStartError } from '../../core/errors.js';
+import { phrase } from '../../core/phrase.js';
+import {
+  BUILT_IN_FORMATS,
+  type CellFormats,
+  NO_FORMATS,
+  readTyped,
+  serialOfIso,
+  type TypedCell,
+  textOfCell,
+} from '../../core/typed-cell.js';
+import { LAST_SHEET_COLUMN, LAST_SHEET_ROW } from './sheet-rows.js';
+
+export interface SheetPlan {
+  readonly formats: CellFormats;
+  /** The input is a sheet: its numbers stay as they are. */
+  readonly isFromSheet: boolean;
+  readonly sheetName: string;
+  /** Whether the first record is a header. */
+  readonly hasHeader: boolean;
+}
+
+/** The part of the archive with the rows. */
+export const SHEET_PART = 'xl/worksheets/sheet1.xml';
+const GATHER = 128 * 1024;
+/** The rows that determine the widths of columns. */
+const ROWS_MEASURED = 200;
+/** Fixed, so that the same rows give the same bytes. */
+const MTIME = new Date(2000, 0, 1);
+
+/** Throws NeverStartError `usage-invalid` beyond the limits of a sheet; rows include the header. */
+export function assertFitsSheet(path: string, rows: number, columns: number): void {
+  if (rows <= LAST_SHEET_ROW && columns <= LAST_SHEET_COLUMN) return;
+  const [size, most] = rows > LAST_SHEET_ROW ? [rows, '1,048,576 rows'] : [columns, '16,384 columns'];
+  throw new NeverStartError({
+    code: 'usage-invalid',
+    what: `a sheet has at most ${most}`,
+    subject: `${path} (${size.toLocaleString('en')}, header included)`,
+    todo: phrase`choose another format, for example ${{ set: { output: 'enriched.csv' } }}, or split the input; nothing was spent`,
+  });
+}
+
+/** Takes records of `TypedCell`s, and sends its bytes. Rejects with what `output` rejects with. */
+export function createXlsxFile(output: (bytes: Buffer) => Promise<void>, plan: SheetPlan) {
+  const styles = createStyles(plan);
+  const sheet = new PassThrough({ highWaterMark: 1 << 18 });
+  const zip = new ZipFile();
+  const bytes = zip.outputStream as Readable;
+  const options = { mtime: MTIME, forceDosTimestamp: true };
+  const add = (path: string, xml: string) => zip.addBuffer(Buffer.from(DECLARATION + xml), path, options);
+  add('[Content_Types].xml', CONTENT_TYPES);
+  add('_rels/.rels', relationships([['officeDocument', 'xl/workbook.xml']]));
+  add('xl/workbook.xml', workbookXml(plan));
+  const parts = [
+    ['worksheet', 'worksheets/sheet1.xml'],
+    ['styles', 'styles.xml'],
+  ] as const;
+  add('xl/_rels/workbook.xml.rels', relationships(parts));
+  add('xl/styles.xml', styles.xml);
+  zip.addReadStream(sheet, SHEET_PART, options);
+  zip.end();
+
+  const pump = async () => {
+    for await (const chunk of bytes) await output(Buffer.from(chunk));
+  };
+  const pumping = pump().catch((error: unknown) => {
+    sheet.destroy(error instanceof Error ? error : new Error(String(error)));
+    throw error;
+  });
+  pumping.catch(() => undefined);
+  // The archive waits for its parts in any case.
+  zip.on('error', (error) => bytes.destroy(error));
+  sheet.on('error', () => undefined);
+
+  const first: (readonly TypedCell[])[] = [];
+  let gathered = '';
+  let hasBegun = false;
+  let count = 0;
+  let widest = 1;
+
+  /** Each piece is a task of the compressor: few large ones take half the time. */
+  async function send(xml: string, isLast = false): Promise<void> {
+    gathered += xml;
+    if (gathered.length < GATHER && !isLast) return;
+    const piece = gathered;
+    gathered = '';
+    // The error of the pump is the cause of every failure here.
+    if (sheet.destroyed) await pumping;
+    if (!sheet.write(piece)) await once(sheet, 'drain').catch(() => pumping);
+  }
+
+  async function begin(): Promise<void> {
+    hasBegun = true;
+    await send(DECLARATION + sheetStart(first, plan));
+    for (const cells of first) await send(rowXml(cells));
+  }
+
+  function rowXml(cells: readonly TypedCell[]): string {
+    count += 1;
+    widest = Math.max(widest, cells.length);
+    const isHeader = plan.hasHeader && count === 1;
+    const xml = cells.map((cell, at) => styles.cell(`${letters(at)}${count}`, cell, isHeader));
+    return `<row r="${count}">${xml.join('')}</row>`;
+  }
+
+  return {
+    async write(record: string): Promise<void> {
+      const cells = readTyped(record);
+      if (hasBegun) return send(rowXml(cells));
+      first.push(cells);
+      if (first.length === ROWS_MEASURED) await begin();
+    },
+    /** Sends the rest; nothing may be written after it. */
+    async finish(): Promise<void> {
+      if (!hasBegun) await begin();
+      const filter = plan.hasHeader ? `<autoFilter ref="A1:${letters(widest - 1)}${count}"/>` : '';
+      await send(`</sheetData>${filter}</worksheet>`, true);
+      sheet.end();
+      await pumping;
+    },
+    /** Ends without the rest; after `finish` it does nothing. */
+    async discard(): Promise<void> {
+      sheet.destroy();
+      bytes.destroy();
+      await pumping.catch(() => undefined);
+    },
+  };
+}
+
+const MAIN = 'xmlns="http://schemas.openxmlformats.org/spreadsheetml/2006/main"';
+const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+const PACKAGE = 'http://schemas.openxmlformats.org/package/2006';
+const DECLARATION = '<?xml version="1.0" encoding="UTF-8" standalone="yes"?>\n';
+const SPREADSHEET = 'application/vnd.openxmlformats-officedocument.spreadsheetml';
+const CONTENT_TYPES = `<Types xmlns="${PACKAGE}/content-types"><Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/><Override PartName="/xl/workbook.xml" ContentType="${SPREADSHEET}.sheet.main+xml"/><Override PartName="/${SHEET_PART}" ContentType="${SPREADSHEET}.worksheet+xml"/><Override PartName="/xl/styles.xml" ContentType="${SPREADSHEET}.styles+xml"/></Types>`;
+
+function relationships(parts: readonly (readonly [kind: string, target: string])[]): string {
+  const each = parts.map(
+    ([kind, target], at) => `<Relationship Id="rId${at + 1}" Type="${OFFICE}/${kind}" Target="${target}"/>`,
+  );
+  return `<Relationships xmlns="${PACKAGE}/relationships">${each.join('')}</Relationships>`;
+}
+
+function workbookXml({ formats, sheetName }: SheetPlan): string {
+  const first = formats.is1904 ? '<workbookPr date1904="1"/>' : '';
+  // Excel refuses other names; that of an input is valid.
+  const name =
+    sheetName
+      .replace(/[[\]:*?/\\]|^'|'$/g, ' ')
+      .slice(0, 31)
+      .trim() || 'Sheet1';
+  return `<workbook ${MAIN} xmlns:r="${OFFICE}">${first}<sheets><sheet name="${escapeXml(name)}" sheetId="1" r:id="rId1"/></sheets></workbook>`;
+}
+
+const LEAST_WIDTH = 8;
+const MOST_WIDTH = 50;
+
+function sheetStart(first: readonly (readonly TypedCell[])[], { formats, hasHeader }: SheetPlan): string {
+  const widths: number[] = [];
+  for (const cells of first) {
+    for (const [at, cell] of cells.entries()) {
+      // Two more, for the filter arrow and the padding.
+      const length =
+        Math.max(
+          ...textOfCell(cell, formats)
+            .split('\n', 20)
+            .map(({ length }) => length),
+        ) + 2;
+      widths[at] = Math.min(MOST_WIDTH, Math.max(widths[at] ?? LEAST_WIDTH, length));
+    }
+  }
+  const cols = widths.map(
+    (width, at) => `<col min="${at + 1}" max="${at + 1}" width="${width}" customWidth="1"/>`,
+  );
+  const frozen = '<pane ySplit="1" topLeftCell="A2" activePane="bottomLeft" state="frozen"/>';
+  const view = `<sheetView workbookViewId="0">${hasHeader ? frozen : ''}</sheetView>`;
+  const widthsXml = cols.length > 0 ? `<cols>${cols.join('')}</cols>` : '';
+  return `<worksheet ${MAIN}><sheetViews>${view}</sheetViews>${widthsXml}<sheetData>`;
+}
+
+const MOMENT_FORMAT = 'yyyy-mm-dd hh:mm:ss';
+const DAY_FORMAT = 'yyyy-mm-dd';
+/** The longest text in a formula in Excel. */
+const LONGEST_LINK = 255;
+/** The longest text in a cell in Excel. */
+const LONGEST_TEXT = 32_767;
+
+/** Cell styles: one for each number format of the input, then those of our cells. */
+function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
+  const all = [...codes, MOMENT_FORMAT, DAY_FORMAT];
+  const moment = codes.length;
+  const day = moment + 1;
+  const link = all.length;
+  const header = link + 1;
+  const ids = new Map(Object.entries(BUILT_IN_FORMATS).map(([id, code]) => [code, Number(id)]));
+  ids.set('General', 0);
+  const own = [...new Set(all)].filter((code) => !ids.has(code));
+  // Numbers below 164 are Excel's own.
+  for (const [at, code] of own.entries()) ids.set(code, 164 + at);
+  const numFmts = own.map((code) => `<numFmt numFmtId="${ids.get(code)}" formatCode="${escapeXml(code)}"/>`);
+  const xfs = [
+    ...all.map(
+      (code) =>
+        `<xf numFmtId="${ids.get(code)}" fontId="0" fillId="0" borderId="0" xfId="0" applyNumberFormat="1"/>`,
+    ),
+    '<xf numFmtId="0" fontId="1" fillId="0" borderId="0" xfId="0" applyFont="1"/>',
+    '<xf numFmtId="0" fontId="2" fillId="0" borderId="0" xfId="0" applyFont="1"/>',
+  ];
+  const font = (more: string, color = '') =>
+    `<font>${more}<sz val="11"/>${color}<name val="Calibri"/></font>`;
+  const fonts = font('') + font('<u/>', '<color rgb="FF0563C1"/>') + font('<b/>');
+  const xml = `<styleSheet ${MAIN}>${own.length > 0 ? `<numFmts count="${own.length}">${numFmts.join('')}</numFmts>` : ''}<fonts count="3">${fonts}</fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${xfs.length}">${xfs.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
+
+  const text = (ref: string, value: string, style: number) => {
+    const short = value.length > LONGEST_TEXT ? `${value.slice(0, LONGEST_TEXT - 1)}…` : value;
+    return `<c r="${ref}"${styled(style)} t="inlineStr"><is><t xml:space="preserve">${escapeText(short)}</t></is></c>`;
+  };
+
+  return {
+    xml,
+    cell(ref: string, cell: TypedCell, isHeader: boolean): string {
+      if (cell === null) return '';
+      if (typeof cell === 'string') return text(ref, cell, isHeader ? header : 0);
+      if (!isFromSheet && isLongInteger(cell)) return text(ref, textOfCell(cell, NO_FORMATS), 0);
+      if (typeof cell === 'number') return `<c r="${ref}"${styled(isHeader ? header : 0)}><v>${cell}</v></c>`;
+      if (typeof cell === 'boolean') return `<c r="${ref}" t="b"><v>${cell ? 1 : 0}</v></c>`;
+      if ('s' in cell) return text(ref, cell.s, cell.f);
+      if ('e' in cell) return `<c r="${ref}" t="e"><v>${escapeXml(cell.e)}</v></c>`;
+      if ('n' in cell) return `<c r="${ref}"${styled(cell.f ?? 0)}><v>${escapeXml(String(cell.n))}</v></c>`;
+      if ('u' in cell) {
+        if (cell.u.length > LONGEST_LINK) return text(ref, cell.u, 0);
+        // A sheet can have 65,530 other links, but a formula in every cell.
+        const formula = `HYPERLINK("${cell.u.replaceAll('"', '""')}")`;
+        return `<c r="${ref}"${styled(link)} t="str"><f>${escapeXml(formula)}</f><v>${escapeText(cell.u)}</v></c>`;
+      }
+      if ('j' in cell) return text(ref, cell.j, 0);
+      if ('c' in cell) return this.cell(ref, cell.c, isHeader);
+      const serial = serialOfIso(cell.t, is1904);
+      if (serial === null) return text(ref, cell.t, 0);
+      return `<c r="${ref}"${styled(cell.t.includes('T') ? moment : day)}><v>${serial}</v></c>`;
+    },
+  };
+}
+
+/** Excel keeps 15 digits of a number; an integer with more is an identifier. */
+function isLongInteger(cell: TypedCell): boolean {
+  if (typeof cell === 'number') return /^-?\d{16,}$/.test(String(cell));
+  return typeof cell === 'object' && cell !== null && 'n' in cell && /^-?\d{16,}$/.test(String(cell.n));
+}
+
+function styled(style: number): string {
+  return style === 0 ? '' : ` s="${style}"`;
+}
+
+function escapeXml(text: string): string {
+  return text
+    .replaceAll('&', '&amp;')
+    .replaceAll('<', '&lt;')
+    .replaceAll('>', '&gt;')
+    .replaceAll('"', '&quot;');
+}
+
+/** Characters that XML does not allow, and text like their escape (ECMA-376, 22.9.2). */
+const UNWRITABLE = /(?![\t\n])\p{Cc}|\p{Surrogate}|[\ufffe\uffff]|_(?=x[0-9a-fA-F]{4}_)/gu;
+
+function escapeText(text: string): string {
+  return escapeXml(
+    text.replace(
+      UNWRITABLE,
+      (char) => `_x${char.charCodeAt(0).toString(16).toUpperCase().padStart(4, '0')}_`,
+    ),
+  );
+}
+
+const LETTERS: string[] = [];
+
+/** `A` for 0, `AB` for 27. */
+function letters(column: number): string {
+  for (let at = LETTERS.length; at <= column; at += 1) {
+    LETTERS.push((at < 26 ? '' : letters(Math.floor(at / 26) - 1)) + String.fromCharCode(65 + (at % 26)));
+  }
+  return LETTERS[column] ?? '';
+}

@@ -1,0 +1,235 @@
+/** The table on a sheet of a workbook: its beginning, columns and rows. */
+import { FailFileError } from '../../core/errors.js';
+import { phrase } from '../../core/phrase.js';
+import { BINARY_SHAPE, type Row } from '../../core/table.js';
+import { shortName } from '../../core/terminal-text.js';
+import { textOfCell } from '../../core/typed-cell.js';
+import { checkHeader, findDataInHeader, headerWarnings, isBareList } from '../../intake/header-check.js';
+import {
+  cutText,
+  isLongerThan,
+  KEPT_CHARS,
+  MAX_RECORD_BYTES,
+  OVER_RECORD,
+} from '../../intake/record-splitter.js';
+import { type BinaryTable, inBatches, LONG_HEADER } from '../binary-table.js';
+import { damaged } from '../damaged.js';
+import type { TableOpening } from '../reader/messages.js';
+import type { ZipArchive } from '../zip-archive.js';
+import { SharedStrings } from './shared-strings.js';
+import { readSheetRows, type SheetRow } from './sheet-rows.js';
+import { chooseSheet, listSheets, readWorkbook } from './workbook.js';
+
+/** Filled rows that are used to find the table, at most of so many characters. */
+const ROWS_LOOKED_AT = 500;
+const CHARS_LOOKED_AT = 16 * 1024 * 1024;
+
+/** A row with the texts of its cells. */
+interface TextRow extends SheetRow {
+  readonly texts: readonly string[];
+}
+
+/** Throws `input-binary`, `input-empty`, `input-preamble`, `column-doubtful`. */
+export async function openXlsxTable(archive: ZipArchive, opening: TableOpening): Promise<BinaryTable> {
+  const { name } = archive;
+  const { hasHeader: mayHaveHeader, skipLines } = opening;
+  const { book, strings } = await openBook(name, archive);
+  const sheet = chooseSheet(name, book.sheets, opening.sheet ?? undefined);
+  const { formats } = book;
+
+  /** Filled rows below the skipped ones, in batches. */
+  async function* readFilled(below: number): AsyncGenerator<readonly TextRow[]> {
+    try {
+      for await (const rows of readSheetRows(archive.read(sheet.part), book, strings)) {
+        const filled: TextRow[] = [];
+        for (const row of rows) {
+          if (row.line <= below) continue;
+          const texts = row.cells.map((cell) => textOfCell(cell, formats));
+          if (row.problem !== undefined || !isBlank(texts)) filled.push(Object.assign(row, { texts }));
+        }
+        yield filled;
+      }
+    } catch (error) {
+      throw damaged(name, error);
+    }
+  }
+
+  const head: TextRow[] = [];
+  let chars = 0;
+  for await (const rows of readFilled(skipLines)) {
+    for (const row of rows) {
+      if (head.length === ROWS_LOOKED_AT || chars > CHARS_LOOKED_AT) break;
+      head.push(row);
+      for (const text of row.texts) chars += text.length;
+    }
+    if (head.length === ROWS_LOOKED_AT || chars > CHARS_LOOKED_AT) break;
+  }
+  const shownSheet = `sheet '${shortName(sheet.name)}'`;
+  if (head.length === 0) {
+    const after = skipLines > 0 ? phrase` after ${{ set: { skipLines } }}` : '';
+    throw new FailFileError({
+      code: 'input-empty',
+      subject: phrase`${name}, ${shownSheet}${after}`,
+      todo:
+        book.sheets.length > 1
+          ? phrase`choose another with ${{ setting: 'sheet' }}: ${listSheets(book.sheets)}`
+          : 'check that this is the right file',
+    });
+  }
+  const width = Math.max(...head.map(({ cells }) => cells.length));
+  const texts = head.map((row) => padded(row.texts, width));
+  const warnings: string[] = [];
+  if (book.sheets.length > 1 && opening.sheet === null) {
+    warnings.push(`${shownSheet} is read, of ${listSheets(book.sheets)}: use --sheet to choose another`);
+  }
+  const unsolved = head.find(({ lacksResult }) => lacksResult);
+  if (unsolved !== undefined) {
+    const todo = 'to have the results, open the file in a spreadsheet program and save it';
+    warnings.push(
+      `formulas without a stored result are read as blank (first in row ${unsolved.line}): ${todo}`,
+    );
+  }
+  const found = judgeTable(head, texts, mayHaveHeader, `${name}, ${shownSheet}`);
+  const { first, columns, hasHeader } = found;
+  warnings.push(...found.warnings);
+  const rawHeader = hasHeader ? JSON.stringify(first.cells) : null;
+  if (rawHeader !== null && isLongerThan(rawHeader, MAX_RECORD_BYTES))
+    throw damaged(name, new Error(LONG_HEADER));
+  const typed = { ...formats, sheet: sheet.name };
+  return {
+    shape: { format: 'xlsx', ...BINARY_SHAPE, columns, rawHeader, typed },
+    detected: `Excel, ${shownSheet}`,
+    warnings,
+    openRows(limit) {
+      let widest = columns.length;
+      let next = hasHeader ? first.line + 1 : first.line;
+      let blank = 0;
+      const rowOf = (row: TextRow, number: number): Row => {
+        widest = Math.max(widest, row.cells.length);
+        blank += Math.max(0, row.line - next);
+        next = row.line + 1;
+        const raw = JSON.stringify(row.cells);
+        const place = { number, line: row.line };
+        const problem = row.problem ?? (isLongerThan(raw, MAX_RECORD_BYTES) ? OVER_RECORD : null);
+        if (problem !== null) return { ...place, raw: cutText(raw, KEPT_CHARS), cells: [], problem };
+        return { ...place, raw, cells: padded(row.texts, widest), problem };
+      };
+      return {
+        batches: inBatches(numbered(readFilled(next - 1), limit, rowOf)),
+        width: () => widest,
+        notes: () => (blank === 0 ? [] : [`blank rows ignored: ${blank}`]),
+      };
+    },
+  };
+}
+
+async function openBook(name: string, archive: ZipArchive) {
+  try {
+    const book = await readWorkbook(archive);
+    const part = book.sharedStrings;
+    return { book, strings: part === null ? null : await SharedStrings.read(archive.read(part)) };
+  } catch (error) {
+    throw damaged(name, error);
+  }
+}
+
+/**
+ * The beginning and the columns of the table on a sheet. `texts`: of the cells of `head`, all rows
+ * equally wide. Throws `column-doubtful`.
+ */
+function judgeTable(
+  head: readonly SheetRow[],
+  texts: readonly (readonly string[])[],
+  mayHaveHeader: boolean,
+  name: string,
+) {
+  const warnings: string[] = [];
+  const found = mayHaveHeader ? findSheetHeader(head, texts) : 0;
+  // A row that cannot be read is not a header below a title.
+  const at = head[found]?.problem === undefined ? found : 0;
+  const first: SheetRow = head[at] ?? { line: 1, cells: [] };
+  const [header = [], ...others] = texts.slice(at);
+  const isBare = isBareList([header, ...others]);
+  const hasHeader = mayHaveHeader && !isBare;
+  if (at > 0) warnings.push(`rows above the table ignored: it begins in row ${first.line}`);
+  if (mayHaveHeader && isBare) {
+    warnings.push('no header: the first row is data like the others; the column is named column_1');
+  }
+  if (!hasHeader) {
+    return { first, hasHeader, warnings, columns: header.map((_cell, index) => `column_${index + 1}`) };
+  }
+  if (first.problem !== undefined) {
+    throw new FailFileError({
+      code: 'input-preamble',
+      what: 'the header cannot be read',
+      subject: `${name}, row ${first.line} (${first.problem})`,
+      todo: phrase`correct that row, or use ${{ choose: 'skipLines', example: 'N' }} or ${{ set: { header: false } }}`,
+    });
+  }
+  const recordOf = (cells: readonly string[], index: number) => {
+    const { line = 1, problem = null } = head[at + index] ?? {};
+    // Only that of the header is looked at.
+    return { line, raw: index === 0 ? cells.join(' ') : '', cells, problem };
+  };
+  const records = others.map((cells, index) => recordOf(cells, index + 1));
+  const lineOf = ({ line }: { readonly line: number }) => line;
+  const settled = { name, shown: 'column', lineOf, isWidthSettled: true };
+  checkHeader({ ...settled, records: [recordOf(header, 0), ...records] });
+  warnings.push(...headerWarnings(header));
+  return { first, hasHeader, warnings, columns: header };
+}
+
+/** Up to `limit` rows, made one by one. */
+async function* numbered(
+  batches: AsyncIterable<readonly TextRow[]>,
+  limit: number | null,
+  rowOf: (row: TextRow, number: number) => Row,
+): AsyncGenerator<Iterable<Row>> {
+  let number = 0;
+  function* rowsOf(batch: readonly TextRow[]): Generator<Row> {
+    for (const row of batch) {
+      if (number === limit) return;
+      number += 1;
+      yield rowOf(row, number);
+    }
+  }
+  for await (const batch of batches) {
+    yield rowsOf(batch);
+    if (number === limit) return;
+  }
+}
+
+function padded(cells: readonly string[], width: number): readonly string[] {
+  const missing = width - cells.length;
+  return missing > 0 ? [...cells, ...new Array<string>(missing).fill('')] : cells;
+}
+
+function isBlank(cells: readonly string[]): boolean {
+  return cells.every((cell) => cell.trim() === '');
+}
+
+/** A title above a table has at most this many rows. */
+const MOST_TITLE_ROWS = 30;
+
+/**
+ * Index of the header among filled rows: the first, unless that is a title: one filled cell, then
+ * rows of at most two cells, then a row with a name for (nearly) every column that is used below.
+ * With two columns only a blank row below it marks a title, because a header may name just one.
+ * Pure.
+ */
+export function findSheetHeader(
+  rows: readonly { readonly line: number }[],
+  texts: readonly (readonly string[])[],
+): number {
+  const filled = texts.map((cells) => cells.filter((cell) => cell.trim() !== '').length);
+  const used = new Set(
+    texts.slice(1).flatMap((cells) => cells.flatMap((cell, at) => (cell.trim() ? [at] : []))),
+  );
+  const least = Math.max(2, Math.ceil(used.size * 0.8));
+  const at = filled.findIndex((count) => count >= least);
+  const isTitle = filled[0] === 1 && filled.slice(0, at).every((count) => count <= 2);
+  if (at < 1 || at > MOST_TITLE_ROWS || !isTitle) return 0;
+  const hasGap = (rows[at]?.line ?? 0) - (rows[0]?.line ?? 0) > at;
+  if (used.size < 3 && !hasGap) return 0;
+  return findDataInHeader(texts[at] ?? [], texts.slice(at + 1)) === null ? at : 0;
+}

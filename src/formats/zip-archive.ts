@@ -1,0 +1,84 @@
+/** A ZIP archive in an open file: its parts, and the bytes of each, within bounds. */
+import type { Readable } from 'node:stream';
+import { promisify } from 'node:util';
+import { type Entry, fromFd, type ZipFile } from 'yauzl';
+import { shortName } from '../core/terminal-text.js';
+import { MOST_RATIO } from './binary-table.js';
+import { damaged, OverBounds } from './damaged.js';
+
+const MOST_PARTS = 10_000;
+/** Smaller parts are not checked. */
+const SMALL_BYTES = 256 * 1024 * 1024;
+/** All parts that are read, together. */
+const MOST_BYTES = 64 * 1024 * 1024 * 1024;
+
+const SPLIT = 'split it into several smaller files';
+
+const openFd = promisify<number, object, ZipFile>(fromFd);
+
+/** Part names with `/`, without folders. The caller closes the file. */
+export class ZipArchive {
+  #unpacked = 0;
+
+  private constructor(
+    /** The file's name, for messages. */
+    readonly name: string,
+    private readonly zip: ZipFile,
+    private readonly entries: ReadonlyMap<string, Entry>,
+  ) {}
+
+  /** Throws `input-binary` for a damaged archive. */
+  static async of(name: string, fd: number): Promise<ZipArchive> {
+    const entries = new Map<string, Entry>();
+    try {
+      const zip = await openFd(fd, { lazyEntries: true, autoClose: false });
+      for await (const entry of zip.eachEntry()) {
+        if (entries.size === MOST_PARTS) throw new Error(`it has more than ${MOST_PARTS} parts`);
+        if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry);
+      }
+      return new ZipArchive(name, zip, entries);
+    } catch (error) {
+      throw damaged(name, error);
+    }
+  }
+
+  get names(): readonly string[] {
+    return [...this.entries.keys()];
+  }
+
+  has(part: string): boolean {
+    return this.entries.has(part);
+  }
+
+  /** Unpacked bytes. Throws `input-binary` for a damaged, locked or too strongly packed part. */
+  async *read(part: string): AsyncGenerator<Buffer> {
+    let stream: Readable | null = null;
+    try {
+      const entry = this.entries.get(part);
+      if (entry === undefined) throw new Error(`its part ${shortName(part)} is missing`);
+      assertBounds(entry);
+      stream = await this.zip.openReadStreamPromise(entry);
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        this.#unpacked += chunk.length;
+        if (this.#unpacked > MOST_BYTES) throw new OverBounds('it unpacks to more than 64 GiB', SPLIT);
+        yield chunk;
+      }
+    } catch (error) {
+      throw damaged(this.name, error);
+    } finally {
+      stream?.destroy();
+    }
+  }
+}
+
+/** yauzl checks a part against the size in its entry. */
+function assertBounds({ fileName, compressedSize, uncompressedSize, ...entry }: Entry): void {
+  const shown = shortName(fileName);
+  if ((entry.generalPurposeBitFlag & 1) === 1) throw new Error(`its part ${shown} has a password`);
+  const isBomb = uncompressedSize > SMALL_BYTES && uncompressedSize > compressedSize * MOST_RATIO;
+  if (uncompressedSize > MOST_BYTES)
+    throw new OverBounds(`its part ${shown} unpacks to more than 64 GiB`, SPLIT);
+  if (!isBomb) return;
+  const size = `${Math.round(uncompressedSize / 1_048_576)} MiB out of ${Math.ceil(compressedSize / 1024)} KiB`;
+  throw new Error(`its part ${shown} would unpack to ${size}`);
+}

@@ -1,0 +1,250 @@
+/**
+ * The folders in `done/`, `failed/` and `waiting/` of an inbox, for people: which job is where, and
+ * its files. Others may write to an inbox, so no link is followed, and only names that were listed
+ * are opened.
+ */
+import { lstat, readdir, realpath } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import { readJson } from '../core/json-text.js';
+import { openPlainFile, readPlainFile } from '../core/plain-file.js';
+import { isErrorCode } from '../core/system-error.js';
+import type { RunRecord } from '../stores/run-store.js';
+import { isSideFile, lookAt, sideFileOf } from './inbox-file.js';
+import {
+  type JobRecord,
+  jobFoldersIn,
+  originalOf,
+  REASON_FILE,
+  readNoted,
+  readRecord,
+} from './job-folder.js';
+import type { Upload } from './uploads.js';
+
+export const JOB_PLACES = ['done', 'failed', 'waiting'] as const;
+export type JobPlace = (typeof JOB_PLACES)[number];
+
+/** In the order in which they are shown. */
+const FILE_TYPES = ['page', 'output', 'partial', 'errors', 'report', 'original', 'reason', 'other'] as const;
+type FileType = (typeof FILE_TYPES)[number];
+
+export interface JobFile {
+  readonly name: string;
+  readonly type: FileType;
+  /** In bytes. */
+  readonly size: number;
+}
+
+export type EndedJob = NonNullable<Awaited<ReturnType<typeof readJob>>>;
+
+const reportShape = z.object({
+  run: z.object({ isComplete: z.boolean() }),
+  files: z.object({ output: z.string(), errors: z.string().nullable() }),
+});
+type Report = z.infer<typeof reportShape>;
+
+/** `root`: the watched folder. `folder`: a name that need not exist: null. */
+export async function readJob(root: string, place: JobPlace, folder: string) {
+  const path = (await foldersIn(root, place)).find((each) => basename(each) === folder);
+  if (path === undefined) return null;
+  const names = await plainNamesIn(path);
+  const [report, noted, file, reason] = await Promise.all([
+    readReport(path, names),
+    readNoted(path).catch(() => null),
+    originalOf(path),
+    place === 'done' ? '' : readReason(path),
+  ]);
+  const sizes = await Promise.all(names.map((name) => sizeOf(join(path, name))));
+  const files = names.map((name, index): JobFile => {
+    return { name, type: typeOf(name, file, report), size: sizes[index] ?? 0 };
+  });
+  files.sort((a, b) => FILE_TYPES.indexOf(a.type) - FILE_TYPES.indexOf(b.type));
+  return {
+    root,
+    place,
+    folder,
+    /** The name of the original; null: unclear. */
+    file,
+    endedAt: endedAtOf(folder),
+    reason,
+    /** Its latest run; null: none has begun. */
+    runId: noted?.run ?? null,
+    files: files as readonly JobFile[],
+  };
+}
+
+async function foldersIn(root: string, place: JobPlace): Promise<string[]> {
+  const path = join(root, place);
+  return (await lookAt(path))?.kind === 'folder' ? jobFoldersIn(path) : [];
+}
+
+/** The regular files of a folder, without hidden ones. */
+async function plainNamesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isFile() && !entry.name.startsWith('.'))
+    .map(({ name }) => name)
+    .sort();
+}
+
+async function sizeOf(path: string): Promise<number> {
+  return lstat(path).then(
+    ({ size }) => size,
+    () => 0,
+  );
+}
+
+const REPORTS_READ = 3;
+/** Files that are read at the same time. */
+const AT_ONCE = 8;
+
+async function readReport(folder: string, names: readonly string[]): Promise<Report | null> {
+  for (const name of names.filter((each) => each.endsWith('.report.json')).slice(0, REPORTS_READ)) {
+    const text = await readPlainFile(join(folder, name)).catch(() => '');
+    const report = readJson(text, reportShape);
+    if (report !== null) return report;
+  }
+  return null;
+}
+
+/** The type of a file in the folder of a job. Pure. */
+export function typeOf(name: string, original: string | null, report: Report | null): FileType {
+  if (name === original) return 'original';
+  if (name === REASON_FILE) return 'reason';
+  if (/\.report\.html$/.test(name)) return 'page';
+  if (/\.report\.json$/.test(name)) return 'report';
+  if (report !== null && name === basename(report.files.output))
+    return report.run.isComplete ? 'output' : 'partial';
+  if (report !== null && name === basename(report.files.errors ?? '')) return 'errors';
+  if (/\.enriched\.partial\.[^.]+(\.gz)?$/.test(name)) return 'partial';
+  if (/\.enriched\.[^.]+(\.gz)?$/.test(name)) return 'output';
+  return /\.errors\.[^.]+(\.gz)?$/.test(name) ? 'errors' : 'other';
+}
+
+/** What the name of a job's folder ends with: see `jobName`. */
+const TIME = /-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z(?:-\d+)?$/;
+
+/** When a job ended, or first waited, by the name of its folder; 0: not in its name. Pure. */
+export function endedAtOf(folder: string): number {
+  const [, day, hours, minutes, seconds] = TIME.exec(folder) ?? [];
+  return Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`) || 0;
+}
+
+/** A job and the number of its inbox. */
+export interface FoundJob {
+  readonly inbox: number;
+  readonly job: EndedJob;
+}
+
+/**
+ * Finds the folder of a run's job in these watched folders by the record that moves with it; all
+ * starts of one job share it. A record that has arrived in `done/` or `failed/` is read once.
+ */
+export function createJobFinder(roots: readonly string[]) {
+  const arrived = new Map<string, Promise<JobRecord | null>>();
+  const limit = pLimit(AT_ONCE);
+
+  function noted(path: string, place: JobPlace): Promise<JobRecord | null> {
+    const known = arrived.get(path) ?? limit(() => readNoted(path).catch(() => null));
+    if (place !== 'waiting') arrived.set(path, known);
+    return known;
+  }
+
+  /** null: none there is of this run. */
+  return async (run: Pick<RunRecord, 'id' | 'job'>): Promise<FoundJob | null> => {
+    const there = new Set<string>();
+    const found: { inbox: number; place: JobPlace; path: string; isLatest: boolean }[] = [];
+    for (const [inbox, root] of roots.entries()) {
+      for (const place of JOB_PLACES) {
+        const paths = await foldersIn(root, place);
+        const records = await Promise.all(paths.map((path) => noted(path, place)));
+        for (const [at, path] of paths.entries()) {
+          there.add(path);
+          const record = records[at];
+          if (record?.id === run.job) found.push({ inbox, place, path, isLatest: record.run === run.id });
+        }
+      }
+    }
+    for (const path of arrived.keys()) if (!there.has(path)) arrived.delete(path);
+    // Of a copy that people made, either is right.
+    const chosen = found.find(({ isLatest }) => isLatest) ?? found[0];
+    if (chosen === undefined) return null;
+    const { inbox, place, path } = chosen;
+    const job = await readJob(roots[inbox] ?? '', place, basename(path));
+    return job && { inbox, job };
+  };
+}
+
+/** Reasons are short; what is longer was put there by others. */
+const REASON_AT_MOST = 4_000;
+
+async function readReason(folder: string): Promise<string> {
+  const text = await readPlainFile(join(folder, REASON_FILE)).catch(() => '');
+  return text.slice(0, REASON_AT_MOST).trim();
+}
+
+/** A file in `failed/`. */
+export type FailedFile = Awaited<ReturnType<typeof listFailed>>['files'][number];
+
+const FAILED_SHOWN = 20;
+
+/** The newest failed files of an inbox, and how many there are. */
+export async function listFailed(root: string) {
+  const folders = await foldersIn(root, 'failed');
+  const dated = folders.map((path) => ({ path, failedAt: endedAtOf(basename(path)) }));
+  const newest = dated.sort((a, b) => b.failedAt - a.failedAt).slice(0, FAILED_SHOWN);
+  const limit = pLimit(AT_ONCE);
+  const read = async ({ path, failedAt }: (typeof newest)[number]) => {
+    const [file, reason] = await Promise.all([originalOf(path), readReason(path)]);
+    return { file, folder: basename(path), failedAt, reason };
+  };
+  const files = await Promise.all(newest.map((each) => limit(read, each)));
+  return { count: folders.length, files };
+}
+
+/** The id of a failed file among uploads. `inbox`: its number. */
+export function failedId(inbox: number, folder: string): string {
+  return `failed-${inbox}-${folder}`;
+}
+
+/**
+ * A failed file, to be read differently and started again like an upload. null: it is not there,
+ * or no settings file can be named after it.
+ */
+export async function findFailed(roots: readonly string[], id: string): Promise<Upload | null> {
+  const [, inbox, name = ''] = /^failed-(\d{1,4})-(.+)$/s.exec(id) ?? [];
+  const root = inbox === undefined ? undefined : roots[Number(inbox)];
+  if (root === undefined) return null;
+  const folder = (await foldersIn(root, 'failed')).find((each) => basename(each) === name);
+  const record = folder === undefined ? null : await readRecord(folder).catch(() => null);
+  if (folder === undefined || record === null || !isSideFile(sideFileOf(record.file))) return null;
+  const path = join(folder, record.file);
+  const facts = await lookAt(path);
+  if (facts?.kind !== 'file') return null;
+  const { file, under } = record;
+  const failed = { under, changedAt: facts.mtimeMs };
+  return { id, root, folder, name: file, path, size: facts.size, at: endedAtOf(name), failed };
+}
+
+/**
+ * Opens a listed file of a job. null: it is not there any more, or not a regular file of the job's
+ * own folder. The caller closes it.
+ */
+export async function openJobFile({ root, place, folder }: EndedJob, { name }: JobFile) {
+  const path = join(root, place, folder, name);
+  const handle = await openPlainFile(path, { followsLinks: false }).catch(() => null);
+  if (handle === null) return null;
+  try {
+    // A folder above it could have been replaced by a link since it was listed.
+    const [opened, there, real] = await Promise.all([handle.stat(), lstat(path), realpath(path)]);
+    if (real === path && opened.ino === there.ino && opened.dev === there.dev)
+      return { handle, size: opened.size };
+    await handle.close();
+    return null;
+  } catch (error) {
+    await handle.close();
+    if (isErrorCode(error, 'ENOENT', 'ENOTDIR', 'ELOOP')) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,150 @@
+/** Files of an inbox: names, what one look finds at a path, and faults of the file system. */
+import { lstat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { NeverStartError, usageProblem } from '../core/errors.js';
+import { isErrorCode } from '../core/system-error.js';
+import type { TableFormat } from '../core/table.js';
+
+/** Unfinished downloads and copies, locks of office programs, hidden files, file browsers' own. */
+const LEFT_ALONE = [/^\./, /^~\$/, /\.(part|tmp|crdownload)$/i, /^(thumbs\.db|desktop\.ini)$/i];
+
+/** Settings for the files of one folder. */
+export const FOLDER_SETTINGS_FILE = 'brand-enrich.json';
+
+/** Whether files of this name are ignored. */
+export function isLeftAlone(name: string): boolean {
+  return name === FOLDER_SETTINGS_FILE || LEFT_ALONE.some((pattern) => pattern.test(name));
+}
+
+const SIDE_FILE = /\.(?:csv|tsv|tab|txt|jsonl?|ndjson|xlsx|parquet|zip)(?:\.gz)?\.json$/i;
+
+/** `customers.csv.json` contains the settings of `customers.csv`; it is never enriched. */
+export function isSideFile(name: string): boolean {
+  return SIDE_FILE.test(name);
+}
+
+export const sideFileOf = (name: string) => `${name}.json`;
+
+/** Of the 255 bytes of a name; time, number and the endings of our files need the others. */
+const STEM_BYTES = 180;
+
+/** `customers` of `customers.csv.gz`; cut between characters when very long. */
+export function stemOf(name: string): string {
+  const plain = name.replace(/\.gz$/i, '');
+  const stem = plain.replace(/\.[^.]{1,10}$/, '') || plain;
+  let cut = '';
+  for (const { segment } of new Intl.Segmenter(undefined, { granularity: 'grapheme' }).segment(stem)) {
+    if (Buffer.byteLength(cut + segment) > STEM_BYTES) break;
+    cut += segment;
+  }
+  return cut || 'file';
+}
+
+/** Whether the names of our files beside this one would be longer than file systems allow. */
+export function isLongName(name: string): boolean {
+  return Buffer.byteLength(name) > STEM_BYTES + '.jsonl.gz'.length;
+}
+
+/** Windows and its shares refuse these signs; the slashes end a folder. */
+const REFUSED_SIGNS = /[<>:"|?*/\\]/g;
+/** Devices of Windows, with any ending. */
+const DEVICE = /^(?:con|prn|aux|nul|com[0-9¹²³]|lpt[0-9¹²³])(?=\.|$)/i;
+
+/**
+ * The last part of a name that a browser sends, safe for every file system: composed (NFC), without
+ * control, format and bidirectional signs, reserved names and signs, and not too long for our files
+ * beside it. Throws `NeverStartError` for names that the inbox leaves alone.
+ */
+export function uploadName(given: string): string {
+  const last = given.split(/[/\\]/).findLast((part) => part.trim() !== '') ?? '';
+  const plain = last
+    .replace(/\p{Surrogate}/gu, '\ufffd')
+    .normalize('NFC')
+    .replace(/[\p{Cc}\p{Cf}\p{Co}\p{Cn}\p{Zl}\p{Zp}]/gu, '')
+    .replace(REFUSED_SIGNS, '_')
+    .replace(/\s+/g, ' ')
+    .replace(/^ +|[ .]+$/g, '')
+    .replace(DEVICE, '_$&');
+  const name = shortened(plain === '' ? 'upload' : plain);
+  const why = isSideFile(name)
+    ? 'files of this name hold the settings of another file'
+    : isLeftAlone(name) && 'files of this name are ignored: hidden, unfinished, or of another program';
+  if (why !== false) throw new NeverStartError(usageProblem(why, name, 'rename the file'));
+  return name;
+}
+
+function shortened(name: string): string {
+  const [ending = ''] = /(?:\.[^.]{1,10})?(?:\.gz)?$/i.exec(name) ?? [];
+  const stem = stemOf(name);
+  return name.startsWith(stem) && name.length > stem.length + ending.length ? stem + ending : name;
+}
+
+/** The `number`th name to try for it: `customers.csv`, `customers-2.csv`, and so on. */
+export function numberedName(name: string, number: number): string {
+  const stem = stemOf(name);
+  return number === 1 ? name : `${stem}-${number}${name.slice(stem.length)}`;
+}
+
+/**
+ * The same name with an ending that is known for tables, so that the settings file beside it is
+ * taken for one: `export` that holds CSV becomes `export.csv`.
+ */
+export function withTableEnding(name: string, format: TableFormat): string {
+  return isSideFile(sideFileOf(name)) ? name : `${name}.${format}`;
+}
+
+/** `customers-2026-01-14T09-30-05Z`: sorts by time, without the colons that Windows refuses. */
+export function jobName(fileName: string, now: number): string {
+  return `${stemOf(fileName)}-${new Date(now).toISOString().slice(0, 19).replaceAll(':', '-')}Z`;
+}
+
+/** The first of `name`, `name-2`, `name-3`, … that `action` can take: trying is taking. */
+export async function withFreeName(name: string, action: (name: string) => Promise<void>): Promise<string> {
+  for (let number = 1; ; number += 1) {
+    const free = number === 1 ? name : `${name}-${number}`;
+    try {
+      await action(free);
+      return free;
+    } catch (error) {
+      if (!isErrorCode(error, 'EEXIST', 'ENOTEMPTY')) throw error;
+    }
+  }
+}
+
+const DISK_FAULTS = ['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'EACCES', 'EPERM', 'EBUSY', 'ESTALE'];
+const OTHER_FAULTS = ['EMFILE', 'ENFILE', 'ENOMEM', 'ETIMEDOUT', 'EHOSTDOWN', 'ENOTCONN'];
+
+/** Disk full, no permission, an unmounted share: not the file's fault, and it may pass. */
+export function isPassingFault(error: unknown): boolean {
+  return isErrorCode(error, ...DISK_FAULTS, ...OTHER_FAULTS);
+}
+
+/** What one look found at a path. */
+export interface SeenFile {
+  readonly name: string;
+  readonly size: number;
+  readonly mtimeMs: number;
+  readonly ino: number;
+  readonly kind: 'file' | 'folder' | 'link' | 'other';
+  /** Its folder below `inbox`; absent: the inbox itself. */
+  readonly under?: string | undefined;
+}
+
+/** The path of a file of the inbox. */
+export function placeOf(inbox: string, { name, under = '' }: Pick<SeenFile, 'name' | 'under'>): string {
+  return join(inbox, under, name);
+}
+
+/** What one look finds at a path; null: nothing. */
+export async function lookAt(path: string): Promise<SeenFile | null> {
+  const stat = await lstat(path).catch(() => null);
+  if (stat === null) return null;
+  const { size, mtimeMs, ino } = stat;
+  const special = stat.isDirectory() ? 'folder' : stat.isSymbolicLink() ? 'link' : 'other';
+  return { name: basename(path), size, mtimeMs, ino, kind: stat.isFile() ? 'file' : special };
+}
+
+/** Whether nothing was written between two looks, and nothing put in its place. */
+export function isSameFile(a: SeenFile, b: SeenFile): boolean {
+  return a.size === b.size && a.mtimeMs === b.mtimeMs && a.ino === b.ino && a.kind === b.kind;
+}

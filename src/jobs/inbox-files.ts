@@ -1,0 +1,172 @@
+/**
+ * The files in the inbox, look by look: which are complete, and links that are refused. A file is
+ * complete when size and time have not changed for long enough and nobody has it open for writing:
+ * for longer when it is empty, and for twice its longest pause when it grew in fits and starts.
+ * What we placed there ourselves is complete.
+ */
+import { readdir, readFile, readlink } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import pLimit from 'p-limit';
+import type { Log } from '../core/log.js';
+import {
+  FOLDER_SETTINGS_FILE,
+  isLeftAlone,
+  isSameFile,
+  isSideFile,
+  lookAt,
+  placeOf,
+  type SeenFile,
+  sideFileOf,
+} from './inbox-file.js';
+import { placedAmong } from './placed-files.js';
+
+interface InboxLook {
+  /** Complete files and links, the longest unchanged first. */
+  readonly ready: readonly SeenFile[];
+  /** When another look may find more; null: when something changes. */
+  readonly nextAt: number | null;
+}
+
+const AT_ONCE = 32;
+const IGNORED = {
+  folder: `folders in the inbox are ignored unless they contain ${FOLDER_SETTINGS_FILE}: put the files into the inbox`,
+  other: 'ignored: this is not a file',
+  missing: 'the file name is not UTF-8: rename the file',
+  side: 'these settings wait for the file that they are named after: drop it, again if it was taken before',
+} as const;
+
+/** `settleMs`: how long a file must be unchanged. `look` throws errors of the file system. */
+export function createInboxFiles(folder: string, { settleMs, log }: { settleMs: number; log: Log }) {
+  const settled = createSettledFiles(settleMs);
+  const limit = pLimit(AT_ONCE);
+  const warned = new Set<string>();
+
+  function warnOnce(file: string, why: keyof typeof IGNORED): void {
+    if (!warned.has(file)) log.warn({ file }, IGNORED[why]);
+    warned.add(file);
+  }
+
+  /** A file or link, the files of a folder with settings, or nothing. */
+  async function lookAtOne(name: string, under?: string): Promise<SeenFile[]> {
+    const path = placeOf(folder, { name, under });
+    const seen = await lookAt(path);
+    if (seen?.kind === 'file' || seen?.kind === 'link') return [{ ...seen, under }];
+    if (seen?.kind === 'folder' && under === undefined) {
+      const inside: string[] = await readdir(path).catch(() => []);
+      const names = inside.filter((each) => !isLeftAlone(each));
+      if (inside.includes(FOLDER_SETTINGS_FILE))
+        return (await Promise.all(names.map((each) => lookAtOne(each, name)))).flat();
+    }
+    if (seen !== null || name.includes('\ufffd'))
+      warnOnce(under === undefined ? name : join(under, name), seen?.kind ?? 'missing');
+    return [];
+  }
+
+  return {
+    async look(now: number): Promise<InboxLook> {
+      const names = (await readdir(folder)).filter((name) => !isLeftAlone(name));
+      const seen = await Promise.all(names.map((name) => limit(() => lookAtOne(name))));
+      for (const name of warned) if (!names.includes(name.split('/')[0] ?? '')) warned.delete(name);
+      const files = seen.flat();
+      const found = settled.look(files, now);
+      const { nextAt } = found;
+      const known = new Set(found.ready.map(pathOf));
+      const unsettled = files.filter((file) => !known.has(pathOf(file)));
+      const ours = await placedAmong(dirname(folder), unsettled);
+      const ready = withSideFiles(files, [...found.ready, ...ours]);
+      for (const file of found.ready) {
+        const isAlone = !files.some((each) => sideFileOf(pathOf(each)) === pathOf(file));
+        if (isSideFile(file.name) && isAlone) warnOnce(pathOf(file), 'side');
+      }
+      const paths = ready.filter(({ kind }) => kind === 'file').map((file) => placeOf(folder, file));
+      const writing = await openForWriting(paths);
+      if (writing.size === 0) return { ready, nextAt };
+      const again = now + settleMs;
+      return {
+        ready: ready.filter((file) => !writing.has(placeOf(folder, file))),
+        nextAt: Math.min(nextAt ?? again, again),
+      };
+    },
+  };
+}
+
+/** Relative to the inbox. */
+const pathOf = ({ name, under = '' }: SeenFile) => join(under, name);
+
+/** The ready files without settings files, and without files whose settings are incomplete. */
+export function withSideFiles(files: readonly SeenFile[], ready: readonly SeenFile[]): SeenFile[] {
+  const paths = new Set(files.map(pathOf));
+  const complete = new Set(ready.map(pathOf));
+  return ready.filter((file) => {
+    const side = sideFileOf(pathOf(file));
+    return !isSideFile(file.name) && (!paths.has(side) || complete.has(side));
+  });
+}
+
+interface Watched {
+  readonly file: SeenFile;
+  readonly since: number;
+  readonly longestPauseMs: number;
+}
+
+const EMPTY_FACTOR = 5;
+const PAUSE_FACTOR = 2;
+/** The longest wait for a file. */
+const MOST_MS = 60_000;
+
+/** The same for files that were seen elsewhere, even if they are open. */
+export function createSettledFiles(settleMs: number) {
+  let watched = new Map<string, Watched>();
+
+  function follow(file: SeenFile, now: number): Watched {
+    const before = watched.get(pathOf(file));
+    if (before === undefined) return { file, since: now, longestPauseMs: 0 };
+    if (isSameFile(before.file, file)) return before;
+    return { file, since: now, longestPauseMs: Math.max(before.longestPauseMs, now - before.since) };
+  }
+
+  function readyAt({ file, since, longestPauseMs }: Watched): number {
+    const factor = file.kind === 'file' && file.size === 0 ? EMPTY_FACTOR : 1;
+    const wanted = Math.max(settleMs * factor, longestPauseMs * PAUSE_FACTOR);
+    return since + Math.max(settleMs, Math.min(wanted, MOST_MS));
+  }
+
+  return {
+    look(files: readonly SeenFile[], now: number): InboxLook {
+      watched = new Map(files.map((file) => [pathOf(file), follow(file, now)]));
+      const all = [...watched.values()];
+      const ready = all.filter((each) => readyAt(each) <= now);
+      ready.sort((a, b) => a.since - b.since || (a.file.name < b.file.name ? -1 : 1));
+      const nextAt = Math.min(...all.map(readyAt).filter((at) => at > now));
+      return { ready: ready.map(({ file }) => file), nextAt: Number.isFinite(nextAt) ? nextAt : null };
+    },
+  };
+}
+
+/** The lowest bits of the octal flags in `/proc/<pid>/fdinfo/<fd>` say read, write or both. */
+const ACCESS_BITS = 0o3;
+
+/** Those of these absolute paths that are open for writing elsewhere, as far as can be seen. */
+async function openForWriting(paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const found = new Set<string>();
+  if (paths.length === 0) return found;
+  const wanted = new Set(paths);
+  const limit = pLimit(AT_ONCE);
+  const search = async (pid: string) => {
+    const fds: string[] = await readdir(`/proc/${pid}/fd`).catch(() => []);
+    // All at once: while large files are processed, each turn of the event loop takes its time.
+    const paths = await Promise.all(fds.map((fd) => readlink(`/proc/${pid}/fd/${fd}`).catch(() => '')));
+    for (const [at, path] of paths.entries())
+      if (wanted.has(path) && (await isWriting(pid, fds[at] ?? ''))) found.add(path);
+  };
+  const pids = (await readdir('/proc').catch(() => [])).filter((name) => /^\d+$/.test(name));
+  const others = pids.filter((pid) => pid !== String(process.pid));
+  await Promise.all(others.map((pid) => limit(search, pid)));
+  return found;
+}
+
+async function isWriting(pid: string, fd: string): Promise<boolean> {
+  const info = await readFile(`/proc/${pid}/fdinfo/${fd}`, 'utf8').catch(() => '');
+  const flags = /^flags:\s*([0-7]+)$/m.exec(info)?.[1];
+  return flags !== undefined && (Number.parseInt(flags, 8) & ACCESS_BITS) !== 0;
+}

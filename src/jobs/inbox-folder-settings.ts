@@ -1,0 +1,172 @@
+/**
+ * The settings of one inbox, for people who drop files and have no command line:
+ * `brand-enrich.json` in the watched folder, in `inbox` and in a folder below it, and
+ * `customers.csv.json` for one file. Read again for each file, with the keys of the config file. An
+ * inbox whose settings cannot be used is closed, which `status` and the dashboard of any process
+ * show.
+ *
+ * Precedence: flag, the file's own, its folder's, the watched folder's, environment, config file,
+ * default. Of two caps the lower applies.
+ */
+import { hostname } from 'node:os';
+import { join } from 'node:path';
+import { type ConfigFile, findSettings, parseConfigFile } from '../config/load-settings.js';
+import type { SettingGroup } from '../config/setting.js';
+import { findFieldProblems } from '../config/setting-rules.js';
+import { type LoadedSettings, SETTING_ENTRIES, type SettingName, type Settings } from '../config/settings.js';
+import { errorText, NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
+import { readJson } from '../core/json-text.js';
+import { didYouMean, nearest } from '../core/nearest.js';
+import { readPlainFile } from '../core/plain-file.js';
+import { isErrorCode } from '../core/system-error.js';
+import { isMoreThan } from '../run/lookups/spending.js';
+import type { KeyValueStore } from '../stores/key-value-store.js';
+import { FOLDER_SETTINGS_FILE } from './inbox-file.js';
+
+const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output'];
+const CAPS: readonly SettingName[] = ['maxRequests', 'maxCost', 'maxErrors'];
+const AGES: readonly SettingName[] = ['maxAgeMs', 'maxAgeMissingMs', 'refresh'];
+const OTHERS: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'priority', ...CAPS, ...AGES];
+
+/** What `brand-enrich.json` of an inbox may have; not which service is asked. */
+export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
+  ([name, { isInFile, commands, group }]) =>
+    isInFile &&
+    commands.includes('watch') &&
+    (GROUPS.includes(group) || OTHERS.includes(name)) &&
+    name !== 'sample',
+);
+
+/** The settings files of the watched folder `root`, or of its folder `under` below `inbox`. */
+export function settingsFilesOf(root: string, under = ''): string[] {
+  const folders = [root, join(root, 'inbox'), ...(under === '' ? [] : [join(root, 'inbox', under)])];
+  return folders.map((folder) => join(folder, FOLDER_SETTINGS_FILE));
+}
+
+/**
+ * The settings with those of the existing files among `paths`; a later file wins. Throws one
+ * NeverStartError (`usage-invalid`) with every wrong key and value of a file, and the nearest valid
+ * one.
+ */
+export async function readFolderSettings(paths: readonly string[], base: LoadedSettings): Promise<Settings> {
+  let { settings } = base;
+  for (const path of paths) settings = await readSettingsFile(path, { ...base, settings });
+  return settings;
+}
+
+async function readSettingsFile(path: string, base: LoadedSettings): Promise<Settings> {
+  let text: string;
+  try {
+    text = await readPlainFile(path);
+  } catch (error) {
+    if (isErrorCode(error, 'ENOENT')) return base.settings;
+    const what = 'the settings of this inbox cannot be read';
+    const todo = 'put a readable file there (not a symbolic link), or remove it';
+    const problem = usageProblem(what, `${path} (${errorText(error)})`, todo);
+    throw new NeverStartError({ ...problem, cause: error });
+  }
+  return applyFolderSettings(parseConfigFile(path, text), base);
+}
+
+/** The same from what the file holds. Pure. */
+export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Settings {
+  const foreign = findOtherKeys(file);
+  const known = Object.entries(file.values).filter(([key]) => !foreign.has(key));
+  const own = { path: file.path, values: Object.fromEntries(known) };
+  const found = findSettings({ flags: {}, env: {}, file: own, command: 'config', home: '' });
+  throwProblems([...foreign.values(), ...found.problems]);
+  const inFolder = found.loaded;
+  const { settings, origins } = base;
+  const changes: Partial<Record<SettingName, unknown>> = {};
+  for (const [name] of FOLDER_ENTRIES) {
+    if (inFolder.origins[name] !== 'file') continue;
+    if (name === 'maxRequests')
+      changes[name] = lower(inFolder.settings[name], settings[name], (one, other) => one > other);
+    else if (name === 'maxCost') changes[name] = lower(inFolder.settings[name], settings[name], isMoreThan);
+    else if (origins[name] !== 'flag') changes[name] = inFolder.settings[name];
+  }
+  // Each value was read by the line of its name.
+  const merged = { ...settings, ...(changes as Partial<Settings>) };
+  throwProblems(findFieldProblems(merged, `in fields of ${file.path}`));
+  return merged;
+}
+
+type FileValues = Readonly<Record<string, unknown>>;
+
+/** The settings of a file with those chosen for it later. Of two caps the lower applies. Pure. */
+export function joinSettings(known: FileValues, chosen: FileValues): FileValues {
+  const lowerCaps = ['maxRequests', 'maxCost'].filter((key) => Number(known[key]) < Number(chosen[key]));
+  return { ...known, ...chosen, ...Object.fromEntries(lowerCaps.map((key) => [key, known[key]])) };
+}
+
+/** What is wrong with keys that an inbox cannot have, by key. */
+function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Problem> {
+  const allowed = FOLDER_ENTRIES.flatMap(([, line]) => line.key ?? []);
+  const others = Object.keys(values).filter((key) => !allowed.includes(key));
+  const problemOf = (key: string): Problem => {
+    const line = SETTING_ENTRIES.find(([, each]) => each.key === key && each.isInFile)?.[1];
+    const subject = `${key} in ${path}`;
+    if (line === undefined) {
+      const todo = didYouMean(nearest(key, allowed), `it is one of ${allowed.join(', ')}`);
+      return usageProblem('no such setting', subject, todo);
+    }
+    const why = line.commands.includes('watch')
+      ? `the administrator of the inbox sets ${line.flag ?? line.env}`
+      : 'it has no effect in an inbox';
+    return usageProblem('this setting is not allowed in an inbox', subject, `remove it; ${why}`);
+  };
+  return new Map(others.map((key) => [key, problemOf(key)]));
+}
+
+function lower<T>(one: T | null, other: T | null, isMore: (one: T, other: T) => boolean): T | null {
+  if (one === null || other === null) return one ?? other;
+  return isMore(one, other) ? other : one;
+}
+
+const SCOPE = 'closed-inbox';
+/** Rewritten with every look at the inbox; an older one is of a watcher that has ended. */
+const FORGOTTEN_AFTER_MS = 60_000;
+
+interface ClosedInbox {
+  readonly host: string;
+  readonly folder: string;
+  readonly why: string;
+}
+
+/** Notes why the inbox of `folder` is closed; null: it is open. Never rejects. */
+export function createClosedNote(keyValues: KeyValueStore, folder: string) {
+  const host = hostname();
+  const name = `${host}:${folder}`;
+  let isNoted = false;
+  return async (why: string | null): Promise<void> => {
+    if (why === null && !isNoted) return;
+    try {
+      if (why === null) await keyValues.remove(SCOPE, name, null);
+      else await keyValues.put(SCOPE, name, JSON.stringify({ host, folder, why } satisfies ClosedInbox));
+      isNoted = why !== null;
+    } catch {
+      // The engine does not answer. The log has it, and the next look notes it.
+    }
+  };
+}
+
+/** All of them, on every machine. Throws what the store throws. */
+export async function listClosedInboxes(keyValues: Pick<KeyValueStore, 'list'>): Promise<ClosedInbox[]> {
+  const found = await keyValues.list(SCOPE);
+  return found
+    .filter(({ ageMs }) => ageMs <= FORGOTTEN_AFTER_MS)
+    .flatMap(({ text }) => readJson(text, { parse: closedInbox }) ?? []);
+}
+
+/** Throws for what another program may have written there. */
+function closedInbox(value: unknown): ClosedInbox {
+  const { host, folder, why } = value as Partial<ClosedInbox>;
+  if (typeof host === 'string' && typeof folder === 'string' && typeof why === 'string')
+    return { host, folder, why };
+  throw new Error('not the note of an inbox');
+}
+
+/** Why the inbox with this folder on this machine is closed; null: it is open. */
+export function whyClosedHere(closed: readonly ClosedInbox[], folder: string): string | null {
+  return closed.find((each) => each.folder === folder && each.host === hostname())?.why ?? null;
+}

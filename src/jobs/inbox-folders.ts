@@ -1,0 +1,59 @@
+/**
+ * The folders of an inbox.
+ *
+ *   inbox/                          where people put files
+ *   processing/<watcher>/<job>/     what a watcher is working on
+ *   done/<name>-<time>/             the original with its results
+ *   waiting/<name>-<time>/          stopped by quota or budget, with the results so far
+ *   failed/<name>-<time>/           cannot be processed; reason.txt says why
+ */
+import { lstat, realpath } from 'node:fs/promises';
+import { join } from 'node:path';
+import { FailFileError } from '../core/errors.js';
+import { makeFolder } from '../core/make-folder.js';
+import { systemWords } from '../core/system-error.js';
+
+export const PLACES = ['inbox', 'processing', 'done', 'failed', 'waiting'] as const;
+
+/** `root`: the watched folder itself, absolute and without symbolic links. */
+export type InboxFolders = Readonly<Record<(typeof PLACES)[number] | 'root', string>>;
+
+/** `own`: the folder of one watcher under `processing`. */
+export type WatcherFolders = InboxFolders & { readonly own: string };
+
+/**
+ * Makes what is missing of the folders in `folder`, which must be there. Throws FailFileError:
+ * `input-missing` when it is not, `output-unwritable` when one of the five cannot be made, is no
+ * folder of its own (a link could lead anywhere), or is on another file system (a file could not be
+ * moved in one step).
+ */
+export async function openFolders(folder: string): Promise<InboxFolders> {
+  const root = await realpath(folder).catch((error: unknown) => {
+    const what = 'the folder to watch cannot be opened';
+    const subject = `${folder} (${systemWords(error)})`;
+    const todo = 'create it, or give another one';
+    throw new FailFileError({ code: 'input-missing', what, subject, todo, cause: error });
+  });
+  const { dev } = await lstat(root);
+  const folders: Record<string, string> = { root };
+  for (const place of PLACES) {
+    const path = join(root, place);
+    folders[place] = path;
+    try {
+      makeFolder(path);
+    } catch (error) {
+      throw unfit(path, systemWords(error), 'allow this user to write to the folder', error);
+    }
+    const stat = await lstat(path);
+    if (!stat.isDirectory()) throw unfit(path, 'it is a file or a symbolic link', 'replace it with a folder');
+    if (stat.dev !== dev)
+      throw unfit(path, 'it is on another file system', 'put all five folders on one file system');
+  }
+  return folders as InboxFolders;
+}
+
+/** The error for a folder of an inbox that cannot be worked in. */
+export function unfit(path: string, why: string, todo: string, cause?: unknown): FailFileError {
+  const what = 'a folder of the inbox cannot be used';
+  return new FailFileError({ code: 'output-unwritable', what, subject: `${path} (${why})`, todo, cause });
+}

@@ -1,0 +1,123 @@
+/**
+ * When a parked file of an inbox may continue. Asking is free where the service's own brand is
+ * known; elsewhere one file goes ahead about once a minute with the one probe that the ledger
+ * allows, and the others follow if it succeeds. Pure.
+ *
+ *   the account has room           all continue, except files held back by their own cap only
+ *   it has none, as far as known   one goes ahead, when a probe is due
+ *   the service was down           all try again after a minute
+ */
+import { z } from 'zod';
+import { readJson } from '../core/json-text.js';
+import { judgeAccount } from '../facts/judge-account.js';
+import type { LedgerState } from '../ledger/ledger.js';
+import { mayHaveTurned, periodOf } from '../ledger/period.js';
+import type { Orders, RunSettings } from '../stores/run-store.js';
+import type { ParkedJob } from './job-folder.js';
+
+const parkStateShape = z.object({
+  why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful', 'paused']),
+  /** Its own caps, whose change it waits for; null: it waits for the account. */
+  capMark: z.string().nullable(),
+});
+type ParkState = z.infer<typeof parkStateShape>;
+/** A parked state that cannot be read is that of a file that waits for the account. */
+const ACCOUNT_STATE: ParkState = { why: 'limit', capMark: null };
+
+/** The account with the policy of the folder's files. */
+export interface AccountView {
+  readonly state: LedgerState;
+  readonly settings: RunSettings;
+  /** A free request has just shown the quota: no file needs to go ahead for it. */
+  readonly isQuotaKnown: boolean;
+  /** This machine's clock, in milliseconds. */
+  readonly now: number;
+  /** When a file last went ahead, by the same clock. */
+  readonly probedAt: number;
+}
+
+const OUTAGE_MS = 60_000;
+/** A raised limit should be seen within a minute, including the next look and the file. */
+const AHEAD_EVERY_MS = 45_000;
+/** The ledger's own interval between probes. */
+const PROBE_EVERY_MS = 60_000;
+
+/** Whether a person paused a parked file, by its parked state. */
+export function isPausedState(parkState: string): boolean {
+  return readJson(parkState, parkStateShape)?.why === 'paused';
+}
+
+/**
+ * Which parked files to take up because of what is ordered for them, one by one: to end, or to wait
+ * for another reason than they say. `others` may be retried: nobody paused them.
+ */
+export function followOrders(parked: readonly ParkedJob[], orders: readonly Orders[]) {
+  const ordered: ParkedJob[] = [];
+  const others: ParkedJob[] = [];
+  for (const [index, job] of parked.entries()) {
+    const { cancelled = null, paused = null } = orders[index] ?? {};
+    if (cancelled !== null || (paused !== null) !== isPausedState(job.parkState)) ordered.push(job);
+    else if (paused === null) others.push(job);
+  }
+  return { ordered, others };
+}
+
+/** `goesAhead`: the first is the one that does; it opens the account, so that a probe is due. */
+export function chooseRetries(
+  parked: readonly ParkedJob[],
+  view: AccountView,
+): { readonly jobs: readonly ParkedJob[]; readonly goesAhead: boolean } {
+  const { state, settings, now } = view;
+  const states = new Map(
+    parked.map((job) => [job, readJson(job.parkState, parkStateShape) ?? ACCOUNT_STATE]),
+  );
+  const limited = parked.filter((job) => states.get(job)?.why === 'limit');
+  const unavailable = parked.filter(
+    (job) => states.get(job)?.why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, now),
+  );
+  if (hasRoom(state, settings)) {
+    const mark = capMarkOf(settings, state, now);
+    const free = limited.filter((job) => states.get(job)?.capMark !== mark);
+    return { jobs: [...free, ...unavailable], goesAhead: false };
+  }
+  const first = limited.find((job) => states.get(job)?.capMark === null) ?? limited[0];
+  if (first === undefined || !mayGoAhead(view)) return { jobs: unavailable, goesAhead: false };
+  return { jobs: [first, ...unavailable], goesAhead: true };
+}
+
+function mayGoAhead({ state, settings, isQuotaKnown, now, probedAt }: AccountView): boolean {
+  if (isQuotaKnown && !mayHaveTurned(state, settings.period)) return false;
+  const sinceProbeMs = state.now - (state.nextProbeAt - PROBE_EVERY_MS);
+  return hasPassed(AHEAD_EVERY_MS, probedAt, now) && sinceProbeMs >= AHEAD_EVERY_MS;
+}
+
+/** Whether so much time has passed. A future date was written before the clock was set back. */
+function hasPassed(ms: number, since: number, now: number): boolean {
+  return now - since >= ms || since > now;
+}
+
+/** Whether a request could be taken, as the files of this folder see the account. */
+function hasRoom(state: LedgerState, { overage, quotaCap }: RunSettings): boolean {
+  return judgeAccount({ ...state, overage, quotaCap }).hasRoom;
+}
+
+/** The facts about a file that a person paused. */
+export const PAUSED_STATE = JSON.stringify({ why: 'paused', capMark: null } satisfies ParkState);
+
+/** The facts about a parked file for `chooseRetries`. */
+export function parkStateOf(
+  why: ParkState['why'],
+  state: LedgerState | null,
+  settings: RunSettings,
+  now: number,
+): string {
+  const isCapped = why === 'limit' && state !== null && hasRoom(state, settings);
+  const capMark = isCapped ? capMarkOf(settings, state, now) : null;
+  return JSON.stringify({ why, capMark } satisfies ParkState);
+}
+
+/** Changes when a cap, a budget, the quota or the period does. */
+function capMarkOf(settings: RunSettings, { quota }: LedgerState, now: number): string {
+  const { maxRequests, maxOverageRequests, overage, quotaCap, period } = settings;
+  return JSON.stringify([maxRequests, maxOverageRequests, overage, quotaCap, quota, periodOf(now, period)]);
+}

@@ -1,0 +1,229 @@
+/**
+ * The verdict on a file of the inbox, and its `reason.txt`, where advice is lines of the inbox's
+ * settings file: people who drop files have no command line. Pure.
+ */
+import {
+  BrandEnrichError,
+  ERROR_CATALOGUE,
+  type ErrorCode,
+  errorText,
+  InterruptedError,
+} from '../core/errors.js';
+import { sentenceOf } from '../core/figures.js';
+import { type Phrase, phrase, type Remedy, remediesIn, sayPhrase } from '../core/phrase.js';
+import { visible } from '../core/terminal-text.js';
+import { cutText } from '../intake/record-splitter.js';
+import type { EnrichResult } from '../run/enrich-file.js';
+import type { RunHalt } from '../stores/run-reasons.js';
+import { cancelledText, type Order, type Orders, pausedText, type RunRecord } from '../stores/run-store.js';
+import { sayFailure, sayHalt } from '../words/say-reason.js';
+import { FOLDER_SETTINGS_FILE, isPassingFault, isSideFile, sideFileOf } from './inbox-file.js';
+import { FOLDER_ENTRIES } from './inbox-folder-settings.js';
+import { PAUSED_STATE } from './inbox-retries.js';
+import type { Job } from './job-folder.js';
+
+/** The verdict on a file. Sentences are for the people who dropped it; `reason` is `reason.txt`. */
+export type JobEnd =
+  /** Everything is in its folder. */
+  | { readonly type: 'done' }
+  /** It cannot, or must not, be processed. */
+  | { readonly type: 'failed'; readonly reason: string }
+  /** Continues when quota or budget allow; `parkState`: for retries. Takes no file for `holdMs`. */
+  | { readonly type: 'parked'; readonly reason: string; readonly parkState: string; readonly holdMs: number }
+  /** Stopped in the middle: it goes back to the inbox. */
+  | { readonly type: 'put_back' }
+  /** A fault that may pass: tried again after `inMs`. `holds`: no other file is taken meanwhile. */
+  | { readonly type: 'again'; readonly why: string; readonly inMs: number; readonly holds: boolean }
+  /** The service refuses the credentials: nothing is taken any more. */
+  | { readonly type: 'refused'; readonly why: string };
+
+/** No file is taken for this long while the service is down. */
+const SERVICE_OUTAGE_MS = 60_000;
+const ENGINE_OUTAGE_MS = 15_000;
+const CHANGED_MS = 5_000;
+const BUG_TRIES = 2;
+const BUG_RETRY_MS = 10_000;
+
+/** Why a file is parked. Files that would waste money are not retried automatically. */
+type ParkReason = Exclude<RunHalt['why'], 'useless'>;
+type Failures = Pick<EnrichResult['facts'], 'hasOutage'>;
+
+/** `parkState`: what to remember if it is parked. `seesQuota`: as `seesRaisedQuota`. */
+export function verdictOfResult(
+  {
+    end,
+    isComplete,
+    facts,
+    run,
+  }: Pick<EnrichResult, 'end' | 'isComplete'> & {
+    readonly facts: Failures;
+    readonly run: Pick<RunRecord, 'id' | 'cancelled' | 'paused'>;
+  },
+  parkState: (why: ParkReason) => string,
+  seesQuota = true,
+): JobEnd {
+  const parked = (why: ParkReason, words: string, next = WAITING): JobEnd => {
+    const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
+    const reason = bounded(`Not finished yet: ${words}.\n\n${next} ${RESULTS}`);
+    return { type: 'parked', reason, parkState: parkState(why), holdMs };
+  };
+  if (facts.hasOutage) return parked('unreachable', sayFailure({ code: 'unavailable' }));
+  if (isComplete) return { type: 'done' };
+  switch (end.type) {
+    case 'finished':
+    case 'stopped':
+    case 'declined':
+      return { type: 'put_back' };
+    case 'cancelled':
+      return cancelledEnd(run.cancelled);
+    case 'paused':
+      return pausedEnd(run.paused, run.id);
+    case 'too_many_failures':
+      return failed(
+        'More lookups failed than maxErrors allows',
+        'see the reasons in the errors file next to this one; to continue, put the file into the inbox again',
+      );
+    case 'halted': {
+      const { halt } = end;
+      const words = sayHalt(halt, 'inbox');
+      if (halt.why === 'credentials')
+        return { type: 'refused', why: `the service refuses the credentials: ${words}` };
+      if (halt.why === 'useless') return failed(words, CHECK_ADDRESS);
+      if (halt.why !== 'limit') return parked(halt.why, words);
+      // Settings of the inbox that limit each file.
+      const isCapped = halt.reached.name === 'maxRequests' || halt.reached.name === 'maxCost';
+      return parked('limit', words, isCapped ? CAPPED : seesQuota ? WAITING : UNSEEN);
+    }
+  }
+}
+
+/**
+ * The verdict on a file for which a person ordered something, before anything is sent for it; null:
+ * nothing is ordered. `name`: its latest run, or the file where none has begun.
+ */
+export function verdictOfOrders({ cancelled, paused }: Orders, name: string): JobEnd | null {
+  if (cancelled !== null) return cancelledEnd(cancelled);
+  return paused === null ? null : pausedEnd(paused, name);
+}
+
+function cancelledEnd(order: Order | null): JobEnd {
+  const what = order === null ? 'the run was cancelled' : cancelledText(order);
+  return failed(
+    what,
+    'to run it again, put the file into the inbox again, or use "Try again" on the dashboard',
+  );
+}
+
+/** `order` null: it was resumed meanwhile. */
+function pausedEnd(order: Order | null, name: string): JobEnd {
+  const what = sentenceOf(order === null ? 'paused' : pausedText(order));
+  const way = `resume it on the dashboard, or with: brand-enrich resume ${name}`;
+  const reason = visible(`${what}\n\nIt waits until it is resumed. To continue, ${way}\n\n${STORED}\n`);
+  return { type: 'parked', reason, parkState: PAUSED_STATE, holdMs: 0 };
+}
+
+const STORED = 'Paid answers are stored: they are not bought again. The file then moves to the folder done.';
+
+const CHECK_ADDRESS = phrase`ask the administrator of the inbox to check the address of the service; if the service is known not to have these brands, use ${{ set: { allowUnknown: true } }}`;
+
+/** Not the file's fault. */
+const PASSING: readonly ErrorCode[] = [
+  'output-unwritable',
+  'disk-low',
+  'reader-failed',
+  'engine-unreachable',
+  'engine-unfit',
+  'service-unreachable',
+];
+
+/**
+ * Removes the job's folder from messages: people know the file by its name. `tries`: earlier ones.
+ */
+export function verdictOfError(
+  error: unknown,
+  { folder, file }: Pick<Job, 'folder' | 'file'>,
+  tries: number,
+): JobEnd {
+  if (error instanceof InterruptedError) return { type: 'put_back' };
+  const isOurs = error instanceof BrandEnrichError;
+  const why = errorText(error);
+  if (isOurs ? PASSING.includes(error.code) : isPassingFault(error))
+    return { type: 'again', why, inMs: ENGINE_OUTAGE_MS, holds: true };
+  if (isOurs && error.code === 'input-changed')
+    return { type: 'again', why: ERROR_CATALOGUE[error.code], inMs: CHANGED_MS, holds: false };
+  if (isOurs) {
+    const { what, subject } = error.inKeys();
+    return failed(`${what}: ${subject}`.replaceAll(`${folder}/`, ''), error.detail.todo, file);
+  }
+  if (tries < BUG_TRIES) return { type: 'again', why, inMs: BUG_RETRY_MS, holds: false };
+  return failed(
+    `Unexpected error: ${why}`,
+    'show this to the administrator of the inbox; the log has details',
+  );
+}
+
+const DROP_AGAIN =
+  'Paid answers are stored. If you put the file into the inbox again, they are not bought again.';
+
+const REASON_AT_MOST = 4_000;
+
+/** Names in a file, and what a service answers, may be of any length. */
+function bounded(text: string): string {
+  const shown = visible(text);
+  return `${shown.length < REASON_AT_MOST ? shown : `${cutText(shown, REASON_AT_MOST - 2)}…`}\n`;
+}
+
+/** The first line of the reason says what happened; it is also what the log shows. */
+function failed(what: string, todo: Phrase, file = ''): JobEnd & { readonly type: 'failed' } {
+  const words = sayPhrase(todo, 'keys');
+  const advice = `What to do: ${words}${words.endsWith('?') ? '' : '.'}`;
+  const paragraphs = [sentenceOf(what), advice, settingsAdvice(todo, file), DROP_AGAIN];
+  return { type: 'failed', reason: bounded(paragraphs.filter((each) => each !== '').join('\n\n')) };
+}
+
+export const LINK_REFUSED = failed(
+  'This is a symbolic link; only files in the inbox itself are processed',
+  'put the file itself into the inbox',
+);
+
+export const CRASHED_TOO_OFTEN = failed(
+  'The program crashed each time it processed this file',
+  'show the file to the administrator of the inbox; to try again, put it into the inbox again',
+);
+
+const WAITING =
+  'You do not need to do anything: the remaining rows are looked up when quota and budget allow it and the service\nanswers.';
+
+const UNSEEN =
+  'The remaining rows are looked up in the next period, or when the budget is raised. A raised quota is not seen by itself on\nthis plan: the administrator can set ownDomain, press "Check the quota" on the dashboard, or run `brand-enrich ledger check`\nor `brand-enrich ledger observe --quota N`.';
+
+const CAPPED =
+  'The settings of this inbox limit each file (maxRequests, maxCost). To continue, raise that limit in brand-enrich.json;\notherwise the file waits for the next period.';
+const RESULTS =
+  'The file then moves to the folder done. The results so far are next to this file (partial).\nRows that were not looked up yet are in the errors file.';
+
+/** Values together, as a settings file of the inbox can have them. */
+export type InboxValues = Extract<Remedy, { set: unknown }>['set'];
+
+/** What it advises that an inbox may set, one for each alternative. */
+export function settingsIn(todo: Phrase): InboxValues[] {
+  const alternatives = remediesIn(todo).flatMap((remedy) => ('set' in remedy ? [remedy.set] : []));
+  const allowed = alternatives.filter((values) => Object.keys(values).every((key) => INBOX_KEYS.has(key)));
+  return [...new Map(allowed.map((values) => [JSON.stringify(values), values])).values()];
+}
+
+const INBOX_KEYS: ReadonlySet<string> = new Set(FOLDER_ENTRIES.flatMap(([, { key }]) => key ?? []));
+
+/** The paragraph of `reason.txt` with the lines; empty without lines. `file`: its name. */
+export function settingsAdvice(todo: Phrase, file: string): string {
+  const [open] = remediesIn(todo).flatMap((remedy) =>
+    'choose' in remedy && remedy.choose === 'column' ? [{ column: remedy.example }] : [],
+  );
+  const lines = [...settingsIn(todo), ...(open ? [open] : [])].map((values) => JSON.stringify(values));
+  if (lines.length === 0) return '';
+  const which = lines.length === 1 ? 'save this line' : 'choose one of these lines and save it';
+  const yours = open === undefined ? '' : ', with the name and kind of your column,';
+  const side = sideFileOf(file);
+  const alone = isSideFile(side) ? `as ${side} in the inbox for this file only, or ` : '';
+  return `For this inbox, ${which}${yours} ${alone}as ${FOLDER_SETTINGS_FILE} next to the folder inbox for all files (if that file exists, add the line to it), and put the file into the inbox again:\n\n${lines.join('\n')}`;
+}

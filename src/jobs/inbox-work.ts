@@ -1,0 +1,280 @@
+/**
+ * How the files of an inbox are processed: each is a run like any other, with the folder's own
+ * settings, on an engine and a worker that all of them share. Nothing here rejects.
+ */
+
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import type { Settings } from '../config/settings.js';
+import type { DaemonContext } from '../context/daemon-context.js';
+import { BrandEnrichError, type ClearMeaning, errorText, isOfStop } from '../core/errors.js';
+import { seesRaisedQuota } from '../ledger/policy.js';
+import type { EnrichResult } from '../run/enrich-file.js';
+import type { EnrichProgress } from '../run/enrich-request.js';
+import { runSettingsOf } from '../run/enrich-request.js';
+import { FREE_LOOK_MS } from '../run/lookups/sweep.js';
+import { bareNotice, type Notice, noticeOfReport } from '../run/notices/notice.js';
+import type { RunReport } from '../run/report/report.js';
+import { runFile } from '../run/run-file.js';
+import { newRunId } from '../run/run-record.js';
+import { createLogView, createStanding } from '../run/run-view.js';
+import { noteReading } from './files-in-reading.js';
+import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
+import { createClosedNote, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
+import { chooseRetries, followOrders, isPausedState, PAUSED_STATE, parkStateOf } from './inbox-retries.js';
+import { type JobEnd, verdictOfError, verdictOfOrders, verdictOfResult } from './inbox-verdict.js';
+import { type Job, type ParkedJob, writeRecord } from './job-folder.js';
+
+/** A settings file that was changed so shortly ago may be half written. */
+const SETTINGS_SETTLE_MS = 5_000;
+
+export type InboxWork = ReturnType<typeof createInboxWork>;
+
+/** `folder`: the watched one, which may hold `brand-enrich.json`. */
+export function createInboxWork(folder: string, context: DaemonContext) {
+  const { loaded, service, engine, worker, clock, log, stop } = context;
+  const notices = createInboxNotices(context, loaded.settings.sample);
+  const standing = createStanding(log, worker?.worker ?? null);
+  const noteClosed = createClosedNote(engine.keyValues, folder);
+  let opensAccount = true;
+  let probedAt = 0;
+  let lookedFreelyAt = Number.NEGATIVE_INFINITY;
+  let isQuotaKnown = false;
+
+  const ordersOf = (ids: readonly string[]) => engine.runs.orders(ids.map((id) => ({ job: id, owner: id })));
+
+  /** The end of a file that a person ordered; null: none. Throws engine errors. */
+  async function orderedEnd({ file, record }: Job): Promise<JobEnd | null> {
+    const [orders] = await ordersOf([record.id]);
+    return orders === undefined ? null : verdictOfOrders(orders, record.run ?? file);
+  }
+
+  async function enrich(job: Job, settings: Settings): Promise<JobEnd> {
+    const id = newRunId(clock.now());
+    // Whoever takes the file over finds the run by it.
+    await writeRecord(job.folder, { ...job.record, run: id });
+    const forget = await noteReading(engine.keyValues, job);
+    try {
+      return await enrichAs(id, job, settings);
+    } finally {
+      await forget();
+    }
+  }
+
+  async function enrichAs(id: string, job: Job, settings: Settings): Promise<JobEnd> {
+    const { id: owner } = job.record;
+    const { request, result, report } = await runFile(
+      {
+        input: job.path,
+        settings,
+        // Others may write to where it is.
+        only: 'own file',
+        takesVariants: true,
+        ...(isLongName(job.file) ? { output: shortOutput(job) } : {}),
+        job: { id, job: owner, owner },
+        worker: worker && { type: 'shared', ...worker },
+        opensAccount() {
+          const opens = opensAccount;
+          opensAccount = false;
+          return opens;
+        },
+        view: createLogView(log, { file: job.file }, standing),
+        notices: {
+          noteProgress(progress, account) {
+            notices.noteProgress(job, progress, account);
+          },
+          noteEnd: (ended, written, _exitCode, account) => notices.noteReport(job, ended, written, account),
+        },
+      },
+      context,
+    );
+    log.info({ file: job.file, rows: report.rows, billed: report.requests.billed }, 'written');
+    const parkState = (why: Parameters<typeof parkStateOf>[0]) =>
+      parkStateOf(why, result.ledger, request.settings, clock.now());
+    return verdictOfResult(result, parkState, seesRaisedQuota(request.settings.plan, result.ledger));
+  }
+
+  /** Shows quota and usage without spending, where the service's own brand is known. */
+  async function lookFreely(settings: Settings): Promise<void> {
+    const { ownDomain } = service;
+    if (ownDomain === null || worker === null || clock.monotonic() - lookedFreelyAt < FREE_LOOK_MS) return;
+    lookedFreelyAt = clock.monotonic();
+    const run = { settings: runSettingsOf(settings, service) };
+    const look = await worker.worker.readUsage(ownDomain, run);
+    isQuotaKnown = look !== null && look.answer.quota !== null;
+  }
+
+  async function hasJustChanged(paths: readonly string[]): Promise<boolean> {
+    const seen = await Promise.all(paths.map(lookAt));
+    return seen.some((file) => file !== null && Math.abs(clock.now() - file.mtimeMs) < SETTINGS_SETTLE_MS);
+  }
+
+  /** Wrong settings close the inbox at the next look; the file goes on when it is open again. */
+  const untilSettled = { type: 'again', inMs: SETTINGS_SETTLE_MS, holds: true } as const;
+
+  return {
+    /** Why no file of this inbox can be processed, for its owner; null: they can be. */
+    async whyClosed(): Promise<string | null> {
+      const why = await readFolderSettings(settingsFilesOf(folder), loaded).then(() => null, whyUnusable);
+      // Not awaited: the engine may be unavailable, and the inbox is closed anyway.
+      void noteClosed(why);
+      return why;
+    },
+    /** Results go beside the file. `tries`: how often this watcher got `again` for it before. */
+    async process(job: Job, tries: number): Promise<JobEnd> {
+      const shared = settingsFilesOf(folder);
+      const own = [...settingsFilesOf(folder, job.record.under), sideFileOf(job.path)];
+      try {
+        await readFolderSettings(shared, loaded);
+      } catch (error) {
+        return { ...untilSettled, why: errorText(error) };
+      }
+      try {
+        const ordered = await orderedEnd(job);
+        if (ordered !== null) return ordered;
+        return await readByContent(
+          await readFolderSettings(own, loaded),
+          (settings) => enrich(job, settings),
+          (clear) => log.info({ file: job.file, ...clear }, 'read by its content'),
+        );
+      } catch (error) {
+        if (await hasJustChanged(own))
+          return { ...untilSettled, holds: await hasJustChanged(shared), why: errorText(error) };
+        const isLost = stop.aborted && !isOfStop(error, stop);
+        log[isLost ? 'error' : 'debug']({ err: error, file: job.file }, 'a file ended with an error');
+        return stop.aborted ? { type: 'put_back' } : verdictOfError(error, job, tries);
+      }
+    },
+    /** What a person ordered for a file that would go back; null: nothing that is known of. */
+    ordered: (job: Job): Promise<JobEnd | null> => orderedEnd(job).catch(() => null),
+    ended: notices.noteEnd,
+    /** Which of the waiting files, oldest first, may continue now. */
+    async chooseRetries(parked: readonly ParkedJob[]): Promise<readonly ParkedJob[]> {
+      if (stop.aborted) return [];
+      let ordered: readonly ParkedJob[] = [];
+      try {
+        const followed = followOrders(parked, await ordersOf(parked.map(({ id }) => id)));
+        ordered = followed.ordered;
+        const { others } = followed;
+        if (others.length === 0) return ordered;
+        const settings = await readFolderSettings(settingsFilesOf(folder), loaded);
+        const runSettings = runSettingsOf(settings, service);
+        await lookFreely(settings);
+        const state = await engine.ledger.show(service.account);
+        const now = clock.now();
+        const chosen = chooseRetries(others, {
+          state,
+          settings: runSettings,
+          isQuotaKnown,
+          now,
+          probedAt,
+        });
+        if (chosen.goesAhead) {
+          probedAt = now;
+          opensAccount = true;
+        }
+        return [...ordered, ...chosen.jobs];
+      } catch (error) {
+        log.warn({ reason: errorText(error) }, 'waiting files were not retried');
+        return ordered;
+      }
+    },
+  };
+}
+
+/**
+ * Uses the settings that the content of a file makes unambiguous, because nobody can be asked.
+ * `onClear` is called with each; then `action` is tried again.
+ */
+export async function readByContent<T>(
+  settings: Settings,
+  action: (settings: Settings) => Promise<T>,
+  onClear: (clear: Partial<Settings>) => void,
+): Promise<T> {
+  try {
+    return await action(settings);
+  } catch (error) {
+    const clear = error instanceof BrandEnrichError ? clearSettings(error.clear, settings) : null;
+    if (clear === null) throw error;
+    onClear(clear);
+    return readByContent({ ...settings, ...clear }, action, onClear);
+  }
+}
+
+/** The unambiguous settings that are not set yet, so that each is used once; null: none. Pure. */
+export function clearSettings(clear: ClearMeaning | null, settings: Settings): Partial<Settings> | null {
+  if (clear === null) return null;
+  const { header, skipLines, columns } = clear;
+  if (header === false) return settings.header ? { header } : null;
+  if (skipLines !== undefined) return settings.skipLines === 0 ? { skipLines } : null;
+  return columns !== undefined && settings.columns.length === 0 ? { columns, waterfall: true } : null;
+}
+
+/** For a result beside an original whose name is so long that no file system takes a longer one. */
+function shortOutput({ file, folder }: Job): string {
+  const extension = /\.[^.]{1,10}(?:\.gz)?$/i.exec(file)?.[0] ?? '';
+  return join(folder, `${stemOf(file)}.enriched${extension}`);
+}
+
+/** Notifications are sent once each file has been moved: so the report is where they say. */
+export function createInboxNotices(
+  { notifier, clock }: Pick<DaemonContext, 'notifier' | 'clock'>,
+  isSample: boolean,
+) {
+  /** By the folder of the job. */
+  const reports = new Map<string, { readonly report: RunReport; readonly file: string }>();
+  let isRefusalNotified = false;
+
+  const runOf = (job: Job, id: string | null) => ({ id, label: `${hostname()}: ${job.file}` });
+
+  return {
+    noteProgress(job: Job, progress: EnrichProgress, account: string): void {
+      notifier.notifyNearLimit(account, progress.ledger, runOf(job, progress.runId));
+    },
+    /** Its report is written, still in the folder of processing. */
+    noteReport(job: Job, result: EnrichResult, report: RunReport, account: string): void {
+      reports.set(job.folder, { report, file: basename(result.names.report) });
+      notifier.notifyNearLimit(account, result.ledger, runOf(job, result.run.id));
+    },
+    /** `folder`: where the file and its results are now; null: back where they were taken from. */
+    noteEnd(job: Job, end: JobEnd, folder: string | null): void {
+      const written = reports.get(job.folder);
+      reports.delete(job.folder);
+      const event = eventOf(end, job);
+      if (event === null || (end.type === 'refused' && isRefusalNotified)) return;
+      if (end.type === 'refused') isRefusalNotified = true;
+      const scene = { at: clock.now(), isSample, run: runOf(job, written?.report.run.id ?? null) };
+      const reason = reasonOf(end);
+      const notice =
+        written === undefined || folder === null
+          ? bareNotice(event, scene, reason)
+          : noticeOfReport(event, scene, written.report, join(folder, written.file));
+      // A completed file has a reason only if nothing matched.
+      notifier.notify(end.type === 'done' ? notice : { ...notice, reason });
+    },
+  };
+}
+
+/**
+ * A file that is parked again is not news, nor is a pause to the person who ordered it; and one
+ * that is tried again has not ended.
+ */
+function eventOf(end: JobEnd, { record: { parked } }: Job): Notice['event'] | null {
+  if (end.type === 'done') return 'finish';
+  if (end.type === 'parked') {
+    const isNews = parked === null || isPausedState(parked.memo);
+    return isNews && end.parkState !== PAUSED_STATE ? 'parked' : null;
+  }
+  return end.type === 'failed' || end.type === 'refused' ? 'failure' : null;
+}
+
+/** Reasons have several lines; the first one says it. */
+function reasonOf(end: JobEnd): string | null {
+  if (end.type === 'refused') return end.why;
+  return 'reason' in end ? (end.reason.split('\n', 1)[0] ?? null) : null;
+}
+
+/** For people who know the names of settings, not the flags. */
+function whyUnusable(error: unknown): string {
+  return error instanceof BrandEnrichError ? error.inKeys().message : errorText(error);
+}

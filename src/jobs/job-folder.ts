@@ -1,0 +1,314 @@
+/**
+ * A job is a folder that moves: it is made around a file of the inbox and moves as a whole, each
+ * time in one step. So a file is in one place at any time, and of several watchers that reach for
+ * it one gets it. All functions throw errors of the file system; the file is where it was then.
+ *
+ *   inbox/file --claim--> processing/<watcher>/<job>/ --arrive--> done/ | failed/ | waiting/
+ *                               |        ^                                              |
+ *                    putBack <--+        +---- take (from waiting/ or a dead watcher) --+
+ *   inbox/file <--dropAgain-- failed/ (see `drop-again.ts`); `placed-files.ts` puts it there
+ */
+import { randomBytes } from 'node:crypto';
+import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import pLimit from 'p-limit';
+import { z } from 'zod';
+import { readJson } from '../core/json-text.js';
+import { makeFolder } from '../core/make-folder.js';
+import { readPlainFile } from '../core/plain-file.js';
+import { isErrorCode } from '../core/system-error.js';
+import {
+  isLeftAlone,
+  isSameFile,
+  isSideFile,
+  jobName,
+  lookAt,
+  placeOf,
+  type SeenFile,
+  sideFileOf,
+  withFreeName,
+} from './inbox-file.js';
+import type { InboxFolders, WatcherFolders } from './inbox-folders.js';
+import { forgetJob, keepJob, keptJob, placeInInbox, sideBeside } from './placed-files.js';
+
+export const REASON_FILE = 'reason.txt';
+const NOTE = '.brand-enrich-job.json';
+
+const recordShape = z.object({
+  /** Made when the file is taken: what a person orders for it is kept under this id. */
+  id: z.string().min(1),
+  /** Its latest run, noted before that begins; null: none has begun. */
+  run: z.string().nullable(),
+  file: z.string().min(1),
+  /** Its original folder below `inbox`; absent: the inbox itself. */
+  under: z
+    .string()
+    .regex(/^(?!\.{1,2}$)[^/\\]+$/)
+    .optional(),
+  /** How often a watcher died while it processed it. */
+  adoptions: z.number().int().nonnegative(),
+  /**
+   * `at`: the last try, milliseconds since 1970; `since`: when it was first parked; `memo`: the
+   * parked state, for decisions on retries.
+   */
+  parked: z.object({ at: z.number(), since: z.number(), memo: z.string() }).nullable(),
+});
+export type JobRecord = z.infer<typeof recordShape>;
+
+/** A file that is being processed, alone in a folder with its results. */
+export interface Job {
+  readonly folder: string;
+  /** The original's name, and its path in the folder. */
+  readonly file: string;
+  readonly path: string;
+  readonly record: JobRecord;
+}
+
+export const newJobId = () => `j-${randomBytes(8).toString('hex')}`;
+
+function jobOf(folder: string, record: JobRecord): Job {
+  return { folder, file: record.file, path: join(folder, record.file), record };
+}
+
+/** Takes a file. null: another watcher was faster, or it changed and is in the inbox again. */
+export async function claim(
+  folders: WatcherFolders,
+  seen: SeenFile,
+  now: number,
+  from = folders.inbox,
+): Promise<Job | null> {
+  const name = await withFreeName(jobName(seen.name, now), (free) => mkdir(join(folders.own, free)));
+  const { name: file, under } = seen;
+  const known = from === folders.inbox ? await keptJob(folders.root, seen) : null;
+  const id = known ?? newJobId();
+  const record = { id, run: null, file, under, adoptions: 0, parked: null };
+  const job = jobOf(join(folders.own, name), record);
+  try {
+    await writeRecord(job.folder, job.record);
+    await rename(placeOf(from, seen), job.path);
+  } catch (error) {
+    await rm(job.folder, { recursive: true, force: true });
+    return await nullIfGone(error, async () => (await lookAt(from)) !== null);
+  }
+  // Its own settings, if there are any, move with it.
+  await rename(sideFileOf(placeOf(from, seen)), sideFileOf(job.path)).catch(() => undefined);
+  const taken = await lookAt(job.path);
+  if (known !== null) {
+    await forgetJob(folders.root, seen, known);
+    await forgetJob(folders.root, { ...seen, name: sideFileOf(seen.name) }, known);
+  }
+  if (taken !== null && isSameFile(taken, seen)) return job;
+  await putBack(folders, jobOf(job.folder, { ...record, id: newJobId() }));
+  return null;
+}
+
+/** For a move that found nothing to move where that is harmless; throws every other error. */
+async function nullIfGone(error: unknown, isHarmless: () => Promise<boolean>): Promise<null> {
+  if (isErrorCode(error, 'ENOENT') && (await isHarmless())) return null;
+  throw error;
+}
+
+/** Moves a folder into `place`, under a name that is free; where it is then. */
+async function moveTo(place: string, folder: string, name = basename(folder)): Promise<string> {
+  return join(place, await withFreeName(name, (free) => rename(folder, join(place, free))));
+}
+
+/** Takes over a job's folder. null: another watcher was faster, or it holds no job. */
+export async function take(folders: WatcherFolders, from: string): Promise<Job | null> {
+  const { own, failed } = folders;
+  const isOwnThere = async () => (await lookAt(own)) !== null;
+  const folder = await moveTo(own, from).catch((error) => nullIfGone(error, isOwnThere));
+  if (folder === null) return null;
+  const record = await readRecord(folder);
+  // Results would be written through a link of their name, which others may have put there.
+  for (const entry of await readdir(folder, { withFileTypes: true }))
+    if (entry.isSymbolicLink() && entry.name !== record?.file) await rm(join(folder, entry.name));
+  if (record !== null) {
+    const job = jobOf(folder, record);
+    if (!(await isPutBack(folders, job))) return job;
+    await rm(folder, { recursive: true, force: true });
+    return null;
+  }
+  if ((await readdir(folder)).every((name) => name.startsWith('.'))) {
+    // Its maker was killed before the file was moved into it.
+    await rm(folder, { recursive: true, force: true });
+  } else {
+    // No original, or more than one: the files are kept for people.
+    await writeAnew(join(folder, REASON_FILE), UNCLEAR);
+    await moveTo(failed, folder);
+  }
+  return null;
+}
+
+/** Whether its watcher was killed between putting the file back and leaving the folder. */
+async function isPutBack({ inbox }: InboxFolders, { path, record }: Job): Promise<boolean> {
+  const [here, there] = await Promise.all([
+    lookAt(path),
+    lookAt(placeOf(inbox, { ...record, name: record.file })),
+  ]);
+  return here !== null && there !== null && isSameFile(here, there);
+}
+
+const UNCLEAR =
+  'This folder was found in processing, and it is unclear which of its files is the original.\n\nTo process the original, put it into the inbox again.\n';
+
+/**
+ * Moves a job with its results; its folder there, or null when the job belongs to another now.
+ * `reason`: for `reason.txt`; absent: none is needed. `parkState`: of a waiting one.
+ */
+export async function arrive(
+  folders: InboxFolders,
+  job: Job,
+  place: 'done' | 'failed' | 'waiting',
+  { reason, parkState = '' }: { readonly reason?: string; readonly parkState?: string },
+  now: number,
+): Promise<string | null> {
+  const isGone = async () => (await lookAt(job.folder)) === null;
+  if (await isGone()) return null;
+  if (job.file !== REASON_FILE) await writeAnew(join(job.folder, REASON_FILE), reason);
+  const isWaiting = place === 'waiting';
+  if (isWaiting) {
+    // With its latest run.
+    const record = (await readRecord(job.folder)) ?? job.record;
+    const parked = { at: now, since: record.parked?.since ?? now, memo: parkState };
+    await writeRecord(job.folder, { ...record, adoptions: 0, parked });
+  }
+  // A file that was parked before keeps its name among the waiting ones.
+  const name = isWaiting && job.record.parked !== null ? basename(job.folder) : jobName(job.file, now);
+  makeFolder(folders[place]);
+  const folder = await moveTo(folders[place], job.folder, name).catch((error) => nullIfGone(error, isGone));
+  // Another file of this name, dropped later, is a new one.
+  const { record } = job;
+  if (folder !== null) await forgetJob(folders.root, { ...record, name: record.file }, record.id);
+  return folder;
+}
+
+/**
+ * Puts a file where it was taken from: a parked one to the waiting ones as it is, another one into
+ * the inbox, without what was made of it. False: the job stays, for the next watcher to take up;
+ * a file of this name is there already, or the file system takes no file.
+ */
+export async function putBack(folders: InboxFolders, job: Job): Promise<boolean> {
+  if (job.record.parked !== null) {
+    await moveTo(folders.waiting, job.folder);
+    return true;
+  }
+  const place = placeOf(folders.inbox, { ...job.record, name: job.file });
+  const file = await lookAt(job.path);
+  if (file === null || (await lookAt(place)) !== null) return false;
+  const isKept = await keepJob(folders.root, { ...file, under: job.record.under }, job.record.id).then(
+    () => true,
+    () => false,
+  );
+  if (!isKept) return false;
+  const { path: from, file: name } = job;
+  const { under } = job.record;
+  const isBack = await sideBeside(from)
+    .then((side) => placeInInbox(folders.root, { name, under, from, side, id: null }, true))
+    .then(
+      (placed) => placed === 'placed',
+      () => false,
+    );
+  if (!isBack) return false;
+  await rm(job.folder, { recursive: true, force: true });
+  return true;
+}
+
+/** The folders of jobs in one place, oldest name first. Empty when the place is gone. */
+export async function jobFoldersIn(place: string): Promise<string[]> {
+  const entries = await readdir(place, { withFileTypes: true }).catch(() => []);
+  return entries
+    .filter((entry) => entry.isDirectory())
+    .map(({ name }) => join(place, name))
+    .sort();
+}
+
+/** Flushed to the disk: after a power loss it still names the original. */
+export async function writeRecord(folder: string, record: JobRecord): Promise<void> {
+  await writeAnew(join(folder, NOTE), `${JSON.stringify(record)}\n`);
+}
+
+/**
+ * Replaces any entry of that name in one step, also a link: writing through it would leave the
+ * folder. `text` undefined: removes it.
+ */
+export async function writeAnew(path: string, text: string | undefined): Promise<void> {
+  if (text === undefined) return rm(path, { force: true });
+  const draft = join(dirname(path), `.${basename(path)}.new`);
+  await rm(draft, { force: true });
+  await writeFile(draft, text, { flag: 'wx', flush: true });
+  await rename(draft, path);
+}
+
+/** As it was written; null: there is none that can be read. */
+export async function readNoted(folder: string): Promise<JobRecord | null> {
+  return readJson(await readPlainFile(join(folder, NOTE)).catch(() => ''), recordShape);
+}
+
+/**
+ * Without a readable record it is derived from the files. null: there is no original. Throws errors
+ * of the file system.
+ */
+export async function readRecord(folder: string): Promise<JobRecord | null> {
+  const names = await readdir(folder);
+  const noted = await readNoted(folder);
+  if (noted !== null) return names.includes(noted.file) ? noted : null;
+  const [file, ...others] = names.filter(
+    (name) => !isOurs(name) && !names.some((each) => sideFileOf(each) === name),
+  );
+  return file === undefined || others.length > 0
+    ? null
+    : { id: newJobId(), run: null, file, adoptions: 0, parked: null };
+}
+
+/** The name of the original in a job's folder; null: unclear, or the folder is gone. */
+export async function originalOf(folder: string): Promise<string | null> {
+  return (await readRecord(folder).catch(() => null))?.file ?? null;
+}
+
+/** Our files beside an original; see `run/output`. */
+export function isOurs(name: string): boolean {
+  const isResult =
+    /\.enriched(\.partial)?\.[^.]+(\.gz)?$|\.errors\.[^.]+(\.gz)?$|\.report\.(json|html)$/.test(name);
+  return name.startsWith('.') || name === REASON_FILE || isResult;
+}
+
+/**
+ * The names of the files in `inbox/` that are not taken yet, and of those in progress, which they
+ * are queued behind. Empty if the folder cannot be read.
+ */
+export async function listQueued(root: string) {
+  const inbox = await readdir(join(root, 'inbox'), { withFileTypes: true }).catch(() => []);
+  const names = inbox.flatMap((entry) => (entry.isFile() ? [entry.name] : []));
+  const watchers = await jobFoldersIn(join(root, 'processing'));
+  const jobs = (await Promise.all(watchers.map(jobFoldersIn))).flat();
+  const records = await Promise.all(jobs.map((folder) => readRecord(folder).catch(() => null)));
+  return {
+    queued: names.filter((name) => !isLeftAlone(name) && !isSideFile(name)).sort(),
+    inProgress: records.flatMap((record) => record?.file ?? []).sort(),
+  };
+}
+
+/** A file in `waiting/`. */
+export interface ParkedJob extends Pick<Job, 'folder' | 'file'>, Pick<JobRecord, 'id' | 'run'> {
+  readonly parkedAt: number;
+  /** When it was first parked. */
+  readonly waitingSince: number;
+  readonly parkState: string;
+}
+
+const AT_ONCE = 16;
+
+/** All files in `waiting/`, the oldest try first; without folders of unclear origin. */
+export async function listWaiting(waiting: string): Promise<ParkedJob[]> {
+  const limit = pLimit(AT_ONCE);
+  const readParked = async (folder: string) => {
+    const record = await readRecord(folder).catch(() => null);
+    if (record === null) return null;
+    const { id, run, file, parked } = record;
+    const { at: parkedAt, since: waitingSince, memo: parkState } = parked ?? { at: 0, since: 0, memo: '' };
+    return { folder, file, id, run, parkedAt, waitingSince, parkState };
+  };
+  const parked = await Promise.all((await jobFoldersIn(waiting)).map((folder) => limit(readParked, folder)));
+  return parked.filter((job) => job !== null).sort((a, b) => a.parkedAt - b.parkedAt);
+}

@@ -1,0 +1,267 @@
+/**
+ * What the inbox would do with an uploaded file, and what that would cost, with the settings of the
+ * inbox and those that its sender chose on the page. Nothing is sent or spent.
+ */
+
+import pLimit from 'p-limit';
+import type { Settings } from '../config/settings.js';
+import type { DaemonContext } from '../context/daemon-context.js';
+import { BrandEnrichError } from '../core/errors.js';
+import { IDENTIFIER_KINDS } from '../core/identifier.js';
+import type { TableFormat } from '../core/table.js';
+import { type IntakeOptions, openInput, sheetNames } from '../formats/open-input.js';
+import { readingStopped } from '../intake/byte-source.js';
+import { intakeOf, runSettingsOf, scanOf } from '../run/enrich-request.js';
+import { planFile } from '../run/plan-file.js';
+import { chooseFrom, namingTables } from '../run/scan/open-table.js';
+import { openSpoolFolder } from '../run/scan/spool-file.js';
+import type { RunSettings } from '../stores/run-store.js';
+import { sideFileOf } from './inbox-file.js';
+import {
+  applyFolderSettings,
+  FOLDER_ENTRIES,
+  readFolderSettings,
+  settingsFilesOf,
+} from './inbox-folder-settings.js';
+import { type InboxValues, settingsIn } from './inbox-verdict.js';
+import { readByContent } from './inbox-work.js';
+import type { Upload } from './uploads.js';
+
+/** Settings by their keys, as in a settings file of the inbox. */
+export type Choice = Readonly<Record<string, string | readonly string[]>>;
+
+const KEYS: ReadonlySet<string> = new Set(FOLDER_ENTRIES.flatMap(([, { key }]) => key ?? []));
+
+/** What the select of the page means by no column: the program chooses. */
+export const ANY_COLUMN = 'any';
+
+/**
+ * The settings in an address or a form: keys that an inbox may set, without empty values. `pick`:
+ * a column that replaces those chosen before. Pure.
+ */
+export function choiceOf(fields: URLSearchParams): Choice {
+  const pick = fields.get('pick') ?? '';
+  const said = [...new Set(fields.keys())].filter((key) => KEYS.has(key));
+  const choice: Record<string, string | string[]> = {};
+  for (const key of said) {
+    const values = fields.getAll(key).filter((value) => value !== '');
+    const [first, ...others] = values;
+    // As a list, because the name of a column may contain commas.
+    if (first !== undefined) choice[key] = key === 'column' || others.length > 0 ? values : first;
+  }
+  if (pick !== '') delete choice.column;
+  const chosen = pick === '' || pick === ANY_COLUMN ? choice : { column: [pick], ...choice };
+  // Sorted, so that equal choices are written alike.
+  return Object.fromEntries(Object.entries(withKindApart(chosen)).sort(([a], [b]) => (a < b ? -1 : 1)));
+}
+
+/** The kind of a single column by its own key, where another choice of kind replaces it. */
+function withKindApart(choice: Choice): Choice {
+  const [column, ...others] = typeof choice.column === 'object' ? choice.column : [];
+  const kind = IDENTIFIER_KINDS.find((each) => column?.endsWith(`:${each}`));
+  if (column === undefined || kind === undefined || others.length > 0) return choice;
+  return { kind, ...choice, column: [column.slice(0, -kind.length - 1)] };
+}
+
+/** A choice as fields of a form or an address. */
+export function fieldsOf(choice: Choice): [key: string, value: string][] {
+  return Object.entries(choice).flatMap(([key, value]) =>
+    [value].flat().map((each): [string, string] => [key, each]),
+  );
+}
+
+/** A column of the table, and its first values. */
+export interface ShownColumn {
+  readonly name: string;
+  readonly values: readonly string[];
+}
+
+/** How a file is read, as far as it could be. */
+interface Reading {
+  sheets: readonly string[];
+  /** null: it could not be opened. */
+  format: TableFormat | null;
+  /** The sheet that is read; null: it is no workbook. */
+  sheet: string | null;
+  columns: readonly ShownColumn[];
+  /** Settings that its content made clear, in order. */
+  readonly clear: Partial<Settings>[];
+}
+
+/** Why a file cannot be read so, or cannot be planned, in words for a page. */
+interface Refusal extends Pick<BrandEnrichError, 'code' | 'what' | 'subject' | 'todo'> {
+  /** What would help, one for each alternative. */
+  readonly remedies: readonly InboxValues[];
+}
+
+export type UploadPlan = Awaited<ReturnType<typeof planUpload>>;
+
+type PlanContext = Pick<DaemonContext, 'loaded' | 'service' | 'engine' | 'stateFolder' | 'stop'>;
+
+const VALUES_SHOWN = 5;
+
+/** Throws errors that are bugs or outages, and `InterruptedError` when it is stopped. */
+async function planUpload({ root, folder, path, failed }: Upload, choice: Choice, context: PlanContext) {
+  const { loaded, service, engine, stateFolder, stop } = context;
+  const reading: Reading = { sheets: [], format: null, sheet: null, columns: [], clear: [] };
+
+  async function planAs(settings: Settings) {
+    const asked = { input: path, stdin: null, only: 'own file', intake: intakeOf(settings) } as const;
+    const scan = { ...scanOf(settings), takesVariants: true };
+    const opening: IntakeOptions = {
+      ...asked.intake,
+      only: asked.only,
+      spoolFolder: await openSpoolFolder(stateFolder),
+      stop,
+    };
+    reading.sheets = await sheetNames(path, opening);
+    const named = async (error: unknown): Promise<never> => {
+      throw await namingTables(error, path, opening, scan);
+    };
+    const input = await openInput(path, null, opening).catch(named);
+    try {
+      const { columns, typed, format } = input.shape;
+      reading.format = format;
+      reading.sheet = format === 'xlsx' ? (typed?.sheet ?? null) : null;
+      reading.columns = columns.map((name, at) => ({
+        name,
+        values: input.sample.slice(0, VALUES_SHOWN).map((row) => row[at] ?? ''),
+      }));
+      const choose = async () => chooseFrom(input, scan);
+      const table = { input, ...(await choose().catch(named)) };
+      const runSettings = runSettingsOf(settings, service);
+      const { overagePrice, currency } = settings;
+      const request = {
+        ...asked,
+        scan,
+        table,
+        output: settings,
+        stateFolder,
+        overagePrice,
+        currency,
+        settings: runSettings,
+      };
+      const plan = await planFile(request, engine, stop);
+      return {
+        plan,
+        format,
+        chosen: table.chosen.choices,
+        hasHeader: input.shape.rawHeader !== null,
+        rate: await rateOf(runSettings),
+        overage: runSettings.overage,
+      };
+    } finally {
+      await input.close();
+    }
+  }
+
+  /** Requests per second of all workers; null: unpaced. */
+  async function rateOf({ account, maxRate }: RunSettings): Promise<number | null> {
+    const { pace } = await engine.ledger.show(account);
+    const rate = Math.min(pace.rate ?? Number.POSITIVE_INFINITY, maxRate ?? Number.POSITIVE_INFINITY);
+    return Number.isFinite(rate) ? rate : null;
+  }
+
+  try {
+    const inboxSettings = await readFolderSettings(
+      [...settingsFilesOf(root, failed?.under), sideFileOf(path)],
+      loaded,
+    );
+    const form = { path: 'this form', values: choice };
+    const settings = applyFolderSettings(form, { ...loaded, settings: inboxSettings });
+    const found = await readByContent(settings, planAs, (clear) => reading.clear.push(clear));
+    return { reading, found, refusal: null };
+  } catch (error) {
+    if (!(error instanceof BrandEnrichError) || stop.aborted) throw error;
+    const named = (text: string) => text.replaceAll(`${folder}/`, '');
+    const texts = error.inKeys();
+    const refusal: Refusal = {
+      code: error.code,
+      what: named(texts.what),
+      subject: named(texts.subject),
+      todo: named(texts.todo),
+      remedies: settingsIn(error.detail.todo),
+    };
+    return { reading, found: null, refusal };
+  }
+}
+
+interface Planning {
+  readonly ended: Promise<UploadPlan>;
+  /** The last one that was made; null: none yet. */
+  result: UploadPlan | null;
+  /** null while it is made. */
+  endedAt: number | null;
+  /** When a page last asked for it. */
+  askedAt: number;
+  /** Ends it: its page was left. */
+  readonly left: AbortController;
+}
+
+/** A plan is looked at again and again; what it read does not change, but the account does. */
+const FRESH_MS = 30_000;
+const KEPT = 50;
+/** Large files must not fill memory and processors together. */
+const AT_ONCE = 2;
+/** A page that waits for its plan asks again every few seconds. */
+const LEFT_MS = 15_000;
+const LOOK_MS = 1_000;
+
+/** Of one plan. People may correct a failed file where it is: that is another file then. Pure. */
+export function planKey({ id, size, failed }: Upload, choice: Choice): string {
+  return [id, size, failed?.changedAt, JSON.stringify(choice)].join(' ');
+}
+
+/** Plans, two at once. One that no page waits for any more ends, or does not begin. */
+export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'clock'>) {
+  const { clock } = context;
+  const limit = pLimit(AT_ONCE);
+  const known = new Map<string, Planning>();
+
+  function begin(key: string, upload: Upload, choice: Choice): Planning {
+    const left = new AbortController();
+    const stop = AbortSignal.any([context.stop, left.signal]);
+    const ended = limit(() => {
+      if (stop.aborted) throw readingStopped(upload.name);
+      return planUpload(upload, choice, { ...context, stop });
+    });
+    const result = known.get(key)?.result ?? null;
+    const planning: Planning = { ended, result, endedAt: null, askedAt: clock.monotonic(), left };
+    ended.then(
+      (made) => Object.assign(planning, { result: made, endedAt: clock.monotonic() }),
+      () => {
+        planning.endedAt = clock.monotonic();
+        if (known.get(key) === planning) known.delete(key);
+      },
+    );
+    known.set(key, planning);
+    void endWhenLeft(planning);
+    const oldest = known.keys().next();
+    if (known.size > KEPT && !oldest.done) known.delete(oldest.value);
+    return planning;
+  }
+
+  async function endWhenLeft(planning: Planning): Promise<void> {
+    while (planning.endedAt === null && !context.stop.aborted) {
+      if (clock.monotonic() - planning.askedAt >= LEFT_MS) return planning.left.abort();
+      await clock.sleep(LOOK_MS, context.stop).catch(() => undefined);
+    }
+  }
+
+  return {
+    /** A plan that is not old, or the one that is being made. Rejects as `planUpload` does. */
+    plan(upload: Upload, choice: Choice): Promise<UploadPlan> {
+      const key = planKey(upload, choice);
+      const found = known.get(key);
+      const isOld = found?.endedAt != null && clock.monotonic() - found.endedAt >= FRESH_MS;
+      if (found === undefined || isOld || found.left.signal.aborted) return begin(key, upload, choice).ended;
+      found.askedAt = clock.monotonic();
+      return found.ended;
+    },
+    /** The last one that was made; null: there is none. */
+    made: (upload: Upload, choice: Choice): UploadPlan | null =>
+      known.get(planKey(upload, choice))?.result ?? null,
+  };
+}
+
+export type UploadPlans = ReturnType<typeof createUploadPlans>;

@@ -1,0 +1,187 @@
+/**
+ * One watcher of one inbox, in one of these states:
+ *
+ *   watching     takes files from the inbox, of dead watchers, and waiting ones that may go on
+ *   holding      a fault that every file would meet (disk full, engine or service down): takes
+ *                nothing for a while
+ *   closed       the inbox's own settings cannot be used: takes nothing until they can
+ *   unavailable  the folder is gone: does nothing until it is back
+ *   refused      the service refuses the credentials: puts running files back, and ends
+ *   stopping     a signal: stops running files and puts them back
+ */
+import { randomBytes } from 'node:crypto';
+import { lstat } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { basename, join } from 'node:path';
+import { type FSWatcher, watch } from 'chokidar';
+import type { DaemonContext } from '../context/daemon-context.js';
+import { errorText } from '../core/errors.js';
+import { withReleasers } from '../core/lifecycle.js';
+import type { Log } from '../core/log.js';
+import { systemWords } from '../core/system-error.js';
+import { adoptJobs, removeWatcherFolder, touchHeartbeat } from './heartbeat.js';
+import { createInboxFiles } from './inbox-files.js';
+import { openFolders, unfit } from './inbox-folders.js';
+import { createInboxScheduler } from './inbox-scheduler.js';
+import { createInboxWork } from './inbox-work.js';
+import { listWaiting } from './job-folder.js';
+
+/** Between heartbeats, looks at the waiting files, and looks at all, in case events get lost. */
+const LOOK_MS = 5_000;
+const LOOK_LEAST_MS = 200;
+/** While known files wait for a place: a smaller one may have come. */
+const LOOK_BESIDE_MS = 1_000;
+
+/**
+ * Watches `folder` until `stop`, or until the service refused the credentials; the files are where
+ * they were then. Throws what `openFolders` throws at the start.
+ */
+export function watchInbox(context: DaemonContext, folder: string): Promise<'stopped' | 'refused'> {
+  return withReleasers(async (releasers) => {
+    const { clock, log, stop, loaded } = context;
+    const { settleMs, pollMs } = loaded.settings;
+    let wakeUp = new AbortController();
+    const wake = () => wakeUp.abort();
+    stop.addEventListener('abort', wake);
+    releasers.push(() => stop.removeEventListener('abort', wake));
+
+    const opened = await openFolders(folder);
+    const own = join(opened.processing, watcherName());
+    const folders = { ...opened, own };
+    releasers.push(() => removeWatcherFolder(own).catch(() => undefined));
+    const heartbeats = setInterval(() => void touchHeartbeat(own).catch(() => undefined), LOOK_MS);
+    releasers.push(() => clearInterval(heartbeats));
+    await touchHeartbeat(own).catch((error: unknown) => {
+      throw unfit(own, systemWords(error), 'let this user write there, or free disk space', error);
+    });
+
+    const work = createInboxWork(folder, context);
+    const scheduler = createInboxScheduler(folders, work, context, wake);
+    const files = createInboxFiles(folders.inbox, { settleMs, log });
+    let watching: FSWatcher | null = null;
+    releasers.push(() => watching?.close());
+    let watchedIno = 0;
+    let isUnavailable = true;
+    let isReported = false;
+    let isChanged = true;
+    let lookedAt = 0;
+    let lookMs = 0;
+    let filesAt = 0;
+    let sweepAt = 0;
+    let waitingAt = 0;
+    let isLookingAtWaiting = false;
+    let closedWhy: string | null = null;
+
+    async function sweep(now: number): Promise<void> {
+      sweepAt = now + LOOK_MS;
+      const reason = await openFolders(folder).then(() => null, errorText);
+      isUnavailable ||= reason !== null;
+      if (reason !== null) {
+        if (!isReported) log.error({ reason }, 'the inbox folder is unavailable; waiting until it is back');
+        isReported = true;
+        return;
+      }
+      const { ino } = await lstat(folders.inbox);
+      if (ino !== watchedIno) {
+        await watching?.close();
+        watching = watchFolder(folders.inbox, pollMs, log, onChange);
+        watchedIno = ino;
+      }
+      if (isUnavailable) log.info({ folder: folders.root, watcher: basename(own) }, 'watching the inbox');
+      isUnavailable = false;
+      isReported = false;
+      const why = await work.whyClosed();
+      const about = { folder: folders.root };
+      if (why !== null && why !== closedWhy)
+        log.error({ ...about, reason: why }, 'the inbox is closed: it takes no files until this is fixed');
+      if (why === null && closedWhy !== null) log.info(about, 'the inbox is open again');
+      closedWhy = why;
+      await scheduler.adopt(await adoptJobs(folders, await touchHeartbeat(own)));
+    }
+
+    function onChange(): void {
+      isChanged = true;
+      wake();
+    }
+
+    /** Not more often than that, however many events and files there are. */
+    const lookPauseMs = () => (scheduler.isHungry() ? LOOK_LEAST_MS : Math.max(LOOK_BESIDE_MS, lookMs * 10));
+    const nextLookAt = () => Math.max(isChanged ? 0 : filesAt, lookedAt + lookPauseMs());
+
+    async function lookAtWaiting(): Promise<void> {
+      isLookingAtWaiting = true;
+      try {
+        const parked = await listWaiting(folders.waiting);
+        if (parked.length > 0) scheduler.offerParked(await work.chooseRetries(parked));
+      } catch (err) {
+        log.warn({ err }, 'the waiting files could not be checked');
+      } finally {
+        isLookingAtWaiting = false;
+        wake();
+      }
+    }
+
+    async function step(): Promise<void> {
+      const now = clock.monotonic();
+      if (now >= sweepAt) await sweep(now);
+      if (isUnavailable || closedWhy !== null) return;
+      if (now >= waitingAt && !isLookingAtWaiting && scheduler.hasNoParked()) {
+        waitingAt = now + LOOK_MS;
+        void lookAtWaiting();
+      }
+      if (now >= nextLookAt()) {
+        isChanged = false;
+        lookedAt = now;
+        const { ready, nextAt } = await files.look(now);
+        lookMs = clock.monotonic() - now;
+        const latest = now + (pollMs ?? LOOK_MS);
+        filesAt = Math.min(nextAt ?? latest, latest);
+        scheduler.offer(ready);
+      }
+      await scheduler.fill();
+    }
+
+    function nextStepAt(): number {
+      if (isUnavailable || closedWhy !== null) return sweepAt;
+      return Math.min(sweepAt, nextLookAt(), scheduler.nextAt() ?? sweepAt);
+    }
+
+    while (!stop.aborted && !scheduler.isRefused()) {
+      await step().catch((err) => {
+        log.error({ err }, 'the inbox could not be read; trying again');
+        sweepAt = clock.monotonic() + LOOK_MS;
+        isUnavailable = true;
+      });
+      const pauseMs = Math.max(nextStepAt() - clock.monotonic(), 0);
+      await clock.sleep(pauseMs, wakeUp.signal).catch(() => undefined);
+      if (wakeUp.signal.aborted) wakeUp = new AbortController();
+    }
+    await scheduler.clear();
+    return scheduler.isRefused() ? 'refused' : 'stopped';
+  });
+}
+
+/** The watch is a hint only: events get lost, so the folder is looked at now and then as well. */
+function watchFolder(folder: string, pollMs: number | null, log: Log, onChange: () => void): FSWatcher {
+  let isReported = false;
+  const watcher = watch(folder, {
+    depth: 1,
+    ignoreInitial: true,
+    followSymlinks: false,
+    ignorePermissionErrors: true,
+    ...(pollMs === null ? {} : { usePolling: true, interval: pollMs, binaryInterval: pollMs }),
+  });
+  watcher.on('all', onChange);
+  watcher.on('error', (error) => {
+    // Such as a system that allows too few watches.
+    if (!isReported)
+      log.warn({ folder, reason: errorText(error) }, 'changes in the folder may be noticed late');
+    isReported = true;
+  });
+  return watcher;
+}
+
+function watcherName(): string {
+  const host = hostname().replaceAll(/[^A-Za-z0-9-]/g, '-');
+  return `${host.slice(0, 40)}-${process.pid}-${randomBytes(3).toString('hex')}`;
+}

@@ -1,0 +1,128 @@
+/** When a governor acts: the alarm for its next exchange, and the slots of the pace. */
+import type { Clock } from '../core/clock.js';
+import type { LedgerState } from './ledger.js';
+
+/** Shared: creating the standard reason, with its stack, takes longer than everything else here. */
+const CANCELLED = new Error('another time was set');
+
+export type Alarm = ReturnType<typeof createAlarm>;
+
+/** An alarm on the clock: it rings once, at the earliest of the times it was set to. */
+export function createAlarm(clock: Clock, ring: () => void) {
+  let set: { readonly at: number; cancel(): void } | null = null;
+
+  return {
+    /** Rings in `ms` milliseconds at the latest; 0: after this turn of the event loop. */
+    ringWithin(ms: number): void {
+      const at = clock.monotonic() + ms;
+      if (set !== null && set.at <= at) return;
+      set?.cancel();
+      const mine = { at, cancel: (): void => undefined };
+      const goOff = () => {
+        // A wait may be over and yet be cancelled before its turn comes.
+        if (set !== mine) return;
+        set = null;
+        ring();
+      };
+      set = mine;
+      if (ms <= 0) {
+        // A microtask would be too early: all requests of this turn of the loop belong together.
+        const immediate = setImmediate(goOff);
+        mine.cancel = () => clearImmediate(immediate);
+      } else {
+        const cancelling = new AbortController();
+        mine.cancel = () => cancelling.abort(CANCELLED);
+        clock.sleep(ms, cancelling.signal).then(goOff, () => undefined);
+      }
+    },
+    clear(): void {
+      set?.cancel();
+      set = null;
+    },
+  };
+}
+
+/** Timers may be late by so much before a slot counts as missed. */
+const LATE_MS = 10;
+
+export type Slots = ReturnType<typeof createSlots>;
+
+/** A missed slot is not sent late: a process that was held up would send all of them at once. */
+export function createSlots(clock: Clock) {
+  const storeTime = createStoreTime(clock);
+  const waits = new Set<AbortController>();
+
+  async function sleepUntil(at: number, signal: AbortSignal): Promise<void> {
+    const wait = new AbortController();
+    const onAbort = () => wait.abort(signal.reason);
+    if (signal.aborted) onAbort();
+    signal.addEventListener('abort', onAbort, { once: true });
+    waits.add(wait);
+    try {
+      // A timer counts from the last turn of the event loop, which may be some milliseconds ago.
+      while (clock.monotonic() < at) await clock.sleep(at - clock.monotonic(), wait.signal);
+    } finally {
+      waits.delete(wait);
+      signal.removeEventListener('abort', onAbort);
+    }
+  }
+
+  return {
+    /**
+     * Resolves when the slot has come that an answer of the ledger gave, in `waitMs` on the store's
+     * clock: true, or false when it was missed by more than a slot's length. To be called when the
+     * answer arrives. Rejects with the reason of the signal or of `close`.
+     */
+    async await(
+      waitMs: number,
+      { now, pace: { rate } }: Pick<LedgerState, 'now' | 'pace'>,
+      signal: AbortSignal,
+    ): Promise<boolean> {
+      storeTime.follow(now);
+      if (waitMs <= 0) return true;
+      const at = storeTime.toLocal(now + waitMs);
+      await sleepUntil(at, signal);
+      return rate === null || clock.monotonic() - at <= Math.max(LATE_MS, 1_000 / rate);
+    },
+    /** Ends every wait. */
+    close(reason: unknown): void {
+      for (const wait of waits) wait.abort(reason);
+    },
+  };
+}
+
+/** Two clocks drift apart by about a millisecond in this time. */
+const REMEMBERED_MS = 10_000;
+/** No answer takes so long on the way that is used for slots: the store's clock was set back. */
+const STEP_MS = 1_000;
+
+/**
+ * The store's clock as this process sees it. Each answer of the store takes another time to arrive:
+ * what the store dates and we count from its arrival would come as unevenly as the answers do. The
+ * shortest recent delay is nearest to the truth.
+ */
+export function createStoreTime(clock: Clock) {
+  /** This process's clock minus the store's: the least of this stretch of time and the last. */
+  let least = Number.POSITIVE_INFINITY;
+  let leastBefore = Number.POSITIVE_INFINITY;
+  let beganAt = clock.monotonic();
+  const offset = () => Math.min(least, leastBefore);
+  return {
+    /** An answer has arrived in which it was `storeNow` at the store. */
+    follow(storeNow: number): void {
+      const now = clock.monotonic();
+      const seen = now - storeNow;
+      if (seen > offset() + STEP_MS) {
+        least = seen;
+        leastBefore = seen;
+        beganAt = now;
+      } else if (now - beganAt >= REMEMBERED_MS) {
+        leastBefore = least;
+        least = seen;
+        beganAt = now;
+      } else least = Math.min(least, seen);
+    },
+    /** This store time on this process's clock, later by no more than the shortest delay. */
+    toLocal: (storeTime: number) => storeTime + (Number.isFinite(offset()) ? offset() : 0),
+  };
+}

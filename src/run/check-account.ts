@@ -1,0 +1,164 @@
+/**
+ * The one request beyond the limit that a person may order: where refusals could cost money nothing
+ * else shows that the quota was raised. It asks for what would be asked for next.
+ */
+import { z } from 'zod';
+import { EXIT, NeverStartError, NotNowError, RefusedError, usageProblem } from '../core/errors.js';
+import { type Identifier, identifierText, parseIdentifierText } from '../core/identifier.js';
+import { readJson } from '../core/json-text.js';
+import type { Log } from '../core/log.js';
+import type { Engine } from '../engine/engine.js';
+import type { LedgerState } from '../ledger/ledger.js';
+import { limitOf } from '../ledger/policy.js';
+import { RULES } from '../ledger/rules.js';
+import type { RunRecord, RunSettings } from '../stores/run-store.js';
+import type { LookupWorker } from '../worker/lookup-worker.js';
+
+const SCOPE = 'deferred';
+const noteShape = z.object({ run: z.string(), identifier: z.string() });
+/** Among so many runs the newest of an account is looked for. */
+const RUNS_LOOKED_AT = 50;
+
+/** Keeps what a run that met the limit would have asked for next. */
+export async function noteDeferred(
+  { keyValues }: Pick<Engine, 'keyValues'>,
+  { id, settings: { account } }: Pick<RunRecord, 'id' | 'settings'>,
+  identifier: string,
+): Promise<void> {
+  await keyValues.put(SCOPE, account, JSON.stringify({ run: id, identifier }));
+}
+
+export interface PlannedCheck {
+  readonly identifier: Identifier;
+  /** As rows show it. */
+  readonly text: string;
+  readonly settings: RunSettings;
+  /** The newest run, which deferred it; null: it was given. */
+  readonly run: RunRecord | null;
+  readonly ledger: LedgerState;
+}
+
+/**
+ * The first deferred identifier of the account's newest run, unless that is paused, or `given`.
+ * Throws `NotNowError` while spending or that run is paused or another check was ordered in the
+ * last hour, and `NeverStartError` where there is nothing to ask for.
+ */
+export async function planCheck(
+  engine: Pick<Engine, 'keyValues' | 'runs' | 'ledger'>,
+  settings: RunSettings,
+  given: Identifier | null,
+): Promise<PlannedCheck> {
+  const { account } = settings;
+  const [ledger, notes, runs] = await Promise.all([
+    engine.ledger.show(account),
+    engine.keyValues.list(SCOPE),
+    engine.runs.list(RUNS_LOOKED_AT),
+  ]);
+  assertMayCheck(ledger, account);
+  const [newest] = runs.filter((run) => run.settings.account === account).sort((a, b) => b.asOf - a.asOf);
+  const note = readJson(notes.find(({ name }) => name === account)?.text ?? '', noteShape);
+  const noted = newest !== undefined && note?.run === newest.id ? newest : null;
+  const run = noted?.paused ? null : noted;
+  const identifier = run !== null && note !== null ? parseIdentifierText(note.identifier) : given;
+  if (identifier === null) {
+    const todo = 'name what to look up, for example `brand-enrich ledger check ticker:ACME`';
+    if (noted === null)
+      throw new NeverStartError(usageProblem('the newest run deferred nothing', account, todo));
+    const what = 'what would be asked for next is paused';
+    throw new NotNowError({
+      code: 'check-refused',
+      what,
+      subject: noted.label,
+      todo: `continue it with \`brand-enrich resume ${noted.id}\`, or ${todo}`,
+    });
+  }
+  const text = identifierText(identifier);
+  return { identifier, text, settings: run?.settings ?? settings, run, ledger };
+}
+
+function assertMayCheck({ isPaused, checkedAt, now }: LedgerState, account: string): void {
+  const refuse = (what: string, todo: string) =>
+    new NotNowError({ code: 'check-refused', what, subject: account, todo });
+  if (isPaused) throw refuse('spending is paused', 'allow it with `brand-enrich resume`, then check again');
+  const waitMs = checkedAt + RULES.checkEveryMs - now;
+  if (checkedAt === 0 || waitMs <= 0) return;
+  const todo = `check again in ${Math.ceil(waitMs / 60_000)} min, or use \`brand-enrich ledger observe --quota N\``;
+  throw refuse('the account was checked less than an hour ago', todo);
+}
+
+const EXIT_OF = {
+  matched: EXIT.done,
+  not_found: EXIT.done,
+  refused: EXIT.limit,
+  failed: EXIT.someFailed,
+} as const;
+
+/** What a check showed. */
+export type CheckEnd = Readonly<Awaited<ReturnType<typeof carryOutCheck>>>;
+
+/**
+ * Sends the request, and keeps its answer. `by`: the person who orders it, for the log. Throws as
+ * `planCheck` does, also where the ledger or another worker came first, and `RefusedError` where
+ * the service refuses the credentials.
+ */
+export async function carryOutCheck(
+  worker: Pick<LookupWorker, 'check'>,
+  { identifier, text, settings, ledger: before }: PlannedCheck,
+  by: string,
+  log: Log,
+) {
+  log.info({ by, identifier: text, account: settings.account }, 'a check of the account was ordered');
+  const end = await worker.check(identifier, settings);
+  if (end.type !== 'asked') {
+    if (end.type === 'denied' && end.ledger !== null) assertMayCheck(end.ledger, settings.account);
+    const what = { fresh: 'it has an answer already', busy: 'another worker is looking it up' };
+    throw new NotNowError({
+      code: 'check-refused',
+      what: end.type === 'denied' ? 'the ledger grants no request now' : what[end.type],
+      subject: text,
+      todo: 'try again in a minute',
+    });
+  }
+  const { meaning } = end.answer;
+  const ledger = end.ledger ?? before;
+  const outcome =
+    meaning.type === 'matched' || meaning.type === 'not_found' || meaning.type === 'refused'
+      ? meaning.type
+      : ('failed' as const);
+  const reason = 'reason' in meaning ? meaning.reason : null;
+  log.info({ by, identifier: text, outcome, quota: ledger.quota, limit: limitOf(ledger) }, 'checked');
+  if (meaning.type === 'credentials') {
+    const todo = 'check the token, then check the account again';
+    throw new RefusedError({ code: 'credentials-refused', subject: `${text} (${meaning.reason})`, todo });
+  }
+  const exitCode = EXIT_OF[outcome];
+  return {
+    exitCode,
+    outcome,
+    reason,
+    isBilled: end.answer.cost !== 'free',
+    quotaBefore: before.quota,
+    ledger,
+  };
+}
+
+/** What it showed, as a sentence. */
+export function checkText(
+  { text }: PlannedCheck,
+  { outcome, reason, quotaBefore, ledger }: CheckEnd,
+): string {
+  const got = {
+    matched: 'found, and its answer is stored',
+    not_found: 'not found, which is stored',
+    refused: 'refused: the quota is still used up',
+    failed: `not answered: ${reason ?? 'no reason was given'}`,
+  }[outcome];
+  const { quota } = ledger;
+  const shown =
+    quota === null
+      ? 'the service shows no quota'
+      : quotaBefore !== null && quota > quotaBefore
+        ? `the quota was raised from ${quotaBefore} to ${quota}: runs go on`
+        : `the quota is ${quota}`;
+  return `${text} is ${got}; ${shown}`;
+}

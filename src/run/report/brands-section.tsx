@@ -1,0 +1,107 @@
+/** The brands with the best and lowest scores. SVG, because the page forbids inline styles. */
+
+import { scoreText } from '../../core/figures.js';
+import { qualityTier } from '../../lookup/brand.js';
+import { Card } from '../../pages/parts.js';
+import type { PageData, ShownBrand } from './page-data.js';
+
+/** Nothing where no brand has a score. */
+export function BrandsSection({ data: { best, lowest } }: { data: PageData }) {
+  if (best.length === 0) return null;
+  return (
+    <div class="pair">
+      <BrandList id="best" title={lowest.length === 0 ? 'Brands by score' : 'Best scores'} brands={best} />
+      {lowest.length > 0 && <BrandList id="lowest" title="Lowest scores" brands={lowest} />}
+    </div>
+  );
+}
+
+function BrandList(list: { id: string; title: string; brands: readonly ShownBrand[] }) {
+  return (
+    <Card id={list.id} title={list.title}>
+      <ol class="brands">
+        {list.brands.map((brand) => (
+          <BrandItem brand={brand} />
+        ))}
+      </ol>
+    </Card>
+  );
+}
+
+function BrandItem({ brand }: { brand: ShownBrand }) {
+  const hex = hexColor(brand.color);
+  const tier = qualityTier(brand.score);
+  return (
+    <li>
+      <Badge brand={brand} />
+      <span class="brand">
+        <bdi class="brand-name">{brand.name}</bdi>
+        {brand.domain !== null && <bdi class="brand-domain">{brand.domain}</bdi>}
+      </span>
+      {hex !== null && (
+        <span class="swatch">
+          <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
+            <rect width="10" height="10" rx="2" fill={hex} />
+          </svg>
+          <span class="unseen">colour </span>
+          {hex}
+        </span>
+      )}
+      <span class={`score ${tier}`}>
+        {scoreText(brand.score)}
+        <span class="unseen">, {tier}</span>
+      </span>
+    </li>
+  );
+}
+
+const HEX = /^#?(?:([0-9a-f]{6})(?:[0-9a-f]{2})?|([0-9a-f]{3})[0-9a-f]?)$/i;
+
+/** As `#rrggbb` in lower case, without transparency; null for anything but a hexadecimal colour. */
+export function hexColor(color: string | null): string | null {
+  const [, long, short] = HEX.exec(color?.trim() ?? '') ?? [];
+  const digits = long ?? short?.replace(/./g, '$&$&');
+  return digits === undefined ? null : `#${digits.toLowerCase()}`;
+}
+
+/** Relative luminance, 0 to 1 (Web Content Accessibility Guidelines 2.2). `hex` is `#rrggbb`. */
+function luminance(hex: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const channel = Number.parseInt(hex.slice(at, at + 2), 16) / 255;
+    return channel <= 0.04045 ? channel / 12.92 : ((channel + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+/** White, as brands expect, unless its contrast is below 3 to 1 (the guidelines, large letters). */
+export function inkOn(hex: string): '#000000' | '#ffffff' {
+  return 1.05 / (luminance(hex) + 0.05) >= 3 ? '#ffffff' : '#000000';
+}
+
+/** Initials of the first two words, or two letters of a single word. `?`: no letter or digit. */
+export function initialsOf(name: string): string {
+  const words = name.match(/[\p{L}\p{N}][\p{L}\p{N}\p{M}]*/gu) ?? [];
+  const [first, second] = words.map((word) => [...word]);
+  const letters = second ? [first?.[0], second[0]] : (first?.slice(0, 2) ?? []);
+  return letters.join('').toLocaleUpperCase('en-US') || '?';
+}
+
+/** Only images that cannot act: see `fetch-logos.ts` of the pipeline, which makes them. */
+const IMAGE = /^data:image\/(png|jpeg|webp|gif|svg\+xml);base64,[A-Za-z0-9+/]+=*$/;
+
+/** Decoration: the brand's name is beside it. */
+export function Badge({ brand }: { brand: Pick<ShownBrand, 'name' | 'color' | 'logo'> }) {
+  if (brand.logo !== null && IMAGE.test(brand.logo))
+    return <img class="badge" src={brand.logo} alt="" width="40" height="40" />;
+  const hex = hexColor(brand.color);
+  const ground = hex === null ? { class: 'blank' } : { fill: hex };
+  const ink = hex === null ? { class: 'blank-ink' } : { fill: inkOn(hex) };
+  return (
+    <svg class="badge" viewBox="0 0 40 40" width="40" height="40" aria-hidden="true">
+      <rect width="40" height="40" rx="9" {...ground} />
+      <text x="20" y="20" dy=".36em" text-anchor="middle" {...ink}>
+        {initialsOf(brand.name)}
+      </text>
+    </svg>
+  );
+}

@@ -1,0 +1,247 @@
+/** The sections of the page: outcomes, scores, causes and files. */
+import { countOf, countText, shareText } from '../../core/figures.js';
+import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
+import type { QualityTier } from '../../lookup/brand.js';
+import { Histogram } from '../../pages/chart.js';
+import { Bar, Card, Dot, type Fact, Facts, Table } from '../../pages/parts.js';
+import type { PageData } from './page-data.js';
+import type { RunReport } from './report.js';
+import { listId } from './rows-section.js';
+
+const MEANINGS: Readonly<Record<OutcomeStatus, readonly [name: string, meaning: string]>> = {
+  matched: ['Matched', 'The service knows the brand; its data is in the row.'],
+  not_found: ['Not found', 'The service has no such brand, or withholds it.'],
+  failed: ['Failed', 'There was no usable answer. Run again to retry.'],
+  invalid: ['Invalid', 'No usable identifier. No request was sent.'],
+  skipped: ['Skipped', 'Blank, or an address at a free e-mail provider. No request was sent.'],
+  deferred: ['Deferred', 'Not looked up, because the run stopped first. Run again to continue.'],
+};
+
+export function OutcomesSection({ report: { rows, input, listed } }: { report: RunReport }) {
+  const isListed = (status: string) =>
+    Object.entries(listed).some(([each, { length }]) => each === status && length > 0);
+  return (
+    <Card id="outcomes" title="Rows by outcome">
+      <Table
+        name="outcomes"
+        columns={[['Outcome'], ['Rows', 'number'], ['Share', 'number']]}
+        foot={
+          <tr>
+            <th scope="row">All rows of the file</th>
+            <td class="number">{countText(input.records)}</td>
+            <td />
+          </tr>
+        }
+      >
+        {OUTCOME_STATUSES.map((status) => (
+          <OutcomeRow
+            status={status}
+            count={rows[status]}
+            records={input.records}
+            isListed={isListed(status)}
+          />
+        ))}
+      </Table>
+    </Card>
+  );
+}
+
+function OutcomeRow({
+  status,
+  count,
+  records,
+  isListed,
+}: {
+  status: OutcomeStatus;
+  count: number;
+  records: number;
+  isListed: boolean;
+}) {
+  const [word, meaning] = MEANINGS[status];
+  const isNone = count === 0;
+  return (
+    <tr class={isNone ? 'none' : undefined}>
+      <th scope="row">
+        <Dot tone={status}>{isListed && !isNone ? <a href={`#${listId(status)}`}>{word}</a> : word}</Dot>
+        <span class="meaning">{meaning}</span>
+        {!isNone && <Bar parts={[[status, records === 0 ? 0 : count / records]]} />}
+      </th>
+      <td class="number">{countText(count)}</td>
+      <td class="number share">{isNone ? '' : shareText(count, records)}</td>
+    </tr>
+  );
+}
+
+const THIRDS: readonly (readonly [tier: QualityTier, range: string])[] = [
+  ['poor', '0 to 0.33'],
+  ['acceptable', '0.33 to 0.67'],
+  ['high', '0.67 to 1'],
+];
+
+export function ScoresSection({ report: { quality } }: { report: RunReport }) {
+  const { high, acceptable, poor, unscored } = quality;
+  const scored = high + acceptable + poor;
+  const total = scored + unscored;
+  const none =
+    unscored === 0
+      ? 'No brand was found, so there are no scores.'
+      : `None of the ${countOf(unscored, 'brand')} has a score.`;
+  const tiers = [
+    ['high', 'High', '0.67 to 1', high],
+    ['acceptable', 'Acceptable', '0.33 to 0.67', acceptable],
+    ['poor', 'Poor', '0 to 0.33', poor],
+    ...(unscored > 0 ? [['unscored', 'Unscored', 'no score sent', unscored] as const] : []),
+  ] as const;
+  return (
+    <Card id="scores" title="Quality of the brands" more="scores">
+      {scored === 0 ? <p class="muted">{none}</p> : <ScoreChart quality={quality} />}
+      <ul class="tiers">
+        {tiers.map(([tone, name, range, count]) => (
+          <li>
+            <Dot tone={tone}>
+              <span class="tier-name">{name}</span>
+            </Dot>{' '}
+            <span class="muted">{range}</span>
+            <span class="tier-count">
+              {countText(count)} <span class="muted">{shareText(count, total)}</span>
+            </span>
+          </li>
+        ))}
+      </ul>
+      <p class="note">
+        Distinct brands by <code>qualityScore</code>. A low score means that the brand is less likely to be
+        real; a personal blog is at about 0.3 to 0.4.
+      </p>
+    </Card>
+  );
+}
+
+function ScoreChart({ quality }: Pick<RunReport, 'quality'>) {
+  const { high, acceptable, poor, histogram } = quality;
+  const edge = (at: number) => (at / histogram.length).toFixed(2);
+  const bins = histogram.map((count, at) => {
+    const [tone = 'poor'] = THIRDS[Math.floor((at * THIRDS.length) / histogram.length)] ?? [];
+    return { tone, range: `${edge(at)} to ${edge(at + 1)}`, count };
+  });
+  const below = (
+    <>
+      {THIRDS.map(([tier, range]) => (
+        <span>
+          {tier}
+          <br />
+          {range}
+        </span>
+      ))}
+      <span>quality score</span>
+    </>
+  );
+  const label = `Histogram of quality scores: ${countText(high)} high, ${countText(acceptable)} acceptable, ${countText(poor)} poor.`;
+  return <Histogram label={label} unit="brand" measure="Score" bins={bins} below={below} />;
+}
+
+/** Causes shown; what is beyond is summed up. */
+const CAUSES_AT_MOST = 12;
+
+/** Ends that say no more than what they are. */
+const WHY_STOPPED: Readonly<Partial<Record<RunReport['run']['status'], string>>> = {
+  cancelled: 'the run was cancelled',
+  paused: 'the run was paused',
+  declined: 'the run ended after its trial',
+  too_many_failures: 'more lookups failed than --max-errors allows',
+};
+
+/** Empty if every row has an answer. */
+export function CausesSection({ report }: { report: RunReport }) {
+  const { failures, reasons, rows, reason, run } = report;
+  const failed = Object.entries(failures);
+  const excluded = Object.entries(reasons).filter(([cause]) => cause !== '');
+  if (failed.length + excluded.length + rows.deferred === 0) return null;
+  return (
+    <div class="pair">
+      {failed.length > 0 && (
+        <Card id="failures" title="Failed lookups by cause">
+          <CauseTable counted="Identifiers" causes={failed} unit="lookup" />
+        </Card>
+      )}
+      {rows.deferred > 0 && (
+        <Card id="deferred" title="Not looked up yet">
+          <p>
+            {countOf(rows.deferred, 'row')}:{' '}
+            <bdi>{reason ?? WHY_STOPPED[run.status] ?? 'the run was stopped'}</bdi>.
+          </p>
+        </Card>
+      )}
+      {excluded.length > 0 && (
+        <Card id="excluded" title="Invalid and skipped rows by cause">
+          <CauseTable counted="Rows" causes={excluded} unit="row" />
+        </Card>
+      )}
+    </div>
+  );
+}
+
+function CauseTable({
+  counted,
+  causes,
+  unit,
+}: {
+  counted: string;
+  causes: readonly (readonly [string, number])[];
+  unit: string;
+}) {
+  const sorted = [...causes].sort((a, b) => b[1] - a[1]);
+  const others = sorted.slice(CAUSES_AT_MOST);
+  const hidden = others.reduce((sum, [, count]) => sum + count, 0);
+  return (
+    <>
+      <Table name="causes" columns={[['Cause'], [counted, 'number']]}>
+        {sorted.slice(0, CAUSES_AT_MOST).map(([cause, count]) => (
+          <tr>
+            <td>
+              <bdi>{cause}</bdi>
+            </td>
+            <td class="number">{countText(count)}</td>
+          </tr>
+        ))}
+      </Table>
+      {others.length > 0 && (
+        <p class="note">
+          and {countOf(others.length, 'more cause')} with {countOf(hidden, unit)}
+        </p>
+      )}
+    </>
+  );
+}
+
+export function FilesSection({ data: { report, files } }: { data: PageData }) {
+  const { accounting, input, run } = report;
+  const columns = input.columns.map(({ name, kind }) => (kind === null ? name : `${name} (${kind})`));
+  const { recordsRead, rowsByStatus, recordsWritten } = accounting;
+  const written =
+    recordsWritten === null ? 'not counted after writing' : `${countText(recordsWritten)} written`;
+  const text = (value: string) => <bdi>{value}</bdi>;
+  const rows: Fact[] = [
+    ['Input', text(input.name)],
+    ...files.map(
+      ({ label, name, href }): Fact => [label, href === null ? text(name) : <a href={href}>{text(name)}</a>],
+    ),
+    ['Identifiers from', text(columns.join(', '))],
+    ['Service', text(run.service)],
+    ['Rows counted', `${countText(recordsRead)} read, ${countText(rowsByStatus)} by outcome, ${written}`],
+  ];
+  return (
+    <Card id="files" title="Files">
+      <Facts rows={rows} name="files" />
+      {input.warnings.length > 0 && (
+        <>
+          <p class="note">Warnings about the input:</p>
+          <ul class="note">
+            {input.warnings.map((warning) => (
+              <li>{text(warning)}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </Card>
+  );
+}

@@ -1,0 +1,58 @@
+/** Why a run does not go on, or ended as it did: a clause for a terminal, sentences for a page. */
+import { sentenceOf, spanText } from '../core/figures.js';
+import type { JudgedRun, RunHold } from '../facts/judge-runs.js';
+import { cancelledText, pausedText, sinceText } from '../stores/run-store.js';
+import { sayStop, settingName } from './say-reason.js';
+
+/** null: there is nothing to say beside its state. `now`: by the clock that dates its heartbeat. */
+export function sayRun(
+  { run, why }: Pick<JudgedRun, 'run' | 'why'>,
+  reader: 'terminal' | 'page',
+  now: number,
+): string | null {
+  const isPage = reader === 'page';
+  switch (why?.type) {
+    case undefined:
+      return null;
+    case 'queued':
+      return isPage ? `Waiting: ${why.behind}; runs take turns.` : why.behind;
+    case 'paused':
+      if (isPage)
+        return `${sentenceOf(pausedText(why.order))} ${why.goesOn ? 'Resume on its page continues it.' : 'Resume it, then run the same command again.'}`;
+      return `${sinceText(why.order)}; \`brand-enrich resume ${run.id}\` ${why.goesOn ? 'continues it' : 'allows it, then run the same command again'}`;
+    case 'gone':
+      return isPage
+        ? `Its process is gone. ${AGAIN}`
+        : 'its process is gone; run the same command again to continue';
+    case 'silent':
+      return isPage
+        ? `No heartbeat for ${spanText(now - run.heartbeatAt)}: it was killed, or lost its engine. ${AGAIN}`
+        : 'it has no heartbeat: it was killed, or lost its engine; run the same command again to continue';
+    case 'cancelled':
+      return isPage ? sentenceOf(cancelledText(why.order)) : cancelledText(why.order);
+    case 'held':
+      return isPage ? `Waiting: ${sayHold(why.hold, reader)}.` : sayHold(why.hold, reader);
+    case 'nothing matched':
+      return isPage ? 'Nothing matched: are the column and its kind right?' : 'nothing matched';
+    case 'stopped':
+      if (!isPage) return sayStop(why.stop, reader);
+      // The label beside it says as much.
+      if (why.stop.type === 'stopped' || why.stop.type === 'cancelled') return null;
+      return sentenceOf(sayStop(why.stop, reader));
+  }
+}
+
+const AGAIN = 'Run the same command again to continue; paid answers are stored.';
+
+function sayHold(hold: RunHold, reader: 'terminal' | 'page'): string {
+  switch (hold) {
+    case 'paused':
+      return reader === 'page' ? 'spending is paused' : '`brand-enrich resume` allows spending again';
+    case 'closed':
+      return 'the service refuses further requests until the quota is raised or the next period begins';
+    case 'used up':
+      return 'the limit is used up; it continues when quota or budget is raised or the next period begins';
+    case 'capped':
+      return `its ${reader === 'page' ? 'own ' : ''}${settingName('maxRequests', reader)} is reached`;
+  }
+}

@@ -1,0 +1,204 @@
+/**
+ * What an answer leads to: one table of the answer, what is known of the address, and the answers
+ * before it. Pure: `handle-answer.ts` counts, waits, and does what is judged here.
+ */
+import type { Observation } from '../ledger/outbox.js';
+import { periodOf } from '../ledger/period.js';
+import { THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../ledger/policy.js';
+import type { Answer, Meaning, Means } from '../lookup/read-answer.js';
+import type { FailureReason, RunHalt, Unreached } from '../stores/run-reasons.js';
+import type { RunRecord } from '../stores/run-store.js';
+import * as reasons from './halt-reasons.js';
+import type { UsageOfQuota } from './refusal-series.js';
+
+/** A service that was never reached is more likely misspelt than down. */
+const UNREACHABLE_MS = 60_000;
+/** Nothing listens at an address that never answered: time for a service started alongside. */
+const REFUSED_MS = 3_000;
+/** A name not found or a certificate not trusted for so long: a second look, and no more. */
+const LASTING_MS = 500;
+
+/** Whether an answer is the service's: any web server says "not found" of an unknown path. */
+export type Trust = 'trusted' | 'untrusted' | 'not_the_service';
+
+export interface Address {
+  readonly service: string;
+  /** It gave a good answer, to any worker. */
+  readonly isTrusted: boolean;
+  /** The user says that it is right, whatever it does not know. */
+  readonly allowsUnknown: boolean;
+  /**
+   * Who has had an answer: this process, else this run, else this account before; null: none of
+   * them.
+   */
+  readonly answered: 'process' | 'run' | 'account' | null;
+}
+
+export interface Series {
+  /** The length of the series that {@link seriesOf} names, this answer included. */
+  readonly count: number;
+  /** The lookup had an unusable answer before: another one is its last. */
+  readonly isSecond: boolean;
+  /** How long there has been no good answer while bad ones came. */
+  readonly badForMs: number;
+  /** A 429 is for the quota, by its code or by the ledger's count. */
+  readonly isQuota: boolean;
+  /** The usage at which 429s in a row show that the quota is used up; null: they do not. */
+  readonly usedUp: UsageOfQuota | null;
+}
+
+export type Step =
+  | { readonly type: 'record'; readonly meaning: Means<'matched' | 'not_found'> }
+  /**
+   * This run does not ask again. `kept`: durable, because it was paid for or not trusted; `final`:
+   * later starts do not ask either. `halt` ends the run too.
+   */
+  | {
+      readonly type: 'fail';
+      readonly reason: FailureReason;
+      readonly kept: 'for_now' | 'final' | null;
+      readonly halt: RunHalt | null;
+    }
+  /**
+   * Another request at once. `unusable`: what was wrong; null: a refusal, which is not an attempt.
+   */
+  | { readonly type: 'repeat'; readonly unusable: string | null }
+  /** Another request as `retry-policy.ts` says: there was no answer. */
+  | { readonly type: 'retry'; readonly meaning: Means<'unavailable'> }
+  | { readonly type: 'halt'; readonly halt: RunHalt };
+
+export function judge(answer: Answer, address: Address, series: Series): Step {
+  const { meaning, cost } = answer;
+  const trust = trustOf(answer, address);
+  if (trust === 'not_the_service') {
+    const halt = reasons.notTheService(address.service, answer);
+    return { type: 'fail', reason: reasons.notTheServiceReason(answer), kept: 'for_now', halt };
+  }
+  if (trust === 'untrusted') {
+    const halt = series.count < reasons.UNTRUSTED_AT_MOST ? null : reasons.untrusted(address.service);
+    return { type: 'fail', reason: reasons.untrustedReason(answer), kept: 'for_now', halt };
+  }
+  switch (meaning.type) {
+    case 'matched':
+    case 'not_found':
+      return { type: 'record', meaning };
+    case 'credentials': {
+      const { reason, status } = meaning;
+      return { type: 'halt', halt: { why: 'credentials', reason, status } };
+    }
+    case 'refused':
+      return haltOr(haltOfRefusal(answer, meaning, series), { type: 'repeat', unusable: null });
+    case 'failed':
+    case 'unusable': {
+      const halt = isUnusable(meaning) ? haltOfUnusable(answer, meaning.reason, address, series) : null;
+      const isFinal = meaning.type === 'failed';
+      // A damaged or lost answer is worth one more request, which may be billed too.
+      if (!isFinal && !series.isSecond) return haltOr(halt, { type: 'repeat', unusable: meaning.reason });
+      const kept = cost === 'free' ? null : isFinal ? 'final' : 'for_now';
+      return { type: 'fail', reason: { code: 'answer', text: meaning.reason }, kept, halt };
+    }
+    case 'unavailable':
+      return haltOr(haltOfSilence(meaning, address, series), { type: 'retry', meaning });
+  }
+}
+
+function haltOr(halt: RunHalt | null, step: Step): Step {
+  return halt === null ? step : { type: 'halt', halt };
+}
+
+/** null: nothing about what was asked, lost, or unusable. */
+export function trustOf(answer: Answer, address: Omit<Address, 'answered'>): Trust | null {
+  const { meaning } = answer;
+  if (meaning.type === 'matched') return 'trusted';
+  if (!('evidence' in meaning) || meaning.evidence === undefined) return null;
+  const isObject = meaning.evidence === 'object';
+  if (address.isTrusted || showsService(answer) || (isObject && address.allowsUnknown))
+    return meaning.type === 'unusable' ? null : 'trusted';
+  return isObject ? 'untrusted' : 'not_the_service';
+}
+
+/** Whether only the service answers so: a brand, an error code, or a usage header. */
+export function showsService({ meaning, quota, usage }: Answer): boolean {
+  if (quota !== null || usage !== null || meaning.type === 'matched') return true;
+  return 'evidence' in meaning && meaning.evidence === 'own';
+}
+
+/** The series that an answer extends: untrusted ones of its run, or unusable ones in a row. */
+export function seriesOf(
+  answer: Answer,
+  address: Omit<Address, 'answered'>,
+): 'untrusted' | 'unusable' | null {
+  const trust = trustOf(answer, address);
+  if (trust === 'untrusted') return trust;
+  return trust !== 'not_the_service' && isUnusable(answer.meaning) ? 'unusable' : null;
+}
+
+function isUnusable(meaning: Meaning): boolean {
+  return meaning.type === 'unusable' || (meaning.type === 'failed' && meaning.isNoBrand === true);
+}
+
+/** Where the address never gave a good answer, fewer of them end the run. */
+function haltOfUnusable(
+  answer: Answer,
+  reason: string,
+  { isTrusted, allowsUnknown }: Address,
+  { count }: Series,
+): RunHalt | null {
+  const isRight = isTrusted || allowsUnknown || showsService(answer);
+  const atMost = isRight ? reasons.UNUSABLE_AT_MOST : reasons.UNTRUSTED_AT_MOST;
+  return count < atMost ? null : { why: 'useless', useless: { how: 'unusable', answers: count, reason } };
+}
+
+/** After a refusal for quota the next permit says what is left. */
+function haltOfRefusal(
+  { usage }: Answer,
+  { code, retryAfterMs }: Means<'refused'>,
+  { isQuota, usedUp, badForMs }: Series,
+): RunHalt | null {
+  if (isQuota) return null;
+  if (usedUp !== null) return { why: 'limit', reached: { name: 'overstated', ...usedUp } };
+  const isSilent = code === null && retryAfterMs === null && usage === null;
+  const patienceMs = isSilent ? THROTTLED_GIVE_UP_SILENT_MS : THROTTLED_GIVE_UP_MS;
+  return badForMs > patienceMs ? { why: 'throttled', forMs: patienceMs } : null;
+}
+
+/** Where waiting cannot help. */
+function haltOfSilence(
+  meaning: Means<'unavailable'>,
+  address: Address,
+  { badForMs }: Series,
+): RunHalt | null {
+  const { answered, isTrusted } = address;
+  const unreachable = (how: Unreached): RunHalt => ({ why: 'unreachable', how, reason: meaning.reason });
+  if (meaning.isUnsent && answered !== 'process' && badForMs > UNREACHABLE_MS) return unreachable('minute');
+  if (meaning.isRefused && answered === null && !isTrusted && badForMs > REFUSED_MS)
+    return unreachable('unanswered');
+  return isWrongAddress(meaning, address) && badForMs > LASTING_MS ? unreachable('lasting') : null;
+}
+
+/**
+ * A name not found, a certificate not trusted or a proxy that refuses, before any answer. Where the
+ * service answered before, it is an outage, of its name server or of this machine's; but the
+ * password of a proxy may have changed since an earlier run.
+ */
+export function isWrongAddress(meaning: Meaning, { answered }: Pick<Address, 'answered'>): boolean {
+  if (meaning.type !== 'unavailable' || meaning.isLasting !== true) return false;
+  return answered === null || (meaning.isBarred === true && answered === 'account');
+}
+
+/**
+ * What the ledger learns. Only useful answers set `isConfirmed`: until then requests go one by one.
+ */
+export function observe(
+  answer: Answer,
+  period: RunRecord['settings']['period'],
+  trust: Trust | null,
+): Observation {
+  const { quota, usage, date, meaning } = answer;
+  const datedIn = date === null ? null : periodOf(date, period);
+  return {
+    reading: quota === null && usage === null ? null : { quota, usage, period: datedIn, date },
+    period: datedIn,
+    isConfirmed: trust === 'trusted' && !isUnusable(meaning),
+  };
+}

@@ -1,0 +1,87 @@
+/**
+ * Which jobs of the queue a worker takes up. Another program with access to the engine can put
+ * anything there: a run that names another service or account than the worker's own settings, or a
+ * job that is not a chunk. Those are left as they are, and neither the token nor a request goes
+ * anywhere for them.
+ */
+import { z } from 'zod';
+import { maskAddress } from '../config/address-values.js';
+import type { Clock } from '../core/clock.js';
+import { readIdentifierText } from '../core/identifier.js';
+import type { Log } from '../core/log.js';
+import type { ChunkData } from '../engine/engine.js';
+import type { RunRecord } from '../stores/run-store.js';
+
+const WARN_EVERY_MS = 60_000;
+/** Far above those of a run of ours. */
+const IDENTIFIERS_AT_MOST = 10_000;
+/** Of a domain 253 characters; the longest value of a row is far shorter than this. */
+const LONGEST_TEXT = 2_048;
+
+function isIdentifierText(text: string): boolean {
+  const { value = '' } = readIdentifierText(text) ?? {};
+  return (
+    text.length <= LONGEST_TEXT &&
+    value !== '' &&
+    // As in `identify-cell.ts`: a proxy that decodes it would see another path.
+    !/(?:^|\/)\.\.?(?:\/|$)/.test(value) &&
+    !/\p{Surrogate}/u.test(value)
+  );
+}
+
+const identifierShape = z.string().refine(isIdentifierText);
+const countShape = z.number().int().min(0);
+const chunkShape = z.object({
+  run: z.string().min(1),
+  chunk: countShape,
+  identifiers: z.array(identifierShape).max(IDENTIFIERS_AT_MOST),
+  attempts: z.record(z.string(), countShape),
+  due: z.record(z.string(), z.number()).optional(),
+  parkedAt: z.number().optional(),
+  isRepeat: z.boolean().optional(),
+});
+
+export interface OwnChunksOptions {
+  readonly service: string;
+  readonly account: string;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createOwnChunks({ service, account, clock, log }: OwnChunksOptions) {
+  const warnedAt = new Map<string, number>();
+
+  /** The same sentence once a minute, whatever is planted meanwhile. */
+  function warn(facts: object, sentence: string): void {
+    const now = clock.monotonic();
+    if (now - (warnedAt.get(sentence) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return;
+    warnedAt.set(sentence, now);
+    log.warn(facts, sentence);
+  }
+
+  return {
+    /** The chunk of a job; null for anything else. */
+    read(data: unknown): ChunkData | null {
+      const { data: chunk } = chunkShape.safeParse(data);
+      if (chunk === undefined) warn({}, 'a job on this queue is no chunk of lookups; it is left alone');
+      // Exactly what the shape has; optional ones are absent, never undefined.
+      return (chunk as ChunkData | undefined) ?? null;
+    },
+
+    /** Whether the run is of this worker's service and account. */
+    isOf({ id, settings }: Pick<RunRecord, 'id' | 'settings'>): boolean {
+      if (settings.service !== service) {
+        const facts = { run: id, host: hostOf(settings.service) };
+        warn(facts, 'a run on this queue names another service; its chunks are left alone');
+      } else if (settings.account !== account) {
+        warn({ run: id }, 'a run on this queue names another account; its chunks are left alone');
+      } else return true;
+      return false;
+    },
+  };
+}
+
+function hostOf(address: string): string {
+  const host = URL.canParse(address) ? new URL(address).host : maskAddress(address);
+  return host.slice(0, 100);
+}

@@ -1,0 +1,120 @@
+/** Texts that name settings, for readers with and without a command line. */
+import { describe, expect, it } from 'vitest';
+import { loadOptions } from '../../src/config/load-options.js';
+import { SETTING_ENTRIES } from '../../src/config/settings.js';
+import { FailFileError, NeverStartError, throwProblems, usageProblem } from '../../src/core/errors.js';
+import { flagOf, joinPhrases, type Phrase, phrase, remediesIn, sayPhrase } from '../../src/core/phrase.js';
+import { errorFrame } from '../../src/formats/reader/messages.js';
+import { chooseColumns } from '../../src/identify/choose-columns.js';
+import { findColumn } from '../../src/identify/find-column.js';
+import { forProgram } from '../../src/library/lookups.js';
+import { refusal } from '../config/refusal.js';
+
+it.each<[Phrase, string, string]>([
+  ['as it is: --quota, maxCost', 'as it is: --quota, maxCost', 'as it is: --quota, maxCost'],
+  [phrase`${{ setting: 'maxCost' }} ${5} is reached`, '--max-cost 5 is reached', 'maxCost 5 is reached'],
+  [phrase`use ${{ set: { sheet: 'Q1' } }}`, 'use --sheet Q1', "use sheet: 'Q1'"],
+  [phrase`use ${{ set: { sheet: "It's" } }}`, "use --sheet 'It'\\''s'", "use sheet: 'It\\'s'"],
+  [phrase`use ${{ set: { skipLines: 3 } }}`, 'use --skip-lines 3', 'use skipLines: 3'],
+  [
+    phrase`use ${{ set: { header: false, kind: 'ticker' } }}`,
+    'use --no-header --kind ticker',
+    "use header: false, kind: 'ticker'",
+  ],
+  [phrase`use ${{ set: { refresh: true } }}`, 'use --refresh', 'use refresh: true'],
+  [
+    phrase`use ${{ set: { column: ['a b:isin', 'c:id'] } }}`,
+    "use --column 'a b:isin' --column c:id",
+    "use column: ['a b:isin', 'c:id']",
+  ],
+  [phrase`${{ unset: 'kind' }}, or not`, 'omit --kind, or not', 'omit kind, or not'],
+  [phrase`name ${{ choose: 'state', example: 'DIR' }}`, 'name --state DIR', "name state: 'DIR'"],
+  [phrase`set ${{ setting: 'token', shell: 'BRAND_API_TOKEN' }}`, 'set BRAND_API_TOKEN', 'set token'],
+  [
+    joinPhrases([{ unset: 'kind' }, phrase`${'a'} or ${1}`, 'b'], '; '),
+    'omit --kind; a or 1; b',
+    'omit kind; a or 1; b',
+  ],
+])('%j', (text, inFlags, inKeys) => {
+  expect(sayPhrase(text, 'flags')).toBe(inFlags);
+  expect(sayPhrase(text, 'keys')).toBe(inKeys);
+  // Between processes.
+  expect(sayPhrase(JSON.parse(JSON.stringify(text)), 'flags')).toBe(inFlags);
+});
+
+it('has the remedies in order, also those of what is filled in', () => {
+  const inner = phrase`${{ set: { sheet: 'a' } }} or ${{ set: { sheet: 'b' } }}`;
+  expect(remediesIn(phrase`choose ${inner}, or ${{ unset: 'kind' }}`)).toEqual([
+    { set: { sheet: 'a' } },
+    { set: { sheet: 'b' } },
+    { unset: 'kind' },
+  ]);
+  expect(remediesIn('--sheet a')).toEqual([]);
+});
+
+it.each(SETTING_ENTRIES.filter(([, { flag }]) => flag !== null))('%s has the flag of its key', (_, line) => {
+  const { key = '', flag } = line;
+  const isOn = line.kind.arity === 'switch' && flag?.startsWith('--no-');
+  expect(isOn ? sayPhrase([{ set: { [key ?? '']: false } }], 'flags') : flagOf(key ?? '')).toBe(flag);
+});
+
+describe('an error', () => {
+  it('names options to a program; what is not ours stays', () => {
+    const error = forProgram(refusal(() => loadOptions({})));
+    expect(JSON.stringify([error, String(error)])).not.toMatch(/--|BRAND_/);
+    expect(error).toMatchObject({
+      subject: 'baseUrl, token',
+      message: expect.stringContaining('set baseUrl;'),
+    });
+    const other = new Error('--quota');
+    expect(forProgram(other)).toBe(other);
+    expect(other.message).toBe('--quota');
+  });
+
+  const path = '/data/--quota/a -o b/BRAND_API_TOKEN.csv';
+  const made = new FailFileError({
+    code: 'input-missing',
+    subject: phrase`${{ setting: 'caFile' }} ${path}`,
+    todo: phrase`use ${{ set: { sheet: path } }}`,
+  });
+  const message = `the input cannot be opened: caFile ${path}; use sheet: '${path}'`;
+
+  it("keeps what is the user's, also in an error made of it and in one of several problems", () => {
+    expect(made.inKeys().message).toBe(message);
+    expect(new NeverStartError(made.detail).inKeys()).toEqual(made.inKeys());
+    const { what, subject, todo } = made.detail;
+    const several = refusal(() =>
+      throwProblems([usageProblem(what, subject, todo), usageProblem('w', path, 't')]),
+    ) as NeverStartError;
+    expect(several.inKeys()).toMatchObject({
+      subject: `caFile ${path}, ${path}`,
+      todo: `fix these:\n  - ${message}\n  - w: ${path}; t`,
+    });
+  });
+
+  it('keeps it on its way from the process that reads a file', () => {
+    const frame = errorFrame('a.xlsx', made).subarray(5).toString();
+    const { isUsage: _usage, ...detail } = JSON.parse(frame);
+    expect(new FailFileError(detail).inKeys().message).toBe(message);
+  });
+
+  const columns = ['--quota', 'x -o y', '--rate'];
+  const sample = [['a.com', 'b.com', 'c.com']];
+  const chosen = { columns, sample, kind: null, requested: [], prefix: 'brand_' };
+  it.each<[string, () => unknown, string[]]>([
+    [
+      'columns that are not there',
+      () => findColumn(columns, { name: '--concurrency', kind: null }),
+      ['"--concurrency"'],
+    ],
+    [
+      'columns in doubt',
+      () => chooseColumns(chosen),
+      ["column: '--quota:domain'", "column: 'x -o y:domain'", '"--rate"'],
+    ],
+  ])('of %s', (_, act, left) => {
+    const { message } = (refusal(act) as NeverStartError).inKeys();
+    for (const text of left) expect(message).toContain(text);
+    expect(message.replaceAll(/--(?:quota|rate|concurrency)\b/g, '')).not.toMatch(/--|BRAND_API/);
+  });
+});

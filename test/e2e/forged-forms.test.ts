@@ -1,0 +1,78 @@
+/**
+ * Every form of the dashboard, as they stand in the code, sent by another page or without the token
+ * of the session: each is refused, and nothing happens.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createInboxScene } from '../jobs/inbox-scene.js';
+import { redisEngine } from '../support/engines.js';
+import { describeOn } from '../support/scene.js';
+
+const CODE = fileURLToPath(new URL('../../src/daemon/dashboard/', import.meta.url));
+const PASSWORD = 'a-password-of-the-dashboard';
+
+/** The paths that forms and programs post to, with `x` for what they name. */
+async function postedPaths(): Promise<string[]> {
+  const files = (await readdir(CODE)).map((name) => readFile(CODE + name, 'utf8'));
+  const code = (await Promise.all(files)).join('\n');
+  const constants = new Map(
+    Array.from(code.matchAll(/const (\w+) = '(\/[^']*)'/g), ([, name = '', path = '']) => [name, path]),
+  );
+  const paths = new Set<string>();
+  // Of `app.post`, and of an action, whose property stands alone on its line.
+  for (const [, quoted, name = ''] of code.matchAll(
+    /(?:app\.(?:post|put|patch|delete)\(|^ +path: )(?:'([^']+)'|([A-Z_]+)),/gm,
+  ))
+    paths.add(quoted ?? constants.get(name) ?? `${name} is not known here`);
+  return [...paths].map((path) => path.replaceAll(/:\w+/g, 'x')).sort();
+}
+
+describeOn([redisEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a form of another page, or without its token, does nothing', async () => {
+    const scene = await createInboxScene(engine);
+    const up = scene.start(['up', '--inbox', '.', '--dashboard-port', '0', '--metrics-port', '0'], {
+      BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD,
+    });
+    await up.untilSaid(/serving the dashboard/);
+    const [, url = ''] = /"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(up.said) ?? [];
+    const own = { origin: new URL(url).origin };
+    const post = (path: string, headers: Record<string, string>, body = new URLSearchParams({ a: '1' })) =>
+      fetch(new URL(path, url), { method: 'POST', redirect: 'manual', headers, body });
+    const entered = await post('/sign-in', own, new URLSearchParams({ password: PASSWORD, user: 'ada' }));
+    expect(entered.status).toBe(303);
+    const cookie = entered.headers
+      .getSetCookie()
+      .map((each) => each.split(';')[0])
+      .join('; ');
+    const authorization = `Basic ${Buffer.from(`ada:${PASSWORD}`).toString('base64')}`;
+
+    const paths = await postedPaths();
+    expect(paths).toEqual(expect.arrayContaining(['/sign-out', '/uploads', '/runs/x/cancel', '/resume']));
+    expect(paths.length).toBeGreaterThanOrEqual(17);
+    for (const path of paths) {
+      const tries: readonly Record<string, string>[] = [
+        { cookie, origin: 'https://evil.example' },
+        { cookie, origin: 'null' },
+        { cookie, origin: `${own.origin}.evil.example` },
+        { authorization, origin: 'https://evil.example' },
+        { authorization, 'sec-fetch-site': 'same-site' },
+      ];
+      for (const headers of tries) {
+        const { status } = await post(path, headers);
+        expect([path, headers, status === 401 || status === 403]).toEqual([path, headers, true]);
+      }
+      // A path that is there answers that; any other would be 404.
+      if (!path.startsWith('/sign-'))
+        expect([path, (await post(path, { ...own, cookie })).status]).toEqual([path, 403]);
+      const stranger = (await post(path, own)).status;
+      expect([path, stranger]).toEqual([path, path === '/sign-out' ? 303 : 401]);
+    }
+    expect((await fetch(new URL('/status.json', url), { headers: { cookie } })).status).toBe(200);
+    up.kill('SIGTERM');
+    expect((await up.done).code).toBe(0);
+  });
+});

@@ -1,0 +1,115 @@
+/**
+ * Random histories of free, billed and lost answers, kills and months that turn: what the reports
+ * and `status` say was billed and was overage is what the service billed, to the request.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createDice, type Dice } from '../chaos/dice.js';
+import { createLoggedScene, untilSeen } from '../chaos/ground-truth.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
+import { describeOn, domainList, type Scene } from '../support/scene.js';
+
+/** So many on each engine; they take 10 to 20 s each. */
+const HISTORIES = Number(process.env.HISTORIES ?? 4);
+const MONTH_MS = 31 * 86_400_000;
+
+interface Status {
+  readonly runs: readonly {
+    readonly service: string;
+    readonly requests: Spending;
+    readonly earlier: Spending;
+  }[];
+  readonly account: { readonly sent: number; readonly inFlight: number; readonly others: number };
+}
+
+interface Spending {
+  readonly billed: number;
+  readonly unreported: number;
+  readonly overage: number;
+}
+
+async function statusOf(scene: Scene): Promise<Status> {
+  const { stdout } = await scene.run(['status', '--json']);
+  return JSON.parse(stdout) as Status;
+}
+
+/**
+ * Starts the command again and again, until one start completes it. A kill comes when all that is
+ * in flight is billed: what it loses counts as spent, as a free answer would.
+ */
+async function live(scene: Scene, dice: Dice): Promise<void> {
+  const { meter, options } = scene.service;
+  const concurrency = dice.between(1, 6);
+  const identifiers = dice.between(40, 90);
+  await scene.write('list.csv', domainList(identifiers));
+  const terms = ['--plan', 'paid', '--overage-budget', '100', '--timeout', '4s'];
+  const command = ['run', 'list.csv', '--concurrency', String(concurrency), ...terms];
+  const happenings = Array.from({ length: dice.between(1, 4) }, () => dice.pick(['kill', 'turn', 'stop']));
+  console.log(
+    `${identifiers} identifiers, quota ${options.quota}, ${concurrency} at once: ${happenings.join(', ')}`,
+  );
+  let hasTurned = false;
+  for (const happening of happenings) {
+    const enough = meter.billed + dice.between(0, 15);
+    const running = scene.start(command);
+    const isDone = await untilSeen(
+      scene,
+      running,
+      () => meter.billed > enough && meter.billedInFlight === concurrency,
+    )
+      .then(() => false)
+      .catch(() => true);
+    if (isDone) break;
+    if (happening === 'turn' && !hasTurned) {
+      hasTurned = true;
+      options.dateOffsetMs = MONTH_MS;
+      const later = meter.billed + dice.between(0, 15);
+      await untilSeen(scene, running, () => meter.billed > later).catch(() => undefined);
+    }
+    running.kill(happening === 'kill' ? 'SIGKILL' : 'SIGINT');
+    await running.done;
+  }
+  await scene.run(command);
+  // What a killed run had in flight is known when its permits have run out.
+  const isSettled = async () => (await statusOf(scene)).account.inFlight === 0;
+  await expect.poll(isSettled, { timeout: 60_000, interval: 500 }).toBe(true);
+  await scene.write('late.csv', 'website\nlate.com\n');
+  await scene.run(['run', 'late.csv', ...terms]);
+}
+
+async function expectSums(scene: Scene): Promise<void> {
+  const { meter, options } = scene.service;
+  const { runs, account } = await statusOf(scene);
+  const own = runs.filter(({ service }) => service === scene.service.url);
+  const spending = own.flatMap(({ requests, earlier }) => [requests, earlier]);
+  const sum = (numberIn: (each: Spending) => number) =>
+    spending.reduce((total, each) => total + numberIn(each), 0);
+  expect({
+    billed: sum(({ billed, unreported }) => billed + unreported),
+    overage: sum(({ overage }) => overage),
+    others: account.others,
+  }).toEqual({ billed: meter.billed, overage: meter.overage(options.quota), others: 0 });
+}
+
+const engines = [redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)];
+describeOn(engines, (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test.each(Array.from({ length: HISTORIES }, (_, index) => index))(
+    'history %i adds up to the bill',
+    { tags: ['long'], timeout: 180_000 },
+    async (index) => {
+      const dice = createDice(`history ${index}`);
+      const scene = await createLoggedScene(engine, {
+        plan: 'paid',
+        quota: dice.between(10, 60),
+        overageTenths: 10_000,
+        latencyMs: dice.between(60, 150),
+        badShare: dice.pick([0, 0.2]),
+        faults: { unavailable: dice.pick([0, 0.05]), resetBefore: dice.pick([0, 0.04]) },
+      });
+      await live(scene, dice);
+      await expectSums(scene);
+    },
+  );
+});

@@ -1,0 +1,177 @@
+/**
+ * Somebody who can write to the engine: what they plant there sends no token anywhere, and ends no
+ * process. What reached another host is counted there.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { accountNames } from '../../src/context/open-service.js';
+import { silentLog } from '../../src/core/log.js';
+import type { Engine } from '../../src/engine/engine.js';
+import { openEngine } from '../../src/engine/open-engine.js';
+import { outcomeKeyPrefix } from '../../src/stores/outcome-key.js';
+import { packProfile } from '../../src/stores/profile-codec.js';
+import { runSettings } from '../engine/contract/run-settings.js';
+import { startBrandService } from '../support/brand-service.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
+import { readRows } from '../support/output-files.js';
+import { createScene, describeOn, domainAt, domainList, type Scene } from '../support/scene.js';
+
+const SOON = { timeout: 30_000, interval: 50 };
+
+/** A host that an attacker owns, which answers everything; what it was sent. */
+async function startThief() {
+  const sent: string[] = [];
+  const server = createServer((request, response) => {
+    sent.push(`${request.url} ${request.headers.authorization ?? ''}`);
+    response.setHeader('content-type', 'application/json').end('{"id": "id_thief", "qualityScore": 1}');
+  });
+  let connections = 0;
+  server.on('connection', () => {
+    connections += 1;
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => new Promise((resolve) => server.close(() => resolve())));
+  const { port } = server.address() as AddressInfo;
+  return { url: `http://127.0.0.1:${port}`, sent, connections: () => connections };
+}
+
+async function openFor({ env, path }: Scene): Promise<Engine> {
+  const engine = await openEngine({
+    engine: env.BRAND_ENRICH_ENGINE ?? 'embedded',
+    stateFolder: path('state'),
+    log: silentLog(),
+  });
+  onTestFinished(() => engine.close());
+  return engine;
+}
+
+describeOn([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEngine())], (under) => {
+  beforeAll(() => under.start());
+  afterAll(() => under.stop());
+
+  test('a worker without an address does not start, and says what to set', async () => {
+    const scene = await createScene(under);
+    const { code, stderr } = await scene.run(['worker'], { BRAND_API_URL: '' });
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/no service address was given: --base-url; set BRAND_API_URL or --base-url/);
+  });
+
+  test('a planted run with another host is left alone, and named once in the log', async () => {
+    const scene = await createScene(under);
+    const thief = await startThief();
+    const engine = await openFor(scene);
+    const { account, queueName } = accountNames(scene.service.url, scene.token, null);
+    await engine.runs.start({
+      id: 'planted',
+      key: 'planted',
+      label: 'planted',
+      settings: runSettings({ service: thief.url, account }),
+    });
+    const heartbeats = setInterval(() => void engine.runs.heartbeat('planted').catch(() => undefined), 1_000);
+    onTestFinished(() => clearInterval(heartbeats));
+    const queue = engine.openChunkQueue(queueName);
+    onTestFinished(() => queue.close());
+    const chunks = [0, 1].map((chunk) => {
+      const identifiers = [`domain:stolen-${chunk}.com`];
+      return { run: 'planted', chunk, identifiers, attempts: {} };
+    });
+    await queue.add(chunks, 0);
+    const worker = scene.start(['worker']);
+    await worker.untilSaid(/another service/);
+    await expect.poll(() => queue.counts(), SOON).toMatchObject({ waiting: 0, active: 0, delayed: 2 });
+
+    // It goes on with what is its own.
+    await scene.write('list.csv', domainList(20));
+    const { code, stderr } = await scene.run(['run', 'list.csv', '--no-worker']);
+    expect([code, stderr]).toEqual([0, expect.stringContaining('20 billed')]);
+    worker.kill('SIGTERM');
+    expect((await worker.done).code).toBe(0);
+    expect(thief.connections()).toBe(0);
+    expect(scene.service.meter.billed).toBe(20);
+    expect((await queue.chunksOf('planted')).sort()).toEqual([0, 1]);
+    expect(await engine.runs.get('planted')).toMatchObject({ status: 'running', tally: { requests: 0 } });
+    expect(worker.said.match(/another service/g)).toHaveLength(1);
+    expect(worker.said).toContain(new URL(thief.url).host);
+  });
+
+  test('a planted run of another account is left alone', async () => {
+    const scene = await createScene(under);
+    const engine = await openFor(scene);
+    const { queueName, service } = accountNames(scene.service.url, scene.token, null);
+    const settings = runSettings({ service, account: 'without-limits', overage: 1_000_000, plan: 'paid' });
+    await engine.runs.start({ id: 'other', key: 'other', label: 'other', settings });
+    const heartbeats = setInterval(() => void engine.runs.heartbeat('other').catch(() => undefined), 1_000);
+    onTestFinished(() => clearInterval(heartbeats));
+    const queue = engine.openChunkQueue(queueName);
+    onTestFinished(() => queue.close());
+    await queue.add([{ run: 'other', chunk: 0, identifiers: ['domain:a.com'], attempts: {} }], 0);
+    const worker = scene.start(['worker']);
+    await worker.untilSaid(/another account/);
+    await expect.poll(() => queue.counts(), SOON).toMatchObject({ active: 0, delayed: 1 });
+    expect(scene.service.meter.billed).toBe(0);
+  });
+
+  test('planted answers and an id that is a path: every row comes back, and no folder is left', async () => {
+    const scene = await createScene(under);
+    const engine = await openFor(scene);
+    const { service } = accountNames(scene.service.url, scene.token, null);
+    const prefix = outcomeKeyPrefix(service, 'unset');
+    const bomb = packProfile(Buffer.alloc(64 * 1_048_576, ' '), true);
+    const planted = [bomb, Buffer.from([7]), packProfile(Buffer.from('null'), true), Buffer.alloc(0)];
+    await engine.outcomes.record(
+      'attacker',
+      planted.map((packed, at) => {
+        const key = `${prefix}domain:${domainAt(at)}`;
+        return { key, status: 'matched', packed, billed: false, freshMs: null };
+      }),
+    );
+    await engine.keyValues.put('engine', 'id', '../../../escaped');
+    await scene.write('list.csv', domainList(10));
+    const { code, stderr } = await scene.run(['run', 'list.csv']);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('4 failed')]);
+    const rows = await readRows(scene.path('list.enriched.csv'));
+    expect(rows).toHaveLength(10);
+    expect(rows.filter((row) => row.brand_error?.includes('the stored answer is damaged'))).toHaveLength(4);
+    expect(scene.service.meter.billed).toBe(6);
+    const other = await openFor(scene);
+    expect(other.id).toMatch(/^[0-9a-f]{16}$/);
+    expect(await scene.files()).not.toContain('escaped');
+    await engine.keyValues.put('engine', 'id', engine.id);
+  });
+
+  test('two services on one engine: the worker of each answers its own runs alone', async () => {
+    const scene = await createScene(under);
+    const { token } = scene;
+    const other = await startBrandService({ tokens: [token] });
+    onTestFinished(() => other.stop());
+    const atOther = { BRAND_API_URL: other.url };
+    const first = scene.start(['worker']);
+    await first.untilSaid(/waiting for chunks/);
+    await scene.write('one.csv', domainList(30, 'one'));
+    await scene.write('two.csv', domainList(40, 'two'));
+    const second = scene.start(['run', 'two.csv', '--no-worker'], atOther);
+    await second.untilSaid(/worker --base-url/);
+    expect((await scene.run(['run', 'one.csv', '--no-worker'])).code).toBe(0);
+    // Nobody asks the second service before it has a worker of its own.
+    expect([scene.service.meter.billed, other.meter.billed]).toEqual([30, 0]);
+    expect(second.said).toContain(other.url);
+    scene.start(['worker'], atOther);
+    expect((await second.done).code).toBe(0);
+    expect([scene.service.meter.billed, other.meter.billed]).toEqual([30, 40]);
+    expect(first.said).not.toMatch(/another service/);
+  });
+});
+
+test.each(['status', 'run list.csv', 'schedule list'])(
+  '`%s` warns of a Redis on another host without password and TLS, in one line',
+  async (line) => {
+    const scene = await createScene(embeddedEngine());
+    await scene.write('list.csv', domainList(1));
+    const env = { BRAND_ENRICH_ENGINE: 'redis://queue.invalid:6379' };
+    const { code, stderr } = await scene.run(line.split(' '), env);
+    expect(code).toBe(5);
+    const said = stderr.split('\n').filter((each) => each.includes('without a password and TLS'));
+    expect(said).toEqual([expect.stringContaining('use rediss://USER:PASSWORD@HOST:PORT')]);
+  },
+);

@@ -1,0 +1,213 @@
+/**
+ * `ledger check`: the one request beyond the limit that a person may order, counted at the service.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Document } from '../../src/core/documents.js';
+import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
+import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
+import { createScene, describeOn, domainAt, domainList, type Scene } from '../support/scene.js';
+import { newToken } from '../support/service-options.js';
+
+const PAID = { BRAND_ENRICH_PLAN: 'paid', BRAND_ENRICH_OVERAGE_BUDGET: '0' };
+const PASSWORD = 'the-password-of-this-test';
+
+async function accountOf(scene: Scene) {
+  const { stdout, stderr } = await scene.run(['ledger', 'show', '--json']);
+  if (stdout === '') throw new Error(stderr);
+  return (JSON.parse(stdout) as Document<'ledger'>).account;
+}
+
+/** An `up` on a paid plan; `ask` sends forms to its dashboard. */
+async function startUp(scene: InboxScene) {
+  const config = { inbox: ['.'], settle: '200ms', metricsPort: 0, dashboardPort: 0 };
+  await scene.write('brand-enrich.config.json', JSON.stringify(config));
+  const up = scene.start(['up'], { ...PAID, BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD });
+  await up.untilSaid(/"msg":"up"/);
+  const [, url = ''] = /"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(up.said) ?? [];
+  const authorization = `Basic ${Buffer.from(`ada:${PASSWORD}`).toString('base64')}`;
+  const ask = (path: string, form: Record<string, string>) =>
+    fetch(new URL(path, url), {
+      method: 'POST',
+      headers: { authorization },
+      redirect: 'manual',
+      body: new URLSearchParams(form),
+    });
+  return { up, ask };
+}
+
+describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a raised quota is seen by one request that is ordered, at most once an hour and never while paused', async () => {
+    const scene = await createScene(engine, { quota: 5, plan: 'paid' });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(9));
+    const stopped = await scene.run(['run', 'list.csv'], PAID);
+    expect(stopped.code, stopped.stderr).toBe(7);
+    expect(stopped.stderr).toMatch(/ledger check.*ledger observe --quota/);
+    expect(meter.billed).toBe(5);
+
+    // A plan names the same ways.
+    const plan = await scene.run(['plan', 'list.csv'], PAID);
+    expect(plan.stdout).toMatch(
+      /would be deferred {3}4: .*--own-domain.*ledger check.*ledger observe --quota/,
+    );
+    const capped = await scene.run(['plan', 'list.csv', '--max-requests', '6'], PAID);
+    expect(capped.stdout).toContain('would be deferred   4: a higher --overage-budget');
+    const few = await scene.run(['plan', 'list.csv', '--max-requests', '5'], PAID);
+    expect(few.stdout).toContain('would be deferred   4: a higher --max-requests would cover');
+
+    options.quota = 100;
+    const again = await scene.run(['run', 'list.csv'], PAID);
+    expect([again.code, meter.billed]).toEqual([7, 5]);
+
+    await scene.run(['pause']);
+    const paused = await scene.run(['ledger', 'check'], PAID);
+    expect([paused.code, meter.billed]).toEqual([7, 5]);
+    expect(paused.stderr).toContain('spending is paused');
+    await scene.run(['resume']);
+
+    const checked = await scene.run(['ledger', 'check', '--json', 'other.com'], PAID);
+    expect(checked.code, checked.stderr).toBe(0);
+    expect(checked.stderr).toMatch(/it costs at most 0\.10/);
+    const { identifier, outcome, account } = JSON.parse(checked.stdout) as Document<'ledger-check'>;
+    expect(identifier).toMatch(/^domain:brand-0000[1-9]\.com$/);
+    expect(outcome).toMatch(/matched|not_found/);
+    expect(account).toMatchObject({ sent: 6, quota: 100 });
+    expect(meter.billed).toBe(6);
+
+    const soon = await scene.run(['ledger', 'check', '--yes'], PAID);
+    expect([soon.code, meter.billed]).toEqual([7, 6]);
+    expect(soon.stderr).toContain('less than an hour ago');
+
+    const rest = await scene.run(['run', 'list.csv'], PAID);
+    expect(rest.code, rest.stderr).toBe(0);
+    expect([meter.billed, meter.mostBilledOnce()]).toEqual([9, 1]);
+  });
+
+  test('without deferred rows the argument is asked for, and without both nothing is', async () => {
+    const scene = await createScene(engine, { quota: 5, plan: 'paid' });
+    const { meter } = scene.service;
+    const nothing = await scene.run(['ledger', 'check'], PAID);
+    expect([nothing.code, meter.requests.length]).toEqual([2, 0]);
+    const checked = await scene.run(['ledger', 'check', domainAt(0)], PAID);
+    expect(checked.code, checked.stderr).toBe(0);
+    expect([...meter.billedOf.keys()]).toEqual([`domain:${domainAt(0)}`]);
+  });
+
+  test('without an answer it does not end with 0: refused credentials with 4, a failure with 1', async () => {
+    const scene = await createScene(engine, { quota: 5, plan: 'paid' });
+    const { meter, options } = scene.service;
+    const refused = await scene.run(['ledger', 'check', domainAt(0)], {
+      ...PAID,
+      BRAND_API_TOKEN: newToken(),
+    });
+    expect(refused.code, refused.stderr).toBe(4);
+    expect(refused.stderr).toContain('refused the credentials');
+    options.alwaysStatus = 500;
+    const failed = await scene.run(['ledger', 'check', '--json', domainAt(0)], PAID);
+    expect(failed.code, failed.stderr).toBe(1);
+    expect(JSON.parse(failed.stdout)).toMatchObject({ outcome: 'failed', isBilled: false });
+    expect(meter.billed).toBe(0);
+  });
+});
+
+describeOn(
+  [inLongTests(redisEngine()), inLongTests(postgresEngine()), inLongTests(embeddedEngine())],
+  (engine) => {
+    beforeAll(() => engine.start());
+    afterAll(() => engine.stop());
+
+    test('of several persons who order it at once, one is asked for and the others are told', async () => {
+      const scene = await createInboxScene(engine, { quota: 5, plan: 'paid', latencyMs: 800 });
+      const { meter, options } = scene.service;
+      const { ask, up } = await startUp(scene);
+      await scene.drop('list.csv', domainList(9));
+      await scene.until('waiting', 1);
+      expect(meter.billed).toBe(5);
+      options.quota = 100;
+      // Another machine has a state folder of its own, and reaches a shared engine.
+      const elsewhere = engine.name === 'embedded' ? {} : { BRAND_ENRICH_STATE: scene.path('elsewhere') };
+      const [page, ...ends] = await Promise.all([
+        ask('/account/check', { confirmed: 'yes' }),
+        scene.run(['ledger', 'check', '--yes'], PAID),
+        scene.run(['ledger', 'check', '--yes'], { ...PAID, ...elsewhere }),
+      ]);
+      expect(page.status).toBe(303);
+      const checked = meter.requests.filter(({ identifier }) => identifier === `domain:${domainAt(5)}`);
+      expect(checked).toHaveLength(1);
+      for (const { code, stderr } of ends) expect([0, 7], stderr).toContain(code);
+      expect(ends.filter(({ code }) => code === 0).length).toBeLessThanOrEqual(1);
+      const told = ends.filter(({ code }) => code === 7).map(({ stderr }) => stderr);
+      for (const text of told)
+        expect(text).toMatch(
+          /less than an hour ago|another worker is looking it up|it has an answer already/,
+        );
+      await scene.until('done', 1, 120_000);
+      expect([meter.billed, meter.mostBilledOnce()]).toEqual([9, 1]);
+      up.kill('SIGTERM');
+      await up.done;
+    }, 180_000);
+
+    test('killed while it asks, it is in flight, then sent, and the hour counts', async () => {
+      const scene = await createScene(engine, { quota: 2, plan: 'paid' });
+      const { meter, options } = scene.service;
+      await scene.write('list.csv', domainList(5));
+      expect((await scene.run(['run', 'list.csv'], PAID)).code).toBe(7);
+      options.latencyMs = 5_000;
+      const killed = scene.start(['ledger', 'check', '--timeout', '2s'], PAID);
+      await scene.service.until(() => meter.billed === 3);
+      killed.kill('SIGKILL');
+      await killed.done;
+      options.latencyMs = 0;
+      expect(await accountOf(scene)).toMatchObject({ sent: 2, inFlight: 1, used: 3, left: 0 });
+      const again = await scene.run(['ledger', 'check', '--yes'], PAID);
+      expect(again.code, again.stderr).toBe(7);
+      expect(again.stderr).toContain('less than an hour ago');
+      await expect
+        .poll(() => accountOf(scene), { timeout: 30_000, interval: 500 })
+        .toMatchObject({ sent: 3, inFlight: 0 });
+      expect(meter.billed).toBe(3);
+    }, 90_000);
+
+    test('what has an answer is not asked for again, and does not use up the hour', async () => {
+      const scene = await createScene(engine, { quota: 5, plan: 'paid' });
+      const { meter } = scene.service;
+      await scene.write('list.csv', domainList(3));
+      expect((await scene.run(['run', 'list.csv'], PAID)).code).toBe(0);
+      const stored = await scene.run(['ledger', 'check', domainAt(0)], PAID);
+      expect([stored.code, meter.billed], stored.stderr).toEqual([7, 3]);
+      expect(stored.stderr).toContain('it has an answer already');
+      const other = await scene.run(['ledger', 'check', domainAt(7)], PAID);
+      expect([other.code, meter.billed], other.stderr).toEqual([0, 4]);
+      expect(await accountOf(scene)).toMatchObject({ sent: 4, inFlight: 0 });
+    });
+
+    test('over the limit it is one request, whatever the settings allow, and what a paused run deferred is not asked for', async () => {
+      const scene = await createScene(engine, { quota: 100, plan: 'paid' });
+      const { meter } = scene.service;
+      await scene.write('list.csv', domainList(6));
+      const capped = { ...PAID, BRAND_ENRICH_QUOTA: '4' };
+      expect((await scene.run(['run', 'list.csv'], capped)).code).toBe(7);
+      const { stdout } = await scene.run(['status', '--json'], capped);
+      const id = (JSON.parse(stdout) as Document<'status'>).runs[0]?.id ?? '';
+      expect((await scene.run(['pause', id], capped)).code).toBe(0);
+      const paused = await scene.run(['ledger', 'check', '--yes'], capped);
+      expect([paused.code, meter.billed], paused.stderr).toEqual([7, 4]);
+      expect(paused.stderr).toContain('paused');
+      expect((await scene.run(['resume', id], capped)).code).toBe(0);
+      for (const [code, billed] of [
+        [0, 5],
+        [7, 5],
+      ]) {
+        const checked = await scene.run(['ledger', 'check', '--yes'], capped);
+        expect([checked.code, meter.billed], checked.stderr).toEqual([code, billed]);
+      }
+      // Its answer is stored, and the limit of the user holds.
+      const again = await scene.run(['run', 'list.csv'], capped);
+      expect([again.code, meter.billed, meter.mostBilledOnce()], again.stderr).toEqual([7, 5, 1]);
+      expect(await accountOf(scene)).toMatchObject({ sent: 5, inFlight: 0 });
+    });
+  },
+);

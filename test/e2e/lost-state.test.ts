@@ -1,0 +1,269 @@
+/**
+ * The state folder under our feet: removed, in parts or as a whole, while a run works and between
+ * runs; and what a crash of the machine leaves in it.
+ */
+
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, onTestFinished, test } from 'vitest';
+import { startCli } from '../support/cli.js';
+import { embeddedEngine } from '../support/engines.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { tinyDisk } from '../support/tiny-disk.js';
+
+const engine = embeddedEngine();
+const ANSWERS = 3;
+
+/** A scene whose engine has stored three answers and does not run. */
+async function usedScene(): Promise<Scene> {
+  const scene = await createScene(engine);
+  await scene.write('list.csv', domainList(ANSWERS));
+  const result = await scene.run(['run', 'list.csv']);
+  expect(result.code, result.stderr).toBe(0);
+  return scene;
+}
+
+async function expectAnswers(scene: Scene, args: readonly string[] = [], count = ANSWERS): Promise<void> {
+  const result = await scene.run(['outcomes', 'stats', '--json', ...args]);
+  expect(result.code, result.stderr).toBe(0);
+  expect(JSON.parse(result.stdout)).toMatchObject({ matched: count });
+}
+
+const LONG = { tags: ['long'] };
+
+describe('while a run works', () => {
+  async function expectSaid(place: string): Promise<void> {
+    const scene = await createScene(engine, { latencyMs: 100 });
+    await scene.write('list.csv', domainList(3_000));
+    const running = scene.start(['run', 'list.csv', '--concurrency', '4']);
+    await scene.service.until((meter) => meter.billed >= 20);
+    // The server writes there meanwhile.
+    await rm(scene.path(place), { recursive: true, force: true, maxRetries: 9 });
+    const result = await running.done;
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).not.toContain('this is a bug');
+    const [last = ''] = result.stderr.split('\n').filter((line) => line.startsWith('brand-enrich: '));
+    expect(last).toMatch(/removed while it was in use|refuses to work/);
+    expect(last).toMatch(/restore it|restore them from a backup/);
+    expect(scene.service.meter.inFlight).toBe(0);
+  }
+
+  const title = '%s is removed: the run ends with 5 and says what to do';
+  test.each(['state/postgres/data'])(title, expectSaid);
+  test.each(['state', 'state/postgres', 'state/postgres/data/base'])(title, LONG, expectSaid);
+
+  test('its database is removed after Ctrl-C: that is said too, with its own exit code', LONG, async () => {
+    const scene = await createScene(engine, { latencyMs: 20 });
+    await scene.write('list.csv', domainList(3_000));
+    const running = scene.start(['run', 'list.csv', '--concurrency', '4']);
+    await scene.service.until((meter) => meter.billed >= 20);
+    scene.service.options.latencyMs = 2_000;
+    const quick = scene.service.meter.requests.length;
+    await scene.service.until((meter) => meter.requests.length >= quick + 4);
+    running.kill('SIGINT');
+    await running.untilSaid(/stopping/);
+    await rm(scene.path('state/postgres/data'), { recursive: true, force: true, maxRetries: 9 });
+    const result = await running.done;
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).toContain('removed while it was in use');
+    expect(result.stderr).not.toContain('this is a bug');
+  });
+});
+
+describe('while a command waits for work', LONG, () => {
+  test.each([
+    ['up', '--inbox', '.', '--dashboard-port', '0', '--metrics-port', '0'],
+    ['watch', '.'],
+    ['worker'],
+    ['schedule', 'serve'],
+  ])('its database is removed: `%s` ends with 5, so that a supervisor sees it', async (...args) => {
+    const scene = await usedScene();
+    const running = scene.start(args);
+    await running.untilSaid(/watching the inbox|waiting for chunks|running this machine/);
+    await rm(scene.path('state/postgres/data'), { recursive: true, force: true, maxRetries: 9 });
+    const result = await running.done;
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).toMatch(/brand-enrich: .*removed while it was in use.*restore it from a backup/);
+    expect(result.stderr).not.toContain('this is a bug');
+  });
+
+  test('a database that is moved back at once is no loss', async () => {
+    const scene = await usedScene();
+    const running = scene.start(['watch', '.', '--settle', '200ms']);
+    await running.untilSaid(/watching the inbox/);
+    const data = scene.path('state/postgres/data');
+    await rename(data, scene.path('aside'));
+    await rename(scene.path('aside'), data);
+    await scene.write('inbox/more.csv', domainList(ANSWERS + 2));
+    await expect.poll(() => readdir(scene.path('done')).catch(() => [])).toHaveLength(1);
+    running.kill('SIGTERM');
+    expect((await running.done).code).toBe(0);
+  });
+});
+
+describe('between runs', () => {
+  test('the folder postgres is removed: nothing starts empty by itself', async () => {
+    const scene = await usedScene();
+    await rm(scene.path('state/postgres'), { recursive: true });
+    for (const args of [['status'], ['run', 'list.csv'], ['plan', 'list.csv']]) {
+      const result = await scene.run(args);
+      expect(result.code, result.stderr).toBe(5);
+      expect(result.stderr).toMatch(/although it was in use before.*--start-empty/);
+    }
+    expect(scene.service.meter.billed).toBe(ANSWERS);
+    await expectAnswers(scene, ['--start-empty'], 0);
+    await expectAnswers(scene, [], 0);
+  });
+
+  test('a file in place of the database is said soon, and --start-empty sets it aside', LONG, async () => {
+    const scene = await usedScene();
+    await rename(scene.path('state/postgres/data'), scene.path('backup'));
+    await writeFile(scene.path('state/postgres/data'), '');
+    const result = await scene.run(['status']);
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).toContain('--start-empty');
+    expect(result.seconds).toBeLessThan(30);
+    await expectAnswers(scene, ['--start-empty'], 0);
+  });
+});
+
+describe('a lock file without a process', () => {
+  const pidFile = 'state/postgres/data/postmaster.pid';
+  const owner = (scene: Scene) => scene.path('state/postgres/owner');
+
+  test('is removed, whatever it holds, and no answer is lost', { tags: ['long'] }, async () => {
+    const scene = await usedScene();
+    for (const text of ['', '\0'.repeat(64), 'garbled\n/somewhere\n', '-0\n']) {
+      for (const path of [pidFile, 'state/postgres/data/.s.PGSQL.5432.lock'])
+        await writeFile(scene.path(path), text);
+      await expectAnswers(scene);
+    }
+  });
+
+  test('stays where the server was last started after another boot or in another container', {
+    ...LONG,
+    timeout: 150_000,
+  }, async () => {
+    const scene = await usedScene();
+    await writeFile(scene.path(pidFile), '');
+    const [host, boot, namespace] = (await readFile(owner(scene), 'utf8')).trim().split(' ');
+    for (const other of [`${host} another-boot ${namespace}`, `${host} ${boot} pid:[1]`]) {
+      await writeFile(owner(scene), `${other}\n`);
+      const result = await scene.run(['status', '--start-empty']);
+      expect(result.code, result.stderr).toBe(5);
+      expect(result.stderr).toContain(`then remove ${scene.path(pidFile)} and run again: no answer is lost`);
+      expect(result.stderr).not.toContain('--start-empty');
+      expect(await readFile(scene.path(pidFile), 'utf8')).toBe('');
+    }
+    await rm(scene.path(pidFile));
+    await expectAnswers(scene);
+  });
+
+  test('stays while a process works in the data', LONG, async () => {
+    const scene = await usedScene();
+    await writeFile(scene.path(pidFile), '');
+    const other = spawn('/bin/sleep', ['600'], { cwd: scene.path('state/postgres/data') });
+    onTestFinished(() => void other.kill('SIGKILL'));
+    await once(other, 'spawn');
+    const result = await scene.run(['status']);
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).toContain(`process ${other.pid} uses the data`);
+    expect(result.stderr).not.toContain('--start-empty');
+    expect(await readFile(scene.path(pidFile), 'utf8')).toBe('');
+    other.kill('SIGKILL');
+    await once(other, 'exit');
+    await expectAnswers(scene);
+  });
+
+  test('a link in its place is removed, and what it leads to stays', LONG, async () => {
+    const scene = await usedScene();
+    await writeFile(scene.path('other'), '');
+    await symlink(scene.path('other'), scene.path(pidFile));
+    await expectAnswers(scene);
+    expect(await readFile(scene.path('other'), 'utf8')).toBe('');
+  });
+});
+
+test('a folder in place of a file of the engine is said in words', LONG, async () => {
+  const scene = await usedScene();
+  const owner = scene.path('state/postgres/owner');
+  await rm(owner);
+  await mkdir(owner);
+  const result = await scene.run(['status']);
+  expect(result.code, result.stderr).toBe(5);
+  expect(result.stderr).toContain(`${owner} (it is a folder)`);
+  expect(result.stderr).not.toContain('this is a bug');
+  await rm(owner, { recursive: true });
+  await expectAnswers(scene);
+});
+
+describe('an environment that cannot work', () => {
+  test('TMPDIR is missing', async () => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'list.csv'), domainList(2));
+    const env = { TMPDIR: join(cwd, 'missing') };
+    const result = await startCli(['run', 'list.csv', '--sample'], { cwd, env }).done;
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).toBe(
+      `brand-enrich: the temporary folder cannot be used: ${env.TMPDIR} (it does not exist); set TMPDIR to a folder that exists and that this user may write to\n`,
+    );
+    // For a path too long for a socket any temporary folder will do.
+    const state = join(cwd, 'state', 'a'.repeat(80));
+    const looked = await startCli(['status', '--state', state], { cwd, env }).done;
+    expect(looked.code, looked.stderr).toBe(0);
+  });
+
+  test('the disk of a watched folder is full when `up` starts', LONG, async (context) => {
+    const scene = await createScene(engine);
+    const inbox = scene.path('inbox-disk');
+    await mkdir(inbox);
+    const disk = tinyDisk(inbox);
+    if (disk === null) return context.skip('this user may not mount a file system');
+    disk.fill();
+    const args = ['up', '--inbox', inbox, '--no-dashboard', '--metrics-port', '0'];
+    const result = await scene.run(args);
+    expect(result.code, result.stderr).toBe(5);
+    expect(result.stderr).toMatch(/a folder of the inbox cannot be used: \S+ \(the disk is full\)/);
+    expect(result.stderr).not.toContain('this is a bug');
+  });
+
+  test.each([
+    ['up', '--inbox', '.', '--base-url', 'http://127.0.0.1:9'],
+    ['run', 'list.csv', '--sample'],
+    ['status'],
+  ])('few files may be open for `%s`', async (...args) => {
+    const cwd = await temporaryFolder();
+    await writeFile(join(cwd, 'list.csv'), domainList(2));
+    for (const most of [32, 64, 100]) {
+      const env = { BRAND_API_TOKEN: 'x', BRAND_ENRICH_STATE: join(cwd, 'state') };
+      const result = await startCli(args, { cwd, env, shell: `ulimit -n ${most}` }).done;
+      expect(result.code, result.stderr).toBe(5);
+      expect(result.stderr).toMatch(/^brand-enrich: .*ulimit -n.*raise this limit.*\n$/);
+    }
+  });
+});
+
+describe('Ctrl-C while the database is made', () => {
+  test.each([
+    ['reaches this process alone', 'kill'],
+    ['reaches the programs of it too', 'killGroup'],
+  ] as const)('%s: 130, and the next start makes it', async (_, kill) => {
+    const cwd = await temporaryFolder();
+    const home = join(cwd, 'state', 'postgres');
+    const env = { BRAND_ENRICH_STATE: join(cwd, 'state') };
+    const running = startCli(['status'], { cwd, env, isGroup: true });
+    await expect
+      .poll(() => readdir(home).catch(() => []), { interval: 5 })
+      .toContainEqual(expect.stringMatching(/^new-[0-9a-f]{12}$/));
+    running[kill]('SIGINT');
+    const result = await running.done;
+    expect(result.code, result.stderr).toBe(130);
+    expect(result.stderr).not.toContain('free disk space');
+    const again = await startCli(['status'], { cwd, env }).done;
+    expect(again.code, again.stderr).toBe(0);
+    expect((await readdir(home)).filter((name) => name.startsWith('new-'))).toEqual([]);
+  });
+});

@@ -1,0 +1,92 @@
+/**
+ * The service's own domain (`--own-domain`), true and wrong, counted at the service: looking must
+ * never cost a request beyond the limit.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Document } from '../../src/core/documents.js';
+import { createInboxScene } from '../jobs/inbox-scene.js';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { createScene, describeOn, domainList } from '../support/scene.js';
+
+const LIMIT = 55;
+
+describeOn([embeddedEngine(), redisEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test.each([
+    ['its header at once', 0],
+    ['a header that lags 90 s', 90_000],
+  ])(
+    'a wrong own domain costs nothing beyond the limit while `up` waits, with %s',
+    {
+      tags: ['long'],
+      timeout: 150_000,
+    },
+    async (_, headerLagMs) => {
+      const scene = await createInboxScene(engine, { quota: LIMIT, plan: 'paid', headerLagMs });
+      const settings = { ownDomain: 'not-the-service.com', plan: 'paid', overageBudget: 0 };
+      const config = { inbox: ['.'], settle: '200ms', dashboard: false, ...settings };
+      await scene.write('brand-enrich.config.json', JSON.stringify(config));
+      const up = scene.start(['up']);
+      await up.untilSaid(/"msg":"up"/);
+      await scene.drop('list.csv', domainList(80));
+      await scene.until('waiting', 1);
+      const { meter } = scene.service;
+      await new Promise((resolve) => setTimeout(resolve, 70_000));
+      expect(meter.billed + meter.count({ why: 'quota' })).toBe(LIMIT);
+    },
+  );
+
+  test('a true own domain is proven free in quiet moments: its looks are given back, and its rows cost nothing at the limit', {
+    tags: ['long'],
+    timeout: 240_000,
+  }, async () => {
+    const OWN = 'own-brand.com';
+    const scene = await createScene(engine, { quota: 100, plan: 'paid', ownDomain: OWN });
+    const { meter, options } = scene.service;
+    const flags = ['--own-domain', OWN, '--plan', 'paid', '--overage-budget', '0', '--usage-lag', '1s'];
+    const account = async () => {
+      const { stdout } = await scene.run(['ledger', 'show', '--json']);
+      return (JSON.parse(stdout) as Document<'ledger'>).account;
+    };
+    for (const part of [1, 2, 3]) {
+      await scene.write(`${part}.csv`, domainList(4, `part${part}`));
+      expect((await scene.run(['run', `${part}.csv`, ...flags])).code).toBe(0);
+      // Its looks count until they are proven free.
+      if (part < 3) expect((await account()).sent).toBe(meter.billed + part);
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+    }
+    expect(await account()).toMatchObject({ sent: 12, others: 0, free: 0 });
+    expect(meter.billed).toBe(12);
+
+    options.quota = 12;
+    await scene.write('own.csv', `website\n${OWN}\nother-brand.com\n`);
+    const limited = await scene.run(['run', 'own.csv', '--json', ...flags]);
+    expect(limited.code, limited.stderr).toBe(7);
+    const { rows, requests } = JSON.parse(limited.stdout) as Document<'report'>;
+    expect(rows).toMatchObject({ matched: 1, deferred: 1 });
+    expect(requests).toMatchObject({ billed: 0 });
+    const { free, sent } = await account();
+    expect([sent, meter.billed]).toEqual([12, 12]);
+    expect(free).toBeGreaterThanOrEqual(2);
+
+    const waiting = scene.start(['run', 'own.csv', '--on-limit', 'wait', ...flags]);
+    await waiting.untilSaid(/parked/);
+    options.quota = 100;
+    expect((await waiting.done).code).toBe(0);
+    expect(meter.billed).toBe(13);
+
+    // The service begins to bill it: one look shows it, and then there is no other at the limit.
+    options.ownDomain = 'another.com';
+    options.quota = 13;
+    for (const part of [4, 5]) {
+      await scene.write(`${part}.csv`, domainList(2, `part${part}`));
+      await new Promise((resolve) => setTimeout(resolve, 2_500));
+      const { code, stderr } = await scene.run(['run', `${part}.csv`, ...flags]);
+      expect(code, stderr).toBe(7);
+      if (part === 5) expect(stderr).toMatch(/--own-domain own-brand\.com seems to be billed/);
+    }
+    expect(meter.billed).toBe(14);
+  });
+});

@@ -1,0 +1,364 @@
+/**
+ * A person's word holds: what was cancelled is not bought again, and what is paused stays paused,
+ * however `up` or a run is stopped and started. Counted at the service.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Document } from '../../src/core/documents.js';
+import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-scene.js';
+import { startHook } from '../notify/hook-server.js';
+import type { CliProcess } from '../support/cli.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+
+const PATIENCE = { timeout: 40_000, interval: 100 };
+const ROWS = 60;
+/** Two processes and answers of 3 s: on a busy machine a minute is short. */
+const LONG_MS = 150_000;
+
+async function startUp(scene: Scene, more: object = {}): Promise<CliProcess> {
+  const config = {
+    inbox: ['.'],
+    settle: '200ms',
+    concurrency: 8,
+    timeout: '8s',
+    metricsPort: 0,
+    dashboardPort: 0,
+    ...more,
+  };
+  await scene.write('brand-enrich.config.json', JSON.stringify(config));
+  const up = scene.start(['up']);
+  await up.untilSaid(/"msg":"up"/);
+  return up;
+}
+
+async function status(scene: Scene): Promise<Document<'status'>> {
+  const { code, stdout, stderr } = await scene.run(['status', '--json']);
+  expect(code, stderr).toBe(0);
+  return JSON.parse(stdout) as Document<'status'>;
+}
+
+/** The id of the run of this file, once it has one. */
+async function runOf(scene: Scene, file: string): Promise<string> {
+  const found = async () => (await status(scene)).runs.find(({ label }) => label.endsWith(`: ${file}`))?.id;
+  await expect.poll(found, PATIENCE).toBeDefined();
+  return (await found()) ?? '';
+}
+
+async function succeed(scene: Scene, ...args: string[]): Promise<string> {
+  const { code, stdout, stderr } = await scene.run(args);
+  expect(code, stderr).toBe(0);
+  return stdout;
+}
+
+async function schedules(scene: Scene) {
+  const { schedules: found } = JSON.parse(
+    await succeed(scene, 'schedule', 'list', '--json'),
+  ) as Document<'schedules'>;
+  return found;
+}
+
+/** All that is in `inbox` and `processing`: nothing is to be done any more. */
+async function isIdle(scene: InboxScene): Promise<boolean> {
+  const watchers = await scene.list('processing');
+  const jobs = await Promise.all(
+    watchers.map((name) => readdir(join(scene.path('processing'), name)).catch(() => [])),
+  );
+  const names = jobs.flat().filter((name) => !name.startsWith('.'));
+  return names.length === 0 && (await scene.list('inbox')).length === 0;
+}
+
+const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
+
+/** Without schedules: tests share an engine. */
+async function filesPaused(scene: Scene) {
+  return (await status(scene)).pauses.filter(({ run }) => run !== null);
+}
+
+describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test.each([
+    ['SIGKILL', 100],
+    ['SIGTERM', 3_100],
+    ['SIGTERM', 0],
+  ] as const)(
+    'a cancelled file of an inbox is not bought after %s at %i ms; a new drop is, and buys what is missing',
+    async (signal, afterMs) => {
+      const scene = await createInboxScene(engine, { latencyMs: 3_000 });
+      const { meter, options } = scene.service;
+      const up = await startUp(scene);
+      await scene.drop('one.csv', domainList(ROWS));
+      await scene.service.until(() => meter.billed >= 8);
+      const id = await runOf(scene, 'one.csv');
+      // Said while its requests are in flight, and `up` is stopped at once.
+      await succeed(scene, 'cancel', id);
+      await sleep(afterMs);
+      up.kill(signal);
+      await up.done;
+      options.latencyMs = 0;
+      const billed = meter.billed;
+      expect(billed).toBeLessThan(ROWS);
+      const second = await startUp(scene);
+      const [folder = ''] = await scene.until('failed', 1);
+      expect(await readReason(folder)).toMatch(/^Cancelled by \S+@\S+ .*UTC/);
+      expect(await isIdle(scene)).toBe(true);
+      expect(meter.billed).toBe(billed);
+      await scene.drop('one.csv', domainList(ROWS));
+      await scene.until('done', 1);
+      expect(meter.billed).toBeLessThanOrEqual(ROWS + (signal === 'SIGKILL' ? 16 : 0));
+      expect(meter.mostBilledOnce()).toBeLessThanOrEqual(signal === 'SIGKILL' ? 2 : 1);
+      second.kill('SIGTERM');
+      await second.done;
+    },
+    LONG_MS,
+  );
+
+  test.each(['SIGKILL', 'SIGTERM'] as const)(
+    'a cancelled tick is not taken up again after %s; the next one is',
+    async (signal) => {
+      const scene = await createScene(engine, { latencyMs: 3_000 });
+      const { meter, options } = scene.service;
+      await scene.write('nightly.csv', domainList(ROWS));
+      const up = await startUp(scene);
+      const name = `s${scene.token.slice(-8)}`.replaceAll(/[^a-z0-9]/gi, 'x');
+      await succeed(
+        scene,
+        ...['schedule', 'add', name, '--cron', '0 0 1 1 *', '--tz', 'UTC'],
+        ...['--', 'run', 'nightly.csv', '-o', 'out.csv'],
+      );
+      await succeed(scene, 'schedule', 'run-now', name);
+      await scene.service.until(() => meter.billed >= 8);
+      await succeed(scene, 'cancel', await runOf(scene, 'nightly.csv'));
+      up.kill(signal);
+      await up.done;
+      options.latencyMs = 0;
+      const billed = meter.billed;
+      const second = await startUp(scene);
+      const last = async () => (await schedules(scene)).find((each) => each.name === name)?.last?.sentence;
+      await expect.poll(last, PATIENCE).toMatch(/cancelled/);
+      expect(meter.billed).toBe(billed);
+      await succeed(scene, 'schedule', 'run-now', name);
+      await expect.poll(async () => (await scene.files()).includes('out.csv'), PATIENCE).toBe(true);
+      expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
+      second.kill('SIGTERM');
+      await second.done;
+    },
+    LONG_MS,
+  );
+
+  test('a paused schedule skips its ticks, sends nothing, and one notice alone says so', async () => {
+    const scene = await createScene(engine);
+    const hook = await startHook(200);
+    await scene.write('nightly.csv', domainList(ROWS));
+    const name = `s${scene.token.slice(-8)}`.replaceAll(/[^a-z0-9]/gi, 'x');
+    const often = ['--cron', '* * * * * *', '--tz', 'UTC', '--', 'run', 'nightly.csv'];
+    await succeed(scene, 'schedule', 'add', name, ...often);
+    await succeed(scene, 'pause', name);
+    const up = await startUp(scene, { notifyUrl: hook.url });
+    const skipped = new Set<string>();
+    const count = async () => {
+      const passed = (await schedules(scene)).find((each) => each.name === name)?.passed;
+      if (passed?.why === 'skipped' && passed.paused !== null) skipped.add(passed.at);
+      return skipped.size;
+    };
+    await expect.poll(count, PATIENCE).toBeGreaterThanOrEqual(3);
+    up.kill('SIGTERM');
+    await up.done;
+    expect(hook.received.map(({ body }) => JSON.parse(body))).toMatchObject([
+      { event: 'parked', reason: expect.stringMatching(/skipped, paused by \S+@\S+ since/) },
+    ]);
+    expect(scene.service.meter.requests).toEqual([]);
+  });
+
+  test.each(['SIGKILL', 'SIGTERM'] as const)(
+    'a paused file stays paused after %s, in waiting with the reason; it is resumed by its name',
+    async (signal) => {
+      const scene = await createInboxScene(engine, { latencyMs: 3_000 });
+      const { meter, options } = scene.service;
+      const up = await startUp(scene);
+      await scene.drop('one.csv', domainList(ROWS));
+      await scene.service.until(() => meter.billed >= 8);
+      await succeed(scene, 'pause', await runOf(scene, 'one.csv'));
+      up.kill(signal);
+      await up.done;
+      options.latencyMs = 0;
+      const billed = meter.billed;
+      const second = await startUp(scene);
+      const [folder = ''] = await scene.until('waiting', 1);
+      expect(await readReason(folder)).toMatch(/^Paused by \S+@\S+ .*UTC/);
+      // A new file of this name is not paused, and takes the only place.
+      await scene.drop('one.csv', domainList(5, 'other'));
+      await scene.until('done', 1);
+      expect(meter.billed).toBe(billed + 5);
+      expect(await filesPaused(scene)).toMatchObject([{ name: 'one.csv', by: expect.any(String) }]);
+      await succeed(scene, 'resume', 'one.csv');
+      await scene.until('done', 2);
+      expect(meter.billed).toBeLessThanOrEqual(ROWS + 5 + (signal === 'SIGKILL' ? 16 : 0));
+      second.kill('SIGTERM');
+      await second.done;
+    },
+    LONG_MS,
+  );
+
+  test(
+    'a file is cancelled, or paused, by its name while it is read for the first time: its reading ends, nothing is sent',
+    async () => {
+      const scene = await createInboxScene(engine);
+      const { meter } = scene.service;
+      // As many rows as take longer to read than a command takes.
+      const long = `website\n${'acme.com\n'.repeat(3_000_000)}beta.com\n`;
+      const up = await startUp(scene);
+      for (const [word, place] of [
+        ['cancel', 'failed'],
+        ['pause', 'waiting'],
+      ] as const) {
+        await scene.drop(`${word}.csv`, long);
+        await up.untilSaid(new RegExp(`"file":"${word}.csv".*"msg":"taken"`));
+        await succeed(scene, word, `${word}.csv`);
+        const [folder = ''] = await scene.until(place, 1);
+        expect(await readReason(folder)).toMatch(/^(Cancelled|Paused) by \S+@\S+ .*UTC/);
+        // Its reading did not end by itself.
+        expect((await status(scene)).runs.filter(({ label }) => label.endsWith(`${word}.csv`))).toEqual([]);
+      }
+      expect(await isIdle(scene)).toBe(true);
+      expect(meter.requests).toEqual([]);
+      await succeed(scene, 'resume', 'pause.csv');
+      await scene.until('done', 1, LONG_MS);
+      expect(meter.billed).toBe(2);
+      up.kill('SIGTERM');
+      await up.done;
+    },
+    LONG_MS * 2,
+  );
+
+  test(
+    'a schedule is cancelled, or paused, by its name while its file is read, and not the run before it: its reading ends',
+    async () => {
+      const scene = await createScene(engine);
+      const { meter } = scene.service;
+      const name = `s${scene.token.slice(-8)}`.replaceAll(/[^a-z0-9]/gi, 'x');
+      // Tests share an engine.
+      const file = `${name}.csv`;
+      await scene.write(file, domainList(2));
+      const up = await startUp(scene);
+      const never = ['--cron', '0 0 1 1 *', '--tz', 'UTC', '--', 'run', file, '--max-requests', '1'];
+      await succeed(scene, 'schedule', 'add', name, ...never);
+      await succeed(scene, 'schedule', 'run-now', name);
+      const found = async () => (await schedules(scene)).find((each) => each.name === name);
+      await expect.poll(async () => (await found())?.last?.exitCode, PATIENCE).toBe(7);
+      expect(meter.billed).toBe(1);
+      const runs = async () => (await status(scene)).runs.filter(({ label }) => label.endsWith(`: ${file}`));
+      // As many rows as take longer to read than a command takes.
+      await scene.write(file, `website\n${'acme.com\n'.repeat(3_000_000)}beta.com\n`);
+      for (const word of ['cancel', 'pause'] as const) {
+        const readings = () => up.said.match(/"msg":"a scheduled run starts"/g)?.length ?? 0;
+        const before = readings();
+        await succeed(scene, 'schedule', 'run-now', name);
+        await expect.poll(readings, PATIENCE).toBe(before + 1);
+        await succeed(scene, word, name);
+        await expect.poll(async () => (await found())?.isRunning, PATIENCE).toBe(false);
+        // Its reading did not end by itself.
+        expect(await runs()).toHaveLength(1);
+        await expect.poll(async () => (await found())?.last?.sentence, PATIENCE).toMatch(/cancelled/);
+      }
+      expect(meter.billed).toBe(1);
+      await scene.write(file, 'website\nacme.com\nacme.com\nbeta.com\n');
+      await succeed(scene, 'resume', name);
+      await expect.poll(async () => (await found())?.last?.sentence, PATIENCE).toMatch(/3 rows/);
+      expect(meter.billed).toBe(2);
+      up.kill('SIGTERM');
+      await up.done;
+    },
+    LONG_MS * 2,
+  );
+
+  test(
+    'a file is cancelled, and another one paused, while no `up` runs: neither is bought by the next',
+    async () => {
+      const scene = await createInboxScene(engine, { latencyMs: 2_000 });
+      const { meter, options } = scene.service;
+      const up = await startUp(scene);
+      await scene.drop('one.csv', domainList(ROWS));
+      await scene.drop('two.csv', domainList(ROWS, 'other'));
+      const ids = [await runOf(scene, 'one.csv'), await runOf(scene, 'two.csv')] as const;
+      up.kill('SIGINT');
+      await up.done;
+      expect(await scene.list('inbox')).toEqual(['one.csv', 'two.csv']);
+      options.latencyMs = 0;
+      const { billed } = meter;
+      expect(billed).toBeLessThan(2 * ROWS);
+      await succeed(scene, 'cancel', ids[0]);
+      await succeed(scene, 'pause', ids[1]);
+      const second = await startUp(scene);
+      await scene.until('failed', 1);
+      const [waiting = ''] = await scene.until('waiting', 1);
+      expect(await readReason(waiting)).toMatch(/^Paused by /);
+      expect(meter.billed).toBe(billed);
+      // A waiting file is cancelled too.
+      await succeed(scene, 'cancel', ids[1]);
+      await scene.until('failed', 2);
+      expect(await scene.list('waiting')).toEqual([]);
+      expect(await filesPaused(scene)).toEqual([]);
+      expect(meter.billed).toBe(billed);
+      second.kill('SIGTERM');
+      await second.done;
+    },
+    LONG_MS,
+  );
+});
+
+describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a paused file makes room for others at once, and continues by itself when it is resumed', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 600 });
+    const { meter } = scene.service;
+    const watcher = await scene.watch('--files-at-once', '1', '--concurrency', '2');
+    await scene.drop('one.csv', domainList(ROWS));
+    await scene.service.until(({ billed }) => billed >= 4);
+    await succeed(scene, 'pause', 'one.csv');
+    await scene.until('waiting', 1);
+    scene.service.options.latencyMs = 0;
+    const { billed } = meter;
+    expect(billed).toBeLessThan(ROWS);
+    await scene.drop('two.csv', domainList(3, 'other'));
+    await scene.until('done', 1);
+    expect(meter.billed).toBe(billed + 3);
+    const resumed = await succeed(scene, 'resume', 'one.csv');
+    expect(resumed).toBe('one.csv is resumed: it continues within seconds where its inbox is watched\n');
+    await scene.until('done', 2);
+    expect(meter.billed).toBe(ROWS + 3);
+    expect(meter.mostBilledOnce()).toBe(1);
+    watcher.kill('SIGTERM');
+    await watcher.done;
+  });
+
+  test('a command whose run key is paused sends nothing and ends with 7 at once, also with --yes', async () => {
+    const scene = await createScene(engine, { latencyMs: 3_000 });
+    const { meter, options } = scene.service;
+    await scene.write('list.csv', domainList(ROWS));
+    const running = scene.start(['run', 'list.csv', '--concurrency', '8']);
+    await scene.service.until(() => meter.billed >= 8);
+    const id = await runOf(scene, 'list.csv');
+    await succeed(scene, 'pause', id);
+    running.kill('SIGKILL');
+    await running.done;
+    options.latencyMs = 0;
+    const sent = meter.requests.length;
+    for (const more of [[], ['--yes']]) {
+      const again = await scene.run(['run', 'list.csv', ...more]);
+      expect(again.code, again.stderr).toBe(7);
+      expect(again.stderr).toMatch(/paused by \S+@\S+/);
+      expect(again.stderr).toContain('brand-enrich resume');
+    }
+    expect(meter.requests.length).toBe(sent);
+    expect(await succeed(scene, 'resume', id)).toContain('run the same command again to continue it');
+    const resumed = await scene.run(['run', 'list.csv']);
+    expect(resumed.code, resumed.stderr).toBe(0);
+    expect(await readFile(scene.path('list.enriched.csv'), 'utf8')).toContain('matched');
+  });
+});

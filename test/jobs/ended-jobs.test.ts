@@ -1,0 +1,289 @@
+/** Jobs that ended: which folder a run has, what may be opened, and failed files dropped again. */
+import { execFileSync } from 'node:child_process';
+import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { NeverStartError } from '../../src/core/errors.js';
+import { dropAgain } from '../../src/jobs/drop-again.js';
+import {
+  createJobFinder,
+  endedAtOf,
+  listFailed,
+  openJobFile,
+  readJob,
+  typeOf,
+} from '../../src/jobs/ended-jobs.js';
+import { lookAt } from '../../src/jobs/inbox-file.js';
+import { openFolders, type WatcherFolders } from '../../src/jobs/inbox-folders.js';
+import { arrive, claim } from '../../src/jobs/job-folder.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
+const JOB = 'list-2026-01-14T09-30-05Z';
+let folders: WatcherFolders;
+
+beforeEach(async () => {
+  const opened = await openFolders(await temporaryFolder());
+  folders = { ...opened, own: join(opened.processing, 'one') };
+  await mkdir(folders.own);
+});
+
+const report = (isComplete = true) =>
+  JSON.stringify({
+    run: { isComplete },
+    files: { output: 'list.enriched.csv', errors: 'list.errors.csv' },
+  });
+
+/** A job of `list.csv` that arrived in a place, dropped into `under` if given. */
+async function arrived(place: 'done' | 'failed', files: Record<string, string> = {}, under?: string) {
+  if (under !== undefined) await mkdir(join(folders.inbox, under), { recursive: true });
+  const from = join(folders.inbox, under ?? '', 'list.csv');
+  await writeFile(from, 'website\na.com\n');
+  const seen = await lookAt(from);
+  const job = seen && (await claim(folders, { ...seen, under }, NOW));
+  if (!job) throw new Error('not claimed');
+  for (const [name, text] of Object.entries(files)) await writeFile(join(job.folder, name), text);
+  const reason = place === 'failed' ? { reason: 'The file is odd.\n\nWhat to do: look.\n' } : {};
+  const folder = await arrive(folders, job, place, reason, NOW);
+  if (folder === null) throw new Error('not arrived');
+  return folder;
+}
+
+const find = (run: { id: string; job: string }) => createJobFinder([folders.root])(run);
+const NOTE = '.brand-enrich-job.json';
+
+describe('the folder of a run', () => {
+  /** The record in a folder, with this run as its latest. */
+  async function noteRun(folder: string, run: string): Promise<string> {
+    const record = JSON.parse(await readFile(join(folder, NOTE), 'utf8'));
+    await writeFile(join(folder, NOTE), JSON.stringify({ ...record, run }));
+    return record.id;
+  }
+
+  it('is found by the record in it, whatever the file and the reports there are called', async () => {
+    await arrived('done', { 'list.report.json': report() });
+    const results = { 'list.report.json': report(), 'list.report.html': '<p>' };
+    const folder = await arrived('done', { ...results, 'list.enriched.csv': 'x', 'list.errors.csv': 'yz' });
+    const job = await noteRun(folder, 'r-1');
+    await rename(folder, join(folders.done, 'renamed by a person'));
+    const found = await find({ id: 'r-1', job });
+    const moved = { place: 'done', folder: 'renamed by a person', file: 'list.csv', runId: 'r-1' };
+    expect(found).toMatchObject({ inbox: 0, job: moved });
+    expect(found?.job.files.map(({ name, type, size }) => [type, name, size])).toEqual([
+      ['page', 'list.report.html', 3],
+      ['output', 'list.enriched.csv', 1],
+      ['errors', 'list.errors.csv', 2],
+      ['report', 'list.report.json', report().length],
+      ['original', 'list.csv', 14],
+    ]);
+  });
+
+  it('is that of its job, which later starts share', async () => {
+    const folder = await arrived('failed');
+    const job = await noteRun(folder, 'r-2');
+    expect(await find({ id: 'r-1', job })).toMatchObject({ job: { place: 'failed', runId: 'r-2' } });
+    const copy = join(folders.done, 'copy');
+    await cp(folder, copy, { recursive: true });
+    await noteRun(copy, 'r-1');
+    expect(await find({ id: 'r-2', job })).toMatchObject({ job: { place: 'failed' } });
+    expect(await find({ id: 'r-1', job })).toMatchObject({ job: { place: 'done', folder: 'copy' } });
+  });
+
+  it('is looked for again when it has moved', async () => {
+    const finder = createJobFinder([await temporaryFolder(), folders.root]);
+    const folder = await arrived('failed');
+    const job = await noteRun(folder, 'r-1');
+    expect(await finder({ id: 'r-1', job })).toMatchObject({ inbox: 1, job: { place: 'failed' } });
+    await rename(folder, join(folders.done, basename(folder)));
+    expect(await finder({ id: 'r-1', job })).toMatchObject({ job: { place: 'done' } });
+    await rm(join(folders.done, basename(folder)), { recursive: true });
+    expect(await finder({ id: 'r-1', job })).toBeNull();
+  });
+
+  it('is none for a run that has no files here, and none outside the inbox', async () => {
+    const folder = await arrived('done');
+    const job = await noteRun(folder, 'r-1');
+    expect(await find({ id: 'r-1', job: 'r-1' })).toBeNull();
+    const elsewhere = join(await temporaryFolder(), JOB);
+    await rename(folder, elsewhere);
+    await symlink(elsewhere, join(folders.done, JOB));
+    expect(await find({ id: 'r-1', job })).toBeNull();
+    await rm(join(folders.root, 'done'), { recursive: true });
+    await symlink(join(elsewhere, '..'), join(folders.root, 'done'));
+    expect(await find({ id: 'r-1', job })).toBeNull();
+    expect(await readJob(folders.root, 'done', JOB)).toBeNull();
+  });
+
+  it('is found without reading a record that is a link or no record', async () => {
+    const folder = await arrived('done');
+    const job = await noteRun(folder, 'r-1');
+    const away = join(await temporaryFolder(), 'note');
+    await rename(join(folder, NOTE), away);
+    await symlink(away, join(folder, NOTE));
+    expect(await find({ id: 'r-1', job })).toBeNull();
+    await rm(join(folder, NOTE));
+    await writeFile(join(folder, NOTE), '{"id":');
+    expect(await find({ id: 'r-1', job })).toBeNull();
+  });
+
+  it.each([
+    [JOB, NOW],
+    [`${JOB}-12`, NOW],
+    ['list', 0],
+    ['list-2026-99-14T09-30-05Z', 0],
+  ])('%s says when the job ended', (name, at) => {
+    expect(endedAtOf(name)).toBe(at);
+  });
+});
+
+it.each([
+  ['x.enriched.csv', 'x.enriched.csv', 'original'],
+  ['x.enriched.enriched.csv', 'x.enriched.csv', 'output'],
+  ['a.enriched.partial.csv.gz', null, 'partial'],
+  ['a.errors.xlsx', null, 'errors'],
+  ['a.report.html', null, 'page'],
+  ['reason.txt', null, 'reason'],
+  ['notes.txt', 'a.csv', 'other'],
+])('%s beside %s is its %s', (name, original, type) => {
+  expect(typeOf(name, original, null)).toBe(type);
+});
+
+describe('a file of a job', () => {
+  it('is listed and opened only if it is a regular file of its own folder', async () => {
+    const folder = await arrived('done', { 'list.enriched.csv': 'x' });
+    const secret = join(await temporaryFolder(), 'secret.txt');
+    await writeFile(secret, 'secret');
+    await symlink(secret, join(folder, 'list.errors.csv'));
+    execFileSync('mkfifo', [join(folder, 'pipe.csv')]);
+    await mkdir(join(folder, 'more'));
+    await writeFile(join(folder, '.hidden'), 'x');
+    const job = await readJob(folders.root, 'done', JOB);
+    if (job === null) throw new Error('no job');
+    expect(job.files.map(({ name }) => name)).toEqual(['list.enriched.csv', 'list.csv']);
+    for (const name of ['list.errors.csv', 'pipe.csv', 'more', '../../done', 'gone.csv', secret])
+      expect(await openJobFile(job, { name, type: 'other', size: 1 }), name).toBeNull();
+    const opened = await openJobFile(job, { name: 'list.enriched.csv', type: 'output', size: 1 });
+    expect(opened?.size).toBe(1);
+    await opened?.handle.close();
+  });
+
+  it('is not opened when its folder has become a link since it was listed', async () => {
+    const folder = await arrived('done', { 'list.enriched.csv': 'x' });
+    const job = await readJob(folders.root, 'done', JOB);
+    const elsewhere = await temporaryFolder();
+    await writeFile(join(elsewhere, 'list.csv'), 'secret');
+    await rm(folder, { recursive: true });
+    await symlink(elsewhere, folder);
+    const file = job?.files.find(({ name }) => name === 'list.csv');
+    if (!job || !file) throw new Error('not listed');
+    expect(await openJobFile(job, file)).toBeNull();
+  });
+
+  it.each(['..', '.', '', `../done/${JOB}`, 'failed'])('is in no folder called %j', async (name) => {
+    await arrived('done');
+    expect(await readJob(folders.root, 'done', name)).toBeNull();
+  });
+});
+
+describe('a failed file', () => {
+  it('is listed with its reason, the newest first', async () => {
+    const folder = await arrived('failed');
+    await rename(folder, join(folders.failed, 'list-2026-01-13T09-30-05Z'));
+    await arrived('failed');
+    await mkdir(join(folders.failed, 'by-hand'));
+    const { count, files } = await listFailed(folders.root);
+    expect(count).toBe(3);
+    expect(files).toMatchObject([
+      { file: 'list.csv', folder: JOB, failedAt: NOW, reason: 'The file is odd.\n\nWhat to do: look.' },
+      { folder: 'list-2026-01-13T09-30-05Z' },
+      { file: null, folder: 'by-hand', failedAt: 0, reason: '' },
+    ]);
+  });
+
+  it('goes back to where it was dropped with its own settings, without our files', async () => {
+    const folder = await arrived('failed', { 'list.csv.json': '{}', 'list.errors.csv': 'x' }, 'funds');
+    expect(await dropAgain(folders, folder)).toBe('list.csv');
+    expect((await readdir(join(folders.inbox, 'funds'))).sort()).toEqual(['list.csv', 'list.csv.json']);
+    expect(await readdir(folders.inbox)).toEqual(['funds']);
+    expect(await readdir(folders.failed)).toEqual([]);
+  });
+
+  it('is found without a record', async () => {
+    const folder = await arrived('failed', { 'list.csv.json': '{}' });
+    await rm(join(folder, '.brand-enrich-job.json'));
+    await dropAgain(folders, folder);
+    expect((await readdir(folders.inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
+  });
+
+  it('goes back once, with its own settings, however many pages start it together', async () => {
+    const folder = await arrived('failed', { 'list.csv.json': '{"maxRequests":5}' });
+    const tries = await Promise.allSettled(
+      [{ kind: 'crypto' }, undefined, { kind: 'ticker' }].map((chosen) => dropAgain(folders, folder, chosen)),
+    );
+    const refused = tries.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+    expect(refused).toEqual([expect.any(NeverStartError), expect.any(NeverStartError)]);
+    expect((await readdir(folders.inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
+    const settings = await readFile(join(folders.inbox, 'list.csv.json'), 'utf8');
+    expect(JSON.parse(settings)).toMatchObject({ maxRequests: 5 });
+    expect(await readdir(folders.failed)).toEqual([]);
+  });
+
+  it('leaves what a person put beside it', async () => {
+    const folder = await arrived('failed', { 'my-notes.txt': 'mine' });
+    await dropAgain(folders, folder);
+    expect(await readdir(folder)).toEqual(['my-notes.txt']);
+  });
+
+  it('never replaces a file or its newer settings', async () => {
+    const folder = await arrived('failed', { 'list.csv.json': '{"old":1}' });
+    const place = join(folders.inbox, 'list.csv');
+    await writeFile(place, 'other\n');
+    await expect(dropAgain(folders, folder)).rejects.toThrow('the inbox has a file of this name');
+    expect(await readFile(place, 'utf8')).toBe('other\n');
+    expect(await readdir(folders.inbox)).toEqual(['list.csv']);
+    await rm(place);
+    await writeFile(`${place}.json`, '{"new":1}');
+    await dropAgain(folders, folder);
+    expect(await readFile(`${place}.json`, 'utf8')).toBe('{"new":1}');
+    expect(await readFile(place, 'utf8')).toBe('website\na.com\n');
+    expect(await readdir(folders.failed)).toEqual([]);
+  });
+
+  it.each<[string, (folder: string) => Promise<unknown>, RegExp]>([
+    [
+      'is a link',
+      (folder) => rm(join(folder, 'list.csv')).then(() => symlink('/etc/passwd', join(folder, 'list.csv'))),
+      /it is not a file/,
+    ],
+    [
+      'is unclear',
+      (folder) =>
+        Promise.all([rm(join(folder, '.brand-enrich-job.json')), writeFile(join(folder, 'b.csv'), '')]),
+      /unclear/,
+    ],
+    ['was in a folder that is gone', () => rm(join(folders.inbox, 'funds'), { recursive: true }), /is gone/],
+    [
+      'was in a folder that is a link now',
+      async () => {
+        await rm(join(folders.inbox, 'funds'), { recursive: true });
+        await symlink(await temporaryFolder(), join(folders.inbox, 'funds'));
+      },
+      /is gone/,
+    ],
+    [
+      'names another folder in a forged record',
+      (folder) =>
+        writeFile(
+          join(folder, '.brand-enrich-job.json'),
+          JSON.stringify({ file: '../../x', under: '..', adoptions: 0, parked: null }),
+        ).then(() => rm(join(folder, 'list.csv'))),
+      /unclear/,
+    ],
+  ])('that %s stays', async (_, change, why) => {
+    const folder = await arrived('failed', {}, 'funds');
+    await change(folder);
+    await expect(dropAgain(folders, folder)).rejects.toThrow(why);
+    expect(basename(folder)).toBe(JOB);
+    expect(await readdir(folders.failed)).toEqual([JOB]);
+  });
+});

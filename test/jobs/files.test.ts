@@ -1,0 +1,177 @@
+/** What happens to dropped files of every kind. */
+import { appendFile, mkdir, open, readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { writeXlsx } from 'hucre/xlsx';
+import { parquetWriteBuffer } from 'hyparquet-writer';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { countStatuses, readReport, readRows } from '../support/output-files.js';
+import { domainAt, domainList } from '../support/scene.js';
+import { zipOf } from '../support/workbooks.js';
+import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
+
+// Redis starts faster, where it is installed.
+const redis = redisEngine();
+const engine = redis.missing === null ? redis : embeddedEngine();
+beforeAll(() => engine.start());
+afterAll(() => engine.stop());
+
+test('moves a dropped file with its results into one folder in done, also with Unicode names and repeated names', async () => {
+  const scene = await createInboxScene(engine);
+  await mkdir(scene.path('inbox'));
+  await scene.drop('Kunden Größe 顧客 🎈.csv', domainList(20));
+  const watcher = await scene.watch();
+  const [first = ''] = await scene.until('done', 1);
+  expect(basename(first)).toMatch(/^Kunden Größe 顧客 🎈-\d{4}-\d\d-\d\dT\d\d-\d\d-\d\dZ$/);
+  // The hidden record stays with the files.
+  await expect
+    .poll(async () => (await readdir(first)).sort())
+    .toEqual(
+      [
+        '.brand-enrich-job.json',
+        'Kunden Größe 顧客 🎈.csv',
+        'Kunden Größe 顧客 🎈.enriched.csv',
+        'Kunden Größe 顧客 🎈.report.html',
+        'Kunden Größe 顧客 🎈.report.json',
+      ].sort(),
+    );
+  expect(await readFile(join(first, 'Kunden Größe 顧客 🎈.csv'), 'utf8')).toBe(domainList(20));
+  const report = JSON.parse(await readFile(join(first, 'Kunden Größe 顧客 🎈.report.json'), 'utf8'));
+  expect(report.files.output).toBe('Kunden Größe 顧客 🎈.enriched.csv');
+
+  const page = await readFile(join(first, 'Kunden Größe 顧客 🎈.report.html'), 'utf8');
+  expect(page).toContain(`href="./${encodeURIComponent('Kunden Größe 顧客 🎈.enriched.csv')}"`);
+  expect(page).not.toContain(scene.path(''));
+
+  await scene.drop('list.csv', domainList(20));
+  await scene.drop('Kunden Größe 顧客 🎈.csv', domainList(30));
+  await scene.until('done', 3);
+  await scene.drop('list.csv', domainList(40));
+  const all = await scene.until('done', 4);
+  expect(all.filter((path) => basename(path).startsWith('list-'))).toHaveLength(2);
+  expect(scene.service.meter.billed).toBe(40);
+  expect(scene.service.meter.mostBilledOnce()).toBe(1);
+  expect(await scene.list('inbox')).toEqual([]);
+  expect(await stopWatcher(watcher)).toBe(0);
+  expect(await scene.list('processing')).toEqual([]);
+});
+
+test('enriches workbooks, Parquet files, JSON arrays and archives, and keeps their format', async () => {
+  const scene = await createInboxScene(engine);
+  const watcher = await scene.watch();
+  const sites = Array.from({ length: 5 }, (_, at) => domainAt(at));
+  const rows = [['website'], ...sites.map((site) => [site])];
+  await scene.drop(
+    'book.xlsx',
+    Buffer.from((await writeXlsx({ sheets: [{ name: 'S', rows }] })) as Uint8Array),
+  );
+  await scene.drop(
+    'table.parquet',
+    Buffer.from(parquetWriteBuffer({ columnData: [{ name: 'website', data: sites }] })),
+  );
+  await scene.drop('array.json', JSON.stringify(sites.map((website) => ({ website }))));
+  await scene.drop('archive.zip', await zipOf({ 'list.csv': domainList(5) }));
+  const done = await scene.until('done', 4);
+  const results = await Promise.all(
+    done.map(async (folder) => (await readdir(folder)).filter((name) => name.includes('.enriched.'))),
+  );
+  expect(results.flat()).toEqual([
+    'archive.enriched.csv',
+    'array.enriched.json',
+    'book.enriched.xlsx',
+    'table.enriched.parquet',
+  ]);
+  expect(scene.service.meter.billed).toBe(5);
+  await stopWatcher(watcher);
+});
+
+test('moves unreadable files to failed with a reason, refuses links, and leaves unfinished files alone', async () => {
+  const scene = await createInboxScene(engine);
+  const watcher = await scene.watch();
+  await scene.drop('photo.csv', Buffer.from('89504e470d0a1a0a0000000d49484452', 'hex'));
+  await scene.drop('empty.csv', '');
+  await scene.drop('colours.csv', 'red,green\n1,2\n');
+  await writeFile(scene.path('secret.csv'), domainList(3));
+  await symlink(scene.path('secret.csv'), join(scene.path('inbox'), 'link.csv'));
+  for (const name of ['a.csv.part', 'b.csv.tmp', 'c.csv.crdownload', '~$d.csv', '.e.csv']) {
+    await writeFile(join(scene.path('inbox'), name), domainList(3));
+  }
+  await mkdir(join(scene.path('inbox'), 'folder.csv'));
+  await scene.drop('good.csv', domainList(3));
+  await scene.until('done', 1);
+  const failed = await scene.until('failed', 4);
+  const reasonOf = (start: string) =>
+    readReason(failed.find((path) => basename(path).startsWith(start)) ?? '');
+  expect(await reasonOf('photo-')).toMatch(/^The input has a format that is not supported: photo\.csv/);
+  expect(await reasonOf('empty-')).toMatch(/^The input has no records: empty\.csv/);
+  expect(await reasonOf('colours-')).toMatch(
+    /save this line, with the name and kind of your column, as colours\.csv\.json .*\n\n\{"column":"NAME:KIND"\}\n/,
+  );
+  expect(await reasonOf('link-')).toMatch(/symbolic link/);
+  expect(await readFile(scene.path('secret.csv'), 'utf8')).toBe(domainList(3));
+  expect((await scene.list('inbox')).sort()).toEqual(
+    ['.e.csv', 'a.csv.part', 'b.csv.tmp', 'c.csv.crdownload', 'folder.csv', '~$d.csv'].sort(),
+  );
+  expect(scene.service.meter.billed).toBe(3);
+  await stopWatcher(watcher);
+});
+
+test('leaves a file alone while it is copied, in pieces or by a program that pauses', async () => {
+  const scene = await createInboxScene(engine);
+  const watcher = await scene.watch('--poll', '100ms', '--settle', '500ms');
+  const [header = '', ...lines] = domainList(12).trimEnd().split('\n');
+  const pieces = join(scene.path('inbox'), 'pieces.csv');
+  const paused = join(scene.path('inbox'), 'paused.csv');
+  const writer = await open(paused, 'w');
+  await writer.write(`${[header, ...lines.slice(0, 3)].join('\n')}\n`);
+  await writeFile(pieces, `${header}\n`);
+  // The small file is complete from the start and shows the watcher's progress: the other grows
+  // until it is done.
+  await scene.drop('whole.csv', domainList(1));
+  let written = 0;
+  for (; (await scene.list('done')).length === 0; written += 1) {
+    await appendFile(pieces, `${lines[written % lines.length]}\n`);
+  }
+  expect(await scene.list('inbox')).toContain('pieces.csv');
+  // Unchanged for long enough, but still open in another program.
+  const first = await scene.until('done', process.platform === 'linux' ? 2 : 3);
+  const grown = first.find((path) => basename(path).startsWith('pieces')) ?? '';
+  expect(await readRows(join(grown, 'pieces.enriched.csv'))).toHaveLength(written);
+  if (process.platform === 'linux') expect(await scene.list('inbox')).toEqual(['paused.csv']);
+  await writer.write(`${lines.slice(3).join('\n')}\n`);
+  await writer.close();
+  const all = await scene.until('done', 3);
+  const other = all.find((path) => basename(path).startsWith('paused')) ?? '';
+  expect(await readRows(join(other, 'paused.enriched.csv'))).toHaveLength(12);
+  await stopWatcher(watcher);
+});
+
+test('on the embedded engine: after a kill the next watcher takes the file over; after a stop it is back in the inbox', {
+  tags: ['long'],
+}, async () => {
+  const scene = await createInboxScene(embeddedEngine(), { latencyMs: 50 });
+  const { meter } = scene.service;
+  const first = await scene.watch('--concurrency', '8');
+  await scene.drop('list.csv', domainList(300));
+  await scene.service.until(() => meter.billed >= 60);
+  first.kill('SIGKILL');
+  await first.done;
+  expect(await scene.list('inbox')).toEqual([]);
+
+  const second = await scene.watch('--concurrency', '8');
+  await second.untilSaid(/taken over/);
+  const billed = meter.billed;
+  await scene.service.until(() => meter.billed >= billed + 60);
+  expect(await stopWatcher(second)).toBe(0);
+  expect(await scene.list('inbox')).toEqual(['list.csv']);
+  expect(await scene.list('processing')).toEqual([]);
+
+  scene.service.options.latencyMs = 0;
+  const third = await scene.watch('--concurrency', '8');
+  const [done = ''] = await scene.until('done', 1);
+  expect(countStatuses(await readRows(join(done, 'list.enriched.csv'))).deferred).toBeUndefined();
+  expect((await readReport(join(done, 'list.report.json'))).run.isComplete).toBe(true);
+  expect(await readdir(done)).not.toContain('list.enriched.partial.csv');
+  expect(meter.billed).toBeLessThanOrEqual(300 + 2 * 8);
+  await stopWatcher(third);
+});

@@ -1,0 +1,191 @@
+/** When a file in the inbox is complete. */
+import { appendFile, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { silentLog } from '../../src/core/log.js';
+import { dropAgain } from '../../src/jobs/drop-again.js';
+import { lookAt, type SeenFile } from '../../src/jobs/inbox-file.js';
+import { createInboxFiles, createSettledFiles, withSideFiles } from '../../src/jobs/inbox-files.js';
+import { openFolders, type WatcherFolders } from '../../src/jobs/inbox-folders.js';
+import { arrive, claim, putBack } from '../../src/jobs/job-folder.js';
+import { createUploads } from '../../src/jobs/uploads.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const SETTLE_MS = 2_000;
+
+function seen(name: string, size: number, more: Partial<SeenFile> = {}): SeenFile {
+  return { name, size, mtimeMs: 1, ino: 1, kind: 'file', ...more };
+}
+
+/** Polls one file at the given times; returns when it was ready. */
+function readyAt(looks: readonly (readonly [number, Partial<SeenFile>])[]): number | null {
+  const files = createSettledFiles(SETTLE_MS);
+  for (const [now, more] of looks) {
+    if (files.look([seen('a.csv', 10, more)], now).ready.length > 0) return now;
+  }
+  return null;
+}
+
+describe('a file', () => {
+  it.each([
+    [
+      'is ready after it was unchanged for long enough',
+      [
+        [0, {}],
+        [1_999, {}],
+        [2_000, {}],
+      ],
+      2_000,
+    ],
+    ['is not ready at the first look, however old it is', [[0, {}]], null],
+    [
+      'that grows starts the wait anew',
+      [
+        [0, {}],
+        [1_500, { size: 20 }],
+        [2_500, { size: 20 }],
+        [4_500, { size: 20 }],
+      ],
+      4_500,
+    ],
+    [
+      'that was rewritten with the same size starts the wait anew',
+      [
+        [0, {}],
+        [1_000, { mtimeMs: 2 }],
+        [2_500, { mtimeMs: 2 }],
+      ],
+      null,
+    ],
+    [
+      'that was replaced by another file starts the wait anew',
+      [
+        [0, {}],
+        [1_000, { ino: 2 }],
+        [2_500, { ino: 2 }],
+      ],
+      null,
+    ],
+    [
+      'that is empty has a longer wait',
+      [
+        [0, { size: 0 }],
+        [9_999, { size: 0 }],
+        [10_000, { size: 0 }],
+      ],
+      10_000,
+    ],
+    [
+      'that paused while it grew waits twice that pause',
+      [
+        [0, {}],
+        [1_800, { size: 20 }],
+        [5_300, { size: 20 }],
+        [5_400, { size: 20 }],
+      ],
+      5_400,
+    ],
+    [
+      'that grows quickly waits no more than usual',
+      [
+        [0, {}],
+        [1_000, { size: 20 }],
+        [1_900, { size: 30 }],
+        [3_800, { size: 30 }],
+        [3_900, { size: 30 }],
+      ],
+      3_900,
+    ],
+  ] as const)('%s', (_, looks, expected) => {
+    expect(readyAt(looks)).toBe(expected);
+  });
+
+  it('is returned in the order in which files stopped changing, with the time of the next poll', () => {
+    const files = createSettledFiles(SETTLE_MS);
+    files.look([seen('late.csv', 1)], 0);
+    files.look([seen('late.csv', 2), seen('early.csv', 1)], 500);
+    files.look([seen('late.csv', 3), seen('early.csv', 1)], 900);
+    const { ready, nextAt } = files.look([seen('late.csv', 3), seen('early.csv', 1)], 2_500);
+    expect(ready.map(({ name }) => name)).toEqual(['early.csv']);
+    expect(nextAt).toBe(2_900);
+  });
+
+  it('that is gone is forgotten', () => {
+    const files = createSettledFiles(SETTLE_MS);
+    files.look([seen('a.csv', 1)], 0);
+    expect(files.look([], 1_000)).toEqual({ ready: [], nextAt: null });
+    expect(files.look([seen('a.csv', 1)], 2_000).ready).toEqual([]);
+  });
+});
+
+describe('settings of one file', () => {
+  const namesOf = (files: readonly SeenFile[]) => files.map(({ name, under }) => `${under ?? ''}/${name}`);
+
+  it('are never enriched, and their file waits until they are complete', () => {
+    const list = seen('list.csv', 10);
+    const side = seen('list.csv.json', 2);
+    const elsewhere = seen('list.csv', 10, { under: 'funds' });
+    const json = seen('list.json', 10);
+    expect(namesOf(withSideFiles([list, side, elsewhere, json], [list, elsewhere, json]))).toEqual([
+      'funds/list.csv',
+      '/list.json',
+    ]);
+    expect(namesOf(withSideFiles([list, side, elsewhere], [list, side, elsewhere]))).toEqual([
+      '/list.csv',
+      'funds/list.csv',
+    ]);
+    expect(withSideFiles([side], [side])).toEqual([]);
+  });
+});
+
+describe('a file that we placed', () => {
+  const log = silentLog();
+  let folders: WatcherFolders;
+  /** Names that one look finds complete, where others would wait for an hour. */
+  const ready = async () => {
+    const files = createInboxFiles(folders.inbox, { settleMs: 3_600_000, log });
+    return (await files.look(0)).ready.map(({ name }) => name);
+  };
+
+  beforeEach(async () => {
+    const opened = await openFolders(await temporaryFolder());
+    folders = { ...opened, own: join(opened.processing, 'one') };
+    await mkdir(folders.own);
+  });
+
+  it('is taken at once when it was sent, with its settings', async () => {
+    await writeFile(join(folders.inbox, 'dropped.csv'), 'a.com\n');
+    const uploads = createUploads([folders.root], { now: () => 0 }, async () => undefined);
+    const body = (async function* () {
+      yield Buffer.from('a.com\n');
+    })();
+    const sent = await uploads.receive({ inbox: 0, name: 'sent.csv', length: null }, body);
+    expect(await uploads.start(sent, 'sent.csv', { kind: 'domain' })).toBe('sent.csv');
+    expect(await ready()).toEqual(['sent.csv']);
+    // A person writes to it: then it is like any other.
+    await appendFile(join(folders.inbox, 'sent.csv.json'), ' ');
+    expect(await ready()).toEqual([]);
+  });
+
+  it('is taken at once when it is tried again or was put back, and keeps its job then', async () => {
+    await writeFile(join(folders.inbox, 'list.csv'), 'a.com\n');
+    const claimed = async () => {
+      const seen = await lookAt(join(folders.inbox, 'list.csv'));
+      const job = seen && (await claim(folders, seen, 0));
+      if (!job) throw new Error('not claimed');
+      return job;
+    };
+    const first = await claimed();
+    expect(await putBack(folders, first)).toBe(true);
+    expect(await ready()).toEqual(['list.csv']);
+    const again = await claimed();
+    expect(again.record.id).toBe(first.record.id);
+    const failed = await arrive(folders, again, 'failed', { reason: 'odd\n' }, 0);
+    expect(await dropAgain(folders, failed ?? '')).toBe('list.csv');
+    expect(await ready()).toEqual(['list.csv']);
+    // It is a new job: what was ordered for the failed one is over.
+    expect((await claimed()).record.id).not.toBe(first.record.id);
+    await writeFile(join(folders.inbox, 'list.csv'), 'b.com\n');
+    expect(await ready()).toEqual([]);
+  });
+});

@@ -1,0 +1,107 @@
+/** What brand-enrich.json may set for the files of its folder. */
+import { describe, expect, it } from 'vitest';
+import { loadSettings } from '../../src/config/load-settings.js';
+import { NeverStartError } from '../../src/core/errors.js';
+import { applyFolderSettings } from '../../src/jobs/inbox-folder-settings.js';
+
+const ENV = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
+
+function base(flags: Record<string, unknown> = {}, env: Record<string, string> = {}) {
+  return loadSettings({ flags, env: { ...ENV, ...env }, file: null, command: 'watch', home: '/home/ada' });
+}
+
+function apply(values: Record<string, unknown>, loaded = base()) {
+  return applyFolderSettings({ path: '/inbox/brand-enrich.json', values }, loaded);
+}
+
+function refusal(values: Record<string, unknown>): string {
+  try {
+    apply(values);
+  } catch (error) {
+    if (error instanceof NeverStartError) return error.message;
+    throw error;
+  }
+  throw new Error('nothing was refused');
+}
+
+describe('the settings of a folder', () => {
+  it('may expect mostly unknown identifiers', () => {
+    expect(apply({ allowUnknown: true }).allowUnknown).toBe(true);
+    expect(apply({}).allowUnknown).toBe(false);
+  });
+
+  it('change how files are read and written, and nothing else', () => {
+    const loaded = base();
+    const settings = apply(
+      { column: 'site:domain', format: 'jsonl', fields: ['name'], waterfall: false },
+      loaded,
+    );
+    expect(settings).toEqual({
+      ...loaded.settings,
+      columns: [{ name: 'site', kind: 'domain' }],
+      format: 'jsonl',
+      fields: ['name'],
+      waterfall: false,
+    });
+  });
+
+  it('choose what happens to ragged rows', () => {
+    expect(apply({ ragged: 'take' })).toMatchObject({ ragged: 'take' });
+    expect(refusal({ ragged: 'guess' })).toContain('take or invalid');
+  });
+
+  it('win over the environment but not over flags', () => {
+    const loaded = base({ kind: 'isin' }, { BRAND_ENRICH_FORMAT: 'csv' });
+    expect(apply({ kind: 'ticker', format: 'jsonl' }, loaded)).toMatchObject({
+      kind: 'isin',
+      format: 'jsonl',
+    });
+  });
+
+  it.each([
+    [{ maxRequests: '100' }, { maxRequests: 50 }, { maxRequests: 50 }],
+    [{ maxRequests: '100' }, { maxRequests: 500 }, { maxRequests: 100 }],
+    [{}, { maxRequests: 500 }, { maxRequests: 500 }],
+    [{ maxCost: '0.3' }, { maxCost: '0.25' }, { maxCost: '0.25' }],
+    [{ maxCost: '0.3' }, { maxCost: '10' }, { maxCost: '0.3' }],
+  ])('may lower a cap and never raise it: %j with %j', (flags, values, expected) => {
+    expect(apply(values, base(flags))).toMatchObject(expected);
+  });
+
+  it('may insist on a column whose values do not fit their kind', () => {
+    expect(apply({ column: 'website:ticker', allowMismatch: true }).allowMismatch).toBe(true);
+    expect(apply({}).allowMismatch).toBe(false);
+  });
+
+  it('may not name fields that no brand has', () => {
+    expect(refusal({ fields: ['nmae'] })).toContain('no such field of a brand: "nmae" in fields of');
+    expect(refusal({ fields: ['nmae'] })).toContain('did you mean name?');
+    expect(apply({ fields: ['+nmae'] }).fields).toEqual(['+nmae']);
+  });
+
+  it.each([
+    'baseUrl',
+    'tokenFile',
+    'engine',
+    'state',
+    'account',
+    'overageBudget',
+    'plan',
+    'quota',
+    'concurrency',
+    'sample',
+  ])('may not set %s', (key) => {
+    expect(refusal({ [key]: 'x' })).toContain(`this setting is not allowed in an inbox: ${key} in`);
+  });
+
+  it('report all mistakes at once, with the nearest valid key', () => {
+    const message = refusal({ colum: 'a', fieldz: ['b'] });
+    expect(message).toContain('colum in /inbox/brand-enrich.json; did you mean column?');
+    expect(message).toContain('did you mean fields?');
+    const both = refusal({ colum: 'a', kind: 'tiker' });
+    expect(both).toContain('2 problems');
+    expect(both).toContain('did you mean column?');
+    expect(both).toContain('did you mean ticker?');
+    expect(refusal({ kind: 'tiker' })).toContain('did you mean ticker?');
+  });
+});

@@ -1,0 +1,135 @@
+/** When parked files of an inbox are retried. */
+import { describe, expect, it, test } from 'vitest';
+import {
+  type AccountView,
+  chooseRetries,
+  followOrders,
+  PAUSED_STATE,
+  parkStateOf,
+} from '../../src/jobs/inbox-retries.js';
+import type { ParkedJob } from '../../src/jobs/job-folder.js';
+import type { LedgerState } from '../../src/ledger/ledger.js';
+import { runSettings } from '../engine/contract/run-settings.js';
+import { ledgerState } from '../run/ledger-state.js';
+
+const NOW = Date.UTC(2026, 0, 14, 12);
+const ADA = { by: 'ada@office', at: NOW };
+const FULL = { quota: 100, sent: 100, period: '2026-01-01', now: NOW };
+const ROOM = { ...FULL, sent: 60 };
+
+function parked(file: string, parkState: string, parkedAt = NOW - 600_000): ParkedJob {
+  return {
+    id: `job of ${file}`,
+    run: null,
+    folder: `/waiting/${file}`,
+    file,
+    parkedAt,
+    waitingSince: parkedAt,
+    parkState,
+  };
+}
+
+const byLimit = parkStateOf('limit', ledgerState(FULL), runSettings(), NOW);
+
+function view(state: Partial<LedgerState>, more: Partial<AccountView> = {}): AccountView {
+  return {
+    state: ledgerState(state),
+    settings: runSettings(),
+    isQuotaKnown: false,
+    now: NOW,
+    probedAt: 0,
+    ...more,
+  };
+}
+
+function choose(jobs: readonly ParkedJob[], account: AccountView) {
+  const { jobs: chosen, goesAhead } = chooseRetries(jobs, account);
+  return [chosen.map(({ file }) => file).join(' '), goesAhead];
+}
+
+describe('files that wait for the account', () => {
+  const jobs = [parked('a', byLimit), parked('b', byLimit)];
+  const probedAgoMs = (ms: number) => ({ ...FULL, nextProbeAt: NOW - ms + 60_000 });
+  it.each([
+    ['all are retried when there is room', view(ROOM), ['a b', false]],
+    ['all are retried when the quota is not known', view({ now: NOW }), ['a b', false]],
+    [
+      'all are retried when the budget was raised',
+      view(FULL, { settings: runSettings({ overage: 5 }) }),
+      ['a b', false],
+    ],
+    ['one is retried as a probe when there is no room', view(probedAgoMs(45_000)), ['a', true]],
+    ['none is retried soon after any probe', view(probedAgoMs(44_000)), ['', false]],
+    [
+      'none is retried soon after the last probe of the inbox',
+      view(probedAgoMs(60_000), { probedAt: NOW - 44_000 }),
+      ['', false],
+    ],
+    [
+      'none is needed as a probe when a free request tells the quota',
+      view(probedAgoMs(60_000), { isQuotaKnown: true }),
+      ['', false],
+    ],
+    [
+      'one is retried when the month may have turned nevertheless',
+      view({ ...probedAgoMs(60_000), period: '2025-12-01' }, { isQuotaKnown: true }),
+      ['a', true],
+    ],
+    [
+      'none is retried while the service refuses',
+      view({ ...ROOM, closedAt: NOW, nextProbeAt: NOW + 60_000 }),
+      ['', false],
+    ],
+  ] as const)('%s', (_, account, expected) => {
+    expect(choose(jobs, account)).toEqual(expected);
+  });
+});
+
+describe('a file stopped by its own cap', () => {
+  const settings = runSettings({ maxRequests: 5 });
+  const capped = parked('a', parkStateOf('limit', ledgerState(ROOM), settings, NOW));
+  it.each([
+    ['stays parked while nothing has changed', {}, ['', false]],
+    ['is retried when its cap was raised', { settings: runSettings({ maxRequests: 6 }) }, ['a', false]],
+    ['is retried when the month has turned', { now: Date.UTC(2026, 1, 1) }, ['a', false]],
+  ] as const)('%s', (_, more, expected) => {
+    expect(choose([capped], view(ROOM, { settings, ...more }))).toEqual(expected);
+  });
+
+  it('does not start before one that waits for the account', () => {
+    expect(choose([capped, parked('b', byLimit)], view({ ...FULL, nextProbeAt: 0 }, { settings }))).toEqual([
+      'b',
+      true,
+    ]);
+  });
+});
+
+it.each(['unreachable', 'throttled'] as const)(
+  'retries a file after a minute when its service was %s',
+  (why) => {
+    const parkState = parkStateOf(why, null, runSettings(), NOW);
+    const account = view({ ...FULL, nextProbeAt: NOW + 60_000 });
+    expect(choose([parked('a', parkState, NOW - 59_999)], account)).toEqual(['', false]);
+    expect(choose([parked('a', parkState, NOW - 60_000)], account)).toEqual(['a', false]);
+  },
+);
+
+it('retries a file with a lost note together with the others', () => {
+  expect(choose([parked('a', '')], view(ROOM))).toEqual(['a', false]);
+});
+
+test.each([
+  ['a limit and nothing ordered', byLimit, {}, 'others'],
+  ['a pause that stands', PAUSED_STATE, { paused: ADA }, 'nothing'],
+  ['a pause that has ended', PAUSED_STATE, {}, 'ordered'],
+  ['a limit, and is paused', byLimit, { paused: ADA }, 'ordered'],
+  ['a limit, and is cancelled', byLimit, { cancelled: ADA }, 'ordered'],
+  ['a pause that stands, and is cancelled', PAUSED_STATE, { paused: ADA, cancelled: ADA }, 'ordered'],
+])('a file that waits for %s', (_, parkState, orders, expected) => {
+  const job = parked('a.csv', parkState);
+  const { ordered, others } = followOrders([job], [{ cancelled: null, paused: null, ...orders }]);
+  expect([ordered.length, others.length]).toEqual([
+    Number(expected === 'ordered'),
+    Number(expected === 'others'),
+  ]);
+});

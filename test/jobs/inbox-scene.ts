@@ -1,0 +1,63 @@
+/**
+ * Common setup of the inbox tests: a scene with a watched folder, and ways to drop files and to
+ * inspect what happened to them.
+ */
+import { readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect } from 'vitest';
+import type { startBrandService } from '../support/brand-service.js';
+import type { CliProcess } from '../support/cli.js';
+import type { EngineUnderTest } from '../support/engines.js';
+import { createScene, type Scene } from '../support/scene.js';
+
+type Place = 'inbox' | 'processing' | 'done' | 'failed' | 'waiting';
+
+export interface InboxScene extends Scene {
+  /** Starts a watcher of the scene's folder and waits until it is watching. */
+  watch(...flags: string[]): Promise<CliProcess>;
+  /** Moves a complete file into the inbox in one step. */
+  drop(name: string, content: string | Buffer): Promise<void>;
+  /** Sorted names in one of the folders; empty while the folder does not exist. */
+  list(place: Place): Promise<string[]>;
+  /** Waits until `place` has so many entries; returns their paths. */
+  until(place: Place, count: number, patienceMs?: number): Promise<string[]>;
+}
+
+/** The longest that a test waits for anything; waits end as soon as the condition holds. */
+const PATIENCE_MS = 50_000;
+
+export async function createInboxScene(
+  engine: EngineUnderTest,
+  changes: Parameters<typeof startBrandService>[0] = {},
+): Promise<InboxScene> {
+  const scene = await createScene(engine, changes);
+  const list = async (place: Place) => (await readdir(scene.path(place)).catch(() => [])).sort();
+  return {
+    ...scene,
+    list,
+    async watch(...flags) {
+      const watcher = scene.start(['watch', '.', '--settle', '200ms', ...flags]);
+      await watcher.untilSaid(/watching the inbox/);
+      return watcher;
+    },
+    async drop(name, content) {
+      const hidden = join(scene.path('inbox'), `.${name}.part`);
+      await writeFile(hidden, content);
+      await rename(hidden, join(scene.path('inbox'), name));
+    },
+    async until(place, count, patienceMs = PATIENCE_MS) {
+      await expect.poll(() => list(place), { timeout: patienceMs, interval: 50 }).toHaveLength(count);
+      return (await list(place)).map((name) => join(scene.path(place), name));
+    },
+  };
+}
+
+export async function readReason(folder: string): Promise<string> {
+  return readFile(join(folder, 'reason.txt'), 'utf8');
+}
+
+/** Stops a watcher like a supervisor does; returns its exit code. */
+export async function stopWatcher(watcher: CliProcess): Promise<number | null> {
+  watcher.kill('SIGTERM');
+  return (await watcher.done).code;
+}

@@ -1,0 +1,160 @@
+/** What happens to a file after its run, or after an error that prevented it. */
+import { describe, expect, it } from 'vitest';
+import { FailFileError, InterruptedError, NeverStartError } from '../../src/core/errors.js';
+import { phrase } from '../../src/core/phrase.js';
+import { PAUSED_STATE } from '../../src/jobs/inbox-retries.js';
+import { verdictOfError, verdictOfOrders, verdictOfResult } from '../../src/jobs/inbox-verdict.js';
+import { HALTS, halted } from '../support/halts.js';
+
+const facts = { hasOutage: false };
+const ADA = { by: 'ada@office', at: Date.UTC(2026, 0, 14, 9, 30) };
+const run = { id: 'r-1', cancelled: ADA, paused: ADA };
+const parkState = (why: string) => `state of ${why}`;
+
+it('what is ordered for a file ends it before it is processed: a cancel before a pause', () => {
+  expect(verdictOfOrders({ cancelled: null, paused: null }, 'a.csv')).toBeNull();
+  expect(verdictOfOrders({ cancelled: ADA, paused: ADA }, 'a.csv')?.type).toBe('failed');
+  expect(verdictOfOrders({ cancelled: null, paused: ADA }, 'a.csv')).toMatchObject({
+    type: 'parked',
+    reason: expect.stringContaining('brand-enrich resume a.csv'),
+  });
+});
+
+describe('a finished run', () => {
+  it.each([
+    ['finished', { type: 'finished' }, true, { type: 'done' }],
+    ['at its limit with every row answered', halted('limit'), true, { type: 'done' }],
+    ['at its limit', halted('limit'), false, { type: 'parked', parkState: 'state of limit', holdMs: 0 }],
+    [
+      'refused as too many',
+      halted('throttled'),
+      false,
+      { type: 'parked', parkState: 'state of throttled', holdMs: 60_000 },
+    ],
+    [
+      'without a service',
+      halted('unreachable'),
+      false,
+      { type: 'parked', parkState: 'state of unreachable' },
+    ],
+    ['with answers of no use', halted('useless'), false, { type: 'failed' }],
+    ['with wrong credentials', halted('credentials'), false, { type: 'refused' }],
+    ['stopped', { type: 'stopped' }, false, { type: 'put_back' }],
+    [
+      'cancelled',
+      { type: 'cancelled' },
+      false,
+      {
+        type: 'failed',
+        reason: expect.stringMatching(
+          /^Cancelled by ada@office on 14 Jan 2026, 09:30 UTC\.\n\nWhat to do: to run it again, put the file/,
+        ),
+      },
+    ],
+    [
+      'paused',
+      { type: 'paused' },
+      false,
+      {
+        type: 'parked',
+        parkState: PAUSED_STATE,
+        holdMs: 0,
+        reason: expect.stringMatching(
+          /^Paused by ada@office since 14 Jan 2026, 09:30 UTC\.\n.*brand-enrich resume r-1$/ms,
+        ),
+      },
+    ],
+    ['with too many failures', { type: 'too_many_failures' }, false, { type: 'failed' }],
+  ] as const)('%s', (_, end, isComplete, expected) => {
+    expect(verdictOfResult({ run, end, isComplete, facts }, parkState)).toMatchObject(expected);
+  });
+
+  it('with useless answers names the settings of the folder that may help', () => {
+    const end = verdictOfResult({ run, end: halted('useless'), isComplete: false, facts }, parkState);
+    expect(end).toMatchObject({
+      reason: expect.stringMatching(/\{"allowUnknown":true\}/),
+    });
+  });
+
+  it.each([
+    [HALTS.limit.reached, /^Not finished yet: the quota is used up\..*^You do not need to do anything/ms],
+    [
+      { name: 'maxRequests', maxRequests: 2 },
+      /: the limit maxRequests 2 is.*raise that limit in brand-enrich\.json/s,
+    ],
+    [{ name: 'maxCost' }, /: the limit maxCost is reached.*raise that limit in brand-enrich\.json/s],
+  ] as const)('that stopped at %j says who has to do what', (reached, expected) => {
+    const end = halted('limit', reached);
+    const verdict = verdictOfResult({ run, end, isComplete: false, facts }, parkState);
+    expect(verdict).toMatchObject({ reason: expect.stringMatching(expected) });
+  });
+
+  it('where a raised quota is not seen by itself names the ways, and promises nothing else', () => {
+    const ended = { run, end: halted('limit'), isComplete: false, facts };
+    const { reason = '' } = verdictOfResult(ended, parkState, false) as { reason?: string };
+    expect(reason).toMatch(/ownDomain.*ledger check.*ledger observe --quota N/s);
+    expect(reason).not.toContain('You do not need to do anything');
+  });
+
+  it('with lookups that failed during an outage waits for the service', () => {
+    const ended = { run, end: { type: 'finished' }, isComplete: true, facts: { hasOutage: true } } as const;
+    expect(verdictOfResult(ended, parkState).type).toBe('parked');
+  });
+});
+
+describe('an error', () => {
+  const fail = (
+    code: 'input-binary' | 'input-changed' | 'disk-low' | 'engine-unreachable' | 'output-unwritable',
+  ) => new FailFileError({ code, subject: '/desk/job/a.csv', todo: 'do this' });
+  const coded = (code: string) => Object.assign(new Error(code), { code });
+  it.each([
+    ['of the file', fail('input-binary'), 0, { type: 'failed' }],
+    [
+      'of its columns',
+      new NeverStartError({ code: 'column-doubtful', subject: 'a', todo: 'name it' }),
+      0,
+      { type: 'failed' },
+    ],
+    ['that it was still written', fail('input-changed'), 9, { type: 'again', holds: false }],
+    ['of the disk', fail('disk-low'), 9, { type: 'again', holds: true }],
+    ['of the engine', fail('engine-unreachable'), 9, { type: 'again', holds: true }],
+    ['of the folder', fail('output-unwritable'), 9, { type: 'again', holds: true }],
+    ['of a full disk', coded('ENOSPC'), 9, { type: 'again', holds: true }],
+    ['of ours, at first', new Error('bug'), 0, { type: 'again', holds: false }],
+    ['of ours, again and again', new Error('bug'), 2, { type: 'failed' }],
+    [
+      'of a stop',
+      new InterruptedError({ code: 'interrupted', subject: 's', todo: 't' }),
+      0,
+      { type: 'put_back' },
+    ],
+  ] as const)('%s', (_, error, tries, expected) => {
+    expect(verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, tries)).toMatchObject(expected);
+  });
+
+  it('an advice that asks keeps its question mark alone', () => {
+    const error = new NeverStartError({
+      code: 'usage-invalid',
+      subject: 'colum',
+      todo: 'did you mean column?',
+    });
+    const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
+    expect(end).toMatchObject({ reason: expect.stringContaining('What to do: did you mean column?\n') });
+  });
+
+  it('is explained to the person who dropped the file', () => {
+    const error = new FailFileError({
+      code: 'input-preamble',
+      subject: '/desk/job/a.csv',
+      todo: phrase`skip them with ${{ set: { skipLines: 3 } }}`,
+    });
+    const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
+    expect(end.type === 'failed' && end.reason).toBe(
+      'Lines above the header are not part of the table: a.csv.\n\n' +
+        'What to do: skip them with skipLines: 3.\n\n' +
+        'For this inbox, save this line as list.csv.json in the inbox for this file only, or as brand-enrich.json next to the folder inbox for all files (if that file exists, add the line to it), and put the file into the inbox again:\n\n' +
+        '{"skipLines":3}\n\n' +
+        'Paid answers are stored. If you put the file into the inbox again, they are not bought again.\n',
+    );
+  });
+});

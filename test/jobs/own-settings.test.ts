@@ -1,0 +1,56 @@
+/** Settings of folders below the inbox, and of one file. */
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { createInboxScene, readReason, stopWatcher } from './inbox-scene.js';
+
+const redis = redisEngine();
+const engine = redis.missing === null ? redis : embeddedEngine();
+beforeAll(() => engine.start());
+afterAll(() => engine.stop());
+
+test('a folder below the inbox and one file can have settings, and invalid ones fail only that file', {
+  tags: ['long'],
+}, async () => {
+  const scene = await createInboxScene(engine);
+  const { meter } = scene.service;
+  const watcher = await scene.watch();
+  await mkdir(join(scene.path('inbox'), 'funds'));
+  await mkdir(join(scene.path('inbox'), 'other'));
+  await writeFile(scene.path('brand-enrich.json'), '{"column": "site:domain", "maxRequests": 1}');
+  await writeFile(join(scene.path('inbox'), 'funds', 'brand-enrich.json'), '{"column": "parent:domain"}');
+  await writeFile(join(scene.path('inbox'), 'other', 'list.csv'), 'site\nother.com\n');
+  await scene.drop('own.csv.json', '{"prefix": "x_", "column": "parent:domain", "maxRequests": 50}');
+  await scene.drop('wrong.csv.json', '{"colum": "parent"}');
+  await scene.drop('wrong.csv', 'site\nnever.com\n');
+  await scene.drop('lonely.csv.json', '{}');
+  await writeFile(join(scene.path('inbox'), 'funds', 'list.csv'), 'site,parent\na.com,b.com\n');
+  await scene.drop('own.csv', 'site,parent\na.com,d.com\n');
+
+  const done = await scene.until('done', 2);
+  const asked = () => meter.requests.map(({ identifier }) => identifier).sort();
+  expect(asked()).toEqual(['domain:b.com', 'domain:d.com']);
+  const own = done.find((path) => basename(path).startsWith('own-')) ?? '';
+  expect((await readdir(own)).sort()).toEqual([
+    '.brand-enrich-job.json',
+    'own.csv',
+    'own.csv.json',
+    'own.enriched.csv',
+    'own.report.html',
+    'own.report.json',
+  ]);
+  expect(await readFile(join(own, 'own.enriched.csv'), 'utf8')).toContain('x_status');
+  const [failed = ''] = await scene.until('failed', 1);
+  expect(await readReason(failed)).toMatch(/No such setting.*colum in wrong\.csv\.json/);
+  expect(await readdir(failed)).toContain('wrong.csv.json');
+  // Settings without a file, and folders without settings, are ignored.
+  expect(await scene.list('inbox')).toEqual(['funds', 'lonely.csv.json', 'other']);
+  await watcher.untilSaid(/lonely\.csv\.json.*wait for the file that they are named after/);
+
+  // The cap of the watched folder also applies below it: the rest waits.
+  await writeFile(join(scene.path('inbox'), 'funds', 'more.csv'), 'parent\ne.com\nf.com\n');
+  await scene.until('waiting', 1);
+  expect(meter.billed).toBe(3);
+  expect(await stopWatcher(watcher)).toBe(0);
+});

@@ -1,0 +1,131 @@
+/** Plans of sent files, and choices of a person on their page: from a form to settings and back. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import { loadSettings } from '../../src/config/load-settings.js';
+import type { DaemonContext } from '../../src/context/daemon-context.js';
+import { silentLog } from '../../src/core/log.js';
+import { openEngine } from '../../src/engine/open-engine.js';
+import { choiceOf, createUploadPlans, fieldsOf } from '../../src/jobs/plan-upload.js';
+import { createHandClock } from '../model/hand-clock.js';
+import { quickEngine } from '../support/engines.js';
+import { cell, row } from '../support/hostile-files.js';
+import { readersOf } from '../support/reading-processes.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+import { workbookOf } from '../support/workbooks.js';
+
+const LEFT_MS = 15_000;
+
+describe.runIf(process.platform === 'linux')('plans', () => {
+  it('are made two at once, and end when no page waits for them', async () => {
+    const folder = await temporaryFolder();
+    const env = { ...(await quickEngine()).env(folder), BRAND_ENRICH_STATE: join(folder, 'state') };
+    const loaded = loadSettings({
+      command: 'up',
+      flags: { baseUrl: 'http://127.0.0.1:9' },
+      env: { ...env, BRAND_API_TOKEN: 'sesame-open' },
+      file: null,
+      home: folder,
+    });
+    const stateFolder = loaded.settings.state;
+    const engine = await openEngine({ engine: loaded.settings.engine, stateFolder, log: silentLog() });
+    onTestFinished(() => engine.close());
+    const clock = createHandClock();
+    const service = {
+      service: 'http://127.0.0.1:9',
+      account: 'a',
+      queueName: 'q',
+      isLoopback: true,
+      ownDomain: null,
+    };
+    const stop = new AbortController().signal;
+    const plans = createUploadPlans({
+      loaded,
+      service,
+      engine,
+      stateFolder,
+      stop,
+      clock,
+    } as unknown as DaemonContext);
+    // Read for some seconds each.
+    const book = await workbookOf(
+      row(cell('website')) + row(cell('acme.com'), cell('x'.repeat(100))).repeat(500_000),
+    );
+    const made = await Promise.all(
+      [1, 2, 3].map(async (each) => {
+        const path = join(folder, `book-${each}.xlsx`);
+        await writeFile(path, book);
+        return {
+          id: String(each),
+          root: folder,
+          folder,
+          name: `book-${each}.xlsx`,
+          path,
+          size: book.length,
+          at: 0,
+        };
+      }),
+    );
+    const ends = made.map((upload) => plans.plan(upload, {}).then(() => 'made', String));
+    // Each plan has a process for the names of sheets, and then one for the rows.
+    const seen = new Set<number>();
+    let most = 0;
+    const look = () => {
+      const reading = readersOf(process.pid);
+      most = Math.max(most, reading.length);
+      for (const pid of reading) seen.add(pid);
+      return seen.size;
+    };
+    await expect.poll(look, { interval: 5 }).toBeGreaterThanOrEqual(4);
+    expect(most).toBe(2);
+    await clock.advance(LEFT_MS + 2_000);
+    for (const end of await Promise.all(ends)) expect(end).toMatch(/^InterruptedError/);
+    await expect.poll(() => readersOf(process.pid)).toEqual([]);
+  });
+});
+
+const fields = (text: string) => choiceOf(new URLSearchParams(text));
+
+describe('a choice', () => {
+  it.each([
+    ['', {}],
+    ['pick=&kind=&sheet=&skipLines=', {}],
+    ['pick=position%3A3&kind=crypto', { column: ['position:3'], kind: 'crypto' }],
+    ['column=website&pick=position%3A3', { column: ['position:3'] }],
+    ['column=website&pick=', { column: ['website'] }],
+    ['column=website&pick=any&kind=domain', { kind: 'domain' }],
+    ['column=a%3Adomain&column=b%3Adomain', { column: ['a:domain', 'b:domain'] }],
+    ['column=symbol%3Aticker', { column: ['symbol'], kind: 'ticker' }],
+    ['kind=crypto&column=symbol%3Aticker', { column: ['symbol'], kind: 'crypto' }],
+    ['column=A%2C+B', { column: ['A, B'] }],
+    ['header=false&sheet=Kunden+1%2C2', { header: 'false', sheet: 'Kunden 1,2' }],
+    ['encoding=windows-1252', { encoding: 'windows-1252' }],
+  ])('%s: %j', (text, choice) => {
+    expect(fields(text)).toEqual(choice);
+  });
+
+  it.each([
+    'token=x',
+    'back=%2F',
+    'baseUrl=https%3A%2F%2Fevil.example',
+    'tokenFile=%2Fetc%2Fpasswd',
+    'output=%2Ftmp%2Fx',
+    'quota=9',
+    'engine=x',
+    'state=x',
+    '__proto__=x',
+    'sample=true',
+    'errors=x',
+    'report=x',
+  ])('takes no %s', (text) => {
+    expect(fields(text)).toEqual({});
+  });
+
+  it('is written alike wherever it comes from', () => {
+    const choice = fields('sheet=B&pick=position%3A2&header=false&kind=isin');
+    expect(JSON.stringify(choiceOf(new URLSearchParams(fieldsOf(choice))))).toBe(JSON.stringify(choice));
+    expect(JSON.stringify(fields('kind=isin&header=false&column=position%3A2&sheet=B'))).toBe(
+      JSON.stringify(choice),
+    );
+  });
+});

@@ -1,0 +1,75 @@
+/** Small files do not wait for big ones, shown by the order of requests at the service. */
+import { mkdir, utimes, writeFile } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listQueued } from '../../src/jobs/job-folder.js';
+import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { describeOn, domainList } from '../support/scene.js';
+import { createInboxScene } from './inbox-scene.js';
+
+const BIG = 5_000;
+const SMALL = 20;
+/** The file of 20 is dropped after this many requests for the big one. */
+const HEAD_START = 300;
+
+describeOn([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a file of 20, dropped after one of 5,000, is finished before the big one', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 20 });
+    const { meter } = scene.service;
+    const watcher = await scene.watch('--concurrency', '8', '--files-at-once', '2');
+    await scene.drop('big.csv', domainList(BIG, 'big'));
+    await scene.service.until(() => meter.billed >= HEAD_START);
+    // One of two places is for small files, so this one has to wait.
+    await scene.drop('next.csv', domainList(BIG, 'next'));
+    await expect
+      .poll(() => listQueued(scene.folder))
+      .toEqual({ queued: ['next.csv'], inProgress: ['big.csv'] });
+    await scene.drop('small.csv', domainList(SMALL, 'small'));
+    await watcher.untilSaid(/small\.csv.*queued behind big\.csv: runs take turns/);
+    const [done = ''] = await scene.until('done', 1);
+    expect(done).toMatch(/small-2/);
+    const order = meter.requests.map(({ identifier }) => identifier);
+    const first = order.findIndex((identifier) => identifier.includes('small-'));
+    const last = order.findLastIndex((identifier) => identifier.includes('small-'));
+    // A turn is one chunk of each run: only the big run's chunks in progress come between.
+    expect(last - first).toBeLessThan(SMALL + 200);
+    expect(last).toBeLessThan(BIG / 2);
+    expect(order.some((identifier) => identifier.includes('next-'))).toBe(false);
+    expect(meter.mostBilledOnce()).toBe(1);
+    expect(new Set(order.filter((identifier) => identifier.includes('small-'))).size).toBe(SMALL);
+  });
+
+  test('files of a dead watcher leave the last place to small files too', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 20 });
+    const { meter } = scene.service;
+    for (const name of ['big', 'next']) {
+      const job = scene.path(`processing/gone-1-abcdef/${name}`);
+      await mkdir(job, { recursive: true });
+      await writeFile(`${job}/${name}.csv`, domainList(BIG, name));
+    }
+    const heartbeat = scene.path('processing/gone-1-abcdef/.heartbeat');
+    await writeFile(heartbeat, '');
+    await utimes(heartbeat, 0, 0);
+    await scene.watch('--concurrency', '8', '--files-at-once', '2');
+    await scene.service.until(() => meter.billed >= HEAD_START);
+    await scene.drop('small.csv', domainList(SMALL, 'small'));
+    const [done = ''] = await scene.until('done', 1);
+    expect(done).toMatch(/small-2/);
+    expect(meter.requests.some(({ identifier }) => identifier.includes('next-'))).toBe(false);
+  });
+
+  test('the smallest file passes those that came before it', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 20 });
+    const { meter } = scene.service;
+    await scene.watch('--concurrency', '8', '--files-at-once', '2');
+    await scene.drop('big.csv', domainList(BIG, 'big'));
+    await scene.service.until(() => meter.billed >= HEAD_START);
+    for (let at = 0; at < 20; at += 1) await scene.drop(`other-${at}.csv`, domainList(200, `other${at}`));
+    await scene.until('done', 1);
+    await scene.drop('small.csv', domainList(1, 'small'));
+    await expect.poll(async () => (await scene.list('done')).join(' ')).toContain('small-2');
+    expect((await scene.list('inbox')).length).toBeGreaterThan(5);
+  });
+});

@@ -1,0 +1,71 @@
+/** Several watchers of one folder: each file is processed once, whichever watcher dies. */
+import { mkdir, readdir, utimes, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { redisEngine } from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { domainAt, domainList } from '../support/scene.js';
+import { createInboxScene, stopWatcher } from './inbox-scene.js';
+
+const redis = redisEngine();
+const CONCURRENCY = 16;
+const FILES = 60;
+const ROWS = 8;
+
+describe.skipIf(redis.missing !== null)('on redis', () => {
+  beforeAll(() => redis.start());
+  afterAll(() => redis.stop());
+
+  test('two watchers process 60 files, one killed in the middle: each file once, nothing bought twice beyond what was in flight', {
+    tags: ['long'],
+  }, async () => {
+    const scene = await createInboxScene(redis, { latencyMs: 20 });
+    const { meter } = scene.service;
+    await mkdir(scene.path('inbox'));
+    // Neighbouring files share half of their identifiers.
+    for (let file = 0; file < FILES; file += 1) {
+      const rows = Array.from({ length: ROWS }, (_, row) => domainAt((file * ROWS) / 2 + row));
+      await scene.drop(`list-${file}.csv`, `website\n${rows.join('\n')}\n`);
+    }
+    const flags = ['--concurrency', String(CONCURRENCY)];
+    const [doomed, survivor] = await Promise.all([scene.watch(...flags), scene.watch(...flags)]);
+    await scene.service.until(() => meter.billed >= 60);
+    doomed.kill('SIGKILL');
+    const done = await scene.until('done', FILES);
+    const names = done.map((path) => basename(path).replace(/-2\d\d\d-.*/, ''));
+    expect(new Set(names).size).toBe(FILES);
+    for (const path of done) {
+      const name = basename(path).replace(/-2\d\d\d-.*/, '');
+      const counts = countStatuses(await readRows(join(path, `${name}.enriched.csv`)));
+      expect((counts.matched ?? 0) + (counts.not_found ?? 0), path).toBe(ROWS);
+      expect(await readdir(path)).not.toContain(`${name}.enriched.partial.csv`);
+    }
+    const distinct = ((FILES + 1) * ROWS) / 2;
+    expect(meter.billedOf.size).toBe(distinct);
+    expect(meter.billed).toBeLessThanOrEqual(distinct + 2 * CONCURRENCY);
+    expect(meter.mostBilledOnce()).toBeLessThanOrEqual(2);
+    for (const place of ['inbox', 'failed', 'waiting'] as const) expect(await scene.list(place)).toEqual([]);
+    expect(await stopWatcher(survivor)).toBe(0);
+    expect(await scene.list('processing')).toEqual([]);
+  });
+
+  test('takes over the files of a watcher on another machine once its heartbeat is older than 30 s', async () => {
+    const scene = await createInboxScene(redis);
+    const identity = JSON.stringify({ host: 'elsewhere', pid: 1, space: '' });
+    for (const [watcher, ageMs] of Object.entries({ dead: 31_000, alive: 0 })) {
+      const folder = join(scene.path('processing'), watcher);
+      await mkdir(join(folder, 'job'), { recursive: true });
+      await writeFile(join(folder, 'job', `${watcher}.csv`), domainList(3));
+      await writeFile(join(folder, '.heartbeat'), identity);
+      const time = new Date(Date.now() - ageMs);
+      await utimes(join(folder, '.heartbeat'), time, time);
+    }
+    const watcher = await scene.watch();
+    const [done = ''] = await scene.until('done', 1);
+    expect(basename(done)).toMatch(/^dead-/);
+    expect(await scene.list('processing')).toContain('alive');
+    expect(await scene.list('processing')).not.toContain('dead');
+    await stopWatcher(watcher);
+    expect(await scene.list('processing')).toEqual(['alive']);
+  });
+});

@@ -1,0 +1,339 @@
+/**
+ * What an answer leads to, as one table: each combination of an answer, what is known of the
+ * address and the answers before it is in exactly one row. What is done then, and in which order,
+ * is in `ask.test.ts`.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import { describe, expect, it, test } from 'vitest';
+import type { Answer, Meaning } from '../../src/lookup/read-answer.js';
+import type { RunHalt } from '../../src/stores/run-reasons.js';
+import * as reasons from '../../src/worker/halt-reasons.js';
+import { judge, observe, type Trust } from '../../src/worker/judge.js';
+import { answerOf, DOWN, FAILED, MATCHED, NOT_FOUND, TOO_FAST, UNUSABLE } from './asking.js';
+
+const SERVICE = 'http://service.example';
+const REASON = 'as the service says';
+const USED_UP = { usage: 52, quota: 50 };
+
+const failed = (evidence: 'own' | 'object' | 'none') =>
+  answerOf({ type: 'failed', reason: REASON, evidence });
+const noBrand = (evidence: 'own' | 'object') =>
+  answerOf({ type: 'failed', reason: REASON, evidence, isNoBrand: true });
+const missing = (evidence: 'own' | 'object' | 'none') =>
+  answerOf({ type: 'not_found', status: 404, retryLater: false, evidence });
+const unavailable = (what: Partial<Extract<Meaning, { type: 'unavailable' }>> = {}) =>
+  answerOf({ type: 'unavailable', reason: REASON, retryAfterMs: null, ...what });
+const refused = (code: 'quota' | 'throughput' | null, retryAfterMs: number | null = null) =>
+  answerOf({ type: 'refused', code, retryAfterMs });
+const free = (answer: Answer): Answer => ({ ...answer, cost: 'free' });
+
+const ANSWERS = {
+  brand: MATCHED,
+  '404 own': missing('own'),
+  '404 object': missing('object'),
+  '404 page': missing('none'),
+  '410 own': failed('own'),
+  '410 object': failed('object'),
+  '410 page': failed('none'),
+  '400 own, free': free(failed('own')),
+  '400 object, free': free(failed('object')),
+  '400 page, free': free(failed('none')),
+  'no brand, own': noBrand('own'),
+  'no brand, object': noBrand('object'),
+  damaged: answerOf({ type: 'unusable', reason: REASON }),
+  'damaged, free': free(answerOf({ type: 'unusable', reason: REASON })),
+  'damaged, with usage': { ...answerOf({ type: 'unusable', reason: REASON }), usage: 3 },
+  'no HTTP': answerOf({ type: 'unusable', reason: REASON, evidence: 'none' }),
+  '403': answerOf({ type: 'credentials', status: 403, reason: REASON }),
+  '429 quota': refused('quota'),
+  '429 at the limit': refused(null),
+  '429 too fast': refused('throughput'),
+  '429 silent': refused(null),
+  '429 with Retry-After': refused(null, 1_000),
+  '429 with usage': { ...refused(null), usage: 3, quota: 100 },
+  '503': unavailable(),
+  '503 with Retry-After': unavailable({ retryAfterMs: 30_000 }),
+  unsent: unavailable({ isUnsent: true }),
+  'nothing listens': unavailable({ isUnsent: true, isRefused: true }),
+  'no such host': unavailable({ isUnsent: true, isLasting: true }),
+  'proxy refuses': unavailable({ isUnsent: true, isLasting: true, isBarred: true }),
+} satisfies Record<string, Answer>;
+type AnswerName = keyof typeof ANSWERS;
+
+/** 429s for quota: the service's own code, or our own count. */
+const OF_QUOTA: readonly AnswerName[] = ['429 quota', '429 at the limit'];
+
+/** What the step depends on besides the answer, with the values around each threshold. */
+const CASES = {
+  isTrusted: [false, true],
+  allowsUnknown: [false, true],
+  answered: ['process', 'run', 'account', null],
+  count: [4, 5, 19, 20],
+  isSecond: [false, true],
+  badForMs: [500, 501, 3_000, 3_001, 45_000, 45_001, 60_000, 60_001, 360_000, 360_001],
+  usedUp: [null, USED_UP],
+} as const;
+type Case = { readonly [Name in keyof typeof CASES]: (typeof CASES)[Name][number] };
+type When = { readonly [Name in keyof Case]?: readonly Case[Name][] };
+
+const NEW: When = { isTrusted: [false], allowsUnknown: [false] };
+const TRUSTED: When = { isTrusted: [true] };
+const INSISTED: When = { isTrusted: [false], allowsUnknown: [true] };
+/** Believed, but not the service's own word. */
+const BELIEVED: readonly When[] = [TRUSTED, INSISTED];
+const FEW = [4] as const;
+const MANY = [5, 19, 20] as const;
+const MOST = [4, 5, 19] as const;
+/** By the number of unusable answers in a row. */
+const TOO_MANY: readonly When[] = [
+  { ...NEW, count: MANY },
+  { ...TRUSTED, count: [20] },
+  { ...INSISTED, count: [20] },
+];
+const FEW_OR_BELIEVED: readonly When[] = [
+  { ...NEW, count: FEW },
+  { ...TRUSTED, count: MOST },
+  { ...INSISTED, count: MOST },
+];
+const FIRST: When = { isSecond: [false] };
+const SECOND: When = { isSecond: [true] };
+const upTo = (ms: number) => CASES.badForMs.filter((each) => each <= ms);
+const after = (ms: number) => CASES.badForMs.filter((each) => each > ms);
+const NEVER = [null] as const;
+const EARLIER = ['run', 'account', null] as const;
+const SELDOM = ['account', null] as const;
+
+type Row = readonly [answers: readonly AnswerName[], when: readonly When[], step: string];
+
+const ROWS: readonly Row[] = [
+  [['brand', '404 own'], [{}], 'record'],
+  [['404 object'], BELIEVED, 'record'],
+  [['404 page'], [TRUSTED], 'record'],
+  // Not believed.
+  [
+    ['404 object', '410 object', '400 object, free', 'no brand, object'],
+    [{ ...NEW, count: FEW }],
+    'fail, kept for_now',
+  ],
+  [
+    ['404 object', '410 object', '400 object, free', 'no brand, object'],
+    [{ ...NEW, count: MANY }],
+    'fail, kept for_now; halt untrusted',
+  ],
+  [
+    ['404 page', '410 page', '400 page, free', 'no HTTP'],
+    [{ isTrusted: [false] }],
+    'fail, kept for_now; halt not the service',
+  ],
+  // Refusals of what was asked for.
+  [['410 own'], [{}], 'fail, kept final'],
+  [['410 object'], BELIEVED, 'fail, kept final'],
+  [['410 page'], [TRUSTED], 'fail, kept final'],
+  [['400 own, free'], [{}], 'fail'],
+  [['400 object, free'], BELIEVED, 'fail'],
+  [['400 page, free'], [TRUSTED], 'fail'],
+  // Unusable answers.
+  [['no brand, own'], [{ count: MOST }], 'fail, kept final'],
+  [['no brand, own'], [{ count: [20] }], 'fail, kept final; halt unusable'],
+  [['no brand, object'], BELIEVED.map((when) => ({ ...when, count: MOST })), 'fail, kept final'],
+  [
+    ['no brand, object'],
+    BELIEVED.map((when) => ({ ...when, count: [20] })),
+    'fail, kept final; halt unusable',
+  ],
+  [['damaged', 'damaged, free'], FEW_OR_BELIEVED.map((when) => ({ ...when, ...FIRST })), 'repeat'],
+  [['damaged', 'damaged, free'], TOO_MANY.map((when) => ({ ...when, ...FIRST })), 'halt unusable'],
+  [['damaged'], FEW_OR_BELIEVED.map((when) => ({ ...when, ...SECOND })), 'fail, kept for_now'],
+  [['damaged'], TOO_MANY.map((when) => ({ ...when, ...SECOND })), 'fail, kept for_now; halt unusable'],
+  [['damaged, free'], FEW_OR_BELIEVED.map((when) => ({ ...when, ...SECOND })), 'fail'],
+  [['damaged, free'], TOO_MANY.map((when) => ({ ...when, ...SECOND })), 'fail; halt unusable'],
+  [['damaged, with usage'], [{ ...FIRST, count: MOST }], 'repeat'],
+  [['damaged, with usage'], [{ ...FIRST, count: [20] }], 'halt unusable'],
+  [['damaged, with usage'], [{ ...SECOND, count: MOST }], 'fail, kept for_now'],
+  [['damaged, with usage'], [{ ...SECOND, count: [20] }], 'fail, kept for_now; halt unusable'],
+  [['no HTTP'], [{ ...TRUSTED, ...FIRST, count: MOST }], 'repeat'],
+  [['no HTTP'], [{ ...TRUSTED, ...FIRST, count: [20] }], 'halt unusable'],
+  [['no HTTP'], [{ ...TRUSTED, ...SECOND, count: MOST }], 'fail, kept for_now'],
+  [['no HTTP'], [{ ...TRUSTED, ...SECOND, count: [20] }], 'fail, kept for_now; halt unusable'],
+  // The account.
+  [['403'], [{}], 'halt credentials'],
+  [OF_QUOTA, [{}], 'repeat'],
+  [
+    ['429 too fast', '429 silent', '429 with Retry-After', '429 with usage'],
+    [{ usedUp: [USED_UP] }],
+    'halt overstated',
+  ],
+  [['429 silent'], [{ usedUp: [null], badForMs: upTo(45_000) }], 'repeat'],
+  [['429 silent'], [{ usedUp: [null], badForMs: after(45_000) }], 'halt throttled'],
+  [
+    ['429 too fast', '429 with Retry-After', '429 with usage'],
+    [{ usedUp: [null], badForMs: upTo(360_000) }],
+    'repeat',
+  ],
+  [
+    ['429 too fast', '429 with Retry-After', '429 with usage'],
+    [{ usedUp: [null], badForMs: after(360_000) }],
+    'halt throttled',
+  ],
+  // No answer.
+  [['503', '503 with Retry-After'], [{}], 'retry'],
+  [
+    ['unsent', 'nothing listens', 'no such host', 'proxy refuses'],
+    [{ answered: EARLIER, badForMs: after(60_000) }],
+    'halt unreached',
+  ],
+  [['unsent'], [{ answered: ['process'] }, { answered: EARLIER, badForMs: upTo(60_000) }], 'retry'],
+  [
+    ['nothing listens'],
+    [
+      { answered: ['process'] },
+      { answered: ['run', 'account'], badForMs: upTo(60_000) },
+      { answered: NEVER, isTrusted: [true], badForMs: upTo(60_000) },
+      { answered: NEVER, isTrusted: [false], badForMs: upTo(3_000) },
+    ],
+    'retry',
+  ],
+  [
+    ['nothing listens'],
+    [{ answered: NEVER, isTrusted: [false], badForMs: [3_001, 45_000, 45_001, 60_000] }],
+    'halt nothing listens',
+  ],
+  [
+    ['no such host'],
+    [
+      { answered: ['process'] },
+      { answered: ['run', 'account'], badForMs: upTo(60_000) },
+      { answered: NEVER, badForMs: upTo(500) },
+    ],
+    'retry',
+  ],
+  [
+    ['no such host'],
+    [{ answered: NEVER, badForMs: [501, 3_000, 3_001, 45_000, 45_001, 60_000] }],
+    'halt wrong address',
+  ],
+  [
+    ['proxy refuses'],
+    [
+      { answered: ['process'] },
+      { answered: ['run'], badForMs: upTo(60_000) },
+      { answered: SELDOM, badForMs: upTo(500) },
+    ],
+    'retry',
+  ],
+  [
+    ['proxy refuses'],
+    [{ answered: SELDOM, badForMs: [501, 3_000, 3_001, 45_000, 45_001, 60_000] }],
+    'halt wrong address',
+  ],
+];
+
+/** The name of a halt, as the table has it. */
+function nameOf(halt: RunHalt | null, answer: Answer, count: number): string {
+  const names: Record<string, RunHalt> = {
+    'not the service': reasons.notTheService(SERVICE, answer),
+    untrusted: reasons.untrusted(SERVICE),
+    unusable: { why: 'useless', useless: { how: 'unusable', answers: count, reason: REASON } },
+    credentials: { why: 'credentials', reason: REASON, status: 403 },
+    overstated: { why: 'limit', reached: { name: 'overstated', ...USED_UP } },
+    throttled: { why: 'throttled', forMs: answer === ANSWERS['429 silent'] ? 45_000 : 360_000 },
+    unreached: { why: 'unreachable', how: 'minute', reason: REASON },
+    'nothing listens': { why: 'unreachable', how: 'unanswered', reason: REASON },
+    'wrong address': { why: 'unreachable', how: 'lasting', reason: REASON },
+  };
+  const found = Object.entries(names).find(([, each]) => isDeepStrictEqual(each, halt));
+  return found?.[0] ?? JSON.stringify(halt);
+}
+
+function allCases(): Case[] {
+  let all: Record<string, unknown>[] = [{}];
+  for (const [name, values] of Object.entries(CASES))
+    all = all.flatMap((each) => values.map((value) => ({ ...each, [name]: value })));
+  return all as unknown as Case[];
+}
+
+const isIn = (each: Case, when: When) =>
+  Object.entries(when).every(([name, values]) => values.includes(each[name as keyof Case] as never));
+
+function stepOf(name: AnswerName, { isTrusted, allowsUnknown, answered, ...series }: Case): string {
+  const answer: Answer = ANSWERS[name];
+  const address = { service: SERVICE, isTrusted, allowsUnknown, answered };
+  const step = judge(answer, address, { ...series, isQuota: OF_QUOTA.includes(name) });
+  const halt = 'halt' in step ? step.halt : null;
+  const kept = step.type === 'fail' && step.kept !== null ? `, kept ${step.kept}` : '';
+  const done = step.type === 'halt' ? [] : [step.type + kept];
+  const halted = halt === null ? [] : [`halt ${nameOf(halt, answer, series.count)}`];
+  return [...done, ...halted].join('; ');
+}
+
+describe('an answer', () => {
+  const cases = allCases();
+  test.each(Object.keys(ANSWERS) as AnswerName[])('%s leads to the step of its row', (name) => {
+    const rows = ROWS.filter(([answers]) => answers.includes(name));
+    const wrong: unknown[] = [];
+    for (const each of cases) {
+      const found = rows.filter(([, whens]) => whens.some((when) => isIn(each, when)));
+      const expected = found.map(([, , step]) => step);
+      const step = stepOf(name, each);
+      if (expected.length !== 1 || expected[0] !== step) wrong.push({ ...each, step, expected });
+    }
+    expect(wrong.slice(0, 3)).toEqual([]);
+  });
+});
+
+describe('the observation from an answer', () => {
+  const date = Date.UTC(2026, 1, 28, 23, 59);
+
+  it.each<[string, Answer, ReturnType<typeof observe>]>([
+    ['nothing', MATCHED, { reading: null, period: null, isConfirmed: true }],
+    [
+      'usage, in the period of its own date',
+      { ...MATCHED, quota: 100, usage: 7, date },
+      {
+        reading: { quota: 100, usage: 7, period: '2026-02-01', date },
+        period: '2026-02-01',
+        isConfirmed: true,
+      },
+    ],
+    [
+      'one header, without a date',
+      { ...NOT_FOUND, quota: 100 },
+      { reading: { quota: 100, usage: null, period: null, date: null }, period: null, isConfirmed: true },
+    ],
+    ['nothing useful: a time-out', UNUSABLE, { reading: null, period: null, isConfirmed: false }],
+    [
+      'usage, though the body was damaged',
+      { ...UNUSABLE, usage: 9 },
+      { reading: { quota: null, usage: 9, period: null, date: null }, period: null, isConfirmed: false },
+    ],
+    ['nothing useful: 503', DOWN, { reading: null, period: null, isConfirmed: false }],
+    [
+      'nothing useful: 429',
+      { ...TOO_FAST, usage: 9 },
+      { reading: expect.any(Object), period: null, isConfirmed: false },
+    ],
+  ])('%s', (_what, answer, observed) => {
+    const isMeant = answer.meaning.type === 'matched' || answer.meaning.type === 'not_found';
+    expect(observe(answer, 'month', isMeant ? 'trusted' : null)).toEqual(observed);
+  });
+
+  it.each<[Trust, boolean]>([
+    ['trusted', true],
+    ['untrusted', false],
+    ['not_the_service', false],
+  ])('of a "not found" that is %s is useful: %s', (trust, isConfirmed) => {
+    expect(observe(NOT_FOUND, 'month', trust).isConfirmed).toBe(isConfirmed);
+  });
+
+  it('of a refused identifier is useful, of something that is no brand it is not', () => {
+    const noBrand = answerOf({
+      type: 'failed',
+      reason: 'the answer is no brand',
+      evidence: 'own',
+      isNoBrand: true,
+    });
+    expect(observe(FAILED, 'month', 'trusted').isConfirmed).toBe(true);
+    expect(observe(FAILED, 'month', 'untrusted').isConfirmed).toBe(false);
+    expect(observe(noBrand, 'month', 'trusted').isConfirmed).toBe(false);
+  });
+});
