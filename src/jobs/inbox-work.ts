@@ -18,6 +18,7 @@ import type { RunReport } from '../run/report/report.js';
 import { runFile } from '../run/run-file.js';
 import { newRunId } from '../run/run-record.js';
 import { createLogView, createStanding } from '../run/run-view.js';
+import { fileOf } from '../stores/run-store.js';
 import { noteReading } from './files-in-reading.js';
 import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
 import { createClosedNote, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
@@ -27,6 +28,8 @@ import { type Job, type ParkedJob, writeRecord } from './job-folder.js';
 
 /** A settings file that was changed so shortly ago may be half written. */
 const SETTINGS_SETTLE_MS = 5_000;
+/** Among so many of the newest runs a name is looked for. */
+const RUNS_NAMED = 100;
 
 export type InboxWork = ReturnType<typeof createInboxWork>;
 
@@ -47,6 +50,21 @@ export function createInboxWork(folder: string, context: DaemonContext) {
   async function orderedEnd({ file, record }: Job): Promise<JobEnd | null> {
     const [orders] = await ordersOf([record.id]);
     return orders === undefined ? null : verdictOfOrders(orders, record.run ?? file);
+  }
+
+  /**
+   * A file whose record was lost gets back the id that an order stands under: that of the newest
+   * run of its name, if a person ordered something for that. Throws engine errors.
+   */
+  async function recognise(job: Job): Promise<Job> {
+    const { isDerived, ...record } = job.record;
+    if (isDerived !== true) return job;
+    const runs = await engine.runs.list(RUNS_NAMED);
+    const newest = runs.find((run) => run.job === run.owner && fileOf(run.label) === job.file);
+    const isOrdered = newest !== undefined && (newest.cancelled ?? newest.paused) !== null;
+    const known = isOrdered ? { ...record, id: newest.job, run: newest.id } : record;
+    await writeRecord(job.folder, known);
+    return { ...job, record: known };
   }
 
   async function enrich(job: Job, settings: Settings): Promise<JobEnd> {
@@ -130,11 +148,12 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         return { ...untilSettled, why: errorText(error) };
       }
       try {
-        const ordered = await orderedEnd(job);
+        const known = await recognise(job);
+        const ordered = await orderedEnd(known);
         if (ordered !== null) return ordered;
         return await readByContent(
           await readFolderSettings(own, loaded),
-          (settings) => enrich(job, settings),
+          (settings) => enrich(known, settings),
           (clear) => log.info({ file: job.file, ...clear }, 'read by its content'),
         );
       } catch (error) {

@@ -52,6 +52,8 @@ const recordShape = z.object({
    * parked state, for decisions on retries.
    */
   parked: z.object({ at: z.number(), since: z.number(), memo: z.string() }).nullable(),
+  /** The record was lost, and this one was made from the files: the id may be another one. */
+  isDerived: z.literal(true).optional(),
 });
 export type JobRecord = z.infer<typeof recordShape>;
 
@@ -258,7 +260,7 @@ export async function readRecord(folder: string): Promise<JobRecord | null> {
   );
   return file === undefined || others.length > 0
     ? null
-    : { id: newJobId(), run: null, file, adoptions: 0, parked: null };
+    : { id: newJobId(), run: null, file, adoptions: 0, parked: null, isDerived: true };
 }
 
 /** The name of the original in a job's folder; null: unclear, or the folder is gone. */
