@@ -53,6 +53,7 @@ export function startReadingProcess(descriptor: number, limits = LIMITS) {
   let ended: ReaderEnded | null = null;
   let said = '';
   let looking: NodeJS.Timeout | null = null;
+  let lookedAt = Number.NEGATIVE_INFINITY;
   /** When the last reply came, in computing time of the process; null: not yet looked. */
   let cpuAtReply: number | null = null;
 
@@ -75,7 +76,6 @@ export function startReadingProcess(descriptor: number, limits = LIMITS) {
       said = (said + text).slice(0, ERROR_CHARS);
     });
     const read = createReplyReader((reply) => {
-      cpuAtReply = null;
       waiting.shift()?.resolve(reply);
       if (waiting.length > 0 || looking === null) return;
       clearInterval(looking);
@@ -97,8 +97,9 @@ export function startReadingProcess(descriptor: number, limits = LIMITS) {
 
   async function look(): Promise<void> {
     if (child instanceof ReaderEnded || child.pid === undefined) return;
+    lookedAt = performance.now();
     const { memory, cpuMs } = await usageOf(child.pid);
-    if (looking === null) return;
+    if (ended !== null) return;
     // Where the system does not say, time that passes counts as computing.
     const cpu = cpuMs ?? performance.now();
     cpuAtReply ??= cpu;
@@ -110,13 +111,18 @@ export function startReadingProcess(descriptor: number, limits = LIMITS) {
 
   return {
     /** Rejects with `ReaderEnded`. */
-    ask(request: ReaderRequest): Promise<ReaderReply> {
-      if (ended !== null || child instanceof ReaderEnded) return Promise.reject(ended);
-      return new Promise((resolve, reject) => {
+    async ask(request: ReaderRequest): Promise<ReaderReply> {
+      if (ended !== null || child instanceof ReaderEnded) throw ended;
+      const reply = await new Promise<ReaderReply>((resolve, reject) => {
         waiting.push({ resolve, reject });
         looking ??= setInterval(() => void look(), LOOK_MS);
         child.stdin?.write(`${JSON.stringify(request)}\n`);
       });
+      // Replies that come faster than the timer must not hide what they take.
+      if (performance.now() - lookedAt >= LOOK_MS) await look();
+      if (ended !== null) throw ended;
+      cpuAtReply = null;
+      return reply;
     },
     /** At once; safe to call twice. */
     end: () => kill('stopped', 'it was stopped'),
