@@ -6,7 +6,7 @@ import { type ColumnMetaData, type FileMetaData, parquetSchema, type SchemaTree 
 import { parquetHeader } from 'hyparquet/src/column.js';
 import { shortName } from '../../core/terminal-text.js';
 import { MAX_COLUMNS } from '../../intake/record-splitter.js';
-import { OverBounds } from '../damaged.js';
+import { OverBounds } from '../binary-table.js';
 import { leavesOf } from './lists.js';
 
 /** A row group is read as a whole; common sizes are 128 MiB or a million rows. */
