@@ -9,8 +9,6 @@ import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attempt, isRunning, succeeds } from './lifecycle.js';
 
-export type PrivateFile = Awaited<ReturnType<typeof openPrivateFile>>;
-
 /** Creates a file in `folder`, which must be there. Throws errors of the file system. */
 export async function openPrivateFile(folder: string, label: string) {
   const path = privatePath(folder, label);

@@ -37,7 +37,7 @@ export interface TableRequest {
   /** A path, or `-` for standard input. */
   readonly input: string;
   readonly stdin: NodeJS.ReadableStream | null;
-  readonly intake: Omit<IntakeOptions, 'only' | 'format' | 'spoolFolder' | 'stop'>;
+  readonly intake: Omit<IntakeOptions, 'only' | 'spoolFolder' | 'stop'>;
   /** See `IntakeOptions`; not part of a run's key. Absent: pipes and link targets are read too. */
   readonly only?: IntakeOptions['only'];
   readonly scan: ColumnOptions;
