@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { logOpened, openEngineContext } from '../context/open-context.js';
-import { stopWithEngine } from '../context/stop-with-engine.js';
+import { logOpened, openEngineContext, stopWithEngine } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';
 import type { Document } from '../core/documents.js';
 import { EXIT, type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
@@ -124,8 +123,8 @@ function serveSchedules(call: CommandCall): Promise<ExitCode> {
     const opened = await openEngineContext(settings, stopping, releasers);
     watch(opened.engine);
     logOpened(opened, false, log);
-    const around = { ...stopping, ...opened, streams: call, clock: systemClock };
-    const runner = await createHostedScheduleRunner({ ...around, daemon: null });
+    const host = { ...stopping, ...opened, streams: call, clock: systemClock, daemon: null };
+    const runner = await createHostedScheduleRunner(host);
     releasers.push(() => runner.stop());
     await runner.start();
     const facts = { host: hostname(), engine: opened.engine.address };
