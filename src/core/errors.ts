@@ -31,7 +31,7 @@ export const ERROR_CATALOGUE = {
   'usage-invalid': 'a flag, setting or argument is wrong; all problems are listed at once',
   'usage-token-missing': 'no token was given',
   'usage-service-missing': 'no service address was given',
-  'usage-insecure': 'the address is neither https nor loopback, and --allow-http was not given',
+  'usage-insecure': 'the address is neither https nor loopback, and plain http is not allowed',
   'column-unknown': 'the given column is not in the header',
   'column-doubtful': 'it is unclear which column holds the identifiers',
   'column-mismatch': 'most values of the column do not fit the kind given for it',

@@ -87,10 +87,7 @@ export type LogTarget = Readonly<
   Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>
 >;
 
-/**
- * A log that hands its lines, without secrets, to another logger, whose level decides. `worded`
- * chooses the words of messages.
- */
+/** A log that hands its lines, without secrets, to another logger, whose level decides. */
 export function forwardingLog(target: LogTarget): Log {
   const write = (line: string) => {
     const { level, msg = '', ...facts } = JSON.parse(line) as { level: number; msg?: string };

@@ -234,9 +234,7 @@ describe('the password of the dashboard', () => {
     expect(read).toThrow('the file of the password cannot be read');
     for (const text of ['', 'short-enoug', 'two lines of\ntext that is long', 'x'.repeat(1_025)]) {
       await writeFile(path, text);
-      expect(read).toThrow(
-        /^its content \(not shown\) cannot be used as a password: .*; write one line of 12 /,
-      );
+      expect(read).toThrow(/^its content \(not shown\) is not a password: .*; write one line of 12 /);
     }
   });
 

@@ -202,14 +202,14 @@ it('every setting is read somewhere, not only declared', () => {
     .filter((name) => /\.tsx?$/.test(name))
     .map((name) => readFileSync(folder + name, 'utf8'))
     .join('\n');
-  // `settings.rate`, `rate` destructured from settings, or the flag itself where it is read
-  // earlier,
-  // like that of the config file.
+  // `settings.rate`, `rate` destructured from settings, the flag itself where it is read earlier
+  // (that of the config file), or a secret, which is read by its name.
   const isRead = (name: string, key: string | null) =>
     [
       `(?:[sS]ettings|request\\.output)\\.${name}\\b`,
       `\\{[^{}]*\\b${name}\\b[^{};]*\\}\\s*(?:=|:\\s*(?:Pick<)?\\w*(?:Settings|EnrichRequest))`,
       `\\bflags\\.${key ?? name}\\b`,
+      `\\bSecretSettings<'${name.replace(/File$/, '')}'>`,
     ].some((pattern) => new RegExp(pattern).test(text));
   expect(SETTING_ENTRIES.filter(([name, { key }]) => !isRead(name, key)).map(([name]) => name)).toEqual([]);
 });
