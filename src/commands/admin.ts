@@ -116,15 +116,13 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
 
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */
 function keysOf(args: readonly string[], { baseUrl }: Settings): string[] {
-  if (baseUrl === null) {
-    const todo = 'set BRAND_API_URL or --base-url: answers are stored per service';
-    throw new NeverStartError({ code: 'usage-service-missing', subject: '--base-url', todo });
-  }
-  const prefixes = (['unset', 'true', 'false'] as const).map((nsfw) => outcomeKeyPrefix(baseUrl, nsfw));
+  // The rules of settings refuse a command without it.
+  const service = baseUrl ?? '';
+  const prefixes = (['unset', 'true', 'false'] as const).map((nsfw) => outcomeKeyPrefix(service, nsfw));
   return args.map(readIdentifier).flatMap((each) => prefixes.map((prefix) => outcomeKey(prefix, each)));
 }
 
-/** Throws `NeverStartError` for what is none. */
+/** Throws `NeverStartError` for what is not an identifier. */
 export function readIdentifier(text: string): Identifier {
   const { kind, value } = readIdentifierText(text) ?? ({ kind: 'domain', value: text } as const);
   const identified = identifyCell(value, kind);

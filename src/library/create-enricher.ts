@@ -8,7 +8,7 @@ import { openStores } from '../context/open-stores.js';
 import { systemClock } from '../core/clock.js';
 import { InterruptedError, NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
-import { createReleasers, keepRunning, type Releasers } from '../core/lifecycle.js';
+import { keepRunning, orRelease, type Releasers } from '../core/lifecycle.js';
 import { forwardingLog, silentLog } from '../core/log.js';
 import { openingPace } from '../ledger/pace.js';
 import { runSettingsOf } from '../run/enrich-request.js';
@@ -26,11 +26,9 @@ import { createProgramRuns } from './program-runs.js';
  * engine cannot be used.
  */
 export async function createEnricher(options: EnricherOptions): Promise<Enricher> {
-  const releasers = createReleasers();
   try {
-    return await keepRunning(openEnricher(options, releasers));
+    return await keepRunning(orRelease((releasers) => openEnricher(options, releasers)));
   } catch (error) {
-    await releasers.releaseAll().catch(() => undefined);
     throw forProgram(error);
   }
 }
@@ -139,15 +137,9 @@ async function openEnricher(
     async runFile(path, file = {}) {
       closing.signal.throwIfAborted();
       const { stop, leave } = follow(file.signal, closing.signal);
-      const context = {
-        engine,
-        service,
-        token: isSample ? null : readToken(settings),
-        stateFolder,
-        log,
-        stop,
-      };
-      // One enricher is of one account, whatever a file is said to have.
+      const ownToken = isSample ? null : readToken(settings);
+      const context = { engine, service, token: ownToken, stateFolder, log, stop };
+      // One enricher has one account, whatever is given for a file.
       const run = runOneFile(path, { ...given, ...file, ...own }, context);
       files.add(run);
       try {

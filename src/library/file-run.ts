@@ -53,15 +53,8 @@ export async function runOneFile(
           update(progress) {
             logView.update(progress);
             const { phase, rows, wanted, answered, inFlight, outage, run } = progress;
-            onProgress?.({
-              phase,
-              rows,
-              wanted,
-              answered,
-              billed: run?.tally.billed ?? 0,
-              inFlight,
-              outage,
-            });
+            const billed = run?.tally.billed ?? 0;
+            onProgress?.({ phase, rows, wanted, answered, billed, inFlight, outage });
           },
         },
         notices: { noteProgress: () => undefined, noteEnd: () => undefined },
@@ -89,17 +82,13 @@ function assertFiles(paths: readonly (string | undefined)[]): void {
   throw new NeverStartError({ code: 'usage-invalid', what, subject: '-', todo: 'name a file' });
 }
 
-function reasonOf(end: FinishedRun['result']['end']): string | null {
-  const stop = stopOf(end);
-  return stop && sayDeferred(stop, 'program');
-}
-
 function resultOf({ result, report, exitCode, page }: FinishedRun): FileResult {
   const { sent, billed, overageCost } = report.requests;
+  const stop = stopOf(result.end);
   return {
     exitCode,
     isComplete: result.isComplete,
-    reason: reasonOf(result.end),
+    reason: stop && sayDeferred(stop, 'program'),
     rows: report.rows,
     requests: { sent, billed, overageCost },
     output: report.files.output,

@@ -227,10 +227,5 @@ function errorOfHalt(halt: RunHalt, service: string): BrandEnrichError | null {
   const orUnknown =
     why === 'useless' ? '; if the service is known not to have these brands, set allowUnknown' : '';
   const todo = `check baseUrl, the network, HTTPS_PROXY in env, and the service${orUnknown}`;
-  return new FailFileError({
-    code: 'service-unreachable',
-    what: sentence,
-    subject: service,
-    todo,
-  });
+  return new FailFileError({ code: 'service-unreachable', what: sentence, subject: service, todo });
 }
