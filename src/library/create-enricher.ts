@@ -1,5 +1,5 @@
 /** Opens what the lookups of a program need, and closes it. */
-import { setMaxListeners } from 'node:events';
+import { EventEmitter, setMaxListeners } from 'node:events';
 import { loadOptions } from '../config/load-options.js';
 import { readToken } from '../config/secrets.js';
 import { openLookupWorker } from '../context/open-context.js';
@@ -17,7 +17,7 @@ import { enrichRows } from './enrich-rows.js';
 import type { Candidates, Enriched, Enricher, EnricherOptions, EnrichOptions } from './enricher.js';
 import { runOneFile } from './file-run.js';
 import { findBrand } from './find-brand.js';
-import { type Ask, createAnswerBoard, createLookups, forProgram } from './lookups.js';
+import { type AnswerEvents, type Ask, createLookups, forProgram } from './lookups.js';
 import { createProgramRuns } from './program-runs.js';
 
 /**
@@ -53,10 +53,11 @@ async function openEnricher(
     waitsForDisk,
   });
   if (!isSample) for (const warning of engine.warnings) log.warn(warning);
-  const board = createAnswerBoard();
+  // Many streams may wait for one answer.
+  const board = new EventEmitter<AnswerEvents>().setMaxListeners(0);
   const worker = openLookupWorker(
     { engine, service, settings, stateFolder, log, takesChunks: false },
-    board.listener,
+    { onChunk: () => undefined, onAnswer: (answer) => board.emit(answer.key, answer) },
   );
   releasers.push(() => worker.stop(settings.timeoutMs));
   await worker.start();
