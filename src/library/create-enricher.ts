@@ -37,7 +37,9 @@ async function openEnricher(
   { log: target, name, ...given }: EnricherOptions,
   releasers: Releasers,
 ): Promise<Enricher> {
-  const settings = loadOptions({ ...given });
+  const loaded = loadOptions({ ...given });
+  // Read once: files ask with the token whose account was opened.
+  const settings = { ...loaded, token: readToken(loaded), tokenFile: null };
   const log = target === undefined ? silentLog() : forwardingLog(target);
   const clock = systemClock;
   const closing = new AbortController();
@@ -138,8 +140,7 @@ async function openEnricher(
     async runFile(path, file = {}) {
       closing.signal.throwIfAborted();
       const { stop, leave } = follow(file.signal, closing.signal);
-      const ownToken = isSample ? null : readToken(settings);
-      const context = { engine, service, token: ownToken, stateFolder, log, stop };
+      const context = { engine, service, token: settings.token, stateFolder, log, stop };
       // One enricher has one account, whatever is given for a file.
       const run = runOneFile(path, { ...given, ...file, ...own }, context);
       files.add(run);
