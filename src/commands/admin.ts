@@ -133,7 +133,7 @@ export function readIdentifier(text: string): Identifier {
 
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-export function ledgerText(account: string, state: LedgerState): string {
+function ledgerText(account: string, state: LedgerState): string {
   const { limit, used, left } = judgeAccount(state);
   const lines = [
     `account     ${account}`,
@@ -159,7 +159,7 @@ export function ledgerText(account: string, state: LedgerState): string {
   return `${lines.join('\n')}\n`;
 }
 
-export function outcomesText(stats: OutcomeStats): string {
+function outcomesText(stats: OutcomeStats): string {
   const { matched, notFound, oldestFetchedAt: oldest, newestFetchedAt: newest } = stats;
   const span = oldest === null || newest === null ? null : `${time(oldest)} to ${time(newest)}`;
   const stored = `stored answers   ${countText(matched)} matched, ${countText(notFound)} not found\n`;

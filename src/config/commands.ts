@@ -28,10 +28,7 @@ const STAYING = {
   [EXIT.interrupted]: 'stopped at once by a second signal',
 };
 const INBOXES = { ...STAYING, [EXIT.credentials]: 'the service refused the credentials' };
-const TRANSFER = {
-  [EXIT.someFailed]: 'done without the damaged parts',
-  [EXIT.interrupted]: 'interrupted',
-};
+const TRANSFER = { [EXIT.someFailed]: 'done without the damaged parts', [EXIT.interrupted]: 'interrupted' };
 
 const RUN: CommandArgument = {
   name: 'RUN',
@@ -203,9 +200,7 @@ const TABLE = {
       isRepeated: true,
     },
     summary: 'forget the stored answers of these identifiers',
-    examples: {
-      'outcomes forget acme.example ticker:ACME': 'the next run requests them again',
-    },
+    examples: { 'outcomes forget acme.example ticker:ACME': 'the next run requests them again' },
   },
   'outcomes purge': {
     summary: 'forget stored answers by age',

@@ -212,11 +212,7 @@ const scheduleState = z.object({
   paused: order,
 });
 
-const orders = {
-  pauses: count,
-  cancels: count,
-  isPaused: z.boolean().describe('all spending is paused'),
-};
+const orders = { pauses: count, cancels: count, isPaused: z.boolean().describe('all spending is paused') };
 
 export const DOCUMENTS = {
   report: z
@@ -299,13 +295,7 @@ export const DOCUMENTS = {
     .object({
       version,
       input: z.object(input),
-      rows: z.object({
-        total: count,
-        asked: count,
-        duplicates: count,
-        skipped: count,
-        invalid: count,
-      }),
+      rows: z.object({ total: count, asked: count, duplicates: count, skipped: count, invalid: count }),
       reasons: counts,
       skipReasons: counts,
       identifiers: z.object({
@@ -451,14 +441,7 @@ export const DOCUMENTS = {
     .describe('engine status --json'),
   'engine-stop': z.object({ version, stopped: z.boolean() }).describe('engine stop --json'),
   'engine-export': z
-    .object({
-      version,
-      file: z.string(),
-      answers: count,
-      accounts: count,
-      ...orders,
-      unreadable: count,
-    })
+    .object({ version, file: z.string(), answers: count, accounts: count, ...orders, unreadable: count })
     .describe('engine export --json'),
   'engine-import': z
     .object({
