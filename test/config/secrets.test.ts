@@ -245,21 +245,4 @@ describe('the password of the dashboard', () => {
     );
     expect(() => settingsOf({ BRAND_ENRICH_DASHBOARD_PASSWORD: short })).not.toThrow(new RegExp(short));
   });
-
-  describe('precedence of environment and file', () => {
-    const env = { BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD };
-
-    it('a value in the environment wins over a file that it also names', () => {
-      const settings = settingsOf({ ...env, BRAND_ENRICH_DASHBOARD_PASSWORD_FILE: '/secrets/password' });
-      expect(settings).toMatchObject({ dashboardPassword: PASSWORD, dashboardPasswordFile: null });
-    });
-
-    it('a file named by a flag wins', () => {
-      const settings = settingsOf(env, { dashboardPasswordFile: '/secrets/password' });
-      expect(settings).toMatchObject({
-        dashboardPassword: null,
-        dashboardPasswordFile: '/secrets/password',
-      });
-    });
-  });
 });
