@@ -9,20 +9,12 @@ import { readPlainFileSync } from '../core/plain-file.js';
 import { keepSecret } from '../core/secrets.js';
 import { systemWords } from '../core/system-error.js';
 import { isLoopbackHost } from './address-values.js';
+import type { Settings } from './settings.js';
 
-interface ProxySettings {
-  readonly httpsProxy: string | null;
-  readonly httpProxy: string | null;
-  readonly noProxy: string | null;
-}
-
-interface NetworkSettings extends ProxySettings {
-  readonly caFile: string | null;
-  readonly nodeCaFile: string | null;
-}
+type ProxySettings = Pick<Settings, 'httpsProxy' | 'httpProxy' | 'noProxy'>;
 
 /** Throws `NeverStartError` (`usage-invalid`) if the file has no certificates. */
-export function networkOf(settings: NetworkSettings): Network {
+export function networkOf(settings: ProxySettings & Pick<Settings, 'caFile' | 'nodeCaFile'>): Network {
   const { caFile, nodeCaFile } = settings;
   for (const address of [settings.httpsProxy, settings.httpProxy])
     if (address !== null) keepSecret(decodedPart(new URL(address).password));

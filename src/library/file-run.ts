@@ -8,22 +8,16 @@ import { type OpenedService, openClient } from '../context/open-service.js';
 import { systemClock } from '../core/clock.js';
 import { NeverStartError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
-import type { Log } from '../core/log.js';
-import type { Engine } from '../engine/engine.js';
 import { stopOf } from '../run/run-end.js';
-import { type FinishedRun, runFile } from '../run/run-file.js';
+import { type FinishedRun, type RunContext, runFile } from '../run/run-file.js';
 import { createLogView, createStanding } from '../run/run-view.js';
 import { sayDeferred } from '../words/say-reason.js';
 import type { FileOptions, FileResult } from './enricher.js';
 
-export interface FileRunContext {
-  readonly engine: Engine;
+interface FileRunContext extends Pick<RunContext, 'engine' | 'stateFolder' | 'log' | 'stop'> {
   readonly service: OpenedService;
   /** null: the sample service, which needs none. */
   readonly token: string | null;
-  readonly stateFolder: string;
-  readonly log: Log;
-  readonly stop: AbortSignal;
 }
 
 /** `options`: of the enricher and, over them, of the file. Throws as `runFile` does. */
