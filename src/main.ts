@@ -54,7 +54,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (error.code !== 'EPIPE') output.fault ??= error;
   });
   process.stderr.on('error', () => undefined);
-  // The inbox and the results of a cron job are not for everybody to change.
+  // Other users must not change the inbox, or the results of a cron job.
   const umask = process.umask();
   if ((umask & OTHERS_WRITE) === 0) process.umask(umask | GROUP_AND_OTHERS_WRITE);
   try {

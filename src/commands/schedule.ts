@@ -66,13 +66,13 @@ async function add(schedule: Schedule, book: ScheduleBook, call: CommandCall): P
 }
 
 async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Promise<Answer> {
-  const [said = ''] = args;
+  const [named = ''] = args;
   const states = await book.list();
   if (command === 'schedule list') {
     const data: Document<'schedules'> = { schedules: states.map(scheduleDocument) };
     return { data, text: schedulesText(states, { host: hostname(), now: Date.now() }) };
   }
-  const state = oneOf(states, said);
+  const state = oneOf(states, named);
   const { name, host, schedule, isHostOffline } = state;
   if (command === 'schedule remove') {
     if (schedule !== null) await book.remove(schedule);
@@ -89,8 +89,8 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
   if (state.isMissing)
     throw refused(`definition missing on ${host}`, name, `add it there, or remove it: ${REMOVE} ${name}`);
   if (state.paused !== null) {
-    const todo = `\`brand-enrich resume ${said}\` allows it again`;
-    throw refused(`it is ${pausedText(state.paused)}`, said, todo);
+    const todo = `\`brand-enrich resume ${named}\` allows it again`;
+    throw refused(`it is ${pausedText(state.paused)}`, named, todo);
   }
   await book.runNow(state);
   const when = isHostOffline
@@ -102,13 +102,14 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
 const REMOVE = 'brand-enrich schedule remove';
 
 /** Throws `NeverStartError` where there is none, or several that it may be. */
-function oneOf(states: readonly ScheduleState[], said: string): ScheduleState {
-  const chosen = chooseSchedule(states, said);
+function oneOf(states: readonly ScheduleState[], named: string): ScheduleState {
+  const chosen = chooseSchedule(states, named);
   if ('name' in chosen) return chosen;
   const [first] = chosen;
-  if (first === undefined) throw refused('no such schedule', said, '`brand-enrich schedule list` shows them');
+  if (first === undefined)
+    throw refused('no such schedule', named, '`brand-enrich schedule list` shows them');
   const names = chosen.map(({ name, host }) => `${name}@${host}`).join(' or ');
-  throw refused('several machines have a schedule with this name', said, `write ${names}`);
+  throw refused('several machines have a schedule with this name', named, `write ${names}`);
 }
 
 function refused(what: string, subject: string, todo: string): NeverStartError {

@@ -61,7 +61,7 @@ export function createMetrics() {
     buckets: BUCKETS,
     registers,
   });
-  /** `fill` sets all its values anew at each scrape. */
+  /** `fill` sets all its values at each scrape. */
   const gauge = (name: string, help: string, labelNames: string[], fill: (gauge: Gauge) => unknown) =>
     new Gauge({
       name: `brand_enrich_${name}`,

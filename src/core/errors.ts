@@ -192,7 +192,7 @@ export class PausedError extends InterruptedError {
   override readonly exitCode = EXIT.limit;
 }
 
-/** Whether an error says no more than that `stop` ended what was being waited for or read. */
+/** Whether an error only reports that `stop` ended a wait or a read. */
 export function isOfStop(error: unknown, stop: AbortSignal): boolean {
   if (!stop.aborted) return false;
   if (error === stop.reason || error instanceof InterruptedError) return true;

@@ -34,7 +34,7 @@ const LINES = {
         ? { code: error.code, message: error.message }
         : pino.stdSerializers.err(error),
   },
-  // pino escapes the control characters of ASCII alone; and a secret may be in anybody's words.
+  // pino escapes the control characters of ASCII alone; and a message of others may hold a secret.
   hooks: { streamWrite: (line: string) => visibleJson(jsonWithoutSecrets(line)) },
 };
 

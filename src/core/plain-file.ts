@@ -1,7 +1,6 @@
 /**
  * Small files that others may have put there: settings, records, secrets. Only a regular file is
- * read, it is opened without waiting for anybody (a named pipe would be waited for without end),
- * and not beyond what such a file can be.
+ * read (opening a named pipe would wait without end), and no more of it than such a file can hold.
  */
 import {
   closeSync,

@@ -112,7 +112,7 @@ const NO_HTTP = /^HPE_|does not match the HTTP/;
 
 /** What went wrong, for a person. An error without a known code keeps its own words. */
 export function systemFault(error: unknown): SystemFault {
-  // Several addresses of one host were tried, each in vain.
+  // Several addresses of one host were tried, and each failed.
   if (error instanceof AggregateError && error.errors.length > 0) {
     const faults = error.errors.map(systemFault);
     const words = [...new Set(faults.map((fault) => fault.words))].join(', ');

@@ -60,7 +60,7 @@ interface Waiter {
 
 /** Rounds without an answer and without a reason: the engine took the run for dead each time. */
 const EMPTY_ROUNDS_AT_MOST = 3;
-const IN_VAIN = 'not asked: the engine took this program for dead, and did so again when it went on';
+const TAKEN_FOR_DEAD = 'not asked: the engine took this program for dead, and did so again when it went on';
 
 /** The answers of a worker as they come. */
 export type AnswerEvents = Record<OutcomeKey, [FetchedAnswer]>;
@@ -129,7 +129,7 @@ export function createLookups(options: LookupsOptions, board: EventEmitter<Answe
         } catch (error) {
           for (const { fail } of chunk) fail(error);
         }
-        // Others who came meanwhile are the next chunk; a gathering ends when there are none.
+        // Those who came meanwhile are the next chunk.
         gathered = gathered.slice(chunk.length);
       }
       isGathering = false;
@@ -157,7 +157,7 @@ export function createLookups(options: LookupsOptions, board: EventEmitter<Answe
           if (resting !== null || emptyRounds === EMPTY_ROUNDS_AT_MOST) {
             for (const { settle, fail } of left) {
               if (resting?.error) fail(resting.error);
-              else settle(unanswered('deferred', resting?.why ?? IN_VAIN));
+              else settle(unanswered('deferred', resting?.why ?? TAKEN_FOR_DEAD));
             }
             return;
           }

@@ -32,7 +32,7 @@ const REST_MS = RULES.probeEveryMs;
 
 export interface ProgramRun {
   readonly record: RunRecord;
-  /** By outcome key: lookups that were paid for in vain. */
+  /** By outcome key: failed lookups that were paid for. */
   readonly paidFailures: Map<string, LookupFailure>;
   /** The number of the next chunk. */
   nextChunk: number;
