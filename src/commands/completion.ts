@@ -2,6 +2,7 @@
 import { COMMAND_FAMILIES, COMMANDS } from '../config/commands.js';
 import { COMMAND_NAMES, type CommandName, type Setting } from '../config/setting.js';
 import { SETTING_ENTRIES } from '../config/settings.js';
+import { DOCUMENTS } from '../core/documents.js';
 
 const PROGRAM = 'brand-enrich';
 const FAMILIES = Object.keys(COMMAND_FAMILIES);
@@ -47,7 +48,9 @@ function completes(choices: readonly string[], placeholder: string): Completes {
 
 function argumentOf(name: CommandName): Completes | null {
   const { argument } = COMMANDS[name];
-  return argument === undefined ? null : completes(argument.choices ?? [], argument.name);
+  if (argument === undefined) return null;
+  const choices = name === 'schema' ? Object.keys(DOCUMENTS) : argument.choices;
+  return completes(choices ?? [], argument.name);
 }
 
 /** First words with their meaning, or the second words of a family. */

@@ -76,11 +76,7 @@ describe('gauges', () => {
     const url = `${await served(metrics)}/metrics`;
     const pace = { ...ledgerState().pace, rate: 90 };
     let state = ledgerState({ quota: 100, overage: 10, sent: 20, held: 5, others: 7, pace });
-    const worker = {
-      inFlight: 3,
-      outage: null as string | null,
-      ledgerState: () => state,
-    };
+    const worker = { inFlight: 3, outage: null as string | null, ledgerState: () => state };
     metrics.watchWorker(worker, 'team');
     const first = await scrape(url);
     expect(first.value('brand_enrich_in_flight')).toBe(3);

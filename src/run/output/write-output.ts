@@ -2,9 +2,8 @@
 import { rm, stat } from 'node:fs/promises';
 import { FailFileError } from '../../core/errors.js';
 import { type Identifier, parseIdentifierText } from '../../core/identifier.js';
-import { withReleasers } from '../../core/lifecycle.js';
+import { createTurns, withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
-import { createTurns } from '../../core/turns.js';
 import type { ColumnType } from '../../core/typed-cell.js';
 import { type ListedRow, listRow } from '../scan/listed-rows.js';
 import { lineOf, readRow } from '../scan/row-spool.js';
