@@ -40,7 +40,7 @@ export class LineFile {
     this.#lines += `${line}\n`;
   }
 
-  /** The system has all lines on return. Throws if it does not; the rest goes with the next call. */
+  /** The system has all lines on return. Throws if not; the rest goes with the next call. */
   write(): void {
     this.#unwritten = Buffer.concat([this.#unwritten, Buffer.from(this.#lines, 'utf8')]);
     this.#lines = '';

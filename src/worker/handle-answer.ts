@@ -188,9 +188,12 @@ async function retry(
   { context, signals, tries }: LookupUnderWay,
   { reason, retryAfterMs }: Means<'unavailable'>,
 ): Promise<NextStep> {
-  const again = later(retryAfterMs ?? 0, reason);
+  const again = later(retryAfterMs ?? 0);
   const waitMs = quickRetryMs(tries, retryAfterMs, Math.random());
-  if (waitMs === null) return { ...again, countsAsAttempt: tries >= QUICK_TRIES || retryAfterMs !== null };
+  if (waitMs === null) {
+    const isAttempt = tries >= QUICK_TRIES || retryAfterMs !== null;
+    return isAttempt ? { ...again, failedAttempt: reason } : again;
+  }
   try {
     await context.clock.sleep(waitMs, signals.stop);
   } catch {

@@ -25,7 +25,6 @@ import type { RunRecord, RunSettings } from '../stores/run-store.js';
 import { createAddressTrust } from './address-trust.js';
 import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
 import { Breaker } from './breaker.js';
-import { createHalts } from './halts.js';
 import { addressAfter, newOutcome } from './handle-answer.js';
 import { countInFlight } from './in-flight.js';
 import { judge, NO_SERIES, observe, trustOf } from './judge.js';
@@ -68,6 +67,8 @@ export interface LookupWorkerOptions {
   readonly takesChunks?: boolean;
 }
 
+/** A run looks for its halt three times a second, and parks for half a minute at least. */
+const HALT_REMEMBERED_MS = 10_000;
 /** How long a caller waits for the ledger to have what this process knows. */
 const FLUSHED_WITHIN_MS = 5_000;
 
@@ -330,5 +331,26 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       ending ??= end(deadlineMs);
       return ending;
     },
+  };
+}
+
+/**
+ * Runs that this process must not ask for any more. A halt is remembered for as long as the run's
+ * own process needs to take its chunks back; a chunk that comes later is of a run that was allowed
+ * to go on (`--on-limit wait`), by a process that cannot notify this one. What still holds then,
+ * the ledger or the service says again.
+ */
+export function createHalts(clock: Clock) {
+  const halts = new Map<string, { readonly halt: RunHalt; readonly until: number }>();
+  return {
+    get(run: string): RunHalt | undefined {
+      const known = halts.get(run);
+      if (known === undefined || clock.monotonic() < known.until) return known?.halt;
+      halts.delete(run);
+      return undefined;
+    },
+    set: (run: string, halt: RunHalt) =>
+      void halts.set(run, { halt, until: clock.monotonic() + HALT_REMEMBERED_MS }),
+    forget: (run: string) => void halts.delete(run),
   };
 }
