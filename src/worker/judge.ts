@@ -197,8 +197,8 @@ function haltOfSilence(
 ): RunHalt | null {
   const { answered, isTrusted } = address;
   const unreachable = (how: Unreached): RunHalt => ({ why: 'unreachable', how, reason: meaning.reason });
-  if (meaning.isUnsent && answered !== 'process' && badForMs > UNREACHABLE_MS) return unreachable('minute');
-  if (meaning.isRefused && answered === null && !isTrusted && badForMs > REFUSED_MS)
+  if (meaning.unsent && answered !== 'process' && badForMs > UNREACHABLE_MS) return unreachable('minute');
+  if (meaning.unsent === 'refused' && answered === null && !isTrusted && badForMs > REFUSED_MS)
     return unreachable('unanswered');
   return isWrongAddress(meaning, address) && badForMs > LASTING_MS ? unreachable('lasting') : null;
 }
@@ -209,8 +209,9 @@ function haltOfSilence(
  * password of a proxy may have changed since an earlier run.
  */
 export function isWrongAddress(meaning: Meaning, { answered }: Pick<Address, 'answered'>): boolean {
-  if (meaning.type !== 'unavailable' || meaning.isLasting !== true) return false;
-  return answered === null || (meaning.isBarred === true && answered === 'account');
+  if (meaning.type !== 'unavailable') return false;
+  if (meaning.unsent === 'barred') return answered === null || answered === 'account';
+  return meaning.unsent === 'lasting' && answered === null;
 }
 
 /**

@@ -298,7 +298,7 @@ describe('a failing service', () => {
       type: 'unavailable',
       reason: 'ENOTFOUND',
       retryAfterMs: null,
-      isUnsent: true,
+      unsent: 'passing',
     });
     const asking = createAsking({ answers: [unreached] });
     if (wasGood) asking.context.breaker.note(BEFORE, true, NOON - 1);
@@ -323,9 +323,7 @@ describe('a failing service', () => {
     async (_what, known: { run?: boolean; account?: boolean; address?: boolean }, type) => {
       const reason = 'nothing listens at 127.0.0.1:9';
       const asking = createAsking({
-        answers: [
-          answerOf({ type: 'unavailable', reason, retryAfterMs: null, isUnsent: true, isRefused: true }),
-        ],
+        answers: [answerOf({ type: 'unavailable', reason, retryAfterMs: null, unsent: 'refused' })],
         state: known.account ? ledgerState({ usage: 3 }) : null,
       });
       if (known.address) await asking.context.addressTrust.markTrusted();

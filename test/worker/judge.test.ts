@@ -52,10 +52,10 @@ const ANSWERS = {
   '429 with usage': { ...refused(null), usage: 3, quota: 100 },
   '503': unavailable(),
   '503 with Retry-After': unavailable({ retryAfterMs: 30_000 }),
-  unsent: unavailable({ isUnsent: true }),
-  'nothing listens': unavailable({ isUnsent: true, isRefused: true }),
-  'no such host': unavailable({ isUnsent: true, isLasting: true }),
-  'proxy refuses': unavailable({ isUnsent: true, isLasting: true, isBarred: true }),
+  unsent: unavailable({ unsent: 'passing' }),
+  'nothing listens': unavailable({ unsent: 'refused' }),
+  'no such host': unavailable({ unsent: 'lasting' }),
+  'proxy refuses': unavailable({ unsent: 'barred' }),
 } satisfies Record<string, Answer>;
 type AnswerName = keyof typeof ANSWERS;
 
