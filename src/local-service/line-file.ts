@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { FailFileError } from '../core/errors.js';
 import { readJson } from '../core/json-text.js';
 
-/** The lines of this form, none when there is no file. Torn and foreign ones are passed over. */
+/** The lines of this form, none when there is no file. Others, and torn ones, are passed over. */
 export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8')

@@ -21,7 +21,10 @@ const REFUSED_MS = 3_000;
 /** A name not found or a certificate not trusted for so long: a second look, and no more. */
 const LASTING_MS = 500;
 
-/** Whether an answer is the service's: any web server says "not found" of an unknown path. */
+/**
+ * Whether an answer is taken for the service's, by its evidence and the trust in its address: any
+ * web server says "not found" of an unknown path.
+ */
 export type Trust = 'trusted' | 'untrusted' | 'not_the_service';
 
 export interface Address {
@@ -31,8 +34,7 @@ export interface Address {
   /** The user says that it is right, whatever it does not know. */
   readonly allowsUnknown: boolean;
   /**
-   * Who has had an answer: this process, else this run, else this account before; null: none of
-   * them.
+   * The first of these that has had an answer from it: this process, this run, this account.
    */
   readonly answered: 'process' | 'run' | 'account' | null;
 }
@@ -50,7 +52,7 @@ export interface Series {
   readonly usedUp: UsageOfQuota | null;
 }
 
-/** Of a request that no chunk sent. */
+/** For a request outside of any chunk. */
 export const NO_SERIES: Series = { count: 0, isSecond: false, badForMs: 0, isQuota: false, usedUp: null };
 
 export type Step =

@@ -35,7 +35,7 @@ import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from '
 import { createRunTallies } from './run-tallies.js';
 import type { WorkerListener } from './worker-listener.js';
 
-/** How long what is not this worker's to do is left alone. */
+/** How long a chunk that belongs to another worker is left alone. */
 const NOT_OURS_MS = 5_000;
 /** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
 const IDLE_MS = 2_000;
@@ -74,7 +74,7 @@ const FLUSHED_WITHIN_MS = 5_000;
 
 /** Requests, and those of them that were or may have been billed. */
 const NOTHING_SENT = { requests: 0, billed: 0 };
-/** Of a process that stays the runs of long ago are forgotten. */
+/** A long-lived process forgets the oldest runs. */
 const RUNS_COUNTED = 1_000;
 
 export type LookupWorker = ReturnType<typeof createLookupWorker>;
