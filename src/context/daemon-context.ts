@@ -111,7 +111,7 @@ async function proveOwnDomain(
       const isSettled = isProven || isUnreadable;
       if (of !== ownOf(service.service, ownDomain) || !isSettled) {
         const look = await worker.readUsage(ownDomain, run);
-        if (look?.answer.meaning.type === 'credentials') return;
+        if (look?.halt?.why === 'credentials') return;
       }
     } catch (error) {
       log.debug({ reason: errorText(error) }, 'the own domain could not be looked up');

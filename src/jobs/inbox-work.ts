@@ -119,7 +119,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     lookedFreelyAt = clock.monotonic();
     const run = { settings: runSettingsOf(settings, service) };
     const look = await worker.worker.readUsage(ownDomain, run);
-    isQuotaKnown = look !== null && look.answer.quota !== null;
+    isQuotaKnown = look !== null && look.quota !== null;
   }
 
   async function hasJustChanged(paths: readonly string[]): Promise<boolean> {

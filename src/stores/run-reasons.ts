@@ -1,15 +1,17 @@
 /**
- * Why a run stopped, and why a lookup failed, as facts: the engine keeps them, programs judge them,
- * and `words/say-reason.ts` says them to each reader.
+ * Why a run stopped, and why a lookup failed, as facts: `worker/judge.ts` concludes them, engines
+ * keep them, programs read them, and `words/say-reason.ts` says them to each reader. Their codes
+ * keep their spelling. In the words of the judge an `unproven` answer is untrusted, a `foreign` one
+ * is not the service's, and `useless` ones are these and unusable ones.
  */
 import type { ReachedLimit } from '../ledger/policy.js';
 
 /**
  * Why workers stopped asking for a run: the first report wins and stays until `clearHalt`.
  *
- *   useless   what comes back is of no use and was or may have been billed, so that asking again
+ *   useless   the answers are unusable or untrusted, and were or may have been billed: asking again
  *             would cost again
- *   doubtful  all is asked, and of some lookups two requests may have been billed whose answers
+ *   doubtful  all is asked, and for some lookups two requests were maybe billed and their answers
  *             were lost
  *   lost      the queue lost its chunks
  *
@@ -39,11 +41,11 @@ export interface Overstated {
 export type Unreached = 'minute' | 'lasting' | 'unanswered';
 
 export type UnusableAnswers =
-  /** A login page or a proxy in front answers everything with 200, and each answer is paid for. */
+  /** Unusable answers in a row: a login page or a proxy answers everything with 200, say. */
   | { readonly how: 'unusable'; readonly answers: number; readonly reason: string }
-  /** The address never gave a good answer, and this one does not come from the service. */
+  /** The address is not trusted, and this answer is not the service's. */
   | { readonly how: 'foreign'; readonly service: string; readonly answer: string }
-  /** The address never gave a good answer, and refused all without evidence of the service. */
+  /** The address is not trusted, and refused every request without evidence of the service. */
   | { readonly how: 'unproven'; readonly service: string };
 
 export type RunStop =
@@ -77,9 +79,9 @@ export type FailureReason =
   /** Two requests may have been billed, and neither got an answer. */
   | { readonly code: 'lost' }
   /**
-   * Not believed until the address gave a good answer. `saysNotFound`: then it becomes a "not
-   * found"; any other refusal counts as the service's own.
+   * Untrusted until the address gave a good answer. `saysNotFound`: then it becomes a "not found";
+   * any other refusal counts as the service's own.
    */
   | { readonly code: 'unproven'; readonly text: string; readonly saysNotFound: boolean }
-  /** Not from the service. */
+  /** Not the service's. */
   | { readonly code: 'foreign'; readonly text: string };
