@@ -96,6 +96,8 @@ const isRecord = like<RunRecord>({
     absent,
     like<NonNullable<RunRecord['earlier']>>({
       starts: isCount,
+      matched: isCount,
+      notFound: isCount,
       billed: isCount,
       unreported: isCount,
       overage: isCount,

@@ -6,8 +6,6 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
-import { z } from 'zod';
-import { readJson } from '../core/json-text.js';
 import { openPlainFile, readPlainFile } from '../core/plain-file.js';
 import { isErrorCode } from '../core/system-error.js';
 import type { RunRecord } from '../stores/run-store.js';
@@ -38,26 +36,19 @@ export interface JobFile {
 
 export type EndedJob = NonNullable<Awaited<ReturnType<typeof readJob>>>;
 
-const reportShape = z.object({
-  run: z.object({ isComplete: z.boolean() }),
-  files: z.object({ output: z.string(), errors: z.string().nullable() }),
-});
-type Report = z.infer<typeof reportShape>;
-
 /** `root`: the watched folder. `folder`: a name that need not exist: null. */
 export async function readJob(root: string, place: JobPlace, folder: string) {
   const path = (await foldersIn(root, place)).find((each) => basename(each) === folder);
   if (path === undefined) return null;
   const names = await plainNamesIn(path);
-  const [report, noted, file, reason] = await Promise.all([
-    readReport(path, names),
+  const [noted, file, reason] = await Promise.all([
     readNoted(path).catch(() => null),
     originalOf(path),
     place === 'done' ? '' : readReason(path),
   ]);
   const sizes = await Promise.all(names.map((name) => sizeOf(join(path, name))));
   const files = names.map((name, index): JobFile => {
-    return { name, type: typeOf(name, file, report), size: sizes[index] ?? 0 };
+    return { name, type: typeOf(name, file), size: sizes[index] ?? 0 };
   });
   files.sort((a, b) => FILE_TYPES.indexOf(a.type) - FILE_TYPES.indexOf(b.type));
   return {
@@ -95,28 +86,18 @@ async function sizeOf(path: string): Promise<number> {
   );
 }
 
-const REPORTS_READ = 3;
 /** Files that are read at the same time. */
 const AT_ONCE = 8;
 
-async function readReport(folder: string, names: readonly string[]): Promise<Report | null> {
-  for (const name of names.filter((each) => each.endsWith('.report.json')).slice(0, REPORTS_READ)) {
-    const text = await readPlainFile(join(folder, name)).catch(() => '');
-    const report = readJson(text, reportShape);
-    if (report !== null) return report;
-  }
-  return null;
-}
-
-/** The type of a file in the folder of a job. Pure. */
-export function typeOf(name: string, original: string | null, report: Report | null): FileType {
+/**
+ * The type of a file in the folder of a job, by its name: no setting of an inbox names files (see
+ * `outputNames`). Pure.
+ */
+export function typeOf(name: string, original: string | null): FileType {
   if (name === original) return 'original';
   if (name === REASON_FILE) return 'reason';
   if (/\.report\.html$/.test(name)) return 'page';
   if (/\.report\.json$/.test(name)) return 'report';
-  if (report !== null && name === basename(report.files.output))
-    return report.run.isComplete ? 'output' : 'partial';
-  if (report !== null && name === basename(report.files.errors ?? '')) return 'errors';
   if (/\.enriched\.partial\.[^.]+(\.gz)?$/.test(name)) return 'partial';
   if (/\.enriched\.[^.]+(\.gz)?$/.test(name)) return 'output';
   return /\.errors\.[^.]+(\.gz)?$/.test(name) ? 'errors' : 'other';

@@ -121,6 +121,8 @@ export interface RunRecord extends Required<NewRun> {
 
 interface EarlierStarts {
   readonly starts: number;
+  readonly matched: number;
+  readonly notFound: number;
   readonly billed: number;
   readonly unreported: number;
   readonly overage: number;

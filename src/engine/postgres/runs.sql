@@ -69,7 +69,8 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
      ORDER BY s.as_of DESC, s.seq DESC LIMIT greatest(0, p_limit - (SELECT count(*) FROM alive))
   )
   SELECT coalesce(jsonb_agg(brand_enrich.run_record(l.r) || jsonb_build_object('earlier',
-      (SELECT jsonb_build_object('starts', count(*), 'billed', coalesce(sum(e.billed), 0),
+      (SELECT jsonb_build_object('starts', count(*), 'matched', coalesce(sum(e.matched), 0),
+          'notFound', coalesce(sum(e.not_found), 0), 'billed', coalesce(sum(e.billed), 0),
           'unreported', coalesce(sum(greatest(0, s.spent - e.billed)), 0), 'overage', coalesce(sum(s.overage_billed), 0))
          FROM brand_enrich.run e LEFT JOIN brand_enrich.run_spending s ON s.run = e.id
         WHERE e.key = (l.r).key AND e.key_started_at = (l.r).key_started_at AND e.label = (l.r).label

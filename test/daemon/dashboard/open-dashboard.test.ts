@@ -134,10 +134,9 @@ async function furnish({ engine, names, inbox, schedules }: Scene, releasers: Re
   const job = join(inbox, 'waiting', 'list-2026-11-20T11-22-47Z');
   await mkdir(job, { recursive: true });
   await writeFile(join(job, 'list.csv'), 'website\nacme.example\n');
-  await writeFile(
-    join(job, 'reason.txt'),
-    'Not finished yet: the quota is used up.\n\nNothing needs to be done.\n',
-  );
+  const parked = { at: 0, since: 1, memo: '', words: 'the quota is used up' };
+  const record = { id: 'j-1', run: id, file: 'list.csv', adoptions: 0, parked };
+  await writeFile(join(job, '.brand-enrich-job.json'), JSON.stringify(record));
   await engine.ledger.observe(names.account, { usage: 40, quota: 250 });
   return { runId: id, queue };
 }

@@ -134,7 +134,7 @@ describe('the money', () => {
       tally,
       spent: 644,
       overageBilled: 12,
-      earlier: { starts: 2, billed: 50, unreported: 1, overage: 5 },
+      earlier: { starts: 2, matched: 48, notFound: 2, billed: 50, unreported: 1, overage: 5 },
     });
     const page = partsOf(seen(run));
     for (const [term, value] of [
@@ -147,6 +147,7 @@ describe('the money', () => {
       ['May have been billed in earlier starts', '1'],
     ])
       expect(page).toContain(`<dt>${term}</dt><dd>${value}</dd>`);
+    expect(page).toContain('<dt>Matched</dt><dd>658<span class="below">33 not found, 4 failed</span>');
     expect(page).toContain('An overage request costs 0.10\u00a0EUR with the settings of this process.');
   });
 
