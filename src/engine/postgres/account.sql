@@ -7,7 +7,7 @@ CREATE FUNCTION brand_enrich.now_ms(p_offset bigint) RETURNS bigint LANGUAGE sql
 $$;
 
 -- The account, made when it is not there, locked until the transaction ends.
-CREATE FUNCTION brand_enrich.lock_account(p_name text) RETURNS brand_enrich.account LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.load_account(p_name text) RETURNS brand_enrich.account LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account;
 BEGIN
   SELECT * INTO a FROM brand_enrich.account WHERE name = p_name FOR UPDATE;
@@ -102,6 +102,11 @@ BEGIN
            WHERE split_part(u.use, ':', 1)::bigint < p_now / 86400000
            ORDER BY day DESC LIMIT brand_enrich.days_kept() - 1) kept;
 END $$;
+
+-- The same with the current day; none for an account that is not there.
+CREATE FUNCTION brand_enrich.days_of(a brand_enrich.account, p_now bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN a.changed_at = 0 THEN '' ELSE ltrim(concat(a.days, ' ', p_now / 86400000, ':', a.sent + a.others)) END
+$$;
 
 -- When the clock was set back, what is dated by it goes back too: times that were near stay near.
 CREATE FUNCTION brand_enrich.follow_clock(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$

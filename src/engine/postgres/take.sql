@@ -11,6 +11,13 @@ LANGUAGE sql STABLE AS $$
     OR brand_enrich.is_period_due(a, p_now) OR brand_enrich.is_turn_unconfirmed(a, p_now))
 $$;
 
+CREATE FUNCTION brand_enrich.run_status(r brand_enrich.run, p_now bigint) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN r.status = 'cancelled' THEN 'cancelled'
+              WHEN r.status <> 'running' OR NOT brand_enrich.has_heartbeat(r.heartbeat_at, p_now) THEN 'dead'
+              WHEN r.halt IS NOT NULL THEN 'halted'
+              WHEN brand_enrich.is_paused(r.owner) THEN 'paused' ELSE 'alive' END
+$$;
+
 -- Whether one request beyond the limit may find out if there is more: where a refusal is free, and
 -- where it is the quota that is used up and not what the user allows of it.
 CREATE FUNCTION brand_enrich.may_find_out(a brand_enrich.account, p_quota_cap bigint, p_plan text)
@@ -97,8 +104,7 @@ CREATE FUNCTION brand_enrich.take(
 ) LANGUAGE plpgsql AS $$
 DECLARE
   v_may_spend boolean := p_run.id IS NOT NULL AND NOT (SELECT is_paused FROM brand_enrich.engine_state)
-    AND p_run.status = 'running' AND p_run.halt IS NULL AND NOT brand_enrich.is_paused(p_run.owner)
-    AND brand_enrich.has_heartbeat(p_run.heartbeat_at, p_now);
+    AND brand_enrich.run_status(p_run, p_now) = 'alive';
   v_is_barred boolean := p_now < a.rests_until OR brand_enrich.is_period_due(a, p_now);
   v_is_turn boolean := brand_enrich.is_turn_unconfirmed(a, p_now);
   v_worker text := p->>'worker'; v_turn jsonb := p->'turn';
