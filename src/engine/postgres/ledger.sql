@@ -80,7 +80,6 @@ BEGIN
     'state', brand_enrich.finish_account(a, v_run));
 END $$;
 
--- What was sent at the turn of a period that does not come is no longer in doubt after a while.
 CREATE FUNCTION brand_enrich.forget_pending(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
 BEGIN
   IF a.pending_period IS NOT NULL THEN RETURN; END IF;
@@ -107,7 +106,6 @@ BEGIN
   billed := r.billed;
 END $$;
 
--- What the answers since the last call say besides their usage.
 CREATE FUNCTION brand_enrich.note_answer(INOUT a brand_enrich.account, p jsonb, p_has_probe_billed boolean, p_now bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -129,8 +127,6 @@ BEGIN
   IF (p->>'floorMs')::float8 > 0 THEN a.floor_until := greatest(a.floor_until, p_now + (p->>'floorMs')::float8); END IF;
 END $$;
 
--- Whether an answer of the service came since the last call: a useful one, one with usage headers or
--- a date, or a refusal.
 CREATE FUNCTION brand_enrich.is_answered(p jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT (p->>'isConfirmed')::boolean OR p->'reading' <> 'null' OR (p->>'refusedForQuota')::boolean
     OR jsonb_path_exists(p->'settle', '$[*].period ? (@ != null)')

@@ -112,8 +112,6 @@ BEGIN
     FROM (SELECT u.run, count(*) AS requests FROM unnest(v_over) u GROUP BY u.run) f WHERE r.run = f.run;
 END $$;
 
--- The requests of the period cannot be fewer than its usage: so many of those that were not dated
--- are billed in this one, and no longer in the one before.
 CREATE FUNCTION brand_enrich.book_early(INOUT a brand_enrich.account, p_quota bigint) LANGUAGE plpgsql AS $$
 DECLARE
   i int; v_bill jsonb; v_count bigint; v_less bigint; v_more bigint;
@@ -144,7 +142,6 @@ BEGIN
   a.last_standing := a.last_standing - v_moved;
 END $$;
 
--- The next period has not begun: what was dated in it is billed in this one.
 CREATE FUNCTION brand_enrich.take_back_pending(INOUT a brand_enrich.account, p_quota bigint) LANGUAGE plpgsql AS $$
 DECLARE v_returned jsonb;
 BEGIN
@@ -156,7 +153,6 @@ BEGIN
   a.pending_bills := '[]';
 END $$;
 
--- Requests of a key that are overage if they are billed in another period than it seems.
 CREATE FUNCTION brand_enrich.maybe_overage_of(a brand_enrich.account, p_key text, p_generation text, p_now bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 DECLARE v_bills jsonb := a.early_bills;

@@ -119,8 +119,6 @@ BEGIN
   billed := r.billed;
 END $$;
 
--- Permits of workers that died count as sent as soon as another process waits for their end:
--- unknown is spent.
 CREATE FUNCTION brand_enrich.close_dead(
   INOUT a brand_enrich.account, OUT billed brand_enrich.billed[], p_now bigint
 ) LANGUAGE plpgsql AS $$

@@ -9,13 +9,11 @@ LANGUAGE sql STABLE AS $$
        AND (a.pending_falls > 0 OR p_now - a.pending_since >= brand_enrich.period_grace_ms()))
 $$;
 
--- One answer said that usage fell in a later period, and this clock does not agree.
 CREATE FUNCTION brand_enrich.is_turn_unconfirmed(a brand_enrich.account, p_now bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
   SELECT a.pending_period IS NOT NULL AND a.pending_falls > 0 AND NOT brand_enrich.is_period_due(a, p_now)
 $$;
 
--- Whether this clock agrees that the pending period may have begun.
 CREATE FUNCTION brand_enrich.is_pending_near(a brand_enrich.account, p_now bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
   SELECT a.pending_period IS NOT NULL AND p_now >= brand_enrich.start_of(a.pending_period) - brand_enrich.turn_margin_ms()
@@ -26,7 +24,6 @@ BEGIN
   a.pending_period := p_period; a.pending_since := p_now; a.pending_kept_at := p_now; a.pending_falls := 0;
 END $$;
 
--- Opens the pending period once nothing of the old one is out.
 CREATE FUNCTION brand_enrich.open_due_period(INOUT a brand_enrich.account, OUT has_opened boolean, p_now bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -111,7 +108,6 @@ BEGIN
   END IF;
 END $$;
 
--- The service may correct its usage: others' part of it falls, ours never does.
 CREATE FUNCTION brand_enrich.follow_fall(INOUT a brand_enrich.account, p_usage bigint, p_lag_ms float8, p_now bigint)
 LANGUAGE plpgsql AS $$
 BEGIN

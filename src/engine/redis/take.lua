@@ -1,6 +1,7 @@
 --- @include "overage.lua"
 -- Granting permits one after the other, each judged by the account as the one before left it. The
 -- order of the conditions is part of the contract; the reference is `test/model/ledger-model.ts`.
+
 -- Whether nothing is granted, or only one permit at a time, until those that are out have ended.
 local function waitsForOthers(account, limit)
   local out = account.held + account.probes
