@@ -189,7 +189,7 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
       batchBytes += line.outcome.packed?.length ?? 0;
       if (batch.length >= BATCH_ANSWERS || batchBytes >= BATCH_BYTES) await flush();
     } else if (line.type === 'account') {
-      const { account, spending } = line;
+      const { type, account, ...spending } = line;
       const { now, period } = await ledger.show(account);
       // At once, so that an interrupted import has it. Spending of a past period is ignored.
       if (spending.period === period || mayBeCurrent(spending.period, now))
@@ -197,10 +197,10 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
       accounts.set(account, spending);
     } else if (line.type === 'pause') {
       orders.pauses += 1;
-      await runs.pauseOwner(line.pause);
+      await runs.pauseOwner(line);
     } else if (line.type === 'cancel') {
       orders.cancels += 1;
-      await runs.cancelJob(line.cancel);
+      await runs.cancelJob(line);
     } else if (line.type === 'pause_all') {
       orders.isPaused = true;
       await ledger.setPaused(true);

@@ -7,7 +7,7 @@ import { sentenceOf } from '../../core/figures.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { countChunks } from '../../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
-import { listWorkers } from '../../engine/worker-sessions.js';
+import { listWorkers } from '../../engine/queues.js';
 import { listFailed } from '../../jobs/ended-jobs.js';
 import { listClosedInboxes, whyClosedHere } from '../../jobs/inbox-folder-settings.js';
 import { listQueued, listWaiting, type ParkedJob } from '../../jobs/job-folder.js';
