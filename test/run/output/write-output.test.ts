@@ -72,7 +72,7 @@ async function write(
   answered: Answered,
   some: {
     name?: string;
-    requested?: readonly { name: string; kind: 'domain' | 'ticker' }[];
+    columns?: readonly { name: string; kind: 'domain' | 'ticker' }[];
     request?: Partial<WriteRequest>;
     plan?: Partial<OutputPlan>;
     before?: (folder: string) => Promise<void>;
@@ -80,11 +80,11 @@ async function write(
   } = {},
 ): Promise<Written> {
   const name = some.name ?? 'customers.csv';
-  const requested = some.requested ?? [{ name: 'website', kind: 'domain' }];
+  const columns = some.columns ?? [{ name: 'website', kind: 'domain' }];
   const scanned = await scanText(input, {
     name,
-    requested,
-    waterfall: requested.length > 1,
+    columns,
+    waterfall: columns.length > 1,
     ...(some.ragged && { ragged: some.ragged }),
   });
   const { scan, input: opened, folder } = scanned;
@@ -233,7 +233,7 @@ it('uses the first of several candidates that has an outcome', async () => {
     input,
     { ...ANSWERED, ACME: 0.3, BEST: 0.9, NONE: 'not_found' },
     {
-      requested: scanned,
+      columns: scanned,
       before: async () => undefined,
     },
   );
@@ -328,7 +328,7 @@ describe('names', () => {
 it('writes an errors file that is input for the next run, with the user’s rows as they were', async () => {
   const { text } = await write(CUSTOMERS, ANSWERED);
   const { scan, texts } = await scanText(await text('customers.errors.csv'), {
-    requested: [{ name: 'website', kind: 'domain' }],
+    columns: [{ name: 'website', kind: 'domain' }],
   });
   expect(texts).toEqual(['domain:failing.com', 'domain:later.com']);
   expect(scan.counts).toMatchObject({ asked: 2, unreadable: 0 });
