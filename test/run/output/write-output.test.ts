@@ -19,6 +19,7 @@ import { type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { type Scanned, scanText } from '../scanned.js';
 import { expectGolden } from './golden.js';
+import { planFor } from './plans.js';
 
 const FETCHED_AT = Date.UTC(2026, 8, 1, 10, 20, 30);
 
@@ -89,18 +90,15 @@ async function write(
   });
   const { scan, input: opened, folder } = scanned;
   await some.before?.(folder);
-  const plan: OutputPlan = {
+  const plan = planFor({
     input: opened.shape,
-    format: opened.shape.format,
     fields: ['name', 'qualityScore'],
-    prefix: 'brand_',
-    escapeFormulas: 'ours',
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,
     allColumns: scan.columns,
     ...some.plan,
-  };
+  });
   const reasons = answerAll(scanned, plan, answered);
   const names = outputNames({
     input: join(folder, name),
