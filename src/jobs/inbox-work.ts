@@ -108,8 +108,8 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     );
     log.info({ file: job.file, rows: report.rows, billed: report.requests.billed }, 'written');
     const parkState = (why: Parameters<typeof parkStateOf>[0]) =>
-      parkStateOf(why, result.ledger, request.settings, clock.now());
-    return verdictOfResult(result, parkState, seesRaisedQuota(request.settings.plan, result.ledger));
+      parkStateOf(why, result.ledger, request.runSettings, clock.now());
+    return verdictOfResult(result, parkState, seesRaisedQuota(request.runSettings.plan, result.ledger));
   }
 
   /** Shows quota and usage without spending, where the service's own brand is known. */

@@ -11,9 +11,9 @@ import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import type { TableFormat } from '../core/table.js';
 import { type IntakeOptions, openInput, sheetNames } from '../formats/open-input.js';
 import { readingStopped } from '../intake/byte-source.js';
-import { intakeOf, runSettingsOf, scanOf } from '../run/enrich-request.js';
+import { runSettingsOf } from '../run/enrich-request.js';
 import { planFile } from '../run/plan-file.js';
-import { chooseFrom, namingTables } from '../run/scan/open-table.js';
+import { chooseFrom, intakeOf, namingTables } from '../run/scan/open-table.js';
 import { openSpoolFolder } from '../run/scan/spool-file.js';
 import type { RunSettings } from '../stores/run-store.js';
 import { sideFileOf } from './inbox-file.js';
@@ -106,17 +106,16 @@ async function planUpload({ root, folder, path, failed }: Upload, choice: Choice
   const reading: Reading = { sheets: [], format: null, sheet: null, columns: [], clear: [] };
 
   async function planAs(settings: Settings) {
-    const asked = { input: path, stdin: null, only: 'own file', intake: intakeOf(settings) } as const;
-    const scan = { ...scanOf(settings), takesVariants: true };
+    const asked = { input: path, stdin: null, only: 'own file', settings, takesVariants: true } as const;
     const opening: IntakeOptions = {
-      ...asked.intake,
+      ...intakeOf(settings),
       only: asked.only,
       spoolFolder: await openSpoolFolder(stateFolder),
       stop,
     };
     reading.sheets = await sheetNames(path, opening);
     const named = async (error: unknown): Promise<never> => {
-      throw await namingTables(error, path, opening, scan);
+      throw await namingTables(error, asked, opening);
     };
     const input = await openInput(path, null, opening).catch(named);
     try {
@@ -127,21 +126,10 @@ async function planUpload({ root, folder, path, failed }: Upload, choice: Choice
         name,
         values: input.sample.slice(0, VALUES_SHOWN).map((row) => row[at] ?? ''),
       }));
-      const choose = async () => chooseFrom(input, scan);
+      const choose = async () => chooseFrom(input, asked);
       const table = { input, ...(await choose().catch(named)) };
       const runSettings = runSettingsOf(settings, service);
-      const { overagePrice, currency } = settings;
-      const request = {
-        ...asked,
-        scan,
-        table,
-        output: settings,
-        stateFolder,
-        overagePrice,
-        currency,
-        settings: runSettings,
-      };
-      const plan = await planFile(request, engine, stop);
+      const plan = await planFile({ ...asked, table, stateFolder, runSettings }, engine, stop);
       return {
         plan,
         format,

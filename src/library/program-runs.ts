@@ -57,7 +57,8 @@ interface Rest {
   readonly leftMs: number;
 }
 
-export interface ProgramRunsOptions extends Pick<EnrichRequest, 'settings' | 'pace'> {
+export interface ProgramRunsOptions extends Pick<EnrichRequest, 'pace'> {
+  readonly settings: EnrichRequest['runSettings'];
   readonly engine: Engine;
   readonly worker: LookupWorker;
   readonly clock: Clock;
