@@ -127,7 +127,9 @@ function operations.exchange()
   if isStillThis and not isPendingNear(account) and (hasConfirmed or keptMs >= rules.pendingKeptMs) then
     takeBackPending(account, quota)
   end
-  if hasProbeBilled and not isProbeWithin and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
+  -- The usage of an earlier period says nothing of this one.
+  local isProvenWithin = isProbeWithin and not isLater(account.period, reading.period)
+  if hasProbeBilled and not isProvenWithin and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
   if pace and pace.ifVersion == account.paceVersion then
     account.paceVersion = account.paceVersion + 1
     account.rate = pace.rate
