@@ -63,7 +63,9 @@ BEGIN
     AND (s.has_confirmed OR v_kept_ms >= brand_enrich.pending_kept_ms()) THEN
     a := brand_enrich.take_back_pending(a, v_quota);
   END IF;
-  IF s.has_probe_billed AND NOT v_is_probe_within AND a.sent + a.others > v_limit THEN a.serves_overage := true; END IF;
+  -- The usage of an earlier period says nothing of this one.
+  IF s.has_probe_billed AND a.sent + a.others > v_limit
+    AND NOT (v_is_probe_within AND NOT brand_enrich.is_later(a.period, v_reading->>'period')) THEN a.serves_overage := true; END IF;
   IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN a := brand_enrich.change_pace(a, p->'pace', v_now); END IF;
   SELECT * INTO v_run FROM brand_enrich.run WHERE id = p->>'run';
   IF p->'take' <> '[]' THEN

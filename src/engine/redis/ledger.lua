@@ -145,7 +145,9 @@ function operations.exchange()
   if isStillThis and not isPendingNear(account) and (settled.hasConfirmed or keptMs >= rules.pendingKeptMs) then
     takeBackPending(account, quota)
   end
-  if settled.hasProbeBilled and not isProbeWithin and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
+  -- The usage of an earlier period says nothing of this one.
+  local isProvenWithin = isProbeWithin and not isLater(account.period, reading.period)
+  if settled.hasProbeBilled and not isProvenWithin and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
   if pace and pace.ifVersion == account.paceVersion then changePace(account, pace) end
   local run = loadRun(request.run)
   local answers = take(account, policy, limit, request, run)
