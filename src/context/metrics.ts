@@ -124,27 +124,26 @@ export function createMetrics() {
   };
 }
 
-/** Why this process cannot work; null: it can. Asks the engine once at a time, for all probes. */
-export function createReadiness(askEngine: () => Promise<unknown>, stop: AbortSignal) {
+export interface MetricsServerOptions extends Pick<ListenAddress, 'host' | 'port'> {
+  readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
+  /** Rejects, or takes more than a second, while the engine does not answer. */
+  readonly askEngine: () => Promise<unknown>;
+  /** After it the process is not ready any more. */
+  readonly stop: AbortSignal;
+}
+
+/** Throws `FailFileError` when the server cannot listen there. */
+export function serveMetrics(options: MetricsServerOptions): Promise<HttpListener> {
+  const { host, port, metrics, askEngine, stop } = options;
   let asking: Promise<boolean> | null = null;
-  return async () => {
+  /** Asks the engine once at a time, for all probes. null: this process can work. */
+  const whyNotReady = async () => {
     if (stop.aborted) return 'stopping';
     asking ??= succeeds(askEngine()).finally(() => {
       asking = null;
     });
     return (await withinDeadline(asking, PROBE_MS)) === true ? null : 'the engine does not answer';
   };
-}
-
-export interface MetricsServerOptions extends Pick<ListenAddress, 'host' | 'port'> {
-  readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
-  /** See `createReadiness`. */
-  readonly whyNotReady: () => Promise<string | null>;
-}
-
-/** Throws `FailFileError` when the server cannot listen there. */
-export function serveMetrics(options: MetricsServerOptions): Promise<HttpListener> {
-  const { host, port, metrics, whyNotReady } = options;
   const app = new Hono();
   app.use(async (context, next) => {
     context.header('cache-control', 'no-store');

@@ -42,10 +42,10 @@ export async function openMetrics(
   releasers: Releasers,
 ): Promise<OpenedMetrics> {
   if (port === null) return NOT_SERVED;
-  const { createMetrics, createReadiness, serveMetrics } = await import('./metrics.js');
+  const { createMetrics, serveMetrics } = await import('./metrics.js');
   const metrics = createMetrics();
-  const whyNotReady = createReadiness(() => engine.runs.list(1), stop);
-  const server = await serveMetrics({ host, port, metrics, whyNotReady });
+  const askEngine = () => engine.runs.list(1);
+  const server = await serveMetrics({ host, port, metrics, askEngine, stop });
   releasers.push(() => server.close());
   return {
     ...metrics,

@@ -1,24 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load-settings.js';
-import type { CommandName } from '../../src/config/setting.js';
 import { SETTING_ENTRIES } from '../../src/config/settings.js';
-import { refusal } from './refusal.js';
-
-const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
-
-interface Sources {
-  readonly flags?: Record<string, unknown>;
-  readonly env?: Record<string, string>;
-  readonly file?: Record<string, unknown>;
-  readonly command?: CommandName;
-}
-
-function load({ flags = {}, env = SERVICE, file, command = 'run' }: Sources) {
-  const read = file === undefined ? null : { path: '/work/c.json', values: file };
-  return loadSettings({ flags, env, file: read, command, home: '/home/ada' });
-}
+import { load, refusal, SERVICE, type Sources } from './refusal.js';
 
 const refused = (sources: Sources) => refusal(() => load(sources));
 
