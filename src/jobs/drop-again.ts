@@ -15,7 +15,8 @@ import { placeInInbox, sideBeside } from './placed-files.js';
  * Moves the original of a failed job, and its side file, back where it was dropped, without what
  * was made of it. Replaces nothing there. `settings`: what was chosen on its plan, joined with its
  * side file; absent: as before, and newer settings of the file in the inbox count. `root`: the
- * watched folder. Returns the file's name. Throws `NeverStartError` when the file must stay where it is.
+ * watched folder. Returns the file's name. Throws `NeverStartError` when the file must stay where
+ * it is.
  */
 export function dropAgain(
   root: string,

@@ -33,7 +33,7 @@ const ADOPTIONS_AT_MOST = 10;
 const FAULT_MS = 10_000;
 /** The last of the places is for files of at most this size. */
 const SMALL_BYTES = 100_000;
-/** The same for a workbook of a few rows, or gzip. Larger ones may take a minute, and be made for that. */
+/** The same for a workbook of a few rows, or gzip. Larger ones may be made to take a minute. */
 const SMALL_PACKED_BYTES = 16_384;
 
 const FOLDER_GONE =
