@@ -40,8 +40,8 @@ export function identifyCell(text: string, kind: IdentifierKind): Identified {
 const CERTAIN_DOMAIN = /@|:\/\/|^www\.|^\/\/|^mailto:/i;
 /** Longer suffixes (`.com`, `.shop`) are not those of exchanges. */
 const LONGEST_EXCHANGE_SUFFIX = 2;
-/** With one suffix: no symbol has two, and a host with two (`ACME.CO.UK`) is a domain. */
-const WRITTEN_LIKE_TICKER = /^[A-Z0-9-]+\.[A-Z0-9-]+$/;
+/** One suffix, or a share class before it (`RCI.B.TO`); a longer host (`ACME.CO.UK`) is a domain. */
+const WRITTEN_LIKE_TICKER = /^[A-Z0-9-]+(?:\.[A-Z])?\.[A-Z0-9-]+$/;
 
 /**
  * A symbol by its shape. An exchange is one or two letters behind a dot (`VOD.L`, `0700.HK`; of

@@ -165,6 +165,7 @@ describe('in a mixed column only what its shape shows is looked up, and free tex
     ['Shop.Sap.de', 'auto:sap.de'],
     ['SHOP.SAP.DE', 'auto:sap.de'],
     ['ACME.CO.UK', 'auto:acme.co.uk'],
+    ['RCI.B.TO', 'auto:RCI.B.TO'],
     ['07.03.DE', 'auto:03.de'],
     ['SAP.DE.', 'auto:SAP.DE'],
     ['AAPL', 'auto:AAPL'],
