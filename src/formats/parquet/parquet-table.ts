@@ -56,9 +56,10 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
         const to = Math.min(last, from + plan.rows);
         const values = await readSlice(
           name,
-          { file, metadata: stored, columns, atOnce: plan.columns },
-          from,
-          to,
+          // With all groups, each slice would look at each of them.
+          { file, metadata: { ...stored, row_groups: [group] }, columns, atOnce: plan.columns },
+          from - groupStart,
+          to - groupStart,
         );
         yield rowsOf(values, from);
       }
