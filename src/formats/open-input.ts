@@ -87,6 +87,10 @@ function shortPart(part: string): string {
 /** The first bytes of Parquet, of a ZIP file, and of an empty one (APPNOTE, 4.3.7 and 4.3.16). */
 const BINARY = ['PAR1', 'PK\x03\x04', 'PK\x05\x06'];
 
+export function isParquet(start: Buffer): boolean {
+  return start.toString('latin1', 0, 4) === 'PAR1';
+}
+
 /** Whether a file that begins so is read in a process of its own. */
 export function isBinary(start: Buffer): boolean {
   return BINARY.includes(start.toString('latin1', 0, 4));

@@ -86,6 +86,16 @@ export const HOSTILE: readonly (readonly [
     null,
   ],
   [
+    'far more text than bytes',
+    () =>
+      parquetOf({
+        website: Array.from({ length: 3_000 }, (_, at) => `c${at}.com`),
+        // Each is six characters as JSON.
+        note: Array(3_000).fill('\u0001'.repeat(60_000)),
+      }),
+    /far more text than the file/,
+  ],
+  [
     'far more rows than bytes',
     () => parquetOf({ website: Array(1_100_000).fill('acme.com') }),
     /far more rows than bytes/,
