@@ -1,6 +1,8 @@
 /** A path or standard input becomes an `Input`. */
 import { NeverStartError } from '../core/errors.js';
 import { phrase } from '../core/phrase.js';
+import { NAME_AT_MOST, shortName } from '../core/terminal-text.js';
+import { archiveInside } from '../intake/binary-signature.js';
 import {
   type ByteSource,
   keepBytes,
@@ -47,7 +49,12 @@ export async function openInput(
   }
 }
 
-type PartsOptions = TextOptions & Pick<IntakeOptions, 'spoolFolder'> & { readonly sheet: string | undefined };
+type PartsOptions = TextOptions &
+  Pick<IntakeOptions, 'spoolFolder'> & {
+    readonly sheet: string | undefined;
+    /** Whether the source is a part of an archive. */
+    readonly isInside?: true;
+  };
 
 /** Closes the source when it throws. */
 async function openParts(source: ByteSource, options: PartsOptions): Promise<InputParts> {
@@ -57,14 +64,13 @@ async function openParts(source: ByteSource, options: PartsOptions): Promise<Inp
     const { hasHeader, skipLines, sheet } = options;
     const found = await reader.open({ hasHeader, skipLines, sheet: sheet ?? null });
     if (found.type === 'table') return partsOf(source, reader, found, options);
-    const copy = await keepBytes(
-      reader.bytes(found.part),
-      `${source.name}/${found.part}`,
-      options.spoolFolder,
-    );
+    // An archive can be made to hold itself.
+    if (options.isInside) throw archiveInside(source.name);
+    const name = `${source.name}/${shortPart(found.part)}`;
+    const copy = await keepBytes(reader.bytes(found.part), name, options.spoolFolder);
     reader.close();
     await source.close();
-    return await openParts(copy, options);
+    return await openParts(copy, { ...options, isInside: true });
   } catch (error) {
     reader?.close();
     await source.close();
@@ -72,10 +78,20 @@ async function openParts(source: ByteSource, options: PartsOptions): Promise<Inp
   }
 }
 
+/** The name of a part, cut when long; its ending tells the format. */
+function shortPart(part: string): string {
+  const [ending = ''] = /\.[^.]{1,10}(?:\.gz)?$/i.exec(part) ?? [];
+  return part.length > NAME_AT_MOST ? shortName(part) + ending : part;
+}
+
 /** The first bytes of a ZIP file (APPNOTE, 4.3.7). */
 const ARCHIVE = 'PK\x03\x04';
 /** Those of Parquet, and of an empty ZIP file (APPNOTE, 4.3.16). */
 const BINARY = ['PAR1', ARCHIVE, 'PK\x05\x06'];
+
+export function isParquet(start: Buffer): boolean {
+  return start.toString('latin1', 0, 4) === 'PAR1';
+}
 
 /** Whether a file that begins so is read in a process of its own. */
 export function isBinary(start: Buffer): boolean {

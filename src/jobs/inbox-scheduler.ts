@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import type { DaemonContext } from '../context/daemon-context.js';
 import { errorText } from '../core/errors.js';
 import { openPlainFile } from '../core/plain-file.js';
-import { isBinary } from '../formats/open-input.js';
+import { isBinary, isParquet } from '../formats/open-input.js';
 import { isGzip } from '../intake/byte-source.js';
 import { isSameFile, lookAt, placeOf, type SeenFile } from './inbox-file.js';
 import type { WatcherFolders } from './inbox-folders.js';
@@ -33,7 +33,10 @@ const ADOPTIONS_AT_MOST = 10;
 const FAULT_MS = 10_000;
 /** The last of the places is for files of at most this size. */
 const SMALL_BYTES = 100_000;
-/** The same for a workbook of a few rows, or gzip. Larger ones may be made to take a minute. */
+/**
+ * The same for a workbook of a few rows, or gzip. Larger ones may be made to take a minute; in
+ * Parquet a few bytes can be any number of rows.
+ */
 const SMALL_PACKED_BYTES = 16_384;
 
 const FOLDER_GONE =
@@ -47,13 +50,14 @@ const ARRIVALS = {
 
 /** Whether a file may take long. False if it cannot be opened: that is seen later. */
 async function takesLong(path: string, size: number): Promise<boolean> {
-  if (size <= SMALL_PACKED_BYTES || size > SMALL_BYTES) return size > SMALL_BYTES;
+  if (size > SMALL_BYTES) return true;
   const handle = await openPlainFile(path, { followsLinks: false }).catch(() => null);
   if (handle === null) return false;
   const start = Buffer.alloc(4);
   await handle.read(start, 0, 4, 0).catch(() => undefined);
   await handle.close();
-  return isBinary(start) || isGzip(start);
+  if (isParquet(start)) return true;
+  return size > SMALL_PACKED_BYTES && (isBinary(start) || isGzip(start));
 }
 
 /** `wake` is called when something has changed: fill again. */

@@ -60,7 +60,10 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
       const plan = within(name, () => planGroup(group, leaves, (from, bytes) => readAt(input, from, bytes)));
       for (let from = groupStart; from < last; from += plan.rows) {
         const to = Math.min(last, from + plan.rows);
-        yield readSlice(name, { file, metadata: stored, columns, atOnce: plan.columns }, from, to);
+        // With all groups, each slice would look at each of them.
+        const metadata = { ...stored, row_groups: [group] };
+        const options = { file, metadata, columns, atOnce: plan.columns };
+        yield readSlice(name, options, from - groupStart, to - groupStart);
       }
       groupStart = groupEnd;
     }

@@ -85,8 +85,8 @@ export function createAnswers() {
     answer(request).catch((error: unknown) => errorFrame(request.name, error));
 }
 
-/** Many rows may refer to one text, so that a small file fills any disk. */
-const SMALL_CHARS = 2 * 1024 * 1024 * 1024;
+/** Many rows may refer to one text, so that a small file fills any disk, and takes as long. */
+const SMALL_CHARS = 256 * 1024 * 1024;
 const MOST_CHARS = 64 * 1024 * 1024 * 1024;
 
 async function* rowFrames({ batches, width, notes }: BinaryRows): AsyncGenerator<Buffer> {

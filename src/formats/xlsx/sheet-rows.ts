@@ -1,4 +1,5 @@
 /** The cells of a sheet, row by row: values, number formats, positions. */
+import { shortName } from '../../core/terminal-text.js';
 import {
   type CellFormats,
   momentShown,
@@ -92,7 +93,7 @@ export async function* readSheetRows(
         line = Number(attributes.r ?? line + 1);
         if (line > LAST_SHEET_ROW)
           throw new OverBounds(`row ${line} is beyond the last row of a sheet, ${LAST_SHEET_ROW}`, SPLIT);
-        if (!(line >= 1)) throw new Error(`it has a row ${attributes.r}`);
+        if (!(line >= 1)) throw new Error(`it has a row ${shortName(String(attributes.r))}`);
         cells = [];
         column = -1;
         lacksResult = false;

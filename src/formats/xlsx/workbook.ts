@@ -75,6 +75,9 @@ async function readRelations(archive: ZipArchive, part: string, folder: string) 
 /** East Asian dates. */
 const isAsianDate = (id: number) => (id >= 27 && id <= 36) || (id >= 50 && id <= 58);
 
+/** Of a number format (Excel specifications and limits); longer ones take minutes to look through. */
+const MOST_CODE_CHARS = 255;
+
 async function readStyles(chunks: AsyncIterable<Buffer> | null) {
   const own = new Map<number, string>();
   const positions = new Map([['General', 0]]);
@@ -85,8 +88,10 @@ async function readStyles(chunks: AsyncIterable<Buffer> | null) {
   if (chunks !== null) {
     await readXml(chunks, {
       open(name, attributes) {
-        if (name === 'numFmt') own.set(Number(attributes.numFmtId), attributes.formatCode ?? 'General');
-        else if (name === 'cellXfs') isCellStyles = true;
+        if (name === 'numFmt') {
+          const code = attributes.formatCode ?? 'General';
+          own.set(Number(attributes.numFmtId), code.length > MOST_CODE_CHARS ? 'General' : code);
+        } else if (name === 'cellXfs') isCellStyles = true;
         else if (name === 'xf' && isCellStyles) {
           const code = codeOf(Number(attributes.numFmtId ?? 0));
           if (!positions.has(code)) positions.set(code, positions.size);

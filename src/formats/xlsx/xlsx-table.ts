@@ -113,7 +113,7 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
         const place = { number, line: row.line };
         const problem = row.problem ?? (isLongerThan(raw, MAX_RECORD_BYTES) ? OVER_RECORD : null);
         if (problem !== null) return { ...place, raw: cutText(raw, KEPT_CHARS), cells: [], problem };
-        return { ...place, raw, cells: padded(row.texts, widest), problem };
+        return { ...place, raw, cells: row.texts, problem };
       };
       return {
         batches: inBatches(readFilled(next - 1), rowOf, limit),
