@@ -33,7 +33,6 @@ export async function openEngineContext(
 ) {
   const traces = await openTraces(settings, command.log, releasers);
   const engine = await openStores(settings, command, releasers, {
-    engine: settings.sample ? 'embedded' : settings.engine,
     stateFolder,
     waitsForDisk: settings.waitForDisk,
     telemetry: traces.telemetry,

@@ -50,7 +50,6 @@ async function openEnricher(
     : settings.state;
   const service = await openService(settings, log, releasers);
   const engine = await openStores(settings, { log, stop: closing.signal }, releasers, {
-    engine: isSample ? 'embedded' : settings.engine,
     stateFolder,
     waitsForDisk,
   });

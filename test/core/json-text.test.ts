@@ -78,7 +78,7 @@ describe('addMember', () => {
     expect(addMember(text, '"k":1')).toBe(expected);
   });
 
-  it('leaves text alone that is no object', () => {
+  it('leaves text alone that is not an object', () => {
     expect(addMember('[1]', '"k":1')).toBeNull();
     expect(addMember('', '"k":1')).toBeNull();
   });
