@@ -312,6 +312,14 @@ describe('no answer', () => {
     });
   });
 
+  test.each([
+    ['no_http', { evidence: 'none' }],
+    ['passing', {}],
+  ] as const)('%s: what does not speak HTTP is not the service', (fault, shown) => {
+    const { meaning } = readAnswer({ type: 'no_answer', wasSent: true, reason: 'x', fault }, [], NOON);
+    expect(meaning).toEqual({ type: 'unusable', reason: 'no answer, may have been billed (x)', ...shown });
+  });
+
   test('before it was sent cannot have been billed', () => {
     const result: SendResult = { type: 'no_answer', wasSent: false, reason: 'ECONNREFUSED' };
     expect(readAnswer(result, FREE_STATUSES, NOON)).toMatchObject({
