@@ -135,7 +135,7 @@ describe('over HTTP', () => {
   });
 
   it.each([
-    ['what is no request', 400, 'hello\r\n\r\n'],
+    ['what is not a request', 400, 'hello\r\n\r\n'],
     ['a tunnel', 405, 'CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: x\r\n\r\n'],
     ['a body that is announced', 401, `${head('')}Expect: 100-continue\r\nconnection: close\r\n\r\n`],
   ])('the answer to %s comes after those to earlier requests', async (_title, status, text) => {

@@ -133,7 +133,7 @@ describe('a "not found" that any server may send', () => {
     return { ...all, next };
   };
 
-  it('with a page is no answer: paid for, not stored, and the run is halted', async () => {
+  it('with a page is not an answer: paid for, not stored, and the run is halted', async () => {
     const { next, log, recorded } = asking({ answers: [page] });
     expect(await next()).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1, billed: 1 });
     expect(recorded).toEqual([]);
@@ -174,10 +174,10 @@ describe('a "not found" that any server may send', () => {
   });
 });
 
-describe('a 200 that is no brand', () => {
+describe('a 200 that is not a brand', () => {
   const noBrand = answerOf({
     type: 'failed',
-    reason: 'the answer is no brand',
+    reason: 'the answer is not a brand',
     evidence: 'own',
     isNoBrand: true,
   });
@@ -192,7 +192,7 @@ describe('a 200 that is no brand', () => {
   });
 });
 
-describe('a useless answer that was or may have been billed', () => {
+describe('an unusable answer that was or may have been billed', () => {
   it('is requested again once', async () => {
     const { asked, log } = await askOnce({ answers: [UNUSABLE, MATCHED] });
     expect(asked).toEqual({ result: { type: 'matched' }, requests: 2, billed: 2 });
