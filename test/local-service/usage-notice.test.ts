@@ -171,7 +171,7 @@ describe('the 80 % notice', () => {
   });
 });
 
-/** The account `data` with a quota of 5, notified there: a webhook's address, the port of a mail server. */
+/** The account `data` with a quota of 5; `to`: a webhook's address, and a mail server's port. */
 function notifiedAccount(to: { webhook?: string; mail?: number }, url = `smtp://127.0.0.1:${to.mail}`) {
   const notices = {
     ...(to.webhook && { webhook: to.webhook }),

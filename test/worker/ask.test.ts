@@ -4,9 +4,8 @@ import type { Grant } from '../../src/ledger/permit-waiters.js';
 import { unpackProfile } from '../../src/stores/profile-codec.js';
 import type { RunHalt } from '../../src/stores/run-reasons.js';
 import { ask } from '../../src/worker/ask.js';
-import type { Asked } from '../../src/worker/asked.js';
+import type { Asked, FetchedAnswer } from '../../src/worker/asked.js';
 import { LeftOnDisk } from '../../src/worker/recorder.js';
-import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { HALTS } from '../support/halts.js';
 import {

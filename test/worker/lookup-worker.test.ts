@@ -8,7 +8,7 @@ import { readAnswer } from '../../src/lookup/read-answer.js';
 import type { NewOutcome } from '../../src/stores/outcome-store.js';
 import type { RunRecord } from '../../src/stores/run-store.js';
 import { spoolAnswers, spoolFolderOf } from '../../src/worker/answer-spool.js';
-import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
+import type { FetchedAnswer } from '../../src/worker/asked.js';
 import { HALTS } from '../support/halts.js';
 import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
