@@ -7,8 +7,8 @@ import { ownOf } from '../ledger/ledger.js';
 import { ownDomainWarning } from '../ledger/policy.js';
 import { runSettingsOf, type SharedWorker } from '../run/enrich-request.js';
 import { stopAtSignal } from '../run/lookups/run-lookups.js';
+import type { WorkerListener } from '../worker/asked.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
-import type { WorkerListener } from '../worker/worker-listener.js';
 import { logOpened, type OpenedContext, openContext, openState, stopWithEngine } from './open-context.js';
 import type { CommandContext } from './open-stores.js';
 

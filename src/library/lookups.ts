@@ -19,8 +19,8 @@ import { type OutcomeKey, RETRY_LATER_REASON } from '../stores/outcome-store.js'
 import { readProfile } from '../stores/profile-codec.js';
 import { freshnessOf, type LookupFailure } from '../stores/run-store.js';
 import { sayFailure } from '../words/say-reason.js';
+import type { FetchedAnswer } from '../worker/asked.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
-import type { FetchedAnswer } from '../worker/worker-listener.js';
 import type { ProgramRun, ProgramRuns } from './program-runs.js';
 
 /** The result of one identifier. */

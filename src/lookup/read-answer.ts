@@ -182,7 +182,7 @@ function readBrand(result: Answered): Meaning {
   const lack = whyNoBrand(brand);
   if (lack === null) return { type: 'matched', body, text, brand };
   // The service meant to say this: a second request would be answered and billed alike.
-  const reason = `the answer is no brand, was billed (${lack})`;
+  const reason = `the answer is not a brand, was billed (${lack})`;
   return { type: 'failed', reason, evidence: hasUsage(headers) ? 'own' : 'object', isNoBrand: true };
 }
 

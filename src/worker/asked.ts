@@ -1,8 +1,10 @@
-/** What asking for one identifier needs, and its result. */
+/** What asking for one identifier needs, reports, and its result. */
 import type { Clock } from '../core/clock.js';
 import type { Identifier } from '../core/identifier.js';
 import type { Governor } from '../ledger/governor.js';
+import type { Brand } from '../lookup/brand.js';
 import type { Client } from '../lookup/client.js';
+import type { OutcomeKey } from '../stores/outcome-store.js';
 import type { FailureReason, RunHalt } from '../stores/run-reasons.js';
 import type { LookupFailure, RunRecord } from '../stores/run-store.js';
 import type { AddressTrust } from './address-trust.js';
@@ -10,7 +12,25 @@ import type { Breaker } from './breaker.js';
 import type { Recorder } from './recorder.js';
 import type { RefusalSeries } from './refusal-series.js';
 import { BUSY_RETRY_MS } from './retry-policy.js';
-import type { WorkerListener } from './worker-listener.js';
+
+/** An answer that this process fetched, as durable as the engine promises. */
+export interface FetchedAnswer {
+  readonly key: OutcomeKey;
+  readonly status: 'matched' | 'not_found';
+  /** A "not found" that is believed for a moment only: the brand is being fetched. */
+  readonly retryLater: boolean;
+  /** The service's JSON as it came, and parsed; null for `not_found`. */
+  readonly profile: { readonly text: string; readonly brand: Brand } | null;
+  /** Store's clock, milliseconds: the date under which the store keeps it. */
+  readonly fetchedAt: number;
+}
+
+/** Reports of a worker to runs of its process. Nothing depends on them: stores have it all. */
+export interface WorkerListener {
+  onChunk(): void;
+  /** Called after each answer, for any run. Must not throw. */
+  onAnswer(answer: FetchedAnswer): void;
+}
 
 export interface AskContext {
   readonly client: Client;

@@ -24,6 +24,7 @@ import type { RunHalt } from '../stores/run-reasons.js';
 import type { RunRecord, RunSettings } from '../stores/run-store.js';
 import { createAddressTrust } from './address-trust.js';
 import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
+import type { WorkerListener } from './asked.js';
 import { Breaker } from './breaker.js';
 import { addressAfter, newOutcome } from './handle-answer.js';
 import { countInFlight } from './in-flight.js';
@@ -33,7 +34,6 @@ import { createFailureKeeper, createRecorder } from './recorder.js';
 import { RefusalSeries } from './refusal-series.js';
 import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from './resolve-chunk.js';
 import { createRunTallies } from './run-tallies.js';
-import type { WorkerListener } from './worker-listener.js';
 
 /** How long a chunk that belongs to another worker is left alone. */
 const NOT_OURS_MS = 5_000;

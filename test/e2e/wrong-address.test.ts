@@ -4,10 +4,8 @@
  */
 
 import type { RequestListener } from 'node:http';
-import { createServer } from 'node:net';
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
-import { listenAnew } from '../support/listen-anew.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { startWebServer } from '../support/raw-web-server.js';
 import { createScene, describeOn, domainAt, domainList } from '../support/scene.js';
@@ -25,22 +23,6 @@ const headless =
     if (!isKnown(request.url ?? '')) return JSON_404(request, response);
     response.writeHead(200, { 'content-type': 'application/json' }).end('{"name":"Acme","qualityScore":0.9}');
   };
-
-/**
- * A TCP server that is no web server: sends `greeting` on connect, and `answer` to anything it
- * receives.
- */
-async function startTalker(greeting: string | null, answer: string | Buffer | null): Promise<number> {
-  const server = createServer((socket) => {
-    socket.on('error', () => undefined);
-    if (greeting !== null) socket.write(greeting);
-    socket.on('data', () => {
-      if (answer !== null) socket.write(answer);
-    });
-  });
-  onTestFinished(() => void server.close());
-  return listenAnew(server);
-}
 
 const postgres = postgresEngine();
 describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())], (engine) => {
@@ -98,39 +80,6 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     expect((await run(['outcomes', 'stats'])).stdout).toContain('0 matched, 0 not found');
   });
 
-  test('a redirect to everything stops the run at the first request, and names the other address', async () => {
-    const web = await startWebServer((_request, response) => {
-      response.writeHead(301, { location: 'https://right.example/v2/brands/x' }).end();
-    });
-    const { enrich, write, run, path } = await scene(web);
-    await write('list.csv', domainList(60));
-    const result = await enrich();
-    expect(result.code, result.stderr).toBe(5);
-    expect(result.stderr).toContain('is the address right?');
-    expect(result.stderr).toContain('a redirect to https://right.example, not followed');
-    expect(web.asked).toHaveLength(1);
-    expect((await run(['outcomes', 'stats'])).stdout).toContain('0 matched, 0 not found');
-    const { requests } = await readReport(path('list.report.json'));
-    expect(requests).toMatchObject({ sent: 1, billed: 1 });
-  });
-
-  test('a refusal that proves nothing is no success behind hundreds of others, each with its own reason', async () => {
-    const isFirst = (url: string) => /brand-0021[12]/.test(url);
-    const web = await startWebServer((request, response) => {
-      const code = isFirst(request.url ?? '') ? '{}' : `{"error":"code_${web.asked.length}"}`;
-      response.writeHead(410).end(code);
-    });
-    const { enrich, write, path } = await scene(web);
-    const rows = Array.from({ length: 212 }, (_, at) => `${domainAt(at)},${at}`);
-    await write('list.csv', `website,worth\n${rows.join('\n')}\n`);
-    const result = await enrich('--priority', 'worth');
-    expect(result.code, result.stderr).toBe(5);
-    expect(result.stderr).toContain('is the address right?');
-    expect(web.asked.slice(0, 2).every(isFirst)).toBe(true);
-    expect(web.asked).toHaveLength(212);
-    expect(Object.keys((await readReport(path('list.report.json'))).failures)).toHaveLength(200);
-  });
-
   test('a service without recognisable headers may refuse anything, before and after its first brand', async () => {
     const known = domainAt(3);
     const refuse: RequestListener = (_request, response) => response.writeHead(410).end('{}');
@@ -143,29 +92,6 @@ describeOn([redisEngine(), inLongTests(postgres), inLongTests(embeddedEngine())]
     expect(result.code, result.stderr).toBe(1);
     expect(countStatuses(await readRows(path('list.enriched.csv')))).toEqual({ matched: 1, failed: 29 });
     expect(web.asked).toHaveLength(30);
-  });
-
-  test.each([
-    ['greets like SSH', 'SSH-2.0-OpenSSH_9.6\r\n', null],
-    ['answers with a TLS alert', null, Buffer.from([0x15, 3, 1, 0, 2, 2, 10])],
-  ])('a port that %s ends the run at the first request', async (_what, greeting, answer) => {
-    const port = await startTalker(greeting, answer);
-    const { enrich, write, path } = await scene({ url: `http://127.0.0.1:${port}` });
-    await write('list.csv', domainList(60));
-    const result = await enrich();
-    expect(result.code, result.stderr).toBe(5);
-    expect(result.stderr).toContain('that port does not speak HTTP');
-    expect((await readReport(path('list.report.json'))).requests.sent).toBe(1);
-  });
-
-  test('a port on which nothing listens is no outage of a service that never answered', async () => {
-    const { enrich, write, path } = await scene({ url: 'http://127.0.0.1:9' });
-    await write('list.csv', domainList(60));
-    const result = await enrich();
-    expect(result.code, result.stderr).toBe(5);
-    expect(result.stderr).toContain('nothing listens at 127.0.0.1:');
-    expect(result.stderr).not.toContain('for a minute');
-    expect(countStatuses(await readRows(path('list.enriched.partial.csv')))).toEqual({ deferred: 60 });
   });
 
   test('a short list of 404s does not look like success, unless the user expects unknown identifiers', async () => {

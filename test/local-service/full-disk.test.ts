@@ -73,7 +73,7 @@ it('what was counted meanwhile is recorded when there is space again', async ({ 
   expect(lines.map((line) => JSON.parse(line).identifier)).toHaveLength(202);
 });
 
-it('a named pipe as journal is refused, since it would block until somebody reads', () => {
+it('a named pipe as journal is refused, since it would block until a process reads it', () => {
   const journalFile = join(temporaryFolder(), 'pipe');
   spawnSync('mkfifo', [journalFile]);
   expect(() => startOn({ journalFile })).toThrow('the journal cannot be written');

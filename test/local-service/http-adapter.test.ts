@@ -55,23 +55,13 @@ async function sendRaw(port: number, text: string) {
 }
 
 describe('over HTTP', () => {
-  it.each([
-    [200, 'GET', '/v2/brands/acme.com', authorization],
-    [400, 'GET', '/v2/brands/acme.com?allowNsfw=x', authorization],
-    [401, 'GET', '/v2/brands/acme.com', ''],
-    [404, 'GET', '/elsewhere', ''],
-    [405, 'POST', '/v2/brands/acme.com', authorization],
-  ])('%i: %s %s', async (status, method, path, given) => {
+  it('an answer arrives whole', async () => {
     const { url } = await start(createTinyService().service);
-    const headers = given === '' ? {} : { authorization: given };
-    const answer = await fetch(url + path, { method, headers });
-    expect(answer.status).toBe(status);
+    const answer = await fetch(`${url}/v2/brands/acme.com`, { headers: { authorization } });
+    expect(answer.status).toBe(200);
     expect(answer.headers.get('content-type')).toBe('application/json');
     expect(answer.headers.get('date')).toBe('Sun, 15 Mar 2026 12:00:00 GMT');
-    const text = await answer.text();
-    expect(status === 200 ? JSON.parse(text) : text).toEqual(
-      status === 200 ? expect.objectContaining({ name: expect.any(String) }) : '{}',
-    );
+    expect(await answer.text()).toBe('{"name":"Acme","isNsfw":false}');
   });
 
   it('HEAD has the length of the body and no body', async () => {
@@ -145,7 +135,7 @@ describe('over HTTP', () => {
   });
 
   it.each([
-    ['what is no request', 400, 'hello\r\n\r\n'],
+    ['what is not a request', 400, 'hello\r\n\r\n'],
     ['a tunnel', 405, 'CONNECT elsewhere.example:443 HTTP/1.1\r\nhost: x\r\n\r\n'],
     ['a body that is announced', 401, `${head('')}Expect: 100-continue\r\nconnection: close\r\n\r\n`],
   ])('the answer to %s comes after those to earlier requests', async (_title, status, text) => {

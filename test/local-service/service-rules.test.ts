@@ -3,6 +3,7 @@
  * `generate-catalogue.test.ts` the coverage, `http-adapter.test.ts` what HTTP adds.
  */
 import { afterEach, describe, expect, it } from 'vitest';
+import { sendTo } from '../../src/local-service/service-request.js';
 import { specifiedBrand } from '../fixtures/specified-brand.js';
 import {
   accountsOf,
@@ -30,16 +31,18 @@ describe('endpoints', () => {
     ['a brand id is found by its prefix', 'id_Acme01', 'Acme'],
     ['in a brand id case matters', 'id_acme01', null],
     ['an unknown brand is not found', 'unknown.example', null],
+    ['another parameter is ignored', 'acme.com?c=1', 'Acme'],
+    ['a question mark is ignored', 'acme.com?', 'Acme'],
     ['rule 2: a domain by its own route', 'domain/acme.com', 'Acme'],
     ['rule 2: a ticker by its own route', 'ticker/ACME', 'Acme'],
     ['rule 2: an ISIN by its own route', 'isin/US0378331005', 'Acme'],
     ['rule 2: a crypto symbol by its own route, though a ticker has the same', 'crypto/SUN', 'Sun Coin'],
-    ['rule 2: a ticker is no domain', 'domain/ACME', null],
-    ['rule 2: a domain is no ticker', 'ticker/acme.com', null],
-    ['rule 2: a coin is no ticker', 'ticker/BTC', null],
-    ['rule 2: a ticker is no coin', 'crypto/ACME', null],
-    ['rule 2: an ISIN is no ticker', 'ticker/US0378331005', null],
-    ['rule 2: a brand id is no domain', 'domain/id_Acme01', null],
+    ['rule 2: a ticker is not a domain', 'domain/ACME', null],
+    ['rule 2: a domain is not a ticker', 'ticker/acme.com', null],
+    ['rule 2: a coin is not a ticker', 'ticker/BTC', null],
+    ['rule 2: a ticker is not a coin', 'crypto/ACME', null],
+    ['rule 2: an ISIN is not a ticker', 'ticker/US0378331005', null],
+    ['rule 2: a brand id is not a domain', 'domain/id_Acme01', null],
     ['a crypto symbol may be lower-case', 'crypto/btc', 'Coin'],
     ['a domain may be upper-case', 'domain/ACME.COM', 'Acme'],
     ['rule 4: a flagged brand is shown when allowNsfw is not set', 'flagged.com', 'Flagged'],
@@ -104,6 +107,35 @@ describe('answers', () => {
       date: 'Sun, 15 Mar 2026 12:00:00 GMT',
     });
     if (status !== 200) expect(response.body.toString()).toBe('{}');
+  });
+
+  it.each([
+    [400, 'GET', '/v2/brands/acme.com?allowNsfw='],
+    [400, 'GET', '/v2/brands/acme.com?allowNsfw=1'],
+    [400, 'GET', '/v2/brands/acme.com?allowNsfw=TRUE'],
+    [400, 'GET', '/v2/brands/acme.com?allowNsfw=true&allowNsfw=false'],
+    [400, 'GET', '/v2/brands/%E0%A4%A'],
+    [404, 'GET', '/v2/brands/'],
+    [404, 'GET', '/v2/brands/domain/'],
+    [404, 'GET', '/v2/brands/id/id_Acme01'],
+    [404, 'GET', '/v2/brands/domain/acme.com/b'],
+    [404, 'POST', '/v1/brands/acme.com'],
+    [405, 'OPTIONS', '/v2/brands/acme.com'],
+  ])('%i: %s %s', async (status, method, path) => {
+    expect((await start().get(path, { method })).status).toBe(status);
+  });
+
+  it('in process are the same as over a socket', async () => {
+    const request = { path: '/v2/brands/acme.com', authorization: 'Bearer token-data' };
+    const { service } = start();
+    const { status, headers } = await service.handle({ ...request, method: 'HEAD' });
+    expect(await sendTo(service)(request)).toEqual({
+      type: 'answer',
+      status,
+      headers: { ...headers, [USAGE]: '1' },
+      body: Buffer.from('{"name":"Acme","isNsfw":false}'),
+      incomplete: null,
+    });
   });
 
   it.each(['acme.com', 'unknown.example', 'acme.com?allowNsfw=x', 'logo/acme.com', OWN_DOMAIN])(

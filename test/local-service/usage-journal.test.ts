@@ -44,7 +44,7 @@ describe('the usage journal', () => {
 
   it.each([
     ['a torn last line', '{"account":"data","period":"2026-03","requ'],
-    ['a line that is no count', '{"account":"data"}\nnull\n42\n'],
+    ['a line that is not a count', '{"account":"data"}\nnull\n42\n'],
     ['an older count after a newer one', `${JSON.stringify(count(3))}\n`],
   ])('%s loses nothing', (_title, tail) => {
     const path = newPath();

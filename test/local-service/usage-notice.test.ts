@@ -3,12 +3,13 @@ import pino from 'pino';
 import { afterEach, describe, expect, it } from 'vitest';
 import { parseAccounts } from '../../src/local-service/accounts.js';
 import { readUsageCounts } from '../../src/local-service/usage-journal.js';
-import { type Received, startMailServer, startWebhook } from './small-servers.js';
+import { startHook } from '../notify/hook-server.js';
+import { type MailServer, startMailServer } from './mail-server.js';
 import { temporaryFolder } from './temporary-folder.js';
 import { createTinyService, NOON, type TinyService } from './tiny-service.js';
 
 const closing: (() => Promise<void>)[] = [];
-const kept = <T extends Received<unknown>>(server: T): T => {
+const kept = (server: MailServer): MailServer => {
   closing.push(() => server.close());
   return server;
 };
@@ -53,7 +54,7 @@ describe('the 80 % notice', () => {
   });
 
   it('is sent by webhook and e-mail', async () => {
-    const webhook = kept(await startWebhook());
+    const webhook = await startHook();
     const mail = kept(await startMailServer());
     const text = JSON.stringify({
       smtp: { url: `smtp://127.0.0.1:${mail.port}`, from: 'brands@brand-service.example' },
@@ -62,13 +63,14 @@ describe('the 80 % notice', () => {
           name: 'data',
           token: 'token-data',
           quota: 5,
-          notices: { webhook: `http://127.0.0.1:${webhook.port}/usage`, email: 'team@example.com' },
+          notices: { webhook: webhook.url, email: 'team@example.com' },
         },
       ],
     });
     const tiny = createTinyService({ accounts: parseAccounts(text, 'test') });
     await spend(tiny, 9);
-    expect(await webhook.next()).toEqual({
+    await expect.poll(() => webhook.received).toHaveLength(1);
+    expect(JSON.parse(webhook.received[0]?.body ?? '')).toEqual({
       event: 'usage-notice',
       account: 'data',
       period: '2026-03',
@@ -80,17 +82,17 @@ describe('the 80 % notice', () => {
     expect(message.text).toContain('Subject: data: more than 80 % of the request quota is used');
     expect(message.text).toContain('5 of 5 requests in 2026-03');
     await tiny.service.close();
-    expect([webhook.count, mail.count]).toEqual([1, 1]);
+    expect([webhook.received.length, mail.count]).toEqual([1, 1]);
   });
 
   it('that cannot be delivered is logged and affects no answer', async () => {
-    const webhook = kept(await startWebhook(500));
+    const webhook = await startHook(500);
     const mail = await startMailServer();
     await mail.close();
     const { log, saying } = listeningLog();
     const clock = createWaitingClock();
     const accounts = notifiedAccount(
-      { webhook: webhook.port, mail: mail.port },
+      { webhook: webhook.url, mail: mail.port },
       `smtp://user:hidden-word@127.0.0.1:${mail.port}`,
     );
     const tiny = createTinyService({ log, accounts, clock });
@@ -131,12 +133,12 @@ describe('the 80 % notice', () => {
     const closed = await startMailServer();
     await closed.close();
     const usageFile = join(temporaryFolder(), 'usage');
-    const webhook = kept(await startWebhook());
-    const accounts = notifiedAccount({ webhook: webhook.port, mail: closed.port });
+    const webhook = await startHook();
+    const accounts = notifiedAccount({ webhook: webhook.url, mail: closed.port });
     const clock = createWaitingClock();
     const first = createTinyService({ accounts, usageFile, clock });
     await spend(first, 9);
-    await Promise.all([webhook.next(), clock.untilSlept(1)]);
+    await clock.untilSlept(1);
     await expect.poll(() => readUsageCounts(usageFile)[0]?.notice?.open).toEqual(['e-mail']);
     if (isClosed) await first.service.close();
     const mail = kept(await startMailServer(closed.port));
@@ -147,7 +149,7 @@ describe('the 80 % notice', () => {
     await second.service.close();
     const third = createTinyService({ accounts, usageFile });
     await third.service.close();
-    expect([webhook.count, mail.count]).toEqual([1, 1]);
+    expect([webhook.received.length, mail.count]).toEqual([1, 1]);
     if (!isClosed) await first.service.close();
   });
 
@@ -169,13 +171,13 @@ describe('the 80 % notice', () => {
   });
 });
 
-/** The account `data` with a quota of 5, notified on these local ports. */
-function notifiedAccount(ports: { webhook?: number; mail?: number }, url = `smtp://127.0.0.1:${ports.mail}`) {
+/** The account `data` with a quota of 5; `to`: a webhook's address, and a mail server's port. */
+function notifiedAccount(to: { webhook?: string; mail?: number }, url = `smtp://127.0.0.1:${to.mail}`) {
   const notices = {
-    ...(ports.webhook && { webhook: `http://127.0.0.1:${ports.webhook}/usage` }),
-    ...(ports.mail && { email: 'team@example.com' }),
+    ...(to.webhook && { webhook: to.webhook }),
+    ...(to.mail && { email: 'team@example.com' }),
   };
-  const smtp = ports.mail ? { smtp: { url, from: 'brands@brand-service.example' } } : {};
+  const smtp = to.mail ? { smtp: { url, from: 'brands@brand-service.example' } } : {};
   const account = { name: 'data', token: 'token-data', quota: 5, notices };
   return parseAccounts(JSON.stringify({ ...smtp, accounts: [account] }), 'test');
 }

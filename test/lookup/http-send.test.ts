@@ -165,7 +165,7 @@ describe('an answer that breaks off', () => {
       { ...WHOLE, body: '{"na', incomplete: 'cut_off' },
     ],
     ['in a body without a length: it looks whole', `${HEAD}\r\n{"na`, { ...WHOLE, body: '{"na' }],
-    ['because it is no HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', SENT],
+    ['because it is not HTTP', 'SSH-2.0-OpenSSH_9.2\r\n', SENT],
   ])('%s', async (_where, text, expected) => {
     const { server, send } = await createSending((socket) => socket.end(text));
     const result = await send('/v2/brands/x');

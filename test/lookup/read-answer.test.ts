@@ -65,7 +65,7 @@ describe('a brand', () => {
   });
 });
 
-describe('a 200 that is no brand at all', () => {
+describe('a 200 that is not a brand at all', () => {
   test.each([
     '{}',
     '{"message":"Not Found"}',
@@ -93,7 +93,7 @@ describe('a 200 that is no brand at all', () => {
         type: 'failed',
         isNoBrand: true,
         reason: expect.stringMatching(
-          /^the answer is no brand, was billed \((too few fields|no field) of one\)$/,
+          /^the answer is not a brand, was billed \((too few fields|no field) of one\)$/,
         ),
       },
       cost: 'billed',
@@ -139,7 +139,7 @@ describe('a byte order mark', () => {
     expect(read(404, { body: marked('{}') }).meaning).toMatchObject({ evidence: 'object' });
   });
 
-  test('alone is no brand', () => {
+  test('alone is not a brand', () => {
     expect(read(200, { body: BOM }).meaning.type).toBe('unusable');
   });
 });
@@ -154,7 +154,7 @@ describe('what a "not found" reveals of its sender', () => {
     [204, 'usage', { headers: usage }, 'own'],
     [404, 'an empty object', { body: '{}' }, 'object'],
     [404, 'words as the error', { body: '{"status":404,"error":"Not Found"}' }, 'object'],
-    [404, 'usage that is no number', { body: '{}', headers: { 'x-api-key-quota': 'many' } }, 'object'],
+    [404, 'usage that is not a number', { body: '{}', headers: { 'x-api-key-quota': 'many' } }, 'object'],
     [404, 'an object that broke off', { body: '{"mess', incomplete: 'cut_off' }, 'object'],
     [204, 'nothing', {}, 'object'],
     [404, 'a page', { body: '<h1>404</h1>' }, 'none'],
@@ -267,7 +267,7 @@ describe('the answer table', () => {
     ['another one', inBody('too_many_requests'), THROUGHPUT],
     ['a third', named('THROTTLED'), THROUGHPUT],
     ['a code nobody knows', named('enhance_your_calm'), null],
-    ['a code that is no word', { headers: { 'x-bf-error': 'quota exceeded, sorry' } }, null],
+    ['a code that is not a word', { headers: { 'x-bf-error': 'quota exceeded, sorry' } }, null],
   ])('429 with %s', (_what, given, code) => {
     const answer = read(429, given);
     expect(answer.meaning).toEqual({ type: 'refused', code, retryAfterMs: null });
@@ -310,6 +310,14 @@ describe('no answer', () => {
       usage: null,
       date: null,
     });
+  });
+
+  test.each([
+    ['no_http', { evidence: 'none' }],
+    ['passing', {}],
+  ] as const)('%s: what does not speak HTTP is not the service', (fault, shown) => {
+    const { meaning } = readAnswer({ type: 'no_answer', wasSent: true, reason: 'x', fault }, [], NOON);
+    expect(meaning).toEqual({ type: 'unusable', reason: 'no answer, may have been billed (x)', ...shown });
   });
 
   test('before it was sent cannot have been billed', () => {

@@ -3,7 +3,7 @@ import pino from 'pino';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { createDeliveries, nextTryMs } from '../../src/notify/deliveries.js';
 import { sendMail } from '../../src/notify/mail.js';
-import { startMailServer } from '../local-service/small-servers.js';
+import { startMailServer } from '../local-service/mail-server.js';
 import { COMPANY_CA, inTls } from '../support/company-ca.js';
 
 function listening() {

@@ -12,7 +12,7 @@ import type { EnrichRequest, EnrichSurroundings } from '../../src/run/enrich-req
 import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
 import { makeReport } from '../../src/run/report/report.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
-import type { WorkerListener } from '../../src/worker/worker-listener.js';
+import type { WorkerListener } from '../../src/worker/asked.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { settingsWith } from '../support/default-settings.js';
 import { hasRedisServer } from '../support/redis-server.js';

@@ -71,7 +71,7 @@ export function startCli(args: readonly string[], options: CliOptions): CliProce
     stderr += text;
     for (const look of watchers) look();
   });
-  // A process killed while it reads its input is no error of the test.
+  // A process killed while it reads its input is not an error of the test.
   child.stdin.on('error', () => undefined);
   child.stdin.end(options.stdin);
   RUNNING.add(child);

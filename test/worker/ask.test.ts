@@ -4,9 +4,8 @@ import type { Grant } from '../../src/ledger/permit-waiters.js';
 import { unpackProfile } from '../../src/stores/profile-codec.js';
 import type { RunHalt } from '../../src/stores/run-reasons.js';
 import { ask } from '../../src/worker/ask.js';
-import type { Asked } from '../../src/worker/asked.js';
+import type { Asked, FetchedAnswer } from '../../src/worker/asked.js';
 import { LeftOnDisk } from '../../src/worker/recorder.js';
-import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { HALTS } from '../support/halts.js';
 import {
@@ -133,7 +132,7 @@ describe('a "not found" that any server may send', () => {
     return { ...all, next };
   };
 
-  it('with a page is no answer: paid for, not stored, and the run is halted', async () => {
+  it('with a page is not an answer: paid for, not stored, and the run is halted', async () => {
     const { next, log, recorded } = asking({ answers: [page] });
     expect(await next()).toMatchObject({ result: { type: 'failed', billed: true }, requests: 1, billed: 1 });
     expect(recorded).toEqual([]);
@@ -174,10 +173,10 @@ describe('a "not found" that any server may send', () => {
   });
 });
 
-describe('a 200 that is no brand', () => {
+describe('a 200 that is not a brand', () => {
   const noBrand = answerOf({
     type: 'failed',
-    reason: 'the answer is no brand',
+    reason: 'the answer is not a brand',
     evidence: 'own',
     isNoBrand: true,
   });
@@ -192,7 +191,7 @@ describe('a 200 that is no brand', () => {
   });
 });
 
-describe('a useless answer that was or may have been billed', () => {
+describe('an unusable answer that was or may have been billed', () => {
   it('is requested again once', async () => {
     const { asked, log } = await askOnce({ answers: [UNUSABLE, MATCHED] });
     expect(asked).toEqual({ result: { type: 'matched' }, requests: 2, billed: 2 });

@@ -68,21 +68,6 @@ describe('the rest of a chunk', () => {
     });
   });
 
-  it.each<[number, number, number | null]>([
-    [0, 0, 2_000],
-    [1, 0, 5_000],
-    [2, 0, 15_000],
-    [3, 0, 30_000],
-    [4, 0, 60_000],
-    [4, 90_000, 90_000],
-    [5, 0, null],
-  ])('after %i attempts and Retry-After %i waits %s ms', (made, retryInMs, waitMs) => {
-    const data = { ...DATA, attempts: { 'domain:a': made } };
-    const left = whatIsLeft(data, [['domain:a', again(retryInMs, true)]], NOW);
-    expect(left?.waitMs ?? null).toBe(waitMs);
-    if (left) expect(left.data.attempts).toEqual({ 'domain:a': made + 1 });
-  });
-
   it('keeps the attempts of identifiers rejected without one, and forgets those of the others', () => {
     const data = { ...DATA, attempts: { 'domain:a': 2, 'domain:b': 1 } };
     const left = whatIsLeft(

@@ -20,7 +20,7 @@ test('a halted run is remembered while its chunks are withdrawn', () => {
   expect(halts.get('another')).toBeUndefined();
 });
 
-test('later chunks belong to a run that may continue, whoever said so', () => {
+test('later chunks belong to a run that may continue', () => {
   const { halts, time } = haltsAt();
   halts.set('run', SPENT);
   time.now += 10_000;

@@ -347,10 +347,10 @@ describe('the observation from an answer', () => {
     expect(observe(NOT_FOUND, 'month', trust).isConfirmed).toBe(isConfirmed);
   });
 
-  it('of a refused identifier is useful, of something that is no brand it is not', () => {
+  it('of a refused identifier is useful, of something that is not a brand is not', () => {
     const noBrand = answerOf({
       type: 'failed',
-      reason: 'the answer is no brand',
+      reason: 'the answer is not a brand',
       evidence: 'own',
       isNoBrand: true,
     });

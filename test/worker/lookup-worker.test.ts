@@ -6,15 +6,14 @@ import type { ChunkJob, ChunkProcessor, Engine } from '../../src/engine/engine.j
 import type { Client } from '../../src/lookup/client.js';
 import { readAnswer } from '../../src/lookup/read-answer.js';
 import type { NewOutcome } from '../../src/stores/outcome-store.js';
-import { unpackProfile } from '../../src/stores/profile-codec.js';
-import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
+import type { RunRecord } from '../../src/stores/run-store.js';
 import { spoolAnswers, spoolFolderOf } from '../../src/worker/answer-spool.js';
-import type { FetchedAnswer } from '../../src/worker/worker-listener.js';
+import type { FetchedAnswer } from '../../src/worker/asked.js';
 import { HALTS } from '../support/halts.js';
 import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { MATCHED, UNUSABLE, untilAborted } from './asking.js';
-import { brands, KEY_PREFIX, scriptedClient, usePlaces, type Workplace } from './workplace.js';
+import { UNUSABLE, untilAborted } from './asking.js';
+import { brands, KEY_PREFIX, usePlaces, type Workplace } from './workplace.js';
 
 const SOON = { timeout: 20_000, interval: 20 };
 
@@ -288,25 +287,6 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     await vi.waitUntil(() => count === chunks, SOON);
   });
 
-  it('reports each answer to its process as the store keeps it', async () => {
-    const answers: FetchedAnswer[] = [];
-    const listener = { onChunk: () => undefined, onAnswer: (answer: FetchedAnswer) => answers.push(answer) };
-    const chunks = await addAll([...brands(5), 'domain:nobody.com'], 3);
-    await place.openWorker({ client: place.client(), spoolFolder, listener }).start();
-    await finished(chunks);
-    await vi.waitUntil(() => answers.length === 6, SOON);
-    const stored = await place.engine.outcomes.read(
-      answers.map(({ key }) => key),
-      freshnessOf(run),
-    );
-    for (const [index, { key, status, profile, fetchedAt }] of answers.entries()) {
-      expect(stored[index]).toMatchObject({ key, status, fetchedAt });
-      const packed = stored[index]?.packed ?? null;
-      expect(profile?.text ?? null).toEqual(packed === null ? null : String(unpackProfile(packed)));
-      expect(profile?.brand ?? null).toEqual(packed === null ? null : JSON.parse(String(profile?.text)));
-    }
-  });
-
   it('settles its requests before the account is shown', async () => {
     const answered: string[] = [];
     const listener = { onChunk: () => undefined, onAnswer: ({ key }: FetchedAnswer) => answered.push(key) };
@@ -374,19 +354,6 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     await finished(chunks);
     expect(await answersOf(texts)).toBe(40);
     expect((await place.engine.runs.heartbeat(run.id)).halt).toBeNull();
-  });
-
-  it('shares the count of useless answers with the others: twenty end the run, and not twenty each', async () => {
-    const client = scriptedClient((value) => (value === 'own.example' ? MATCHED : UNUSABLE));
-    const workers = [1, 2, 3, 4].map(() => place.openWorker({ client, spoolFolder, concurrency: 1 }));
-    await workers[0]?.readUsage('own.example', run);
-    await addAll(brands(200), 10);
-    await Promise.all(workers.map((worker) => worker.start()));
-    await vi.waitUntil(async () => (await place.engine.runs.heartbeat(run.id)).halt !== null, SOON);
-    expect((await place.engine.runs.heartbeat(run.id)).halt?.why).toBe('useless');
-    await Promise.all(workers.map((worker) => worker.stop(1_000)));
-    // Plus what the three others had in flight.
-    expect(client.asked.length - 1).toBeLessThanOrEqual(20 + 3);
   });
 
   it('ignores answers spooled for another engine, which then buys nothing again', async () => {

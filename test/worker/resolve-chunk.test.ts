@@ -264,37 +264,6 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(result).toMatchObject({ type: 'parked', data: { identifiers: ['domain:b0.com'], attempts } });
   });
 
-  it('gives up after the last attempt, and reports how often it has asked', async () => {
-    const context = await place.context(
-      'w1',
-      scriptedClient(() => DOWN),
-    );
-    const attempts = { 'domain:b0.com': 5 };
-    expect(await resolveChunk(context, run, chunkOf(run, brands(1), { attempts }), SIGNALS)).toEqual({
-      type: 'finished',
-    });
-    const [failure] = await place.engine.runs.failures(run.id, [`${KEY_PREFIX}domain:b0.com`]);
-    expect(failure).toMatchObject({
-      reason: { code: 'answer', text: 'the service answered 503; tried 6 times' },
-      billed: false,
-    });
-    expect(await progress()).toMatchObject({ chunks: 1, tally: { failed: 1, requests: 3, billed: 0 } });
-  });
-
-  it('waits as long as Retry-After says, for the earliest of its identifiers', async () => {
-    const answers: Record<string, number> = { 'b0.com': 90_000, 'b1.com': 40_000 };
-    const client = scriptedClient((value) =>
-      answerOf({
-        type: 'unavailable',
-        reason: 'the service answered 503',
-        retryAfterMs: answers[value] ?? 0,
-      }),
-    );
-    const context = await place.context('w1', client);
-    const result = await resolveChunk(context, run, chunkOf(run, brands(2)), SIGNALS);
-    expect(result).toMatchObject({ type: 'parked', waitMs: 40_000, data: { identifiers: brands(2) } });
-  });
-
   it('records what failed under its run, billed or not', async () => {
     const client = scriptedClient((value) => (value === 'b0.com' ? FAILED : UNUSABLE));
     const context = await place.context('w1', client);

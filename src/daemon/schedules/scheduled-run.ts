@@ -19,7 +19,7 @@ import { newRunId } from '../../run/run-record.js';
 import { createLogView, createStanding } from '../../run/run-view.js';
 import { pausedText } from '../../stores/run-store.js';
 import { sayDeferred } from '../../words/say-reason.js';
-import type { WorkerListener } from '../../worker/worker-listener.js';
+import type { WorkerListener } from '../../worker/asked.js';
 import { readFileSchedules, syncFileSchedules } from './file-schedules.js';
 import { createScheduleBook } from './schedule-book.js';
 import { createScheduleFiles } from './schedule-files.js';

@@ -8,7 +8,7 @@ import { RETRY_LATER_REASON } from '../../stores/outcome-store.js';
 import { readProfile } from '../../stores/profile-codec.js';
 import type { FailureReason, RunStop } from '../../stores/run-reasons.js';
 import { sayDeferred, sayFailure } from '../../words/say-reason.js';
-import type { FetchedAnswer } from '../../worker/worker-listener.js';
+import type { FetchedAnswer } from '../../worker/asked.js';
 import { type AnswerView, NOTHING_ASKED, type Renderer } from '../output/output-plan.js';
 import { createRunSummary } from '../report/run-summary.js';
 import type { Scan } from '../scan/scan.js';

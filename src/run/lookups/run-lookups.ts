@@ -21,8 +21,8 @@ import {
   runsBefore,
 } from '../../stores/run-store.js';
 import { sayHalt } from '../../words/say-reason.js';
+import type { WorkerListener } from '../../worker/asked.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
-import type { WorkerListener } from '../../worker/worker-listener.js';
 import { noteDeferred } from '../check-account.js';
 import type { BegunRun, EnrichProgress, EnrichRequest, EnrichSurroundings } from '../enrich-request.js';
 import type { RunFacts } from '../report/run-summary.js';

@@ -8,7 +8,7 @@ import { Answers } from '../../../src/run/lookups/answers.js';
 import { OutcomeCollector } from '../../../src/run/lookups/collect-outcomes.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { IdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
-import type { FetchedAnswer } from '../../../src/worker/worker-listener.js';
+import type { FetchedAnswer } from '../../../src/worker/asked.js';
 import { planFor } from '../output/plans.js';
 import { openSpool } from '../spools.js';
 

@@ -8,7 +8,7 @@ import type { Clock } from '../../../src/core/clock.js';
 import { silentLog } from '../../../src/core/log.js';
 import { bareNotice } from '../../../src/run/notices/notice.js';
 import { openNotifier } from '../../../src/run/notices/notifier.js';
-import { startMailServer } from '../../local-service/small-servers.js';
+import { startMailServer } from '../../local-service/mail-server.js';
 import { type Hook, startHook } from '../../notify/hook-server.js';
 import { ledgerState } from '../ledger-state.js';
 
