@@ -1,9 +1,8 @@
 /**
  * What the readers of workbooks and Parquet files have in common. They run in a process of their
- * own.
+ * own, which turns every error that is not ours into `input-binary`: see `errorFrame`.
  */
 import { readSync } from 'node:fs';
-import { BrandEnrichError, errorText, FailFileError } from '../core/errors.js';
 import type { Row, TableShape } from '../core/table.js';
 
 /** An open file. */
@@ -91,20 +90,4 @@ export class OverBounds extends Error {
   ) {
     super(message);
   }
-}
-
-/** `input-binary` with the cause in the message; one of our errors stays. */
-export function damaged(name: string, cause: unknown): BrandEnrichError {
-  if (cause instanceof BrandEnrichError) return cause;
-  const isOver = cause instanceof OverBounds;
-  return new FailFileError({
-    code: 'input-binary',
-    what: isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format',
-    // It is about the engine that runs this, not about the file.
-    subject: `${name} (${cause instanceof RangeError ? 'its structure is nested too deeply, or too large' : errorText(cause)})`,
-    todo: isOver
-      ? cause.todo
-      : 'open it in the program that made it, save it again, or save it as CSV (UTF-8)',
-    cause,
-  });
 }

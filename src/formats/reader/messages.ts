@@ -2,9 +2,9 @@
  * The messages between a process of ours and the one that reads a binary file for it: requests are
  * lines of JSON, each is answered by one reply in the order of requests.
  */
-import { FailFileError, NeverStartError } from '../../core/errors.js';
+import { BrandEnrichError, errorText, FailFileError, NeverStartError } from '../../core/errors.js';
 import type { Row } from '../../core/table.js';
-import { type BinaryTable, damaged } from '../binary-table.js';
+import { type BinaryTable, OverBounds } from '../binary-table.js';
 
 /** The file is descriptor 3. `name`: of the input, for messages. */
 export type ReaderRequest = { readonly name: string } & (
@@ -70,6 +70,22 @@ export function errorFrame(name: string, cause: unknown): Buffer {
   return frameOf('error', [
     Buffer.from(JSON.stringify({ code, what, subject, todo, clear, isUsage, reason })),
   ]);
+}
+
+/** `input-binary` with the cause in the message; one of our errors stays. */
+function damaged(name: string, cause: unknown): BrandEnrichError {
+  if (cause instanceof BrandEnrichError) return cause;
+  const isOver = cause instanceof OverBounds;
+  return new FailFileError({
+    code: 'input-binary',
+    what: isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format',
+    // It is about the engine that runs this, not about the file.
+    subject: `${name} (${cause instanceof RangeError ? 'its structure is nested too deeply, or too large' : errorText(cause)})`,
+    todo: isOver
+      ? cause.todo
+      : 'open it in the program that made it, save it again, or save it as CSV (UTF-8)',
+    cause,
+  });
 }
 
 function errorOf(text: string): Error {
