@@ -71,8 +71,8 @@ async function openPath(path: string, only: OpeningOptions['only']): Promise<Fil
 
 /**
  * A pipe as a stream, which leaves the waiting for its writer to the event loop: a thread of Node's
- * that waits cannot be stopped, and even the end of the process waits for it. null for anything but
- * a pipe, and on systems that do not tell a pipe without a writer yet from one whose writer is gone.
+ * that waits cannot be stopped, and even the end of the process waits for it. null for other files,
+ * and on systems that do not tell a pipe without a writer yet from one whose writer is gone.
  */
 async function openPipe(path: string): Promise<Readable | null> {
   const own = ownDescriptor(path);
