@@ -1,11 +1,9 @@
 /**
  * What the readers of workbooks and Parquet files have in common. They run in a process of their
- * own.
+ * own, which turns every error that is not ours into `input-binary`: see `errorFrame`.
  */
 import { readSync } from 'node:fs';
-import { BrandEnrichError, errorText, FailFileError } from '../core/errors.js';
 import type { Row, TableShape } from '../core/table.js';
-import { cutText } from '../intake/record-splitter.js';
 
 /** An open file. */
 export interface BinaryFile {
@@ -92,28 +90,4 @@ export class OverBounds extends Error {
   ) {
     super(message);
   }
-}
-
-/** Other libraries may quote the file. */
-const CAUSE_AT_MOST = 300;
-
-function causeText(cause: unknown): string {
-  const text = errorText(cause);
-  return text.length > CAUSE_AT_MOST ? `${cutText(text, CAUSE_AT_MOST)}…` : text;
-}
-
-/** `input-binary` with the cause in the message; one of our errors stays. */
-export function damaged(name: string, cause: unknown): BrandEnrichError {
-  if (cause instanceof BrandEnrichError) return cause;
-  const isOver = cause instanceof OverBounds;
-  return new FailFileError({
-    code: 'input-binary',
-    what: isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format',
-    // It is about the engine that runs this, not about the file.
-    subject: `${name} (${cause instanceof RangeError ? 'its structure is nested too deeply, or too large' : causeText(cause)})`,
-    todo: isOver
-      ? cause.todo
-      : 'open it in the program that made it, save it again, or save it as CSV (UTF-8)',
-    cause,
-  });
 }

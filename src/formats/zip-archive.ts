@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { type Entry, fromFd, type ZipFile } from 'yauzl';
 import { shortName } from '../core/terminal-text.js';
-import { damaged, MOST_RATIO, OverBounds } from './binary-table.js';
+import { MOST_RATIO, OverBounds } from './binary-table.js';
 
 const MOST_PARTS = 10_000;
 /** Smaller parts are not checked. */
@@ -26,19 +26,15 @@ export class ZipArchive {
     private readonly entries: ReadonlyMap<string, Entry>,
   ) {}
 
-  /** Throws `input-binary` for a damaged archive. */
+  /** Throws Error for a damaged archive. */
   static async of(name: string, fd: number): Promise<ZipArchive> {
     const entries = new Map<string, Entry>();
-    try {
-      const zip = await openFd(fd, { lazyEntries: true, autoClose: false });
-      for await (const entry of zip.eachEntry()) {
-        if (entries.size === MOST_PARTS) throw new Error(`it has more than ${MOST_PARTS} parts`);
-        if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry);
-      }
-      return new ZipArchive(name, zip, entries);
-    } catch (error) {
-      throw damaged(name, error);
+    const zip = await openFd(fd, { lazyEntries: true, autoClose: false });
+    for await (const entry of zip.eachEntry()) {
+      if (entries.size === MOST_PARTS) throw new Error(`it has more than ${MOST_PARTS} parts`);
+      if (!entry.fileName.endsWith('/')) entries.set(entry.fileName, entry);
     }
+    return new ZipArchive(name, zip, entries);
   }
 
   get names(): readonly string[] {
@@ -49,23 +45,20 @@ export class ZipArchive {
     return this.entries.has(part);
   }
 
-  /** Unpacked bytes. Throws `input-binary` for a damaged, locked or too strongly packed part. */
+  /** Unpacked bytes. Throws Error for a damaged, locked or too strongly packed part. */
   async *read(part: string): AsyncGenerator<Buffer> {
-    let stream: Readable | null = null;
+    const entry = this.entries.get(part);
+    if (entry === undefined) throw new Error(`its part ${shortName(part)} is missing`);
+    assertBounds(entry);
+    const stream: Readable = await this.zip.openReadStreamPromise(entry);
     try {
-      const entry = this.entries.get(part);
-      if (entry === undefined) throw new Error(`its part ${shortName(part)} is missing`);
-      assertBounds(entry);
-      stream = await this.zip.openReadStreamPromise(entry);
       for await (const chunk of stream as AsyncIterable<Buffer>) {
         this.#unpacked += chunk.length;
         if (this.#unpacked > MOST_BYTES) throw new OverBounds('it unpacks to more than 64 GiB', SPLIT);
         yield chunk;
       }
-    } catch (error) {
-      throw damaged(this.name, error);
     } finally {
-      stream?.destroy();
+      stream.destroy();
     }
   }
 }

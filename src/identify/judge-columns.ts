@@ -82,7 +82,7 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
   if (isId || input.kind === 'id') read('id', sample.possibleIds, isId, leastOf(isId, SHARE_ALONE));
 
   const isWeb = meaning === 'domain' || meaning === 'email';
-  // In capitals with a short suffix, only the name (or --kind) makes it a domain and no ticker.
+  // In capitals with a short suffix, only the name (or --kind) makes it a domain, not a ticker.
   const isSettled = isWeb || input.kind === 'domain';
   const domains = sample.domains + sample.emails + (isSettled ? sample.tickerOrDomains : 0);
   const isPassedOver = !isNamed && (isForeign || sample.isOneSite);
@@ -115,7 +115,7 @@ export function judgeColumns(input: JudgeInput, passedOver: readonly number[]): 
 /** `SAP.DE`, `7203.T`: a ticker with its exchange or a domain in capitals. */
 const TICKER_OR_DOMAIN = /^[A-Z0-9]{1,6}\.[A-Z]{1,2}$/;
 /**
- * Tickers and symbols as files hold them: no sentence. With its exchange one may be long
+ * Tickers and symbols as files hold them: not sentences. With its exchange one may be long
  * (`BSANTANDER.SN`, `OTCMKTS:NSRGY`), and a share class may stand behind a blank (`BRK B`). In
  * lower case only very short ones, since longer ones are names (`bitcoin`).
  */
@@ -145,7 +145,7 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
     isins: 0,
     certainIds: 0,
     possibleIds: 0,
-    /** ... look like tickers or crypto symbols, as many short words do. An ISIN is none. */
+    /** ... look like tickers or crypto symbols, as many short words do; ISINs apart. */
     symbols: 0,
   };
   const texts = new Set<string>();

@@ -1,4 +1,4 @@
-/** Files that are no tables of text, by their first bytes: what each is, and what to do. Pure. */
+/** Files that are not text, by their first bytes: what each is, and what to do. Pure. */
 import { FailFileError } from '../core/errors.js';
 import { shortName } from '../core/terminal-text.js';
 
@@ -79,7 +79,7 @@ const LOCKED: BinaryKind = {
 };
 const OLD: BinaryKind = { name: 'an old Office file (.xls, .doc)', todo: SAVE_XLSX };
 
-/** Throws `input-binary` for bytes that are certainly no text. */
+/** Throws `input-binary` for bytes that are certainly not a text. */
 export function assertNotBinary(name: string, head: Buffer): void {
   const start = head.subarray(0, 32 * 1024).toString('latin1');
   if (start.startsWith(OLE_START)) {
@@ -101,7 +101,7 @@ const DOCUMENTS: readonly (readonly [start: RegExp, kind: BinaryKind])[] = [
   [/^\{\s*[\r\n]/, { name: 'JSON over several lines', todo: PER_LINE }],
 ];
 
-/** Throws `input-binary` for a text that is a document and no table. */
+/** Throws `input-binary` for a text that is a document, not a table. */
 export function assertNoDocument(name: string, text: string): void {
   const start = text.slice(0, 4096).trimStart();
   const kind = DOCUMENTS.find(([pattern]) => pattern.test(start))?.[1];

@@ -43,7 +43,7 @@ export async function openByteSource(
     }
     if (!('pipe' in opened)) return await ByteSource.of(name, opened, path, () => opened.close());
     // A pipe must not be closed and opened again: its writer would be stopped. It may fail before
-    // anybody reads; the reader gets the error then.
+    // it is read; the reader gets the error then.
     opened.on('error', () => undefined);
     if (stop !== undefined && opened instanceof Readable) addAbortSignal(stop, opened);
     return await keepBytes(opened, name, spoolFolder);
@@ -52,7 +52,7 @@ export async function openByteSource(
   }
 }
 
-/** A regular file, or a stream of what is none. */
+/** A regular file as a handle, anything else as a stream. */
 async function openPath(path: string, only: OpeningOptions['only']): Promise<FileHandle | Readable> {
   try {
     if (only !== undefined) return await openPlainFile(path, { followsLinks: only === 'file' });
@@ -71,8 +71,8 @@ async function openPath(path: string, only: OpeningOptions['only']): Promise<Fil
 
 /**
  * A pipe as a stream, which leaves the waiting for its writer to the event loop: a thread of Node's
- * that waits cannot be stopped, and even the end of the process waits for it. null for what is no
- * pipe, and on systems that do not tell a pipe without a writer yet from one whose writer is gone.
+ * that waits cannot be stopped, and even the end of the process waits for it. null for other files,
+ * and on systems that do not tell a pipe without a writer yet from one whose writer is gone.
  */
 async function openPipe(path: string): Promise<Readable | null> {
   const own = ownDescriptor(path);

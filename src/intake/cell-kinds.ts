@@ -53,10 +53,10 @@ function profileOf(rows: readonly (readonly string[])[], column: number) {
 
 /** Below this share of a column a kind of value is an exception in it. */
 const LEAST_SHARE = 0.05;
-/** From this share on cells of a neighbour's kind are no exception in a column. */
+/** From this share on cells of a neighbour's kind are not an exception in a column. */
 const MUDDLED_SHARE = 0.1;
 
-/** What columns hold, as sampled rows show it. A cell that is judged is no witness for itself. */
+/** What columns hold, as sampled rows show it. A cell that is judged does not count for itself. */
 export class ColumnKinds {
   /** Whether some column holds many cells of a neighbour's kind, as where many rows are shifted. */
   readonly isMuddled: boolean;
@@ -93,7 +93,7 @@ export class ColumnKinds {
   }
 }
 
-/** Whether other cells of the column bear witness for something that so many of all cells have. */
+/** Whether enough other cells of the column have it too. `having`: all that have it. */
 function isSeen(profile: ColumnProfile, having: number): boolean {
   return having - 1 >= Math.max(1, (profile.filled - 1) * LEAST_SHARE);
 }

@@ -28,7 +28,7 @@ const ALIASES = new Map(
   }).flatMap(([encoding, names]) => names.split(' ').map((name) => [name, encoding] as const)),
 );
 
-/** iconv-lite's codecs that are no encodings of text. */
+/** Codecs of iconv-lite that do not encode text. */
 const NO_TEXT = new Set(['', 'base64', 'hex', 'binary', 'utf7', 'utf7imap']);
 
 /** The usual name; `utf-16` leaves the byte order open. Throws `usage-invalid` for unknown ones. */
@@ -92,7 +92,7 @@ export function chooseEncoding(name: string, asked: string | undefined, seen: Lo
   const wide = sniffUtf16(head);
   if (wide !== null) return { encoding: wide, bomBytes: 0 };
   const controls = countBytes(head, (byte) => byte < 9 || (byte > 13 && byte < 32 && byte !== 27));
-  // A few stray ones are damaged records; a share like this is no text at all.
+  // A few stray ones are damaged records; a share like this is not a text.
   if (controls >= 16 && controls > head.length / 50) {
     const subject = `${name} (${controls} control characters in the first ${head.length} bytes)`;
     const todo = phrase`give a CSV or JSONL file, or use ${{ setting: 'encoding' }} if it is text`;

@@ -41,7 +41,7 @@ export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: He
   const cells = readable.map((record) => record.cells);
   const preamble = isWidthSettled ? null : findPreamble(cells);
   const header = readable[preamble?.headerAt ?? -1];
-  // Where the rows are too long for a header, the first of them is no other header: they are
+  // Rows that are too long for a header do not make the first of them another header: they are
   // refused when they are counted.
   if (preamble !== null && header !== undefined && !isFirstRow(cells, preamble)) {
     const width = first.cells.length;

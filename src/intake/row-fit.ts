@@ -43,7 +43,7 @@ export function fitTable({ header, rows, ragged }: FitInput) {
   const emptyFrom = firstEmptyColumn();
   const isTrimmed = ragged !== 'invalid' && !columns.isMuddled && leavesBlanksOut(rows, columnCount);
   const shorter = rows.filter(({ length }) => length < columnCount).length;
-  /** Rows as wide as the table have nothing to be doubted for: hardly a row is shorter by habit. */
+  /** Rows as wide as the table are not doubted: hardly a row is shorter by habit. */
   const isRegular = shorter < Math.max(2, rows.length * SHORT_BELOW);
   const named = columnCount - addedColumns;
   const asNamed = rows.filter(({ length, [named - 1]: last = '' }) => length === named && !isBlank(last));
@@ -93,7 +93,7 @@ export function fitTable({ header, rows, ragged }: FitInput) {
     return (width >= emptyFrom || (isTrimmed && leastWidth <= width)) && isInPlace(cells);
   }
 
-  /** Why a record is no row; null when it is one, of any width. */
+  /** Why a record is not a row; null when it is one, of any width. */
   function findMisfit(cells: Cells): string | null {
     const { length } = cells;
     if (ragged === 'take') return null;

@@ -62,7 +62,7 @@ export abstract class RowReader {
     return null;
   }
 
-  /** Whether the record is no row, as a header and most blank lines are. */
+  /** Whether the record is not a row: a header, most blank lines. */
   protected abstract isPassedOver(record: SplitRecord): boolean;
 
   protected abstract read(record: SplitRecord): Content;
@@ -120,7 +120,7 @@ export class CsvReader extends RowReader {
   }
 }
 
-/** A line with nothing but blanks: no record in a table of several columns. */
+/** A line with nothing but blanks: not a record in a table of several columns. */
 export function isBlankLine({ raw }: SplitRecord, delimiter: string): boolean {
   return raw.length <= 64 && raw.trim() === '' && !raw.includes(delimiter);
 }

@@ -39,7 +39,7 @@ export function readSample({ text, isWhole, mode }: SampleText, delimiter: strin
 export function sniffDelimiter(sample: SampleText, preferred: string) {
   const candidates = [preferred, ...DELIMITERS.filter((it) => it !== preferred)];
   const all = candidates.map((delimiter) => judge(delimiter, readSample(sample, delimiter)));
-  // Under a wrong delimiter a header in quotes is no record at all.
+  // Under a wrong delimiter a header in quotes cannot be read.
   const scores = all.some((it) => it.isHeaderRead) ? all.filter((it) => it.isHeaderRead) : all;
   const [best, ...others] = scores.filter((it) => it.width > 1 && it.agreement >= 0.5).sort(byFit);
   if (best !== undefined) {

@@ -106,7 +106,7 @@ function decodeUtf16(bytes: Buffer, isBigEndian: boolean): Decoded {
   return even.length === bytes.length ? { text } : { text, faultAt: even.length };
 }
 
-/** A file without any blank or line end is no table; the end of such a text is looked at. */
+/** A file without any blank or line end is not a table: of such a text the end is enough. */
 const LONGEST_TAIL = 64 * 1024;
 
 /** Code pages by iconv-lite, which writes U+FFFD, that none of them has, for what means nothing. */

@@ -45,7 +45,7 @@ describe('an unreadable input stops with a reason', () => {
     await expect(opening).rejects.toMatchObject({ code: 'input-missing', exitCode: 5 });
   });
 
-  it('lines that are no JSON under a name that says so', async () => {
+  it('lines that are not JSON under a name that says so', async () => {
     const reading = readContent(folder, 'a,b\n1,2\n', { name: 'x.jsonl' });
     await expect(reading).rejects.toThrow('no line of the input is a JSON object');
   });

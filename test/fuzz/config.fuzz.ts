@@ -12,7 +12,7 @@ import { fuzz } from './fuzz.js';
 import { mutate, mutations } from './mutations.js';
 
 const PATH = '/work/brand-enrich.config.json';
-/** Stands wherever a secret may: whatever happens, nobody sees it. */
+/** Stands wherever a secret may, and must never be shown. */
 const SECRET = 'Zx81SesameOpen';
 
 const KEYS = SETTING_ENTRIES.flatMap(([, { key }]) => key ?? []);
@@ -157,7 +157,7 @@ fuzz('a config file is usable or refused by key, and no secret is shown', source
       for (const part of [subject, what]) expect(part).not.toBe('');
       said.push(`${subject} ${what} ${todo}`);
     }
-    // Every key that nobody knows is named.
+    // Every unknown key is named.
     const unknown = Object.keys(file.values).filter((key) => !KEYS.includes(key) && key !== 'schedules');
     for (const key of unknown)
       expect(problems.some(({ subject }) => sayPhrase(subject, 'flags').startsWith(`${key} in `))).toBe(true);

@@ -16,7 +16,7 @@ import { exchange, type RawAnswer, readAnswers } from './http-answers.js';
 import { mutate, mutateText, mutations } from './mutations.js';
 
 const PASSWORD = 'correct-horse-battery-staple';
-/** In files that people who signed in may see, and in those that nobody may. */
+/** In files that are shown after signing in, and in those that are never shown. */
 const INSIDE = 'a-row-in-the-watched-folder';
 const OUTSIDE = 'a-row-outside-of-the-watched-folder';
 const JOB = 'list-2026-11-01T10-00-00Z';
@@ -272,7 +272,7 @@ async function send(
   return readAnswers(got, /HEAD/.test(bytes.toString('latin1')));
 }
 
-/** No bug, which the log would explain, and no file that nobody may see. */
+/** Not a bug, which the log would explain, and not a file that is never shown. */
 function expectCalm({ status, body }: RawAnswer): void {
   expect(status).toBeLessThan(500);
   expect(body.toString('latin1')).not.toContain(OUTSIDE);
@@ -287,7 +287,7 @@ function expectNoBug(): void {
   expect(bugs, up.said.slice(-3_000)).toBe(before);
 }
 
-/** What is below the folder and was put there by somebody else than the engine. Through no link. */
+/** Files below the folder that the engine did not put there; links are not followed. */
 async function files(): Promise<string[]> {
   const entries = await readdir(place.path, { recursive: true, withFileTypes: true });
   const names = entries.map((entry) => relative(place.path, join(entry.parentPath, entry.name)));
@@ -302,7 +302,7 @@ fuzz('without the password nothing is shown, done or spent', request, async (mad
     const text = answer.body.toString('latin1');
     expect(text).not.toContain(INSIDE);
     expect(text).not.toContain(JOB);
-    // The sign-in page, and nothing else, is for everybody.
+    // Only the sign-in page is shown without signing in.
     if (answer.status === 200) expect(text === '' || text.includes('name="password"')).toBe(true);
     else expect([301, 303, 400, 401, 403, 404, 405, 408, 413, 417, 421, 429, 431]).toContain(answer.status);
     if (answer.status < 400 && answer.status > 300)

@@ -29,7 +29,7 @@ export function fuzz<T>(
 ): void {
   test(name, { timeout: SECONDS * 1_000 + 4 * CASE_MS }, async () => {
     console.log(`FUZZ_SEED=${SEED} for "${name}"`);
-    // What nobody awaits would end the product's process.
+    // A rejection that is not awaited would end the product's process.
     const unawaited: unknown[] = [];
     const note = (error: unknown) => void unawaited.push(error);
     process.on('unhandledRejection', note);

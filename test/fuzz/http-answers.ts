@@ -43,7 +43,7 @@ export function exchange(port: number, pieces: readonly Buffer[], ending: Ending
   });
 }
 
-/** Throws for what is no HTTP/1.1 answer. `mayLackBody`: some requests were HEAD. */
+/** Throws for anything but an HTTP/1.1 answer. `mayLackBody`: some requests were HEAD. */
 export function readAnswers(bytes: Buffer, mayLackBody: boolean): RawAnswer[] {
   const answers: RawAnswer[] = [];
   let rest = bytes;

@@ -217,7 +217,7 @@ function expectText(
     expect(found, `row ${row.number} ${JSON.stringify(row.raw.slice(0, 200))}`).toBeGreaterThanOrEqual(at);
     if (!isLoose) expect(text.slice(at, found)).toMatch(between);
     at = found + row.raw.length;
-    // Of a record that is too long only the beginning is kept.
+    // Only the beginning of a record that is too long is kept.
     isLoose = row.problem?.includes('only its beginning') ?? false;
   }
   if (limit === null && !isLoose) expect(text.slice(at)).toMatch(between);

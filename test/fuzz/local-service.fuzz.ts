@@ -1,6 +1,6 @@
 /**
- * Connections of any kind to the local service: every answer is HTTP, nothing is billed but what is
- * a whole request of somebody with a token, and the next request is served.
+ * Connections of any kind to the local service: every answer is HTTP, only whole requests with a
+ * token are billed, and the next request is served.
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect } from 'vitest';

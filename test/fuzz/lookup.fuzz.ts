@@ -100,7 +100,7 @@ let client: Client;
 let next: { readonly bytes: Buffer; readonly isReset: boolean } = { bytes: Buffer.alloc(0), isReset: false };
 beforeAll(async () => {
   server = await createRawServer((socket) => {
-    // What is not all of an answer ends with the connection, so that nobody waits for the rest.
+    // An incomplete answer ends with the connection, so that its rest is not waited for.
     if (next.isReset) socket.write(next.bytes, () => socket.resetAndDestroy());
     else socket.end(next.bytes);
   });

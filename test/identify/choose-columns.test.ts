@@ -101,8 +101,7 @@ describe('without --column', () => {
 
 describe('the fill of a column', () => {
   /**
-   * Of `rows` rows the first `websites` have a website; all have a ticker, every fourth one a long
-   * one.
+   * The first `websites` rows have a website; all have a ticker, every fourth one a long one.
    */
   const securities = (rows: number, websites: number) => [
     'name|website|ticker',
@@ -172,7 +171,7 @@ describe('the fill of a column', () => {
     expect(chosen(['name|ticker', ...tickers.map((ticker) => `Acme|${ticker}`)])).toBe('ticker:ticker');
   });
 
-  it('names under the header "ticker" are no tickers', () => {
+  it('names under the header "ticker" are not tickers', () => {
     const table = ['ticker|city', 'Acme Corporation|Rome', 'Beta Industries|Bonn', 'Gamma Limited|Oslo'];
     expect(refusal(table).message).toContain('0 of its 3 sampled values are written like tickers');
   });

@@ -51,7 +51,7 @@ const TABLES: Record<string, readonly (readonly [string, string])[]> = {
     ['co.uk', SHARED],
     ['com', SHARED],
   ],
-  'a suffix is a website too: where its www is registrable, and where somebody registered it': [
+  'a suffix is a website too: where its www is registrable, and where it is registered': [
     ['www.gov.uk', 'www.gov.uk'],
     ['https://www.gov.uk/browse', 'www.gov.uk'],
     ['WWW.NHS.UK', 'www.nhs.uk'],
@@ -84,7 +84,7 @@ const TABLES: Record<string, readonly (readonly [string, string])[]> = {
     ['https://medium.com/@acme', 'medium.com'],
     ['https://acme.com/a page, with blanks.pdf', 'acme.com'],
   ],
-  'an address of another scheme is no website': [
+  'an address of another scheme is not a website': [
     ['android-app://com.acme.shop/', OTHER_SCHEME],
     ['file://server.acme.com/share', OTHER_SCHEME],
     ['javascript:void(0)', NOT_A_DOMAIN],
@@ -174,7 +174,7 @@ const TABLES: Record<string, readonly (readonly [string, string])[]> = {
     ['bücher%.de', NOT_A_DOMAIN],
     ['☃.net', 'xn--n3h.net'],
   ],
-  'addresses of machines are no domains': [
+  'addresses of machines are not domains': [
     ['192.0.2.1', IP_ADDRESS],
     ['http://192.0.2.1:8080/x', IP_ADDRESS],
     ['2001:db8::1', IP_ADDRESS],
@@ -194,7 +194,7 @@ const TABLES: Record<string, readonly (readonly [string, string])[]> = {
     ['acme.test', RESERVED],
     ['acmeabcdefg.onion', RESERVED],
   ],
-  'what is no domain says why': [
+  'other texts say why they are not domains': [
     ['acme.unknownsuffix', UNKNOWN],
     ['www.acme', UNKNOWN],
     ['acme', NOT_A_DOMAIN],

@@ -193,7 +193,7 @@ describe('the format', () => {
     ['<!DOCTYPE html><html>', 'a web page'],
     ['<?xml version="1.0"?>', 'XML'],
     ['{\n "a": 1\n}', 'JSON over several lines'],
-  ])('that is no table stops the run (%j)', (text, seen) => {
+  ])('that is not a table stops the run (%j)', (text, seen) => {
     expect(() => sniff(text)).toThrow(seen);
   });
 

@@ -1,5 +1,5 @@
 /**
- * Lists of Parquet files with three levels, as everybody writes them today. Older software writes
+ * Lists of Parquet files with three levels, as they are written today. Older software writes
  * fewer (LogicalTypes.md, "Backward-compatibility rules"): `repeated int32 n`. Their data are the
  * same byte for byte, and with three levels an empty list can be told from none, and be written.
  */

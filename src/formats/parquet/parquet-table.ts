@@ -20,14 +20,7 @@ import {
   MAX_RECORD_BYTES,
   OVER_RECORD,
 } from '../../intake/record-splitter.js';
-import {
-  type BinaryFile,
-  type BinaryTable,
-  damaged,
-  inBatches,
-  LONG_HEADER,
-  readAt,
-} from '../binary-table.js';
+import { type BinaryFile, type BinaryTable, inBatches, LONG_HEADER, readAt } from '../binary-table.js';
 import { assertCounts, assertSchema, planGroup } from './footer.js';
 import { isList, isMap, leavesOf, withLists } from './lists.js';
 import { parquetCell, textOrBytes } from './values.js';
@@ -35,11 +28,11 @@ import { parquetCell, textOrBytes } from './values.js';
 /** Metadata of programs built on Arrow: their own schema, beside that of Parquet. */
 const ARROW_KEY = 'ARROW:schema';
 
-/** Throws `input-binary`, `input-empty`. */
+/** Throws `input-empty`, and Error for a damaged file. */
 export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> {
   const { name } = input;
   const file = bufferOf(input);
-  const { metadata, stored, elements, leaves } = await readFooter(input, file);
+  const { metadata, stored, elements, leaves } = await readFooter(file);
   const columns = elements.map((element) => element.name);
   const rawHeader = JSON.stringify(columns);
   if (columns.length === 0 || metadata.num_rows === 0n) {
@@ -49,7 +42,7 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
       todo: 'check that this is the right file',
     });
   }
-  if (isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw damaged(name, new Error(LONG_HEADER));
+  if (isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw new Error(LONG_HEADER);
 
   async function* readRows(most: number | null): AsyncGenerator<unknown[][]> {
     let groupStart = 0;
@@ -57,13 +50,13 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
       const groupEnd = groupStart + Number(group.num_rows);
       const last = Math.min(groupEnd, most ?? groupEnd);
       if (groupStart >= last) break;
-      const plan = within(name, () => planGroup(group, leaves, (from, bytes) => readAt(input, from, bytes)));
+      const plan = planGroup(group, leaves, (from, bytes) => readAt(input, from, bytes));
       for (let from = groupStart; from < last; from += plan.rows) {
         const to = Math.min(last, from + plan.rows);
         // With all groups, each slice would look at each of them.
         const metadata = { ...stored, row_groups: [group] };
         const options = { file, metadata, columns, atOnce: plan.columns };
-        yield readSlice(name, options, from - groupStart, to - groupStart);
+        yield readSlice(options, from - groupStart, to - groupStart);
       }
       groupStart = groupEnd;
     }
@@ -92,14 +85,6 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
       };
     },
   };
-}
-
-function within<T>(name: string, action: () => T): T {
-  try {
-    return action();
-  } catch (error) {
-    throw damaged(name, error);
-  }
 }
 
 /** What Parquet output does not keep, as sentences. */
@@ -131,21 +116,17 @@ function bufferOf(input: BinaryFile): AsyncBuffer {
   };
 }
 
-async function readFooter({ name, size }: BinaryFile, file: AsyncBuffer) {
-  try {
-    const read = await parquetMetadataAsync(file, { geoparquet: false });
-    assertSchema(read);
-    const metadata = withLists(read);
-    assertSchema(metadata);
-    assertChunks(metadata);
-    assertCounts(metadata, size);
-    const schema = metadata.schema.map((element) => withoutMeaning(element, 'read'));
-    const tree = parquetSchema(metadata);
-    const elements = tree.children.map(({ element }) => element);
-    return { metadata, stored: { ...metadata, schema }, elements, leaves: leavesOf(tree) };
-  } catch (error) {
-    throw damaged(name, error);
-  }
+async function readFooter(file: AsyncBuffer) {
+  const read = await parquetMetadataAsync(file, { geoparquet: false });
+  assertSchema(read);
+  const metadata = withLists(read);
+  assertSchema(metadata);
+  assertChunks(metadata);
+  assertCounts(metadata, file.byteLength);
+  const schema = metadata.schema.map((element) => withoutMeaning(element, 'read'));
+  const tree = parquetSchema(metadata);
+  const elements = tree.children.map(({ element }) => element);
+  return { metadata, stored: { ...metadata, schema }, elements, leaves: leavesOf(tree) };
 }
 
 /**
@@ -188,7 +169,6 @@ interface StoredTable {
 
 /** The given rows of one row group. */
 async function readSlice(
-  name: string,
   { file, metadata, columns, atOnce }: StoredTable,
   rowStart: number,
   rowEnd: number,
@@ -203,12 +183,8 @@ async function readSlice(
     const asStored = { compressors, utf8: false, geoparquet: false, parsers: parsers as object };
     await parquetRead({ file, metadata, columns: some, rowStart, rowEnd, onComplete, ...asStored });
   };
-  try {
-    for (let at = 0; at < columns.length; at += atOnce) await readColumns(columns.slice(at, at + atOnce));
-    return rows;
-  } catch (error) {
-    throw damaged(name, error);
-  }
+  for (let at = 0; at < columns.length; at += atOnce) await readColumns(columns.slice(at, at + atOnce));
+  return rows;
 }
 
 function rowOf(number: number, values: readonly unknown[], elements: readonly SchemaElement[]): Row {

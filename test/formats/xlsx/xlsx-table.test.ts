@@ -320,7 +320,7 @@ describe('the header of a sheet', () => {
       0,
     ],
     [
-      'is no row of data',
+      'is not a row of data',
       [
         ['a', '', ''],
         ['a.com', 'b', 'c'],
