@@ -56,7 +56,7 @@ export function createRunSummary() {
     /** Whether some failed because the service was unavailable for too long. */
     hasOutage: false,
     /** Whether some failed with an answer that is not believed; of those, with a "not found". */
-    unproven: { any: false, notFound: false },
+    untrusted: { any: false, notFound: false },
   };
   return {
     facts,
@@ -84,8 +84,8 @@ export function createRunSummary() {
       facts.identifiers.failed += 1;
       if (reason.code === 'unavailable') facts.hasOutage = true;
       if (reason.code === 'unproven') {
-        facts.unproven.any = true;
-        if (reason.saysNotFound) facts.unproven.notFound = true;
+        facts.untrusted.any = true;
+        if (reason.saysNotFound) facts.untrusted.notFound = true;
       }
       const { failures } = facts;
       const words = sayFailure(reason);
