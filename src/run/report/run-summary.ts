@@ -4,19 +4,16 @@ import type { AnswerSource } from '../../core/outcome.js';
 import { type Brand, type QualityTier, qualityTier } from '../../lookup/brand.js';
 import type { FailureReason } from '../../stores/run-reasons.js';
 import { sayFailure } from '../../words/say-reason.js';
+import type { FetchedAnswer } from '../../worker/worker-listener.js';
 import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
 
 /** An answer of the service, fetched in this run or stored. */
-export interface NotedAnswer {
-  readonly status: 'matched' | 'not_found';
-  readonly retryLater: boolean;
+export interface NotedAnswer extends Pick<FetchedAnswer, 'status' | 'retryLater' | 'fetchedAt'> {
   /** The number of the identifier, and its text as `identifierText` writes it. */
   readonly index: number;
   readonly identifier: string;
   /** 0 to 1; null when there is none. */
   readonly score: number | null;
-  /** Milliseconds. */
-  readonly fetchedAt: number;
   readonly source: AnswerSource;
   readonly brand: Brand;
 }

@@ -37,15 +37,10 @@ export interface TableRequest {
 }
 
 /** The settings that say how a file is read. */
-export function intakeOf({
-  delimiter,
-  encoding,
-  header,
-  skipLines,
-  limit,
-  sheet,
-  ragged,
-}: Pick<Settings, TextSetting>): Omit<IntakeOptions, 'only' | 'format' | 'spoolFolder' | 'stop'> {
+export function intakeOf(
+  settings: Pick<Settings, TextSetting>,
+): Omit<IntakeOptions, 'only' | 'format' | 'spoolFolder' | 'stop'> {
+  const { delimiter, encoding, header, skipLines, limit, sheet, ragged } = settings;
   return {
     ...(delimiter !== null && { delimiter }),
     ...(encoding !== null && { encoding }),

@@ -153,6 +153,13 @@ describe('data on the page', () => {
   });
 });
 
+it.each([pageData(), emptyPage(), failedPage(), partialPage(), unmatchedPage()])(
+  'a page with all lists full has less than 40 kB without logos (%#)',
+  (data) => {
+    expect(Buffer.byteLength(renderPage(data))).toBeLessThan(40_000);
+  },
+);
+
 describe('the page loads nothing', () => {
   it('contains no address but that of the service as text, names of formats, and its own files', () => {
     const page = renderPage(pageData());
