@@ -9,7 +9,7 @@ import {
   readingStopped,
 } from '../intake/byte-source.js';
 import { checkEncodingName } from '../intake/choose-encoding.js';
-import { Input, type InputParts, type PassOptions } from '../intake/input.js';
+import { Input, type InputParts } from '../intake/input.js';
 import type { TableOptions } from '../intake/sniff-table.js';
 import { openTextTable, type TextOptions } from '../intake/text-table.js';
 import { FileReader } from './reader/file-reader.js';
@@ -51,7 +51,7 @@ type PartsOptions = TextOptions & Pick<IntakeOptions, 'spoolFolder'> & { readonl
 
 /** Closes the source when it throws. */
 async function openParts(source: ByteSource, options: PartsOptions): Promise<InputParts> {
-  const reader = isBinary(await source.readAt(0, 4)) ? new FileReader(source, options.stop) : null;
+  const reader = isBinary(source.start) ? new FileReader(source, options.stop) : null;
   try {
     if (reader === null) return await openTextTable(source, options);
     const { hasHeader, skipLines, sheet } = options;
@@ -72,8 +72,10 @@ async function openParts(source: ByteSource, options: PartsOptions): Promise<Inp
   }
 }
 
-/** The first bytes of Parquet, of a ZIP file, and of an empty one (APPNOTE, 4.3.7 and 4.3.16). */
-const BINARY = ['PAR1', 'PK\x03\x04', 'PK\x05\x06'];
+/** The first bytes of a ZIP file (APPNOTE, 4.3.7). */
+const ARCHIVE = 'PK\x03\x04';
+/** Those of Parquet, and of an empty ZIP file (APPNOTE, 4.3.16). */
+const BINARY = ['PAR1', ARCHIVE, 'PK\x05\x06'];
 
 /** Whether a file that begins so is read in a process of its own. */
 export function isBinary(start: Buffer): boolean {
@@ -93,11 +95,11 @@ function partsOf(
     warnings,
     guess: null,
     limit,
-    openPass(options) {
+    openPass(onBytes) {
       let width = shape.columns.length;
       let notes: readonly string[] = [];
-      async function* read({ limit: most, onBytes }: PassOptions) {
-        const rows = reader.rows(most);
+      async function* read() {
+        const rows = reader.rows(limit);
         // The process reads meanwhile.
         const first = rows.next();
         first.catch(() => undefined);
@@ -109,7 +111,7 @@ function partsOf(
         }
       }
       return {
-        batches: read(options),
+        batches: read(),
         columns: () => [...shape.columns, ...new Array<string>(width - shape.columns.length).fill('')],
         notes: () => [...notes],
       };
@@ -162,8 +164,7 @@ export async function sheetNames(path: string, options: OpeningOptions): Promise
   const source = await openByteSource(path, null, options);
   const reader = new FileReader(source, options.stop);
   try {
-    const isArchive = (await source.readAt(0, 4)).toString('latin1') === 'PK\x03\x04';
-    return isArchive ? await reader.sheets() : [];
+    return source.start.toString('latin1') === ARCHIVE ? await reader.sheets() : [];
   } catch {
     return [];
   } finally {

@@ -1,4 +1,4 @@
-/** Serves a `Service` over HTTP. Its own answers are only those to what is no whole request. */
+/** Serves a `Service` over HTTP. It answers itself only what is not a whole request. */
 import { createServer, type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Clock, systemClock } from '../core/clock.js';

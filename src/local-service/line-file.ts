@@ -4,7 +4,7 @@ import type { z } from 'zod';
 import { FailFileError } from '../core/errors.js';
 import { readJson } from '../core/json-text.js';
 
-/** The lines of this form, none when there is no file. Torn and foreign ones are passed over. */
+/** The lines of this form, none when there is no file. Others, and torn ones, are passed over. */
 export function readLines<T>(path: string, schema: z.ZodType<T>): T[] {
   if (!existsSync(path)) return [];
   return readFileSync(path, 'utf8')
@@ -30,17 +30,30 @@ export function orUnwritable<T>(what: string, path: string, naming: string, acti
 
 /** A file that stays open for appending. */
 export class LineFile {
-  #left: Buffer = Buffer.alloc(0);
+  #lines = '';
+  #unwritten: Buffer = Buffer.alloc(0);
 
   constructor(readonly descriptor: number) {}
 
-  /** The system has it all on return. Throws if it does not; the rest goes with the next call. */
-  append(lines: string): void {
-    this.#left = Buffer.concat([this.#left, Buffer.from(lines, 'utf8')]);
-    while (this.#left.length > 0) this.#left = this.#left.subarray(writeSync(this.descriptor, this.#left));
+  /** `write` writes it. */
+  add(line: string): void {
+    this.#lines += `${line}\n`;
   }
 
+  /** The system has all lines on return. Throws if not; the rest goes with the next call. */
+  write(): void {
+    this.#unwritten = Buffer.concat([this.#unwritten, Buffer.from(this.#lines, 'utf8')]);
+    this.#lines = '';
+    while (this.#unwritten.length > 0)
+      this.#unwritten = this.#unwritten.subarray(writeSync(this.descriptor, this.#unwritten));
+  }
+
+  /** Writes what is left. */
   close(): void {
-    closeSync(this.descriptor);
+    try {
+      this.write();
+    } finally {
+      closeSync(this.descriptor);
+    }
   }
 }

@@ -9,14 +9,13 @@
  */
 
 import { openSync } from 'node:fs';
-import { type Identifier, identifierText } from '../core/identifier.js';
 import { isNamedPipe } from '../core/plain-file.js';
 import { systemWords } from '../core/system-error.js';
 import { QUOTA_HEADER, USAGE_HEADER } from '../lookup/protocol.js';
 import type { Account } from './accounts.js';
 import { addOwnBrand, asksForOwnDomain, type Catalogue, findBrand } from './catalogue.js';
 import { LineFile, orUnwritable } from './line-file.js';
-import { Meter, type MeterOptions, type Statement } from './meter.js';
+import { Meter, type MeterOptions } from './meter.js';
 import {
   askedIdentifier,
   type HeaderFields,
@@ -34,14 +33,12 @@ export interface LocalServiceOptions extends MeterOptions {
   readonly ownDomain: string;
   /** One line per billed request is appended here. */
   readonly journalFile?: string | undefined;
-  /** Counts billed requests per identifier in memory, for tests. Default false. */
-  readonly trace?: boolean | undefined;
 }
 
 const NO_BODY = Buffer.alloc(0);
 
 export class LocalService implements Service {
-  readonly #billed: BilledLog;
+  readonly #journal: LineFile | null;
   readonly #meter: Meter;
   #isClosed = false;
   #isMemoryOnly = false;
@@ -49,7 +46,7 @@ export class LocalService implements Service {
   /** Throws `FailFileError` when one of the files cannot be kept. */
   constructor(private readonly options: LocalServiceOptions) {
     addOwnBrand(options.catalogue, options.ownDomain);
-    this.#billed = new BilledLog(options.journalFile, options.trace);
+    this.#journal = options.journalFile === undefined ? null : openJournal(options.journalFile);
     this.#meter = new Meter(options);
   }
 
@@ -73,21 +70,12 @@ export class LocalService implements Service {
     const isFree = isOwn || method === 'HEAD';
     if (!isFree) {
       this.#meter.count(account);
-      this.#billed.note(this.options.clock.now(), account.name, askedIdentifier(route), status);
+      const { kind, value: identifier } = askedIdentifier(route);
+      const time = new Date(this.options.clock.now()).toISOString();
+      this.#journal?.add(JSON.stringify({ time, account: account.name, kind, identifier, status }));
     }
     const answer = this.#answer(method, status, this.#usageHeaders(account), entry?.body);
     return isFree ? answer : this.#recorded(answer);
-  }
-
-  /** Of an account for a month (`YYYY-MM`). Undefined: no such account, or a lifetime quota. */
-  statement(name: string, month?: string): Statement | undefined {
-    const account = this.options.accounts.all.find((candidate) => candidate.name === name);
-    return account && this.#meter.statement(account, month);
-  }
-
-  /** How often each identifier (`kind:value`) was billed; empty without `trace`. */
-  get billedCounts(): ReadonlyMap<string, number> {
-    return this.#billed.counts;
   }
 
   /** Writes the statements of past months; for a service without requests. */
@@ -98,9 +86,9 @@ export class LocalService implements Service {
   async close(): Promise<void> {
     if (this.#isClosed) return;
     this.#isClosed = true;
-    for (const each of [this.#meter, this.#billed]) {
+    for (const each of [this.#meter, this.#journal]) {
       try {
-        await each.close();
+        await each?.close();
       } catch (error) {
         const words = 'the last counts could not be recorded and are lost';
         this.options.log.error({ error: systemWords(error) }, words);
@@ -122,7 +110,7 @@ export class LocalService implements Service {
     const { log } = this.options;
     try {
       await this.#meter.written();
-      this.#billed.write();
+      this.#journal?.write();
       if (this.#isMemoryOnly) log.info('usage is recorded again');
       this.#isMemoryOnly = false;
     } catch (error) {
@@ -136,45 +124,10 @@ export class LocalService implements Service {
   }
 }
 
-/** A line per billed request, and counts of them for tests. */
-class BilledLog {
-  readonly counts = new Map<string, number>();
-  readonly #file: LineFile | null;
-  #lines = '';
-
-  /** Appends to `path`, if any. Throws `FailFileError` when it cannot be opened. */
-  constructor(
-    path: string | undefined,
-    private readonly isTraced = false,
-  ) {
-    const open = (to: string) => {
-      if (isNamedPipe(to)) throw new Error('it is a named pipe');
-      return new LineFile(openSync(to, 'a', 0o600));
-    };
-    const what = 'the journal cannot be written';
-    this.#file = path === undefined ? null : orUnwritable(what, path, 'name a file', () => open(path));
-  }
-
-  note(atMs: number, account: string, asked: Identifier, status: number): void {
-    const text = identifierText(asked);
-    if (this.isTraced) this.counts.set(text, (this.counts.get(text) ?? 0) + 1);
-    if (this.#file === null) return;
-    const time = new Date(atMs).toISOString();
-    this.#lines += `${JSON.stringify({ time, account, kind: asked.kind, identifier: asked.value, status })}\n`;
-  }
-
-  /** Writes what was noted since the last call; the operating system has it on return. */
-  write(): void {
-    const lines = this.#lines;
-    this.#lines = '';
-    this.#file?.append(lines);
-  }
-
-  close(): void {
-    try {
-      this.write();
-    } finally {
-      this.#file?.close();
-    }
-  }
+/** The log of billed requests, a line for each. Throws `FailFileError` when it cannot be opened. */
+function openJournal(path: string): LineFile {
+  return orUnwritable('the journal cannot be written', path, 'name a file', () => {
+    if (isNamedPipe(path)) throw new Error('it is a named pipe');
+    return new LineFile(openSync(path, 'a', 0o600));
+  });
 }

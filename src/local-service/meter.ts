@@ -141,15 +141,6 @@ export class Meter {
     if (isDue) this.#notifier.notify(account, before.period);
   }
 
-  /** The account's month, by default the current one. Lifetime accounts have none. */
-  statement(account: Account, month?: string): Statement | undefined {
-    const current = this.closeMonths();
-    if (account.period === 'lifetime') return undefined;
-    const asked = month ?? current;
-    const { requests } = this.#journal.read(account.name, asked);
-    return this.#statements.of(account, asked, requests, current);
-  }
-
   /** Writes the statements of months that are over, once in each month. Returns the current one. */
   closeMonths(): string {
     const { accounts, clock, log } = this.options;

@@ -35,8 +35,6 @@ export interface ServeOptions
   extends Partial<Pick<Settings, 'host' | 'catalogue' | 'accounts' | 'ownDomain' | 'journal' | 'faults'>> {
   /** 0: any free port. */
   readonly port: number;
-  /** Counts billed requests per identifier. */
-  readonly trace?: boolean;
   readonly log: Log;
   readonly clock?: Clock;
 }
@@ -63,7 +61,6 @@ export async function serve(options: ServeOptions) {
       log,
       ...(options.accounts && filesBeside(options.accounts)),
       journalFile: options.journal ?? undefined,
-      trace: options.trace,
     });
     releasers.push(() => service.close());
     const months = setInterval(() => service.closeMonths(), MONTH_CHECK_MS).unref();
@@ -76,8 +73,6 @@ export async function serve(options: ServeOptions) {
       url: listener.url,
       /** The first line for people: address, brands, account. */
       message: firstLine(listener.url, size, accounts, options),
-      /** The service behind the faults, for statements and traced counts. */
-      service,
       /** Finishes answers under way and keeps what was counted. Safe to call twice. */
       close: () => releasers.releaseAll(),
     };

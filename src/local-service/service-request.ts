@@ -63,7 +63,7 @@ export type Asked =
   | { readonly type: 'refused'; readonly status: 400 | 404 | 405; readonly isOutside: boolean };
 
 /**
- * Decided where the specification is silent: what is none of the five routes is 404, another method
+ * Decided where the specification is silent: a path outside the five routes is 404, another method
  * than GET and HEAD 405, an `allowNsfw` other than one `true` or `false` and a path with a broken
  * percent escape 400. Other query parameters are ignored.
  */

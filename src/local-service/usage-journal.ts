@@ -87,12 +87,11 @@ export class UsageJournal {
   #write(): void {
     if (this.#file === null || this.path === null) return;
     // What the disk did not take before goes first; only then is more handed to it.
-    this.#file.append('');
+    this.#file.write();
     if (this.#dirty.size === 0) return;
-    const lines = linesOf(this.#dirty);
+    this.#grownChars += addLines(this.#file, this.#dirty);
     this.#dirty.clear();
-    this.#grownChars += lines.length;
-    this.#file.append(lines);
+    this.#file.write();
     if (this.#grownChars > COMPACT_CHARS) {
       const full = this.#file;
       this.#file = rewrite(this.path, this.#counts);
@@ -128,15 +127,23 @@ function latestNotice(earlier: NoticeState | null, later: NoticeState | null): N
 function rewrite(path: string, counts: ReadonlyMap<string, UsageCount>): LineFile {
   return attempt(path, () => {
     const file = new LineFile(openSync(`${path}.tmp`, 'w', 0o600));
-    file.append(linesOf(counts));
+    addLines(file, counts);
+    file.write();
     fsyncSync(file.descriptor);
     renameSync(`${path}.tmp`, path);
     return file;
   });
 }
 
-function linesOf(counts: ReadonlyMap<string, UsageCount>): string {
-  return [...counts.values()].map((count) => `${JSON.stringify(count)}\n`).join('');
+/** How many characters they are. */
+function addLines(file: LineFile, counts: ReadonlyMap<string, UsageCount>): number {
+  let chars = 0;
+  for (const count of counts.values()) {
+    const line = JSON.stringify(count);
+    file.add(line);
+    chars += line.length;
+  }
+  return chars;
 }
 
 function countKey({ account, period }: Pick<UsageCount, 'account' | 'period'>): string {

@@ -1,6 +1,7 @@
 /** Interprets answers: a result of `send` becomes a meaning, a cost and usage headers. */
 import { isUtf8 } from 'node:buffer';
 import { attempt } from '../core/lifecycle.js';
+import type { FaultKind } from '../core/system-error.js';
 import { type Brand, whyNoBrand } from './brand.js';
 import {
   BRANDS_PATH,
@@ -39,18 +40,12 @@ export type Meaning =
     }
   /** Perhaps billed, and unusable: one more request at most. `evidence`: not the service's. */
   | { readonly type: 'unusable'; readonly reason: string; readonly evidence?: 'none' }
-  /** Not billed, may pass: 5xx, or nothing left this machine (`isUnsent`). */
+  /** Not billed, may pass: 5xx, or nothing left this machine (`unsent` says why). */
   | {
       readonly type: 'unavailable';
       readonly reason: string;
       readonly retryAfterMs: number | null;
-      readonly isUnsent?: true;
-      /** Nothing listens at that port. */
-      readonly isRefused?: true;
-      /** Nor will it pass with time: the host's name, or its certificate, is wrong. */
-      readonly isLasting?: true;
-      /** Lasting too: a proxy refuses, even if earlier requests were answered. */
-      readonly isBarred?: true;
+      readonly unsent?: FaultKind;
     }
   | { readonly type: 'credentials'; readonly status: number; readonly reason: string }
   /** 429. `code` is what the service itself called it; null: it did not say. */
@@ -113,7 +108,7 @@ function dateOf(text: string | undefined): number | null {
 }
 
 function readSilence(result: SendResult & { type: 'no_answer' }): Pick<Answer, 'meaning' | 'cost'> {
-  const { wasSent, reason, fault } = result;
+  const { wasSent, reason, fault = 'passing' } = result;
   if (wasSent) {
     const evidence = fault === 'no_http' ? ({ evidence: 'none' } as const) : {};
     return {
@@ -121,22 +116,7 @@ function readSilence(result: SendResult & { type: 'no_answer' }): Pick<Answer, '
       cost: 'maybe_billed',
     };
   }
-  const isBarred = fault === 'barred';
-  const lasts = isBarred || fault === 'lasting' ? ({ isLasting: true } as const) : {};
-  const barred = isBarred ? ({ isBarred } as const) : {};
-  const refused = fault === 'refused' ? ({ isRefused: true } as const) : {};
-  return {
-    meaning: {
-      type: 'unavailable',
-      reason,
-      retryAfterMs: null,
-      isUnsent: true,
-      ...lasts,
-      ...barred,
-      ...refused,
-    },
-    cost: 'free',
-  };
+  return { meaning: { type: 'unavailable', reason, retryAfterMs: null, unsent: fault }, cost: 'free' };
 }
 
 const REFUSALS: Readonly<Record<number, string>> = {

@@ -49,7 +49,7 @@ const untrustedShape = z.object({
   isFailure: z.boolean().optional(),
 });
 type Untrusted = Readonly<z.infer<typeof untrustedShape>>;
-/** null: none of ours, or damaged. */
+/** null: written by another program, or damaged. */
 const untrustedOf = (text: string) => readJson(text, untrustedShape);
 
 export type AddressTrust = ReturnType<typeof createAddressTrust>;

@@ -83,7 +83,7 @@ async function admit({
   if (pass.type === 'rejected') {
     const isHopeless = breaker.badForMs(clock.monotonic()) > HOPELESS_MS;
     if (isHopeless) return { type: 'failed', reason: { code: 'unavailable' }, billed: false };
-    return later(pass.retryInMs, 'the service is unavailable');
+    return later(pass.retryInMs);
   }
   let grant: Grant;
   try {
@@ -118,7 +118,7 @@ function withoutPermit(grant: Exclude<Grant, { type: 'granted' }>, unusable: str
     case 'exhausted':
       return { type: 'halted', halt: { why: 'limit', reached: grant.limit } };
     case 'paused':
-      return later(grant.retryInMs, 'the run is paused');
+      return later(grant.retryInMs);
     case 'revoked':
       return { type: 'revoked' };
   }

@@ -7,7 +7,6 @@ import type { FailureReason, RunHalt } from '../stores/run-reasons.js';
 import type { LookupFailure, RunRecord } from '../stores/run-store.js';
 import type { AddressTrust } from './address-trust.js';
 import type { Breaker } from './breaker.js';
-import type { Halts } from './halts.js';
 import type { Recorder } from './recorder.js';
 import type { RefusalSeries } from './refusal-series.js';
 import { BUSY_RETRY_MS } from './retry-policy.js';
@@ -22,7 +21,8 @@ export interface AskContext {
   readonly refusals: RefusalSeries;
   readonly clock: Clock;
   readonly compress: boolean;
-  readonly halts: Pick<Halts, 'get'>;
+  /** Why nothing may be asked for a run any more; undefined: it may. */
+  readonly halts: { get(run: string): RunHalt | undefined };
   readonly listener?: Pick<WorkerListener, 'onAnswer'> | undefined;
   /** Called for each request that was sent, and whether it was or may have been billed. */
   readonly onSent?: ((run: string, isBilled: boolean) => void) | undefined;
@@ -51,9 +51,9 @@ export interface Asked {
       }
     | {
         readonly type: 'again';
-        readonly countsAsAttempt: boolean;
         readonly retryInMs: number;
-        readonly reason: string;
+        /** Why this attempt failed; null: it does not count as one. */
+        readonly failedAttempt: string | null;
       }
     | { readonly type: 'halted'; readonly halt: RunHalt }
     | { readonly type: 'revoked' };
@@ -93,10 +93,10 @@ export function withoutRequest(result: Asked['result']): Asked {
 }
 
 /** To be retried later; uses no attempt. */
-export function later(retryInMs: number, reason: string): Asked['result'] & { type: 'again' } {
-  return { type: 'again', countsAsAttempt: false, retryInMs, reason };
+export function later(retryInMs: number): Asked['result'] & { type: 'again' } {
+  return { type: 'again', retryInMs, failedAttempt: null };
 }
 
 /** The result when another worker, or another chunk of this process, has the key. */
-export const BUSY = later(BUSY_RETRY_MS, 'another worker is looking it up');
-export const STOPPED = later(0, 'stopped');
+export const BUSY = later(BUSY_RETRY_MS);
+export const STOPPED = later(0);

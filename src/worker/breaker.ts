@@ -3,7 +3,7 @@
  * refuses everything as too much, asking goes on with one probe at a time, and no lookup's attempts
  * are consumed.
  *
- *   closed   everybody passes. Left when the last 8 answers, or over half of the last 20, were bad.
+ *   closed   all requests pass. Left when the last 8 answers or most of the last 20 were bad.
  *   open     one probe passes when its time has come; the others are rejected until then. A good
  *            answer closes; a bad probe doubles the time to the next, up to 10 s. Bad answers to
  *            requests from before change nothing: many of them come at once.
@@ -42,7 +42,7 @@ export class Breaker {
     return this.#badSince === null ? 0 : now - this.#badSince;
   }
 
-  /** Asked before each request. Who passes must `note` the answer, or `cancel` an unsent one. */
+  /** Called before each request. One that passes is ended by `note`, or by `cancel` if unsent. */
   enter(now: number): Pass | { readonly type: 'rejected'; readonly retryInMs: number } {
     if (!this.#isOpen) return { type: 'pass', isProbe: false };
     if (this.#probe !== null)

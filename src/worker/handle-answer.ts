@@ -5,14 +5,21 @@
  */
 import { isQuotaRefusal, limitOf } from '../ledger/policy.js';
 import type { Answer, Meaning, Means } from '../lookup/read-answer.js';
-import { type NewOutcome, RETRY_LATER_FRESH_MS } from '../stores/outcome-store.js';
+import { type NewOutcome, type OutcomeKey, RETRY_LATER_FRESH_MS } from '../stores/outcome-store.js';
 import { packProfile } from '../stores/profile-codec.js';
 import type { RunRecord } from '../stores/run-store.js';
-import type { AddressTrust } from './address-trust.js';
 import { type AskContext, type LookupUnderWay, later, type NextStep } from './asked.js';
 import type { Pass } from './breaker.js';
-import { untrustedReason } from './halt-reasons.js';
-import { type Address, isWrongAddress, judge, observe, seriesOf, showsService, trustOf } from './judge.js';
+import {
+  type Address,
+  isWrongAddress,
+  judge,
+  observe,
+  seriesOf,
+  showsService,
+  trustOf,
+  untrustedReason,
+} from './judge.js';
 import { LeftOnDisk } from './recorder.js';
 import { SLOW_RATE, type UsageOfQuota } from './refusal-series.js';
 import { QUICK_TRIES, quickRetryMs } from './retry-policy.js';
@@ -29,41 +36,42 @@ interface Received {
 const REPEAT: NextStep = { type: 'repeat' };
 
 /**
- * The trust in an answer, and what it says of the account. One that shows the service also has the
- * answers recorded that can now be believed.
+ * What is known of the address after an answer. One that shows the service also has the answers
+ * recorded that can be trusted now.
  */
-export async function weigh(
+export async function addressAfter(
   answer: Answer,
-  { settings }: Pick<RunRecord, 'settings'>,
-  addressTrust: AddressTrust,
-  recorder: { record(believed: NewOutcome): Promise<unknown> },
-) {
+  { settings, tally }: Pick<RunRecord, 'settings'> & Partial<Pick<RunRecord, 'tally'>>,
+  {
+    addressTrust,
+    recorder,
+    breaker,
+    governor,
+  }: Pick<AskContext, 'addressTrust' | 'recorder' | 'breaker' | 'governor'>,
+): Promise<Address> {
   if (showsService(answer)) {
-    for (const believed of await addressTrust.markTrusted()) await recorder.record(believed);
+    for (const trusted of await addressTrust.markTrusted()) await recorder.record(trusted);
   }
-  const { service } = addressTrust;
-  const { meaning } = answer;
-  const needsTrust =
-    'evidence' in meaning ||
-    meaning.type === 'unusable' ||
-    (meaning.type === 'unavailable' && meaning.isRefused);
-  const address = {
-    service,
-    isTrusted: needsTrust ? await addressTrust.isTrusted() : false,
+  // An account that has a reading of its usage has had an answer.
+  const earlier = governor.state?.usage == null ? null : 'account';
+  const isInRun = tally !== undefined && tally.matched + tally.notFound > 0;
+  return {
+    service: addressTrust.service,
+    isTrusted: await addressTrust.isTrusted(),
     allowsUnknown: settings.allowUnknown,
+    answered: breaker.hasBeenGood ? 'process' : isInRun ? 'run' : earlier,
   };
-  const trust = trustOf(answer, address);
-  return { address, trust, observation: observe(answer, settings.period, trust) };
 }
 
 /** Does what the answer asks for, and settles its permit. Throws engine errors. */
 export async function handleAnswer(lookup: LookupUnderWay, received: Received): Promise<NextStep> {
   const { context, run, key } = lookup;
   const { pass, permit, answer, cost } = received;
-  const { governor, recorder, breaker, addressTrust, refusals, clock } = context;
+  const { governor, breaker, addressTrust, refusals, clock } = context;
   const { meaning } = answer;
-  const { observation, trust, ...known } = await weigh(answer, run, addressTrust, recorder);
-  const address = { ...known.address, answered: answeredBefore(context, run) };
+  const address = await addressAfter(answer, run, context);
+  const trust = trustOf(answer, address);
+  const observation = observe(answer, run.settings.period, trust);
   const isQuota = meaning.type === 'refused' && isQuotaRefusal(meaning.code, answer, governor.state);
   const isGood = meaning.type !== 'unavailable' && (meaning.type !== 'refused' || isQuota);
   breaker.note(pass, isGood, clock.monotonic());
@@ -87,19 +95,16 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
     else governor.settle(permit, cost, observation);
   };
   if (step.type === 'record') return recordOutcome(lookup, step.meaning, billed, settle);
+  // An untrusted one was kept before it was counted.
   if (step.type === 'fail' && step.kept !== null && trust !== 'untrusted') {
     const isFinal = step.kept === 'final' && ({ isFinal: true } as const);
     await context.keepFailure(run.id, { key, reason: step.reason, billed, ...isFinal });
   }
-  // The caller of `ask` makes other halts known.
-  if (step.type === 'halt' && meaning.type === 'credentials') {
-    await context.halt(run.id, step.halt).finally(settle);
-  } else {
-    if (step.type === 'fail' && step.halt !== null) {
-      await context.halt(run.id, step.halt);
-      if (trust === 'untrusted' || trust === 'not_the_service') await addressTrust.forgetUntrusted(run.id);
-    }
-    settle();
+  const halt = 'halt' in step ? step.halt : null;
+  if (halt === null) settle();
+  else {
+    await context.halt(run.id, halt).finally(settle);
+    if (trust === 'untrusted' || trust === 'not_the_service') await addressTrust.forgetUntrusted(run.id);
   }
   switch (step.type) {
     case 'fail':
@@ -155,13 +160,7 @@ async function recordOutcome(
   const profile = meaning.type === 'matched' ? meaning : null;
   const report = (fetchedAt: number) =>
     context.listener?.onAnswer({ key, status: meaning.type, retryLater, profile, fetchedAt });
-  const recorded = context.recorder.record({
-    key,
-    status: meaning.type,
-    packed: profile && packProfile(profile.body, context.compress),
-    billed,
-    freshMs: retryLater ? RETRY_LATER_FRESH_MS : null,
-  });
+  const recorded = context.recorder.record(newOutcome(key, meaning, billed, context.compress));
   const fetchedAt = await recorded.catch((error: unknown) => {
     // The file of a run that ends without its engine has what was paid for.
     if (error instanceof LeftOnDisk) report(context.clock.now());
@@ -172,27 +171,35 @@ async function recordOutcome(
   return { type: meaning.type };
 }
 
+/** The answer as it is stored. */
+export function newOutcome(
+  key: OutcomeKey,
+  meaning: Means<'matched' | 'not_found'>,
+  billed: boolean,
+  compress: boolean,
+): NewOutcome {
+  const packed = meaning.type === 'matched' ? packProfile(meaning.body, compress) : null;
+  const freshMs = meaning.type === 'not_found' && meaning.retryLater ? RETRY_LATER_FRESH_MS : null;
+  return { key, status: meaning.type, packed, billed, freshMs };
+}
+
 /** Asks again at once, or later through the queue. */
 async function retry(
   { context, signals, tries }: LookupUnderWay,
   { reason, retryAfterMs }: Means<'unavailable'>,
 ): Promise<NextStep> {
-  const again = later(retryAfterMs ?? 0, reason);
+  const again = later(retryAfterMs ?? 0);
   const waitMs = quickRetryMs(tries, retryAfterMs, Math.random());
-  if (waitMs === null) return { ...again, countsAsAttempt: tries >= QUICK_TRIES || retryAfterMs !== null };
+  if (waitMs === null) {
+    const isAttempt = tries >= QUICK_TRIES || retryAfterMs !== null;
+    return isAttempt ? { ...again, failedAttempt: reason } : again;
+  }
   try {
     await context.clock.sleep(waitMs, signals.stop);
   } catch {
     return again;
   }
   return REPEAT;
-}
-
-/** An account that has a reading of its usage has had an answer. */
-function answeredBefore({ breaker, governor }: AskContext, { tally }: RunRecord): Address['answered'] {
-  if (breaker.hasBeenGood) return 'process';
-  if (tally.matched + tally.notFound > 0) return 'run';
-  return governor.state?.usage == null ? null : 'account';
 }
 
 /** The ledger's own count against the quota; null while the quota is unknown. */

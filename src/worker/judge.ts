@@ -8,9 +8,12 @@ import { THROTTLED_GIVE_UP_MS, THROTTLED_GIVE_UP_SILENT_MS } from '../ledger/pol
 import type { Answer, Meaning, Means } from '../lookup/read-answer.js';
 import type { FailureReason, RunHalt, Unreached } from '../stores/run-reasons.js';
 import type { RunRecord } from '../stores/run-store.js';
-import * as reasons from './halt-reasons.js';
 import type { UsageOfQuota } from './refusal-series.js';
 
+/** Damaged or lost answers in a row that end a run: each was, or may have been, billed. */
+const UNUSABLE_AT_MOST = 20;
+/** Untrusted answers, without a good one, after which a run asks whether the address is right. */
+const UNTRUSTED_AT_MOST = 5;
 /** A service that was never reached is more likely misspelt than down. */
 const UNREACHABLE_MS = 60_000;
 /** Nothing listens at an address that never answered: time for a service started alongside. */
@@ -18,7 +21,10 @@ const REFUSED_MS = 3_000;
 /** A name not found or a certificate not trusted for so long: a second look, and no more. */
 const LASTING_MS = 500;
 
-/** Whether an answer is the service's: any web server says "not found" of an unknown path. */
+/**
+ * Whether an answer is taken for the service's, by its evidence and the trust in its address: any
+ * web server says "not found" of an unknown path.
+ */
 export type Trust = 'trusted' | 'untrusted' | 'not_the_service';
 
 export interface Address {
@@ -28,8 +34,7 @@ export interface Address {
   /** The user says that it is right, whatever it does not know. */
   readonly allowsUnknown: boolean;
   /**
-   * Who has had an answer: this process, else this run, else this account before; null: none of
-   * them.
+   * The first of these that has had an answer from it: this process, this run, this account.
    */
   readonly answered: 'process' | 'run' | 'account' | null;
 }
@@ -46,6 +51,9 @@ export interface Series {
   /** The usage at which 429s in a row show that the quota is used up; null: they do not. */
   readonly usedUp: UsageOfQuota | null;
 }
+
+/** For a request outside of any chunk. */
+export const NO_SERIES: Series = { count: 0, isSecond: false, badForMs: 0, isQuota: false, usedUp: null };
 
 export type Step =
   | { readonly type: 'record'; readonly meaning: Means<'matched' | 'not_found'> }
@@ -69,14 +77,16 @@ export type Step =
 
 export function judge(answer: Answer, address: Address, series: Series): Step {
   const { meaning, cost } = answer;
+  const { service } = address;
   const trust = trustOf(answer, address);
   if (trust === 'not_the_service') {
-    const halt = reasons.notTheService(address.service, answer);
-    return { type: 'fail', reason: reasons.notTheServiceReason(answer), kept: 'for_now', halt };
+    const reason = { code: 'foreign', text: textWithCost(answer) } as const;
+    const useless = { how: 'foreign', service, answer: textOf(answer) } as const;
+    return { type: 'fail', reason, kept: 'for_now', halt: { why: 'useless', useless } };
   }
   if (trust === 'untrusted') {
-    const halt = series.count < reasons.UNTRUSTED_AT_MOST ? null : reasons.untrusted(address.service);
-    return { type: 'fail', reason: reasons.untrustedReason(answer), kept: 'for_now', halt };
+    const halt = series.count < UNTRUSTED_AT_MOST ? null : untrustedHalt(service);
+    return { type: 'fail', reason: untrustedReason(answer), kept: 'for_now', halt };
   }
   switch (meaning.type) {
     case 'matched':
@@ -102,12 +112,34 @@ export function judge(answer: Answer, address: Address, series: Series): Step {
   }
 }
 
+/** Why the row of an untrusted answer failed, until its address is trusted. */
+export function untrustedReason(answer: Answer): FailureReason {
+  const saysNotFound = answer.meaning.type === 'not_found';
+  return { code: 'unproven', text: textWithCost(answer), saysNotFound };
+}
+
+export function untrustedHalt(service: string): RunHalt {
+  return { why: 'useless', useless: { how: 'unproven', service } };
+}
+
+function textOf({ meaning }: Answer): string {
+  if ('reason' in meaning) return meaning.reason;
+  return meaning.type === 'not_found' ? `the service answered ${meaning.status}` : 'the service answered';
+}
+
+/** An unusable answer says itself what it cost. */
+function textWithCost(answer: Answer): string {
+  const text = textOf(answer);
+  const costs = { billed: 'was billed', maybe_billed: 'may have been billed', free: 'not billed' };
+  return isUnusable(answer.meaning) ? text : `${text}, ${costs[answer.cost]}`;
+}
+
 function haltOr(halt: RunHalt | null, step: Step): Step {
   return halt === null ? step : { type: 'halt', halt };
 }
 
 /** null: nothing about what was asked, lost, or unusable. */
-export function trustOf(answer: Answer, address: Omit<Address, 'answered'>): Trust | null {
+export function trustOf(answer: Answer, address: Address): Trust | null {
   const { meaning } = answer;
   if (meaning.type === 'matched') return 'trusted';
   if (!('evidence' in meaning) || meaning.evidence === undefined) return null;
@@ -124,10 +156,7 @@ export function showsService({ meaning, quota, usage }: Answer): boolean {
 }
 
 /** The series that an answer extends: untrusted ones of its run, or unusable ones in a row. */
-export function seriesOf(
-  answer: Answer,
-  address: Omit<Address, 'answered'>,
-): 'untrusted' | 'unusable' | null {
+export function seriesOf(answer: Answer, address: Address): 'untrusted' | 'unusable' | null {
   const trust = trustOf(answer, address);
   if (trust === 'untrusted') return trust;
   return trust !== 'not_the_service' && isUnusable(answer.meaning) ? 'unusable' : null;
@@ -145,7 +174,7 @@ function haltOfUnusable(
   { count }: Series,
 ): RunHalt | null {
   const isRight = isTrusted || allowsUnknown || showsService(answer);
-  const atMost = isRight ? reasons.UNUSABLE_AT_MOST : reasons.UNTRUSTED_AT_MOST;
+  const atMost = isRight ? UNUSABLE_AT_MOST : UNTRUSTED_AT_MOST;
   return count < atMost ? null : { why: 'useless', useless: { how: 'unusable', answers: count, reason } };
 }
 
@@ -170,8 +199,8 @@ function haltOfSilence(
 ): RunHalt | null {
   const { answered, isTrusted } = address;
   const unreachable = (how: Unreached): RunHalt => ({ why: 'unreachable', how, reason: meaning.reason });
-  if (meaning.isUnsent && answered !== 'process' && badForMs > UNREACHABLE_MS) return unreachable('minute');
-  if (meaning.isRefused && answered === null && !isTrusted && badForMs > REFUSED_MS)
+  if (meaning.unsent && answered !== 'process' && badForMs > UNREACHABLE_MS) return unreachable('minute');
+  if (meaning.unsent === 'refused' && answered === null && !isTrusted && badForMs > REFUSED_MS)
     return unreachable('unanswered');
   return isWrongAddress(meaning, address) && badForMs > LASTING_MS ? unreachable('lasting') : null;
 }
@@ -182,8 +211,9 @@ function haltOfSilence(
  * password of a proxy may have changed since an earlier run.
  */
 export function isWrongAddress(meaning: Meaning, { answered }: Pick<Address, 'answered'>): boolean {
-  if (meaning.type !== 'unavailable' || meaning.isLasting !== true) return false;
-  return answered === null || (meaning.isBarred === true && answered === 'account');
+  if (meaning.type !== 'unavailable') return false;
+  if (meaning.unsent === 'barred') return answered === null || answered === 'account';
+  return meaning.unsent === 'lasting' && answered === null;
 }
 
 /**

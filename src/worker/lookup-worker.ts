@@ -19,16 +19,15 @@ import { isQuotaRefusal } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import type { Client } from '../lookup/client.js';
 import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
-import { type NewOutcome, RETRY_LATER_FRESH_MS } from '../stores/outcome-store.js';
-import { packProfile } from '../stores/profile-codec.js';
+import type { NewOutcome } from '../stores/outcome-store.js';
 import type { RunHalt } from '../stores/run-reasons.js';
 import type { RunRecord, RunSettings } from '../stores/run-store.js';
 import { createAddressTrust } from './address-trust.js';
 import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
 import { Breaker } from './breaker.js';
-import { createHalts } from './halts.js';
-import { weigh } from './handle-answer.js';
+import { addressAfter, newOutcome } from './handle-answer.js';
 import { countInFlight } from './in-flight.js';
+import { judge, NO_SERIES, observe, trustOf } from './judge.js';
 import { createOwnChunks } from './own-chunks.js';
 import { createFailureKeeper, createRecorder } from './recorder.js';
 import { RefusalSeries } from './refusal-series.js';
@@ -36,7 +35,7 @@ import { type ChunkContext, type ChunkResult, finishChunk, resolveChunk } from '
 import { createRunTallies } from './run-tallies.js';
 import type { WorkerListener } from './worker-listener.js';
 
-/** How long what is not this worker's to do is left alone. */
+/** How long a chunk that belongs to another worker is left alone. */
 const NOT_OURS_MS = 5_000;
 /** A chunk whose requests have ended finishes within this time, or the engine does not answer. */
 const IDLE_MS = 2_000;
@@ -68,12 +67,14 @@ export interface LookupWorkerOptions {
   readonly takesChunks?: boolean;
 }
 
+/** A run looks for its halt three times a second, and parks for half a minute at least. */
+const HALT_REMEMBERED_MS = 10_000;
 /** How long a caller waits for the ledger to have what this process knows. */
 const FLUSHED_WITHIN_MS = 5_000;
 
 /** Requests, and those of them that were or may have been billed. */
 const NOTHING_SENT = { requests: 0, billed: 0 };
-/** Of a process that stays the runs of long ago are forgotten. */
+/** A long-lived process forgets the oldest runs. */
 const RUNS_COUNTED = 1_000;
 
 export type LookupWorker = ReturnType<typeof createLookupWorker>;
@@ -168,37 +169,43 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     }
   }
 
+  /** Sends the one request of a look. null: the ledger permits none. Then to be settled. */
+  async function sendLook(
+    look: Parameters<typeof governor.takeLook>[0],
+    identifier: Identifier,
+    settings: RunSettings,
+    signal: AbortSignal,
+  ) {
+    const permit = await governor.takeLook(look, stopping.signal);
+    if (permit === null) return null;
+    const { allowNsfw, freeStatuses, period } = settings;
+    context.gauge.inFlight += 1;
+    const answer = await context.client.lookup(identifier, { allowNsfw, freeStatuses, signal });
+    context.gauge.inFlight -= 1;
+    const address = await addressAfter(answer, { settings }, context);
+    const observation = observe(answer, period, trustOf(answer, address));
+    return { permit, answer, step: judge(answer, address, NO_SERIES), observation };
+  }
+
   async function checkOnce(identifier: Identifier, settings: RunSettings) {
-    const { client, addressTrust } = context;
-    const { allowNsfw, freeStatuses, quotaCap, maxAgeMs, maxAgeMissingMs } = settings;
+    const { allowNsfw, quotaCap, maxAgeMs, maxAgeMissingMs } = settings;
     const key = outcomeKey(outcomeKeyPrefix(service, allowNsfw), identifier);
     const { now: asOf } = await engine.ledger.show(account);
     const freshness = { asOf, maxAgeMs, maxAgeMissingMs, notBefore: 0 };
     const [claim] = await engine.outcomes.claim({ worker: name, run: '', keys: [key], freshness });
     if (claim !== 'ours') return { type: claim ?? 'busy' } as const;
-    const permit = await governor.takeLook({ own: null, key, quotaCap }, stopping.signal);
-    if (permit === null) {
-      await engine.outcomes.release(name, [key]);
-      return { type: 'denied', ledger: governor.state } as const;
-    }
-    context.gauge.inFlight += 1;
-    const answer = await client
-      .lookup(identifier, { allowNsfw, freeStatuses, signal: aborting.signal })
-      .finally(() => {
-        context.gauge.inFlight -= 1;
-      });
-    const { meaning, cost } = answer;
-    const { trust, observation } = await weigh(answer, { settings }, addressTrust, recorder);
-    const isOutcome = meaning.type === 'matched' || meaning.type === 'not_found';
-    if (isOutcome && trust === 'trusted') {
-      const packed = meaning.type === 'matched' ? packProfile(meaning.body, options.compress) : null;
-      const freshMs = meaning.type === 'not_found' && meaning.retryLater ? RETRY_LATER_FRESH_MS : null;
-      await recorder.record({ key, status: meaning.type, packed, billed: cost !== 'free', freshMs });
+    const look = await sendLook({ own: null, key, quotaCap }, identifier, settings, aborting.signal);
+    if (look?.step.type === 'record') {
+      const billed = look.answer.cost !== 'free';
+      await recorder.record(newOutcome(key, look.step.meaning, billed, options.compress));
     } else await engine.outcomes.release(name, [key]);
-    const isQuota = meaning.type === 'refused' && isQuotaRefusal(meaning.code, answer, governor.state);
-    if (meaning.type === 'refused')
+    if (look === null) return { type: 'denied', ledger: governor.state } as const;
+    const { permit, answer, observation } = look;
+    const { meaning } = answer;
+    if (meaning.type === 'refused') {
+      const isQuota = isQuotaRefusal(meaning.code, answer, governor.state);
       governor.refuse(permit, { isQuota, retryAfterMs: meaning.retryAfterMs }, observation);
-    else governor.settle(permit, cost, observation);
+    } else governor.settle(permit, answer.cost, observation);
     await governor.flushed(FLUSHED_WITHIN_MS);
     return { type: 'asked', answer, ledger: governor.state } as const;
   }
@@ -207,8 +214,14 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   const chunksAtOnce = Math.ceil(concurrency / CHUNK_SIZE) * 2 + 1;
   const worker =
     options.takesChunks === false ? null : engine.openWorker(options.queueName, processJob, chunksAtOnce);
-  /** Chunks that did not come from the queue. */
+  /** Work that did not come from the queue. */
   const given = new Set<Promise<unknown>>();
+  function untilDone<T>(work: Promise<T>): Promise<T> {
+    given.add(work);
+    const forget = () => given.delete(work);
+    work.then(forget, forget);
+    return work;
+  }
   const releasers = createReleasers();
   releasers.push(countInFlight(() => context.gauge.inFlight));
   let ending: Promise<void> | null = null;
@@ -283,40 +296,27 @@ export function createLookupWorker(options: LookupWorkerOptions) {
      * wait. `stop` ends it before its next request. Throws engine errors.
      */
     resolve(data: ChunkData, stop: AbortSignal, isRepeat: boolean): Promise<ChunkResult> {
-      const round = work(data, stop, isRepeat);
-      given.add(round);
-      const forget = () => given.delete(round);
-      round.then(forget, forget);
-      return round;
+      return untilDone(work(data, stop, isRepeat));
     },
     /**
      * Reads quota and usage by one request for the service's own brand: free once that is proven,
-     * counted until then. null: the ledger permits none now.
+     * counted until then. `halt`: what ends each run. null: the ledger permits none now.
      */
-    async readUsage(ownDomain: string, run: Pick<RunRecord, 'settings'>) {
-      const { client, governor, addressTrust } = context;
-      const { service, allowNsfw, freeStatuses, quotaCap } = run.settings;
-      const { signal } = stopping;
-      const own = ownOf(service, ownDomain);
-      const permit = await governor.takeLook({ own, key: null, quotaCap }, signal);
-      if (permit === null) return null;
-      const identifier = { kind: 'domain', value: ownDomain } as const;
-      const answer = await client.lookup(identifier, { allowNsfw, freeStatuses, signal });
-      const { trust, observation } = await weigh(answer, run, addressTrust, recorder);
+    async readUsage(ownDomain: string, { settings }: Pick<RunRecord, 'settings'>) {
+      const own = { own: ownOf(settings.service, ownDomain), key: null, quotaCap: settings.quotaCap };
+      const look = await sendLook(own, { kind: 'domain', value: ownDomain }, settings, stopping.signal);
+      if (look === null) return null;
+      const { permit, answer, step, observation } = look;
       governor.settle(permit, answer.cost, observation);
       await governor.flushed(FLUSHED_WITHIN_MS);
-      return { answer, trust };
+      return { quota: answer.quota, halt: 'halt' in step ? step.halt : null };
     },
     /**
      * Sends the one request beyond the limit that a person ordered, and keeps its answer. `denied`:
      * the ledger grants none; `fresh`: there is an answer; `busy`: another worker is asking.
      */
     check(identifier: Identifier, settings: RunSettings) {
-      const checked = checkOnce(identifier, settings);
-      given.add(checked);
-      const forget = () => given.delete(checked);
-      checked.then(forget, forget);
-      return checked;
+      return untilDone(checkOnce(identifier, settings));
     },
     /** Resolves when every request that has ended is settled, or after a while. Never rejects. */
     async settled(): Promise<void> {
@@ -331,5 +331,26 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       ending ??= end(deadlineMs);
       return ending;
     },
+  };
+}
+
+/**
+ * Runs that this process must not ask for any more. A halt is remembered for as long as the run's
+ * own process needs to take its chunks back; a chunk that comes later is of a run that was allowed
+ * to go on (`--on-limit wait`), by a process that cannot notify this one. What still holds then,
+ * the ledger or the service says again.
+ */
+export function createHalts(clock: Clock) {
+  const halts = new Map<string, { readonly halt: RunHalt; readonly until: number }>();
+  return {
+    get(run: string): RunHalt | undefined {
+      const known = halts.get(run);
+      if (known === undefined || clock.monotonic() < known.until) return known?.halt;
+      halts.delete(run);
+      return undefined;
+    },
+    set: (run: string, halt: RunHalt) =>
+      void halts.set(run, { halt, until: clock.monotonic() + HALT_REMEMBERED_MS }),
+    forget: (run: string) => void halts.delete(run),
   };
 }

@@ -15,7 +15,7 @@ import type { RunRecord } from '../stores/run-store.js';
 const WARN_EVERY_MS = 60_000;
 /** Far above those of a run of ours. */
 const IDENTIFIERS_AT_MOST = 10_000;
-/** Of a domain 253 characters; the longest value of a row is far shorter than this. */
+/** A domain has 253 characters at most; the longest value of a row is far shorter than this. */
 const LONGEST_TEXT = 2_048;
 
 function isIdentifierText(text: string): boolean {
@@ -63,7 +63,7 @@ export function createOwnChunks({ service, account, clock, log }: OwnChunksOptio
     /** The chunk of a job; null for anything else. */
     read(data: unknown): ChunkData | null {
       const { data: chunk } = chunkShape.safeParse(data);
-      if (chunk === undefined) warn({}, 'a job on this queue is no chunk of lookups; it is left alone');
+      if (chunk === undefined) warn({}, 'a job on this queue is not a chunk of lookups; it is left alone');
       // Exactly what the shape has; optional ones are absent, never undefined.
       return (chunk as ChunkData | undefined) ?? null;
     },

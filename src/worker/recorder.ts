@@ -123,7 +123,7 @@ export function createRecorder(options: RecorderOptions) {
       }
     },
     /**
-     * Ends a vain wait for the store: what it does not take from here on stays in the spool.
+     * Ends waiting for the store: what it does not take from here on stays in the spool.
      * Resolves when nothing is being written; may be called again.
      */
     async close(): Promise<void> {

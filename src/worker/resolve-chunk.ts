@@ -8,11 +8,12 @@
  */
 import { parseIdentifierText } from '../core/identifier.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
+import { RETRY_AFTER_AT_MOST_MS } from '../lookup/protocol.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
-import { freshnessOf, type RunRecord } from '../stores/run-store.js';
+import { freshnessOf, type LookupFailure, type RunRecord } from '../stores/run-store.js';
 import { ask } from './ask.js';
 import { type AskContext, type Asked, type AskSignals, BUSY, later, withoutRequest } from './asked.js';
-import { dueInMs, failuresOf, whatIsLeft } from './chunk-remains.js';
+import { parkMs } from './retry-policy.js';
 import type { RunTallies, RunTally } from './run-tallies.js';
 
 /** Due within this time counts as due. */
@@ -57,8 +58,7 @@ export async function resolveChunk(
   const free: string[] = [];
   for (const text of data.identifiers) {
     const waitMs = dueInMs(data, text, now);
-    if (waitMs > DUE_SOON_MS)
-      asked.push([text, withoutRequest(later(waitMs, 'its next attempt is not due'))]);
+    if (waitMs > DUE_SOON_MS) asked.push([text, withoutRequest(later(waitMs))]);
     else if (underWay.has(prefix + text)) asked.push([text, withoutRequest(BUSY)]);
     else free.push(text);
   }
@@ -134,4 +134,63 @@ async function claimAndAsk(
 export async function finishChunk(engine: Engine, data: ChunkData): Promise<ChunkResult> {
   await engine.runs.finishChunk(data.run, data.chunk);
   return { type: 'finished' };
+}
+
+type AskedTexts = readonly (readonly [string, Asked])[];
+
+export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): LookupFailure[] {
+  return asked.flatMap(([text, { result }]) => {
+    const key = prefix + text;
+    if (result.type === 'failed') {
+      const { type: _type, ...failure } = result;
+      return [{ key, ...failure }];
+    }
+    if (result.type !== 'again' || !givesUp(data, text, result)) return [];
+    const reason = `${result.failedAttempt}; tried ${attemptsOf(data, text) + 1} times`;
+    return [{ key, reason: { code: 'answer', text: reason }, billed: false }];
+  });
+}
+
+/**
+ * How long an identifier of a chunk is not to be asked for yet; 0 or less: it is due. Never longer
+ * than was asked for when the chunk was parked: a clock that was set back since would make it wait
+ * by as much longer.
+ */
+export function dueInMs({ due, parkedAt }: Partial<ChunkData>, text: string, now: number): number {
+  const at = due?.[text];
+  if (at === undefined) return 0;
+  // Nothing is parked for longer than the longest Retry-After that is believed.
+  return Math.min(at - now, parkedAt === undefined ? RETRY_AFTER_AT_MOST_MS : at - parkedAt);
+}
+
+/**
+ * The chunk as it comes back and the wait until the first of its identifiers is due; null when
+ * nothing is left. An identifier that is due later is not asked for sooner because another one is.
+ */
+export function whatIsLeft(data: ChunkData, asked: AskedTexts, now: number) {
+  const identifiers: string[] = [];
+  const attempts: Record<string, number> = {};
+  const due: Record<string, number> = {};
+  let waitMs = Number.POSITIVE_INFINITY;
+  for (const [text, { result }] of asked) {
+    if (result.type !== 'again' || givesUp(data, text, result)) continue;
+    identifiers.push(text);
+    const isAttempt = result.failedAttempt !== null;
+    const made = attemptsOf(data, text) + (isAttempt ? 1 : 0);
+    if (made > 0) attempts[text] = made;
+    const wait = isAttempt ? (parkMs(made, result.retryInMs) ?? 0) : result.retryInMs;
+    if (wait > 0) due[text] = now + wait;
+    waitMs = Math.min(waitMs, wait);
+  }
+  if (identifiers.length === 0) return null;
+  const left = { run: data.run, chunk: data.chunk, identifiers, attempts };
+  return { data: Object.keys(due).length > 0 ? { ...left, due, parkedAt: now } : left, waitMs };
+}
+
+function attemptsOf(data: ChunkData, text: string): number {
+  return data.attempts[text] ?? 0;
+}
+
+function givesUp(data: ChunkData, text: string, result: Asked['result'] & { type: 'again' }): boolean {
+  return result.failedAttempt !== null && parkMs(attemptsOf(data, text) + 1, result.retryInMs) === null;
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect } from 'vitest';
 import type { HttpListener } from '../../src/core/listen-http.js';
 import { silentLog } from '../../src/core/log.js';
 import { listen } from '../../src/local-service/http-adapter.js';
-import { createTinyService, type TinyService, USAGE } from '../local-service/tiny-service.js';
+import { billedBy, createTinyService, type TinyService, USAGE } from '../local-service/tiny-service.js';
 import { fuzz } from './fuzz.js';
 import { exchange, readAnswers } from './http-answers.js';
 import { mutate, mutations } from './mutations.js';
@@ -130,17 +130,13 @@ const connection = fc.record({
 let tiny: TinyService;
 let listener: HttpListener;
 beforeAll(async () => {
-  tiny = createTinyService({ terms: { quota: 1e9 }, log: silentLog(), trace: true });
+  tiny = createTinyService({ terms: { quota: 1e9 }, log: silentLog() });
   listener = await listen(tiny.service, { host: '127.0.0.1', port: 0, arrivalMs: 600 });
 });
 afterAll(async () => {
   await listener.close();
   await tiny.service.close();
 });
-
-function billed(): number {
-  return [...tiny.service.billedCounts.values()].reduce((sum, count) => sum + count, 0);
-}
 
 /** Whole heads of requests that cost: the most that can be billed for these bytes. */
 const BILLABLE =
@@ -157,7 +153,7 @@ fuzz('every answer is HTTP, and only whole requests are billed', connection, asy
   // Unless the rest swallows it, this one ends the connection.
   const bytes = ending === 'wait' ? Buffer.concat([sent, LAST]) : sent;
   const at = Math.floor((parting / 1_000) * bytes.length);
-  const before = billed();
+  const before = await billedBy(tiny.service);
   const answers = readAnswers(
     await exchange(listener.port, [bytes.subarray(0, at), bytes.subarray(at)], ending),
     /HEAD/.test(bytes.toString('latin1')),
@@ -173,7 +169,7 @@ fuzz('every answer is HTTP, and only whole requests are billed', connection, asy
       );
     expect(body.toString()).not.toContain(TOKEN);
   }
-  const spent = billed() - before;
+  const spent = (await billedBy(tiny.service)) - before;
   const text = bytes.toString('latin1');
   expect(spent).toBeLessThanOrEqual(text.match(BILLABLE)?.length ?? 0);
   // Whoever waits gets an answer that shows the usage for all that was billed.

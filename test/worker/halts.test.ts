@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { createHalts } from '../../src/worker/halts.js';
+import { createHalts } from '../../src/worker/lookup-worker.js';
 import { HALTS } from '../support/halts.js';
 
 const SPENT = HALTS.limit;

@@ -7,8 +7,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { describe, expect, it, test } from 'vitest';
 import type { Answer, Meaning } from '../../src/lookup/read-answer.js';
 import type { RunHalt } from '../../src/stores/run-reasons.js';
-import * as reasons from '../../src/worker/halt-reasons.js';
-import { judge, observe, type Trust } from '../../src/worker/judge.js';
+import { judge, NO_SERIES, observe, type Trust, untrustedHalt } from '../../src/worker/judge.js';
 import { answerOf, DOWN, FAILED, MATCHED, NOT_FOUND, TOO_FAST, UNUSABLE } from './asking.js';
 
 const SERVICE = 'http://service.example';
@@ -53,10 +52,10 @@ const ANSWERS = {
   '429 with usage': { ...refused(null), usage: 3, quota: 100 },
   '503': unavailable(),
   '503 with Retry-After': unavailable({ retryAfterMs: 30_000 }),
-  unsent: unavailable({ isUnsent: true }),
-  'nothing listens': unavailable({ isUnsent: true, isRefused: true }),
-  'no such host': unavailable({ isUnsent: true, isLasting: true }),
-  'proxy refuses': unavailable({ isUnsent: true, isLasting: true, isBarred: true }),
+  unsent: unavailable({ unsent: 'passing' }),
+  'nothing listens': unavailable({ unsent: 'refused' }),
+  'no such host': unavailable({ unsent: 'lasting' }),
+  'proxy refuses': unavailable({ unsent: 'barred' }),
 } satisfies Record<string, Answer>;
 type AnswerName = keyof typeof ANSWERS;
 
@@ -121,10 +120,11 @@ const ROWS: readonly Row[] = [
     'fail, kept for_now; halt untrusted',
   ],
   [
-    ['404 page', '410 page', '400 page, free', 'no HTTP'],
+    ['410 page', '400 page, free', 'no HTTP'],
     [{ isTrusted: [false] }],
     'fail, kept for_now; halt not the service',
   ],
+  [['404 page'], [{ isTrusted: [false] }], 'fail, kept for_now; halt not the service, 404'],
   // Refusals of what was asked for.
   [['410 own'], [{}], 'fail, kept final'],
   [['410 object'], BELIEVED, 'fail, kept final'],
@@ -231,8 +231,15 @@ const ROWS: readonly Row[] = [
 /** The name of a halt, as the table has it. */
 function nameOf(halt: RunHalt | null, answer: Answer, count: number): string {
   const names: Record<string, RunHalt> = {
-    'not the service': reasons.notTheService(SERVICE, answer),
-    untrusted: reasons.untrusted(SERVICE),
+    'not the service': {
+      why: 'useless',
+      useless: { how: 'foreign', service: SERVICE, answer: REASON },
+    },
+    'not the service, 404': {
+      why: 'useless',
+      useless: { how: 'foreign', service: SERVICE, answer: 'the service answered 404' },
+    },
+    untrusted: untrustedHalt(SERVICE),
     unusable: { why: 'useless', useless: { how: 'unusable', answers: count, reason: REASON } },
     credentials: { why: 'credentials', reason: REASON, status: 403 },
     overstated: { why: 'limit', reached: { name: 'overstated', ...USED_UP } },
@@ -279,6 +286,21 @@ describe('an answer', () => {
     }
     expect(wrong.slice(0, 3)).toEqual([]);
   });
+});
+
+test.each<[AnswerName, string]>([
+  ['404 object', 'the service answered 404, was billed'],
+  ['404 page', 'the service answered 404, was billed'],
+  ['410 object', `${REASON}, was billed`],
+  ['410 page', `${REASON}, was billed`],
+  ['400 object, free', `${REASON}, not billed`],
+  // These say it themselves.
+  ['no brand, object', REASON],
+  ['no HTTP', REASON],
+])('of an answer that is not trusted (%s) the row says the cost, once', (name, text) => {
+  const address = { service: SERVICE, isTrusted: false, allowsUnknown: false, answered: null };
+  const saysNotFound = name === '404 object' && { saysNotFound: true };
+  expect(judge(ANSWERS[name], address, NO_SERIES)).toMatchObject({ reason: { text, ...saysNotFound } });
 });
 
 describe('the observation from an answer', () => {

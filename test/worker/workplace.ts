@@ -2,6 +2,8 @@
  * A setting for real chunks: an engine on a Redis server, the local service in this process over a
  * tiny catalogue, runs and workers. What the service bills is counted by identifier.
  */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import pLimit from 'p-limit';
 import { afterAll, afterEach, beforeAll } from 'vitest';
 import { type Clock, systemClock } from '../../src/core/clock.js';
@@ -29,6 +31,7 @@ import { createRunTallies } from '../../src/worker/run-tallies.js';
 import type { WorkerListener } from '../../src/worker/worker-listener.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { type RedisServer, startRedis } from '../support/redis-server.js';
+import { temporaryPlace } from '../support/temporary-folder.js';
 
 export const SERVICE = 'http://service.example';
 export const KEY_PREFIX = outcomeKeyPrefix(SERVICE, 'unset');
@@ -102,6 +105,9 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
   const log = silentLog();
   const engine = await openRedisEngine({ url: redisUrl, namespace, log });
   releasers.push(() => engine.close());
+  const { path, remove } = await temporaryPlace();
+  releasers.push(remove);
+  const journalFile = join(path, 'billed.jsonl');
   const service = new LocalService({
     catalogue: tinyCatalogue(),
     accounts: parseAccounts(
@@ -111,7 +117,7 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
     ownDomain: OWN_DOMAIN,
     clock: systemClock,
     log,
-    trace: true,
+    journalFile,
   });
   releasers.push(() => service.close());
   const inProcess = createClient(sendTo(service), 'token');
@@ -122,7 +128,14 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
     engine,
     queue,
     releasers,
-    billed: service.billedCounts,
+    get billed() {
+      const counts = new Map<string, number>();
+      for (const line of readFileSync(journalFile, 'utf8').split('\n').slice(0, -1)) {
+        const { kind, identifier } = JSON.parse(line);
+        counts.set(`${kind}:${identifier}`, (counts.get(`${kind}:${identifier}`) ?? 0) + 1);
+      }
+      return counts;
+    },
     client: (before) => ({
       async lookup(identifier, options) {
         await before?.(identifier.value);

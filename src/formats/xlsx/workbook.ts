@@ -51,8 +51,6 @@ export async function readSheets(archive: ZipArchive) {
       const isHidden = (attributes.state ?? 'visible') !== 'visible';
       sheets.push({ name: attributes.name ?? '', part: relation.part, isHidden });
     },
-    text: () => undefined,
-    close: () => undefined,
   });
   const partOf = (wanted: string) => {
     const found = [...relations.values()].find(({ kind }) => kind === wanted)?.part;
@@ -70,8 +68,6 @@ async function readRelations(archive: ZipArchive, part: string, folder: string) 
       const path = Target.startsWith('/') ? Target.slice(1) : posix.join(folder, Target);
       relations.set(Id, { kind: posix.basename(Type), part: path });
     },
-    text: () => undefined,
-    close: () => undefined,
   });
   return relations;
 }
@@ -97,7 +93,6 @@ async function readStyles(chunks: AsyncIterable<Buffer> | null) {
           formatOfStyle.push(positions.get(code) ?? 0);
         }
       },
-      text: () => undefined,
       close(name) {
         if (name === 'cellXfs') isCellStyles = false;
       },

@@ -21,7 +21,6 @@ import {
   runsBefore,
 } from '../../stores/run-store.js';
 import { sayHalt } from '../../words/say-reason.js';
-import { notTheService } from '../../worker/halt-reasons.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import type { WorkerListener } from '../../worker/worker-listener.js';
 import { noteDeferred } from '../check-account.js';
@@ -265,10 +264,7 @@ export async function readOwnBrand(
   const look = ownDomain === null ? null : await worker.readUsage(ownDomain, run);
   const warning = ownDomainWarning(worker.ledgerState(), run.settings);
   if (warning !== null) warn(warning);
-  if (look?.trust === 'not_the_service') return notTheService(run.settings.service, look.answer);
-  const meaning = look?.answer.meaning;
-  if (meaning?.type !== 'credentials') return null;
-  return { why: 'credentials', reason: meaning.reason, status: meaning.status };
+  return look?.halt ?? null;
 }
 
 function maxFailuresOf({ maxErrors }: EnrichRequest['settings'], identifiers: number): number | null {

@@ -4,7 +4,7 @@ import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import { judgeAccount } from '../../facts/judge-account.js';
 import { overageLeftFor } from '../../ledger/policy.js';
 import type { RunHalt } from '../../stores/run-reasons.js';
-import { untrusted } from '../../worker/halt-reasons.js';
+import { untrustedHalt } from '../../worker/judge.js';
 import type { ActiveRun } from '../enrich-request.js';
 import { type LookupsEnd, stopOf } from '../run-end.js';
 import { type Scan, wantNextCandidates } from '../scan/scan.js';
@@ -108,7 +108,7 @@ function finished({ collector, run }: SweepContext): LookupsEnd {
   // the service's own.
   const hasGood = identifiers.matched + identifiers.notFound > 0;
   if (hasGood ? facts.untrusted.notFound : facts.untrusted.any)
-    return { type: 'halted', halt: untrusted(run.settings.service) };
+    return { type: 'halted', halt: untrustedHalt(run.settings.service) };
   return identifiers.deferred > 0
     ? { type: 'halted', halt: { why: 'doubtful', identifiers: identifiers.deferred } }
     : { type: 'finished' };

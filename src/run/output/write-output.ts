@@ -2,9 +2,8 @@
 import { rm, stat } from 'node:fs/promises';
 import { FailFileError } from '../../core/errors.js';
 import { parseIdentifierText } from '../../core/identifier.js';
-import { withReleasers } from '../../core/lifecycle.js';
+import { createTurns, withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
-import { createTurns } from '../../core/turns.js';
 import type { ColumnType } from '../../core/typed-cell.js';
 import { type ListedRow, lineOf, listRow, readRow } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';

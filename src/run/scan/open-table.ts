@@ -39,7 +39,7 @@ export interface TableRequest {
 /** The settings that say how a file is read. */
 export function intakeOf(
   settings: Pick<Settings, TextSetting>,
-): Omit<IntakeOptions, 'only' | 'format' | 'spoolFolder' | 'stop'> {
+): Omit<IntakeOptions, 'only' | 'spoolFolder' | 'stop'> {
   const { delimiter, encoding, header, skipLines, limit, sheet, ragged } = settings;
   return {
     ...(delimiter !== null && { delimiter }),

@@ -1,9 +1,8 @@
 /** The first pass reads all input before any spending. Rows go to disk, identifiers get numbers. */
 import type { Settings } from '../../config/settings.js';
 import { type IdentifierKind, identifierText } from '../../core/identifier.js';
-import type { Releasers } from '../../core/lifecycle.js';
+import { createTurns, type Releasers } from '../../core/lifecycle.js';
 import { isJson } from '../../core/table.js';
-import { createTurns } from '../../core/turns.js';
 import { identifyRow } from '../../identify/identify-cell.js';
 import { readingStopped } from '../../intake/byte-source.js';
 import type { Input } from '../../intake/input.js';

@@ -15,7 +15,7 @@ import { IdentifierSpool } from '../../../src/run/scan/identifier-spool.js';
 import type { Scan } from '../../../src/run/scan/scan.js';
 import type { RunStop } from '../../../src/stores/run-reasons.js';
 import type { LookupFailure, RunProgress, RunRecord } from '../../../src/stores/run-store.js';
-import { untrustedReason } from '../../../src/worker/halt-reasons.js';
+import { untrustedReason } from '../../../src/worker/judge.js';
 import type { LookupWorker } from '../../../src/worker/lookup-worker.js';
 import { runSettings } from '../../engine/contract/run-settings.js';
 import { createHandClock, type HandClock } from '../../model/hand-clock.js';
