@@ -4,13 +4,10 @@ import { countOf, countText } from '../core/figures.js';
 import { Table } from './parts.js';
 
 /** A scale from 0 to `top` in equal steps. */
-export interface Scale {
-  readonly top: number;
-  readonly step: number;
-}
+type Scale = Readonly<ReturnType<typeof scaleTo>>;
 
 /** To `highest` or just above, in at most `steps` steps of 1, 2 or 5 times a power of 10. */
-export function scaleTo(highest: number, steps: number): Scale {
+export function scaleTo(highest: number, steps: number) {
   const least = Math.max(1, highest / steps);
   const power = 10 ** Math.floor(Math.log10(least));
   const step = power * ([1, 2, 5].find((each) => each * power >= least) ?? 10);
@@ -52,30 +49,19 @@ export function percentOf(part: number, whole: number): number {
   return Math.round((part / whole) * 10_000) / 100;
 }
 
-/** `tone`: its colour class. `range`: what it counts, as `0.93 to 1.00`. */
-export interface Bin {
-  readonly tone: string;
-  readonly range: string;
-  readonly count: number;
-}
-
 /**
  * Bins of equal width as a chart, and as a table that opens below it. `unit`: one of what is
- * counted, as `brand`. `measure`: of the ranges, as `Score`. `below`: words under the bins.
+ * counted, as `brand`. `measure`: of the ranges, as `Score`. Of a bin, `tone` is its colour class
+ * and `range` what it counts, as `0.93 to 1.00`. `below`: words under the bins.
  */
-export function Histogram({
-  label,
-  unit,
-  measure,
-  bins,
-  below,
-}: {
+export function Histogram(histogram: {
   label: string;
   unit: string;
   measure: string;
-  bins: readonly Bin[];
+  bins: readonly { tone: string; range: string; count: number }[];
   below: Child;
 }) {
+  const { label, unit, measure, bins, below } = histogram;
   const scale = scaleTo(Math.max(...bins.map(({ count }) => count)), 5);
   const units = `${unit}s`;
   const column = `${units.charAt(0).toUpperCase()}${units.slice(1)}`;

@@ -28,15 +28,11 @@ export async function noteDeferred(
   await keyValues.put(SCOPE, account, JSON.stringify({ run: id, identifier }));
 }
 
-export interface PlannedCheck {
-  readonly identifier: Identifier;
-  /** As rows show it. */
-  readonly text: string;
-  readonly settings: RunSettings;
-  /** The newest run, which deferred it; null: it was given. */
-  readonly run: RunRecord | null;
-  readonly ledger: LedgerState;
-}
+/**
+ * `text`: the identifier as rows show it. `run`: the newest run, which deferred it; null: it was
+ * given.
+ */
+export type PlannedCheck = Readonly<Awaited<ReturnType<typeof planCheck>>>;
 
 /**
  * The first deferred identifier of the account's newest run, unless that is paused, or `given`.
@@ -47,7 +43,7 @@ export async function planCheck(
   engine: Pick<Engine, 'keyValues' | 'runs' | 'ledger'>,
   settings: RunSettings,
   given: Identifier | null,
-): Promise<PlannedCheck> {
+) {
   const { account } = settings;
   const [ledger, notes, runs] = await Promise.all([
     engine.ledger.show(account),
@@ -121,25 +117,16 @@ export async function carryOutCheck(
   }
   const { meaning } = end.answer;
   const ledger = end.ledger ?? before;
-  const outcome =
-    meaning.type === 'matched' || meaning.type === 'not_found' || meaning.type === 'refused'
-      ? meaning.type
-      : ('failed' as const);
+  const { type } = meaning;
+  const outcome = type === 'matched' || type === 'not_found' || type === 'refused' ? type : 'failed';
   const reason = 'reason' in meaning ? meaning.reason : null;
   log.info({ by, identifier: text, outcome, quota: ledger.quota, limit: limitOf(ledger) }, 'checked');
   if (meaning.type === 'credentials') {
     const todo = 'check the token, then check the account again';
     throw new RefusedError({ code: 'credentials-refused', subject: `${text} (${meaning.reason})`, todo });
   }
-  const exitCode = EXIT_OF[outcome];
-  return {
-    exitCode,
-    outcome,
-    reason,
-    isBilled: end.answer.cost !== 'free',
-    quotaBefore: before.quota,
-    ledger,
-  };
+  const isBilled = end.answer.cost !== 'free';
+  return { exitCode: EXIT_OF[outcome], outcome, reason, isBilled, quotaBefore: before.quota, ledger };
 }
 
 /** What it showed, as a sentence. */

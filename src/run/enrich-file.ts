@@ -6,12 +6,7 @@ import { withReleasers } from '../core/lifecycle.js';
 import type { Input } from '../intake/input.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunProgress } from '../stores/run-store.js';
-import {
-  type EnrichProgress,
-  type EnrichRequest,
-  type EnrichSurroundings,
-  runKey,
-} from './enrich-request.js';
+import { type EnrichProgress, type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { type LookupsContext, runLookups } from './lookups/run-lookups.js';
 import { takeWaves } from './lookups/sweep.js';
@@ -30,14 +25,14 @@ const ORDERS_LOOK_MS = 2_000;
 export type EnrichResult = Readonly<Awaited<ReturnType<typeof enrichFile>>>;
 
 /** Enriches one file. Throws what makes a run impossible; `end` says what stopped a begun one. */
-export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
+export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
   return withReleasers(async (releasers) => {
-    const { engine, clock, log, stop, onProgress, onNotice } = around;
+    const { engine, clock, log, stop, onProgress, onNotice } = runtime;
     const { settings, runSettings } = request;
     const { waterfall } = settings;
     const startedAt = clock.now();
     const beganAt = clock.monotonic();
-    const unasked = {
+    const initial = {
       runId: null,
       wanted: 0,
       answered: 0,
@@ -46,9 +41,9 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
       inFlight: 0,
       outage: null,
     };
-    const onRows = (rows: number) => onProgress({ ...unasked, phase: 'reading', rows });
-    const opened = await untilOrdered(around, (end) =>
-      openAndScan(request, around.table, { stop: end, onRows }, releasers),
+    const onRows = (rows: number) => onProgress({ ...initial, phase: 'reading', rows });
+    const opened = await untilOrdered(runtime, (end) =>
+      openAndScan(request, runtime.table, { stop: end, onRows }, releasers),
     );
     const { folder, input, scan } = opened;
     await input.assertUnchanged();
@@ -76,9 +71,9 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
 
     const key = runKey(scan.contentHash, request);
     const name = basename(input.name);
-    if (around.job === undefined) await assertNotPaused(key, name, around);
-    const started = { id: newRunId(clock.now()), key, name, settings: runSettings, ...around.job };
-    const run = await startRun(started, around, releasers);
+    if (runtime.job === undefined) await assertNotPaused(key, name, runtime);
+    const started = { id: newRunId(clock.now()), key, name, settings: runSettings, ...runtime.job };
+    const run = await startRun(started, runtime, releasers);
     await engine.runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
     const keyPrefix = outcomeKeyPrefix(runSettings.service, runSettings.allowNsfw);
     const freshness = freshnessOf(run);
@@ -86,7 +81,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
     const { facts } = collector.summary;
     let known = 0;
     const show = (phase: EnrichProgress['phase'], rows = scan.rows.count) => {
-      const { progress, worker } = begun;
+      const { progress, worker } = active;
       onProgress({
         runId: run.id,
         phase,
@@ -97,12 +92,12 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
         ledger: worker?.ledgerState() ?? null,
         inFlight: worker?.inFlight ?? 0,
         outage: worker?.outage ?? null,
-        queued: progress !== null && progress.tally.requests > 0 ? null : begun.queued,
+        queued: progress !== null && progress.tally.requests > 0 ? null : active.queued,
       });
     };
-    const begun: LookupsContext = {
+    const active: LookupsContext = {
       request,
-      around,
+      runtime,
       run,
       progress: null,
       queued: null,
@@ -117,9 +112,9 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
     try {
       const missing = await takeWaves(collector, scan, waterfall, stop);
       known = scan.answers.answered;
-      if (missing > 0) await recordStored(begun, known);
+      if (missing > 0) await recordStored(active, known);
       show('asking');
-      if (missing > 0) end = await runLookups(begun, missing);
+      if (missing > 0) end = await runLookups(active, missing);
     } catch (error) {
       if (!stop.aborted) throw error;
       // The file is written from what is known, whatever else went wrong.
@@ -142,10 +137,10 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
       isComplete,
       reasons: collector.reasons,
       stdout: request.stdout,
-      waiting: around,
+      waiting: runtime,
       onRows: (rows) => show('writing', rows),
     });
-    const { ledger, ended } = await endRun(begun, isComplete ? null : stopped);
+    const { ledger, ended } = await endRun(active, isComplete ? null : stopped);
     return {
       run: ended,
       end,
@@ -156,7 +151,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
       names,
       ledger,
       // Workers may have reported more since the last look.
-      progress: begun.progress && { ...begun.progress, tally: ended.tally },
+      progress: active.progress && { ...active.progress, tally: ended.tally },
       inputWarnings: input.warnings,
       inputName: input.name,
       startedAt,
@@ -172,7 +167,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
  * run of it has begun that would follow the order. The holder of the job then asks what it is.
  */
 async function untilOrdered<T>(
-  { engine, job, stop }: Pick<EnrichSurroundings, 'engine' | 'job' | 'stop'>,
+  { engine, job, stop }: Pick<EnrichRuntime, 'engine' | 'job' | 'stop'>,
   read: (stop: AbortSignal) => Promise<T>,
 ): Promise<T> {
   if (job === undefined) return read(stop);

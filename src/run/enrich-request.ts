@@ -38,15 +38,15 @@ export interface SharedWorker {
   readonly listen: (listener: WorkerListener) => () => void;
 }
 
-export interface EnrichSurroundings {
+export interface EnrichRuntime {
   /** One of this process, or that of another process which does the lookups. */
   readonly engine: Engine;
   readonly queueName: string;
   /** null: workers elsewhere do the lookups. */
   readonly worker: RunWorker | null;
   /**
-   * The job of a file or a tick, and the id that its run gets: a pause ends the run, and whoever
-   * has the job begins another one when it is resumed. Absent: the run is its own job, and waits.
+   * The job of a file or a tick, and the id that its run gets: a pause ends the run, and the holder
+   * of the job begins another one when it is resumed. Absent: the run is its own job, and waits.
    */
   readonly job?: Pick<RunRecord, 'id' | 'job' | 'owner'>;
   /** Whether this run opens the account in the ledger, asked just before; default: it does. */
@@ -88,9 +88,9 @@ export interface EnrichProgress {
 }
 
 /** A run that has begun. */
-export interface BegunRun {
+export interface ActiveRun {
   readonly request: EnrichRequest;
-  readonly around: EnrichSurroundings;
+  readonly runtime: EnrichRuntime;
   readonly run: RunRecord;
   readonly scan: Scan;
   readonly collector: OutcomeCollector;

@@ -6,16 +6,16 @@ import { useOf } from '../facts/judge-account.js';
 import { seesRaisedQuota } from '../ledger/policy.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunSettings } from '../stores/run-store.js';
-import { type EnrichRequest, type EnrichSurroundings, runKey } from './enrich-request.js';
+import { type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
 import { READ_AT_ONCE, type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
 import { estimateSpending, ownLimitOf } from './lookups/spending.js';
 import { assertPlaces, namesOfRun, type OutputNames } from './output/output-names.js';
 import { waysToCover } from './report/next-step.js';
-import { inputFacts, openAndScan, type Scan } from './scan/scan.js';
+import { inputFacts, mostFrequent, openAndScan, type Scan } from './scan/scan.js';
 
 export interface PlanRequest
   extends Pick<EnrichRequest, 'input' | 'stdin' | 'settings' | 'only' | 'takesVariants' | 'stateFolder'>,
-    Pick<EnrichSurroundings, 'table'> {
+    Pick<EnrichRuntime, 'table'> {
   /** null: no service is named, so nothing is known of stored answers and of the account. */
   readonly runSettings: RunSettings | null;
 }
@@ -52,8 +52,8 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
       columns: scan.chosen.sentence,
       rows: { total: scan.rows.count, asked, duplicates, skipped, invalid },
       /** The 20 commonest reasons of invalid, unreadable and skipped rows; then of skipped only. */
-      reasons: mostFrequent(scan.reasons),
-      skipReasons: mostFrequent(scan.skipReasons),
+      reasons: mostFrequent(scan.reasons, REASONS_SHOWN),
+      skipReasons: mostFrequent(scan.skipReasons, REASONS_SHOWN),
       identifiers: {
         distinct: wanted,
         duplicateRows: duplicates,
@@ -113,15 +113,11 @@ function waysOf(spending: ReturnType<typeof estimateSpending>, { state, settings
   return waysToCover(ownLimitOf(spending, state, settings), plan, seesRaisedQuota(plan, state));
 }
 
-function mostFrequent(reasons: ReadonlyMap<string, number>): Readonly<Record<string, number>> {
-  return Object.fromEntries([...reasons].sort((a, b) => b[1] - a[1]).slice(0, REASONS_SHOWN));
-}
-
 /** Wanted identifiers without a fresh answer, judged now, in batches. */
 async function* missingIn(
   scan: Scan,
   known: KnownAccount | null,
-  order: 'file' | 'worth' = 'file',
+  order: 'file' | 'priority' = 'file',
 ): AsyncGenerator<Unanswered[]> {
   for (const batch of unansweredIn(scan, READ_AT_ONCE, order)) {
     if (known === null) {
@@ -156,7 +152,7 @@ async function planPriorities(scan: Scan, known: KnownAccount | null, requests: 
   /** The least valuable one that the limit covers; null: it covers all, none, or is unknown. */
   let last: (typeof first)[number] | null = null;
   let count = 0;
-  for await (const batch of missingIn(scan, known, 'worth')) {
+  for await (const batch of missingIn(scan, known, 'priority')) {
     for (const { index, text } of batch) {
       count += 1;
       const ranked = { identifier: text, value: priorities.valueOf(index) };

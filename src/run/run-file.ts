@@ -3,12 +3,7 @@ import { networkOf } from '../config/network.js';
 import type { Streams } from '../core/terminal-text.js';
 import { openingPace } from '../ledger/pace.js';
 import { type EnrichResult, enrichFile } from './enrich-file.js';
-import {
-  type EnrichRequest,
-  type EnrichSurroundings,
-  type RunService,
-  runSettingsOf,
-} from './enrich-request.js';
+import { type EnrichRequest, type EnrichRuntime, type RunService, runSettingsOf } from './enrich-request.js';
 import type { RunNotices } from './notices/run-notices.js';
 import { portableReport } from './report/portable-report.js';
 import { makeReport } from './report/report.js';
@@ -17,8 +12,7 @@ import { exitCodeOf } from './run-end.js';
 import type { RunView } from './run-view.js';
 
 /** What all runs of the process share. `graceMs`: how long `stop` waits for requests in flight. */
-export interface RunContext
-  extends Pick<EnrichSurroundings, 'engine' | 'clock' | 'log' | 'stop' | 'graceMs'> {
+export interface RunContext extends Pick<EnrichRuntime, 'engine' | 'clock' | 'log' | 'stop' | 'graceMs'> {
   readonly service: RunService;
   readonly stateFolder: string;
   readonly streams: Pick<Streams, 'stdin' | 'stdout'>;
@@ -29,7 +23,7 @@ export interface RunContext
 }
 
 export interface FileRun
-  extends Pick<EnrichSurroundings, 'worker' | 'opensAccount' | 'table' | 'job'>,
+  extends Pick<EnrichRuntime, 'worker' | 'opensAccount' | 'table' | 'job'>,
     Pick<EnrichRequest, 'input' | 'settings' | 'only' | 'takesVariants'> {
   /** Where the result goes; absent: where the settings say. */
   readonly output?: string;
@@ -45,7 +39,7 @@ export async function runFile(run: FileRun, context: RunContext) {
   const { settings, view, notices } = run;
   const { service, stop, traces } = context;
   const request = requestFor(run, context);
-  const around: EnrichSurroundings = {
+  const runtime: EnrichRuntime = {
     ...context,
     ...run,
     queueName: service.queueName,
@@ -58,13 +52,13 @@ export async function runFile(run: FileRun, context: RunContext) {
     ...(view.resumes && { resumes: view.resumes }),
     isInteractive: view.isInteractive,
   };
-  const enrich = () => enrichFile(request, around);
+  const enrich = () => enrichFile(request, runtime);
   const result = await traces.traceRun(context.engine.kind, settings.strict, enrich);
   view.end();
   const exitCode = exitCodeOf(result, settings.strict);
   const report = makeReport(request, result, exitCode);
   const portable = portableReport(report, result.names.report);
-  await writeReport(result.names.report, portable, around);
+  await writeReport(result.names.report, portable, runtime);
   const { sample: isSample, embedLogos: embedsLogos } = settings;
   const network = embedsLogos ? networkOf(settings) : null;
   const page = await writeReportPage(result, portable, { isSample, network, stop });

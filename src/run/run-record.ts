@@ -8,7 +8,7 @@ import { isProcessGone, processIdentity } from '../core/process-identity.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import type { RunStop } from '../stores/run-reasons.js';
 import { NO_TALLY, pausedText, type RunOwner, type RunRecord, unreportedOf } from '../stores/run-store.js';
-import type { BegunRun, EnrichSurroundings } from './enrich-request.js';
+import type { ActiveRun, EnrichRuntime } from './enrich-request.js';
 import { accountOfRun } from './lookups/spending.js';
 
 const HEARTBEAT_MS = 5_000;
@@ -31,12 +31,12 @@ interface StartedRun extends Pick<RunRecord, 'id' | 'key' | 'settings'>, Partial
  */
 export async function startRun(
   { name, settings, ...run }: StartedRun,
-  { engine, log }: Pick<EnrichSurroundings, 'engine' | 'log'>,
+  { engine, log }: Pick<EnrichRuntime, 'engine' | 'log'>,
   releasers: Releasers,
 ): Promise<RunRecord> {
   const { runs } = engine;
-  // Until their heartbeats are old nobody else can tell that these are dead, and their chunks would
-  // be paid for in their names.
+  // Until their heartbeats are old no other process can tell that these are dead, and their chunks
+  // would be paid for in their names.
   for (const { id, status, settings } of await runs.list(RUNS_LOOKED_AT)) {
     if (status === 'running' && settings.process !== undefined && isProcessGone(settings.process))
       await runs.end(id, { type: 'killed' });
@@ -74,7 +74,7 @@ export function newRunId(now: number): string {
 export async function assertNotPaused(
   key: string,
   name: string,
-  { engine, resumes }: Pick<EnrichSurroundings, 'engine' | 'resumes'>,
+  { engine, resumes }: Pick<EnrichRuntime, 'engine' | 'resumes'>,
 ): Promise<void> {
   const pause = (await engine.runs.pauses()).find(({ owner }) => owner === key);
   if (pause === undefined) return;
@@ -87,11 +87,11 @@ export async function assertNotPaused(
 }
 
 /** For `status` and the dashboard: identifiers that need no lookup because they are stored. */
-export async function recordStored({ around, run }: BegunRun, stored: number): Promise<void> {
+export async function recordStored({ runtime, run }: ActiveRun, stored: number): Promise<void> {
   if (stored === 0) return;
-  await around.engine.runs
+  await runtime.engine.runs
     .addTally(run.id, 'known', { ...NO_TALLY, stored })
-    .catch((error) => around.log.warn({ err: error }, 'the number of stored answers could not be recorded'));
+    .catch((error) => runtime.log.warn({ err: error }, 'the number of stored answers could not be recorded'));
 }
 
 /**
@@ -100,22 +100,22 @@ export async function recordStored({ around, run }: BegunRun, stored: number): P
  * the rest.
  */
 export async function endRun(
-  { around, run, progress, worker }: BegunRun,
+  { runtime, run, progress, worker }: ActiveRun,
   stop: RunStop | null,
 ): Promise<{ readonly ledger: LedgerState | null; readonly ended: RunRecord }> {
-  const { engine, onNotice } = around;
+  const { engine, onNotice } = runtime;
   try {
     await worker?.settled();
     const ledger = progress === null ? null : await accountOfRun(engine, run.id, run.settings);
     await engine.runs.end(run.id, stop);
-    const ended = await settledRun(run, around);
+    const ended = await settledRun(run, runtime);
     const listed = (await engine.runs.list(RUNS_LOOKED_AT)).find(({ id }) => id === run.id);
     return { ledger, ended: { ...ended, ...(listed?.earlier && { earlier: listed.earlier }) } };
   } catch (error) {
     if (!(error instanceof FailFileError) || error.code !== 'engine-unreachable') throw error;
     onNotice(`the engine could not record the end of this run: ${error.message}`);
     // Requests under way have ended: a second call is the same stop.
-    if (around.worker?.type === 'own') await worker?.stop(0);
+    if (runtime.worker?.type === 'own') await worker?.stop(0);
     const left = worker?.leftOnDisk ?? 0;
     if (left > 0)
       onNotice(
@@ -135,7 +135,7 @@ export async function endRun(
 }
 
 /** The record of an ended run, once its workers had time to report to the ledger what was free. */
-async function settledRun(run: RunRecord, { engine, clock }: EnrichSurroundings): Promise<RunRecord> {
+async function settledRun(run: RunRecord, { engine, clock }: EnrichRuntime): Promise<RunRecord> {
   for (let looks = 1; ; looks += 1) {
     const record = (await engine.runs.get(run.id)) ?? run;
     if (unreportedOf(record) === 0 || looks === SETTLE_LOOKS) return record;

@@ -2,12 +2,12 @@
 import type { Log } from '../core/log.js';
 import { judgeAccount } from '../facts/judge-account.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
-import type { EnrichProgress, EnrichSurroundings } from './enrich-request.js';
+import type { EnrichProgress, EnrichRuntime } from './enrich-request.js';
 import { usesMostOfQuota } from './lookups/spending.js';
 
 export interface RunView
-  extends Required<Pick<EnrichSurroundings, 'confirm' | 'isInteractive'>>,
-    Pick<EnrichSurroundings, 'resumes'> {
+  extends Required<Pick<EnrichRuntime, 'confirm' | 'isInteractive'>>,
+    Pick<EnrichRuntime, 'resumes'> {
   update(progress: EnrichProgress): void;
   /** A sentence for people, as it becomes true. */
   notice(sentence: string): void;

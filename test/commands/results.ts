@@ -82,7 +82,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       newestFetchedAt: STARTED_AT,
       failures: new Map(),
       hasOutage: false,
-      unproven: { any: false, notFound: false },
+      untrusted: { any: false, notFound: false },
       ...parts.facts,
     },
     written: {

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { Client } from '../../src/lookup/client.js';
 import { type EnrichResult, enrichFile } from '../../src/run/enrich-file.js';
-import type { EnrichRequest, EnrichSurroundings } from '../../src/run/enrich-request.js';
+import type { EnrichRequest, EnrichRuntime } from '../../src/run/enrich-request.js';
 import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
 import { makeReport } from '../../src/run/report/report.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
@@ -34,7 +34,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     readonly client?: Client;
     readonly settings?: Partial<RunSettings>;
     readonly asked?: Partial<EnrichRequest['settings']>;
-    readonly around?: Partial<EnrichSurroundings>;
+    readonly runtime?: Partial<EnrichRuntime>;
   }
 
   function requestOf(options: RunOptions): EnrichRequest {
@@ -74,7 +74,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
       onNotice: () => undefined,
       graceMs: () => 2_000,
       confirm: async () => true,
-      ...options.around,
+      ...options.runtime,
     });
   }
 
@@ -103,7 +103,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     const seen: number[] = [];
     const { run: record } = await run({
       input: 'website\nb1.com\nb2.com\nb3.com\n',
-      around: { onProgress: ({ phase, answered }) => phase === 'asking' && seen.push(answered) },
+      runtime: { onProgress: ({ phase, answered }) => phase === 'asking' && seen.push(answered) },
     });
     expect(record.tally).toMatchObject({ matched: 1, stored: 2 });
     expect(record.identifiers).toBe(3);
@@ -143,7 +143,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
           },
         },
       });
-    await run({ input: LIST, around: { engine, worker: { type: 'own', open } } });
+    await run({ input: LIST, runtime: { engine, worker: { type: 'own', open } } });
     expect(found).toEqual([`${KEY_PREFIX}domain:b2.com`]);
     const fresh = await lines();
     await run({ input: LIST });
@@ -207,7 +207,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
           return answer;
         },
       },
-      around: { stop: stop.signal },
+      runtime: { stop: stop.signal },
     });
     expect(result).toMatchObject({ end: { type: 'stopped' }, isComplete: false });
     expect(result.written.counts).toMatchObject({ matched: 1, not_found: 0, deferred: 2 });
@@ -235,7 +235,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     const asked: number[] = [];
     const declined = run({
       input: LIST,
-      around: {
+      runtime: {
         confirm: async (estimate) => {
           asked.push(estimate.requests);
           return false;
@@ -255,7 +255,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
   it('a trial as long as the file is not a trial', async () => {
     const questions: SpendingQuestion[] = [];
     const confirm = async (question: SpendingQuestion) => questions.push(question) > 0;
-    await run({ input: 'website\nc1.com\nc2.com\n', asked: { trial: 2 }, around: { confirm } });
+    await run({ input: 'website\nc1.com\nc2.com\n', asked: { trial: 2 }, runtime: { confirm } });
     expect(questions.map(({ requests, trial }) => [requests, trial])).toEqual([[2, null]]);
   });
 
@@ -278,7 +278,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
         questions.push({ quotaLeft, billed: billed() });
         return true;
       };
-      await run({ input: MANY, settings: { ownDomain }, around: { confirm, isInteractive } });
+      await run({ input: MANY, settings: { ownDomain }, runtime: { confirm, isInteractive } });
       // A look counts as one request until it is proven free.
       const counted = ownDomain === null ? billedThen : 1;
       expect(questions).toEqual([
@@ -300,7 +300,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     };
     const priority = { name: 'worth', direction: 'desc' } as const;
     const input = `website,worth\nb1.com,1\nb2.com,2\nb3.com,9\n`;
-    await run({ input, client: noting, asked: { priority }, around: { isInteractive: true } });
+    await run({ input, client: noting, asked: { priority }, runtime: { isInteractive: true } });
     expect([order[0], order.length]).toEqual(['b3.com', 3]);
   });
 
@@ -313,7 +313,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     );
     onTestFinished(() => worker.close());
     void worker.run();
-    const result = await run({ input: LIST, around: { worker: null } });
+    const result = await run({ input: LIST, runtime: { worker: null } });
     expect(result.end).toEqual({
       type: 'halted',
       halt: { why: 'lost' },

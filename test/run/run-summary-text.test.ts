@@ -254,12 +254,6 @@ describe('the next step', () => {
       'stopped: --max-requests 50 is reached by this run and earlier starts of it; 1,900 identifiers are left: a higher --max-requests would cover more of them; run the same command again to continue',
     ],
     [
-      'the quota is used up before the cap is reached: the cap is not to blame',
-      limit(),
-      { plan: 'free', maxRequests: 5_000 },
-      'stopped: the quota is used up; 1,900 identifiers are left: a raised quota or the next period would cover them; run the same command again to continue',
-    ],
-    [
       'the service refused everything as too many: no quota would help',
       {
         end: halted('throttled'),

@@ -218,10 +218,10 @@ export class OutcomeCollector {
 export function* unansweredIn(
   { identifiers, answers, priorities }: CollectorOptions['scan'],
   size: number,
-  order: 'file' | 'worth' | readonly number[] = 'file',
+  order: 'file' | 'priority' | readonly number[] = 'file',
 ): Generator<Unanswered[]> {
   const isUnanswered = (index: number) => answers.isWanted(index) && answers.status(index) === null;
-  const numbers = order === 'worth' ? priorities?.order(identifiers.count) : order;
+  const numbers = order === 'priority' ? priorities?.order(identifiers.count) : order;
   function* all(): Generator<Unanswered> {
     if (numbers !== undefined && numbers !== 'file') {
       for (const index of numbers) if (isUnanswered(index)) yield { index, text: identifiers.at(index) };

@@ -46,7 +46,7 @@ function endingOf(
   { isCancelled, isPausedAlone, halt, tally }: RunProgress,
   { stop, maxFailures, endsWhenPaused }: Pick<DispatchOptions, 'stop' | 'maxFailures' | 'endsWhenPaused'>,
 ): LookupsEnd | null {
-  // A person's word comes first: what is stopped is begun again, what is cancelled is not.
+  // A person's order comes first: a stopped run begins again, a cancelled one does not.
   if (isCancelled) return { type: 'cancelled' };
   if (stop.aborted) return { type: 'stopped' };
   if (isPausedAlone) return endsWhenPaused ? { type: 'paused' } : null;
@@ -160,7 +160,7 @@ export class ChunkDispatcher {
     stop.removeEventListener('abort', wake);
     if (ending === null) return { type: 'finished' };
     if (ending.type === 'lost') {
-      // Nobody will report them: the chunks that are queued next are not to wait for these.
+      // No worker will report them, and the chunks that are queued next are not to wait for these.
       for (let chunk = first; chunk < this.#next; chunk += 1) await engine.runs.finishChunk(runId, chunk);
     } else await this.withdraw();
     return ending;

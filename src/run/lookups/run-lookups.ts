@@ -24,7 +24,7 @@ import { sayHalt } from '../../words/say-reason.js';
 import type { WorkerListener } from '../../worker/asked.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { noteDeferred } from '../check-account.js';
-import type { BegunRun, EnrichProgress, EnrichRequest, EnrichSurroundings } from '../enrich-request.js';
+import type { ActiveRun, EnrichProgress, EnrichRequest, EnrichRuntime } from '../enrich-request.js';
 import type { RunFacts } from '../report/run-summary.js';
 import type { LookupsEnd } from '../run-end.js';
 import type { Scan } from '../scan/scan.js';
@@ -41,7 +41,7 @@ const RUNS_LOOKED_AT = 20;
 const LEAST_ENGINE_SHARE = 0.1;
 const TAKE_EVERY_MS = 250;
 
-export interface LookupsContext extends BegunRun {
+export interface LookupsContext extends ActiveRun {
   readonly releasers: Releasers;
   /** Shows where the run stands, whenever something has changed. */
   readonly show: (phase: EnrichProgress['phase']) => void;
@@ -49,19 +49,19 @@ export interface LookupsContext extends BegunRun {
 
 /** Looks up `missing` identifiers. Throws engine errors, and `DeclinedError`. */
 export async function runLookups(context: LookupsContext, missing: number): Promise<LookupsEnd> {
-  const { request, around, collector, scan, run, releasers } = context;
-  const { engine, onNotice } = around;
+  const { request, runtime, collector, scan, run, releasers } = context;
+  const { engine, onNotice } = runtime;
   const { account } = run.settings;
   const { trial: asked } = request.settings;
   // Ordered before it began: not even the account is asked for.
   if (run.cancelled !== null) return { type: 'cancelled' };
-  if (run.paused !== null && around.job !== undefined) return { type: 'paused' };
+  if (run.paused !== null && runtime.job !== undefined) return { type: 'paused' };
   await assertEngineRoom(engine);
   const state = await engine.ledger.show(account, run.id);
   for (const notice of foreignTerms(state, run.settings)) onNotice(notice);
   const tried = asked === null || asked >= missing ? null : asked;
   await agreeOrEnd(context, tried ?? missing, state);
-  const queue = engine.openChunkQueue(around.queueName);
+  const queue = engine.openChunkQueue(runtime.queueName);
   releasers.push(() => queue.close());
   // A person was perhaps asked before: the run began long ago.
   const { now } = await engine.ledger.show(account, run.id);
@@ -70,9 +70,9 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
     onNotice(`removed from the queue: ${countOf(removed, 'chunk')} of runs that are no longer alive`);
   context.queued = await queuedBehind(context, now);
   if (context.queued !== null) onNotice(`${context.queued}: runs take turns`);
-  if (around.worker === null)
+  if (runtime.worker === null)
     onNotice(`workers elsewhere do the lookups: ${workerFor(run.settings.service)}`);
-  const opensAccount = around.opensAccount?.() ?? true;
+  const opensAccount = runtime.opensAccount?.() ?? true;
   if (opensAccount) await engine.ledger.open(account, request.pace);
 
   let isWarned = false;
@@ -80,21 +80,21 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   let takenAt = Number.NEGATIVE_INFINITY;
   let stranded: string | null = null;
   const dispatcher = new ChunkDispatcher({
-    ...around,
+    ...runtime,
     queue,
     runId: run.id,
     maxFailures: maxFailuresOf(request.settings, scan.answers.wanted),
-    endsWhenPaused: around.job !== undefined,
+    endsWhenPaused: runtime.job !== undefined,
     async onProgress(latest) {
       context.progress = latest;
-      if (latest.isPausedAlone !== isPaused && around.job === undefined)
+      if (latest.isPausedAlone !== isPaused && runtime.job === undefined)
         onNotice(isPaused ? 'resumed' : await pauseNotice(engine, run.id), true);
       isPaused = latest.isPausedAlone;
       const warning = noMatchWarning(latest.tally, collector.summary.facts, scan.chosen.choices);
       if (warning !== null && !isWarned) onNotice(warning);
       isWarned ||= warning !== null;
-      if (!around.stop.aborted && around.clock.monotonic() - takenAt >= TAKE_EVERY_MS) {
-        takenAt = around.clock.monotonic();
+      if (!runtime.stop.aborted && runtime.clock.monotonic() - takenAt >= TAKE_EVERY_MS) {
+        takenAt = runtime.clock.monotonic();
         const { matched, notFound, stored } = latest.tally;
         await collector.takeStoredSoFar(matched + notFound + stored);
       }
@@ -108,7 +108,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   });
   const onAnswer = collector.onAnswer.bind(collector);
   const listener = { onChunk: () => dispatcher.wake(), onAnswer };
-  const worker = await openWorker(around, run.id, listener, releasers);
+  const worker = await openWorker(runtime, run.id, listener, releasers);
   context.worker = worker;
   if (worker && opensAccount) {
     const refused = await readOwnBrand(worker, run, (notice) => onNotice(notice, true));
@@ -124,7 +124,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
       true,
     );
     if (halt?.why === 'limit')
-      noteNext(context).catch((error) => around.log.debug({ err: error }, 'what is next was not noted'));
+      noteNext(context).catch((error) => runtime.log.debug({ err: error }, 'what is next was not noted'));
     context.show(halt ? 'parked' : 'asking');
   };
   const findsQuota = tried === null && (await findsQuotaByLookup(context, missing, state));
@@ -139,9 +139,9 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
 }
 
 /** For a check of the account that a person may order. */
-async function noteNext({ around, run, scan }: LookupsContext): Promise<void> {
-  for (const [next] of unansweredIn(scan, 1, 'worth'))
-    if (next !== undefined) return noteDeferred(around.engine, run, next.text);
+async function noteNext({ runtime, run, scan }: LookupsContext): Promise<void> {
+  for (const [next] of unansweredIn(scan, 1, 'priority'))
+    if (next !== undefined) return noteDeferred(runtime.engine, run, next.text);
 }
 
 /**
@@ -153,19 +153,19 @@ async function findsQuotaByLookup(
   missing: number,
   before: LedgerState,
 ): Promise<boolean> {
-  const { around, run } = context;
+  const { runtime, run } = context;
   if (limitOf(before) !== null) return false;
-  const state = await around.engine.ledger.show(run.settings.account, run.id);
-  if (limitOf(state) === null) return around.isInteractive === true && missing > 1;
+  const state = await runtime.engine.ledger.show(run.settings.account, run.id);
+  if (limitOf(state) === null) return runtime.isInteractive === true && missing > 1;
   await agreeOrEnd(context, missing, state);
   return false;
 }
 
 /** `count` null: one lookup, the one that comes first anyway, to show the quota. */
 function trialOf(context: LookupsContext, missing: number, count: number | null): SweepContext['trial'] {
-  const { request, around, run, scan } = context;
-  const { engine, confirm } = around;
-  const [first = []] = count === null ? unansweredIn(scan, 1, 'worth') : [];
+  const { request, runtime, run, scan } = context;
+  const { engine, confirm } = runtime;
+  const [first = []] = count === null ? unansweredIn(scan, 1, 'priority') : [];
   const indexes = count === null ? first.map(({ index }) => index) : spreadOver(scan, missing, count);
   return {
     indexes,
@@ -178,9 +178,9 @@ function trialOf(context: LookupsContext, missing: number, count: number | null)
 }
 
 /** `now` is the store's clock. */
-async function queuedBehind({ around, run, scan }: LookupsContext, now: number): Promise<string | null> {
+async function queuedBehind({ runtime, run, scan }: LookupsContext, now: number): Promise<string | null> {
   const sized = { ...run, identifiers: scan.answers.wanted };
-  return queuedText(runsBefore(sized, await around.engine.runs.list(RUNS_LOOKED_AT), now));
+  return queuedText(runsBefore(sized, await runtime.engine.runs.list(RUNS_LOOKED_AT), now));
 }
 
 /** Buys nothing that could not be kept: `engine-unfit` with less than a tenth of memory free. */
@@ -195,12 +195,12 @@ export async function assertEngineRoom(engine: Engine): Promise<void> {
 }
 
 /** Asks to spend by the ledger's limits. If refused, ends the run and throws `DeclinedError`. */
-async function agreeOrEnd({ request, around, run }: LookupsContext, missing: number, state: LedgerState) {
+async function agreeOrEnd({ request, runtime, run }: LookupsContext, missing: number, state: LedgerState) {
   let isAgreed = false;
   try {
-    isAgreed = await around.confirm(spendingQuestion(missing, state, request));
+    isAgreed = await runtime.confirm(spendingQuestion(missing, state, request));
   } finally {
-    if (!isAgreed) await around.engine.runs.end(run.id, { type: 'spending_declined' });
+    if (!isAgreed) await runtime.engine.runs.end(run.id, { type: 'spending_declined' });
   }
   if (isAgreed) return;
   const subject = request.input === '-' ? 'stdin' : request.input;
@@ -210,7 +210,7 @@ async function agreeOrEnd({ request, around, run }: LookupsContext, missing: num
 
 /** Starts the run's own worker, which the signal stops; only listens to a shared one. */
 async function openWorker(
-  { worker: opened, stop, graceMs }: EnrichSurroundings,
+  { worker: opened, stop, graceMs }: EnrichRuntime,
   runId: string,
   listener: WorkerListener,
   releasers: Releasers,
@@ -233,7 +233,7 @@ async function openWorker(
 /** Begins to stop a worker at the signal, while runs end; `releasers` wait for it. */
 export function stopAtSignal(
   worker: LookupWorker,
-  { stop, graceMs }: Pick<EnrichSurroundings, 'stop' | 'graceMs'>,
+  { stop, graceMs }: Pick<EnrichRuntime, 'stop' | 'graceMs'>,
   releasers: Releasers,
 ): void {
   const end = () => worker.stop(graceMs());
@@ -300,8 +300,8 @@ function silence({ worker, run }: LookupsContext): string {
 }
 
 /** A notice if the run waits for a killed run's permits; null: it waits for something else. */
-async function findStrandedPermits({ around, run }: LookupsContext, inFlight: number) {
-  const { engine } = around;
+async function findStrandedPermits({ runtime, run }: LookupsContext, inFlight: number) {
+  const { engine } = runtime;
   const { account, timeoutMs } = run.settings;
   const [state, runs] = await Promise.all([engine.ledger.show(account), engine.runs.list(RUNS_LOOKED_AT)]);
   const isAlone = !runs.some(

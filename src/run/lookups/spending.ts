@@ -104,8 +104,8 @@ export function requestsLeft(state: LedgerState): number | null {
 }
 
 /**
- * Chunks to hand out with `--priority` before those are settled: what can be paid for, so that what
- * is worth less waits. At least one, which finds out what is not known.
+ * Chunks to hand out with `--priority` before those are settled: what can be paid for, so that a
+ * lower priority waits. At least one, which finds out what is not known.
  */
 export function chunksAhead(state: LedgerState): number {
   return Math.max(1, Math.floor((requestsLeft(state) ?? 0) / CHUNK_SIZE));

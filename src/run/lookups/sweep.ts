@@ -5,14 +5,14 @@ import { judgeAccount } from '../../facts/judge-account.js';
 import { overageLeftFor } from '../../ledger/policy.js';
 import type { RunHalt } from '../../stores/run-reasons.js';
 import { untrustedHalt } from '../../worker/judge.js';
-import type { BegunRun } from '../enrich-request.js';
+import type { ActiveRun } from '../enrich-request.js';
 import { type LookupsEnd, stopOf } from '../run-end.js';
 import { type Scan, wantNextCandidates } from '../scan/scan.js';
 import { type OutcomeCollector, unansweredIn } from './collect-outcomes.js';
 import type { ChunkDispatcher } from './dispatch-chunks.js';
 import { accountOfRun, chunksAhead } from './spending.js';
 
-export interface SweepContext extends BegunRun {
+export interface SweepContext extends ActiveRun {
   readonly dispatcher: ChunkDispatcher;
   /** Called with why when spending has to wait, and with null when it goes on. */
   readonly onParked: (halt: RunHalt | null) => void;
@@ -32,9 +32,9 @@ const PAID_LOOK_MS = 60_000;
 const CANCEL_LOOK_MS = 1_000;
 
 export async function sweep(context: SweepContext): Promise<LookupsEnd> {
-  const { request, around, collector, scan, run, dispatcher, worker } = context;
+  const { request, runtime, collector, scan, run, dispatcher, worker } = context;
   const { waterfall, onLimit } = request.settings;
-  const ahead = async () => chunksAhead(await accountOfRun(around.engine, run.id, run.settings));
+  const ahead = async () => chunksAhead(await accountOfRun(runtime.engine, run.id, run.settings));
   let { trial } = context;
   let emptySweeps = 0;
   let hasLookedAgain = false;
@@ -68,7 +68,7 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
     }
     if (trial !== null) {
       const continues = await trial.continues().catch((error: unknown) => {
-        if (error instanceof InterruptedError || isOfStop(error, around.stop)) return null;
+        if (error instanceof InterruptedError || isOfStop(error, runtime.stop)) return null;
         throw error;
       });
       if (continues !== true) return windUp(context, { type: continues === null ? 'stopped' : 'declined' });
@@ -76,7 +76,7 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
       continue;
     }
     if (!waterfall || wantNextCandidates(scan) === 0) return finished(context);
-    if ((await takeWaves(collector, scan, waterfall, around.stop)) === 0) return finished(context);
+    if ((await takeWaves(collector, scan, waterfall, runtime.stop)) === 0) return finished(context);
     worker?.resumeRun(run.id);
   }
 }
@@ -102,11 +102,12 @@ async function takeAll({ collector, run }: SweepContext, only?: readonly number[
 
 /** All lookups are done, but one answer that is not credible, or lost twice, halts the run. */
 function finished({ collector, run }: SweepContext): LookupsEnd {
-  const { unproven: doubts, identifiers } = collector.summary.facts;
+  const { facts } = collector.summary;
+  const { identifiers } = facts;
   // Once the address is proven, a 204 or 404 becomes a "not found", and any other refusal counts as
   // the service's own.
   const hasGood = identifiers.matched + identifiers.notFound > 0;
-  if (hasGood ? doubts.notFound : doubts.any)
+  if (hasGood ? facts.untrusted.notFound : facts.untrusted.any)
     return { type: 'halted', halt: untrustedHalt(run.settings.service) };
   return identifiers.deferred > 0
     ? { type: 'halted', halt: { why: 'doubtful', identifiers: identifiers.deferred } }
@@ -114,22 +115,22 @@ function finished({ collector, run }: SweepContext): LookupsEnd {
 }
 
 function* chunksOf({ collector, scan }: SweepContext, only?: readonly number[]): Generator<string[]> {
-  for (const batch of unansweredIn(scan, CHUNK_SIZE, only ?? 'worth')) {
+  for (const batch of unansweredIn(scan, CHUNK_SIZE, only ?? 'priority')) {
     collector.expect(batch);
     yield batch.map(({ text }) => text);
   }
 }
 
 /** How long to wait for requests under way. */
-function graceOf({ run, around }: SweepContext): number {
-  return around.stop.aborted ? around.graceMs() : run.settings.timeoutMs;
+function graceOf({ run, runtime }: SweepContext): number {
+  return runtime.stop.aborted ? runtime.graceMs() : run.settings.timeoutMs;
 }
 
 /** Lets requests under way end, here and elsewhere, and takes their answers. */
 async function windUp(context: SweepContext, end: LookupsEnd): Promise<LookupsEnd> {
-  const { around, run, dispatcher } = context;
-  const { clock, engine } = around;
-  const worker = around.worker?.type === 'shared' ? null : context.worker;
+  const { runtime, run, dispatcher } = context;
+  const { clock, engine } = runtime;
+  const worker = runtime.worker?.type === 'shared' ? null : context.worker;
   const graceMs = graceOf(context);
   const endsAt = clock.monotonic() + graceMs;
   const stopping = worker?.stop(graceMs);
@@ -138,7 +139,7 @@ async function windUp(context: SweepContext, end: LookupsEnd): Promise<LookupsEn
   await stopping;
   const leftMs = endsAt - clock.monotonic();
   await dispatcher.awaitStragglers(worker ? Math.min(1_000, leftMs) : leftMs);
-  // Nobody will work on what the stop had parked.
+  // No worker will take what the stop had parked.
   await dispatcher.withdraw();
   await takeAll(context);
   return end;
@@ -146,8 +147,8 @@ async function windUp(context: SweepContext, end: LookupsEnd): Promise<LookupsEn
 
 /** Waits, without a job or a socket, until spending may be possible again. Not null: it ended. */
 async function park(context: SweepContext, halt: RunHalt): Promise<LookupsEnd | null> {
-  const { around, run, worker } = context;
-  const { clock, engine, stop } = around;
+  const { runtime, run, worker } = context;
+  const { clock, engine, stop } = runtime;
   const looksFreely = run.settings.ownDomain !== null && worker !== null;
   const asksAt = clock.monotonic() + PAID_LOOK_MS;
   context.onParked(halt);
@@ -161,7 +162,7 @@ async function park(context: SweepContext, halt: RunHalt): Promise<LookupsEnd | 
       }
       const { isCancelled, isPausedAlone } = await engine.runs.heartbeat(run.id);
       if (isCancelled) return { type: 'cancelled' };
-      if (isPausedAlone && around.job !== undefined) return { type: 'paused' };
+      if (isPausedAlone && runtime.job !== undefined) return { type: 'paused' };
     }
     const seen = await lookForRoom(context);
     if (seen === 'room' || (seen === 'unknown' && clock.monotonic() >= asksAt)) break;
@@ -171,8 +172,8 @@ async function park(context: SweepContext, halt: RunHalt): Promise<LookupsEnd | 
   return null;
 }
 
-async function resume({ around, run, worker }: SweepContext): Promise<void> {
-  await around.engine.runs.clearHalt(run.id);
+async function resume({ runtime, run, worker }: SweepContext): Promise<void> {
+  await runtime.engine.runs.clearHalt(run.id);
   worker?.resumeRun(run.id);
 }
 
@@ -180,12 +181,12 @@ async function resume({ around, run, worker }: SweepContext): Promise<void> {
  * Asks for the service's own brand, then whether the ledger has room. `unknown`: there is none to
  * ask for, or the ledger does not permit it.
  */
-async function lookForRoom({ around, run, worker }: SweepContext): Promise<'room' | 'none' | 'unknown'> {
+async function lookForRoom({ runtime, run, worker }: SweepContext): Promise<'room' | 'none' | 'unknown'> {
   const { ownDomain } = run.settings;
   if (ownDomain === null || worker === null) return 'unknown';
-  if ((await around.engine.runs.get(run.id))?.paused) return 'none';
+  if ((await runtime.engine.runs.get(run.id))?.paused) return 'none';
   if ((await worker.readUsage(ownDomain, run)) === null) return 'unknown';
-  const state = await around.engine.ledger.show(run.settings.account, run.id);
+  const state = await runtime.engine.ledger.show(run.settings.account, run.id);
   const { run: spending } = state;
   if (spending?.maxRequests != null && spending.requests >= spending.maxRequests) return 'none';
   const hasRoom = overageLeftFor(spending) > 0 && judgeAccount(state).hasRoom;

@@ -8,20 +8,11 @@ import { freshnessOf, type RunRecord } from '../../stores/run-store.js';
 import type { Scan } from '../scan/scan.js';
 import { unansweredIn } from './collect-outcomes.js';
 
-export interface TrialResult {
-  /** Whether it was requested with `--try`; otherwise it is the lookup that shows the quota. */
-  readonly isRequested: boolean;
-  readonly counts: Readonly<Partial<Record<OutcomeStatus, number>>>;
-  /** The first matches, in the order of the file. */
-  readonly brands: readonly TriedBrand[];
-}
-
-interface TriedBrand {
-  readonly identifier: string;
-  readonly name: string;
-  readonly domain: string;
-  readonly score: number | null;
-}
+/**
+ * `isRequested`: with `--try`; otherwise it is the lookup that shows the quota. `brands`: of the
+ * first matches, in the order of the file.
+ */
+export type TrialResult = Readonly<Awaited<ReturnType<typeof trialResult>>>;
 
 const BRANDS_SHOWN = 5;
 
@@ -48,7 +39,7 @@ export async function trialResult(
   indexes: readonly number[],
   isRequested: boolean,
   { scan, run, engine }: { readonly scan: Scan; readonly run: RunRecord; readonly engine: Engine },
-): Promise<TrialResult> {
+) {
   const counts: Partial<Record<OutcomeStatus, number>> = {};
   const shown: string[] = [];
   for (const index of indexes) {

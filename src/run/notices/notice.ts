@@ -2,12 +2,13 @@
 import { basename } from 'node:path';
 import type { NotifyEvent } from '../../config/process-settings.js';
 import type { Document } from '../../core/documents.js';
-import { BrandEnrichError, EXIT, type ExitCode, InterruptedError } from '../../core/errors.js';
+import { BrandEnrichError, EXIT, InterruptedError } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';
 import { DOCUMENT_VERSION, visibleLine, visibleLines } from '../../core/terminal-text.js';
 import { useOf } from '../../facts/judge-account.js';
 import type { LedgerState } from '../../ledger/ledger.js';
+import { sayStop } from '../../words/say-reason.js';
 import { rowsText } from '../report/headline.js';
 import { noMatchText } from '../report/next-step.js';
 import type { RunReport } from '../report/report.js';
@@ -15,13 +16,6 @@ import type { RunReport } from '../report/report.js';
 export type Notice = Document<'notice'> & { readonly version: typeof DOCUMENT_VERSION };
 
 export type NoticeScene = Pick<Notice, 'isSample' | 'run'> & { readonly at: number };
-
-/** The event of a run's end; null: a person stopped it, and knows. */
-export function eventOfEnd(exitCode: ExitCode): NotifyEvent | null {
-  if (exitCode === EXIT.done || exitCode === EXIT.someFailed) return 'finish';
-  if (exitCode === EXIT.interrupted) return null;
-  return exitCode === EXIT.limit ? 'parked' : 'failure';
-}
 
 /** `reportPath`: where the report is. */
 export function noticeOfReport(
@@ -32,7 +26,8 @@ export function noticeOfReport(
 ): Notice {
   const { account, files, requests, rows, run } = report;
   const { sent, billed, unreported, overage, overageCost } = requests;
-  const tooMany = run.exitCode === EXIT.tooManyErrors ? 'more lookups failed than --max-errors allows' : null;
+  const tooMany =
+    run.exitCode === EXIT.tooManyErrors ? sayStop({ type: 'too_many_failures' }, 'notice') : null;
   return {
     ...bareNotice(event, scene, report.reason ?? tooMany ?? noMatchText(report)),
     rows,

@@ -1,6 +1,6 @@
 /**
  * Notifies by webhook and e-mail. Once open it never throws and changes no exit code; what cannot
- * be delivered is kept in the state folder for whoever notifies the same receiver next.
+ * be delivered is kept in the state folder for the next process that notifies the same receiver.
  */
 import { createHash, randomUUID } from 'node:crypto';
 import { join } from 'node:path';
@@ -44,7 +44,7 @@ export function openNotifier({ settings, stateFolder, log, stop, clock = systemC
   const seen = new Set<string>();
   const posting = new Set<Promise<unknown>>();
   const open = async () => {
-    // Most commands notify nobody, and it brings a library.
+    // Most commands send no notice, and it brings a library.
     const { openOutbox } = await import('../../notify/outbox.js');
     return openOutbox({
       folder: join(stateFolder, 'notified'),

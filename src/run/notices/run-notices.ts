@@ -1,13 +1,14 @@
 /** The notifications of one run: parked, 80 % of the limit, and its end. */
 import { hostname } from 'node:os';
 import { basename, resolve } from 'node:path';
+import type { NotifyEvent } from '../../config/process-settings.js';
 import type { Clock } from '../../core/clock.js';
-import { type ExitCode, InterruptedError } from '../../core/errors.js';
+import { EXIT, type ExitCode, InterruptedError } from '../../core/errors.js';
 import { sayHalt } from '../../words/say-reason.js';
 import type { EnrichResult } from '../enrich-file.js';
 import type { EnrichProgress } from '../enrich-request.js';
 import type { RunReport } from '../report/report.js';
-import { eventOfEnd, type NoticeScene, noticeOfAccount, noticeOfError, noticeOfReport } from './notice.js';
+import { type NoticeScene, noticeOfAccount, noticeOfError, noticeOfReport } from './notice.js';
 import type { Notifier } from './notifier.js';
 
 export type RunNotices = ReturnType<typeof createRunNotices>;
@@ -45,7 +46,7 @@ export function createRunNotices(options: {
       id = run.id;
       notifier.notifyNearLimit(account, ledger, scene().run);
       // A trial ends as intended, and a person who paused it knows.
-      const event = end.type === 'declined' || end.type === 'paused' ? null : eventOfEnd(exitCode);
+      const event = end.type === 'declined' || end.type === 'paused' ? null : eventOf(exitCode);
       if (event !== null) notifier.notify(noticeOfReport(event, scene(), report, resolve(names.report)));
     },
     /** Runs `action`; notifies of its error, unless a person stopped it, and rethrows. */
@@ -59,4 +60,11 @@ export function createRunNotices(options: {
       }
     },
   };
+}
+
+/** null: a person stopped the run, and knows. */
+function eventOf(exitCode: ExitCode): NotifyEvent | null {
+  if (exitCode === EXIT.done || exitCode === EXIT.someFailed) return 'finish';
+  if (exitCode === EXIT.interrupted) return null;
+  return exitCode === EXIT.limit ? 'parked' : 'failure';
 }

@@ -81,16 +81,16 @@ export class RowRanking {
 
 /** Renders joined rows. Rows without a lookup share their reasons. */
 export function createRowRenderer(renderer: Renderer, answers: Answers): (row: JoinedRow) => string {
-  const unasked = new Map<string, RenderedAnswer>();
+  const excluded = new Map<string, RenderedAnswer>();
   return ({ record, status, index, duplicateOf }) => {
     if (index >= 0) return renderer.row(rawOf(record), answers.rendered(index), duplicateOf || null);
     const row = readRow(record);
     if (row.kind === 'unreadable') return renderer.unreadable(row.raw, row.reason);
     const name = `${row.kind} ${row.reason}`;
-    let rendered = unasked.get(name);
+    let rendered = excluded.get(name);
     if (!rendered) {
       rendered = renderer.answer({ ...NOTHING_ASKED, status, error: row.reason });
-      if (unasked.size < 10_000) unasked.set(name, rendered);
+      if (excluded.size < 10_000) excluded.set(name, rendered);
     }
     return renderer.row(row.raw, rendered, null);
   };

@@ -1,6 +1,6 @@
 /**
  * One output: a temporary file beside the target, which `commit` makes the target in one step when
- * it is safely on disk. `-` and what is no regular file (a pipe, a device) are written directly.
+ * it is safely on disk. `-`, pipes and devices are written directly.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -20,7 +20,7 @@ import { KEPT, placeOf, refuseLinksOfOthers, writeFailure } from './output-names
 /** Small writes are gathered up to this many characters or bytes. */
 const GATHER = 128 * 1024;
 
-/** How a named pipe is waited for until somebody reads from it. */
+/** How to wait for the reader of a named pipe. */
 export interface ReaderWait {
   readonly stop: AbortSignal;
   /** A sentence that says what is waited for. */
@@ -33,7 +33,7 @@ export interface OutputOptions {
   readonly bom: boolean;
   /** Where `-` goes; null: `-` is a file of that name. It is not closed. */
   readonly stdout: NodeJS.WritableStream | null;
-  /** Absent: a named pipe that nobody reads from is an error at once. */
+  /** Absent: a named pipe without a reader is an error at once. */
   readonly waiting?: ReaderWait | undefined;
 }
 
@@ -42,7 +42,7 @@ type Verify = (path: string) => Promise<void>;
 
 /**
  * Clears what killed local processes left near it. Throws FailFileError `output-unwritable`, and
- * InterruptedError when stopped while nobody reads from a named pipe.
+ * InterruptedError when stopped while a named pipe has no reader.
  */
 export async function createOutput(target: string, { gzip, bom, stdout, waiting }: OutputOptions) {
   const fail = (error: unknown) => Promise.reject(writeFailure(target, error));
@@ -229,7 +229,7 @@ export function temporaryName(target: string): string {
   return `.brand-enrich-${hash}-${MACHINE}-${process.pid}-${names}-${OWN}.tmp`;
 }
 
-/** Of any target: a nightly job's output name never recurs. What cannot be removed stays. */
+/** For every target: a nightly job's output name never recurs. What cannot be removed stays. */
 async function removeStaleTemporaries(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const [, from, pid, owner] = TEMPORARY.exec(name) ?? [];

@@ -6,6 +6,7 @@
 import { constants, type Stats } from 'node:fs';
 import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
+import type { Settings } from '../../config/settings.js';
 import { BrandEnrichError, FailFileError, NeverStartError } from '../../core/errors.js';
 import { phrase } from '../../core/phrase.js';
 import { isOfStranger } from '../../core/plain-file.js';
@@ -24,19 +25,7 @@ export interface OutputNames {
   readonly gzip: boolean;
 }
 
-export interface NamingOptions {
-  /** The input's path; `-` is the standard input. */
-  readonly input: string;
-  /** Whether the input came gzip-compressed. */
-  readonly isGzip: boolean;
-  readonly inputFormat: TableFormat;
-  /** `-o`; null: beside the input. */
-  readonly output: string | null;
-  readonly format: TableFormat;
-  /** `--errors` and `--report`; null: beside the output. */
-  readonly errors: string | null;
-  readonly report: string | null;
-}
+type OutputSettings = Pick<Settings, 'output' | 'format' | 'errors' | 'report'>;
 
 /** The name of an open stream, not of a file: nothing is written beside it. */
 function isStream(path: string): boolean {
@@ -56,57 +45,46 @@ const ENDINGS: Readonly<Record<TableFormat, RegExp>> = {
 };
 
 /** The format that a file name implies; null: none. CSV has several, each with its separator. */
-export function formatOfName(path: string): TableFormat | null {
+function formatOfName(path: string): TableFormat | null {
   const name = basename(path);
   return TABLE_FORMATS.find((format) => ENDINGS[format].test(name)) ?? null;
 }
 
 /**
- * The names of a run's files; {@link assertPlaces} says whether they can be written. Throws
- * NeverStartError `usage-invalid`.
+ * The format of a run's output, and the names of its files; {@link assertPlaces} says whether they
+ * can be written. `input`: its path; `-` is the standard input. Throws NeverStartError
+ * `usage-invalid`.
  */
-export function outputNames(options: NamingOptions): OutputNames {
-  const { input, output } = options;
+export function namesOfRun(
+  input: string,
+  shape: Pick<TableShape, 'isGzip' | 'format'>,
+  { output, format: asked, errors, report: askedReport }: OutputSettings,
+): { readonly format: TableFormat; readonly names: OutputNames } {
+  const format = asked ?? formatOfName(output ?? '') ?? shape.format;
   const own = partsOf(isStream(input) ? 'stdin' : input);
   // Programs recognise binary files by their ending. The result of an archive is not an archive.
-  const isFit = isTyped(options.format)
-    ? ENDINGS[options.format].test(own.extension)
-    : !/^(\.zip)?$/i.test(own.extension);
-  const isOwn = options.format === options.inputFormat && isFit;
-  const extension = isOwn ? own.extension : `.${options.format}`;
+  const isFit = isTyped(format) ? ENDINGS[format].test(own.extension) : !/^(\.zip)?$/i.test(own.extension);
+  const extension = format === shape.format && isFit ? own.extension : `.${format}`;
   const given = output === null || isStream(output) ? null : partsOf(output);
-  if (given?.isGzip && isTyped(options.format)) {
-    const what = `${options.format} files are already compressed`;
+  if (given?.isGzip && isTyped(format)) {
+    const what = `${format} files are already compressed`;
     const subject = phrase`${{ setting: 'output', shell: '-o' }} ${output ?? ''}`;
     throw new NeverStartError({ code: 'usage-invalid', what, subject, todo: 'omit .gz' });
   }
-  const gzip = given?.isGzip ?? (output === null && options.isGzip && !isTyped(options.format));
+  const gzip = given?.isGzip ?? (output === null && shape.isGzip && !isTyped(format));
   const suffix = (given?.extension ?? extension) + (gzip ? '.gz' : '');
   const stem = given?.stem ?? own.stem;
   const resultStem = given?.stem ?? `${own.stem}.enriched`;
-  const report = options.report ?? `${stem}.report.json`;
-  return {
+  const report = askedReport ?? `${stem}.report.json`;
+  const names = {
     complete: output ?? resultStem + suffix,
     partial: output !== null && isStream(output) ? output : `${resultStem}.partial${suffix}`,
-    errors: options.errors ?? `${stem}.errors${suffix}`,
+    errors: errors ?? `${stem}.errors${suffix}`,
     report,
     reportHtml: `${report.replace(/\.json$/i, '')}.html`,
     gzip,
   };
-}
-
-/** The format of a run's output, and the names of its files. Throws as {@link outputNames}. */
-export function namesOfRun(
-  input: string,
-  { isGzip, format: inputFormat }: Pick<TableShape, 'isGzip' | 'format'>,
-  asked: Pick<NamingOptions, 'errors' | 'report'> & {
-    readonly output: string | null;
-    readonly format: TableFormat | null;
-  },
-) {
-  const { output, errors, report } = asked;
-  const format = asked.format ?? formatOfName(output ?? '') ?? inputFormat;
-  return { format, names: outputNames({ input, isGzip, inputFormat, output, format, errors, report }) };
+  return { format, names };
 }
 
 /** `stem`: the path without extensions. */

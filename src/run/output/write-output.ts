@@ -1,12 +1,11 @@
 /** Joins rows and answers, ranks, writes output and errors file; three counts must agree. */
 import { rm, stat } from 'node:fs/promises';
 import { FailFileError } from '../../core/errors.js';
-import { type Identifier, parseIdentifierText } from '../../core/identifier.js';
+import { parseIdentifierText } from '../../core/identifier.js';
 import { createTurns, withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
 import type { ColumnType } from '../../core/typed-cell.js';
-import { type ListedRow, listRow } from '../scan/listed-rows.js';
-import { lineOf, readRow } from '../scan/row-spool.js';
+import { type ListedRow, lineOf, listRow, readRow } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
 import { countRecords } from './count-records.js';
 import { createRowRenderer, type JoinedRow, joinRow, RowRanking } from './join-rows.js';
@@ -161,12 +160,8 @@ function inArray(send: (text: string) => Promise<void>): Encoder {
 }
 
 function asListed({ record, index }: JoinedRow, { scan, reasons }: WriteRequest) {
-  const value = () => identifierAt(scan, index).value;
+  const value = () => parseIdentifierText(scan.identifiers.at(index)).value;
   return { line: lineOf(record), reason: reasons.get(index) ?? NOT_KNOWN, value };
-}
-
-function identifierAt({ identifiers }: Scan, index: number): Identifier {
-  return parseIdentifierText(identifiers.at(index));
 }
 
 const NOT_KNOWN = 'the service has no such brand, or withholds it';
@@ -187,26 +182,21 @@ async function addError(
   const row = readRow(record);
   if (row.kind === 'unreadable') return errors.unreadable(row.raw, row.reason);
   const error = doubt ?? (index < 0 ? row.reason : (reasons.get(index) ?? null));
-  const identifier = index < 0 ? null : identifierAt(scan, index);
+  const identifier = index < 0 ? null : parseIdentifierText(scan.identifiers.at(index));
   return errors.row(row.raw, { ...NOTHING_ASKED, status, identifier, error });
 }
 
 /** Opens the errors file: user columns, our few. Throws FailFileError `output-unwritable`. */
 async function createErrorsFile(
   target: string,
-  plan: OutputPlan,
+  whole: OutputPlan,
   options: Omit<OutputOptions, 'stdout'>,
-  types: readonly ColumnType[] = [],
+  types: readonly ColumnType[],
 ) {
-  const renderer = createRenderer({ ...plan, fields: [] });
+  const plan = { ...whole, fields: [] };
+  const renderer = createRenderer(plan);
   const header = renderer.header();
-  const output = await openTable(
-    target,
-    { ...plan, fields: [] },
-    header !== null,
-    { ...options, stdout: null },
-    types,
-  );
+  const output = await openTable(target, plan, header !== null, { ...options, stdout: null }, types);
   let count = 0;
 
   async function add(line: string): Promise<void> {
@@ -219,11 +209,7 @@ async function createErrorsFile(
     get count() {
       return count;
     },
-    /** Adds a row, unless its status does not belong here and it has no error. */
-    async row(raw: string, view: AnswerView): Promise<void> {
-      if (view.error !== null || isListed(view.status, plan))
-        await add(renderer.row(raw, renderer.answer(view), null));
-    },
+    row: (raw: string, view: AnswerView) => add(renderer.row(raw, renderer.answer(view), null)),
     /** Adds a row that could not be read. */
     unreadable: (raw: string, reason: string) => add(renderer.unreadable(raw, reason)),
     /** Puts the file under its name; without rows it removes the one of an earlier run instead. */

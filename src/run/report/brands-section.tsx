@@ -3,7 +3,7 @@
 import { scoreText } from '../../core/figures.js';
 import { qualityTier } from '../../lookup/brand.js';
 import { Card } from '../../pages/parts.js';
-import type { PageData, ShownBrand } from './page-data.js';
+import type { PageData, ShownBrand } from './portable-report.js';
 
 /** Nothing where no brand has a score. */
 export function BrandsSection({ data: { best, lowest } }: { data: PageData }) {

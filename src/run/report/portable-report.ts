@@ -1,7 +1,9 @@
-/** The report as it is passed on: files as seen from it, and no folder of this machine. Pure. */
+/** The report and its page as they are passed on: files as seen from them, no folder. Pure. */
 import { homedir } from 'node:os';
 import { basename, dirname, isAbsolute, relative, resolve, sep } from 'node:path';
+import type { EnrichResult } from '../enrich-file.js';
 import type { RunReport } from './report.js';
+import { lowestApart, type RankedBrand } from './run-summary.js';
 
 /** Where the run took place; default: this process. */
 export interface Place {
@@ -57,4 +59,36 @@ function encodedPart(part: string): string {
 /** The last part of a path of any system. */
 function lastPart(path: string): string {
   return path.split(/[\\/]/).at(-1) || path;
+}
+
+/** The content of the page: the report, and brands and files, which that does not hold. */
+export type PageData = Readonly<ReturnType<typeof pageDataOf>>;
+export type ShownBrand = PageData['best'][number];
+
+/** `isSample`: these are the sample brands. `logos`: by the address that the service gave. */
+export function pageDataOf(
+  { facts: { brands }, names, written }: Pick<EnrichResult, 'facts' | 'names' | 'written'>,
+  report: RunReport,
+  isSample: boolean,
+  logos: ReadonlyMap<string, string>,
+) {
+  /** `logo`: as a `data:` address; null: initials stand in its place. */
+  const withLogo = ({ name, domain, score, color, logoUrl }: RankedBrand) => {
+    return { name, domain, score, color, logo: logos.get(logoUrl ?? '') ?? null };
+  };
+  const shownFile = (label: string, path: string) => {
+    const { name, href } = fileFrom(names.reportHtml, path);
+    return { label, name: name === '-' ? 'standard output' : name, href };
+  };
+  return {
+    report,
+    isSample,
+    best: brands.best.map(withLogo),
+    lowest: lowestApart(brands).map(withLogo),
+    files: [
+      shownFile(report.run.isComplete ? 'Enriched rows' : 'Enriched rows (partial)', written.output),
+      ...(written.errors === null ? [] : [shownFile('Rows without an answer', written.errors)]),
+      shownFile('Report as JSON', names.report),
+    ],
+  };
 }

@@ -13,7 +13,7 @@ import { type KeyFigure, KeyFigures, Title, type Tone } from '../../pages/parts.
 import { BrandsSection } from './brands-section.js';
 import { headlineOf, verdictOf } from './headline.js';
 import { MoneySection, perBrand } from './money-section.js';
-import type { PageData } from './page-data.js';
+import type { PageData } from './portable-report.js';
 import type { RunReport } from './report.js';
 import { RowsSection } from './rows-section.js';
 import { CausesSection, FilesSection, OutcomesSection, ScoresSection } from './sections.js';

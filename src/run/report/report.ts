@@ -13,7 +13,7 @@ import type { EnrichResult } from '../enrich-file.js';
 import type { EnrichRequest } from '../enrich-request.js';
 import { isoTime } from '../output/columns.js';
 import { sumOf } from '../output/write-output.js';
-import { inputFacts } from '../scan/scan.js';
+import { inputFacts, mostFrequent } from '../scan/scan.js';
 import { nextStepOf } from './next-step.js';
 
 /** Stored and fetched answers further apart than this had scores from different times. */
@@ -88,10 +88,6 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     endedAt: new Date(result.endedAt).toISOString(),
     seconds: Math.round(result.tookMs) / 1_000,
   };
-}
-
-function mostFrequent(reasons: ReadonlyMap<string, number>, count: number): Record<string, number> {
-  return Object.fromEntries([...reasons].sort((a, b) => b[1] - a[1]).slice(0, count));
 }
 
 /** What may have been billed is counted: an unknown answer is a spent request. */

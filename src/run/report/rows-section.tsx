@@ -51,15 +51,9 @@ function RowList({ status, value, report }: { status: ListName; value: string; r
         <Table name="listed" columns={[['Line', 'line'], [value], !isShared && ['Reason']]}>
           {shown.map((row) => (
             <tr>
-              <td class="line">{countText(row.line)}</td>
-              <td>
-                <bdi>{row.value}</bdi>
-              </td>
-              {!isShared && (
-                <td>
-                  <bdi>{row.reason}</bdi>
-                </td>
-              )}
+              <td>{countText(row.line)}</td>
+              <td>{row.value}</td>
+              {!isShared && <td>{row.reason}</td>}
             </tr>
           ))}
         </Table>

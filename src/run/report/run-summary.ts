@@ -4,19 +4,16 @@ import type { AnswerSource } from '../../core/outcome.js';
 import { type Brand, type QualityTier, qualityTier } from '../../lookup/brand.js';
 import type { FailureReason } from '../../stores/run-reasons.js';
 import { sayFailure } from '../../words/say-reason.js';
+import type { FetchedAnswer } from '../../worker/worker-listener.js';
 import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
 
 /** An answer of the service, fetched in this run or stored. */
-export interface NotedAnswer {
-  readonly status: 'matched' | 'not_found';
-  readonly retryLater: boolean;
+export interface NotedAnswer extends Pick<FetchedAnswer, 'status' | 'retryLater' | 'fetchedAt'> {
   /** The number of the identifier, and its text as `identifierText` writes it. */
   readonly index: number;
   readonly identifier: string;
   /** 0 to 1; null when there is none. */
   readonly score: number | null;
-  /** Milliseconds. */
-  readonly fetchedAt: number;
   readonly source: AnswerSource;
   readonly brand: Brand;
 }
@@ -56,7 +53,7 @@ export function createRunSummary() {
     /** Whether some failed because the service was unavailable for too long. */
     hasOutage: false,
     /** Whether some failed with an answer that is not believed; of those, with a "not found". */
-    unproven: { any: false, notFound: false },
+    untrusted: { any: false, notFound: false },
   };
   return {
     facts,
@@ -84,8 +81,8 @@ export function createRunSummary() {
       facts.identifiers.failed += 1;
       if (reason.code === 'unavailable') facts.hasOutage = true;
       if (reason.code === 'unproven') {
-        facts.unproven.any = true;
-        if (reason.saysNotFound) facts.unproven.notFound = true;
+        facts.untrusted.any = true;
+        if (reason.saysNotFound) facts.untrusted.notFound = true;
       }
       const { failures } = facts;
       const words = sayFailure(reason);

@@ -4,7 +4,9 @@ import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { QualityTier } from '../../lookup/brand.js';
 import { Histogram } from '../../pages/chart.js';
 import { Bar, Card, Dot, type Fact, Facts, Table } from '../../pages/parts.js';
-import type { PageData } from './page-data.js';
+import type { RunStop } from '../../stores/run-reasons.js';
+import { sayStop } from '../../words/say-reason.js';
+import type { PageData } from './portable-report.js';
 import type { RunReport } from './report.js';
 import { listId } from './rows-section.js';
 
@@ -46,17 +48,8 @@ export function OutcomesSection({ report: { rows, input, listed } }: { report: R
   );
 }
 
-function OutcomeRow({
-  status,
-  count,
-  records,
-  isListed,
-}: {
-  status: OutcomeStatus;
-  count: number;
-  records: number;
-  isListed: boolean;
-}) {
+function OutcomeRow(row: { status: OutcomeStatus; count: number; records: number; isListed: boolean }) {
+  const { status, count, records, isListed } = row;
   const [word, meaning] = MEANINGS[status];
   const isNone = count === 0;
   return (
@@ -72,7 +65,7 @@ function OutcomeRow({
   );
 }
 
-const THIRDS: readonly (readonly [tier: QualityTier, range: string])[] = [
+const THIRDS: [tier: QualityTier, range: string][] = [
   ['poor', '0 to 0.33'],
   ['acceptable', '0.33 to 0.67'],
   ['high', '0.67 to 1'],
@@ -86,24 +79,20 @@ export function ScoresSection({ report: { quality } }: { report: RunReport }) {
     unscored === 0
       ? 'No brand was found, so there are no scores.'
       : `None of the ${countOf(unscored, 'brand')} has a score.`;
-  const tiers = [
-    ['high', 'High', '0.67 to 1', high],
-    ['acceptable', 'Acceptable', '0.33 to 0.67', acceptable],
-    ['poor', 'Poor', '0 to 0.33', poor],
-    ...(unscored > 0 ? [['unscored', 'Unscored', 'no score sent', unscored] as const] : []),
-  ] as const;
+  const tiers: [tone: QualityTier | 'unscored', range: string][] = THIRDS.toReversed();
+  if (unscored > 0) tiers.push(['unscored', 'no score sent']);
   return (
     <Card id="scores" title="Quality of the brands" more="scores">
       {scored === 0 ? <p class="muted">{none}</p> : <ScoreChart quality={quality} />}
       <ul class="tiers">
-        {tiers.map(([tone, name, range, count]) => (
+        {tiers.map(([tone, range]) => (
           <li>
             <Dot tone={tone}>
-              <span class="tier-name">{name}</span>
+              <span class="tier-name">{tone.charAt(0).toUpperCase() + tone.slice(1)}</span>
             </Dot>{' '}
             <span class="muted">{range}</span>
             <span class="tier-count">
-              {countText(count)} <span class="muted">{shareText(count, total)}</span>
+              {countText(quality[tone])} <span class="muted">{shareText(quality[tone], total)}</span>
             </span>
           </li>
         ))}
@@ -142,14 +131,6 @@ function ScoreChart({ quality }: Pick<RunReport, 'quality'>) {
 /** Causes shown; what is beyond is summed up. */
 const CAUSES_AT_MOST = 12;
 
-/** Ends that say no more than what they are. */
-const WHY_STOPPED: Readonly<Partial<Record<RunReport['run']['status'], string>>> = {
-  cancelled: 'the run was cancelled',
-  paused: 'the run was paused',
-  declined: 'the run ended after its trial',
-  too_many_failures: 'more lookups failed than --max-errors allows',
-};
-
 /** Empty if every row has an answer. */
 export function CausesSection({ report }: { report: RunReport }) {
   const { failures, reasons, rows, reason, run } = report;
@@ -166,8 +147,7 @@ export function CausesSection({ report }: { report: RunReport }) {
       {rows.deferred > 0 && (
         <Card id="deferred" title="Not looked up yet">
           <p>
-            {countOf(rows.deferred, 'row')}:{' '}
-            <bdi>{reason ?? WHY_STOPPED[run.status] ?? 'the run was stopped'}</bdi>.
+            {countOf(rows.deferred, 'row')}: <bdi>{reason ?? sayStop(stopOf(run.status), 'terminal')}</bdi>.
           </p>
         </Card>
       )}
@@ -180,15 +160,13 @@ export function CausesSection({ report }: { report: RunReport }) {
   );
 }
 
-function CauseTable({
-  counted,
-  causes,
-  unit,
-}: {
-  counted: string;
-  causes: readonly (readonly [string, number])[];
-  unit: string;
-}) {
+/** A halted run has its reason. */
+function stopOf(status: RunReport['run']['status']): RunStop {
+  return { type: status === 'halted' || status === 'finished' ? 'stopped' : status };
+}
+
+function CauseTable(table: { counted: string; causes: [string, number][]; unit: string }) {
+  const { counted, causes, unit } = table;
   const sorted = [...causes].sort((a, b) => b[1] - a[1]);
   const others = sorted.slice(CAUSES_AT_MOST);
   const hidden = others.reduce((sum, [, count]) => sum + count, 0);

@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import type { Network } from '../../core/connector.js';
 import type { EnrichResult } from '../enrich-file.js';
 import { type ReaderWait, writeText } from '../output/output-file.js';
-import { pageDataOf } from './page-data.js';
+import { pageDataOf } from './portable-report.js';
 import type { RunReport } from './report.js';
 import { lowestApart, type RankedBrand } from './run-summary.js';
 

@@ -19,7 +19,7 @@ type TableSettings = Pick<Settings, TextSetting | ColumnSetting>;
 type TextSetting = 'delimiter' | 'encoding' | 'header' | 'skipLines' | 'limit' | 'sheet' | 'ragged';
 type ColumnSetting = 'columns' | 'kind' | 'allowMismatch' | 'prefix' | 'priority';
 
-/** `priorities`: what each identifier is worth; null without `--priority`. */
+/** `priorities`: null without `--priority`. */
 export interface OpenedTable extends Readonly<ReturnType<typeof chooseFrom>> {
   /** The opener closes the table. */
   readonly input: Input;
@@ -37,15 +37,10 @@ export interface TableRequest {
 }
 
 /** The settings that say how a file is read. */
-export function intakeOf({
-  delimiter,
-  encoding,
-  header,
-  skipLines,
-  limit,
-  sheet,
-  ragged,
-}: Pick<Settings, TextSetting>): Omit<IntakeOptions, 'only' | 'spoolFolder' | 'stop'> {
+export function intakeOf(
+  settings: Pick<Settings, TextSetting>,
+): Omit<IntakeOptions, 'only' | 'spoolFolder' | 'stop'> {
+  const { delimiter, encoding, header, skipLines, limit, sheet, ragged } = settings;
   return {
     ...(delimiter !== null && { delimiter }),
     ...(encoding !== null && { encoding }),
@@ -74,12 +69,12 @@ export async function openTable(
   }
 }
 
-/** Problems of a sheet that is no table. */
+/** Problems of a sheet without a table. */
 const NO_TABLE: readonly ErrorCode[] = ['column-doubtful', 'column-unknown', 'input-empty', 'input-preamble'];
 const SHEETS_TRIED = 10;
 
 /**
- * A workbook may begin with a cover sheet. Where nobody chose that, the error names the sheets
+ * A workbook may begin with a cover sheet. Unless the user chose that, the error names the sheets
  * whose columns are clear. Other errors are returned unchanged.
  */
 export async function namingTables(
@@ -91,7 +86,7 @@ export async function namingTables(
   const isOurs = error instanceof NeverStartError || error instanceof FailFileError;
   if (!isOurs || !NO_TABLE.includes(error.code) || error.clear !== null) return error;
   if (path === '-' || options.sheet !== undefined) return error;
-  // What is no file cannot be read again.
+  // Only a regular file can be read again.
   const again: IntakeOptions = { ...options, only: options.only ?? 'file' };
   const names = await sheetNames(path, again).catch(() => []);
   const others = names.slice(1, 1 + SHEETS_TRIED);

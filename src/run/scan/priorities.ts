@@ -1,6 +1,6 @@
 /**
- * What each identifier is worth, which says who is bought first: its best row counts. Numbers come
- * before words, words before blanks; `asc` and `desc` turn the order within numbers and within
+ * The priority of each identifier, which says what is bought first: its best row counts. Numbers
+ * come before words, words before blanks; `asc` and `desc` turn the order within numbers and within
  * words. About 13 bytes each.
  */
 
@@ -138,7 +138,7 @@ const BEGINS_WITH_NUMBER = /^([^\p{L}\d]*|[A-Za-z]{3}\s?)\d/u;
  *   word       ISO dates (text order is time order), and what begins with no digit; in lower
  *              case and normal form, because words are compared without case
  *   'unclear'  others that begin with a digit, or a currency and a digit: `$900`, `1,200` (1.2
- *              in half of the world), `11-50`, `31.12.2026`. Nobody means their order as text.
+ *              in half of the world), `11-50`, `31.12.2026`. Their order as text is never meant.
  */
 export function priorityValueOf(cell: string): number | { readonly word: string } | 'unclear' | null {
   const text = cell.trim();

@@ -9,9 +9,8 @@ import type { Input } from '../../intake/input.js';
 import { Answers } from '../lookups/answers.js';
 import { earlierCells, earlierKey, jsonKey } from '../output/earlier-key.js';
 import { IdentifierSpool } from './identifier-spool.js';
-import { type ListedRow, listRow } from './listed-rows.js';
 import { type OpenedTable, openTable, type TableRequest } from './open-table.js';
-import { candidatesOf, RowSpool } from './row-spool.js';
+import { candidatesOf, type ListedRow, listRow, RowSpool } from './row-spool.js';
 import { openSpoolFolder, SpoolFile } from './spool-file.js';
 
 /** Scans the input, opening it unless `opened` is set. `releasers` close it. Throws as both do. */
@@ -92,7 +91,7 @@ export async function scanInput(
   const skipReasons = new Map<string, number>();
   const invalid: ListedRow[] = [];
 
-  const addUnasked = (
+  const addExcluded = (
     kind: 'invalid' | 'skipped' | 'unreadable',
     row: { readonly line: number; readonly raw: string; readonly reason: string; readonly cell: string },
     /** The reason without what differs from row to row. */
@@ -117,7 +116,7 @@ export async function scanInput(
       if (problem !== null) {
         if (row.isMisfit) counts.misfits += 1;
         const reason = `line ${line}: ${problem}`;
-        addUnasked('unreadable', { line, raw: row.raw, reason, cell: row.raw }, problem);
+        addExcluded('unreadable', { line, raw: row.raw, reason, cell: row.raw }, problem);
         continue;
       }
       // Our cells must land under our headers, so that a short record is made as long as the
@@ -145,10 +144,10 @@ export async function scanInput(
         const { otherwise, cell } = found;
         // The line that an earlier run names is one of another file.
         if (earlier !== null)
-          addUnasked('invalid', { line, raw, cell, reason: earlier }, earlier.replace(/^line \d+: /, ''));
+          addExcluded('invalid', { line, raw, cell, reason: earlier }, earlier.replace(/^line \d+: /, ''));
         else {
           const reason = otherwise.type === 'identifier' ? '' : otherwise.reason;
-          addUnasked(otherwise.type === 'invalid' ? 'invalid' : 'skipped', { line, raw, cell, reason });
+          addExcluded(otherwise.type === 'invalid' ? 'invalid' : 'skipped', { line, raw, cell, reason });
         }
         continue;
       }
@@ -190,6 +189,11 @@ export function inputFacts(name: string, warnings: readonly string[], scan: Scan
   const columns = chosen.choices.map(({ name, kind }) => ({ name, kind }));
   const examples = invalid.slice(0, EXAMPLES_AT_MOST).map(({ line, reason }) => ({ line, reason }));
   return { name, sha256, records: rows.count, columns, warnings, unreadable, misfits, short, long, examples };
+}
+
+/** For documents: `count` of these reasons at most. */
+export function mostFrequent(reasons: Scan['reasons'], count: number): Record<string, number> {
+  return Object.fromEntries([...reasons].sort((a, b) => b[1] - a[1]).slice(0, count));
 }
 
 /** Wants the next candidates of rows whose last was not found; returns how many are new. */

@@ -4,7 +4,7 @@ import { InterruptedError } from '../../../src/core/errors.js';
 import { silentLog } from '../../../src/core/log.js';
 import type { ChunkData, ChunkQueue, Engine } from '../../../src/engine/engine.js';
 import type { LedgerState } from '../../../src/ledger/ledger.js';
-import type { EnrichRequest, EnrichSurroundings } from '../../../src/run/enrich-request.js';
+import type { EnrichRequest, EnrichRuntime } from '../../../src/run/enrich-request.js';
 import { Answers } from '../../../src/run/lookups/answers.js';
 import { OutcomeCollector } from '../../../src/run/lookups/collect-outcomes.js';
 import { ChunkDispatcher } from '../../../src/run/lookups/dispatch-chunks.js';
@@ -143,13 +143,13 @@ async function begin(options: SweepOptions = {}) {
   const context: SweepContext = {
     queued: null,
     request: { settings: settingsWith({ onLimit }) } as EnrichRequest,
-    around: {
+    runtime: {
       engine,
       stop,
       clock,
       worker: isWorkerShared ? { type: 'shared' } : null,
       graceMs: () => 5_000,
-    } as Partial<EnrichSurroundings> as EnrichSurroundings,
+    } as Partial<EnrichRuntime> as EnrichRuntime,
     run: { id: 'run', settings } as Partial<RunRecord> as RunRecord,
     progress: null,
     worker,

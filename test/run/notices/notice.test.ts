@@ -3,7 +3,6 @@ import { describe, expect, it } from 'vitest';
 import { EXIT, FailFileError, InterruptedError } from '../../../src/core/errors.js';
 import {
   bareNotice,
-  eventOfEnd,
   noticeMail,
   noticeOfAccount,
   noticeOfError,
@@ -21,22 +20,8 @@ function noticeFor(parts: ResultParts) {
   const result = resultOf(parts);
   const exitCode = exitCodeOf(result, false);
   const report = makeReport(requestFor(), result, exitCode);
-  return noticeOfReport(eventOfEnd(exitCode) ?? 'finish', SCENE, report, '/data/customers.report.json');
+  return noticeOfReport('finish', SCENE, report, '/data/customers.report.json');
 }
-
-describe('the notice of the end of a run', () => {
-  it.each([
-    [EXIT.done, 'finish'],
-    [EXIT.someFailed, 'finish'],
-    [EXIT.tooManyErrors, 'failure'],
-    [EXIT.credentials, 'failure'],
-    [EXIT.ioError, 'failure'],
-    [EXIT.limit, 'parked'],
-    [EXIT.interrupted, null],
-  ])('exit code %i: %s', (exitCode, event) => {
-    expect(eventOfEnd(exitCode)).toBe(event);
-  });
-});
 
 const PAID = ledgerState({
   period: '2026-03-01',

@@ -56,6 +56,11 @@ describe('a run', () => {
 
   it.each([
     [EXIT.done, ['finish']],
+    [EXIT.someFailed, ['finish']],
+    [EXIT.tooManyErrors, ['failure']],
+    [EXIT.credentials, ['failure']],
+    [EXIT.ioError, ['failure']],
+    [EXIT.limit, ['parked']],
     [EXIT.interrupted, []],
   ])('that ends with exit code %i is reported as %j', (exitCode, events) => {
     const { recorder, run } = notices();

@@ -1,23 +1,23 @@
 import { describe, expect, it } from 'vitest';
-import { formatOfName, type NamingOptions, outputNames } from '../../../src/run/output/output-names.js';
+import type { Settings } from '../../../src/config/settings.js';
+import type { TableFormat } from '../../../src/core/table.js';
+import { namesOfRun } from '../../../src/run/output/output-names.js';
 
-function namesOf(changes: Partial<NamingOptions>) {
-  return outputNames({
-    input: 'customers.csv',
-    isGzip: false,
-    inputFormat: 'csv',
-    output: null,
-    format: 'csv',
-    errors: null,
-    report: null,
-    ...changes,
-  });
+interface Naming extends Partial<Pick<Settings, 'output' | 'format' | 'errors' | 'report'>> {
+  readonly input?: string;
+  readonly isGzip?: boolean;
+  readonly inputFormat?: TableFormat;
 }
 
-describe('outputNames', () => {
-  it.each<[Partial<NamingOptions>, string]>([
+function namesOf({ input = 'customers.csv', isGzip = false, inputFormat = 'csv', ...asked }: Naming) {
+  const settings = { output: null, format: null, errors: null, report: null, ...asked };
+  return namesOfRun(input, { isGzip, format: inputFormat }, settings).names;
+}
+
+describe('the names of a run', () => {
+  it.each<[Naming, string]>([
     [{ input: 'c.xlsx', inputFormat: 'xlsx', format: 'xlsx' }, 'c.enriched.xlsx'],
-    [{ input: 'c.xlsx', inputFormat: 'xlsx' }, 'c.enriched.csv'],
+    [{ input: 'c.xlsx', inputFormat: 'xlsx', format: 'csv' }, 'c.enriched.csv'],
     [{ input: 'c.csv.gz', isGzip: true, format: 'xlsx' }, 'c.enriched.xlsx'],
     [{ input: 'c.xlsm', inputFormat: 'xlsx', format: 'xlsx' }, 'c.enriched.xlsx'],
     [{ input: 'c.csv', inputFormat: 'parquet', format: 'parquet' }, 'c.enriched.parquet'],
@@ -31,7 +31,7 @@ describe('outputNames', () => {
     expect(() => namesOf({ format: 'xlsx', output: 'o.xlsx.gz' })).toThrow('omit .gz');
   });
 
-  it.each<[Partial<NamingOptions>, string[]]>([
+  it.each<[Naming, string[]]>([
     [
       {},
       [
@@ -120,16 +120,17 @@ describe('outputNames', () => {
   });
 });
 
-describe('formatOfName', () => {
+describe('the name of the output', () => {
   it.each([
     ['a.csv', 'csv'],
     ['a.TSV', 'csv'],
     ['a.jsonl.gz', 'jsonl'],
     ['dir.csv/a.ndjson', 'jsonl'],
-    ['a.txt', null],
-    ['a', null],
-    ['-', null],
-  ])('%s implies %s', (name, format) => {
-    expect(formatOfName(name)).toBe(format);
+    ['a.txt', 'json'],
+    ['a', 'json'],
+    ['-', 'json'],
+  ])('%s, for an input in JSON, implies %s', (output, format) => {
+    const settings = { output, format: null, errors: null, report: null };
+    expect(namesOfRun('a.json', { isGzip: false, format: 'json' }, settings).format).toBe(format);
   });
 });

@@ -11,7 +11,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseIdentifierText } from '../../../src/core/identifier.js';
 import type { OutcomeStatus } from '../../../src/core/outcome.js';
 import type { Ragged } from '../../../src/core/table.js';
-import { outputNames } from '../../../src/run/output/output-names.js';
+import { namesOfRun } from '../../../src/run/output/output-names.js';
 import type { AnswerView, OutputPlan } from '../../../src/run/output/output-plan.js';
 import { createRenderer } from '../../../src/run/output/render.js';
 import { type WriteRequest, writeOutput } from '../../../src/run/output/write-output.js';
@@ -100,15 +100,8 @@ async function write(
     ...some.plan,
   });
   const reasons = answerAll(scanned, plan, answered);
-  const names = outputNames({
-    input: join(folder, name),
-    isGzip: opened.shape.isGzip,
-    inputFormat: opened.shape.format,
-    output: null,
-    format: plan.format,
-    errors: null,
-    report: null,
-  });
+  const naming = { output: null, format: plan.format, errors: null, report: null };
+  const { names } = namesOfRun(join(folder, name), opened.shape, naming);
   const request: WriteRequest = {
     scan,
     renderer: createRenderer(plan),

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Browser, BrowserContextOptions } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { PageData } from '../../../src/run/report/page-data.js';
+import type { PageData } from '../../../src/run/report/portable-report.js';
 import { fileFrom } from '../../../src/run/report/portable-report.js';
 import { renderPage } from '../../../src/run/report/render-page.js';
 import { findBarriers } from '../../support/accessibility.js';

@@ -19,10 +19,7 @@ it.each<[ExitCode, FigureParts, LookupsEnd, RegExp]>([
   [0, { rows: { not_found: 2 } }, FINISHED, /^Nothing matched: .* from ".*" as .*--column NAME:KIND/],
   [0, { rows: { skipped: 2 }, identifiers: { distinct: 0 } }, FINISHED, /no row has an identifier in "/],
   [0, { run: { isComplete: false } }, { type: 'declined' }, /^that was the trial.*without --try/],
-  [1, { rows: { failed: 2, invalid: 1 } }, FINISHED, /^some rows failed: run the same command again/],
   [1, { rows: { matched: 1, invalid: 2 } }, FINISHED, /--strict: 2 rows are invalid; correct them/],
-  [3, {}, { type: 'too_many_failures' }, /--max-errors/],
-  [4, {}, halted('credentials'), /refused the credentials: .*status 403\); check the token/],
   [5, {}, halted('unreachable'), /^stopped: the service cannot be reached: .*; check --base-url/],
   [5, {}, halted('lost'), /check the engine/],
   [
@@ -31,7 +28,6 @@ it.each<[ExitCode, FigureParts, LookupsEnd, RegExp]>([
     halted('limit', { name: 'quota', quota: 20, overage: 0 }),
     /9 identifiers are left: a higher --quota/,
   ],
-  [130, {}, { type: 'stopped' }, /^interrupted: all paid answers are stored/],
   [130, {}, { type: 'cancelled' }, /^cancelled with `brand-enrich cancel`/],
 ])('after exit code %i of %j', (exitCode, parts, end, words) => {
   const report = figures({ ...parts, run: { ...parts.run, exitCode } });

@@ -1,6 +1,6 @@
 /** Made-up data of a report page: a run that went well unless the test says otherwise. */
 import { emptyCounts, type StatusCounts } from '../../../src/core/outcome.js';
-import type { PageData, ShownBrand } from '../../../src/run/report/page-data.js';
+import type { PageData, ShownBrand } from '../../../src/run/report/portable-report.js';
 import type { RunReport } from '../../../src/run/report/report.js';
 
 export const NO_BINS = Array.from({ length: 15 }, () => 0);

@@ -45,32 +45,16 @@ describe('a page shows', () => {
       ['52 of 53 used', 'by others 2', 'Left 1', 'Quota without overage 50'],
     ],
     ['how old its answers are', {}, ['Oldest 14 Mar 2026, 08:05 UTC', 'Newest 15 Mar 2026, 12:00 UTC']],
-    ['that scores may have drifted', partialPage(), ['more than 7 days apart', '--refresh']],
     [
       'why lookups failed',
       failedPage(),
       ['Failed lookups by cause', 'the service answered 503 five times 1,200'],
     ],
     ['why rows were not asked for', {}, ['the cell is blank 3', '54 http://10.0.0.1/ an IP address']],
-    [
-      'what was not looked up yet',
-      partialPage(),
-      ['Not looked up yet', '1,680 rows', 'the quota of 250 is used up'],
-    ],
     ['that there are no scores', emptyPage(), ['No brand was found', 'The file has no rows']],
     ['that nothing was asked', emptyPage(), ['the account is unknown', 'No answers']],
     ['that the brands are made up', { isSample: true }, ['Sample data']],
     ['where the files are', {}, ['customers.enriched.csv', 'customers.errors.csv']],
-    [
-      'what to do next',
-      partialPage(),
-      ['Stopped: the quota of 250 is used up; 1,680 identifiers are left: ', 'continue.'],
-    ],
-    [
-      'what a brand cost, earlier starts too',
-      partialPage(),
-      ['Billed per brand 0.18', 'all starts 1.05 ', 'Overage per brand 0.001'],
-    ],
     [
       'the first rows not found',
       {},
@@ -168,6 +152,13 @@ describe('data on the page', () => {
     expect(page).not.toMatch(/<[^>]*\sonerror/);
   });
 });
+
+it.each([pageData(), emptyPage(), failedPage(), partialPage(), unmatchedPage()])(
+  'a page with all lists full has less than 40 kB without logos (%#)',
+  (data) => {
+    expect(Buffer.byteLength(renderPage(data))).toBeLessThan(40_000);
+  },
+);
 
 describe('the page loads nothing', () => {
   it('contains no address but that of the service as text, names of formats, and its own files', () => {

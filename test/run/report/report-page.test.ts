@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { PLAIN_NETWORK } from '../../../src/core/connector.js';
 import type { EnrichResult } from '../../../src/run/enrich-file.js';
-import { pageDataOf } from '../../../src/run/report/page-data.js';
+import { pageDataOf } from '../../../src/run/report/portable-report.js';
 import { makeReport } from '../../../src/run/report/report.js';
 import type { RankedBrand } from '../../../src/run/report/run-summary.js';
 import { writeReportPage } from '../../../src/run/report/write-report.js';

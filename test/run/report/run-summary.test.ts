@@ -30,7 +30,7 @@ it('starts empty', () => {
     newestFetchedAt: null,
     failures: new Map(),
     hasOutage: false,
-    unproven: { any: false, notFound: false },
+    untrusted: { any: false, notFound: false },
   });
 });
 
@@ -105,10 +105,10 @@ it('counts why lookups failed, for 200 different reasons and those that decide t
   for (let at = 0; at < 300; at += 1) failed(at);
   failed(0);
   summary.noteDeferred();
-  expect(summary.facts).toMatchObject({ hasOutage: false, unproven: { any: false, notFound: false } });
+  expect(summary.facts).toMatchObject({ hasOutage: false, untrusted: { any: false, notFound: false } });
   summary.noteFailure({ code: 'unavailable' });
   summary.noteFailure({ code: 'unproven', text: 'the service answered 404', saysNotFound: true });
-  expect(summary.facts).toMatchObject({ hasOutage: true, unproven: { any: true, notFound: true } });
+  expect(summary.facts).toMatchObject({ hasOutage: true, untrusted: { any: true, notFound: true } });
   expect(summary.facts.failures.size).toBe(200);
   expect(summary.facts.failures.get('reason 0')).toBe(2);
   expect(summary.facts.identifiers.failed).toBe(303);

@@ -95,7 +95,7 @@ describe('an ambiguity stops the run before it spends', () => {
 describe('in real files', () => {
   async function bought(text: string, options: Parameters<typeof scanText>[1]): Promise<string[]> {
     const { scan } = await scanText(text, options);
-    return [...unansweredIn(scan, 2, 'worth')].flat().map(({ text: identifier }) => identifier);
+    return [...unansweredIn(scan, 2, 'priority')].flat().map(({ text: identifier }) => identifier);
   }
   const WEBSITE = { name: 'website', kind: 'domain' } as const;
 
@@ -134,7 +134,7 @@ describe('in real files', () => {
     });
     scan.answers.set(2, 'not_found', null, { before: '', after: '' });
     scan.answers.want(3);
-    const left = [...unansweredIn(scan, 50, 'worth')].flat().map(({ text: identifier }) => identifier);
+    const left = [...unansweredIn(scan, 50, 'priority')].flat().map(({ text: identifier }) => identifier);
     expect(left).toEqual(['domain:y.com', 'domain:a.com']);
   });
 });
