@@ -21,7 +21,7 @@ import { readEngineId } from '../engine/engine-stores.js';
 import { judgeAccount } from '../facts/judge-account.js';
 import { type JudgedRun, judgeRuns } from '../facts/judge-runs.js';
 import { identifyCell } from '../identify/identify-cell.js';
-import { listClosedInboxes } from '../jobs/inbox-folder-settings.js';
+import { listClosedInboxes } from '../jobs/watcher-status.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { inFlightOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';

@@ -18,7 +18,7 @@ import type { RunHalt } from '../stores/run-reasons.js';
 import { cancelledText, type Order, type Orders, pausedText, type RunRecord } from '../stores/run-store.js';
 import { sayFailure, sayHalt } from '../words/say-reason.js';
 import { FOLDER_SETTINGS_FILE, isPassingFault, isSideFile, sideFileOf } from './inbox-file.js';
-import { FOLDER_ENTRIES } from './inbox-folder-settings.js';
+import { INBOX_KEYS } from './inbox-folder-settings.js';
 import { PAUSED_STATE } from './inbox-retries.js';
 import type { Job } from './job-folder.js';
 
@@ -220,8 +220,6 @@ export function settingsIn(todo: Phrase): InboxValues[] {
   const allowed = alternatives.filter((values) => Object.keys(values).every((key) => INBOX_KEYS.has(key)));
   return [...new Map(allowed.map((values) => [JSON.stringify(values), values])).values()];
 }
-
-const INBOX_KEYS: ReadonlySet<string> = new Set(FOLDER_ENTRIES.flatMap(([, { key }]) => key ?? []));
 
 /** The paragraph of `reason.txt` with the lines; empty without lines. `file`: its name. */
 export function settingsAdvice(todo: Phrase, file: string): string {

@@ -18,12 +18,12 @@ import type { RunReport } from '../run/report/report.js';
 import { runFile } from '../run/run-file.js';
 import { newRunId } from '../run/run-record.js';
 import { createLogView, createStanding } from '../run/run-view.js';
-import { noteReading } from './files-in-reading.js';
 import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
-import { createClosedNote, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
+import { readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
 import { chooseRetries, followOrders, isPausedState, PAUSED_STATE, parkStateOf } from './inbox-retries.js';
 import { type JobEnd, verdictOfError, verdictOfOrders, verdictOfResult } from './inbox-verdict.js';
 import { type Job, type ParkedJob, writeRecord } from './job-folder.js';
+import { createClosedNote, noteReading } from './watcher-status.js';
 
 /** A settings file that was changed so shortly ago may be half written. */
 const SETTINGS_SETTLE_MS = 5_000;
@@ -51,7 +51,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
 
   async function enrich(job: Job, settings: Settings): Promise<JobEnd> {
     const id = newRunId(clock.now());
-    // Whoever takes the file over finds the run by it.
+    // The watcher that takes the file over finds the run by it.
     await writeRecord(job.folder, { ...job.record, run: id });
     const forget = await noteReading(engine.keyValues, job);
     try {
@@ -183,7 +183,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
 }
 
 /**
- * Uses the settings that the content of a file makes unambiguous, because nobody can be asked.
+ * Uses the settings that the content of a file makes unambiguous: no person can be asked.
  * `onClear` is called with each; then `action` is tried again.
  */
 export async function readByContent<T>(

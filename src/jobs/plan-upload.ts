@@ -19,7 +19,7 @@ import type { RunSettings } from '../stores/run-store.js';
 import { sideFileOf } from './inbox-file.js';
 import {
   applyFolderSettings,
-  FOLDER_ENTRIES,
+  INBOX_KEYS,
   readFolderSettings,
   settingsFilesOf,
 } from './inbox-folder-settings.js';
@@ -30,8 +30,6 @@ import type { Upload } from './uploads.js';
 /** Settings by their keys, as in a settings file of the inbox. */
 export type Choice = Readonly<Record<string, string | readonly string[]>>;
 
-const KEYS: ReadonlySet<string> = new Set(FOLDER_ENTRIES.flatMap(([, { key }]) => key ?? []));
-
 /** What the select of the page means by no column: the program chooses. */
 export const ANY_COLUMN = 'any';
 
@@ -41,7 +39,7 @@ export const ANY_COLUMN = 'any';
  */
 export function choiceOf(fields: URLSearchParams): Choice {
   const pick = fields.get('pick') ?? '';
-  const said = [...new Set(fields.keys())].filter((key) => KEYS.has(key));
+  const said = [...new Set(fields.keys())].filter((key) => INBOX_KEYS.has(key));
   const choice: Record<string, string | string[]> = {};
   for (const key of said) {
     const values = fields.getAll(key).filter((value) => value !== '');
@@ -81,7 +79,7 @@ interface Reading {
   sheets: readonly string[];
   /** null: it could not be opened. */
   format: TableFormat | null;
-  /** The sheet that is read; null: it is no workbook. */
+  /** The sheet that is read; null: it is not a workbook. */
   sheet: string | null;
   columns: readonly ShownColumn[];
   /** Settings that its content made clear, in order. */
@@ -207,7 +205,7 @@ const AT_ONCE = 2;
 const LEFT_MS = 15_000;
 const LOOK_MS = 1_000;
 
-/** Of one plan. People may correct a failed file where it is: that is another file then. Pure. */
+/** A failed file that people correct where it is counts as another one. Pure. */
 export function planKey({ id, size, failed }: Upload, choice: Choice): string {
   return [id, size, failed?.changedAt, JSON.stringify(choice)].join(' ');
 }

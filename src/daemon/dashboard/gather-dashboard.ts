@@ -9,9 +9,9 @@ import { countChunks } from '../../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import { listWorkers } from '../../engine/worker-sessions.js';
 import { listFailed } from '../../jobs/ended-jobs.js';
-import { listClosedInboxes, whyClosedHere } from '../../jobs/inbox-folder-settings.js';
 import { listQueued, listWaiting, type ParkedJob } from '../../jobs/job-folder.js';
 import type { Upload } from '../../jobs/uploads.js';
+import { listClosedInboxes, whyClosedHere } from '../../jobs/watcher-status.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import type { ScheduleBook } from '../schedules/schedule-book.js';
 
