@@ -34,12 +34,21 @@ export interface JobFile {
   readonly size: number;
 }
 
+/** Where the folder of a job is; `inbox`: the number of its watched folder. */
+export interface JobAddress {
+  readonly inbox: number;
+  readonly place: JobPlace;
+  readonly folder: string;
+}
+
 export type EndedJob = NonNullable<Awaited<ReturnType<typeof readJob>>>;
 
-/** `root`: the watched folder. `folder`: a name that need not exist: null. */
-export async function readJob(root: string, place: JobPlace, folder: string) {
-  const path = (await foldersIn(root, place)).find((each) => basename(each) === folder);
-  if (path === undefined) return null;
+/** `roots`: the watched folders. null: there is no such job. */
+export async function readJob(roots: readonly string[], { inbox, place, folder }: JobAddress) {
+  const root = roots[inbox];
+  const folders = root === undefined ? [] : await foldersIn(root, place);
+  const path = folders.find((each) => basename(each) === folder);
+  if (root === undefined || path === undefined) return null;
   const names = await plainNamesIn(path);
   const [noted, file, reason] = await Promise.all([
     readNoted(path).catch(() => null),
@@ -53,6 +62,7 @@ export async function readJob(root: string, place: JobPlace, folder: string) {
   files.sort((a, b) => FILE_TYPES.indexOf(a.type) - FILE_TYPES.indexOf(b.type));
   return {
     root,
+    inbox,
     place,
     folder,
     /** The name of the original; null: unclear. */
@@ -112,12 +122,6 @@ export function endedAtOf(folder: string): number {
   return Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`) || 0;
 }
 
-/** A job and the number of its inbox. */
-export interface FoundJob {
-  readonly inbox: number;
-  readonly job: EndedJob;
-}
-
 /**
  * Finds the folder of a run's job in these watched folders by the record that moves with it; all
  * starts of one job share it. A record that has arrived in `done/` or `failed/` is read once.
@@ -133,9 +137,9 @@ export function createJobFinder(roots: readonly string[]) {
   }
 
   /** null: none there is of this run. */
-  return async (run: Pick<RunRecord, 'id' | 'job'>): Promise<FoundJob | null> => {
+  return async (run: Pick<RunRecord, 'id' | 'job'>): Promise<EndedJob | null> => {
     const there = new Set<string>();
-    const found: { inbox: number; place: JobPlace; path: string; isLatest: boolean }[] = [];
+    const found: (JobAddress & { isLatest: boolean })[] = [];
     for (const [inbox, root] of roots.entries()) {
       for (const place of JOB_PLACES) {
         const paths = await foldersIn(root, place);
@@ -143,17 +147,15 @@ export function createJobFinder(roots: readonly string[]) {
         for (const [at, path] of paths.entries()) {
           there.add(path);
           const record = records[at];
-          if (record?.id === run.job) found.push({ inbox, place, path, isLatest: record.run === run.id });
+          if (record?.id !== run.job) continue;
+          found.push({ inbox, place, folder: basename(path), isLatest: record.run === run.id });
         }
       }
     }
     for (const path of arrived.keys()) if (!there.has(path)) arrived.delete(path);
-    // Of a copy that people made, either is right.
+    // Where people made a copy, either is right.
     const chosen = found.find(({ isLatest }) => isLatest) ?? found[0];
-    if (chosen === undefined) return null;
-    const { inbox, place, path } = chosen;
-    const job = await readJob(roots[inbox] ?? '', place, basename(path));
-    return job && { inbox, job };
+    return chosen === undefined ? null : readJob(roots, chosen);
   };
 }
 

@@ -273,6 +273,7 @@ describe('the files', () => {
   it('of an inbox are linked by their names', () => {
     const job = {
       root: '/data/brands',
+      inbox: 1,
       place: 'done',
       folder: 'Kunden März-2026-11-20T11-22-47Z',
       file: 'Kunden März.csv',
@@ -284,7 +285,7 @@ describe('the files', () => {
         { name: 'a"><b>.csv', type: 'other', size: 1 },
       ],
     } as const;
-    const page = partsOf(seen(runRecord({ status: 'completed' }), { job: { inbox: 1, job } }));
+    const page = partsOf(seen(runRecord({ status: 'completed' }), { job }));
     const path = '/inboxes/1/done/Kunden%20M%C3%A4rz-2026-11-20T11-22-47Z/';
     expect(page).toContain(`<a href="${path}Kunden%20M%C3%A4rz.report.html">Report</a>`);
     expect(page).toContain(`<a href="${path}a%22%3E%3Cb%3E.csv" download="">Other file</a>`);
