@@ -344,7 +344,7 @@ describeOn(engines, (under) => {
     });
     afterAll(() => browser?.close());
 
-    it('Bull Board contacts no other host and logs no error', async () => {
+    it('Bull Board contacts no other host, logs no error, and leads back to the dashboard', async () => {
       const { runId } = furniture;
       const { page, requests, complaints } = await openWatchedPage(browser);
       await page.goto(scene.signInUrl);
@@ -356,6 +356,14 @@ describeOn(engines, (under) => {
       await page.getByText(`${runId}-0`).first().waitFor();
       await page.goto(new URL('/queue/job-schedulers', scene.url).href);
       await page.getByText('nightly').first().waitFor();
+      for (const width of [1_280, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(new URL('/queue/', scene.url).href);
+        await page.keyboard.press('Tab');
+        expect(await page.evaluate('document.activeElement.textContent')).toBe('← Back to the dashboard');
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
+      }
       expect(requests.filter((address) => !address.startsWith(scene.url))).toEqual([]);
       expect(complaints).toEqual([]);
     });
