@@ -25,7 +25,7 @@ const AGES: readonly SettingName[] = ['maxAgeMs', 'maxAgeMissingMs', 'refresh'];
 const OTHERS: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'priority', ...CAPS, ...AGES];
 
 /** What `brand-enrich.json` of an inbox may have; not which service is asked. */
-export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
+const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
   ([name, { isInFile, commands, group }]) =>
     isInFile &&
     commands.includes('watch') &&

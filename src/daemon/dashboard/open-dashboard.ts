@@ -15,7 +15,6 @@ import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { createScheduleBook } from '../schedules/schedule-book.js';
 import { createScheduleFiles, tickQueueOf } from '../schedules/schedule-files.js';
-import { type AccountAsker, accountActions } from './account-actions.js';
 import { type Action, addActions, logForged, takeNotice } from './actions.js';
 import { createCookies } from './cookies.js';
 import {
@@ -30,7 +29,7 @@ import { createNewestData, type DashboardView, gatherDashboard } from './gather-
 import { createRunLook } from './look-at-run.js';
 import type { QueueBoard } from './queue-board.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
-import { runActions } from './run-actions.js';
+import { type AccountAsker, accountActions, runActions } from './run-actions.js';
 import { addRunRoutes, failedActions } from './run-routes.js';
 import { scheduleActions } from './schedule-actions.js';
 import { statusOf } from './status-json.js';

@@ -1,10 +1,14 @@
-/** What can be done with runs, and with all spending of the engine. */
+/** What can be done with runs, with all spending of the engine, and with the account. */
 import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { countOf, moneyText } from '../../core/figures.js';
+import type { Log } from '../../core/log.js';
 import type { Engine } from '../../engine/engine.js';
 import { isAtWork, judgeRuns, partsOf } from '../../facts/judge-runs.js';
+import { carryOutCheck, checkText, planCheck } from '../../run/check-account.js';
 import { accountOfRun, estimateSpending } from '../../run/lookups/spending.js';
-import { fileOf, type Pause, pausedText, type RunRecord } from '../../stores/run-store.js';
+import { fileOf, type Pause, pausedText, type RunRecord, type RunSettings } from '../../stores/run-store.js';
+import type { LookupWorker } from '../../worker/lookup-worker.js';
+import { CHECK_PATH } from './account-section.js';
 import type { Action } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
 import type { RunView } from './look-at-run.js';
@@ -138,6 +142,40 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
         await assertEngine();
         await engine.ledger.setPaused(false);
         return { path: '/', sentence: 'Spending is allowed again' };
+      },
+    },
+  ];
+}
+
+/** What a process that does lookups brings: its worker, and its runs' settings. */
+export interface AccountAsker {
+  readonly worker: Pick<LookupWorker, 'check'>;
+  readonly settings: RunSettings;
+}
+
+/** One request beyond the limit. */
+export function accountActions(
+  engine: Pick<Engine, 'keyValues' | 'runs' | 'ledger'>,
+  { worker, settings }: AccountAsker,
+  { overagePrice, currency }: MoneyTerms,
+  log: Log,
+): Action[] {
+  return [
+    {
+      path: CHECK_PATH,
+      async ask() {
+        const plan = await planCheck(engine, settings, null);
+        const price = moneyText(overagePrice, currency, 'price');
+        const lines = [
+          `One request, for ${plan.text}, goes beyond the limit: it costs at most ${price}.`,
+          'Its answer is stored. It can be done once an hour.',
+        ];
+        return { title: 'Check the quota?', lines, yes: 'Check' };
+      },
+      async carryOut({ user }) {
+        const plan = await planCheck(engine, settings, null);
+        const end = await carryOutCheck(worker, plan, user, log);
+        return { path: '/', sentence: checkText(plan, end), subject: plan.text };
       },
     },
   ];

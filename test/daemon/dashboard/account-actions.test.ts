@@ -2,8 +2,8 @@
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
-import { accountActions } from '../../../src/daemon/dashboard/account-actions.js';
 import { accountSection, CHECK_PATH } from '../../../src/daemon/dashboard/account-section.js';
+import { accountActions } from '../../../src/daemon/dashboard/run-actions.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import type { LedgerState } from '../../../src/ledger/ledger.js';
 import { htmlOf } from '../../../src/pages/page.js';
