@@ -4,7 +4,7 @@ import type { AnswerSource } from '../../core/outcome.js';
 import { type Brand, type QualityTier, qualityTier } from '../../lookup/brand.js';
 import type { FailureReason } from '../../stores/run-reasons.js';
 import { sayFailure } from '../../words/say-reason.js';
-import type { FetchedAnswer } from '../../worker/worker-listener.js';
+import type { FetchedAnswer } from '../../worker/asked.js';
 import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
 
 /** An answer of the service, fetched in this run or stored. */
