@@ -55,16 +55,18 @@ export const optional =
   (value) =>
     value === undefined ? undefined : shape(value);
 
+const anyList = fitting<unknown[]>(Array.isArray);
+
 export const list =
   <T>(shape: Shape<T>): Shape<readonly T[]> =>
   (value) =>
-    fitting<unknown[]>(Array.isArray)(value).map((each) => shape(each));
+    anyList(value).map((each) => shape(each));
 
+/** A list of as many, each of its own shape. */
 export function tuple<S extends readonly Shape<unknown>[]>(...shapes: S) {
   return (value: unknown) => {
-    const values = fitting<unknown[]>((given) => Array.isArray(given) && given.length === shapes.length)(
-      value,
-    );
+    const values = anyList(value);
+    if (values.length !== shapes.length) throw new TypeError('not as many');
     return shapes.map((shape, index) => shape(values[index])) as {
       readonly [Index in keyof S]: Shaped<S[Index]>;
     };

@@ -78,7 +78,7 @@ export interface SeenState extends Pick<LedgerState, 'epoch' | 'version' | 'peri
 
 /**
  * A new pace, applied only while the ledger's pace still has the version that was judged. `rate`
- * null lifts the pace; for `floorMs` from now nobody sends (Retry-After; 0: no floor).
+ * null lifts the pace; for `floorMs` from now no process sends (Retry-After; 0: no floor).
  */
 export interface PaceChange extends Pick<PaceState, 'rate' | 'burst' | 'floorMs'> {
   readonly ifVersion: number;

@@ -126,10 +126,7 @@ export interface TurnQuestion {
  * account whose period is over by the store's clock is not exhausted before the service could be
  * asked whether the next one has begun.
  */
-export function judgeDenial(
-  state: LedgerState,
-  turn: TurnQuestion = { period: 'none', hasAskedForTurn: true },
-): Denial {
+export function judgeDenial(state: LedgerState, turn: TurnQuestion): Denial {
   const { run, now, pace } = state;
   if (run === null || run.status === 'dead') return { type: 'revoked', why: 'dead' };
   if (run.status === 'cancelled' || run.status === 'halted') return { type: 'revoked', why: run.status };

@@ -1,6 +1,6 @@
 /**
  * The `RunStore` seam: what the engine knows of runs, so that workers elsewhere know whether
- * somebody still waits for an answer, and the run knows how far its workers are. Engines implement
+ * a process still waits for an answer, and the run knows how far its workers are. Engines implement
  * it, each call atomic and on the store's own clock.
  */
 

@@ -23,40 +23,10 @@ describe('growth', () => {
     }
   }
 
-  test('a pace left by earlier runs grows by a tenth a second, since its quality is unknown', async () => {
-    const stage = await createPacedStage(100);
-    await work(stage, 10, null);
-    expect(rateOf(stage)).toBeGreaterThan(220);
-    expect(rateOf(stage)).toBeLessThan(260);
-  });
-
-  test('near a rate that was refused the pace grows by half a percent a second', async () => {
-    const stage = await createPacedStage(100, 200);
-    const { clock, governor, askMany } = stage;
-    const askers = askMany(100);
-    await clock.rest();
-    for (const { permit } of askers.slice(1)) governor.settle(permit, 'billed', CONFIRMED);
-    governor.refuse(askers[0]?.permit ?? '', { isQuota: false, retryAfterMs: null }, UNCONFIRMED);
-    await stage.settleDown();
-    expect(rateOf(stage)).toBeCloseTo(89.1);
-    await clock.advance(2_000);
-    await work(stage, 10, null);
-    expect(rateOf(stage)).toBeGreaterThan(92);
-    expect(rateOf(stage)).toBeLessThan(96);
-  });
-
   test('the pace does not grow beyond the rate that the run allows', async () => {
     const stage = await createPacedStage(100);
     await work(stage, 10, 102);
     expect(rateOf(stage)).toBe(102);
-  });
-
-  test('after an idle hour the pace does not jump', async () => {
-    const stage = await createPacedStage(100);
-    await stage.clock.advance(3_600_000);
-    await work(stage, 2, null);
-    // At most five seconds of growth for the idle time, then those of the work itself.
-    expect(rateOf(stage)).toBeLessThan(185);
   });
 
   test('after a refusal that lowers nothing the pace grows a second later', async () => {
@@ -73,20 +43,6 @@ describe('growth', () => {
     governor.settle(third?.permit ?? '', 'billed', CONFIRMED);
     await settleDown();
     expect(rateOf(stage)).toBe(lowered);
-  });
-
-  test('the pace does not change during a pause', async () => {
-    const stage = await createPacedStage(100);
-    await stage.ledger.setPaused(true);
-    stage.ask('key');
-    await stage.clock.advance(60_000);
-    expect(rateOf(stage)).toBe(100);
-  });
-
-  test('an unlimited pace stays unlimited', async () => {
-    const stage = await createPacedStage(null);
-    await work(stage, 10, 50);
-    expect(rateOf(stage)).toBeNull();
   });
 });
 

@@ -99,29 +99,6 @@ describe('asking', () => {
     await clock.rest();
     expect(third.result).toBe('attempts_exhausted');
   });
-
-  test.each([
-    ['cancelled', { type: 'revoked', why: 'cancelled' }],
-    ['stopped', { type: 'revoked', why: 'dead' }],
-  ] as const)('grants nothing for a run that was %s', async (status, grant) => {
-    const { clock, ledger, ask } = await createStage({ quota: 100 });
-    const run = ledger.world.runs.get('run');
-    if (run) run.status = status;
-    const asker = ask('key');
-    await clock.rest();
-    expect(asker.grant).toEqual(grant);
-  });
-
-  test('waits while spending is paused, and continues afterwards', async () => {
-    const { clock, ledger, askMany } = await createStage({ quota: 100 });
-    await ledger.setPaused(true);
-    const askers = askMany(2);
-    await clock.advance(10_000);
-    expect(outcomes(askers)).toEqual({ waiting: 2 });
-    await ledger.setPaused(false);
-    await clock.advance(1_000);
-    expect(outcomes(askers)).toEqual({ granted: 2 });
-  });
 });
 
 test('who asks for a paused run is sent off, and others of the same process are served', async () => {

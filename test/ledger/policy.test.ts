@@ -144,7 +144,7 @@ describe('a denied permit', () => {
     ['a slow pace', stateOf({ pace: { ...stateOf().pace, rate: 0.2 } }), wait(1_000)],
     ['the first request is alone', stateOf({ confirmedAt: 0, held: 1 }), wait(50)],
   ])('because %s', (_why, state, verdict) => {
-    expect(judgeDenial(state)).toEqual(verdict);
+    expect(judgeDenial(state, { period: 'none', hasAskedForTurn: true })).toEqual(verdict);
   });
 });
 

@@ -284,7 +284,10 @@ function exchange(
   if (next.own !== null) return null;
   if (isGranted && next.mayBeOurs + next.provenOthers > LIMIT)
     return `${next.mayBeOurs} may be ours and ${next.provenOthers} are others', of ${LIMIT}`;
-  const isRefused = take !== null && !isGranted && judgeDenial(answer.state).type === 'exhausted';
+  const isRefused =
+    take !== null &&
+    !isGranted &&
+    judgeDenial(answer.state, { period: 'none', hasAskedForTurn: true }).type === 'exhausted';
   if (isRefused && next.isClean && next.total < LIMIT)
     return `limit reported as reached after ${next.total} of ${LIMIT}`;
   return null;
