@@ -193,7 +193,7 @@ const AT_ONCE = 2;
 const LEFT_MS = 15_000;
 const LOOK_MS = 1_000;
 
-/** The key of a plan. A failed file that people correct where it is counts as another file. Pure. */
+/** The key of a plan. A failed file that was corrected in place counts as another file. Pure. */
 export function planKey({ id, size, failed }: Upload, choice: Choice): string {
   return [id, size, failed?.changedAt, JSON.stringify(choice)].join(' ');
 }

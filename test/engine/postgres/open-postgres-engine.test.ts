@@ -147,7 +147,7 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 3,
       functionsVersion: 1,
-      functions: '7322c6c5f17f9689',
+      functions: 'df8b105ea29c0c0d',
     });
   });
 
