@@ -40,7 +40,7 @@ export function identifyCell(text: string, kind: IdentifierKind): Identified {
 const CERTAIN_DOMAIN = /@|:\/\/|^www\.|^\/\/|^mailto:/i;
 /** Longer suffixes (`.com`, `.shop`) are not those of exchanges. */
 const LONGEST_EXCHANGE_SUFFIX = 2;
-/** One suffix, or a share class before it (`RCI.B.TO`); a longer host is a domain (`ACME.CO.UK`). */
+/** One suffix, or a share class before it (`RCI.B.TO`); a longer host is a domain: `ACME.CO.UK`. */
 const WRITTEN_LIKE_TICKER = /^[A-Z0-9-]+(?:\.[A-Z])?\.[A-Z0-9-]+$/;
 
 /**

@@ -75,7 +75,7 @@ async function readRelations(archive: ZipArchive, part: string, folder: string) 
 /** East Asian dates. */
 const isAsianDate = (id: number) => (id >= 27 && id <= 36) || (id >= 50 && id <= 58);
 
-/** Of a number format (Excel specifications and limits); looking through longer ones takes minutes. */
+/** Of a number format (Excel specifications and limits); longer ones take minutes to look at. */
 const MOST_CODE_CHARS = 255;
 
 async function readStyles(chunks: AsyncIterable<Buffer> | null) {
