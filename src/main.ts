@@ -54,7 +54,7 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (error.code !== 'EPIPE') output.fault ??= error;
   });
   process.stderr.on('error', () => undefined);
-  // The inbox and the results of a cron job are not for everybody to change.
+  // Other users must not change the inbox, or the results of a cron job.
   const umask = process.umask();
   if ((umask & OTHERS_WRITE) === 0) process.umask(umask | GROUP_AND_OTHERS_WRITE);
   try {
@@ -221,26 +221,6 @@ export function failureOf(thrown: unknown, token: string) {
   return { data: { error: { code: 'bug', message, exitCode: EXIT.ioError } }, text };
 }
 
-const FREE = 'free some space there';
-const MOVE = 'move away what is in the way';
-/** What helps where the permissions of the user are not the reason. */
-const FILE_ADVICE: Readonly<Record<string, string>> = {
-  ENOENT: 'put it back',
-  EEXIST: MOVE,
-  ENOTEMPTY: MOVE,
-  ENOTDIR: MOVE,
-  EISDIR: MOVE,
-  ENXIO: MOVE,
-  ELOOP: MOVE,
-  EBUSY: 'end what uses it',
-  EFBIG: 'raise the limit of file sizes (ulimit -f)',
-  EROFS: 'make the file system writable',
-  ENAMETOOLONG: 'use a shorter path',
-  ENOSPC: FREE,
-  EDQUOT: FREE,
-  EIO: 'check the disk',
-};
-
 /** What may happen at any place, because it concerns the whole process; null: anything else. */
 function faultOfProcess(error: unknown): BrandEnrichError | null {
   const { code, syscall } = error instanceof Error ? (error as NodeJS.ErrnoException) : {};
@@ -250,11 +230,10 @@ function faultOfProcess(error: unknown): BrandEnrichError | null {
   }
   if (code === 'EMFILE' || code === 'ENFILE')
     return filesLimit(code === 'EMFILE' ? 'ulimit -n' : 'fs.file-max', error);
-  const subject = fileFault(error);
-  if (subject === null) return null;
-  const advice = FILE_ADVICE[code ?? ''] ?? 'make it usable for this user';
-  const todo = `${advice}, then run again: nothing that was paid for is lost`;
-  return new FailFileError({ code: 'file-refused', subject, todo, cause: error });
+  const fault = fileFault(error);
+  if (fault === null) return null;
+  const todo = `${fault.advice}, then run again: nothing that was paid for is lost`;
+  return new FailFileError({ code: 'file-refused', subject: fault.subject, todo, cause: error });
 }
 
 function filesLimit(subject: string, cause?: unknown): FailFileError {

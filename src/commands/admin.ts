@@ -21,7 +21,7 @@ import { readEngineId } from '../engine/engine-stores.js';
 import { judgeAccount } from '../facts/judge-account.js';
 import { type JudgedRun, judgeRuns } from '../facts/judge-runs.js';
 import { identifyCell } from '../identify/identify-cell.js';
-import { listClosedInboxes } from '../jobs/inbox-folder-settings.js';
+import { listClosedInboxes } from '../jobs/watcher-status.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { inFlightOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
@@ -116,15 +116,13 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
 
 /** `acme.example`, `ticker:ACME` and the like, for every `allowNsfw`. */
 function keysOf(args: readonly string[], { baseUrl }: Settings): string[] {
-  if (baseUrl === null) {
-    const todo = 'set BRAND_API_URL or --base-url: answers are stored per service';
-    throw new NeverStartError({ code: 'usage-service-missing', subject: '--base-url', todo });
-  }
-  const prefixes = (['unset', 'true', 'false'] as const).map((nsfw) => outcomeKeyPrefix(baseUrl, nsfw));
+  // The rules of settings refuse a command without it.
+  const service = baseUrl ?? '';
+  const prefixes = (['unset', 'true', 'false'] as const).map((nsfw) => outcomeKeyPrefix(service, nsfw));
   return args.map(readIdentifier).flatMap((each) => prefixes.map((prefix) => outcomeKey(prefix, each)));
 }
 
-/** Throws `NeverStartError` for what is none. */
+/** Throws `NeverStartError` for what is not an identifier. */
 export function readIdentifier(text: string): Identifier {
   const { kind, value } = readIdentifierText(text) ?? ({ kind: 'domain', value: text } as const);
   const identified = identifyCell(value, kind);
@@ -135,7 +133,7 @@ export function readIdentifier(text: string): Identifier {
 
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
 
-export function ledgerText(account: string, state: LedgerState): string {
+function ledgerText(account: string, state: LedgerState): string {
   const { limit, used, left } = judgeAccount(state);
   const lines = [
     `account     ${account}`,
@@ -161,7 +159,7 @@ export function ledgerText(account: string, state: LedgerState): string {
   return `${lines.join('\n')}\n`;
 }
 
-export function outcomesText(stats: OutcomeStats): string {
+function outcomesText(stats: OutcomeStats): string {
   const { matched, notFound, oldestFetchedAt: oldest, newestFetchedAt: newest } = stats;
   const span = oldest === null || newest === null ? null : `${time(oldest)} to ${time(newest)}`;
   const stored = `stored answers   ${countText(matched)} matched, ${countText(notFound)} not found\n`;

@@ -1,7 +1,8 @@
 /** The scripts of `completion` for bash, zsh and fish, made from the tables. Pure. */
 import { COMMAND_FAMILIES, COMMANDS } from '../config/commands.js';
-import { COMMAND_NAMES, type CommandName, type Setting } from '../config/setting.js';
+import { COMMAND_NAMES, type CommandName, type Setting, wordsAfter } from '../config/setting.js';
 import { SETTING_ENTRIES } from '../config/settings.js';
+import { DOCUMENTS } from '../core/documents.js';
 
 const PROGRAM = 'brand-enrich';
 const FAMILIES = Object.keys(COMMAND_FAMILIES);
@@ -47,22 +48,15 @@ function completes(choices: readonly string[], placeholder: string): Completes {
 
 function argumentOf(name: CommandName): Completes | null {
   const { argument } = COMMANDS[name];
-  return argument === undefined ? null : completes(argument.choices ?? [], argument.name);
+  if (argument === undefined) return null;
+  const choices = name === 'schema' ? Object.keys(DOCUMENTS) : argument.choices;
+  return completes(choices ?? [], argument.name);
 }
 
-/** First words with their meaning, or the second words of a family. */
-function wordsAfter(family: string | null): readonly (readonly [string, string])[] {
-  if (family !== null)
-    return COMMAND_NAMES.filter((name) => name.startsWith(`${family} `)).map((name) => [
-      name.slice(family.length + 1),
-      COMMANDS[name].summary,
-    ]);
-  const single = COMMAND_NAMES.filter((name) => !name.includes(' '));
-  return [
-    ...single.map((name) => [name, COMMANDS[name].summary] as const),
-    ...Object.entries(COMMAND_FAMILIES),
-    ['help', 'the same as --help'],
-  ];
+/** What may follow the program or a family, with its meaning. */
+function describedAfter(family: string | null): readonly (readonly [word: string, meaning: string])[] {
+  const words = wordsAfter(family).map(({ word, summary = '' }) => [word, summary] as const);
+  return family === null ? [...words, ['help', 'the same as --help']] : words;
 }
 
 /** `shell`: `bash`, `zsh` or `fish`. */
@@ -73,7 +67,7 @@ export function completionScript(shell: string): string {
 
 function bash(): string[] {
   const words = (list: readonly string[]) => `COMPREPLY=($(compgen -W '${list.join(' ')}' -- "$cur"))`;
-  const commands = (family: string | null) => words(wordsAfter(family).map(([word]) => word));
+  const commands = (family: string | null) => words(describedAfter(family).map(([word]) => word));
   const answer = (value: Completes) => {
     if (value.type === 'words') return words(value.words);
     if (value.type === 'any') return ':';
@@ -120,7 +114,7 @@ function zsh(): string[] {
     if (value.type === 'words') return `(${value.words.join(' ')})`;
     return value.type === 'files' ? '_files' : value.type === 'folders' ? '_files -/' : ' ';
   };
-  const described = (words: ReturnType<typeof wordsAfter>) =>
+  const described = (words: ReturnType<typeof describedAfter>) =>
     words.map(([word, text]) => quoted(`${word}:${text}`)).join(' ');
   const flagSpecs = ({ names, description, isRepeated, value }: Flag) => {
     const text = `[${description.replace(/[[\]\\]/g, '\\$&')}]`;
@@ -144,11 +138,11 @@ function zsh(): string[] {
     '_brand_enrich() {',
     '  local -a names',
     '  local command=$words[2] skip=1',
-    `  if ((CURRENT == 2)); then names=(${described(wordsAfter(null))}); _describe command names; return; fi`,
+    `  if ((CURRENT == 2)); then names=(${described(describedAfter(null))}); _describe command names; return; fi`,
     '  case $command in',
     ...FAMILIES.map(
       (family) =>
-        `    ${family}) if ((CURRENT == 3)); then names=(${described(wordsAfter(family))}); _describe command names; return; fi; command="$command $words[3]"; skip=2 ;;`,
+        `    ${family}) if ((CURRENT == 3)); then names=(${described(describedAfter(family))}); _describe command names; return; fi; command="$command $words[3]"; skip=2 ;;`,
     ),
     '  esac',
     '  shift $skip words',
@@ -176,7 +170,7 @@ function fish(): string[] {
         : '-x';
   };
   const words = (condition: string, family: string | null) =>
-    wordsAfter(family).map(([word, text]) => `${when(condition)} -a ${word} -d ${quoted(text)}`);
+    describedAfter(family).map(([word, text]) => `${when(condition)} -a ${word} -d ${quoted(text)}`);
   return [
     'function __brand_enrich_is',
     '  set -l words (commandline -opc)',

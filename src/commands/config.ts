@@ -18,14 +18,9 @@ import { type CommandCall, show } from './answer.js';
 /** Throws a NeverStartError (`usage-invalid`) for schedules that cannot be used. */
 export function runConfig(call: CommandCall): ExitCode {
   const { configFile, load } = call;
-  const schedules = readFileSchedules(configFile, load).map(({ name, cron, tz, line, input, catchesUp }) => ({
-    name,
-    cron,
-    tz,
-    line,
-    input,
-    catchesUp,
-  }));
+  const schedules = readFileSchedules(configFile, load).map(({ name, cron, tz, line, input, catchesUp }) => {
+    return { name, cron, tz, line, input, catchesUp };
+  });
   const data = { file: configFile?.path ?? null, settings: shownSettings(call), schedules };
   const lines = schedules.map(({ name, cron, tz, line, catchesUp }) =>
     visibleLine(`  ${name}: ${cron} (${tz}${catchesUp ? ', a missed run is made up' : ''}): ${line}`),

@@ -125,7 +125,7 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
     counter.show(answers, 'written');
     after = next;
   } while (after !== null);
-  // Includes the spending of a run, and what persons said, in the meantime.
+  // Includes the spending of a run, and what persons ordered, in the meantime.
   await writeState();
   await output.write(endLine(answers));
   await output.commit();
@@ -139,15 +139,15 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
   return unreadable.length === 0 ? EXIT.done : EXIT.someFailed;
 }
 
-/** What persons said, as a line; empty: nothing. */
+/** What persons ordered, as a line; empty: nothing. */
 function ordersText({ pauses, cancels, isPaused }: Orders): string[] {
   const counts = [pauses > 0 && countOf(pauses, 'pause'), cancels > 0 && countOf(cancels, 'cancel')];
-  const said = counts.filter((each) => each !== false);
-  if (isPaused) said.push('all spending is paused');
-  return said.length === 0 ? [] : [`with ${said.join(', ')}`];
+  const orders = counts.filter((each) => each !== false);
+  if (isPaused) orders.push('all spending is paused');
+  return orders.length === 0 ? [] : [`with ${orders.join(', ')}`];
 }
 
-/** Throws NeverStartError for a file that is no export, and what reading and opening throw. */
+/** Throws NeverStartError for a file that is not an export, and what reading and opening throw. */
 export async function importInto(call: CommandCall, releasers: Releasers): Promise<ExitCode> {
   const { settings, stdin, stdout, stderr, stop } = call;
   const [input = '-'] = call.args;
@@ -189,7 +189,7 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
       batchBytes += line.outcome.packed?.length ?? 0;
       if (batch.length >= BATCH_ANSWERS || batchBytes >= BATCH_BYTES) await flush();
     } else if (line.type === 'account') {
-      const { account, spending } = line;
+      const { type, account, ...spending } = line;
       const { now, period } = await ledger.show(account);
       // At once, so that an interrupted import has it. Spending of a past period is ignored.
       if (spending.period === period || mayBeCurrent(spending.period, now))
@@ -197,10 +197,10 @@ export async function importInto(call: CommandCall, releasers: Releasers): Promi
       accounts.set(account, spending);
     } else if (line.type === 'pause') {
       orders.pauses += 1;
-      await runs.pauseOwner(line.pause);
+      await runs.pauseOwner(line);
     } else if (line.type === 'cancel') {
       orders.cancels += 1;
-      await runs.cancelJob(line.cancel);
+      await runs.cancelJob(line);
     } else if (line.type === 'pause_all') {
       orders.isPaused = true;
       await ledger.setPaused(true);

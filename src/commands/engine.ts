@@ -65,7 +65,7 @@ async function look(state: string, stops = false) {
   return lookAtServer(state, { stops });
 }
 
-/** Of all files in a folder; files that vanish meanwhile are not counted. */
+/** Bytes of all files in a folder; files that vanish meanwhile are not counted. */
 async function sizeOf(folder: string): Promise<number> {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true }).catch(() => []);
   let bytes = 0;

@@ -17,11 +17,11 @@ import { openStores } from '../context/open-stores.js';
 import {
   BrandEnrichError,
   DeclinedError,
-  EXIT,
   type ExitCode,
   FailFileError,
   InterruptedError,
   NeverStartError,
+  RefusedError,
   usageProblem,
 } from '../core/errors.js';
 import { countText } from '../core/figures.js';
@@ -36,11 +36,6 @@ import { type CommandCall, show } from './answer.js';
 const FROM_FLAGS = ['ownDomain', 'account', 'allowHttp', 'plan', 'overageBudget', 'engine', 'state'] as const;
 
 type Values = { -readonly [Name in SettingName]?: Settings[Name] };
-
-/** The service refused the token; exit code 4. */
-class RefusedError extends BrandEnrichError {
-  readonly exitCode = EXIT.credentials;
-}
 
 /**
  * Throws `NeverStartError` if the file exists or a setting is missing, and the error of a trial.
@@ -174,7 +169,7 @@ async function tryEngine(
 
 /**
  * Whether a domain can be the brand of the service: `brand.com` of `https://api.brand.io`. Looking
- * up any other costs a request. A service on this machine bills nobody. Pure.
+ * up any other costs a request. A service on this machine costs nothing. Pure.
  */
 export function mayBeOwnBrand(domain: string, baseUrl: string): boolean {
   const name = getDomainWithoutSuffix(baseUrl);
@@ -192,10 +187,9 @@ async function tryService(settings: Settings, token: string, { stop }: CommandCa
   const identifier = { kind: 'domain', value: ownDomain } as const;
   const options = { allowNsfw: 'unset', freeStatuses, signal: stop } as const;
   const { meaning, usage, quota } = await client.lookup(identifier, options);
-  const subject = baseUrl ?? '';
   if (meaning.type === 'credentials') {
     const todo = 'check the token, then run it again';
-    throw new RefusedError({ code: 'credentials-refused', subject: `${subject} (${meaning.reason})`, todo });
+    throw new RefusedError({ code: 'credentials-refused', subject: `${baseUrl} (${meaning.reason})`, todo });
   }
   if (meaning.type === 'matched' || meaning.type === 'refused') {
     const used = usage === null || quota === null ? '' : `: ${countText(usage)} of ${countText(quota)} used`;
@@ -206,7 +200,7 @@ async function tryService(settings: Settings, token: string, { stop }: CommandCa
       ? `it does not know ${ownDomain}, which should be its own domain`
       : meaning.reason;
   const todo = 'check the address and the domain, then run it again';
-  throw new FailFileError({ code: 'service-unreachable', subject: `${subject} (${reason})`, todo });
+  throw new FailFileError({ code: 'service-unreachable', subject: `${baseUrl} (${reason})`, todo });
 }
 
 async function writePrivate(path: string, token: string): Promise<void> {

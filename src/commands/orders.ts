@@ -7,7 +7,7 @@ import { isProcessGone, userAtHost } from '../core/process-identity.js';
 import { chooseSchedule, createScheduleBook, keyOf } from '../daemon/schedules/schedule-book.js';
 import { createScheduleFiles } from '../daemon/schedules/schedule-files.js';
 import type { Engine } from '../engine/engine.js';
-import { listReading } from '../jobs/files-in-reading.js';
+import { listReading } from '../jobs/watcher-status.js';
 import {
   fileOf,
   isAlive,

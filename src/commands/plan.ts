@@ -8,7 +8,7 @@ import { countOf, countText } from '../core/figures.js';
 import { type Releasers, withReleasers } from '../core/lifecycle.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { intakeOf, runSettingsOf, scanOf } from '../run/enrich-request.js';
+import { runSettingsOf } from '../run/enrich-request.js';
 import { type Plan, planFile } from '../run/plan-file.js';
 import { openTableEarly } from '../run/scan/open-table.js';
 import { type CommandCall, show } from './answer.js';
@@ -18,19 +18,16 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
     const { settings, stdin, stop } = call;
     const [input = '-'] = call.args;
     const names = knownNames(settings);
-    const asked = { input, intake: intakeOf(settings), scan: scanOf(settings) };
-    const table = await openTableEarly(asked, stop);
+    const table = await openTableEarly({ input, settings }, stop);
     releasers.push(() => table?.input.close());
     const { stores, unknown } = names === null ? NO_SERVICE : await openUnchanged(call, releasers);
     const request = {
-      ...asked,
+      input,
       stdin: input === '-' ? stdin : null,
       table,
-      output: settings,
+      settings,
       stateFolder: settings.state,
-      overagePrice: settings.overagePrice,
-      currency: settings.currency,
-      settings:
+      runSettings:
         names &&
         runSettingsOf(settings, {
           ...names,

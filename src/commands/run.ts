@@ -6,7 +6,6 @@ import type { ExitCode } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import { printControlled, printJson } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
-import { intakeOf, scanOf } from '../run/enrich-request.js';
 import { createRunNotices } from '../run/notices/run-notices.js';
 import { stopText, summaryText } from '../run/run-summary-text.js';
 import { openTableEarly } from '../run/scan/open-table.js';
@@ -22,8 +21,7 @@ export function runRun(call: CommandCall): Promise<ExitCode> {
     const state = await openState(settings, call, releasers);
     const notices = createRunNotices({ notifier: state.notifier, input, isSample, clock: systemClock });
     return notices.notingErrors(stop, async () => {
-      const asked = { input, intake: intakeOf(settings), scan: scanOf(settings) };
-      const table = await openTableEarly(asked, stop);
+      const table = await openTableEarly({ input, settings }, stop);
       releasers.push(() => table?.input.close());
       const view = createTerminalView({ streams: call, settings, clock: systemClock, stop });
       releasers.push(() => view.end());

@@ -2,8 +2,7 @@
 import { randomBytes } from 'node:crypto';
 import { access } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { logOpened, openEngineContext } from '../context/open-context.js';
-import { stopWithEngine } from '../context/stop-with-engine.js';
+import { logOpened, openEngineContext, stopWithEngine } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';
 import type { Document } from '../core/documents.js';
 import { EXIT, type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
@@ -67,13 +66,13 @@ async function add(schedule: Schedule, book: ScheduleBook, call: CommandCall): P
 }
 
 async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Promise<Answer> {
-  const [said = ''] = args;
+  const [named = ''] = args;
   const states = await book.list();
   if (command === 'schedule list') {
     const data: Document<'schedules'> = { schedules: states.map(scheduleDocument) };
     return { data, text: schedulesText(states, { host: hostname(), now: Date.now() }) };
   }
-  const state = oneOf(states, said);
+  const state = oneOf(states, named);
   const { name, host, schedule, isHostOffline } = state;
   if (command === 'schedule remove') {
     if (schedule !== null) await book.remove(schedule);
@@ -90,8 +89,8 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
   if (state.isMissing)
     throw refused(`definition missing on ${host}`, name, `add it there, or remove it: ${REMOVE} ${name}`);
   if (state.paused !== null) {
-    const todo = `\`brand-enrich resume ${said}\` allows it again`;
-    throw refused(`it is ${pausedText(state.paused)}`, said, todo);
+    const todo = `\`brand-enrich resume ${named}\` allows it again`;
+    throw refused(`it is ${pausedText(state.paused)}`, named, todo);
   }
   await book.runNow(state);
   const when = isHostOffline
@@ -103,13 +102,14 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
 const REMOVE = 'brand-enrich schedule remove';
 
 /** Throws `NeverStartError` where there is none, or several that it may be. */
-function oneOf(states: readonly ScheduleState[], said: string): ScheduleState {
-  const chosen = chooseSchedule(states, said);
+function oneOf(states: readonly ScheduleState[], named: string): ScheduleState {
+  const chosen = chooseSchedule(states, named);
   if ('name' in chosen) return chosen;
   const [first] = chosen;
-  if (first === undefined) throw refused('no such schedule', said, '`brand-enrich schedule list` shows them');
+  if (first === undefined)
+    throw refused('no such schedule', named, '`brand-enrich schedule list` shows them');
   const names = chosen.map(({ name, host }) => `${name}@${host}`).join(' or ');
-  throw refused('several machines have a schedule with this name', said, `write ${names}`);
+  throw refused('several machines have a schedule with this name', named, `write ${names}`);
 }
 
 function refused(what: string, subject: string, todo: string): NeverStartError {
@@ -124,8 +124,8 @@ function serveSchedules(call: CommandCall): Promise<ExitCode> {
     const opened = await openEngineContext(settings, stopping, releasers);
     watch(opened.engine);
     logOpened(opened, false, log);
-    const around = { ...stopping, ...opened, streams: call, clock: systemClock };
-    const runner = await createHostedScheduleRunner({ ...around, daemon: null });
+    const host = { ...stopping, ...opened, streams: call, clock: systemClock, daemon: null };
+    const runner = await createHostedScheduleRunner(host);
     releasers.push(() => runner.stop());
     await runner.start();
     const facts = { host: hostname(), engine: opened.engine.address };

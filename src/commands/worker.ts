@@ -1,8 +1,13 @@
 /** `worker`: lookups for runs elsewhere, until it is stopped. */
 import { maskAddress } from '../config/address-values.js';
-import { logOpened, openEngineContext, openLookupWorker, watched } from '../context/open-context.js';
+import {
+  logOpened,
+  openEngineContext,
+  openLookupWorker,
+  stopWithEngine,
+  watched,
+} from '../context/open-context.js';
 import { openService } from '../context/open-service.js';
-import { stopWithEngine } from '../context/stop-with-engine.js';
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { untilAborted, withReleasers } from '../core/lifecycle.js';
 import type { CommandCall } from './answer.js';

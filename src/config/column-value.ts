@@ -17,7 +17,7 @@ export const columnChoices = eachText('repeated', 'NAME[:KIND]', (seen): ColumnR
   return split instanceof Refusal ? split : { name: split.name, kind: split.ending };
 });
 
-/** A column that decides which rows are looked up first; the highest, unless said otherwise. */
+/** A column that decides which rows are looked up first, by default its highest values. */
 export const priorityValue = oneText('NAME[:asc|desc]', (seen) => {
   const write = 'NAME, NAME:asc or NAME:desc, for example revenue:desc';
   const split = splitName(seen, ['asc', 'desc'], 0, write);

@@ -7,7 +7,7 @@ import { NeverStartError, type Problem, throwProblems, usageProblem } from '../c
 import { didYouMean, nearest } from '../core/nearest.js';
 import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
 import { helpText } from './help.js';
-import { COMMAND_NAMES, type CommandName, oppositeFlag, type Setting } from './setting.js';
+import { COMMAND_NAMES, type CommandName, oppositeFlag, type Setting, wordsAfter } from './setting.js';
 import { SETTING_ENTRIES, settingsOf } from './settings.js';
 
 interface CommandLine {
@@ -60,14 +60,12 @@ function helpOf([first = '', second]: readonly string[]): ParsedCommand {
 }
 
 function unknownCommand(word: string): Problem {
-  const words = [...COMMAND_NAMES.filter((name) => !name.includes(' ')), ...Object.keys(COMMAND_FAMILIES)];
+  const words = wordsAfter(null).map((each) => each.word);
   return usageProblem('no such command', word, didYouMean(nearest(word, words), 'see brand-enrich --help'));
 }
 
 function unknownMember(family: string, word: string | undefined): Problem {
-  const members = COMMAND_NAMES.flatMap((name) =>
-    name.startsWith(`${family} `) ? name.slice(family.length + 1) : [],
-  );
+  const members = wordsAfter(family).map((each) => each.word);
   if (word === undefined || word.startsWith('-'))
     return usageProblem('the command is incomplete', family, `add one of ${members.join(', ')}`);
   const meant = nearest(word, members);

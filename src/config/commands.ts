@@ -28,10 +28,7 @@ const STAYING = {
   [EXIT.interrupted]: 'stopped at once by a second signal',
 };
 const INBOXES = { ...STAYING, [EXIT.credentials]: 'the service refused the credentials' };
-const TRANSFER = {
-  [EXIT.someFailed]: 'done without the damaged parts',
-  [EXIT.interrupted]: 'interrupted',
-};
+const TRANSFER = { [EXIT.someFailed]: 'done without the damaged parts', [EXIT.interrupted]: 'interrupted' };
 
 const RUN: CommandArgument = {
   name: 'RUN',
@@ -203,9 +200,7 @@ const TABLE = {
       isRepeated: true,
     },
     summary: 'forget the stored answers of these identifiers',
-    examples: {
-      'outcomes forget acme.example ticker:ACME': 'the next run requests them again',
-    },
+    examples: { 'outcomes forget acme.example ticker:ACME': 'the next run requests them again' },
   },
   'outcomes purge': {
     summary: 'forget stored answers by age',
@@ -303,34 +298,6 @@ const TABLE = {
       name: 'DOCUMENT',
       description: 'a document of the list; without it, the list is printed',
       isOptional: true,
-      // The names in `documents.ts`, which takes time to load.
-      choices: [
-        'report',
-        'plan',
-        'status',
-        'dashboard',
-        'notice',
-        'error',
-        'ledger',
-        'ledger-check',
-        'ledger-reset',
-        'answers',
-        'forgotten',
-        'pause',
-        'cancel',
-        'engine-status',
-        'engine-stop',
-        'engine-export',
-        'engine-import',
-        'schedules',
-        'schedule-add',
-        'schedule-remove',
-        'schedule-run',
-        'config',
-        'statement',
-        'catalogue',
-        'init',
-      ],
     },
     summary: 'list the JSON documents, or print the JSON schema of one',
     examples: { schema: 'the list', 'schema report': 'the schema of reports and of run --json' },

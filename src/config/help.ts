@@ -1,7 +1,14 @@
 /** The texts of `--help`, made of the tables of commands and settings. */
 import { EXIT, type ExitCode } from '../core/errors.js';
 import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
-import { COMMAND_NAMES, type CommandName, flagUsage, SETTING_GROUPS, type Setting } from './setting.js';
+import {
+  COMMAND_NAMES,
+  type CommandName,
+  flagUsage,
+  SETTING_GROUPS,
+  type Setting,
+  wordsAfter,
+} from './setting.js';
 import { settingsOf } from './settings.js';
 
 /** Wide enough for the table of flags, narrow enough for most terminals. */
@@ -48,16 +55,8 @@ function listOfCommands(family: string | null): string[][] {
     HELP_FLAG,
     ...(family === null ? [['-V, --version', 'the version'] as const] : []),
   ];
-  const names = new Set(
-    COMMAND_NAMES.filter((name) => family === null || name.startsWith(`${family} `)).map((name) =>
-      family === null ? (name.split(' ')[0] ?? name) : name,
-    ),
-  );
-  const entries = [...names].map((name): Entry => {
-    const command = COMMAND_NAMES.find((each) => each === name);
-    if (command === undefined) return [name, COMMAND_FAMILIES[name] ?? ''];
-    const shown = family === null ? name : name.slice(family.length + 1);
-    return [`${shown} ${argumentOf(command)}`.trim(), COMMANDS[command].summary];
+  const entries = wordsAfter(family).map(({ word, command, summary }): Entry => {
+    return [`${word} ${command === null ? '' : argumentOf(command)}`.trim(), summary ?? ''];
   });
   const summary =
     family === null

@@ -46,7 +46,7 @@ export function readConfigFile({
   const named = flags.config ?? (env.BRAND_ENRICH_CONFIG || undefined);
   const path = resolve(folder, typeof named === 'string' ? named : CONFIG_FILE);
   try {
-    // It decides where the token goes, and in a folder of many anybody could have put it there.
+    // It decides where the token goes, and other users may write to the folder.
     return parseConfigFile(path, readPlainFileSync(path, { isFound: named === undefined }));
   } catch (error) {
     if (error instanceof NeverStartError) throw error;

@@ -3,25 +3,18 @@ import { X509Certificate } from 'node:crypto';
 import { BlockList, isIP } from 'node:net';
 import { decodedPart, type Network, type ProxyServer } from '../core/connector.js';
 import { NeverStartError } from '../core/errors.js';
+import { attempt } from '../core/lifecycle.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { readPlainFileSync } from '../core/plain-file.js';
 import { keepSecret } from '../core/secrets.js';
 import { systemWords } from '../core/system-error.js';
 import { isLoopbackHost } from './address-values.js';
+import type { Settings } from './settings.js';
 
-interface ProxySettings {
-  readonly httpsProxy: string | null;
-  readonly httpProxy: string | null;
-  readonly noProxy: string | null;
-}
-
-interface NetworkSettings extends ProxySettings {
-  readonly caFile: string | null;
-  readonly nodeCaFile: string | null;
-}
+type ProxySettings = Pick<Settings, 'httpsProxy' | 'httpProxy' | 'noProxy'>;
 
 /** Throws `NeverStartError` (`usage-invalid`) if the file has no certificates. */
-export function networkOf(settings: NetworkSettings): Network {
+export function networkOf(settings: ProxySettings & Pick<Settings, 'caFile' | 'nodeCaFile'>): Network {
   const { caFile, nodeCaFile } = settings;
   for (const address of [settings.httpsProxy, settings.httpProxy])
     if (address !== null) keepSecret(decodedPart(new URL(address).password));
@@ -89,7 +82,7 @@ function readCertificates(path: string): string {
     throw refuse('the file of certificates cannot be read', subject, 'name a readable file', error);
   }
   const found = text.match(CERTIFICATE) ?? [];
-  const wrong = found.findIndex((pem) => !isCertificate(pem));
+  const wrong = found.findIndex((pem) => attempt(() => new X509Certificate(pem), null) === null);
   if (found.length > 0 && wrong === -1) return `${found.join('\n')}\n`;
   const what = found.length === 0 ? 'the file has no certificate in PEM' : 'a certificate cannot be read';
   const subject = phrase`${{ setting: 'caFile' }} ${path}${found.length === 0 ? '' : `, number ${wrong + 1}`}`;
@@ -100,18 +93,5 @@ function readCertificates(path: string): string {
 
 /** What Node has read of NODE_EXTRA_CA_CERTS; if that fails, Node warns and continues. */
 function readNodeCertificates(path: string | null): string {
-  try {
-    return path === null ? '' : readCertificates(path);
-  } catch {
-    return '';
-  }
-}
-
-function isCertificate(pem: string): boolean {
-  try {
-    new X509Certificate(pem);
-    return true;
-  } catch {
-    return false;
-  }
+  return path === null ? '' : attempt(() => readCertificates(path), '');
 }

@@ -40,46 +40,32 @@ export const dashboardPasswordValue = oneText('PASSWORD', (seen) => {
   return new Refusal('a password', `one line of ${SHORTEST_PASSWORD} characters or more`);
 });
 
-/** Where a secret comes from, for messages. */
-interface Source {
+/** A secret that a setting holds, or the file that the same setting with `File` after it names. */
+interface Secret<Key extends string> {
+  readonly key: Key;
   readonly kind: ValueKind<string>;
   readonly variable: string;
-  /** Its setting; that of its file has `File` after it. */
-  readonly key: string;
-  /** What its file is called. */
-  readonly file: string;
-  /** The message for an invalid one. */
-  readonly wrong: string;
+  readonly noun: string;
 }
+
+type SecretSettings<Key extends string> = Readonly<Record<Key | `${Key}File`, string | null>>;
 
 /**
  * The token that the settings name, trimmed. null when they name none. Throws `NeverStartError`:
  * `usage-token-missing` when the file cannot be read or holds nothing, `usage-invalid` when it
  * holds more than one line or what no HTTP header can carry.
  */
-export function readToken(settings: Readonly<Record<'token' | 'tokenFile', string | null>>): string | null {
-  const token = readSecret(settings.token, settings.tokenFile, {
-    kind: tokenValue,
-    variable: 'BRAND_API_TOKEN',
-    key: 'token',
-    file: 'token file',
-    wrong: 'its content (not shown) is not a token',
-  });
+export function readToken(settings: SecretSettings<'token'>): string | null {
+  const variable = 'BRAND_API_TOKEN';
+  const token = readSecret(settings, { key: 'token', kind: tokenValue, variable, noun: 'token' });
   if (token !== null) keepSecret(token);
   return token;
 }
 
 /** null: there is none. Throws `NeverStartError` if the file cannot be read or holds no secret. */
-export function readNotifySecret(
-  settings: Readonly<Record<'notifySecret' | 'notifySecretFile', string | null>>,
-): string | null {
-  return readSecret(settings.notifySecret, settings.notifySecretFile, {
-    kind: notifySecretValue,
-    variable: 'BRAND_ENRICH_NOTIFY_SECRET',
-    key: 'notifySecret',
-    file: 'file of the secret',
-    wrong: 'its content (not shown) is not a secret',
-  });
+export function readNotifySecret(settings: SecretSettings<'notifySecret'>): string | null {
+  const variable = 'BRAND_ENRICH_NOTIFY_SECRET';
+  return readSecret(settings, { key: 'notifySecret', kind: notifySecretValue, variable, noun: 'secret' });
 }
 
 /**
@@ -87,43 +73,43 @@ export function readNotifySecret(
  * may do. Throws `NeverStartError` `usage-invalid` when others could reach a dashboard without one,
  * and when the file cannot be read or holds no password.
  */
-export function readDashboardPassword(settings: {
-  readonly dashboardHost: string;
-  readonly dashboardPassword: string | null;
-  readonly dashboardPasswordFile: string | null;
-}): string | null {
-  const password = readSecret(settings.dashboardPassword, settings.dashboardPasswordFile, {
-    kind: dashboardPasswordValue,
-    variable: 'BRAND_ENRICH_DASHBOARD_PASSWORD',
-    key: 'dashboardPassword',
-    file: 'file of the password',
-    wrong: 'its content (not shown) cannot be used as a password',
-  });
-  if (password !== null || isLoopbackHost(settings.dashboardHost)) return password;
+export function readDashboardPassword(
+  settings: SecretSettings<'dashboardPassword'> & { readonly dashboardHost: string },
+): string | null {
+  const { dashboardHost } = settings;
+  const variable = 'BRAND_ENRICH_DASHBOARD_PASSWORD';
+  const kind = dashboardPasswordValue;
+  const password = readSecret(settings, { key: 'dashboardPassword', kind, variable, noun: 'password' });
+  if (password !== null || isLoopbackHost(dashboardHost)) return password;
   throw new NeverStartError({
     code: 'usage-invalid',
     what: 'a dashboard outside loopback needs a password',
-    subject: phrase`${{ set: { dashboardHost: settings.dashboardHost } }}`,
-    todo: phrase`set BRAND_ENRICH_DASHBOARD_PASSWORD or ${{ setting: 'dashboardPasswordFile' }}, or use host 127.0.0.1`,
+    subject: phrase`${{ set: { dashboardHost } }}`,
+    todo: phrase`set ${variable} or ${{ setting: 'dashboardPasswordFile' }}, or use host 127.0.0.1`,
   });
 }
 
-function readSecret(given: string | null, path: string | null, source: Source): string | null {
+function readSecret<Key extends string>(
+  settings: SecretSettings<Key>,
+  { key, kind, variable, noun }: Secret<Key>,
+): string | null {
+  const given = settings[key];
+  const path = settings[`${key}File`];
   if (given === null && path === null) return null;
-  const text = given ?? readSecretFile(path ?? '', source);
-  const secret = source.kind.parse([text]);
+  const text = given ?? readSecretFile(path ?? '', { key, kind, variable, noun });
+  const secret = kind.parse([text]);
   if (!(secret instanceof Refusal)) return secret;
-  const isMissing = source.kind === tokenValue && text.trim() === '';
+  const isMissing = kind === tokenValue && text.trim() === '';
   throw new NeverStartError({
     code: isMissing ? 'usage-token-missing' : 'usage-invalid',
-    what: isMissing ? 'the token is empty' : source.wrong,
-    subject: given === null ? maskTokenPath(path ?? '') : source.variable,
+    what: isMissing ? 'the token is empty' : `its content (not shown) is not a ${noun}`,
+    subject: given === null ? maskTokenPath(path ?? '') : variable,
     todo: `write ${secret.write}`,
   });
 }
 
 /** The file's text without a byte order mark. */
-function readSecretFile(path: string, { kind, file, key, variable }: Source): string {
+function readSecretFile(path: string, { key, kind, variable, noun }: Secret<string>): string {
   try {
     return readPlainFileSync(path).replace(/^\uFEFF/, '');
   } catch (error) {
@@ -134,9 +120,9 @@ function readSecretFile(path: string, { kind, file, key, variable }: Source): st
         : error;
     throw new NeverStartError({
       code: kind === tokenValue ? 'usage-token-missing' : 'usage-invalid',
-      what: `the ${file} cannot be read`,
+      what: `the file of the ${noun} cannot be read`,
       subject: `${maskTokenPath(path)} (${systemWords(reason)})`,
-      todo: phrase`give a readable file with ${{ setting: `${key}File` }}, or set ${variable}`,
+      todo: phrase`give a readable file with ${{ setting: `${key}File` }}, or set ${{ setting: key, shell: variable }}`,
     });
   }
 }

@@ -31,13 +31,16 @@ interface Draft {
 export function applyRules(found: Found): { loaded: LoadedSettings; problems: Problem[] } {
   const draft: Draft = { settings: { ...found.settings }, origins: { ...found.origins }, problems: [] };
   const { settings, origins, problems } = draft;
-  chooseSecretSource(draft, 'token', 'tokenFile');
-  chooseSecretSource(draft, 'notifySecret', 'notifySecretFile');
-  chooseSecretSource(draft, 'dashboardPassword', 'dashboardPasswordFile');
+  chooseSecretSource(draft, 'token');
+  chooseSecretSource(draft, 'notifySecret');
+  chooseSecretSource(draft, 'dashboardPassword');
   settleOverage(draft);
   isolateSample(draft);
   if (found.command !== 'config')
-    problems.push(...findBroken(settings, found), ...findFieldProblems(settings, 'in --fields'));
+    problems.push(
+      ...findBroken(settings, found),
+      ...findFieldProblems(settings, phrase`in ${{ setting: 'fields' }}`),
+    );
   return { loaded: { settings, origins }, problems };
 }
 
@@ -45,8 +48,8 @@ export function applyRules(found: Found): { loaded: LoadedSettings; problems: Pr
 function chooseSecretSource(
   { settings, origins }: Draft,
   secret: 'token' | 'notifySecret' | 'dashboardPassword',
-  file: 'tokenFile' | 'notifySecretFile' | 'dashboardPasswordFile',
 ): void {
+  const file = `${secret}File` as const;
   if (settings[secret] === null || settings[file] === null) return;
   const loser = origins[file] === 'flag' ? secret : file;
   settings[loser] = null;
@@ -61,14 +64,8 @@ function settleOverage({ settings, origins, problems }: Draft): void {
       settings.overageBudget = '0';
       origins.overageBudget = origins.plan;
     } else {
-      const todo = 'a free plan has no overage: omit one';
-      problems.push(
-        usageProblem(
-          CONTRADICTION,
-          phrase`${{ set: { plan: 'free' } }} with ${{ setting: 'overageBudget' }}`,
-          todo,
-        ),
-      );
+      const both = phrase`${{ set: { plan: 'free' } }} with ${{ setting: 'overageBudget' }}`;
+      problems.push(contradiction(both, 'a free plan has no overage: omit one'));
     }
   } else if (settings.plan === null && hasBudget) {
     settings.plan = 'paid';
@@ -81,16 +78,10 @@ function settleOverage({ settings, origins, problems }: Draft): void {
 /** The sample brings its own service and engine: environment and config file do not set them. */
 function isolateSample({ settings, origins, problems }: Draft): void {
   if (!settings.sample) return;
-  const replaced = {
-    engine: phrase`${SAMPLE} with ${{ setting: 'engine' }}`,
-    baseUrl: phrase`${SAMPLE} with ${{ setting: 'baseUrl' }}`,
-    token: phrase`${SAMPLE} with a token`,
-    tokenFile: phrase`${SAMPLE} with ${{ setting: 'tokenFile' }}`,
-  };
-  for (const [name, both] of Object.entries(replaced) as [keyof typeof replaced, Phrase][]) {
+  for (const name of ['engine', 'baseUrl', 'token', 'tokenFile'] as const) {
     if (origins[name] === 'flag') {
       const todo = phrase`${SAMPLE} has its own service and engine: omit one`;
-      problems.push(usageProblem(CONTRADICTION, both, todo));
+      problems.push(contradiction(phrase`${SAMPLE} with ${{ setting: name }}`, todo));
     }
     if (name === 'engine') settings.engine = 'embedded';
     else settings[name] = null;
@@ -101,14 +92,14 @@ function isolateSample({ settings, origins, problems }: Draft): void {
 /** Fields that no brand has: their columns would be blank. `place`: where they were given. */
 export function findFieldProblems(
   { fields, prefix }: Pick<Settings, 'fields' | 'prefix'>,
-  place: string,
+  place: Phrase,
 ): Problem[] {
   return (fields ?? []).flatMap((field) => {
     const unknown = findUnknownField(field, prefix);
     if (unknown === null) return [];
     const insist = `write +${field} for a field that the service has added`;
     const todo = unknown.nearest === null ? insist : `did you mean ${unknown.nearest}? If not, ${insist}`;
-    return usageProblem('no such field of a brand', `${quote(field)} ${place}`, todo);
+    return usageProblem('no such field of a brand', phrase`${quote(field)} ${place}`, todo);
   });
 }
 
@@ -127,10 +118,13 @@ const HAS_SAMPLE: readonly CommandName[] = ['run', 'watch', 'up'];
 const SAMPLE = { setting: 'sample' };
 const OUTPUT = { setting: 'output', shell: '-o' };
 /** Where a command takes the service and its token from. */
-export const SERVICE_ADDRESS = { setting: 'baseUrl', shell: 'BRAND_API_URL or --base-url' };
-export const TOKEN = { setting: 'token', shell: 'BRAND_API_TOKEN' };
-const CONTRADICTION = 'these flags contradict each other';
+const SERVICE_ADDRESS = { setting: 'baseUrl', shell: 'BRAND_API_URL or --base-url' };
+const TOKEN = { setting: 'token', shell: 'BRAND_API_TOKEN' };
 const USE_HTTPS = phrase`use https, or allow plain http with ${{ setting: 'allowHttp' }}`;
+
+function contradiction(both: Phrase, todo: Phrase): Problem {
+  return usageProblem('these settings contradict each other', both, todo);
+}
 
 function findBroken(settings: Settings, { command, isUnread }: Found): Problem[] {
   const { sample, output, errors, report, baseUrl, notifyUrl } = settings;
@@ -145,24 +139,21 @@ function findBroken(settings: Settings, { command, isUnread }: Found): Problem[]
   // An account without a name is named by address and token.
   const needsAccount = NEEDS_ACCOUNT.includes(command) && !isGiven('account');
   const needs = (commands: readonly CommandName[]) => !sample && (commands.includes(command) || needsAccount);
+  const contradict = (both: Phrase, todo: Phrase) => problems.push(contradiction(both, todo));
   if (!settings.worker && sample) {
     const todo = 'no other process could do the lookups: omit one';
-    add(CONTRADICTION, phrase`${{ set: { worker: false } }} with ${SAMPLE}`, todo);
+    contradict(phrase`${{ set: { worker: false } }} with ${SAMPLE}`, todo);
   }
-  if (output === '-' && settings.json)
-    add(
-      CONTRADICTION,
-      phrase`${OUTPUT} - with ${{ setting: 'json' }}`,
-      phrase`only one of them can use standard output: give a file with ${OUTPUT}`,
-    );
-  if (settings.waterfall && settings.columns.length === 1)
-    add(
-      CONTRADICTION,
-      phrase`${{ setting: 'waterfall' }} with one ${{ setting: 'column' }}`,
-      'give the next columns too, or omit it',
-    );
+  if (output === '-' && settings.json) {
+    const todo = phrase`only one of them can use standard output: give a file with ${OUTPUT}`;
+    contradict(phrase`${OUTPUT} - with ${{ setting: 'json' }}`, todo);
+  }
+  if (settings.waterfall && settings.columns.length === 1) {
+    const both = phrase`${{ setting: 'waterfall' }} with one ${{ setting: 'column' }}`;
+    contradict(both, 'give the next columns too, or omit it');
+  }
   if (new Set(files).size < files.length)
-    add(CONTRADICTION, 'the same file for two outputs', 'use a different file for each');
+    contradict('the same file for two outputs', 'use a different file for each');
   if (isPlain(baseUrl)) add('the token could be intercepted', baseUrl, USE_HTTPS, 'usage-insecure');
   if (isPlain(notifyUrl))
     add('notifications could be intercepted', maskOrigin(notifyUrl), USE_HTTPS, 'usage-insecure');
@@ -186,7 +177,7 @@ function findBroken(settings: Settings, { command, isUnread }: Found): Problem[]
     add('no figures were given', 'ledger observe', 'give --usage N, --quota N or both');
   if (settings.notifyEmail.length > 0 && !isGiven('smtpUrl')) {
     const todo = phrase`set ${{ choose: 'smtpUrl', example: 'smtp://HOST:PORT' }}, or BRAND_ENRICH_SMTP_URL`;
-    add('no mail server was given', '--notify-email', todo);
+    add('no mail server was given', phrase`${{ setting: 'notifyEmail' }}`, todo);
   }
   return problems;
 }

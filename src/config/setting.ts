@@ -1,9 +1,20 @@
 /** One line of the table of settings, and how lines are written. */
-import { COMMANDS } from './commands.js';
+import { COMMAND_FAMILIES, COMMANDS } from './commands.js';
 import { Refusal, type ValueKind } from './parse-value.js';
 
 export type CommandName = keyof typeof COMMANDS;
 export const COMMAND_NAMES = Object.keys(COMMANDS) as CommandName[];
+
+/** The first words of commands, or those after a family's name. `command` null: it is a family. */
+export function wordsAfter(family: string | null) {
+  const start = family === null ? '' : `${family} `;
+  const names = COMMAND_NAMES.filter((name) => name.startsWith(start));
+  const words = new Set(names.map((name) => name.slice(start.length).split(' ', 1)[0] ?? ''));
+  return [...words].map((word) => {
+    const command = names.find((name) => name === start + word) ?? null;
+    return { word, command, summary: command === null ? COMMAND_FAMILIES[word] : COMMANDS[command].summary };
+  });
+}
 
 /** They print something of the program itself, and read no settings. */
 const PLAIN: readonly CommandName[] = ['completion', 'schema'];

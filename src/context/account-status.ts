@@ -38,7 +38,7 @@ export function termsOf(
   return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
 }
 
-/** At most so many other accounts are looked at: whoever can write to the engine names them. */
+/** Others who can write to the engine name accounts: at most so many are looked at. */
 const OTHERS_READ = 50;
 
 /** `queueCounts`: chunks by state. `names` null: no account is set. Throws as the engine does. */
@@ -85,7 +85,7 @@ export async function readAccountStatus(
     storeNow: clock?.now ?? Date.now(),
     gone: goneAmong(runs),
     otherHolds: new Map(others.map((each, at) => [each, holdBy(states[at])])),
-    /** Of files, commands and schedules, the oldest first. */
+    /** Pauses of files, commands and schedules, the oldest first. */
     pauses: pauses as readonly Pause[],
   };
 }

@@ -1,15 +1,16 @@
 /** The context that `watch` and `up` open once for all their runs, with one lookup worker. */
-import type { LoadedSettings } from '../config/settings.js';
+import type { LoadedSettings, Settings } from '../config/settings.js';
 import { systemClock } from '../core/clock.js';
+import { errorText } from '../core/errors.js';
 import { type Releasers, untilAborted, withReleasers } from '../core/lifecycle.js';
-import type { SharedWorker } from '../run/enrich-request.js';
+import { ownOf } from '../ledger/ledger.js';
+import { ownDomainWarning } from '../ledger/policy.js';
+import { runSettingsOf, type SharedWorker } from '../run/enrich-request.js';
 import { stopAtSignal } from '../run/lookups/run-lookups.js';
 import type { WorkerListener } from '../worker/asked.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
-import { logOpened, type OpenedContext, openContext, openState } from './open-context.js';
+import { logOpened, type OpenedContext, openContext, openState, stopWithEngine } from './open-context.js';
 import type { CommandContext } from './open-stores.js';
-import { proveOwnDomain } from './prove-own-domain.js';
-import { stopWithEngine } from './stop-with-engine.js';
 
 export interface DaemonContext extends Omit<OpenedContext, 'openWorker'> {
   readonly loaded: LoadedSettings;
@@ -45,8 +46,7 @@ export function withDaemonContext<T>(
     if (worker !== null) stopAtSignal(worker.worker, { stop, graceMs }, releasers);
     const begin = async () => {
       await worker?.worker.start();
-      if (worker !== null && !settings.sample)
-        void proveOwnDomain({ ...context, settings, worker: worker.worker });
+      if (worker !== null && !settings.sample) void proveOwnDomain(context, settings, worker.worker);
     };
     const result = await action({ ...context, loaded, worker, begin, graceMs }, releasers);
     ending.assertNotLost();
@@ -81,4 +81,41 @@ function graceFromSignal(stop: AbortSignal, graceMs: () => number): () => number
     endsAt = systemClock.monotonic() + graceMs();
   });
   return () => (endsAt === null ? graceMs() : Math.max(0, endsAt - systemClock.monotonic()));
+}
+
+const ASK_EVERY_MS = 60_000;
+
+/**
+ * Looks for the service's own domain from time to time, until it is proven that looks are free.
+ * Without the proof nothing may be sent at the limit, so it is sought before: the ledger permits
+ * three looks a day, in quiet moments. Resolves with `stop`, or when the credentials are refused.
+ */
+async function proveOwnDomain(
+  context: OpenedContext,
+  settings: Settings,
+  worker: LookupWorker,
+): Promise<void> {
+  const { service, engine, clock, log, stop } = context;
+  const { account, ownDomain } = service;
+  if (ownDomain === null) return;
+  const run = { settings: runSettingsOf(settings, service) };
+  let isWarned = false;
+  while (!stop.aborted) {
+    try {
+      const state = await engine.ledger.show(account);
+      const warning = ownDomainWarning(state, run.settings);
+      if (warning !== null && !isWarned) log.warn(warning);
+      isWarned ||= warning !== null;
+      const { of, isProven, booked } = state.own;
+      const isUnreadable = booked > 0 && state.usage === null;
+      const isSettled = isProven || isUnreadable;
+      if (of !== ownOf(service.service, ownDomain) || !isSettled) {
+        const look = await worker.readUsage(ownDomain, run);
+        if (look?.halt?.why === 'credentials') return;
+      }
+    } catch (error) {
+      log.debug({ reason: errorText(error) }, 'the own domain could not be looked up');
+    }
+    await clock.sleep(ASK_EVERY_MS, stop).catch(() => undefined);
+  }
 }

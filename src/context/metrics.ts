@@ -45,7 +45,7 @@ export function createMetrics() {
   collectDefaultMetrics({ register: registry });
   const lookups = new Counter({
     name: 'brand_enrich_lookups_total',
-    help: 'Requests sent, by what the answer came to: matched, not_found, failed, wasted (damaged or lost, perhaps billed), unavailable (5xx or unreachable), credentials (401, 402, 403), refused (429)',
+    help: 'Requests sent, by the meaning of the answer: matched, not_found, failed, wasted (damaged or lost, perhaps billed), unavailable (5xx or unreachable), credentials (401, 402, 403), refused (429)',
     labelNames: ['outcome'] as const,
     registers,
   });
@@ -61,7 +61,7 @@ export function createMetrics() {
     buckets: BUCKETS,
     registers,
   });
-  /** `fill` sets all its values anew at each scrape. */
+  /** `fill` sets all its values at each scrape. */
   const gauge = (name: string, help: string, labelNames: string[], fill: (gauge: Gauge) => unknown) =>
     new Gauge({
       name: `brand_enrich_${name}`,
@@ -124,33 +124,32 @@ export function createMetrics() {
   };
 }
 
-/** Why this process cannot work; null: it can. Asks the engine once at a time, for all probes. */
-export function createReadiness(askEngine: () => Promise<unknown>, stop: AbortSignal) {
+export interface MetricsServerOptions extends Pick<ListenAddress, 'host' | 'port'> {
+  readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
+  /** Rejects, or takes more than a second, while the engine does not answer. */
+  readonly askEngine: () => Promise<unknown>;
+  /** After it the process is not ready any more. */
+  readonly stop: AbortSignal;
+}
+
+/** Throws `FailFileError` when the server cannot listen there. */
+export function serveMetrics(options: MetricsServerOptions): Promise<HttpListener> {
+  const { host, port, metrics, askEngine, stop } = options;
   let asking: Promise<boolean> | null = null;
-  return async () => {
+  /** Asks the engine once at a time, for all probes. null: this process can work. */
+  const whyNotReady = async () => {
     if (stop.aborted) return 'stopping';
     asking ??= succeeds(askEngine()).finally(() => {
       asking = null;
     });
     return (await withinDeadline(asking, PROBE_MS)) === true ? null : 'the engine does not answer';
   };
-}
-
-export interface MetricsServerOptions extends Pick<ListenAddress, 'host' | 'port'> {
-  readonly metrics: Pick<MetricsRegistry, 'text' | 'contentType'>;
-  /** See `createReadiness`. */
-  readonly whyNotReady: () => Promise<string | null>;
-}
-
-/** Throws `FailFileError` when the server cannot listen there. */
-export function serveMetrics(options: MetricsServerOptions): Promise<HttpListener> {
-  const { host, port, metrics, whyNotReady } = options;
   const app = new Hono();
   app.use(async (context, next) => {
     context.header('cache-control', 'no-store');
     const { url } = context.req;
     if (!URL.canParse(url) || !isOwnHost(new URL(url).hostname, host, [])) {
-      const todo = 'use an IP address, or the name that --metrics-host gives';
+      const todo = 'use an IP address, or the name that the setting metricsHost gives';
       return context.text(`the host name of the request is not allowed: ${todo}\n`, 421);
     }
     const isRead = ['GET', 'HEAD'].includes(context.req.method);

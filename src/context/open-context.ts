@@ -1,4 +1,5 @@
 /** Opens everything that a command needs, in order; the releasers close it in reverse order. */
+import { setMaxListeners } from 'node:events';
 import type { Settings } from '../config/settings.js';
 import { systemClock } from '../core/clock.js';
 import { FailFileError } from '../core/errors.js';
@@ -32,7 +33,6 @@ export async function openEngineContext(
 ) {
   const traces = await openTraces(settings, command.log, releasers);
   const engine = await openStores(settings, command, releasers, {
-    engine: settings.sample ? 'embedded' : settings.engine,
     stateFolder,
     waitsForDisk: settings.waitForDisk,
     telemetry: traces.telemetry,
@@ -81,12 +81,12 @@ export async function openContext(
   const { log, stop } = command;
   const { stateFolder } = state;
   const opened = await openService(settings, log, releasers);
-  const around = await openEngineContext(settings, command, releasers, { stateFolder, ...options });
-  const { engine, metrics } = around;
-  const service = { ...opened, client: watched(opened.client, around) };
+  const engineContext = await openEngineContext(settings, command, releasers, { stateFolder, ...options });
+  const { engine, metrics } = engineContext;
+  const service = { ...opened, client: watched(opened.client, engineContext) };
   return {
     ...state,
-    ...around,
+    ...engineContext,
     service,
     streams: command,
     clock: systemClock,
@@ -113,7 +113,6 @@ export function watched(
 export interface WorkerContext {
   readonly engine: Engine;
   readonly service: Pick<OpenedService, 'client' | 'service' | 'account' | 'queueName'>;
-  /** Of its process. */
   readonly settings: Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs' | 'compression'>;
   readonly stateFolder: string;
   readonly log: Log;
@@ -128,7 +127,34 @@ export function openLookupWorker(
 ): LookupWorker {
   const { concurrency, timeoutMs, usageLagMs, compression: compress } = settings;
   const terms = { concurrency, timeoutMs, usageLagMs, compress, spoolFolder: spoolOf(stateFolder) };
-  const { client, service: name, account, queueName } = service;
-  const whose = { client, service: name, account, queueName };
-  return createLookupWorker({ ...rest, ...terms, ...whose, clock: systemClock, listener });
+  return createLookupWorker({ ...rest, ...service, ...terms, clock: systemClock, listener });
+}
+
+/** A folder that is moved away and back within one look is not lost. */
+const LOOK_MS = 5_000;
+
+/**
+ * For a command that stays: `stop`, which is aborted too when the engine that is watched is lost.
+ * Such an engine never works again, and a supervisor sees that the command ended.
+ */
+export function stopWithEngine(stop: AbortSignal, releasers: Releasers) {
+  const lost = new AbortController();
+  const both = AbortSignal.any([stop, lost.signal]);
+  // Each inbox, schedule and run listens to it.
+  setMaxListeners(0, both);
+  return {
+    stop: both,
+    watch({ loss }: Pick<Engine, 'loss'>): void {
+      if (loss === undefined) return;
+      let wasLost = false;
+      const looking = setInterval(() => {
+        const why = loss();
+        if (why !== null && wasLost) lost.abort(why);
+        wasLost = why !== null;
+      }, LOOK_MS);
+      releasers.push(() => clearInterval(looking));
+    },
+    /** Throws the `FailFileError` that says why it is lost. */
+    assertNotLost: (): void => lost.signal.throwIfAborted(),
+  };
 }

@@ -19,14 +19,14 @@ export interface OpenedTraces extends Pick<Traces, 'watchClient' | 'traceRun'> {
   readonly telemetry: Traces['telemetry'] | undefined;
 }
 
-/** Of a command without a port. */
+/** For a command without a port. */
 export const NOT_SERVED: OpenedMetrics = {
   url: null,
   watchClient: (client) => client,
   watchWorker: () => undefined,
   watchQueue: () => undefined,
 };
-/** Of a process without a collector. */
+/** For a process without a collector. */
 export const NOT_TRACED: OpenedTraces = {
   telemetry: undefined,
   watchClient: (client) => client,
@@ -34,7 +34,7 @@ export const NOT_TRACED: OpenedTraces = {
 };
 const CLOSE_MS = 1_000;
 
-/** Throws `FailFileError` when the port cannot be had. */
+/** Throws `FailFileError` when the server cannot listen on the port. */
 export async function openMetrics(
   { metricsPort: port, metricsHost: host }: Pick<Settings, 'metricsPort' | 'metricsHost'>,
   engine: Pick<Engine, 'runs' | 'openChunkQueue'>,
@@ -42,10 +42,10 @@ export async function openMetrics(
   releasers: Releasers,
 ): Promise<OpenedMetrics> {
   if (port === null) return NOT_SERVED;
-  const { createMetrics, createReadiness, serveMetrics } = await import('./metrics.js');
+  const { createMetrics, serveMetrics } = await import('./metrics.js');
   const metrics = createMetrics();
-  const whyNotReady = createReadiness(() => engine.runs.list(1), stop);
-  const server = await serveMetrics({ host, port, metrics, whyNotReady });
+  const askEngine = () => engine.runs.list(1);
+  const server = await serveMetrics({ host, port, metrics, askEngine, stop });
   releasers.push(() => server.close());
   return {
     ...metrics,

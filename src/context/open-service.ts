@@ -3,12 +3,9 @@ import { createHash } from 'node:crypto';
 import { isLoopbackUrl } from '../config/address-values.js';
 import { networkOf } from '../config/network.js';
 import { readToken } from '../config/secrets.js';
-import { SERVICE_ADDRESS, TOKEN } from '../config/setting-rules.js';
 import type { Settings } from '../config/settings.js';
-import { NeverStartError } from '../core/errors.js';
 import type { Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
-import { phrase } from '../core/phrase.js';
 import { type Client, createClient } from '../lookup/client.js';
 import { createHttpSend } from '../lookup/send.js';
 import type { AccountNames, RunService } from '../run/enrich-request.js';
@@ -20,7 +17,7 @@ export interface OpenedService extends RunService {
 
 const SAMPLE_SERVICE = 'sample';
 
-/** Throws NeverStartError when address or token are missing. */
+/** Throws NeverStartError when the file of the token cannot be used. */
 export async function openService(
   settings: Settings,
   log: Log,
@@ -54,11 +51,11 @@ export function openClient(settings: Settings, baseUrl: string, token: string, r
   return createClient(http.send, token);
 }
 
-/** The account's name, for commands that send nothing. Throws NeverStartError without a name. */
+/** The account's name, for commands that send nothing. */
 export function accountOf(settings: Settings): string {
   if (settings.account !== null) return settings.account;
   const { baseUrl, token } = addressAndToken(settings);
-  return accountName(baseUrl, token, null);
+  return accountNames(baseUrl, token, null).account;
 }
 
 /** Service and account, null where the settings do not name them: looking is possible without. */
@@ -72,37 +69,23 @@ export function knownNames(settings: Settings): AccountNames | null {
 function addressAndToken(settings: Settings): { readonly baseUrl: string; readonly token: string } {
   const { baseUrl } = settings;
   const token = readToken(settings);
-  if (baseUrl === null) {
-    const todo = phrase`name the service with ${SERVICE_ADDRESS}, or try ${{ setting: 'sample' }}`;
-    throw new NeverStartError({
-      code: 'usage-service-missing',
-      subject: phrase`${{ setting: 'baseUrl' }}`,
-      todo,
-    });
-  }
-  if (token !== null) return { baseUrl, token };
-  const todo = phrase`set it, or name a file with ${{ setting: 'tokenFile' }}`;
-  throw new NeverStartError({ code: 'usage-token-missing', subject: phrase`${TOKEN}`, todo });
-}
-
-/** The account's name: as given, or made of service and token. */
-function accountName(service: string, token: string | null, account: string | null): string {
-  return account ?? `key-${sha256(`${service}\n${token ?? ''}`).slice(0, 16)}`;
+  if (baseUrl !== null && token !== null) return { baseUrl, token };
+  throw new Error('the rules of settings let a command without service or token through');
 }
 
 /**
- * The queue shared by the runs and workers of one service and token (or `--account`). Whoever has
- * another service or token never sees their chunks.
+ * The account's name, as given or made of service and token, and the queue that the runs and
+ * workers of one service and token (or `--account`) share: others never see their chunks.
+ *
+ * @param token null only where `--account` names the account.
  */
-function queueName(service: string, token: string | null, account: string | null): string {
-  const whose = account === null ? `token ${token ?? ''}` : `account ${account}`;
-  return `lookups-${sha256(`${service}\n${whose}`).slice(0, 12)}`;
-}
-
-/** `token` null only where `--account` names the account. */
 export function accountNames(service: string, token: string | null, account: string | null): AccountNames {
-  const queue = queueName(service, token, account);
-  return { account: accountName(service, token, account), service, queueName: queue };
+  const whose = account === null ? `token ${token ?? ''}` : `account ${account}`;
+  return {
+    account: account ?? `key-${sha256(`${service}\n${token ?? ''}`).slice(0, 16)}`,
+    service,
+    queueName: `lookups-${sha256(`${service}\n${whose}`).slice(0, 12)}`,
+  };
 }
 
 function sha256(text: string): string {

@@ -59,6 +59,7 @@ export function runDocument(judged: JudgedRun): RunDocument {
   const { run, standing: status, why, unreported } = judged;
   const { id, label, rows, identifiers: distinct, tally, stop, overageBilled: overage } = run;
   const { matched, notFound, failed, stored, left } = partsOf(run);
+  const { starts = 0, billed = 0, unreported: lost = 0, overage: beyond = 0 } = run.earlier ?? {};
   return {
     id,
     label,
@@ -75,7 +76,7 @@ export function runDocument(judged: JudgedRun): RunDocument {
     requests: { sent: tally.requests, billed: tally.billed, unreported, overage },
     nothingMatched: judged.state === 'nothing matched',
     queued: why?.type === 'queued' ? why.behind : null,
-    earlier: run.earlier ?? { starts: 0, billed: 0, unreported: 0, overage: 0 },
+    earlier: { starts, billed, unreported: lost, overage: beyond },
     reason: stop && sayStop(stop, 'terminal'),
   };
 }

@@ -9,6 +9,7 @@
 import type { LookupFunction, Socket } from 'node:net';
 import type { SecureContext } from 'node:tls';
 import type { buildConnector } from 'undici';
+import { attempt } from './lifecycle.js';
 import { load } from './load.js';
 import { ConnectionFault, systemFault } from './system-error.js';
 
@@ -125,9 +126,5 @@ function refusalOf(status: number, proxy: string, target: string): ConnectionFau
 
 /** A decoded part of an address; unchanged if it has a stray `%`. */
 export function decodedPart(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
+  return attempt(() => decodeURIComponent(text), text);
 }

@@ -75,6 +75,14 @@ const answers = {
   newestFetchedAt: time.nullable(),
 };
 
+/** What one run has sent. */
+const requests = {
+  sent: count,
+  billed: count,
+  unreported: count.describe('may also have been billed: their workers were killed'),
+  overage: count,
+};
+
 const spending = z.object({ requests: count, overage: count, overageCost: money });
 
 const spread = z.object({ byUs: count, byOthers: count, total: count });
@@ -101,12 +109,7 @@ const run = z.object({
     stored: count,
     left: count,
   }),
-  requests: z.object({
-    sent: count,
-    billed: count,
-    unreported: count.describe('may also have been billed: their workers were killed'),
-    overage: count,
-  }),
+  requests: z.object(requests),
   nothingMatched: z.boolean(),
   queued: z.string().nullable().describe('the runs that it waits for, in words'),
   earlier: z
@@ -115,9 +118,11 @@ const run = z.object({
   reason: z.string().nullable(),
 });
 
+const engine = z.enum(['embedded', 'redis', 'postgres']);
+
 /** An engine, its account and its runs. */
 const status = {
-  engine: z.enum(['embedded', 'redis', 'postgres']),
+  engine,
   address: z.string(),
   warnings: z.array(z.string()),
   account: account.nullable(),
@@ -212,11 +217,7 @@ const scheduleState = z.object({
   paused: order,
 });
 
-const orders = {
-  pauses: count,
-  cancels: count,
-  isPaused: z.boolean().describe('all spending is paused'),
-};
+const orders = { pauses: count, cancels: count, isPaused: z.boolean().describe('all spending is paused') };
 
 export const DOCUMENTS = {
   report: z
@@ -263,10 +264,7 @@ export const DOCUMENTS = {
         histogram: z.array(count),
       }),
       requests: z.object({
-        sent: count,
-        billed: count,
-        unreported: count.describe('may also have been billed: their workers were killed'),
-        overage: count,
+        ...requests,
         overageCost: money,
         savedByStored: count,
         savedByOthers: count.describe('looked up by another run in the meantime'),
@@ -299,13 +297,7 @@ export const DOCUMENTS = {
     .object({
       version,
       input: z.object(input),
-      rows: z.object({
-        total: count,
-        asked: count,
-        duplicates: count,
-        skipped: count,
-        invalid: count,
-      }),
+      rows: z.object({ total: count, asked: count, duplicates: count, skipped: count, invalid: count }),
       reasons: counts,
       skipReasons: counts,
       identifiers: z.object({
@@ -400,9 +392,7 @@ export const DOCUMENTS = {
       run: z.object({ id: z.string().nullable(), label: z.string() }),
       reason: z.string().nullable(),
       rows: rows.nullable(),
-      requests: z
-        .object({ sent: count, billed: count, unreported: count, overage: count, overageCost: money })
-        .nullable(),
+      requests: z.object({ ...requests, overageCost: money }).nullable(),
       currency,
       account: z.object(use).nullable(),
       files: z.object({ output: z.string(), errors: z.string().nullable() }).nullable(),
@@ -438,7 +428,7 @@ export const DOCUMENTS = {
   'engine-status': z
     .object({
       version,
-      engine: z.enum(['embedded', 'redis', 'postgres']),
+      engine,
       address: z.string(),
       isRunning: z.boolean(),
       serverVersion: z.string().nullable(),
@@ -451,14 +441,7 @@ export const DOCUMENTS = {
     .describe('engine status --json'),
   'engine-stop': z.object({ version, stopped: z.boolean() }).describe('engine stop --json'),
   'engine-export': z
-    .object({
-      version,
-      file: z.string(),
-      answers: count,
-      accounts: count,
-      ...orders,
-      unreadable: count,
-    })
+    .object({ version, file: z.string(), answers: count, accounts: count, ...orders, unreadable: count })
     .describe('engine export --json'),
   'engine-import': z
     .object({

@@ -31,7 +31,7 @@ export const ERROR_CATALOGUE = {
   'usage-invalid': 'a flag, setting or argument is wrong; all problems are listed at once',
   'usage-token-missing': 'no token was given',
   'usage-service-missing': 'no service address was given',
-  'usage-insecure': 'the address is neither https nor loopback, and --allow-http was not given',
+  'usage-insecure': 'the address is neither https nor loopback, and plain http is not allowed',
   'column-unknown': 'the given column is not in the header',
   'column-doubtful': 'it is unclear which column holds the identifiers',
   'column-mismatch': 'most values of the column do not fit the kind given for it',
@@ -192,7 +192,7 @@ export class PausedError extends InterruptedError {
   override readonly exitCode = EXIT.limit;
 }
 
-/** Whether an error says no more than that `stop` ended what was being waited for or read. */
+/** Whether an error only reports that `stop` ended a wait or a read. */
 export function isOfStop(error: unknown, stop: AbortSignal): boolean {
   if (!stop.aborted) return false;
   if (error === stop.reason || error instanceof InterruptedError) return true;

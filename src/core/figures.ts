@@ -31,7 +31,7 @@ export function sizeText(bytes: number): string {
 /**
  * Money as `1,234.50 EUR`, without a currency where none is set: two decimals, rounded half up. A
  * price keeps all its digits, and so does less than a cent. `amount`: exact decimal text, which
- * comes back as it is if it is none.
+ * comes back as it is if it is not.
  */
 export function moneyText(amount: string, currency: string | null, what: 'sum' | 'price' = 'sum'): string {
   const exact = parseDecimal(amount);
@@ -73,7 +73,7 @@ export function momentText(iso: string): string {
   return `${day} ${year}, ${time.slice(0, 5)} UTC`;
 }
 
-/** `1 Dec`, of a day written as `2026-12-01`; the text itself when it is none. */
+/** `1 Dec`, of a day written as `2026-12-01`; the text itself when it is not. */
 export function dayText(day: string): string {
   const at = Date.parse(`${day}T00:00:00Z`);
   return Number.isNaN(at) ? day : partsOf(at).day;

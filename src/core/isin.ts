@@ -31,7 +31,7 @@ function compact(cleaned: string): string {
   return cleaned.toUpperCase().replace(LABEL, '').replace(/[ -]/g, '');
 }
 
-/** The ISIN in normal form, null when the text is none. `cleaned` comes from `cleanCell`. */
+/** The ISIN in normal form, null when the text is not one. `cleaned` comes from `cleanCell`. */
 export function readIsin(cleaned: string): string | null {
   if (cleaned.length < 12 || cleaned.length > 32) return null;
   const isin = compact(cleaned);

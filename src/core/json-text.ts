@@ -79,7 +79,7 @@ export function addMember(text: string, member: string): string | null {
   return text.slice(0, close) + comma + member + text.slice(close);
 }
 
-/** What a JSON text holds, in this shape; null when it is none, or of another shape. */
+/** What a JSON text holds, in this shape; null when it is not JSON, or has another shape. */
 export function readJson<T>(text: string, shape: { parse(value: unknown): T }): T | null {
   return attempt(() => shape.parse(JSON.parse(text)), null);
 }

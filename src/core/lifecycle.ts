@@ -1,5 +1,5 @@
-/** How things end: releases, failures that have an answer, waits, and whether a process runs. */
-import { setTimeout as sleep } from 'node:timers/promises';
+/** How things end and wait: releases, failures with an answer, deadlines, turns, processes. */
+import { setImmediate, setTimeout as sleep } from 'node:timers/promises';
 
 export type Release = () => unknown | Promise<unknown>;
 
@@ -104,4 +104,22 @@ export function isRunning(pid: number): boolean {
   } catch (error) {
     return !(error instanceof Error && 'code' in error && error.code === 'ESRCH');
   }
+}
+
+/** Others have steps of many turns: what they do within seconds takes this long many times. */
+const TURN_MS = 10;
+
+/**
+ * For long loops without waiting, beside which others must go on. `isOver`: this loop has had its
+ * share of the event loop; then await `next`.
+ */
+export function createTurns() {
+  let since = performance.now();
+  return {
+    isOver: () => performance.now() - since >= TURN_MS,
+    async next(): Promise<void> {
+      await setImmediate();
+      since = performance.now();
+    },
+  };
 }

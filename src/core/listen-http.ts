@@ -12,7 +12,7 @@ export interface ListenAddress {
   readonly host: string;
   /** 0 takes a free one. */
   readonly port: number;
-  /** What it is for, and what to do if taken: `dashboard`, `choose another --dashboard-port`. */
+  /** What it is for, as `dashboard`; `todo`: what to do if the port is taken. */
   readonly purpose: string;
   readonly todo: Phrase;
 }

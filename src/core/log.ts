@@ -34,7 +34,7 @@ const LINES = {
         ? { code: error.code, message: error.message }
         : pino.stdSerializers.err(error),
   },
-  // pino escapes the control characters of ASCII alone; and a secret may be in anybody's words.
+  // pino escapes the control characters of ASCII alone; and a message of others may hold a secret.
   hooks: { streamWrite: (line: string) => visibleJson(jsonWithoutSecrets(line)) },
 };
 
@@ -87,10 +87,7 @@ export type LogTarget = Readonly<
   Record<'debug' | 'info' | 'warn' | 'error', (facts: object, message: string) => void>
 >;
 
-/**
- * A log that hands its lines, without secrets, to another logger, whose level decides. `worded`
- * chooses the words of messages.
- */
+/** A log that hands its lines, without secrets, to another logger, whose level decides. */
 export function forwardingLog(target: LogTarget): Log {
   const write = (line: string) => {
     const { level, msg = '', ...facts } = JSON.parse(line) as { level: number; msg?: string };

@@ -1,7 +1,6 @@
 /**
  * Small files that others may have put there: settings, records, secrets. Only a regular file is
- * read, it is opened without waiting for anybody (a named pipe would be waited for without end),
- * and not beyond what such a file can be.
+ * read (opening a named pipe would wait without end), and no more of it than such a file can hold.
  */
 import {
   closeSync,
@@ -50,24 +49,16 @@ export async function openPlainFile(path: string, options: { followsLinks: boole
   return handle;
 }
 
-/** The text of a file in a folder that others may write to. No link is followed. */
-export async function readPlainFile(path: string): Promise<string> {
-  return textOf(await openPlainFile(path, { followsLinks: false }));
-}
-
-/** The same of a file that decides on what this user does. Throws when another user's. */
-export async function readOwnFile(path: string): Promise<string> {
+/**
+ * The text of a file in a folder that others may write to. No link is followed. `isOwn`: it decides
+ * on what this user does, so that of another user is refused.
+ */
+export async function readPlainFile(path: string, { isOwn = false } = {}): Promise<string> {
   const handle = await openPlainFile(path, { followsLinks: false });
-  const { uid } = await handle.stat();
-  if (uid === (process.getuid?.() ?? uid)) return textOf(handle);
-  await handle.close();
-  throw new Error(OF_ANOTHER);
-}
-
-/** Closes the file. */
-async function textOf(handle: FileHandle): Promise<string> {
   try {
-    const buffer = Buffer.allocUnsafe(Math.min((await handle.stat()).size, PLAIN_BYTES_AT_MOST) + 1);
+    const { size, uid } = await handle.stat();
+    if (isOwn && uid !== (process.getuid?.() ?? uid)) throw new Error(OF_ANOTHER);
+    const buffer = Buffer.allocUnsafe(Math.min(size, PLAIN_BYTES_AT_MOST) + 1);
     let length = 0;
     for (;;) {
       const { bytesRead } = await handle.read(buffer, length, buffer.length - length, length);

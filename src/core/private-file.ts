@@ -9,8 +9,6 @@ import { lstat, open, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { attempt, isRunning, succeeds } from './lifecycle.js';
 
-export type PrivateFile = Awaited<ReturnType<typeof openPrivateFile>>;
-
 /** Creates a file in `folder`, which must be there. Throws errors of the file system. */
 export async function openPrivateFile(folder: string, label: string) {
   const path = privatePath(folder, label);
@@ -41,17 +39,23 @@ function privatePath(folder: string, label: string): string {
 
 const FILE_NAME = /^[a-z]+-(\d+)-[0-9a-f]{12}\.spool$/;
 
+/** Removes from `folder` the private files of dead processes that could not lose their names. */
+export function removePrivateLeftovers(folder: string): Promise<void> {
+  return removeLeftovers(folder, FILE_NAME, 'isFile');
+}
+
 /**
- * Removes from `folder` the private files of dead processes of this machine that could not lose
- * their names. Links, and what belongs to another user, are left alone. Never rejects.
+ * Removes what dead processes of this machine have left in a folder that others may write to.
+ * `pattern` finds the number of the process in a name. Links, and what belongs to another user, are
+ * left alone. Never rejects.
  */
-export async function removePrivateLeftovers(folder: string): Promise<void> {
+export async function removeLeftovers(folder: string, pattern: RegExp, kind: 'isFile' | 'isDirectory') {
   for (const name of await readdir(folder).catch(() => [])) {
-    const pid = FILE_NAME.exec(name)?.[1];
+    const pid = pattern.exec(name)?.[1];
     if (pid === undefined || isRunning(Number(pid))) continue;
     const path = join(folder, name);
     const facts = await lstat(path).catch(() => null);
-    if (!facts?.isFile() || facts.uid !== (process.getuid?.() ?? facts.uid)) continue;
-    await rm(path, { force: true }).catch(() => undefined);
+    if (!facts?.[kind]() || facts.uid !== (process.getuid?.() ?? facts.uid)) continue;
+    await rm(path, { recursive: kind === 'isDirectory', force: true }).catch(() => undefined);
   }
 }

@@ -38,44 +38,43 @@ export function isErrorCode(error: unknown, ...codes: readonly string[]): boolea
   return error instanceof Error && 'code' in error && codes.includes(String(error.code));
 }
 
-const FILES: Readonly<Record<string, string>> = {
-  ENOENT: 'it does not exist',
-  EEXIST: 'something else has this name',
-  ENOTEMPTY: 'it is not empty',
-  EBUSY: 'something else uses it',
-  EFBIG: 'it would be too large',
-  ENOTDIR: 'a part of the path is a file, not a folder',
-  EISDIR: 'it is a folder',
-  ENXIO: 'it is a socket, not a file',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EROFS: 'the file system is read-only',
-  ELOOP: 'its symbolic links form a loop',
-  ENAMETOOLONG: 'the name is too long',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is exceeded',
-  EIO: 'the disk reports an error',
-  EMFILE: 'too many files are open',
-  ENFILE: 'too many files are open',
+const MOVE = 'move away what is in the way';
+const FREE = 'free some space there';
+
+/** By code: the words, and what helps where the permissions of the user are not the reason. */
+const FILES: Readonly<Record<string, readonly [words: string, advice?: string]>> = {
+  ENOENT: ['it does not exist', 'put it back'],
+  EEXIST: ['something else has this name', MOVE],
+  ENOTEMPTY: ['it is not empty', MOVE],
+  EBUSY: ['something else uses it', 'end what uses it'],
+  EFBIG: ['it would be too large', 'raise the limit of file sizes (ulimit -f)'],
+  ENOTDIR: ['a part of the path is a file, not a folder', MOVE],
+  EISDIR: ['it is a folder', MOVE],
+  ENXIO: ['it is a socket, not a file', MOVE],
+  EACCES: ['permission denied'],
+  EPERM: ['permission denied'],
+  EROFS: ['the file system is read-only', 'make the file system writable'],
+  ELOOP: ['its symbolic links form a loop', MOVE],
+  ENAMETOOLONG: ['the name is too long', 'use a shorter path'],
+  ENOSPC: ['the disk is full', FREE],
+  EDQUOT: ['the disk quota is exceeded', FREE],
+  EIO: ['the disk reports an error', 'check the disk'],
+  EMFILE: ['too many files are open'],
+  ENFILE: ['too many files are open'],
 };
 
 /**
- * What the system refused to do with a file: its path, as far as it is known, and why in words;
- * null: any other error.
+ * What the system refused to do with a file: its path, as far as it is known, with the reason in
+ * words, and what helps; null: any other error.
  */
-export function fileFault(error: unknown): string | null {
-  const {
-    code = '',
-    syscall,
-    path,
-    dest,
-  } = (error instanceof Error ? error : {}) as NodeJS.ErrnoException & {
+export function fileFault(error: unknown): { readonly subject: string; readonly advice: string } | null {
+  const { code, syscall, path, dest } = (error instanceof Error ? error : {}) as NodeJS.ErrnoException & {
     readonly dest?: string;
   };
-  const words = syscall === undefined ? undefined : FILES[code];
-  return words === undefined
-    ? null
-    : `${path ?? syscall}${dest === undefined ? '' : ` to ${dest}`} (${words})`;
+  const [words, advice = 'make it usable for this user'] = FILES[code ?? ''] ?? [];
+  if (syscall === undefined || words === undefined) return null;
+  const subject = `${path ?? syscall}${dest === undefined ? '' : ` to ${dest}`} (${words})`;
+  return { subject, advice };
 }
 
 const CONNECTIONS: Readonly<Record<string, string>> = {
@@ -91,8 +90,8 @@ const CONNECTIONS: Readonly<Record<string, string>> = {
 };
 
 const UNTRUSTED =
-  'is from an authority that this machine does not trust; pass its certificate with --ca-file';
-const SELF_SIGNED = 'is self-signed; pass it, or the certificate of its authority, with --ca-file';
+  'is from an authority that this machine does not trust; pass its certificate as caFile or --ca-file';
+const SELF_SIGNED = 'is self-signed; pass it, or the certificate of its authority, as caFile or --ca-file';
 
 const CERTIFICATES: Readonly<Record<string, string>> = {
   DEPTH_ZERO_SELF_SIGNED_CERT: SELF_SIGNED,
@@ -107,13 +106,13 @@ const CERTIFICATES: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'belongs to another host',
 };
 
-/** OpenSSL's word for a first answer that is no TLS. */
+/** OpenSSL's word for a first answer that is not TLS. */
 const NO_TLS = /WRONG_VERSION_NUMBER|wrong version number|packet length too long/;
 const NO_HTTP = /^HPE_|does not match the HTTP/;
 
 /** What went wrong, for a person. An error without a known code keeps its own words. */
 export function systemFault(error: unknown): SystemFault {
-  // Several addresses of one host were tried, each in vain.
+  // Several addresses of one host were tried, and each failed.
   if (error instanceof AggregateError && error.errors.length > 0) {
     const faults = error.errors.map(systemFault);
     const words = [...new Set(faults.map((fault) => fault.words))].join(', ');
@@ -142,15 +141,15 @@ export function systemWords(error: unknown): string {
 const KINDS: Readonly<Record<string, FaultKind>> = { ENOTFOUND: 'lasting', ECONNREFUSED: 'refused' };
 
 function wordsOf(error: Error, detail: SystemDetail, code: string): string {
-  const host = detail.hostname ?? detail.address;
+  const named = detail.hostname ?? detail.address;
+  const host = named === undefined ? '' : ` ${named}`;
   const port = detail.port === undefined ? '' : `:${detail.port}`;
-  if (code === 'ENOTFOUND') return `the host ${host ?? ''} does not exist`.replace('  ', ' ');
-  if (code === 'EAI_AGAIN') return `the name ${host ?? ''} cannot be resolved now`.replace('  ', ' ');
-  if (code === 'ECONNREFUSED') {
-    return host === undefined ? 'the connection was refused' : `nothing listens at ${host}${port}`;
-  }
+  if (code === 'ENOTFOUND') return `the host${host} does not exist`;
+  if (code === 'EAI_AGAIN') return `the name${host} cannot be resolved now`;
+  if (code === 'ECONNREFUSED')
+    return host === '' ? 'the connection was refused' : `nothing listens at${host}${port}`;
   // EACCES concerns files and connections; the system names the path of a file only.
-  const known = detail.path === undefined ? (CONNECTIONS[code] ?? FILES[code]) : FILES[code];
+  const known = (detail.path === undefined && CONNECTIONS[code]) || FILES[code]?.[0];
   if (known !== undefined) return known;
   const cause = error.cause instanceof Error ? ` (${systemWords(error.cause)})` : '';
   return `${error.message || code}${cause}`;

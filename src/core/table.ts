@@ -72,7 +72,10 @@ export interface Row {
    * JSON array of `TypedCell`.
    */
   readonly raw: string;
-  /** Cell texts by position of `TableShape.columns`; empty when the record could not be read. */
+  /**
+   * Cell texts by position of `TableShape.columns`; fewer where the others are blank, none when the
+   * record could not be read.
+   */
   readonly cells: readonly string[];
   /** Why the record could not be read; null when it could. */
   readonly problem: string | null;

@@ -4,7 +4,7 @@
  */
 import { jsonWithoutSecrets, withoutSecrets } from './secrets.js';
 
-/** Control characters but for line feed and tab, and what separates lines or turns them around. */
+/** Control characters but for line feed and tab, and those that separate lines or reverse them. */
 const STEERING = /(?![\n\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;
 /** In JSON, ASCII control characters occur only between tokens. */
 const STEERING_IN_JSON = /(?![\n\r\t])\p{Cc}|[\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]/gu;

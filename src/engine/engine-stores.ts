@@ -1,17 +1,16 @@
 /** The stores of an engine over its operations, the same on Redis and PostgreSQL, and its id. */
 import { createHash, randomBytes } from 'node:crypto';
-import type { Entry, KeyValueStore } from '../stores/key-value-store.js';
+import { flag } from '../core/shapes.js';
+import { entryShape, type KeyValueStore } from '../stores/key-value-store.js';
 import type { Engine } from './engine.js';
 import { createLedger } from './ledger-calls.js';
 import { createOutcomes } from './outcome-calls.js';
-import { withChecks } from './reply-shapes.js';
 import { createRuns } from './run-calls.js';
-import { damaged, type StoreCalls, storableText } from './store-calls.js';
+import { damaged, nothing, type StoreCalls, some, storableText } from './store-calls.js';
 
 export function createStores(
-  unchecked: StoreCalls,
+  calls: StoreCalls,
 ): Pick<Engine, 'ledger' | 'outcomes' | 'runs' | 'keyValues' | 'roundTrips'> {
-  const calls = withChecks(unchecked);
   return {
     ledger: createLedger(calls),
     outcomes: createOutcomes(calls),
@@ -23,17 +22,15 @@ export function createStores(
 
 function createKeyValues({ call }: StoreCalls): KeyValueStore {
   return {
-    async put(scope, name, text) {
-      await call('put_value', scope, name, storableText(text));
-    },
+    put: (scope, name, given) => call(nothing, 'put_value', scope, name, storableText(given)),
     async list(scope) {
-      const entries = ((await call('list_values', scope)) ?? []) as Entry[];
-      return entries.sort((one, other) => (one.name < other.name ? -1 : 1));
+      const entries = await call(some(entryShape), 'list_values', scope);
+      return [...entries].sort((one, other) => (one.name < other.name ? -1 : 1));
     },
-    remove: async (scope, name, text) =>
-      (await call('remove_value', scope, name, text === null ? null : storableText(text))) === true,
-    claim: async (scope, name, text, deadAfterMs) =>
-      (await call('claim_value', scope, name, storableText(text), deadAfterMs)) === true,
+    remove: (scope, name, given) =>
+      call(flag, 'remove_value', scope, name, given === null ? null : storableText(given)),
+    claim: (scope, name, given, deadAfterMs) =>
+      call(flag, 'claim_value', scope, name, storableText(given), deadAfterMs),
   };
 }
 

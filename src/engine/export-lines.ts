@@ -20,16 +20,6 @@ export interface ExportHeader {
   readonly exportedAt: number;
 }
 
-export type ExportLine =
-  | { readonly type: 'account'; readonly account: string; readonly spending: Spending }
-  | { readonly type: 'answer'; readonly outcome: StoredOutcome }
-  | { readonly type: 'pause'; readonly pause: Pause }
-  | { readonly type: 'cancel'; readonly cancel: Cancel }
-  | { readonly type: 'pause_all' }
-  | { readonly type: 'end'; readonly answers: number }
-  /** The fault of the line, as part of a sentence. */
-  | { readonly type: 'broken'; readonly reason: string };
-
 const iso = (ms: number) => new Date(ms).toISOString();
 
 export function headerLine({ engine, exportedAt }: ExportHeader): string {
@@ -113,61 +103,57 @@ const date = z.unknown().transform((text, context) => {
   return time;
 });
 
-const accountSchema = z.object({
-  type: z.literal('account'),
-  account: z.string(NO_NAME).regex(NAME, NO_NAME),
-  period: z.union([z.null(), z.literal('none'), z.iso.date(NO_PERIOD)], NO_PERIOD),
-  sent: count,
-  others: count,
-  quota: count.nullable(),
-});
-const answerSchema = z.object({
-  type: z.literal('answer'),
-  key: z.string(NO_KEY).regex(NAME, NO_KEY).regex(KEY, NO_KEY),
-  status: z.enum(['matched', 'not_found'], 'the status is neither matched nor not_found'),
-  billed: z.boolean('billed is neither true nor false'),
-  fetchedAt: date,
-  freshUntil: date.nullable(),
-});
 const NO_ORDER = 'the order has an unknown form';
 const name = z.string(NO_ORDER).regex(NAME, NO_ORDER);
 /** Names of files may contain anything. */
 const words = z.string(NO_ORDER);
-const pauseSchema = z.object({
-  type: z.literal('pause'),
-  owner: name,
-  label: words,
-  run: name.nullable(),
-  by: words,
-  at: date,
-});
-const cancelSchema = z.object({ type: z.literal('cancel'), job: name, by: words, at: date });
-const pauseAllSchema = z.object({ type: z.literal('pause_all') });
-const endSchema = z.object({ type: z.literal('end'), answers: countOr('the count is missing') });
+
 const lineSchema = z.discriminatedUnion(
   'type',
-  [accountSchema, answerSchema, pauseSchema, cancelSchema, pauseAllSchema, endSchema],
+  [
+    z.object({
+      type: z.literal('account'),
+      account: z.string(NO_NAME).regex(NAME, NO_NAME),
+      period: z.union([z.null(), z.literal('none'), z.iso.date(NO_PERIOD)], NO_PERIOD),
+      sent: count,
+      others: count,
+      quota: count.nullable(),
+    }),
+    z.object({
+      type: z.literal('answer'),
+      key: z.string(NO_KEY).regex(NAME, NO_KEY).regex(KEY, NO_KEY),
+      status: z.enum(['matched', 'not_found'], 'the status is neither matched nor not_found'),
+      billed: z.boolean('billed is neither true nor false'),
+      fetchedAt: date,
+      freshUntil: date.nullable(),
+    }),
+    z.object({
+      type: z.literal('pause'),
+      owner: name,
+      label: words,
+      run: name.nullable(),
+      by: words,
+      at: date,
+    }),
+    z.object({ type: z.literal('cancel'), job: name, by: words, at: date }),
+    z.object({ type: z.literal('pause_all') }),
+    z.object({ type: z.literal('end'), answers: countOr('the count is missing') }),
+  ],
   { error: ({ input }) => `its type is ${JSON.stringify((input as { type?: unknown }).type)}` },
 );
+
+type ExportLine =
+  | Exclude<z.infer<typeof lineSchema>, { readonly type: 'answer' }>
+  | { readonly type: 'answer'; readonly outcome: StoredOutcome }
+  /** The fault of the line, as part of a sentence. */
+  | { readonly type: 'broken'; readonly reason: string };
 
 export function readLine(bytes: Buffer): ExportLine {
   const given = readObject(bytes);
   if (typeof given === 'string') return { type: 'broken', reason: given };
   const { data, error } = lineSchema.safeParse(given);
   if (data === undefined) return { type: 'broken', reason: error.issues[0]?.message ?? 'it is damaged' };
-  if (data.type === 'end' || data.type === 'pause_all') return data;
-  if (data.type === 'pause') {
-    const { type, ...pause } = data;
-    return { type, pause };
-  }
-  if (data.type === 'cancel') {
-    const { type, ...cancel } = data;
-    return { type, cancel };
-  }
-  if (data.type === 'account') {
-    const { type, account, ...spending } = data;
-    return { type, account, spending };
-  }
+  if (data.type !== 'answer') return data;
   const { type, ...known } = data;
   const body = bodyOf(given, bytes);
   if ((body === null) !== (data.status === 'not_found'))

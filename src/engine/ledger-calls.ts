@@ -1,37 +1,34 @@
 /** The `Ledger` as operations of an engine; the Lua and SQL files beside it judge. */
 import { DAY_MS, isMoment } from '../core/clock.js';
-import type { DayUse, Ledger, LedgerState, PermitAnswer } from '../ledger/ledger.js';
-import { damaged, type StoreCalls, type StoreParam } from './store-calls.js';
+import { nullOr, object, type Shape, text, textLike } from '../core/shapes.js';
+import { type DayUse, LEDGER_STATE, type Ledger, type PermitAnswer } from '../ledger/ledger.js';
+import { damaged, nothing, type StoreCalls, type StoreParam, some } from './store-calls.js';
 
-interface ExchangeReply {
-  /** By position: the wait of a granted permit (`12`, `12 free`), else why there is none. */
-  readonly answers: readonly string[] | null;
-  /** The same for the look. */
-  readonly look: string | null;
-  readonly state: StateReply;
-}
-
-/** `days`: `DAY:USED` by days since 1970, with blanks between them. */
-type StateReply = Omit<LedgerState, 'days'> & { readonly days: string };
-
-function dayUseOf(text: string): DayUse {
-  const [day = 0, used = 0] = text.split(':').map(Number);
+function dayUseOf(given: string): DayUse {
+  const [day = 0, used = 0] = given.split(':').map(Number);
   const at = day * DAY_MS;
   return { day: new Date(isMoment(at) ? at : 0).toISOString().slice(0, 10), used };
 }
 
-/** Reads days of replies; the earlier ones, nearly always the same, once. */
-function createDaysReader(): (text: string) => DayUse[] {
+/**
+ * `DAY:USED` by days since 1970, with blanks between them. The earlier ones are nearly always the
+ * same, and read once.
+ */
+function createDaysShape(): Shape<DayUse[]> {
   let known = { text: '', days: [] as readonly DayUse[] };
-  return (text) => {
-    if (text === '') return [];
-    const end = Math.max(0, text.lastIndexOf(' '));
-    const earlier = text.slice(0, end);
+  return (value) => {
+    const given = text(value);
+    if (given === '') return [];
+    const end = Math.max(0, given.lastIndexOf(' '));
+    const earlier = given.slice(0, end);
     if (earlier !== known.text)
       known = { text: earlier, days: earlier === '' ? [] : earlier.split(' ').map(dayUseOf) };
-    return [...known.days, dayUseOf(text.slice(end).trimStart())];
+    return [...known.days, dayUseOf(given.slice(end).trimStart())];
   };
 }
+
+/** The wait of a granted permit (`12`, `12 free`), else why there is none. */
+const permitText = textLike(/^(?:lost|attempts_exhausted|denied|queued|\d+(?:\.\d+)?(?:e-\d+)?(?: free)?)$/);
 
 function permitAnswer(permit: string, answer: string): PermitAnswer {
   if (answer === 'lost' || answer === 'attempts_exhausted' || answer === 'denied' || answer === 'queued')
@@ -41,21 +38,21 @@ function permitAnswer(permit: string, answer: string): PermitAnswer {
 }
 
 export function createLedger({ call, walk, address }: StoreCalls): Ledger {
-  const daysOf = createDaysReader();
-  const stateOf = (reply: StateReply): LedgerState => ({ ...reply, days: daysOf(reply.days) });
-  const state = async (operation: string, ...params: StoreParam[]) =>
-    stateOf((await call(operation, ...params)) as StateReply);
+  const stateShape = object({ ...LEDGER_STATE, days: createDaysShape() });
+  /** Permits by position. */
+  const exchangeShape = object({ answers: some(permitText), look: nullOr(permitText), state: stateShape });
+  const state = (operation: string, ...params: StoreParam[]) => call(stateShape, operation, ...params);
   return {
     async exchange(request) {
-      const { answers, look, state } = (await call('exchange', JSON.stringify(request))) as ExchangeReply;
-      const given = <T>(answer: T | null | undefined): T => {
+      const { answers, look, state } = await call(exchangeShape, 'exchange', JSON.stringify(request));
+      const given = (permit: string, answer: string | null | undefined): PermitAnswer => {
         if (answer == null) throw damaged(address, 'answer');
-        return answer;
+        return permitAnswer(permit, answer);
       };
       return {
-        permits: request.take.map(({ permit }, index) => permitAnswer(permit, given(answers?.[index]))),
-        look: request.look && permitAnswer(request.look.permit, given(look)),
-        state: stateOf(state),
+        permits: request.take.map(({ permit }, index) => given(permit, answers[index])),
+        look: request.look && given(request.look.permit, look),
+        state,
       };
     },
     show: (account, run) => state('show_account', account, run ?? null),
@@ -66,15 +63,10 @@ export function createLedger({ call, walk, address }: StoreCalls): Ledger {
       state('raise_account', account, period, sent, others, quota),
     async accounts() {
       const names = new Set<string>();
-      for await (const page of walk('account_names'))
-        for (const name of (page ?? []) as string[]) names.add(name);
+      for await (const page of walk(some(text), 'account_names')) for (const name of page) names.add(name);
       return [...names];
     },
-    async reset(account) {
-      await call('reset_account', account);
-    },
-    async setPaused(paused) {
-      await call('set_paused', paused);
-    },
+    reset: (account) => call(nothing, 'reset_account', account),
+    setPaused: (paused) => call(nothing, 'set_paused', paused),
   };
 }

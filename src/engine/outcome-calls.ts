@@ -1,15 +1,31 @@
 /** The `OutcomeStore` as operations of an engine; bodies travel as one value with their places. */
 import { isMoment } from '../core/clock.js';
 import type { Freshness } from '../core/outcome.js';
-import type {
-  ClaimAnswer,
-  NewOutcome,
-  OutcomeKey,
-  OutcomeStats,
-  OutcomeStore,
-  StoredOutcome,
+import {
+  bytes,
+  count,
+  flag,
+  integer,
+  nullOr,
+  number,
+  object,
+  type Shape,
+  type Shaped,
+  text,
+  textLike,
+  tuple,
+} from '../core/shapes.js';
+import {
+  type ClaimAnswer,
+  type NewOutcome,
+  type OutcomeKey,
+  type OutcomeStats,
+  type OutcomeStore,
+  outcomeStatsShape,
+  restoreCountsShape,
+  type StoredOutcome,
 } from '../stores/outcome-store.js';
-import { damaged, type StoreCalls } from './store-calls.js';
+import { damaged, nothing, type StoreCalls, some } from './store-calls.js';
 
 /** Answers of a walk that are in memory at once; on Redis, keys that are looked at for them. */
 const PAGE_OUTCOMES = 200;
@@ -42,20 +58,33 @@ function packed<O extends Pick<NewOutcome, 'key' | 'status' | 'billed' | 'packed
   return [JSON.stringify(meta), Buffer.concat(outcomes.flatMap(({ packed }) => packed ?? []))];
 }
 
-/** An answer in a reply: place or key, is matched, billed, fetched at, fresh until, body length. */
-type FoundMeta<At> = readonly [At, boolean, boolean, number, number | null, number | null];
+/** Answers, each with its place or key; then all bodies. */
+const found = <At>(at: Shape<At>) =>
+  some(
+    tuple(
+      at,
+      flag,
+      flag,
+      /* fetched at */ number,
+      /* fresh until */ nullOr(number),
+      /* length */ nullOr(count),
+    ),
+  );
+const bodies = nullOr(bytes);
+const readShape = object({ meta: found(count), bytes: bodies });
+const pageShape = object({ meta: object({ next: nullOr(text), answers: found(text) }), bytes: bodies });
 
 /** The answers of a reply, null: damaged; `keyOf` gives the key for what stands in its place. */
 function unpacked<At>(
-  meta: readonly FoundMeta<At>[] | null,
+  meta: Shaped<ReturnType<typeof found<At>>>,
   bytes: Uint8Array | null,
   keyOf: (at: At) => OutcomeKey,
 ): StoredOutcome[] | null {
-  const total = (meta ?? []).reduce((sum, [, , , , , length]) => sum + (length ?? 0), 0);
+  const total = meta.reduce((sum, [, , , , , length]) => sum + (length ?? 0), 0);
   // Behind the bodies is memory of this process.
   if (!Number.isSafeInteger(total) || total > (bytes?.length ?? 0)) return null;
   let offset = bytes?.byteOffset ?? 0;
-  return (meta ?? []).map(([at, isMatched, billed, fetchedAt, freshUntil, length]) => {
+  return meta.map(([at, isMatched, billed, fetchedAt, freshUntil, length]) => {
     const packed = length === null ? null : Buffer.from(bytes?.buffer ?? new ArrayBuffer(0), offset, length);
     offset += length ?? 0;
     return {
@@ -76,39 +105,36 @@ export function createOutcomes({ call, walk, address }: StoreCalls): OutcomeStor
   return {
     async claim({ worker, keys, freshness }) {
       if (keys.length === 0) return [];
-      const letters = await call('claim_keys', worker, JSON.stringify(keys), ...freshSince(freshness));
-      const answers = Array.from(String(letters), (letter) => CLAIM_LETTERS[letter] ?? 'busy');
+      const given = [worker, JSON.stringify(keys), ...freshSince(freshness)] as const;
+      const letters = await call(textLike(/^[fbo]*$/), 'claim_keys', ...given);
+      const answers = Array.from(letters, (letter) => CLAIM_LETTERS[letter] ?? 'busy');
       if (answers.length !== keys.length) throw damaged(address, 'answer');
       return answers;
     },
     async record(_worker, outcomes) {
       if (outcomes.length === 0) return 0;
       const given = packed(outcomes, ({ freshMs, ageMs }) => [freshMs, Math.round(ageMs ?? 0)]);
-      return Number(await call('record_outcomes', ...given));
+      return call(integer, 'record_outcomes', ...given);
     },
     async release(worker, keys) {
-      if (keys.length > 0) await call('release_keys', worker, JSON.stringify(keys));
+      if (keys.length > 0) await call(nothing, 'release_keys', worker, JSON.stringify(keys));
     },
-    async heartbeat(worker) {
-      await call('heartbeat_worker', worker);
-    },
-    async deregister(worker) {
-      await call('deregister_worker', worker);
-    },
+    heartbeat: (worker) => call(nothing, 'heartbeat_worker', worker),
+    deregister: (worker) => call(nothing, 'deregister_worker', worker),
     async read(keys, freshness) {
       if (keys.length === 0) return [];
-      const reply = await call('read_outcomes', JSON.stringify(keys), ...freshSince(freshness));
-      const { meta, bytes } = reply as { meta: FoundMeta<number>[] | null; bytes: Uint8Array | null };
+      const given = [JSON.stringify(keys), ...freshSince(freshness)] as const;
+      const { meta, bytes } = await call(readShape, 'read_outcomes', ...given);
       const found = new Array<StoredOutcome | null>(keys.length).fill(null);
       const outcomes = unpacked(meta, bytes, (at) => keys[at - 1] ?? '');
       if (outcomes === null) throw damaged(address, 'answer');
-      for (const [index, outcome] of outcomes.entries()) found[(meta?.[index]?.[0] ?? 0) - 1] = outcome;
+      for (const [index, outcome] of outcomes.entries()) found[(meta[index]?.[0] ?? 0) - 1] = outcome;
       return found;
     },
     async stats() {
       let sum: OutcomeStats = { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null };
-      for await (const page of walk('outcome_stats')) {
-        const { matched, notFound, oldestFetchedAt: oldest, newestFetchedAt: newest } = page as OutcomeStats;
+      for await (const page of walk(outcomeStatsShape, 'outcome_stats')) {
+        const { matched, notFound, oldestFetchedAt: oldest, newestFetchedAt: newest } = page;
         if (matched + notFound === 0) continue;
         sum = {
           matched: sum.matched + matched,
@@ -120,19 +146,15 @@ export function createOutcomes({ call, walk, address }: StoreCalls): OutcomeStor
       return sum;
     },
     async forget(keys) {
-      return keys.length === 0 ? 0 : Number(await call('forget_outcomes', JSON.stringify(keys)));
+      return keys.length === 0 ? 0 : call(integer, 'forget_outcomes', JSON.stringify(keys));
     },
     async purge(olderThanMs) {
       let count = 0;
-      for await (const page of walk('purge_outcomes', Math.round(olderThanMs))) count += Number(page);
+      for await (const gone of walk(integer, 'purge_outcomes', Math.round(olderThanMs))) count += gone;
       return count;
     },
     async page(after) {
-      const reply = await call('page_outcomes', after ?? '', PAGE_OUTCOMES);
-      const { meta, bytes } = reply as {
-        meta: { next: string | null; answers: FoundMeta<OutcomeKey>[] | null };
-        bytes: Uint8Array | null;
-      };
+      const { meta, bytes } = await call(pageShape, 'page_outcomes', after ?? '', PAGE_OUTCOMES);
       const outcomes = unpacked(meta.answers, bytes, (key) => key);
       if (outcomes === null) throw damaged(address, 'answer');
       return { outcomes, next: meta.next };
@@ -143,7 +165,7 @@ export function createOutcomes({ call, walk, address }: StoreCalls): OutcomeStor
         freshUntil === null ? null : Math.round(freshUntil),
         Math.round(fetchedAt),
       ]);
-      return (await call('restore_outcomes', ...given)) as { taken: number; expired: number };
+      return call(restoreCountsShape, 'restore_outcomes', ...given);
     },
   };
 }

@@ -4,6 +4,7 @@
  * `QueueBackend`. The caller decides what a worker does with its job.
  */
 import { randomUUID } from 'node:crypto';
+import { hostname } from 'node:os';
 import type { JobsOptions, Processor, Queue, QueueOptions, Telemetry, Worker, WorkerOptions } from 'bullmq';
 import { isMoment } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
@@ -13,7 +14,6 @@ import type { ScheduledJobData, ScheduledJobQueue } from '../stores/scheduled-jo
 import { createChunkQueue } from './chunk-queue.js';
 import type { ChunkData, Engine } from './engine.js';
 import { translated } from './store-calls.js';
-import { workerName } from './worker-sessions.js';
 
 type Connection = Pick<QueueOptions, 'connection' | 'prefix'>;
 
@@ -168,4 +168,25 @@ export function createQueues(
 async function inTime(closing: Promise<unknown>): Promise<void> {
   const closed = closing.catch(() => undefined);
   await withinDeadline(closed, CLOSE_DEADLINE_MS);
+}
+
+/**
+ * Who a worker is, and since when. PostgreSQL cuts names after 63 bytes, so the machine is last;
+ * Redis accepts no blanks.
+ */
+function workerName(now: number): string {
+  const host = hostname().replace(/[^\w.-]/g, '_');
+  return `${Math.floor(now / 1_000).toString(36)}.${process.pid}.${host}`;
+}
+
+/** null: not known, because the server does not list its sessions. Throws as BullMQ does. */
+export async function listWorkers(queue: Pick<Queue, 'getWorkers'>) {
+  const sessions = await queue.getWorkers();
+  const workers = sessions.flatMap(({ id, rawname = '', addr = '' }) => {
+    const [, since, pid, host] = /:w:([0-9a-z]{6,8})\.(\d+)\.([\w.-]*)$/.exec(rawname) ?? [];
+    if (since === undefined || pid === undefined || host === undefined) return [];
+    return [{ id: id ?? rawname, host, pid, since: Number.parseInt(since, 36) * 1_000, address: addr }];
+  });
+  // BullMQ answers with a remark where the list is forbidden.
+  return sessions.length > 0 && workers.length === 0 ? null : workers;
 }

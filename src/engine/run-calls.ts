@@ -1,39 +1,61 @@
-/** The `RunStore` as operations of an engine. */
-import type { LookupFailure, OrderEnd, Orders, RunStore } from '../stores/run-store.js';
-import { cancelsOf, failureReasonOf, pausesOf, progressOf, runOf } from './run-shapes.js';
-import { damaged, type StoreCalls, storableJson, storableText, unfit } from './store-calls.js';
+/** The `RunStore` as operations of an engine. A run that is damaged counts as not there. */
+import { count, flag, inJson, list, nullOr, object, orElse } from '../core/shapes.js';
+import { failureReasonShape, runHaltShape, runStopShape } from '../stores/run-reasons.js';
+import {
+  cancelShape,
+  type LookupFailure,
+  orderEndShape,
+  ordersShape,
+  pauseShape,
+  RUN_PROGRESS,
+  RUN_RECORD,
+  type RunStore,
+  runSettingsShape,
+} from '../stores/run-store.js';
+import {
+  damaged,
+  nothing,
+  type StoreCalls,
+  type StoreParam,
+  some,
+  storableJson,
+  storableText,
+  unfit,
+} from './store-calls.js';
 
-interface FoundFailure {
-  readonly reason: string;
-  readonly billed: boolean;
-  /** In the list of keys, from 1. */
-  readonly position: number;
-  readonly isDeferred: boolean;
-}
+// What is JSON in a run travels as text: an empty list stays a list, an empty object an object.
+const recordShape = orElse(
+  object({ ...RUN_RECORD, settings: inJson(runSettingsShape), stop: nullOr(inJson(runStopShape)) }),
+  null,
+);
+const progressShape = orElse(object({ ...RUN_PROGRESS, halt: nullOr(inJson(runHaltShape)) }), 'damaged');
+
+const failuresShape = some(
+  object({
+    /** In the list of keys, from 1. */
+    position: count,
+    // The lookup has failed, whatever became of its reason: it is not bought again.
+    reason: orElse(inJson(failureReasonShape), { code: 'unknown' }),
+    billed: flag,
+    isDeferred: flag,
+  }),
+);
 
 export function createRuns({ call, address }: StoreCalls): RunStore {
-  const change = async (operation: string, ...params: Parameters<typeof call>[1][]) => {
-    await call(operation, ...params);
-  };
+  const change = (operation: string, ...params: StoreParam[]) => call(nothing, operation, ...params);
   return {
     async start({ id, key, label, settings, job = id, owner = key }) {
-      const text = JSON.stringify(settings);
-      const record = runOf(await call('start_run', id, key, storableText(label), text, job, owner));
+      const given = [id, key, storableText(label), JSON.stringify(settings), job, owner];
+      const record = await call(recordShape, 'start_run', ...given);
       if (record !== null) return record;
       throw damaged(address, 'run');
     },
-    async get(id) {
-      return runOf(await call('get_run', id));
-    },
-    async list(limit) {
-      const found = (await call('list_runs', limit)) ?? [];
-      return Array.isArray(found) ? found.flatMap((each: unknown) => runOf(each) ?? []) : [];
-    },
+    get: (id) => call(recordShape, 'get_run', id),
+    list: async (limit) => whole(await call(orElse(list(recordShape), []), 'list_runs', limit)),
     async heartbeat(id) {
-      const answered = await call('heartbeat_run', id);
-      const progress = progressOf(answered);
+      const progress = await call(nullOr(progressShape), 'heartbeat_run', id);
+      if (progress === 'damaged') throw damaged(address, 'run');
       if (progress !== null) return progress;
-      if (answered !== null) throw damaged(address, 'run');
       const what = 'the engine no longer knows this run (was it flushed, or restored from a backup?)';
       throw unfit(what, address, 'run the same command again');
     },
@@ -43,14 +65,14 @@ export function createRuns({ call, address }: StoreCalls): RunStore {
     async fail(id, failures) {
       if (failures.length === 0) return;
       const storable = failures.map((failure) => ({ ...failure, reason: storableJson(failure.reason) }));
-      await call('add_failures', id, JSON.stringify(storable));
+      await change('add_failures', id, JSON.stringify(storable));
     },
     async failures(id, keys) {
       if (keys.length === 0) return [];
       const found = new Array<LookupFailure | null>(keys.length).fill(null);
-      const answered = ((await call('get_failures', id, JSON.stringify(keys))) ?? []) as FoundFailure[];
+      const answered = await call(failuresShape, 'get_failures', id, JSON.stringify(keys));
       for (const { position, reason, billed, isDeferred } of answered) {
-        const failure = { key: keys[position - 1] ?? '', reason: failureReasonOf(reason), billed };
+        const failure = { key: keys[position - 1] ?? '', reason, billed };
         found[position - 1] = { ...failure, ...(isDeferred ? { isDeferred } : {}) };
       }
       return found;
@@ -59,23 +81,30 @@ export function createRuns({ call, address }: StoreCalls): RunStore {
     clearHalt: (id) => change('clear_halt', id),
     end: (id, stop) =>
       change('end_run', id, stop === null ? 'completed' : 'stopped', stop && storableJson(stop)),
-    cancel: async (id, by) => (await call('cancel_run', id, storableText(by))) as OrderEnd,
-    pause: async (id, by) => (await call('pause_run', id, storableText(by))) as OrderEnd,
+    cancel: (id, by) => call(orderEndShape, 'cancel_run', id, storableText(by)),
+    pause: (id, by) => call(orderEndShape, 'pause_run', id, storableText(by)),
     pauseOwner: ({ owner, label, by, run, at = null }) =>
       change('pause_owner', owner, storableText(label), storableText(by), run, at),
     cancelJob: ({ job, by, at = null }) => change('cancel_job', job, storableText(by), at),
-    resume: async (owner) => (await call('resume_owner', owner)) === true,
+    resume: (owner) => call(flag, 'resume_owner', owner),
     async pauses() {
-      return pausesOf(await call('list_pauses')).sort((one, other) => one.at - other.at);
+      const pauses = await call(orElse(list(orElse(pauseShape, null)), []), 'list_pauses');
+      return whole(pauses).sort((one, other) => one.at - other.at);
     },
     async cancels() {
-      return cancelsOf(await call('list_cancels')).sort((one, other) => one.at - other.at);
+      const cancels = await call(orElse(list(orElse(cancelShape, null)), []), 'list_cancels');
+      return whole(cancels).sort((one, other) => one.at - other.at);
     },
     async orders(jobs) {
       if (jobs.length === 0) return [];
-      const orders = (await call('get_orders', JSON.stringify(jobs))) as Orders[] | null;
-      if (orders?.length !== jobs.length) throw damaged(address, 'answer');
-      return orders;
+      const orders = await call(some(ordersShape), 'get_orders', JSON.stringify(jobs));
+      if (orders.length !== jobs.length) throw damaged(address, 'answer');
+      return [...orders];
     },
   };
+}
+
+/** Those that are not damaged. */
+function whole<T>(found: readonly (T | null)[]): T[] {
+  return found.filter((each) => each !== null);
 }

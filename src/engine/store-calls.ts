@@ -1,6 +1,7 @@
 /** The basis of an engine's stores: named operations, as Lua scripts or SQL functions. */
 import { FailFileError } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
+import { list, type Shape } from '../core/shapes.js';
 
 /** Objects and lists travel as JSON text, the bodies of answers as bytes. */
 export type StoreParam = string | number | boolean | null | Buffer;
@@ -9,14 +10,33 @@ export interface StoreCalls {
   /** Where the store is, for messages. */
   readonly address: string;
   /**
-   * Runs one operation, atomic and on the store's own clock: what it answers, its JSON read;
-   * `{meta, bytes}` where bytes come with it. It is sent once: when the answer is lost the call
-   * fails, and the caller repeats it. Throws our errors.
+   * Runs one operation, atomic and on the store's own clock, and gives its answer: JSON that was
+   * read, or `{meta, bytes}` where bytes come with it. It is sent once: when the answer is lost the
+   * call fails, and the caller repeats it. Throws our errors, `engine-unfit` for an answer of
+   * another shape: its scripts, functions and data can be written by other programs.
    */
-  call(operation: string, ...params: readonly StoreParam[]): Promise<unknown>;
+  call<T>(answer: Shape<T>, operation: string, ...params: readonly StoreParam[]): Promise<T>;
   /** An operation that reads everything: one answer per page. PostgreSQL has one page. */
-  walk(operation: string, ...params: readonly StoreParam[]): AsyncIterable<unknown>;
+  walk<T>(page: Shape<T>, operation: string, ...params: readonly StoreParam[]): AsyncIterable<T>;
   readonly roundTrips: { count: number };
+}
+
+/** Of an operation that answers nothing. */
+export const nothing: Shape<void> = () => undefined;
+
+/** A list; of nothing it is null, since an empty table of Lua would be an object. */
+export const some =
+  <T>(shape: Shape<T>): Shape<readonly T[]> =>
+  (value) =>
+    list(shape)(value ?? []);
+
+/** What the engine at `address` answered, if it is of this shape. */
+export function checked<T>(answer: Shape<T>, answered: unknown, address: string): T {
+  try {
+    return answer(answered);
+  } catch (error) {
+    throw damaged(address, 'answer', error);
+  }
 }
 
 /** For sentences and names: U+FFFD for NUL and lone surrogates, which not every store can keep. */

@@ -137,19 +137,24 @@ export function standingOf(run: RunRecord, storeNow: number, hold: RunHold | nul
  * Identifiers by outcome; `whole`: the sum, 0 while unknown. No count is negative. A chunk that an
  * engine lost, or has again after a failover, is done twice and finds what it had asked for stored:
  * that is not a second identifier. In a finished run, identifiers without a request were stored.
+ * What earlier starts of the same file bought is found stored, and counts by its outcome.
  */
-export function partsOf({ tally, identifiers, status }: Pick<RunRecord, 'tally' | 'identifiers' | 'status'>) {
-  const { matched, notFound, failed } = tally;
-  const twice = Math.max(0, answeredOf({ tally }) - (identifiers ?? Number.POSITIVE_INFINITY));
-  const stored = Math.max(0, tally.stored - twice);
-  const answered = matched + notFound + failed + stored;
+export function partsOf(run: Pick<RunRecord, 'tally' | 'identifiers' | 'status' | 'earlier'>) {
+  const { tally, identifiers, earlier } = run;
+  const { failed } = tally;
+  const twice = Math.max(0, answeredOf(run) - (identifiers ?? Number.POSITIVE_INFINITY));
+  const isFinished = run.status === 'completed';
+  const reported = Math.max(0, tally.stored - twice);
+  const answered = tally.matched + tally.notFound + failed + reported;
   const rest = Math.max(0, (identifiers ?? 0) - answered);
-  const isFinished = status === 'completed';
+  const found = reported + (isFinished ? rest : 0);
+  const matchedBefore = Math.min(earlier?.matched ?? 0, found);
+  const missingBefore = Math.min(earlier?.notFound ?? 0, found - matchedBefore);
   return {
-    matched,
-    notFound,
+    matched: tally.matched + matchedBefore,
+    notFound: tally.notFound + missingBefore,
     failed,
-    stored: stored + (isFinished ? rest : 0),
+    stored: found - matchedBefore - missingBefore,
     left: isFinished ? 0 : rest,
     whole: identifiers === null ? 0 : answered + rest,
   };

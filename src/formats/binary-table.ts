@@ -3,7 +3,9 @@
  * own.
  */
 import { readSync } from 'node:fs';
+import { BrandEnrichError, errorText, FailFileError } from '../core/errors.js';
 import type { Row, TableShape } from '../core/table.js';
+import { cutText } from '../intake/record-splitter.js';
 
 /** An open file. */
 export interface BinaryFile {
@@ -53,21 +55,65 @@ export const LONG_HEADER = 'its header is larger than 1 MiB';
 const BATCH_ROWS = 4096;
 const BATCH_CHARS = 512 * 1024;
 
-/** Rows are made when they are asked for: many large ones may share what they are made of. */
-export async function* inBatches(
-  groups: AsyncIterable<Iterable<Row>> | Iterable<Iterable<Row>>,
+/**
+ * The first `limit` rows, null: all. Each is made when its batch is: many large ones may share what
+ * they are made of.
+ */
+export async function* inBatches<T>(
+  groups: AsyncIterable<Iterable<T>>,
+  rowOf: (source: T) => Row,
+  limit: number | null,
 ): AsyncGenerator<readonly Row[]> {
+  let left = limit ?? Number.POSITIVE_INFINITY;
   let batch: Row[] = [];
   let size = 0;
-  for await (const rows of groups) {
-    for (const row of rows) {
+  for await (const group of groups) {
+    for (const source of group) {
+      const row = rowOf(source);
       batch.push(row);
+      left -= 1;
       size += row.raw.length;
-      if (size < BATCH_CHARS && batch.length < BATCH_ROWS) continue;
+      if (left > 0 && size < BATCH_CHARS && batch.length < BATCH_ROWS) continue;
       yield batch;
+      if (left === 0) return;
       batch = [];
       size = 0;
     }
   }
   if (batch.length > 0) yield batch;
+}
+
+/** A file is intact, and has more of something than is read. */
+export class OverBounds extends Error {
+  constructor(
+    message: string,
+    /** How to get below the bound. */
+    readonly todo: string,
+  ) {
+    super(message);
+  }
+}
+
+/** Other libraries may quote the file. */
+const CAUSE_AT_MOST = 300;
+
+function causeText(cause: unknown): string {
+  const text = errorText(cause);
+  return text.length > CAUSE_AT_MOST ? `${cutText(text, CAUSE_AT_MOST)}…` : text;
+}
+
+/** `input-binary` with the cause in the message; one of our errors stays. */
+export function damaged(name: string, cause: unknown): BrandEnrichError {
+  if (cause instanceof BrandEnrichError) return cause;
+  const isOver = cause instanceof OverBounds;
+  return new FailFileError({
+    code: 'input-binary',
+    what: isOver ? 'the file is too large to be read' : 'the file is damaged, or has another format',
+    // It is about the engine that runs this, not about the file.
+    subject: `${name} (${cause instanceof RangeError ? 'its structure is nested too deeply, or too large' : causeText(cause)})`,
+    todo: isOver
+      ? cause.todo
+      : 'open it in the program that made it, save it again, or save it as CSV (UTF-8)',
+    cause,
+  });
 }

@@ -1,6 +1,8 @@
 /** A path or standard input becomes an `Input`. */
 import { NeverStartError } from '../core/errors.js';
 import { phrase } from '../core/phrase.js';
+import { NAME_AT_MOST, shortName } from '../core/terminal-text.js';
+import { archiveInside } from '../intake/binary-signature.js';
 import {
   type ByteSource,
   keepBytes,
@@ -9,7 +11,7 @@ import {
   readingStopped,
 } from '../intake/byte-source.js';
 import { checkEncodingName } from '../intake/choose-encoding.js';
-import { Input, type InputParts, type PassOptions } from '../intake/input.js';
+import { Input, type InputParts } from '../intake/input.js';
 import type { TableOptions } from '../intake/sniff-table.js';
 import { openTextTable, type TextOptions } from '../intake/text-table.js';
 import { FileReader } from './reader/file-reader.js';
@@ -47,24 +49,28 @@ export async function openInput(
   }
 }
 
-type PartsOptions = TextOptions & Pick<IntakeOptions, 'spoolFolder'> & { readonly sheet: string | undefined };
+type PartsOptions = TextOptions &
+  Pick<IntakeOptions, 'spoolFolder'> & {
+    readonly sheet: string | undefined;
+    /** Whether the source is a part of an archive. */
+    readonly isInside?: true;
+  };
 
 /** Closes the source when it throws. */
 async function openParts(source: ByteSource, options: PartsOptions): Promise<InputParts> {
-  const reader = isBinary(await source.readAt(0, 4)) ? new FileReader(source, options.stop) : null;
+  const reader = isBinary(source.start) ? new FileReader(source, options.stop) : null;
   try {
     if (reader === null) return await openTextTable(source, options);
     const { hasHeader, skipLines, sheet } = options;
     const found = await reader.open({ hasHeader, skipLines, sheet: sheet ?? null });
     if (found.type === 'table') return partsOf(source, reader, found, options);
-    const copy = await keepBytes(
-      reader.bytes(found.part),
-      `${source.name}/${found.part}`,
-      options.spoolFolder,
-    );
+    // An archive can be made to hold itself.
+    if (options.isInside) throw archiveInside(source.name);
+    const name = `${source.name}/${shortPart(found.part)}`;
+    const copy = await keepBytes(reader.bytes(found.part), name, options.spoolFolder);
     reader.close();
     await source.close();
-    return await openParts(copy, options);
+    return await openParts(copy, { ...options, isInside: true });
   } catch (error) {
     reader?.close();
     await source.close();
@@ -72,8 +78,20 @@ async function openParts(source: ByteSource, options: PartsOptions): Promise<Inp
   }
 }
 
-/** The first bytes of Parquet, of a ZIP file, and of an empty one (APPNOTE, 4.3.7 and 4.3.16). */
-const BINARY = ['PAR1', 'PK\x03\x04', 'PK\x05\x06'];
+/** The name of a part, cut when long; its ending tells the format. */
+function shortPart(part: string): string {
+  const [ending = ''] = /\.[^.]{1,10}(?:\.gz)?$/i.exec(part) ?? [];
+  return part.length > NAME_AT_MOST ? shortName(part) + ending : part;
+}
+
+/** The first bytes of a ZIP file (APPNOTE, 4.3.7). */
+const ARCHIVE = 'PK\x03\x04';
+/** Those of Parquet, and of an empty ZIP file (APPNOTE, 4.3.16). */
+const BINARY = ['PAR1', ARCHIVE, 'PK\x05\x06'];
+
+export function isParquet(start: Buffer): boolean {
+  return start.toString('latin1', 0, 4) === 'PAR1';
+}
 
 /** Whether a file that begins so is read in a process of its own. */
 export function isBinary(start: Buffer): boolean {
@@ -93,11 +111,11 @@ function partsOf(
     warnings,
     guess: null,
     limit,
-    openPass(options) {
+    openPass(onBytes) {
       let width = shape.columns.length;
       let notes: readonly string[] = [];
-      async function* read({ limit: most, onBytes }: PassOptions) {
-        const rows = reader.rows(most);
+      async function* read() {
+        const rows = reader.rows(limit);
         // The process reads meanwhile.
         const first = rows.next();
         first.catch(() => undefined);
@@ -109,7 +127,7 @@ function partsOf(
         }
       }
       return {
-        batches: read(options),
+        batches: read(),
         columns: () => [...shape.columns, ...new Array<string>(width - shape.columns.length).fill('')],
         notes: () => [...notes],
       };
@@ -162,8 +180,7 @@ export async function sheetNames(path: string, options: OpeningOptions): Promise
   const source = await openByteSource(path, null, options);
   const reader = new FileReader(source, options.stop);
   try {
-    const isArchive = (await source.readAt(0, 4)).toString('latin1') === 'PK\x03\x04';
-    return isArchive ? await reader.sheets() : [];
+    return source.start.toString('latin1') === ARCHIVE ? await reader.sheets() : [];
   } catch {
     return [];
   } finally {

@@ -3,8 +3,7 @@ import type { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { type Entry, fromFd, type ZipFile } from 'yauzl';
 import { shortName } from '../core/terminal-text.js';
-import { MOST_RATIO } from './binary-table.js';
-import { damaged, OverBounds } from './damaged.js';
+import { damaged, MOST_RATIO, OverBounds } from './binary-table.js';
 
 const MOST_PARTS = 10_000;
 /** Smaller parts are not checked. */

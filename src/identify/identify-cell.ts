@@ -40,7 +40,8 @@ export function identifyCell(text: string, kind: IdentifierKind): Identified {
 const CERTAIN_DOMAIN = /@|:\/\/|^www\.|^\/\/|^mailto:/i;
 /** Longer suffixes (`.com`, `.shop`) are not those of exchanges. */
 const LONGEST_EXCHANGE_SUFFIX = 2;
-const WRITTEN_LIKE_TICKER = /^[A-Z0-9.-]+$/;
+/** One suffix, or a share class before it (`RCI.B.TO`); a longer host (`ACME.CO.UK`) is a domain. */
+const WRITTEN_LIKE_TICKER = /^[A-Z0-9-]+(?:\.[A-Z])?\.[A-Z0-9-]+$/;
 
 /**
  * A symbol by its shape. An exchange is one or two letters behind a dot (`VOD.L`, `0700.HK`; of
@@ -100,7 +101,8 @@ function identifyAuto(cleaned: string): Identified {
 function openDomain(cleaned: string, read: Identified & { type: 'identifier' }): Identified {
   const domain = read.identifier.value;
   if (domain.length - domain.lastIndexOf('.') - 1 > LONGEST_EXCHANGE_SUFFIX) return read;
-  return asIdentifier('auto', WRITTEN_LIKE_TICKER.test(cleaned) ? cleaned.replace(/^\.+|\.+$/g, '') : domain);
+  const symbol = cleaned.replace(/^\.+|\.+$/g, '');
+  return asIdentifier('auto', WRITTEN_LIKE_TICKER.test(symbol) ? symbol : domain);
 }
 
 /** Longer than any symbol of an exchange; longer texts are names. */

@@ -1,5 +1,6 @@
 /** Files that are no tables of text, by their first bytes: what each is, and what to do. Pure. */
 import { FailFileError } from '../core/errors.js';
+import { shortName } from '../core/terminal-text.js';
 
 interface BinaryKind {
   /** For the message: `an Excel workbook (.xlsx)`. */
@@ -60,7 +61,7 @@ export function tableInside(archive: { readonly name: string; readonly names: re
   const tables = meant.filter((each) => TABLE_NAME.test(each));
   const [only, ...others] = tables;
   if (only !== undefined && others.length === 0) return only;
-  const listed = (tables.length > 0 ? tables : meant).slice(0, NAMES_SHOWN);
+  const listed = (tables.length > 0 ? tables : meant).slice(0, NAMES_SHOWN).map(shortName);
   const more = Math.max(tables.length, meant.length) > listed.length && listed.length === NAMES_SHOWN;
   const content = listed.length === 0 ? 'nothing' : `${listed.join(', ')}${more ? ' and others' : ''}`;
   const count = tables.length === 0 ? 'without a table' : `with ${tables.length} tables`;
@@ -105,6 +106,11 @@ export function assertNoDocument(name: string, text: string): void {
   const start = text.slice(0, 4096).trimStart();
   const kind = DOCUMENTS.find(([pattern]) => pattern.test(start))?.[1];
   if (kind !== undefined) throw refusal(name, kind, { what: 'the input is not a table' });
+}
+
+/** The error of an archive whose table is an archive. */
+export function archiveInside(name: string): FailFileError {
+  return refusal(name, { name: 'a ZIP archive inside a ZIP archive', todo: 'unpack it once' });
 }
 
 function refusal(name: string, kind: BinaryKind, detail: { what?: string } = {}): FailFileError {

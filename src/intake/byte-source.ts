@@ -12,7 +12,7 @@ import { errorText, FailFileError, InterruptedError, NeverStartError } from '../
 import { makeFolder } from '../core/make-folder.js';
 import { phrase } from '../core/phrase.js';
 import { openPlainFile, ownDescriptor } from '../core/plain-file.js';
-import { openPrivateFile, type PrivateFile } from '../core/private-file.js';
+import { openPrivateFile } from '../core/private-file.js';
 import { systemWords } from '../core/system-error.js';
 
 export interface OpeningOptions {
@@ -46,24 +46,10 @@ export async function openByteSource(
     // anybody reads; the reader gets the error then.
     opened.on('error', () => undefined);
     if (stop !== undefined && opened instanceof Readable) addAbortSignal(stop, opened);
-    const { handle, drop } = await spoolStream(opened, name, spoolFolder);
-    return await ByteSource.of(name, handle, null, drop);
+    return await keepBytes(opened, name, spoolFolder);
   } catch (error) {
     throw stop?.aborted ? readingStopped(name) : error;
   }
-}
-
-/**
- * The bytes of a stream, kept in `folder` until they are closed. Throws `disk-low`,
- * `input-exceeds-disk`, `output-unwritable`, and what the stream throws.
- */
-export async function keepBytes(
-  chunks: AsyncIterable<Buffer>,
-  name: string,
-  folder: string,
-): Promise<ByteSource> {
-  const { handle, drop } = await spoolStream(chunks, name, folder);
-  return ByteSource.of(name, handle, null, drop);
 }
 
 /** A regular file, or a stream of what is none. */
@@ -103,7 +89,8 @@ export class ByteSource {
   private constructor(
     /** The path, or `stdin`. */
     readonly name: string,
-    readonly isGzip: boolean,
+    /** The first four bytes of the file, fewer of a shorter one. */
+    readonly start: Buffer,
     private readonly handle: FileHandle,
     /** null for a spooled input. */
     private readonly path: string | null,
@@ -114,12 +101,15 @@ export class ByteSource {
   static async of(name: string, handle: FileHandle, path: string | null, end: () => Promise<void>) {
     try {
       const atOpening = await handle.stat({ bigint: true });
-      const magic = Buffer.alloc(2);
-      await handle.read(magic, 0, 2, 0);
-      return new ByteSource(name, isGzip(magic), handle, path, atOpening, end);
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(4), 0, 4, 0);
+      return new ByteSource(name, buffer.subarray(0, bytesRead), handle, path, atOpening, end);
     } catch (error) {
       throw unreadable(name, error, CHECK_PATH);
     }
+  }
+
+  get isGzip(): boolean {
+    return isGzip(this.start);
   }
 
   /** Decompressed bytes from the start. A chunk is valid until the next one is asked for. */
@@ -130,26 +120,6 @@ export class ByteSource {
   /** For readers with random access; open until `close`. */
   get descriptor(): number {
     return this.handle.fd;
-  }
-
-  /** Bytes of the file, compressed or not. */
-  get size(): number {
-    return Number(this.atOpening.size);
-  }
-
-  /** Fewer bytes at the end of the file. Throws `input-missing`. */
-  async readAt(position: number, bytes: number): Promise<Buffer> {
-    const target = Buffer.allocUnsafe(bytes);
-    let read = 0;
-    while (read < bytes) {
-      const reading = this.handle.read(target, read, bytes - read, position + read);
-      const { bytesRead } = await reading.catch((error: unknown) => {
-        throw unreadable(this.name, error, 'check its disk');
-      });
-      if (bytesRead === 0) break;
-      read += bytesRead;
-    }
-    return target.subarray(0, read);
   }
 
   /** Throws `input-changed` when the file is not what it was at opening. */
@@ -231,12 +201,15 @@ async function* copies(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   for await (const chunk of chunks) yield Buffer.from(chunk);
 }
 
-/** Throws as `keepBytes`, and `input-missing`. The caller drops the file. */
-async function spoolStream(
+/**
+ * The bytes of a stream, kept in `folder` until they are closed. Throws `disk-low`,
+ * `input-exceeds-disk`, `output-unwritable`, `input-missing`.
+ */
+export async function keepBytes(
   chunks: AsyncIterable<Buffer | string>,
   name: string,
   folder: string,
-): Promise<Pick<PrivateFile, 'handle' | 'drop'>> {
+): Promise<ByteSource> {
   const what = 'standard input cannot be stored while it is processed';
   const openSpool = async () => {
     makeFolder(folder, 0o700);
@@ -260,7 +233,6 @@ async function spoolStream(
         throw new FailFileError({ code: 'disk-low', what, subject: folder, todo, cause });
       });
     }
-    return { handle: file.handle, drop };
   } catch (error) {
     await drop();
     if (error instanceof FailFileError) throw error;
@@ -268,4 +240,5 @@ async function spoolStream(
     const todo = 'run again, or save the input to a file first';
     throw new FailFileError({ code: 'input-missing', what: broken, subject: name, todo, cause: error });
   }
+  return ByteSource.of(name, file.handle, null, drop);
 }

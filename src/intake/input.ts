@@ -18,12 +18,8 @@ interface RowPass {
   notes(): string[];
 }
 
-export interface PassOptions {
-  /** The most records to read; null: all. */
-  readonly limit: number | null;
-  /** Called with every byte of the input, also after the last record; null: not needed. */
-  readonly onBytes: ((chunk: Uint8Array) => void) | null;
-}
+/** Gets every byte of the input, also after the last record; null: not needed. */
+export type OnBytes = ((chunk: Uint8Array) => void) | null;
 
 /** The results of the stages of opening. */
 export interface InputParts {
@@ -34,8 +30,9 @@ export interface InputParts {
   readonly warnings: readonly string[];
   /** For the error about a table that too many rows do not fit; null: no such error. */
   readonly guess: TableGuess | null;
+  /** The most records that a pass reads; null: all. */
   readonly limit: number | null;
-  openPass(options: PassOptions): RowPass;
+  openPass(onBytes: OnBytes): RowPass;
   /** Gives back what only reading needs; another pass takes it again. */
   rest?(): void;
   close(): Promise<void>;
@@ -71,7 +68,7 @@ export class Input {
 
   /** Throws the errors of `assertSample` and `rows`. */
   static async of(parts: InputParts): Promise<Input> {
-    const pass = parts.openPass({ limit: parts.limit, onBytes: null });
+    const pass = parts.openPass(null);
     const cells: (readonly string[])[] = [];
     let rowCount = 0;
     let chars = 0;
@@ -107,8 +104,7 @@ export class Input {
     const { source, shape, guess, limit } = this.parts;
     const hash = createHash('sha256');
     const isWholeWanted = this.#settled === null || limit === null;
-    const onBytes = isWholeWanted ? (bytes: Uint8Array) => hash.update(bytes) : null;
-    const pass = this.parts.openPass({ limit, onBytes });
+    const pass = this.parts.openPass(isWholeWanted ? (bytes) => hash.update(bytes) : null);
     const tally = new MisfitTally();
     for await (const batch of pass.batches) {
       for (const row of batch) tally.note(row);

@@ -154,8 +154,12 @@ export class JsonReader extends RowReader {
     if (found.some(([, text]) => isLongerThan(text, MAX_FIELD_BYTES))) {
       return unread('a value is larger than 64 KiB');
     }
-    const cells = new Array<string>(this.#positions.size).fill('');
-    for (const [position, text] of found) if (position !== null) cells[position] = text;
+    const cells: string[] = [];
+    for (const [position, text] of found) {
+      if (position === null) continue;
+      while (cells.length < position) cells.push('');
+      cells[position] = text;
+    }
     return { cells, problem };
   }
 

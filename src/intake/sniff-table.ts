@@ -43,8 +43,6 @@ export interface TableOptions {
   readonly skipLines: number;
   /** The handling of rows that do not fit; absent: they are invalid, and too many stop the run. */
   readonly ragged?: Ragged;
-  /** Only when forced; else the content and the extension decide. */
-  readonly format?: TableFormat;
 }
 
 /** Throws `input-empty`, `input-binary`, `input-preamble`, `column-doubtful`. */
@@ -56,8 +54,8 @@ export function sniffTable(input: TableText, options: TableOptions): TableLayout
     const subject = skipLines > 0 ? phrase`${name} after ${{ set: { skipLines } }}` : name;
     throw new FailFileError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
   }
-  if (options.format === undefined) assertNoDocument(name, body);
-  const format = options.format ?? sniffFormat(name, body);
+  assertNoDocument(name, body);
+  const format = sniffFormat(name, body);
   return isJson(format)
     ? jsonLayout(name, format, body, skipLines)
     : csvLayout({ ...input, text: body }, options);

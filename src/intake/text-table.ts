@@ -5,7 +5,7 @@ import { isJson, type Row } from '../core/table.js';
 import { assertNotBinary } from './binary-signature.js';
 import { type ByteSource, readingStopped } from './byte-source.js';
 import { type ChosenEncoding, chooseEncoding, lookAhead } from './choose-encoding.js';
-import type { InputParts, PassOptions } from './input.js';
+import type { InputParts, OnBytes } from './input.js';
 import { detectLineMode, LineFinder } from './line-finder.js';
 import type { RowReader } from './row-readers.js';
 import { showDelimiter, sniffTable, type TableOptions } from './sniff-table.js';
@@ -47,10 +47,10 @@ export async function openTextTable(source: ByteSource, options: TextOptions): P
     guess,
     limit,
     close: () => source.close(),
-    openPass(pass) {
+    openPass(onBytes) {
       const reader = layout.createReader();
       return {
-        batches: readRows(source, chosen, reader, pass),
+        batches: readRows(source, chosen, reader, limit, onBytes),
         columns: () => reader.columns(),
         notes: () => reader.notes(),
       };
@@ -79,7 +79,8 @@ async function* readRows(
   source: ByteSource,
   chosen: ChosenEncoding,
   reader: RowReader,
-  { limit, onBytes }: PassOptions,
+  limit: number | null,
+  onBytes: OnBytes,
 ): AsyncGenerator<readonly Row[]> {
   const decoder = createStrictDecoder(chosen.encoding);
   let bomBytes = chosen.bomBytes;

@@ -8,32 +8,33 @@ import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { lookAt, placeOf, sideFileOf } from './inbox-file.js';
 import { joinSettings } from './inbox-folder-settings.js';
-import type { InboxFolders } from './inbox-folders.js';
 import { isOurs, newJobId, readRecord, writeAnew } from './job-folder.js';
 import { placeInInbox, sideBeside } from './placed-files.js';
 
 /**
  * Moves the original of a failed job, and its side file, back where it was dropped, without what
  * was made of it. Replaces nothing there. `settings`: what was chosen on its plan, joined with its
- * side file; absent: as before, and newer settings of the file in the inbox count. Returns the
- * file's name. Throws `NeverStartError` when the file must stay where it is.
+ * side file; absent: as before, and newer settings of the file in the inbox count. `root`: the
+ * watched folder. Returns the file's name. Throws `NeverStartError` when the file must stay where
+ * it is.
  */
 export function dropAgain(
-  folders: Pick<InboxFolders, 'root' | 'inbox'>,
+  root: string,
   folder: string,
   settings?: Readonly<Record<string, unknown>>,
 ): Promise<string> {
-  return dropping(() => dropOne(folders, folder, settings));
+  return dropping(() => dropOne(root, folder, settings));
 }
 
 /** One after the other: two pages may start the same file. */
 const dropping = pLimit(1);
 
 async function dropOne(
-  { root, inbox }: Pick<InboxFolders, 'root' | 'inbox'>,
+  root: string,
   folder: string,
   settings: Readonly<Record<string, unknown>> | undefined,
 ): Promise<string> {
+  const inbox = join(root, 'inbox');
   const record = await readRecord(folder).catch((error: unknown) => {
     throw staysAfter(basename(folder), error);
   });
@@ -100,7 +101,7 @@ function stays(subject: string, why: string, todo: string): NeverStartError {
 /** For an error of the file system. */
 function staysAfter(subject: string, error: unknown): NeverStartError {
   if (isErrorCode(error, 'EEXIST', 'ENOENT'))
-    return stays(subject, 'somebody else has just put it back', 'reload the page');
+    return stays(subject, 'it has just been put back', 'reload the page');
   const isFull = isErrorCode(error, 'ENOSPC', 'EDQUOT');
   return stays(subject, systemWords(error), isFull ? 'free disk space, then try again' : BY_HAND);
 }

@@ -6,8 +6,6 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
-import { z } from 'zod';
-import { readJson } from '../core/json-text.js';
 import { openPlainFile, readPlainFile } from '../core/plain-file.js';
 import { isErrorCode } from '../core/system-error.js';
 import type { RunRecord } from '../stores/run-store.js';
@@ -36,32 +34,35 @@ export interface JobFile {
   readonly size: number;
 }
 
+/** Where the folder of a job is; `inbox`: the number of its watched folder. */
+export interface JobAddress {
+  readonly inbox: number;
+  readonly place: JobPlace;
+  readonly folder: string;
+}
+
 export type EndedJob = NonNullable<Awaited<ReturnType<typeof readJob>>>;
 
-const reportShape = z.object({
-  run: z.object({ isComplete: z.boolean() }),
-  files: z.object({ output: z.string(), errors: z.string().nullable() }),
-});
-type Report = z.infer<typeof reportShape>;
-
-/** `root`: the watched folder. `folder`: a name that need not exist: null. */
-export async function readJob(root: string, place: JobPlace, folder: string) {
-  const path = (await foldersIn(root, place)).find((each) => basename(each) === folder);
-  if (path === undefined) return null;
+/** `roots`: the watched folders. null: there is no such job. */
+export async function readJob(roots: readonly string[], { inbox, place, folder }: JobAddress) {
+  const root = roots[inbox];
+  const folders = root === undefined ? [] : await foldersIn(root, place);
+  const path = folders.find((each) => basename(each) === folder);
+  if (root === undefined || path === undefined) return null;
   const names = await plainNamesIn(path);
-  const [report, noted, file, reason] = await Promise.all([
-    readReport(path, names),
+  const [noted, file, reason] = await Promise.all([
     readNoted(path).catch(() => null),
     originalOf(path),
     place === 'done' ? '' : readReason(path),
   ]);
   const sizes = await Promise.all(names.map((name) => sizeOf(join(path, name))));
   const files = names.map((name, index): JobFile => {
-    return { name, type: typeOf(name, file, report), size: sizes[index] ?? 0 };
+    return { name, type: typeOf(name, file), size: sizes[index] ?? 0 };
   });
   files.sort((a, b) => FILE_TYPES.indexOf(a.type) - FILE_TYPES.indexOf(b.type));
   return {
     root,
+    inbox,
     place,
     folder,
     /** The name of the original; null: unclear. */
@@ -95,28 +96,18 @@ async function sizeOf(path: string): Promise<number> {
   );
 }
 
-const REPORTS_READ = 3;
 /** Files that are read at the same time. */
 const AT_ONCE = 8;
 
-async function readReport(folder: string, names: readonly string[]): Promise<Report | null> {
-  for (const name of names.filter((each) => each.endsWith('.report.json')).slice(0, REPORTS_READ)) {
-    const text = await readPlainFile(join(folder, name)).catch(() => '');
-    const report = readJson(text, reportShape);
-    if (report !== null) return report;
-  }
-  return null;
-}
-
-/** The type of a file in the folder of a job. Pure. */
-export function typeOf(name: string, original: string | null, report: Report | null): FileType {
+/**
+ * The type of a file in the folder of a job, by its name: no setting of an inbox names files (see
+ * `outputNames`). Pure.
+ */
+export function typeOf(name: string, original: string | null): FileType {
   if (name === original) return 'original';
   if (name === REASON_FILE) return 'reason';
   if (/\.report\.html$/.test(name)) return 'page';
   if (/\.report\.json$/.test(name)) return 'report';
-  if (report !== null && name === basename(report.files.output))
-    return report.run.isComplete ? 'output' : 'partial';
-  if (report !== null && name === basename(report.files.errors ?? '')) return 'errors';
   if (/\.enriched\.partial\.[^.]+(\.gz)?$/.test(name)) return 'partial';
   if (/\.enriched\.[^.]+(\.gz)?$/.test(name)) return 'output';
   return /\.errors\.[^.]+(\.gz)?$/.test(name) ? 'errors' : 'other';
@@ -129,12 +120,6 @@ const TIME = /-(\d{4}-\d\d-\d\d)T(\d\d)-(\d\d)-(\d\d)Z(?:-\d+)?$/;
 export function endedAtOf(folder: string): number {
   const [, day, hours, minutes, seconds] = TIME.exec(folder) ?? [];
   return Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`) || 0;
-}
-
-/** A job and the number of its inbox. */
-export interface FoundJob {
-  readonly inbox: number;
-  readonly job: EndedJob;
 }
 
 /**
@@ -152,9 +137,9 @@ export function createJobFinder(roots: readonly string[]) {
   }
 
   /** null: none there is of this run. */
-  return async (run: Pick<RunRecord, 'id' | 'job'>): Promise<FoundJob | null> => {
+  return async (run: Pick<RunRecord, 'id' | 'job'>): Promise<EndedJob | null> => {
     const there = new Set<string>();
-    const found: { inbox: number; place: JobPlace; path: string; isLatest: boolean }[] = [];
+    const found: (JobAddress & { isLatest: boolean })[] = [];
     for (const [inbox, root] of roots.entries()) {
       for (const place of JOB_PLACES) {
         const paths = await foldersIn(root, place);
@@ -162,17 +147,15 @@ export function createJobFinder(roots: readonly string[]) {
         for (const [at, path] of paths.entries()) {
           there.add(path);
           const record = records[at];
-          if (record?.id === run.job) found.push({ inbox, place, path, isLatest: record.run === run.id });
+          if (record?.id !== run.job) continue;
+          found.push({ inbox, place, folder: basename(path), isLatest: record.run === run.id });
         }
       }
     }
     for (const path of arrived.keys()) if (!there.has(path)) arrived.delete(path);
-    // Of a copy that people made, either is right.
+    // Where people made a copy, either is right.
     const chosen = found.find(({ isLatest }) => isLatest) ?? found[0];
-    if (chosen === undefined) return null;
-    const { inbox, place, path } = chosen;
-    const job = await readJob(roots[inbox] ?? '', place, basename(path));
-    return job && { inbox, job };
+    return chosen === undefined ? null : readJob(roots, chosen);
   };
 }
 

@@ -25,7 +25,7 @@ export function isSideFile(name: string): boolean {
 
 export const sideFileOf = (name: string) => `${name}.json`;
 
-/** Of the 255 bytes of a name; time, number and the endings of our files need the others. */
+/** A name has 255 bytes; time, number and the endings of our files need the others. */
 const STEM_BYTES = 180;
 
 /** `customers` of `customers.csv.gz`; cut between characters when very long. */

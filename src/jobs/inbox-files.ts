@@ -1,8 +1,8 @@
 /**
  * The files in the inbox, look by look: which are complete, and links that are refused. A file is
- * complete when size and time have not changed for long enough and nobody has it open for writing:
- * for longer when it is empty, and for twice its longest pause when it grew in fits and starts.
- * What we placed there ourselves is complete.
+ * complete when size and time have not changed for long enough and no process has it open for
+ * writing: for longer when it is empty, and for twice its longest pause when it grew in fits and
+ * starts. What we placed there ourselves is complete.
  */
 import { readdir, readFile, readlink } from 'node:fs/promises';
 import { dirname, join } from 'node:path';

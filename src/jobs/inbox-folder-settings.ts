@@ -2,25 +2,21 @@
  * The settings of one inbox, for people who drop files and have no command line:
  * `brand-enrich.json` in the watched folder, in `inbox` and in a folder below it, and
  * `customers.csv.json` for one file. Read again for each file, with the keys of the config file. An
- * inbox whose settings cannot be used is closed, which `status` and the dashboard of any process
- * show.
+ * inbox whose settings cannot be used is closed.
  *
  * Precedence: flag, the file's own, its folder's, the watched folder's, environment, config file,
  * default. Of two caps the lower applies.
  */
-import { hostname } from 'node:os';
 import { join } from 'node:path';
 import { type ConfigFile, findSettings, parseConfigFile } from '../config/load-settings.js';
 import type { SettingGroup } from '../config/setting.js';
 import { findFieldProblems } from '../config/setting-rules.js';
 import { type LoadedSettings, SETTING_ENTRIES, type SettingName, type Settings } from '../config/settings.js';
 import { errorText, NeverStartError, type Problem, throwProblems, usageProblem } from '../core/errors.js';
-import { readJson } from '../core/json-text.js';
 import { didYouMean, nearest } from '../core/nearest.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode } from '../core/system-error.js';
 import { isMoreThan } from '../run/lookups/spending.js';
-import type { KeyValueStore } from '../stores/key-value-store.js';
 import { FOLDER_SETTINGS_FILE } from './inbox-file.js';
 
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output'];
@@ -36,6 +32,9 @@ export const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
     (GROUPS.includes(group) || OTHERS.includes(name)) &&
     name !== 'sample',
 );
+
+/** Their keys. */
+export const INBOX_KEYS: ReadonlySet<string> = new Set(FOLDER_ENTRIES.flatMap(([, { key }]) => key ?? []));
 
 /** The settings files of the watched folder `root`, or of its folder `under` below `inbox`. */
 export function settingsFilesOf(root: string, under = ''): string[] {
@@ -101,8 +100,8 @@ export function joinSettings(known: FileValues, chosen: FileValues): FileValues 
 
 /** What is wrong with keys that an inbox cannot have, by key. */
 function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Problem> {
-  const allowed = FOLDER_ENTRIES.flatMap(([, line]) => line.key ?? []);
-  const others = Object.keys(values).filter((key) => !allowed.includes(key));
+  const allowed = [...INBOX_KEYS];
+  const others = Object.keys(values).filter((key) => !INBOX_KEYS.has(key));
   const problemOf = (key: string): Problem => {
     const line = SETTING_ENTRIES.find(([, each]) => each.key === key && each.isInFile)?.[1];
     const subject = `${key} in ${path}`;
@@ -121,52 +120,4 @@ function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Proble
 function lower<T>(one: T | null, other: T | null, isMore: (one: T, other: T) => boolean): T | null {
   if (one === null || other === null) return one ?? other;
   return isMore(one, other) ? other : one;
-}
-
-const SCOPE = 'closed-inbox';
-/** Rewritten with every look at the inbox; an older one is of a watcher that has ended. */
-const FORGOTTEN_AFTER_MS = 60_000;
-
-interface ClosedInbox {
-  readonly host: string;
-  readonly folder: string;
-  readonly why: string;
-}
-
-/** Notes why the inbox of `folder` is closed; null: it is open. Never rejects. */
-export function createClosedNote(keyValues: KeyValueStore, folder: string) {
-  const host = hostname();
-  const name = `${host}:${folder}`;
-  let isNoted = false;
-  return async (why: string | null): Promise<void> => {
-    if (why === null && !isNoted) return;
-    try {
-      if (why === null) await keyValues.remove(SCOPE, name, null);
-      else await keyValues.put(SCOPE, name, JSON.stringify({ host, folder, why } satisfies ClosedInbox));
-      isNoted = why !== null;
-    } catch {
-      // The engine does not answer. The log has it, and the next look notes it.
-    }
-  };
-}
-
-/** All of them, on every machine. Throws what the store throws. */
-export async function listClosedInboxes(keyValues: Pick<KeyValueStore, 'list'>): Promise<ClosedInbox[]> {
-  const found = await keyValues.list(SCOPE);
-  return found
-    .filter(({ ageMs }) => ageMs <= FORGOTTEN_AFTER_MS)
-    .flatMap(({ text }) => readJson(text, { parse: closedInbox }) ?? []);
-}
-
-/** Throws for what another program may have written there. */
-function closedInbox(value: unknown): ClosedInbox {
-  const { host, folder, why } = value as Partial<ClosedInbox>;
-  if (typeof host === 'string' && typeof folder === 'string' && typeof why === 'string')
-    return { host, folder, why };
-  throw new Error('not the note of an inbox');
-}
-
-/** Why the inbox with this folder on this machine is closed; null: it is open. */
-export function whyClosedHere(closed: readonly ClosedInbox[], folder: string): string | null {
-  return closed.find((each) => each.folder === folder && each.host === hostname())?.why ?? null;
 }

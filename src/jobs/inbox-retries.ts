@@ -49,7 +49,7 @@ export function isPausedState(parkState: string): boolean {
 
 /**
  * Which parked files to take up because of what is ordered for them, one by one: to end, or to wait
- * for another reason than they say. `others` may be retried: nobody paused them.
+ * for another reason than they say. `others` may be retried: they are not paused.
  */
 export function followOrders(parked: readonly ParkedJob[], orders: readonly Orders[]) {
   const ordered: ParkedJob[] = [];

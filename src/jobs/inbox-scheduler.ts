@@ -6,7 +6,7 @@ import { basename, join } from 'node:path';
 import type { DaemonContext } from '../context/daemon-context.js';
 import { errorText } from '../core/errors.js';
 import { openPlainFile } from '../core/plain-file.js';
-import { isBinary } from '../formats/open-input.js';
+import { isBinary, isParquet } from '../formats/open-input.js';
 import { isGzip } from '../intake/byte-source.js';
 import { isSameFile, lookAt, placeOf, type SeenFile } from './inbox-file.js';
 import type { WatcherFolders } from './inbox-folders.js';
@@ -15,14 +15,14 @@ import type { InboxWork } from './inbox-work.js';
 import { arrive, claim, type Job, type ParkedJob, putBack, take } from './job-folder.js';
 
 /** An own job: still to be processed, or its end still to be carried out. */
-interface Begun {
+interface OwnJob {
   readonly job: Job;
   readonly tries: number;
   readonly end: JobEnd | null;
 }
 
 /** One that is not running. */
-interface Due extends Begun {
+interface Due extends OwnJob {
   readonly at: number;
   /** Whether it must leave the last place free. */
   readonly isLong: boolean;
@@ -33,7 +33,10 @@ const ADOPTIONS_AT_MOST = 10;
 const FAULT_MS = 10_000;
 /** The last of the places is for files of at most this size. */
 const SMALL_BYTES = 100_000;
-/** Of a workbook of a few rows, or gzip. Larger ones may take a minute, and be made for that. */
+/**
+ * The same for a workbook of a few rows, or gzip. Larger ones may be made to take a minute; in
+ * Parquet a few bytes can be any number of rows.
+ */
 const SMALL_PACKED_BYTES = 16_384;
 
 const FOLDER_GONE =
@@ -47,13 +50,14 @@ const ARRIVALS = {
 
 /** Whether a file may take long. False if it cannot be opened: that is seen later. */
 async function takesLong(path: string, size: number): Promise<boolean> {
-  if (size <= SMALL_PACKED_BYTES || size > SMALL_BYTES) return size > SMALL_BYTES;
+  if (size > SMALL_BYTES) return true;
   const handle = await openPlainFile(path, { followsLinks: false }).catch(() => null);
   if (handle === null) return false;
   const start = Buffer.alloc(4);
   await handle.read(start, 0, 4, 0).catch(() => undefined);
   await handle.close();
-  return isBinary(start) || isGzip(start);
+  if (isParquet(start)) return true;
+  return size > SMALL_PACKED_BYTES && (isBinary(start) || isGzip(start));
 }
 
 /** `wake` is called when something has changed: fill again. */
@@ -102,7 +106,7 @@ export function createInboxScheduler(
   }
 
   /** The next one to begin; null when there is none. Throws errors of the file system. */
-  async function next(): Promise<Begun | null> {
+  async function next(): Promise<OwnJob | null> {
     const now = clock.monotonic();
     const index = due.findIndex((each) => each.at <= now && mayGoOn(each));
     const [again] = index < 0 ? [] : due.splice(index, 1);
@@ -128,7 +132,7 @@ export function createInboxScheduler(
     return null;
   }
 
-  function begin(item: Begun): void {
+  function begin(item: OwnJob): void {
     const done = run(item)
       .catch((err) => log.error({ err, file: item.job.file }, 'a file could not be moved'))
       .finally(() => {
@@ -138,7 +142,7 @@ export function createInboxScheduler(
     running.add(done);
   }
 
-  async function run({ job, tries, end: known }: Begun): Promise<void> {
+  async function run({ job, tries, end: known }: OwnJob): Promise<void> {
     const { file, folder } = job;
     if (known === null) log.info({ file, job: basename(folder) }, 'taken');
     const end = known ?? (await work.process(job, tries));

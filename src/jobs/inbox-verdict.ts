@@ -18,18 +18,27 @@ import type { RunHalt } from '../stores/run-reasons.js';
 import { cancelledText, type Order, type Orders, pausedText, type RunRecord } from '../stores/run-store.js';
 import { sayFailure, sayHalt } from '../words/say-reason.js';
 import { FOLDER_SETTINGS_FILE, isPassingFault, isSideFile, sideFileOf } from './inbox-file.js';
-import { FOLDER_ENTRIES } from './inbox-folder-settings.js';
+import { INBOX_KEYS } from './inbox-folder-settings.js';
 import { PAUSED_STATE } from './inbox-retries.js';
 import type { Job } from './job-folder.js';
 
-/** The verdict on a file. Sentences are for the people who dropped it; `reason` is `reason.txt`. */
+/**
+ * The verdict on a file. Sentences are for the people who dropped it; `reason` is `reason.txt`, and
+ * `words` say the same shorter.
+ */
 export type JobEnd =
   /** Everything is in its folder. */
   | { readonly type: 'done' }
   /** It cannot, or must not, be processed. */
   | { readonly type: 'failed'; readonly reason: string }
   /** Continues when quota or budget allow; `parkState`: for retries. Takes no file for `holdMs`. */
-  | { readonly type: 'parked'; readonly reason: string; readonly parkState: string; readonly holdMs: number }
+  | {
+      readonly type: 'parked';
+      readonly reason: string;
+      readonly words: string;
+      readonly parkState: string;
+      readonly holdMs: number;
+    }
   /** Stopped in the middle: it goes back to the inbox. */
   | { readonly type: 'put_back' }
   /** A fault that may pass: tried again after `inMs`. `holds`: no other file is taken meanwhile. */
@@ -65,7 +74,7 @@ export function verdictOfResult(
   const parked = (why: ParkReason, words: string, next = WAITING): JobEnd => {
     const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
     const reason = bounded(`Not finished yet: ${words}.\n\n${next} ${RESULTS}`);
-    return { type: 'parked', reason, parkState: parkState(why), holdMs };
+    return { type: 'parked', reason, words, parkState: parkState(why), holdMs };
   };
   if (facts.hasOutage) return parked('unreachable', sayFailure({ code: 'unavailable' }));
   if (isComplete) return { type: 'done' };
@@ -119,7 +128,7 @@ function pausedEnd(order: Order | null, name: string): JobEnd {
   const what = sentenceOf(order === null ? 'paused' : pausedText(order));
   const way = `resume it on the dashboard, or with: brand-enrich resume ${name}`;
   const reason = visible(`${what}\n\nIt waits until it is resumed. To continue, ${way}\n\n${STORED}\n`);
-  return { type: 'parked', reason, parkState: PAUSED_STATE, holdMs: 0 };
+  return { type: 'parked', reason, words: what, parkState: PAUSED_STATE, holdMs: 0 };
 }
 
 const STORED = 'Paid answers are stored: they are not bought again. The file then moves to the folder done.';
@@ -211,8 +220,6 @@ export function settingsIn(todo: Phrase): InboxValues[] {
   const allowed = alternatives.filter((values) => Object.keys(values).every((key) => INBOX_KEYS.has(key)));
   return [...new Map(allowed.map((values) => [JSON.stringify(values), values])).values()];
 }
-
-const INBOX_KEYS: ReadonlySet<string> = new Set(FOLDER_ENTRIES.flatMap(([, { key }]) => key ?? []));
 
 /** The paragraph of `reason.txt` with the lines; empty without lines. `file`: its name. */
 export function settingsAdvice(todo: Phrase, file: string): string {

@@ -18,15 +18,18 @@ import type { RunReport } from '../run/report/report.js';
 import { runFile } from '../run/run-file.js';
 import { newRunId } from '../run/run-record.js';
 import { createLogView, createStanding } from '../run/run-view.js';
-import { noteReading } from './files-in-reading.js';
+import { fileOf } from '../stores/run-store.js';
 import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
-import { createClosedNote, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
+import { readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
 import { chooseRetries, followOrders, isPausedState, PAUSED_STATE, parkStateOf } from './inbox-retries.js';
 import { type JobEnd, verdictOfError, verdictOfOrders, verdictOfResult } from './inbox-verdict.js';
 import { type Job, type ParkedJob, writeRecord } from './job-folder.js';
+import { createClosedNote, noteReading } from './watcher-status.js';
 
 /** A settings file that was changed so shortly ago may be half written. */
 const SETTINGS_SETTLE_MS = 5_000;
+/** Among so many of the newest runs a name is looked for. */
+const RUNS_NAMED = 100;
 
 export type InboxWork = ReturnType<typeof createInboxWork>;
 
@@ -49,9 +52,24 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     return orders === undefined ? null : verdictOfOrders(orders, record.run ?? file);
   }
 
+  /**
+   * A file whose record was lost gets back the id that an order stands under: that of the newest
+   * run of its name, if a person ordered something for that. Throws engine errors.
+   */
+  async function recognise(job: Job): Promise<Job> {
+    const { isDerived, ...record } = job.record;
+    if (isDerived !== true) return job;
+    const runs = await engine.runs.list(RUNS_NAMED);
+    const newest = runs.find((run) => run.job === run.owner && fileOf(run.label) === job.file);
+    const isOrdered = newest !== undefined && (newest.cancelled ?? newest.paused) !== null;
+    const known = isOrdered ? { ...record, id: newest.job, run: newest.id } : record;
+    await writeRecord(job.folder, known);
+    return { ...job, record: known };
+  }
+
   async function enrich(job: Job, settings: Settings): Promise<JobEnd> {
     const id = newRunId(clock.now());
-    // Whoever takes the file over finds the run by it.
+    // The watcher that takes the file over finds the run by it.
     await writeRecord(job.folder, { ...job.record, run: id });
     const forget = await noteReading(engine.keyValues, job);
     try {
@@ -90,8 +108,8 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     );
     log.info({ file: job.file, rows: report.rows, billed: report.requests.billed }, 'written');
     const parkState = (why: Parameters<typeof parkStateOf>[0]) =>
-      parkStateOf(why, result.ledger, request.settings, clock.now());
-    return verdictOfResult(result, parkState, seesRaisedQuota(request.settings.plan, result.ledger));
+      parkStateOf(why, result.ledger, request.runSettings, clock.now());
+    return verdictOfResult(result, parkState, seesRaisedQuota(request.runSettings.plan, result.ledger));
   }
 
   /** Shows quota and usage without spending, where the service's own brand is known. */
@@ -130,11 +148,12 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         return { ...untilSettled, why: errorText(error) };
       }
       try {
-        const ordered = await orderedEnd(job);
+        const known = await recognise(job);
+        const ordered = await orderedEnd(known);
         if (ordered !== null) return ordered;
         return await readByContent(
           await readFolderSettings(own, loaded),
-          (settings) => enrich(job, settings),
+          (settings) => enrich(known, settings),
           (clear) => log.info({ file: job.file, ...clear }, 'read by its content'),
         );
       } catch (error) {
@@ -183,7 +202,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
 }
 
 /**
- * Uses the settings that the content of a file makes unambiguous, because nobody can be asked.
+ * Uses the settings that the content of a file makes unambiguous: no person can be asked.
  * `onClear` is called with each; then `action` is tried again.
  */
 export async function readByContent<T>(

@@ -49,9 +49,13 @@ const recordShape = z.object({
   adoptions: z.number().int().nonnegative(),
   /**
    * `at`: the last try, milliseconds since 1970; `since`: when it was first parked; `memo`: the
-   * parked state, for decisions on retries.
+   * parked state, for decisions on retries; `words`: why it waits, for people.
    */
-  parked: z.object({ at: z.number(), since: z.number(), memo: z.string() }).nullable(),
+  parked: z
+    .object({ at: z.number(), since: z.number(), memo: z.string(), words: z.string().default('') })
+    .nullable(),
+  /** The record was lost, and this one was made from the files: the id may be another one. */
+  isDerived: z.literal(true).optional(),
 });
 export type JobRecord = z.infer<typeof recordShape>;
 
@@ -154,23 +158,24 @@ const UNCLEAR =
 
 /**
  * Moves a job with its results; its folder there, or null when the job belongs to another now.
- * `reason`: for `reason.txt`; absent: none is needed. `parkState`: of a waiting one.
+ * `reason`: for `reason.txt`; absent: none is needed. `parkState`, `words`: of a waiting one.
  */
 export async function arrive(
   folders: InboxFolders,
   job: Job,
   place: 'done' | 'failed' | 'waiting',
-  { reason, parkState = '' }: { readonly reason?: string; readonly parkState?: string },
+  ending: { readonly reason?: string; readonly parkState?: string; readonly words?: string },
   now: number,
 ): Promise<string | null> {
   const isGone = async () => (await lookAt(job.folder)) === null;
   if (await isGone()) return null;
+  const { reason, parkState = '', words = '' } = ending;
   if (job.file !== REASON_FILE) await writeAnew(join(job.folder, REASON_FILE), reason);
   const isWaiting = place === 'waiting';
   if (isWaiting) {
     // With its latest run.
     const record = (await readRecord(job.folder)) ?? job.record;
-    const parked = { at: now, since: record.parked?.since ?? now, memo: parkState };
+    const parked = { at: now, since: record.parked?.since ?? now, memo: parkState, words };
     await writeRecord(job.folder, { ...record, adoptions: 0, parked });
   }
   // A file that was parked before keeps its name among the waiting ones.
@@ -258,7 +263,7 @@ export async function readRecord(folder: string): Promise<JobRecord | null> {
   );
   return file === undefined || others.length > 0
     ? null
-    : { id: newJobId(), run: null, file, adoptions: 0, parked: null };
+    : { id: newJobId(), run: null, file, adoptions: 0, parked: null, isDerived: true };
 }
 
 /** The name of the original in a job's folder; null: unclear, or the folder is gone. */
@@ -295,6 +300,8 @@ export interface ParkedJob extends Pick<Job, 'folder' | 'file'>, Pick<JobRecord,
   /** When it was first parked. */
   readonly waitingSince: number;
   readonly parkState: string;
+  /** Why it waits, for people; empty: not noted. */
+  readonly words: string;
 }
 
 const AT_ONCE = 16;
@@ -306,8 +313,8 @@ export async function listWaiting(waiting: string): Promise<ParkedJob[]> {
     const record = await readRecord(folder).catch(() => null);
     if (record === null) return null;
     const { id, run, file, parked } = record;
-    const { at: parkedAt, since: waitingSince, memo: parkState } = parked ?? { at: 0, since: 0, memo: '' };
-    return { folder, file, id, run, parkedAt, waitingSince, parkState };
+    const { at, since, memo, words } = parked ?? { at: 0, since: 0, memo: '', words: '' };
+    return { folder, file, id, run, parkedAt: at, waitingSince: since, parkState: memo, words };
   };
   const parked = await Promise.all((await jobFoldersIn(waiting)).map((folder) => limit(readParked, folder)));
   return parked.filter((job) => job !== null).sort((a, b) => a.parkedAt - b.parkedAt);

@@ -11,15 +11,15 @@ import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import type { TableFormat } from '../core/table.js';
 import { type IntakeOptions, openInput, sheetNames } from '../formats/open-input.js';
 import { readingStopped } from '../intake/byte-source.js';
-import { intakeOf, runSettingsOf, scanOf } from '../run/enrich-request.js';
+import { runSettingsOf } from '../run/enrich-request.js';
 import { planFile } from '../run/plan-file.js';
-import { chooseFrom, namingTables } from '../run/scan/open-table.js';
+import { chooseFrom, intakeOf, namingTables } from '../run/scan/open-table.js';
 import { openSpoolFolder } from '../run/scan/spool-file.js';
 import type { RunSettings } from '../stores/run-store.js';
 import { sideFileOf } from './inbox-file.js';
 import {
   applyFolderSettings,
-  FOLDER_ENTRIES,
+  INBOX_KEYS,
   readFolderSettings,
   settingsFilesOf,
 } from './inbox-folder-settings.js';
@@ -30,8 +30,6 @@ import type { Upload } from './uploads.js';
 /** Settings by their keys, as in a settings file of the inbox. */
 export type Choice = Readonly<Record<string, string | readonly string[]>>;
 
-const KEYS: ReadonlySet<string> = new Set(FOLDER_ENTRIES.flatMap(([, { key }]) => key ?? []));
-
 /** What the select of the page means by no column: the program chooses. */
 export const ANY_COLUMN = 'any';
 
@@ -41,7 +39,7 @@ export const ANY_COLUMN = 'any';
  */
 export function choiceOf(fields: URLSearchParams): Choice {
   const pick = fields.get('pick') ?? '';
-  const said = [...new Set(fields.keys())].filter((key) => KEYS.has(key));
+  const said = [...new Set(fields.keys())].filter((key) => INBOX_KEYS.has(key));
   const choice: Record<string, string | string[]> = {};
   for (const key of said) {
     const values = fields.getAll(key).filter((value) => value !== '');
@@ -81,7 +79,7 @@ interface Reading {
   sheets: readonly string[];
   /** null: it could not be opened. */
   format: TableFormat | null;
-  /** The sheet that is read; null: it is no workbook. */
+  /** The sheet that is read; null: it is not a workbook. */
   sheet: string | null;
   columns: readonly ShownColumn[];
   /** Settings that its content made clear, in order. */
@@ -106,17 +104,16 @@ async function planUpload({ root, folder, path, failed }: Upload, choice: Choice
   const reading: Reading = { sheets: [], format: null, sheet: null, columns: [], clear: [] };
 
   async function planAs(settings: Settings) {
-    const asked = { input: path, stdin: null, only: 'own file', intake: intakeOf(settings) } as const;
-    const scan = { ...scanOf(settings), takesVariants: true };
+    const asked = { input: path, stdin: null, only: 'own file', settings, takesVariants: true } as const;
     const opening: IntakeOptions = {
-      ...asked.intake,
+      ...intakeOf(settings),
       only: asked.only,
       spoolFolder: await openSpoolFolder(stateFolder),
       stop,
     };
     reading.sheets = await sheetNames(path, opening);
     const named = async (error: unknown): Promise<never> => {
-      throw await namingTables(error, path, opening, scan);
+      throw await namingTables(error, asked, opening);
     };
     const input = await openInput(path, null, opening).catch(named);
     try {
@@ -127,21 +124,10 @@ async function planUpload({ root, folder, path, failed }: Upload, choice: Choice
         name,
         values: input.sample.slice(0, VALUES_SHOWN).map((row) => row[at] ?? ''),
       }));
-      const choose = async () => chooseFrom(input, scan);
+      const choose = async () => chooseFrom(input, asked);
       const table = { input, ...(await choose().catch(named)) };
       const runSettings = runSettingsOf(settings, service);
-      const { overagePrice, currency } = settings;
-      const request = {
-        ...asked,
-        scan,
-        table,
-        output: settings,
-        stateFolder,
-        overagePrice,
-        currency,
-        settings: runSettings,
-      };
-      const plan = await planFile(request, engine, stop);
+      const plan = await planFile({ ...asked, table, stateFolder, runSettings }, engine, stop);
       return {
         plan,
         format,
@@ -207,7 +193,7 @@ const AT_ONCE = 2;
 const LEFT_MS = 15_000;
 const LOOK_MS = 1_000;
 
-/** Of one plan. People may correct a failed file where it is: that is another file then. Pure. */
+/** The key of a plan. A failed file that people correct where it is counts as another file. Pure. */
 export function planKey({ id, size, failed }: Upload, choice: Choice): string {
   return [id, size, failed?.changedAt, JSON.stringify(choice)].join(' ');
 }

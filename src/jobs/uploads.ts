@@ -72,7 +72,7 @@ export function createUploads(
     await rm(folder, { recursive: true, force: true });
   }
 
-  /** Takes an upload from the list for what is done with it, which nobody else then does. */
+  /** Takes an upload off the list for what is done with it: no other request finds it meanwhile. */
   async function once<T>(upload: Upload, words: DiskWords, act: () => Promise<T>): Promise<T> {
     if (!known.delete(upload.id)) {
       const what = 'this file was started, discarded, or removed after a day';
@@ -217,7 +217,7 @@ async function moveIn(
  */
 async function removeLoneSettings(root: string, folder: string): Promise<void> {
   const { ino, dev, nlink, mtimeMs } = await lstat(join(folder, SETTINGS));
-  // Whoever wrote over them since has made them their own.
+  // A person who wrote over them since has made them their own.
   if (mtimeMs - (await lstat(folder)).mtimeMs > START_TAKES_MS) return;
   const others = (await readdir(folder)).filter((name) => name !== SETTINGS);
   const isMoved = async (name: string) => (await lstat(join(folder, name))).nlink > 1;

@@ -9,6 +9,19 @@
  * that is not held changes nothing, and taking one that is held answers `granted` again.
  */
 
+import {
+  count,
+  flag,
+  list,
+  moment,
+  nullOr,
+  number,
+  type ObjectOf,
+  object,
+  text,
+  word,
+} from '../core/shapes.js';
+
 /** The usage headers of one answer, dated by the service's clock. */
 export interface Reading {
   readonly quota: number | null;
@@ -114,106 +127,110 @@ export type PermitAnswer =
     }
   | { readonly permit: string; readonly answer: 'lost' | 'attempts_exhausted' | 'denied' | 'queued' };
 
-export interface PaceState {
-  readonly version: number;
+const PACE_STATE = {
+  version: number,
   /** Requests per second; null: unpaced. */
-  readonly rate: number | null;
-  readonly burst: number;
+  rate: nullOr(count),
+  burst: count,
   /** Milliseconds until the floor set by Retry-After is over; 0 when there is none. */
-  readonly floorMs: number;
+  floorMs: number,
   /** Billed requests settled in the store's last full second, and in the current one so far. */
-  readonly acceptedLastSecond: number;
-  readonly acceptedThisSecond: number;
-}
+  acceptedLastSecond: count,
+  acceptedThisSecond: count,
+};
+export type PaceState = ObjectOf<typeof PACE_STATE>;
 
-/** The account as numbers after the operation: to judge, show, and notice that it went back. */
-export interface LedgerState {
-  /** The store's clock, milliseconds. */
-  readonly now: number;
-  readonly epoch: string;
-  readonly version: number;
-  readonly period: string | null;
-  /** How far the service's clock is behind the store's; 0 below `RULES.turnMarginMs`. */
-  readonly behindMs: number;
-  /** A new period has begun, or seems to have, and waits for requests in flight to be settled. */
-  readonly isDraining: boolean;
-  /**
-   * Only one answer says, against the store's clock, that a new period has begun: the next request
-   * goes alone to find out.
-   */
-  readonly isTurnUnconfirmed: boolean;
-  readonly sent: number;
-  readonly held: number;
-  /** Permits out that were granted beyond the limit to find out whether it was raised (0 or 1). */
-  readonly probes: number;
-  /** Free permits out (0 or 1). */
-  readonly freeOut: number;
-  readonly others: number;
-  /** Requests of the period that were proven free, outside of all other counts. */
-  readonly free: number;
-  /** What is known of the own domain that was last asked for. */
-  readonly own: {
-    /** As `ownOf` names it; null: none was asked for. */
-    readonly of: string | null;
-    readonly isProven: boolean;
-    /** Requests for it that count in `sent` and are given back with the proof. */
-    readonly booked: number;
-    /** How often since the last proof the usage rose between two looks, without others of ours. */
-    readonly rises: number;
-  };
-  /** When a person last ordered a request beyond the limit (store's clock); 0: never. */
-  readonly checkedAt: number;
-  /** The headers as last read; null while unknown. */
-  readonly quota: number | null;
-  readonly usage: number | null;
-  /** When the last useful answer was noted (store's clock); 0: never, or a run has just opened. */
-  readonly confirmedAt: number;
-  /** When the service last answered a request of any worker (store's clock); null: never. */
-  readonly answeredAt: number | null;
-  /** Use of the period by UTC days of the store's clock, oldest first; the last is the current. */
-  readonly days: readonly DayUse[];
-  /** When the service last refused for quota, while that stands; null when open. */
-  readonly closedAt: number | null;
-  /** Earliest time of the next probe (store's clock). */
-  readonly nextProbeAt: number;
-  /** Spending rests until then because the ledger went back in time; 0: it does not. */
-  readonly restsUntil: number;
-  /** The service has served a request at or beyond the quota: it bills overage. */
-  readonly servesOverage: boolean;
-  readonly isPaused: boolean;
-  /** Of the live runs of the account: the smallest `--quota`, null when none says one. */
-  readonly quotaCap: number | null;
-  /** Of the live runs of the account: the smallest overage, as a number of requests. */
-  readonly overage: number;
-  readonly pace: PaceState;
-  /** The asking run, null when the request named none or it is unknown. */
-  readonly run: RunSpending | null;
-}
-
-/** Requests of the period, without those in flight, as last seen on a day with ledger activity. */
-export interface DayUse {
-  /** `YYYY-MM-DD`. */
-  readonly day: string;
-  readonly used: number;
-}
-
-export interface RunSpending {
+const RUN_SPENDING = {
   /**
    * `halted`: its workers stopped asking (`RunStore.halt`); no grants until that is cleared.
    * `paused`: no grants until `RunStore.setPaused` lifts it.
    */
-  readonly status: 'alive' | 'paused' | 'halted' | 'dead' | 'cancelled';
+  status: word('alive', 'paused', 'halted', 'dead', 'cancelled'),
   /** Requests of this run key so far, held ones included. */
-  readonly requests: number;
+  requests: count,
   /** Requests of this run key that were overage when they were settled. */
-  readonly overageRequests: number;
+  overageRequests: count,
   /** Held requests of this run key that may be overage; 0 without `maxOverageRequests`. */
-  readonly overageInFlight: number;
+  overageInFlight: count,
   /** Of this run alone: requests that were overage when they were settled. */
-  readonly overageBilled: number;
-  readonly maxRequests: number | null;
-  readonly maxOverageRequests: number | null;
-}
+  overageBilled: number,
+  maxRequests: nullOr(count),
+  maxOverageRequests: nullOr(count),
+};
+export type RunSpending = ObjectOf<typeof RUN_SPENDING>;
+
+/** Requests of the period, without those in flight, as last seen on a day with ledger activity. */
+const DAY_USE = {
+  /** `YYYY-MM-DD`. */
+  day: text,
+  used: number,
+};
+export type DayUse = ObjectOf<typeof DAY_USE>;
+
+/** The account as numbers after the operation: to judge, show, and notice that it went back. */
+export const LEDGER_STATE = {
+  /** The store's clock, milliseconds. */
+  now: moment,
+  epoch: text,
+  version: number,
+  period: nullOr(text),
+  /** How far the service's clock is behind the store's; 0 below `RULES.turnMarginMs`. */
+  behindMs: number,
+  /** A new period has begun, or seems to have, and waits for requests in flight to be settled. */
+  isDraining: flag,
+  /**
+   * Only one answer says, against the store's clock, that a new period has begun: the next request
+   * goes alone to find out.
+   */
+  isTurnUnconfirmed: flag,
+  sent: count,
+  held: count,
+  /** Permits out that were granted beyond the limit to find out whether it was raised (0 or 1). */
+  probes: count,
+  /** Free permits out (0 or 1). */
+  freeOut: count,
+  others: count,
+  /** Requests of the period that were proven free, outside of all other counts. */
+  free: count,
+  /** What is known of the own domain that was last asked for. */
+  own: object({
+    /** As `ownOf` names it; null: none was asked for. */
+    of: nullOr(text),
+    isProven: flag,
+    /** Requests for it that count in `sent` and are given back with the proof. */
+    booked: count,
+    /** How often since the last proof the usage rose between two looks, without others of ours. */
+    rises: count,
+  }),
+  /** When a person last ordered a request beyond the limit (store's clock); 0: never. */
+  checkedAt: number,
+  /** The headers as last read; null while unknown. */
+  quota: nullOr(count),
+  usage: nullOr(count),
+  /** When the last useful answer was noted (store's clock); 0: never, or a run has just opened. */
+  confirmedAt: number,
+  /** When the service last answered a request of any worker (store's clock); null: never. */
+  answeredAt: nullOr(moment),
+  /** Use of the period by UTC days of the store's clock, oldest first; the last is the current. */
+  days: list(object(DAY_USE)),
+  /** When the service last refused for quota, while that stands; null when open. */
+  closedAt: nullOr(moment),
+  /** Earliest time of the next probe (store's clock). */
+  nextProbeAt: moment,
+  /** Spending rests until then because the ledger went back in time; 0: it does not. */
+  restsUntil: moment,
+  /** The service has served a request at or beyond the quota: it bills overage. */
+  servesOverage: flag,
+  isPaused: flag,
+  /** Of the live runs of the account: the smallest `--quota`, null when none says one. */
+  quotaCap: nullOr(count),
+  /** Of the live runs of the account: the smallest overage, as a number of requests. */
+  overage: count,
+  pace: object(PACE_STATE),
+  /** The asking run, null when the request named none or it is unknown. */
+  run: nullOr(object(RUN_SPENDING)),
+};
+export type LedgerState = ObjectOf<typeof LEDGER_STATE>;
 
 export interface ExchangeAnswer {
   readonly permits: readonly PermitAnswer[];

@@ -15,6 +15,7 @@
  *   paused    a person stopped all spending, or that of the asking run. Left by `resume`.
  */
 
+import { count, type OneOf } from '../core/shapes.js';
 import { type LedgerState, ownOf, type RunSpending } from './ledger.js';
 import { nextPeriodAt, type PeriodSetting, serviceTime, turnAskedAt } from './period.js';
 import { RULES } from './rules.js';
@@ -27,14 +28,16 @@ export type Denial =
   | { readonly type: 'revoked'; readonly why: 'dead' | 'cancelled' | 'halted' };
 
 /** The limit that allows no further request, by the name of its setting where it is the user's. */
-export type ReachedLimit =
+export const REACHED_LIMITS = {
   /** The service refuses more. */
-  | { readonly name: 'service' }
+  service: {},
   /** The quota of the account; `overage`: the requests beyond it that the budget allows. */
-  | { readonly name: 'account'; readonly overage: number }
-  | { readonly name: 'quota'; readonly quota: number; readonly overage: number }
-  | { readonly name: 'maxRequests'; readonly maxRequests: number }
-  | { readonly name: 'maxCost' };
+  account: { overage: count },
+  quota: { quota: count, overage: count },
+  maxRequests: { maxRequests: count },
+  maxCost: {},
+};
+export type ReachedLimit = OneOf<'name', typeof REACHED_LIMITS>;
 
 /** `--quota`, if it is what counts: below the service's quota, or that is unknown. Else null. */
 export function capOf({ quota, quotaCap }: Pick<LedgerState, 'quota' | 'quotaCap'>): number | null {

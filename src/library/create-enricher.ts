@@ -1,5 +1,5 @@
 /** Opens what the lookups of a program need, and closes it. */
-import { setMaxListeners } from 'node:events';
+import { EventEmitter, setMaxListeners } from 'node:events';
 import { loadOptions } from '../config/load-options.js';
 import { readToken } from '../config/secrets.js';
 import { openLookupWorker } from '../context/open-context.js';
@@ -8,7 +8,7 @@ import { openStores } from '../context/open-stores.js';
 import { systemClock } from '../core/clock.js';
 import { InterruptedError, NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
-import { createReleasers, keepRunning, type Releasers } from '../core/lifecycle.js';
+import { keepRunning, orRelease, type Releasers } from '../core/lifecycle.js';
 import { forwardingLog, silentLog } from '../core/log.js';
 import { openingPace } from '../ledger/pace.js';
 import { runSettingsOf } from '../run/enrich-request.js';
@@ -17,7 +17,7 @@ import { enrichRows } from './enrich-rows.js';
 import type { Candidates, Enriched, Enricher, EnricherOptions, EnrichOptions } from './enricher.js';
 import { runOneFile } from './file-run.js';
 import { findBrand } from './find-brand.js';
-import { type Ask, createAnswerBoard, createLookups, forProgram } from './lookups.js';
+import { type AnswerEvents, type Ask, createLookups, forProgram } from './lookups.js';
 import { createProgramRuns } from './program-runs.js';
 
 /**
@@ -26,11 +26,9 @@ import { createProgramRuns } from './program-runs.js';
  * engine cannot be used.
  */
 export async function createEnricher(options: EnricherOptions): Promise<Enricher> {
-  const releasers = createReleasers();
   try {
-    return await keepRunning(openEnricher(options, releasers));
+    return await keepRunning(orRelease((releasers) => openEnricher(options, releasers)));
   } catch (error) {
-    await releasers.releaseAll().catch(() => undefined);
     throw forProgram(error);
   }
 }
@@ -39,7 +37,9 @@ async function openEnricher(
   { log: target, name, ...given }: EnricherOptions,
   releasers: Releasers,
 ): Promise<Enricher> {
-  const settings = loadOptions({ ...given });
+  const loaded = loadOptions({ ...given });
+  // Read once: files ask with the token whose account was opened.
+  const settings = { ...loaded, token: readToken(loaded), tokenFile: null };
   const log = target === undefined ? silentLog() : forwardingLog(target);
   const clock = systemClock;
   const closing = new AbortController();
@@ -50,15 +50,15 @@ async function openEnricher(
     : settings.state;
   const service = await openService(settings, log, releasers);
   const engine = await openStores(settings, { log, stop: closing.signal }, releasers, {
-    engine: isSample ? 'embedded' : settings.engine,
     stateFolder,
     waitsForDisk,
   });
   if (!isSample) for (const warning of engine.warnings) log.warn(warning);
-  const board = createAnswerBoard();
+  // Many streams may wait for one answer.
+  const board = new EventEmitter<AnswerEvents>().setMaxListeners(0);
   const worker = openLookupWorker(
     { engine, service, settings, stateFolder, log, takesChunks: false },
-    board.listener,
+    { onChunk: () => undefined, onAnswer: (answer) => board.emit(answer.key, answer) },
   );
   releasers.push(() => worker.stop(settings.timeoutMs));
   await worker.start();
@@ -139,15 +139,8 @@ async function openEnricher(
     async runFile(path, file = {}) {
       closing.signal.throwIfAborted();
       const { stop, leave } = follow(file.signal, closing.signal);
-      const context = {
-        engine,
-        service,
-        token: isSample ? null : readToken(settings),
-        stateFolder,
-        log,
-        stop,
-      };
-      // One enricher is of one account, whatever a file is said to have.
+      const context = { engine, service, token: settings.token, stateFolder, log, stop };
+      // One enricher has one account, whatever is given for a file.
       const run = runOneFile(path, { ...given, ...file, ...own }, context);
       files.add(run);
       try {

@@ -8,22 +8,16 @@ import { type OpenedService, openClient } from '../context/open-service.js';
 import { systemClock } from '../core/clock.js';
 import { NeverStartError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
-import type { Log } from '../core/log.js';
-import type { Engine } from '../engine/engine.js';
 import { stopOf } from '../run/run-end.js';
-import { type FinishedRun, runFile } from '../run/run-file.js';
+import { type FinishedRun, type RunContext, runFile } from '../run/run-file.js';
 import { createLogView, createStanding } from '../run/run-view.js';
 import { sayDeferred } from '../words/say-reason.js';
 import type { FileOptions, FileResult } from './enricher.js';
 
-export interface FileRunContext {
-  readonly engine: Engine;
+interface FileRunContext extends Pick<RunContext, 'engine' | 'stateFolder' | 'log' | 'stop'> {
   readonly service: OpenedService;
   /** null: the sample service, which needs none. */
   readonly token: string | null;
-  readonly stateFolder: string;
-  readonly log: Log;
-  readonly stop: AbortSignal;
 }
 
 /** `options`: of the enricher and, over them, of the file. Throws as `runFile` does. */
@@ -53,15 +47,8 @@ export async function runOneFile(
           update(progress) {
             logView.update(progress);
             const { phase, rows, wanted, answered, inFlight, outage, run } = progress;
-            onProgress?.({
-              phase,
-              rows,
-              wanted,
-              answered,
-              billed: run?.tally.billed ?? 0,
-              inFlight,
-              outage,
-            });
+            const billed = run?.tally.billed ?? 0;
+            onProgress?.({ phase, rows, wanted, answered, billed, inFlight, outage });
           },
         },
         notices: { noteProgress: () => undefined, noteEnd: () => undefined },
@@ -89,17 +76,13 @@ function assertFiles(paths: readonly (string | undefined)[]): void {
   throw new NeverStartError({ code: 'usage-invalid', what, subject: '-', todo: 'name a file' });
 }
 
-function reasonOf(end: FinishedRun['result']['end']): string | null {
-  const stop = stopOf(end);
-  return stop && sayDeferred(stop, 'program');
-}
-
 function resultOf({ result, report, exitCode, page }: FinishedRun): FileResult {
   const { sent, billed, overageCost } = report.requests;
+  const stop = stopOf(result.end);
   return {
     exitCode,
     isComplete: result.isComplete,
-    reason: reasonOf(result.end),
+    reason: stop && sayDeferred(stop, 'program'),
     rows: report.rows,
     requests: { sent, billed, overageCost },
     output: report.files.output,

@@ -3,6 +3,7 @@
  * chunks take (claim, permit, request, record), without a queue. The caller waits for each answer,
  * so no other process could take them on, and what is cancelled leaves nothing behind.
  */
+import type { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.js';
 import { BrandEnrichError } from '../core/errors.js';
@@ -18,7 +19,7 @@ import { type OutcomeKey, RETRY_LATER_REASON } from '../stores/outcome-store.js'
 import { readProfile } from '../stores/profile-codec.js';
 import { freshnessOf, type LookupFailure } from '../stores/run-store.js';
 import { sayFailure } from '../words/say-reason.js';
-import type { FetchedAnswer, WorkerListener } from '../worker/asked.js';
+import type { FetchedAnswer } from '../worker/asked.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { ProgramRun, ProgramRuns } from './program-runs.js';
 
@@ -59,32 +60,12 @@ interface Waiter {
 
 /** Rounds without an answer and without a reason: the engine took the run for dead each time. */
 const EMPTY_ROUNDS_AT_MOST = 3;
-const IN_VAIN = 'not asked: the engine took this program for dead, and did so again when it went on';
+const TAKEN_FOR_DEAD = 'not asked: the engine took this program for dead, and did so again when it went on';
 
-/** Hands the answers of a worker to those who wait for them. */
-export function createAnswerBoard() {
-  const receivers = new Map<OutcomeKey, Set<(answer: FetchedAnswer) => void>>();
-  const listener: WorkerListener = {
-    onChunk: () => undefined,
-    onAnswer(answer) {
-      for (const receive of receivers.get(answer.key) ?? []) receive(answer);
-    },
-  };
-  return {
-    listener,
-    /** Until the returned function is called. */
-    expect(key: OutcomeKey, receive: (answer: FetchedAnswer) => void): () => void {
-      const known = receivers.get(key) ?? new Set();
-      receivers.set(key, known.add(receive));
-      return () => {
-        known.delete(receive);
-        if (known.size === 0) receivers.delete(key);
-      };
-    },
-  };
-}
+/** The answers of a worker as they come. */
+export type AnswerEvents = Record<OutcomeKey, [FetchedAnswer]>;
 
-export function createLookups(options: LookupsOptions, board: ReturnType<typeof createAnswerBoard>) {
+export function createLookups(options: LookupsOptions, board: EventEmitter<AnswerEvents>) {
   const { engine, worker, runs, keyPrefix, clock, log, closing } = options;
   const patience = createPatience({ log, stop: closing });
   const underWay = new Set<Promise<void>>();
@@ -148,7 +129,7 @@ export function createLookups(options: LookupsOptions, board: ReturnType<typeof 
         } catch (error) {
           for (const { fail } of chunk) fail(error);
         }
-        // Others who came meanwhile are the next chunk; a gathering ends when there are none.
+        // Those who came meanwhile are the next chunk.
         gathered = gathered.slice(chunk.length);
       }
       isGathering = false;
@@ -156,12 +137,14 @@ export function createLookups(options: LookupsOptions, board: ReturnType<typeof 
 
     /** Never rejects. */
     async function resolveAll(chunk: readonly Waiter[]): Promise<void> {
-      const forgets = chunk.map(({ key, settle }) =>
-        board.expect(key, ({ status, retryLater, profile, fetchedAt }) => {
+      const receivers = chunk.map(({ key, settle }) => {
+        const receive = ({ status, retryLater, profile, fetchedAt }: FetchedAnswer) => {
           const brand = profile?.brand ?? null;
           settle({ status, brand, source: 'api', fetchedAt, error: retryLater ? RETRY_LATER_REASON : null });
-        }),
-      );
+        };
+        board.on(key, receive);
+        return { key, receive };
+      });
       try {
         let rest: Partial<ChunkData> = {};
         let emptyRounds = 0;
@@ -174,7 +157,7 @@ export function createLookups(options: LookupsOptions, board: ReturnType<typeof 
           if (resting !== null || emptyRounds === EMPTY_ROUNDS_AT_MOST) {
             for (const { settle, fail } of left) {
               if (resting?.error) fail(resting.error);
-              else settle(unanswered('deferred', resting?.why ?? IN_VAIN));
+              else settle(unanswered('deferred', resting?.why ?? TAKEN_FOR_DEAD));
             }
             return;
           }
@@ -193,7 +176,7 @@ export function createLookups(options: LookupsOptions, board: ReturnType<typeof 
       } catch (error) {
         for (const waiter of chunk) waiter.fail(error);
       } finally {
-        for (const forget of forgets) forget();
+        for (const { key, receive } of receivers) board.off(key, receive);
       }
     }
 

@@ -32,7 +32,7 @@ const REST_MS = RULES.probeEveryMs;
 
 export interface ProgramRun {
   readonly record: RunRecord;
-  /** By outcome key: lookups that were paid for in vain. */
+  /** By outcome key: failed lookups that were paid for. */
   readonly paidFailures: Map<string, LookupFailure>;
   /** The number of the next chunk. */
   nextChunk: number;
@@ -57,7 +57,8 @@ interface Rest {
   readonly leftMs: number;
 }
 
-export interface ProgramRunsOptions extends Pick<EnrichRequest, 'settings' | 'pace'> {
+export interface ProgramRunsOptions extends Pick<EnrichRequest, 'pace'> {
+  readonly settings: EnrichRequest['runSettings'];
   readonly engine: Engine;
   readonly worker: LookupWorker;
   readonly clock: Clock;
@@ -227,10 +228,5 @@ function errorOfHalt(halt: RunHalt, service: string): BrandEnrichError | null {
   const orUnknown =
     why === 'useless' ? '; if the service is known not to have these brands, set allowUnknown' : '';
   const todo = `check baseUrl, the network, HTTPS_PROXY in env, and the service${orUnknown}`;
-  return new FailFileError({
-    code: 'service-unreachable',
-    what: sentence,
-    subject: service,
-    todo,
-  });
+  return new FailFileError({ code: 'service-unreachable', what: sentence, subject: service, todo });
 }

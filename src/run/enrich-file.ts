@@ -33,8 +33,8 @@ export type EnrichResult = Readonly<Awaited<ReturnType<typeof enrichFile>>>;
 export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
   return withReleasers(async (releasers) => {
     const { engine, clock, log, stop, onProgress, onNotice } = around;
-    const { settings } = request;
-    const { waterfall } = request.scan;
+    const { settings, runSettings } = request;
+    const { waterfall } = settings;
     const startedAt = clock.now();
     const beganAt = clock.monotonic();
     const unasked = {
@@ -75,11 +75,12 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
     if (isFile && staysText) assertContentRoom(input.name, place, scan.rows.bytes);
 
     const key = runKey(scan.contentHash, request);
-    if (around.job === undefined) await assertNotPaused(key, basename(input.name), around);
-    const started = { id: newRunId(clock.now()), key, name: basename(input.name), settings, ...around.job };
+    const name = basename(input.name);
+    if (around.job === undefined) await assertNotPaused(key, name, around);
+    const started = { id: newRunId(clock.now()), key, name, settings: runSettings, ...around.job };
     const run = await startRun(started, around, releasers);
     await engine.runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
-    const keyPrefix = outcomeKeyPrefix(settings.service, settings.allowNsfw);
+    const keyPrefix = outcomeKeyPrefix(runSettings.service, runSettings.allowNsfw);
     const freshness = freshnessOf(run);
     const collector = new OutcomeCollector({ engine, scan, renderer, keyPrefix, freshness });
     const { facts } = collector.summary;
@@ -137,7 +138,7 @@ export function enrichFile(request: EnrichRequest, around: EnrichSurroundings) {
       renderer,
       plan,
       names,
-      isSorted: request.output.sort === 'quality',
+      isSorted: settings.sort === 'quality',
       isComplete,
       reasons: collector.reasons,
       stdout: request.stdout,
@@ -191,13 +192,13 @@ async function untilOrdered<T>(
 
 /** How rows are written, and where. */
 function planOutput(
-  { input: path, output: asked, scan: { prefix } }: Pick<EnrichRequest, 'input' | 'output' | 'scan'>,
+  { input: path, settings }: Pick<EnrichRequest, 'input' | 'settings'>,
   input: Input,
   scan: Scan,
 ) {
-  const { fields, escapeFormulas, errorsInclude, minQuality } = asked;
+  const { prefix, fields, escapeFormulas, errorsInclude, minQuality } = settings;
   const { shape } = input;
-  const { format, names } = namesOfRun(path, shape, asked);
+  const { format, names } = namesOfRun(path, shape, settings);
   const plan: OutputPlan = {
     input: shape,
     format,

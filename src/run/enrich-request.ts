@@ -12,30 +12,15 @@ import type { WorkerListener } from '../worker/asked.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { OutcomeCollector } from './lookups/collect-outcomes.js';
 import type { SpendingQuestion } from './lookups/spending.js';
-import type { OpenedTable } from './scan/open-table.js';
+import { intakeOf, type OpenedTable } from './scan/open-table.js';
 import type { Scan, ScanRequest } from './scan/scan.js';
 
-/** What the table of settings has about the output. */
-type OutputSettings = Pick<
-  Settings,
-  | 'output'
-  | 'format'
-  | 'fields'
-  | 'sort'
-  | 'escapeFormulas'
-  | 'errors'
-  | 'errorsInclude'
-  | 'minQuality'
-  | 'report'
->;
-
 /** The request of one run. */
-export interface EnrichRequest
-  extends ScanRequest,
-    Pick<Settings, 'overagePrice' | 'currency' | 'onLimit' | 'trial' | 'maxErrors'> {
+export interface EnrichRequest extends ScanRequest {
+  readonly settings: Settings;
   readonly stdout: NodeJS.WritableStream | null;
-  readonly output: OutputSettings;
-  readonly settings: RunSettings;
+  /** The run as workers see it. */
+  readonly runSettings: RunSettings;
   /** Pace to begin with. */
   readonly pace: ReturnType<typeof openingPace>;
 }
@@ -134,23 +119,6 @@ export interface RunService extends AccountNames {
   readonly ownDomain: string | null;
 }
 
-export function intakeOf(settings: Settings): EnrichRequest['intake'] {
-  return {
-    ...(settings.delimiter === null ? {} : { delimiter: settings.delimiter }),
-    ...(settings.encoding === null ? {} : { encoding: settings.encoding }),
-    hasHeader: settings.header,
-    skipLines: settings.skipLines,
-    limit: settings.limit,
-    ...(settings.sheet === null ? {} : { sheet: settings.sheet }),
-    ...(settings.ragged === null ? {} : { ragged: settings.ragged }),
-  };
-}
-
-export function scanOf(settings: Settings): EnrichRequest['scan'] {
-  const { columns: requested, kind, allowMismatch, waterfall, prefix, priority } = settings;
-  return { requested, kind, allowMismatch, waterfall, prefix, priority };
-}
-
 /** The run as workers see it. */
 export function runSettingsOf(
   settings: Settings,
@@ -182,12 +150,12 @@ export function runSettingsOf(
 /** 32 hex digits, same for the same command and content. `contentHash`: `Input.contentHash`. */
 export function runKey(
   contentHash: string,
-  { intake, scan, settings }: Pick<EnrichRequest, 'intake' | 'scan' | 'settings'>,
+  { settings, runSettings }: Pick<EnrichRequest, 'settings' | 'runSettings'>,
 ): string {
-  const { requested, kind, waterfall } = scan;
-  const { service, allowNsfw } = settings;
+  const { columns: requested, kind, waterfall } = settings;
+  const { service, allowNsfw } = runSettings;
   // The settings that choose identifiers, or the meaning of their answers.
-  const chosen = { ...intake, requested, kind, waterfall, service, allowNsfw };
+  const chosen = { ...intakeOf(settings), requested, kind, waterfall, service, allowNsfw };
   const ordered = Object.entries(chosen).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(contentHash).update(JSON.stringify(ordered)).digest('hex').slice(0, 32);
 }

@@ -14,13 +14,10 @@ import { waysToCover } from './report/next-step.js';
 import { inputFacts, openAndScan, type Scan } from './scan/scan.js';
 
 export interface PlanRequest
-  extends Pick<
-      EnrichRequest,
-      'input' | 'stdin' | 'intake' | 'only' | 'scan' | 'output' | 'stateFolder' | 'overagePrice' | 'currency'
-    >,
+  extends Pick<EnrichRequest, 'input' | 'stdin' | 'settings' | 'only' | 'takesVariants' | 'stateFolder'>,
     Pick<EnrichSurroundings, 'table'> {
   /** null: no service is named, so nothing is known of stored answers and of the account. */
-  readonly settings: RunSettings | null;
+  readonly runSettings: RunSettings | null;
 }
 
 /** What `plan` prints; everything but what was read is null where no service is named. */
@@ -35,20 +32,20 @@ const RANKED_SHOWN = 5;
 export function planFile(request: PlanRequest, stores: Engine | null, stop: AbortSignal) {
   return withReleasers(async (releasers) => {
     const quiet = { stop, onRows: () => undefined };
+    const { overagePrice, currency, waterfall } = request.settings;
     const { input, scan } = await openAndScan(request, request.table, quiet, releasers);
-    const { names } = namesOfRun(request.input, input.shape, request.output);
+    const { names } = namesOfRun(request.input, input.shape, request.settings);
     const unwritable = await whyUnwritable(request.input, names);
     const { wanted } = scan.answers;
     const known = await openAccount(request, stores, scan.contentHash);
     const least = await countAll(missingIn(scan, known));
     const priority = await planPriorities(scan, known, least);
     let most = least;
-    if (request.scan.waterfall) {
+    if (waterfall) {
       for (let index = 0; index < scan.identifiers.count; index += 1) scan.answers.want(index);
       most = await countAll(missingIn(scan, known));
     }
-    const spending =
-      known && estimateSpending(most, known.state, { ...known, overagePrice: request.overagePrice });
+    const spending = known && estimateSpending(most, known.state, { ...known, overagePrice });
     const { asked, duplicates, skipped, invalid } = scan.counts;
     return {
       input: inputFacts(input.name, [...input.warnings, ...unwritable], scan),
@@ -72,7 +69,7 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
       /** What would be bought first; null without `--priority`. */
       priority,
       account: known && useOf({ ...known.state, ...termsOf(known.settings) }),
-      currency: request.currency,
+      currency,
       /** The files of a run; `-` is standard output. */
       files: { output: names.complete, errors: names.errors, report: names.report },
     };
@@ -96,12 +93,12 @@ type KnownAccount = NonNullable<Awaited<ReturnType<typeof openAccount>>>;
 
 /** The account as a run would find it, with what earlier starts sent. null: no service is named. */
 async function openAccount(
-  { intake, scan, settings }: PlanRequest,
+  { settings: asked, runSettings: settings }: PlanRequest,
   stores: Engine | null,
   contentHash: string,
 ) {
   if (stores === null || settings === null) return null;
-  const key = runKey(contentHash, { intake, scan, settings });
+  const key = runKey(contentHash, { settings: asked, runSettings: settings });
   const started = (await stores.runs.list(RUNS_LOOKED_AT)).find((run) => run.key === key);
   const isOpen = started !== undefined && started.status !== 'completed';
   const state = await stores.ledger.show(settings.account, isOpen ? started.id : undefined);

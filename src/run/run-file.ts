@@ -1,16 +1,13 @@
 /** From a file to enriched file, reports, notices and exit code. All commands call `runFile`. */
 import { networkOf } from '../config/network.js';
-import type { Settings } from '../config/settings.js';
 import type { Streams } from '../core/terminal-text.js';
 import { openingPace } from '../ledger/pace.js';
 import { type EnrichResult, enrichFile } from './enrich-file.js';
 import {
   type EnrichRequest,
   type EnrichSurroundings,
-  intakeOf,
   type RunService,
   runSettingsOf,
-  scanOf,
 } from './enrich-request.js';
 import type { RunNotices } from './notices/run-notices.js';
 import { portableReport } from './report/portable-report.js';
@@ -31,13 +28,9 @@ export interface RunContext
   };
 }
 
-export interface FileRun extends Pick<EnrichSurroundings, 'worker' | 'opensAccount' | 'table' | 'job'> {
-  readonly input: string;
-  readonly settings: Settings;
-  /** See `chooseColumns`. Default false. */
-  readonly takesVariants?: boolean;
-  /** See `EnrichRequest.only`. */
-  readonly only?: EnrichRequest['only'];
+export interface FileRun
+  extends Pick<EnrichSurroundings, 'worker' | 'opensAccount' | 'table' | 'job'>,
+    Pick<EnrichRequest, 'input' | 'settings' | 'only' | 'takesVariants'> {
   /** Where the result goes; absent: where the settings say. */
   readonly output?: string;
   readonly view: RunView;
@@ -80,17 +73,15 @@ export async function runFile(run: FileRun, context: RunContext) {
 }
 
 function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext): EnrichRequest {
-  const { input, settings, only, output = settings.output } = run;
+  const { input, settings, only, takesVariants, output = settings.output } = run;
   return {
-    ...settings,
     input,
     stdin: input === '-' ? streams.stdin : null,
     stdout: settings.output === '-' ? streams.stdout : null,
-    intake: intakeOf(settings),
-    ...(only === undefined ? {} : { only }),
-    scan: { ...scanOf(settings), takesVariants: run.takesVariants === true },
-    output: { ...settings, output },
-    settings: runSettingsOf(settings, service),
+    only,
+    takesVariants,
+    settings: { ...settings, output },
+    runSettings: runSettingsOf(settings, service),
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),
     stateFolder,
   };

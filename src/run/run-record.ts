@@ -100,13 +100,13 @@ export async function recordStored({ around, run }: BegunRun, stored: number): P
  * the rest.
  */
 export async function endRun(
-  { request, around, run, progress, worker }: BegunRun,
+  { around, run, progress, worker }: BegunRun,
   stop: RunStop | null,
 ): Promise<{ readonly ledger: LedgerState | null; readonly ended: RunRecord }> {
   const { engine, onNotice } = around;
   try {
     await worker?.settled();
-    const ledger = progress === null ? null : await accountOfRun(engine, run.id, request.settings);
+    const ledger = progress === null ? null : await accountOfRun(engine, run.id, run.settings);
     await engine.runs.end(run.id, stop);
     const ended = await settledRun(run, around);
     const listed = (await engine.runs.list(RUNS_LOOKED_AT)).find(({ id }) => id === run.id);

@@ -1,11 +1,13 @@
 /** The `KeyValueStore` seam: short texts by scope and name, dated by the store's clock; atomic. */
+import { number, object, type Shaped, text } from '../core/shapes.js';
 
-export interface Entry {
-  readonly name: string;
-  readonly text: string;
+export const entryShape = object({
+  name: text,
+  text,
   /** How long ago it was written, by the store's clock. Milliseconds, never negative. */
-  readonly ageMs: number;
-}
+  ageMs: number,
+});
+export type Entry = Shaped<typeof entryShape>;
 
 export interface KeyValueStore {
   /** Writes an entry, in place of an earlier one. */

@@ -5,6 +5,7 @@
  * clock.
  */
 import type { Freshness } from '../core/outcome.js';
+import { count, nullOr, number, object, type Shaped } from '../core/shapes.js';
 
 /** Service, allowNsfw, kind and value as one text; made by `outcomeKey`. */
 export type OutcomeKey = string;
@@ -39,12 +40,13 @@ interface ClaimRequest {
   readonly freshness: Freshness;
 }
 
-export interface OutcomeStats {
-  readonly matched: number;
-  readonly notFound: number;
-  readonly oldestFetchedAt: number | null;
-  readonly newestFetchedAt: number | null;
-}
+export const outcomeStatsShape = object({
+  matched: count,
+  notFound: count,
+  oldestFetchedAt: nullOr(number),
+  newestFetchedAt: nullOr(number),
+});
+export type OutcomeStats = Shaped<typeof outcomeStatsShape>;
 
 interface OutcomePage {
   readonly outcomes: readonly StoredOutcome[];
@@ -53,10 +55,7 @@ interface OutcomePage {
 }
 
 /** The result of `restore`; answers in neither count were already stored. */
-interface RestoreCounts {
-  readonly taken: number;
-  readonly expired: number;
-}
+export const restoreCountsShape = object({ taken: count, expired: count });
 
 export interface OutcomeStore {
   /**
@@ -89,7 +88,7 @@ export interface OutcomeStore {
    * dated now. An answer that the store has from that time or later stays, claims stay, and what is
    * too old to be kept is left out.
    */
-  restore(outcomes: readonly StoredOutcome[]): Promise<RestoreCounts>;
+  restore(outcomes: readonly StoredOutcome[]): Promise<Shaped<typeof restoreCountsShape>>;
 }
 
 /** A "retry later" 404 (the service fetches the brand within 1 to 2 minutes) is fresh this long. */

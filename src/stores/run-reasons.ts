@@ -4,84 +4,90 @@
  * keep their spelling. In the words of the judge an `unproven` answer is untrusted, a `foreign` one
  * is not the service's, and `useless` ones are these and unusable ones.
  */
-import type { ReachedLimit } from '../ledger/policy.js';
-
-/**
- * Why workers stopped asking for a run: the first report wins and stays until `clearHalt`.
- *
- *   useless   the answers are unusable or untrusted, and were or may have been billed: asking again
- *             would cost again
- *   doubtful  all is asked, and for some lookups two requests were maybe billed and their answers
- *             were lost
- *   lost      the queue lost its chunks
- *
- * `reason` and `answer` are words of the service, the network or the system.
- */
-export type RunHalt =
-  | { readonly why: 'credentials'; readonly reason: string; readonly status: number }
-  | { readonly why: 'limit'; readonly reached: ReachedLimit | Overstated }
-  | { readonly why: 'throttled'; readonly forMs: number }
-  | { readonly why: 'unreachable'; readonly how: Unreached; readonly reason: string }
-  | { readonly why: 'useless'; readonly useless: UnusableAnswers }
-  | { readonly why: 'doubtful'; readonly identifiers: number }
-  | { readonly why: 'lost' };
-
-/** The service refuses for quota where plan and overage budget of the run would allow more. */
-export interface Overstated {
-  readonly name: 'overstated';
-  readonly usage: number;
-  readonly quota: number;
-}
+import { count, flag, oneOf, type Shaped, text, word } from '../core/shapes.js';
+import { REACHED_LIMITS } from '../ledger/policy.js';
 
 /**
  *   minute      for a minute, though it may be down and come back
  *   lasting     a misspelt host, or a certificate that is not trusted: waiting would not help
  *   unanswered  nothing listens at an address that never answered: more likely a wrong port
  */
-export type Unreached = 'minute' | 'lasting' | 'unanswered';
+const unreached = word('minute', 'lasting', 'unanswered');
+export type Unreached = Shaped<typeof unreached>;
 
-export type UnusableAnswers =
+const unusableAnswers = oneOf('how', {
   /** Unusable answers in a row: a login page or a proxy answers everything with 200, say. */
-  | { readonly how: 'unusable'; readonly answers: number; readonly reason: string }
+  unusable: { answers: count, reason: text },
   /** The address is not trusted, and this answer is not the service's. */
-  | { readonly how: 'foreign'; readonly service: string; readonly answer: string }
+  foreign: { service: text, answer: text },
   /** The address is not trusted, and refused every request without evidence of the service. */
-  | { readonly how: 'unproven'; readonly service: string };
+  unproven: { service: text },
+});
+export type UnusableAnswers = Shaped<typeof unusableAnswers>;
 
-export type RunStop =
-  | { readonly type: 'halted'; readonly halt: RunHalt }
-  | {
-      readonly type:
-        | 'stopped'
-        | 'cancelled'
-        | 'paused'
-        /** After its trial. */
-        | 'declined'
-        /** Before it spent anything. */
-        | 'spending_declined'
-        | 'too_many_failures'
-        /** Its process, before the next start of the command. */
-        | 'killed'
-        /** The program was closed, or another run of it goes on. */
-        | 'closed'
-        | 'renewed';
-    };
+/** A limit, or what speaks against those that are set. */
+const reached = oneOf('name', {
+  ...REACHED_LIMITS,
+  /** The service refuses for quota where plan and overage budget of the run would allow more. */
+  overstated: { usage: count, quota: count },
+});
+
+/**
+ * Why workers stopped asking for a run: the first report wins and stays until `clearHalt`. `reason`
+ * and `answer` are words of the service, the network or the system.
+ */
+export const runHaltShape = oneOf('why', {
+  credentials: { reason: text, status: count },
+  limit: { reached },
+  throttled: { forMs: count },
+  unreachable: { how: unreached, reason: text },
+  /**
+   * The answers are unusable or untrusted, and were or may have been billed: asking again would cost
+   * again.
+   */
+  useless: { useless: unusableAnswers },
+  /** All is asked, and for some lookups two requests were maybe billed, without an answer. */
+  doubtful: { identifiers: count },
+  /** The queue lost its chunks. */
+  lost: {},
+});
+export type RunHalt = Shaped<typeof runHaltShape>;
+
+export const runStopShape = oneOf('type', {
+  halted: { halt: runHaltShape },
+  stopped: {},
+  cancelled: {},
+  paused: {},
+  /** After its trial. */
+  declined: {},
+  /** Before it spent anything. */
+  spending_declined: {},
+  too_many_failures: {},
+  /** Its process, before the next start of the command. */
+  killed: {},
+  /** The program was closed, or another run of it goes on. */
+  closed: {},
+  renewed: {},
+});
+export type RunStop = Shaped<typeof runStopShape>;
 
 /** Why a lookup failed. `text`: what the answer said, and what it cost where that is unclear. */
-export type FailureReason =
-  | { readonly code: 'answer'; readonly text: string }
+export const failureReasonShape = oneOf('code', {
+  answer: { text },
   /** The answer is stored, and not readable any more. */
-  | { readonly code: 'damaged' }
+  damaged: {},
   /** The reason is kept, and not readable any more. */
-  | { readonly code: 'unknown' }
+  unknown: {},
   /** The service has been unavailable for so long that waiting is over. */
-  | { readonly code: 'unavailable' }
+  unavailable: {},
   /** Two requests may have been billed, and neither got an answer. */
-  | { readonly code: 'lost' }
+  lost: {},
   /**
    * Untrusted until the address gave a good answer. `saysNotFound`: then it becomes a "not found";
    * any other refusal counts as the service's own.
    */
-  | { readonly code: 'unproven'; readonly text: string; readonly saysNotFound: boolean }
+  unproven: { text, saysNotFound: flag },
   /** Not the service's. */
-  | { readonly code: 'foreign'; readonly text: string };
+  foreign: { text },
+});
+export type FailureReason = Shaped<typeof failureReasonShape>;

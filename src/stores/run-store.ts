@@ -7,141 +7,175 @@
 import { momentText } from '../core/figures.js';
 import type { Freshness } from '../core/outcome.js';
 import { isProcessGone } from '../core/process-identity.js';
+import {
+  count,
+  flag,
+  list,
+  moment,
+  nullOr,
+  number,
+  type ObjectOf,
+  object,
+  optional,
+  type Shaped,
+  text,
+  word,
+} from '../core/shapes.js';
 import { visibleLine } from '../core/terminal-text.js';
 import { RULES } from '../ledger/rules.js';
 import type { AllowNsfw } from '../lookup/protocol.js';
-import type { FailureReason, RunHalt, RunStop } from './run-reasons.js';
+import { type FailureReason, type RunHalt, type RunStop, runHaltShape, runStopShape } from './run-reasons.js';
 
 /** The settings of a run for workers; written once when it starts. */
-export interface RunSettings {
+export const runSettingsShape = object({
   /** The service's base URL without credentials, query, version or trailing slash. */
-  readonly service: string;
-  readonly account: string;
-  readonly allowNsfw: AllowNsfw;
+  service: text,
+  account: text,
+  allowNsfw: word<AllowNsfw>('unset', 'true', 'false'),
   /** Its 404s are believed though the address never gave a good answer. */
-  readonly allowUnknown: boolean;
-  readonly maxAgeMs: number;
-  readonly maxAgeMissingMs: number;
-  readonly refresh: boolean;
+  allowUnknown: flag,
+  maxAgeMs: count,
+  maxAgeMissingMs: count,
+  refresh: flag,
   /** `paid` if the user gave it; decides whether a request beyond the quota could cost money. */
-  readonly plan: 'free' | 'paid' | 'unspecified';
+  plan: word('free', 'paid', 'unspecified'),
   /** `--quota`; null: the header alone. */
-  readonly quotaCap: number | null;
+  quotaCap: nullOr(count),
   /** Overage as a number of requests, from budget and price. */
-  readonly overage: number;
+  overage: count,
   /** Requests per second that the pace may grow to; null: no ceiling. */
-  readonly maxRate: number | null;
+  maxRate: nullOr(count),
   /** `month`, `none`, or the day of the month (1 to 28) on which the billing period begins. */
-  readonly period: 'month' | 'none' | number;
+  period: (value: unknown) => (typeof value === 'number' ? count(value) : word('month', 'none')(value)),
   /** Statuses that are not billed besides 401, 403 and 429; `5xx` stands for 500 to 599. */
-  readonly freeStatuses: readonly string[];
-  readonly maxRequests: number | null;
-  readonly maxOverageRequests: number | null;
-  readonly timeoutMs: number;
+  freeStatuses: list(text),
+  maxRequests: nullOr(count),
+  maxOverageRequests: nullOr(count),
+  timeoutMs: count,
   /** The service's own domain: rows of it are free once that is proven. null: unknown. */
-  readonly ownDomain: string | null;
+  ownDomain: nullOr(text),
   /** The process that waits for the answers (`process-identity.ts`); absent: unknown. */
-  readonly process?: string;
-}
+  process: optional(text),
+});
+export type RunSettings = Shaped<typeof runSettingsShape>;
 
-/** A person's order: to pause, or to cancel. `at`: ms since 1970, by the store's clock. */
-export interface Order {
+const ORDER = {
   /** `user@host`, or a name of the dashboard. */
-  readonly by: string;
-  readonly at: number;
-}
+  by: text,
+  at: moment,
+};
+/** A person's order: to pause, or to cancel. `at`: ms since 1970, by the store's clock. */
+const orderShape = object(ORDER);
+export type Order = Shaped<typeof orderShape>;
 
-export interface Orders {
-  readonly cancelled: Order | null;
-  readonly paused: Order | null;
-}
+export const ordersShape = object({ cancelled: nullOr(orderShape), paused: nullOr(orderShape) });
+export type Orders = Shaped<typeof ordersShape>;
 
 /** Whose a run is. A cancel ends one job; a pause holds all runs of an owner, now and later. */
-export interface RunOwner {
+const OWNER = {
   /** A file of an inbox, a tick of a schedule; default: the id of the run. */
-  readonly job: string;
+  job: text,
   /** The job of a file, a schedule (`scheduleOwner`); default: the key of the run. */
-  readonly owner: string;
-}
+  owner: text,
+};
+export type RunOwner = ObjectOf<typeof OWNER>;
 
-export interface Pause extends Order {
-  readonly owner: string;
+export const pauseShape = object({
+  ...ORDER,
+  owner: text,
   /** As of a run: host and name. */
-  readonly label: string;
+  label: text,
   /** The run that was named; null: none was. */
-  readonly run: string | null;
-}
+  run: nullOr(text),
+});
+export type Pause = Shaped<typeof pauseShape>;
 
 /** A cancel of a job; kept for 90 days. */
-export interface Cancel extends Order {
-  readonly job: string;
-}
+export const cancelShape = object({ ...ORDER, job: text });
+export type Cancel = Shaped<typeof cancelShape>;
 
-interface NewRun extends Partial<RunOwner> {
+/** The work of workers for a run, summed over finished chunks and partial reports. */
+const tally = object({
+  matched: count,
+  notFound: count,
+  failed: count,
+  /** Answers that the store had already. */
+  stored: count,
+  /** Requests sent, and those of them that were or may have been billed. */
+  requests: count,
+  billed: count,
+});
+export type Tally = Shaped<typeof tally>;
+
+export const NO_TALLY: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
+
+const NEW_RUN = {
   /** Made by the caller: a job's record names it before the run begins. */
-  readonly id: string;
+  id: text,
   /** Hash of the input's content and of the settings that choose identifiers. */
-  readonly key: string;
+  key: text,
   /** For people: host and file name. */
-  readonly label: string;
-  readonly settings: RunSettings;
-}
+  label: text,
+  settings: runSettingsShape,
+};
 
-export interface RunRecord extends Required<NewRun> {
+export const RUN_RECORD = {
+  ...NEW_RUN,
+  ...OWNER,
   /** Store's clock: when it started; freshness is judged at this moment. */
-  readonly asOf: number;
+  asOf: moment,
   /** Start of the key's first run since one completed: `--refresh` counts from here. */
-  readonly keyStartedAt: number;
-  readonly heartbeatAt: number;
-  readonly status: RunStatus;
+  keyStartedAt: moment,
+  heartbeatAt: moment,
+  /** `running` while the process is at it; a `running` run with an old heartbeat is dead. */
+  status: word('running', 'completed', 'stopped', 'cancelled'),
   /** Who paused its owner; null once it completed or was cancelled. All spending may be besides. */
-  readonly paused: Order | null;
+  paused: nullOr(orderShape),
   /** Who cancelled it; null unless it is cancelled. */
-  readonly cancelled: Order | null;
+  cancelled: nullOr(orderShape),
   /** Store's clock: when it ended, though requests may be in flight; null: it has not. */
-  readonly endedAt: number | null;
+  endedAt: nullOr(moment),
   /** Why it stopped; null while it runs or when it completed. */
-  readonly stop: RunStop | null;
+  stop: nullOr(runStopShape),
   /** How many rows and distinct identifiers it has; null until known. */
-  readonly rows: number | null;
-  readonly identifiers: number | null;
-  readonly tally: Tally;
+  rows: nullOr(count),
+  identifiers: nullOr(count),
+  tally,
   /** Permits taken and not given back, by the ledger: billed, perhaps billed, or in flight. */
-  readonly spent: number;
+  spent: number,
   /** Requests that the ledger counted as overage when they were settled. */
-  readonly overageBilled: number;
+  overageBilled: number,
   /** Earlier starts of the command left failures that still hold (`LookupFailure.isFinal`). */
-  readonly hasEarlierFailures: boolean;
+  hasEarlierFailures: flag,
   /**
    * Earlier starts of the same file that stopped and that this one continues. Set by `list`, which
    * does not list them.
    */
-  readonly earlier?: EarlierStarts;
-}
+  earlier: optional(
+    object({
+      starts: count,
+      matched: count,
+      notFound: count,
+      billed: count,
+      unreported: count,
+      overage: count,
+    }),
+  ),
+};
+export type RunRecord = ObjectOf<typeof RUN_RECORD>;
 
-interface EarlierStarts {
-  readonly starts: number;
-  readonly billed: number;
-  readonly unreported: number;
-  readonly overage: number;
-}
-
-/** `running` while the process is at it; a `running` run with an old heartbeat is dead. */
-export type RunStatus = 'running' | 'completed' | 'stopped' | 'cancelled';
-
-/** The work of workers for a run, summed over finished chunks and partial reports. */
-export interface Tally {
-  readonly matched: number;
-  readonly notFound: number;
-  readonly failed: number;
-  /** Answers that the store had already. */
-  readonly stored: number;
-  /** Requests sent, and those of them that were or may have been billed. */
-  readonly requests: number;
-  readonly billed: number;
-}
-
-export const NO_TALLY: Tally = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
+export const RUN_PROGRESS = {
+  /** How many chunks of `finishChunk` have been counted. */
+  chunks: count,
+  tally,
+  halt: nullOr(runHaltShape),
+  isCancelled: flag,
+  /** It may not spend: it is paused, or all spending is. */
+  isPaused: flag,
+  /** It is paused alone: its chunks make way for those of other runs. */
+  isPausedAlone: flag,
+};
+export type RunProgress = ObjectOf<typeof RUN_PROGRESS>;
 
 /** Billed, or perhaps, but unreported: workers were killed, unless they are in flight. */
 export function unreportedOf({ spent, tally }: Pick<RunRecord, 'spent' | 'tally'>): number {
@@ -169,21 +203,9 @@ export interface LookupFailure {
   readonly isFinal?: boolean;
 }
 
-export interface RunProgress {
-  /** How many chunks of `finishChunk` have been counted. */
-  readonly chunks: number;
-  readonly tally: Tally;
-  readonly halt: RunHalt | null;
-  readonly isCancelled: boolean;
-  /** It may not spend: it is paused, or all spending is. */
-  readonly isPaused: boolean;
-  /** It is paused alone: its chunks make way for those of other runs. */
-  readonly isPausedAlone: boolean;
-}
-
 export interface RunStore {
   /** A run of a cancelled job is cancelled when it starts. Starting it again changes nothing. */
-  start(run: NewRun): Promise<RunRecord>;
+  start(run: ObjectOf<typeof NEW_RUN> & Partial<RunOwner>): Promise<RunRecord>;
   get(id: string): Promise<RunRecord | null>;
   /**
    * All that are alive, newest first, then the newest others until there are `limit`. A file that
@@ -230,7 +252,8 @@ export interface RunStore {
 }
 
 /** `ended`: it is too late for an order. */
-export type OrderEnd = 'done' | 'ended' | 'unknown';
+export const orderEndShape = word('done', 'ended', 'unknown');
+export type OrderEnd = Shaped<typeof orderEndShape>;
 
 /**
  * The owner of the runs of a schedule: it stays when the schedule's definition is changed. `key`:

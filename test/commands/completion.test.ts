@@ -56,6 +56,7 @@ const LINES: readonly (readonly [line: string, words: string[]])[] = [
   ['brand-enrich watch i', ['inbox']],
   ['brand-enrich run --rate ', []],
   ['brand-enrich completion ', ['bash', 'zsh', 'fish']],
+  ['brand-enrich schema engine-s', ['engine-status', 'engine-stop']],
   ['brand-enrich status --ka', []],
   ['brand-enrich schedule remove --co', ['--config']],
 ];

@@ -9,6 +9,7 @@ import type { LookupsEnd } from '../../src/run/run-end.js';
 import type { Scan } from '../../src/run/scan/scan.js';
 import type { RunRecord, RunSettings, Tally } from '../../src/stores/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
+import { settingsWith } from '../support/default-settings.js';
 import { runRecord } from '../worker/asking.js';
 
 export const STARTED_AT = Date.UTC(2026, 2, 15, 12);
@@ -18,26 +19,9 @@ export function requestFor(settings: Partial<RunSettings> = {}): EnrichRequest {
     input: 'customers.csv',
     stdin: null,
     stdout: null,
-    intake: { hasHeader: true, skipLines: 0, limit: null },
-    scan: { requested: [], kind: null, waterfall: false, prefix: 'brand_' },
-    output: {
-      output: null,
-      format: null,
-      fields: null,
-      sort: 'quality',
-      escapeFormulas: 'ours',
-      errors: null,
-      errorsInclude: [],
-      minQuality: null,
-      report: null,
-    },
-    settings: runSettings(settings),
-    overagePrice: '0.1',
-    currency: null,
+    settings: settingsWith({ overagePrice: '0.1' }),
+    runSettings: runSettings(settings),
     pace: { rate: null, burst: 1 },
-    trial: null,
-    onLimit: 'stop',
-    maxErrors: null,
     stateFolder: '/state',
   };
 }

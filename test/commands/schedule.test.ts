@@ -61,7 +61,7 @@ it.each([
     /runs {5}what press defines\n {2}host {5}press\n/,
   ],
   [
-    'one that nobody defines',
+    'one that no machine defines',
     { schedule: null, isMissing: true },
     /runs {5}nothing: definition missing on mill; brand-enrich schedule remove nightly removes it/,
   ],

@@ -152,21 +152,8 @@ describe('a wrong command line', () => {
 describe('help', () => {
   it('lists the commands when no command is given', () => {
     for (const help of [helpOf(), helpOf('--help'), helpOf('help')]) {
-      for (const word of [
-        'run',
-        'plan',
-        'watch',
-        'up',
-        'worker',
-        'serve',
-        'status',
-        'pause',
-        'resume',
-        'cancel',
-        'config',
-      ]) {
-        expect(help).toMatch(new RegExp(`^  ${word} .*\\S`, 'm'));
-      }
+      for (const name of COMMAND_NAMES)
+        expect(help).toMatch(new RegExp(`^  ${name.split(' ')[0]} .*\\S`, 'm'));
     }
   });
 

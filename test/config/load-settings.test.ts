@@ -1,23 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { showValue } from '../../src/commands/config.js';
-import type { SettingSources } from '../../src/config/load-settings.js';
-import { loadSettings, wantsJson } from '../../src/config/load-settings.js';
+import { wantsJson } from '../../src/config/load-settings.js';
 import { SETTING_ENTRIES } from '../../src/config/settings.js';
-import { refusal } from './refusal.js';
+import { load as loadWith, refusal, SERVICE, type Sources } from './refusal.js';
 
-const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
-
-function load(sources: Partial<Omit<SettingSources, 'file'>> & { file?: Record<string, unknown> }) {
-  const { file, env, ...rest } = sources;
-  return loadSettings({
-    flags: {},
-    command: 'run',
-    home: '/home/ada',
-    ...rest,
-    env: { ...SERVICE, ...env },
-    file: file === undefined ? null : { path: '/work/brand-enrich.config.json', values: file },
-  });
-}
+const load = ({ env, ...sources }: Sources) => loadWith({ ...sources, env: { ...SERVICE, ...env } });
 
 const refused = (sources: Parameters<typeof load>[0]) => refusal(() => load(sources));
 

@@ -1,15 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { showConfig } from '../../src/commands/config.js';
 import { traceTarget } from '../../src/config/address-values.js';
-import { loadSettings } from '../../src/config/load-settings.js';
 import { NeverStartError } from '../../src/core/errors.js';
+import { load as loadWith, SERVICE } from './refusal.js';
 
-const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
 const SECRET = 'Sesame9OpenTheDoor';
 
-function load(flags: Record<string, unknown>, env: Record<string, string>) {
-  return loadSettings({ flags, env: { ...SERVICE, ...env }, file: null, command: 'run', home: '/home/ada' });
-}
+const load = (flags: Record<string, unknown>, env: Record<string, string>) =>
+  loadWith({ flags, env: { ...SERVICE, ...env } });
 
 const OWN = { BRAND_ENRICH_OTEL_ENDPOINT: 'http://own:4318' };
 const TRACES = { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://traces:4318/in?key=1' };

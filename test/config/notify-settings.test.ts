@@ -3,16 +3,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { showConfig } from '../../src/commands/config.js';
-import { loadSettings } from '../../src/config/load-settings.js';
 import { readNotifySecret } from '../../src/config/secrets.js';
-import { refusal } from './refusal.js';
+import { load as loadWith, refusal, SERVICE } from './refusal.js';
 
-const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
 const SECRET = 'whsec_U2VzYW1lT3BlblNlc2FtZU9wZW4=';
 
-function load(flags: Record<string, unknown> = {}, env: Record<string, string> = {}) {
-  return loadSettings({ flags, env: { ...SERVICE, ...env }, file: null, command: 'run', home: '/home/ada' });
-}
+const load = (flags: Record<string, unknown> = {}, env: Record<string, string> = {}) =>
+  loadWith({ flags, env: { ...SERVICE, ...env } });
 
 describe('notification settings', () => {
   it('default to no recipient and to all events', () => {

@@ -1,24 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { loadSettings } from '../../src/config/load-settings.js';
-import type { CommandName } from '../../src/config/setting.js';
 import { SETTING_ENTRIES } from '../../src/config/settings.js';
-import { refusal } from './refusal.js';
-
-const SERVICE = { BRAND_API_URL: 'https://api.example.com', BRAND_API_TOKEN: 'sesame-open' };
-
-interface Sources {
-  readonly flags?: Record<string, unknown>;
-  readonly env?: Record<string, string>;
-  readonly file?: Record<string, unknown>;
-  readonly command?: CommandName;
-}
-
-function load({ flags = {}, env = SERVICE, file, command = 'run' }: Sources) {
-  const read = file === undefined ? null : { path: '/work/c.json', values: file };
-  return loadSettings({ flags, env, file: read, command, home: '/home/ada' });
-}
+import { load, refusal, SERVICE, type Sources } from './refusal.js';
 
 const refused = (sources: Sources) => refusal(() => load(sources));
 
@@ -74,6 +58,8 @@ describe('output fields', () => {
   });
 });
 
+const DASHBOARD = { ...SERVICE, BRAND_ENRICH_DASHBOARD_PASSWORD: 'a-password-of-ours' };
+
 describe('the token', () => {
   it.each([
     [{ flags: { tokenFile: 't' } }, null, 't'],
@@ -82,6 +68,14 @@ describe('the token', () => {
     [{ env: { BRAND_API_URL: SERVICE.BRAND_API_URL, BRAND_API_TOKEN_FILE: 't' } }, null, 't'],
   ])('comes from one source: %j', (sources, token, tokenFile) => {
     expect(load(sources).settings).toMatchObject({ token, tokenFile });
+  });
+
+  it.each([
+    [{ env: { ...DASHBOARD, BRAND_ENRICH_DASHBOARD_PASSWORD_FILE: 't' } }, 'a-password-of-ours', null],
+    [{ env: DASHBOARD, flags: { dashboardPasswordFile: 't' } }, null, 't'],
+  ])('and the password of the dashboard too: %j', (sources, dashboardPassword, dashboardPasswordFile) => {
+    const { settings } = load({ ...sources, command: 'up' });
+    expect(settings).toMatchObject({ dashboardPassword, dashboardPasswordFile });
   });
 
   it.each(['run', 'worker', 'ledger show', 'ledger reset'] as const)('is required by %s', (command) => {
@@ -160,13 +154,7 @@ describe('contradictions', () => {
   it('are reported together', () => {
     const { message } = refused({
       env: {},
-      flags: {
-        plan: 'free',
-        overageBudget: '5',
-        output: '-',
-        json: true,
-        baseUrl: 'http://h.example',
-      },
+      flags: { plan: 'free', overageBudget: '5', output: '-', json: true, baseUrl: 'http://h.example' },
     });
     for (const words of ['--plan free', '-o -', 'http://h.example', 'no token was given']) {
       expect(message).toContain(words);
@@ -202,14 +190,14 @@ it('every setting is read somewhere, not only declared', () => {
     .filter((name) => /\.tsx?$/.test(name))
     .map((name) => readFileSync(folder + name, 'utf8'))
     .join('\n');
-  // `settings.rate`, `rate` destructured from settings, or the flag itself where it is read
-  // earlier,
-  // like that of the config file.
+  // `settings.rate`, `rate` destructured from settings, the flag itself where it is read earlier
+  // (that of the config file), or a secret, which is read by its name.
   const isRead = (name: string, key: string | null) =>
     [
       `(?:[sS]ettings|request\\.output)\\.${name}\\b`,
       `\\{[^{}]*\\b${name}\\b[^{};]*\\}\\s*(?:=|:\\s*(?:Pick<)?\\w*(?:Settings|EnrichRequest))`,
       `\\bflags\\.${key ?? name}\\b`,
+      `\\bSecretSettings<'${name.replace(/File$/, '')}'>`,
     ].some((pattern) => new RegExp(pattern).test(text));
   expect(SETTING_ENTRIES.filter(([name, { key }]) => !isRead(name, key)).map(([name]) => name)).toEqual([]);
 });

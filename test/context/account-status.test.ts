@@ -4,7 +4,7 @@
  */
 import { expect, test } from 'vitest';
 import { type GivenTerms, termsOf } from '../../src/context/account-status.js';
-import type { RunSettings, RunStatus } from '../../src/stores/run-store.js';
+import type { RunRecord, RunSettings } from '../../src/stores/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 
 const NOW = 1_000_000;
@@ -12,7 +12,11 @@ const ACCOUNT = runSettings().account;
 const FREE: GivenTerms = { plan: null, overageBudget: '0', overagePrice: '0.1', quota: null };
 const PAID: GivenTerms = { ...FREE, plan: 'paid', overageBudget: '50', quota: 70 };
 
-const run = (settings: Partial<RunSettings>, status: RunStatus = 'completed', heartbeatAt = NOW) => ({
+const run = (
+  settings: Partial<RunSettings>,
+  status: RunRecord['status'] = 'completed',
+  heartbeatAt = NOW,
+) => ({
   settings: runSettings(settings),
   status,
   heartbeatAt,

@@ -3,7 +3,6 @@ import { get } from 'node:http';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import {
   createMetrics,
-  createReadiness,
   type MetricsRegistry,
   type MetricsServerOptions,
   serveMetrics,
@@ -15,8 +14,8 @@ import { scrape } from './scrape.js';
 const NOT_STOPPED = new AbortController().signal;
 
 async function served(metrics: MetricsRegistry, some: Partial<MetricsServerOptions> = {}): Promise<string> {
-  const whyNotReady = createReadiness(async () => undefined, NOT_STOPPED);
-  const server = await serveMetrics({ host: '127.0.0.1', port: 0, metrics, whyNotReady, ...some });
+  const defaults = { host: '127.0.0.1', port: 0, askEngine: async () => undefined, stop: NOT_STOPPED };
+  const server = await serveMetrics({ ...defaults, metrics, ...some });
   onTestFinished(() => server.close());
   return server.url;
 }
@@ -76,11 +75,7 @@ describe('gauges', () => {
     const url = `${await served(metrics)}/metrics`;
     const pace = { ...ledgerState().pace, rate: 90 };
     let state = ledgerState({ quota: 100, overage: 10, sent: 20, held: 5, others: 7, pace });
-    const worker = {
-      inFlight: 3,
-      outage: null as string | null,
-      ledgerState: () => state,
-    };
+    const worker = { inFlight: 3, outage: null as string | null, ledgerState: () => state };
     metrics.watchWorker(worker, 'team');
     const first = await scrape(url);
     expect(first.value('brand_enrich_in_flight')).toBe(3);
@@ -129,8 +124,7 @@ describe('health', () => {
 
   it('is not ready while the engine refuses or hangs, but alive', async () => {
     let ask: () => Promise<unknown> = async () => Promise.reject(new Error('refused'));
-    const whyNotReady = createReadiness(() => ask(), NOT_STOPPED);
-    const url = await served(createMetrics(), { whyNotReady });
+    const url = await served(createMetrics(), { askEngine: () => ask() });
     expect(await scrape(`${url}/readyz`)).toMatchObject({
       status: 503,
       text: 'the engine does not answer\n',
@@ -153,8 +147,9 @@ describe('health', () => {
   });
 
   it('is not ready after a request to stop', async () => {
-    const whyNotReady = createReadiness(async () => undefined, AbortSignal.abort());
-    expect(await scrape(`${await served(createMetrics(), { whyNotReady })}/readyz`)).toMatchObject({
+    expect(
+      await scrape(`${await served(createMetrics(), { stop: AbortSignal.abort() })}/readyz`),
+    ).toMatchObject({
       status: 503,
       text: 'stopping\n',
     });
@@ -173,11 +168,7 @@ describe('the Host header', () => {
 
   it.each([
     ['127.0.0.1', 'localhost:9464', 200],
-    ['127.0.0.1', '[::1]', 200],
-    ['127.0.0.1', 'evil.example', 421],
     ['127.0.0.1', '10.0.0.7', 421],
-    ['0.0.0.0', '10.0.0.7:9464', 200],
-    ['0.0.0.0', 'up:9464', 200],
     ['0.0.0.0', 'up.team.svc.cluster.local:9464', 200],
     ['0.0.0.0', 'evil.example', 421],
   ])('on %s, %s: %i', async (host, named, status) => {

@@ -1,13 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it, test } from 'vitest';
-import {
-  costOf,
-  decimalText,
-  multiply,
-  parseDecimal,
-  requestsFor,
-  wholeTimes,
-} from '../../src/core/decimal.js';
+import { costOf, decimalText, parseDecimal, requestsFor } from '../../src/core/decimal.js';
 
 const decimal = (text: string | number) => {
   const value = parseDecimal(text);
@@ -16,19 +9,6 @@ const decimal = (text: string | number) => {
 };
 
 describe('a decimal', () => {
-  it.each([
-    [0.3, 0.1, 3],
-    [0.7, 0.1, 7],
-    [100, 0.1, 1000],
-    [0, 0.1, 0],
-    [0.29, 0.1, 2],
-    ['1e-7', '0.00000005', 2],
-    [1, 3, 0],
-    ['999999999999999999999999', 0.1, Number.MAX_SAFE_INTEGER],
-  ])('%s holds %s exactly %i times', (budget, price, times) => {
-    expect(wholeTimes(decimal(budget), decimal(price))).toBe(times);
-  });
-
   it.each([
     ['0.30', '0.3'],
     ['12', '12'],
@@ -48,24 +28,6 @@ describe('a decimal', () => {
       expect(parseDecimal(text)).toBeNull();
     },
   );
-
-  it('the cost of any number of requests is exactly that many times the price', () => {
-    const cents = fc.integer({ min: 1, max: 1_000_000 });
-    fc.assert(
-      fc.property(cents, fc.integer({ min: 0, max: 1_000_000 }), (priceInCents, count) => {
-        const price = { units: BigInt(priceInCents), scale: 2 };
-        const cost = multiply(price, count);
-        expect(wholeTimes(cost, price)).toBe(count);
-        expect(decimalText(cost)).toBe(
-          decimalText(
-            decimal(
-              `${(BigInt(priceInCents) * BigInt(count)) / 100n}.${String((priceInCents * count) % 100).padStart(2, '0')}`,
-            ),
-          ),
-        );
-      }),
-    );
-  });
 });
 
 describe('requests that a budget pays for', () => {

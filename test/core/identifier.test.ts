@@ -17,7 +17,7 @@ it('a value may contain the separator of kind and value', () => {
 });
 
 it.each(['', 'acme.com', 'brand:acme.com', ':acme.com', 'Domain:acme.com', 'domai:n'])(
-  'refuses the text "%s", which is no identifier',
+  'refuses the text "%s", which is not an identifier',
   (text) => {
     expect(() => parseIdentifierText(text)).toThrow('not an identifier text');
   },

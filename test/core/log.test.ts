@@ -64,7 +64,7 @@ it('after rotation the moved file keeps its lines, and new ones go to a new file
   expect(readFileSync(path, 'utf8')).toMatch(/^[^\n]*"two"/);
 });
 
-it('refuses a named pipe as log file, since it would block until somebody reads', async () => {
+it('refuses a named pipe as log file, since it would block until another process reads', async () => {
   const path = join(await temporaryFolder(), 'pipe');
   execFileSync('mkfifo', [path]);
   expect(() => logTo(path)).toThrow(/^the log cannot be written: .*\(it is a named pipe\)/);

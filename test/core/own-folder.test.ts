@@ -36,7 +36,7 @@ describe('a private folder', () => {
     expect((await lstat(path)).mode & 0o777).toBe(0o700);
   });
 
-  it('is no link, and what the link leads to keeps its mode', async () => {
+  it('is not a link, and what the link leads to keeps its mode', async () => {
     const folder = await temporaryFolder();
     const [target, path] = [join(folder, 'target'), join(folder, 'runs')];
     await mkdir(target);

@@ -2,7 +2,7 @@
  * A person's word holds: what was cancelled is not bought again, and what is paused stays paused,
  * however `up` or a run is stopped and started. Counted at the service.
  */
-import { readdir, readFile } from 'node:fs/promises';
+import { readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Document } from '../../src/core/documents.js';
@@ -110,6 +110,44 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       await scene.until('done', 1);
       expect(meter.billed).toBeLessThanOrEqual(ROWS + (signal === 'SIGKILL' ? 16 : 0));
       expect(meter.mostBilledOnce()).toBeLessThanOrEqual(signal === 'SIGKILL' ? 2 : 1);
+      second.kill('SIGTERM');
+      await second.done;
+    },
+    LONG_MS,
+  );
+
+  test.each([
+    ['cancel', 'failed'],
+    ['pause', 'waiting'],
+  ] as const)(
+    'the record of a job is lost: %s holds all the same',
+    async (word, place) => {
+      const scene = await createInboxScene(engine, { latencyMs: 3_000 });
+      const { meter, options } = scene.service;
+      const file = `${scene.token}.csv`;
+      const up = await startUp(scene);
+      await scene.drop(file, domainList(ROWS));
+      await scene.service.until(() => meter.billed >= 8);
+      await succeed(scene, word, file);
+      up.kill('SIGKILL');
+      await up.done;
+      options.latencyMs = 0;
+      const { billed } = meter;
+      const [watcher = ''] = await scene.list('processing');
+      const jobs = (await readdir(scene.path(`processing/${watcher}`))).filter(
+        (name) => !name.startsWith('.'),
+      );
+      expect(jobs).toHaveLength(1);
+      await rm(join(scene.path(`processing/${watcher}`), jobs[0] ?? '', '.brand-enrich-job.json'));
+      const second = await startUp(scene);
+      const [folder = ''] = await scene.until(place, 1);
+      expect(await readReason(folder)).toMatch(/^(Cancelled|Paused) by /);
+      expect(meter.billed).toBe(billed);
+      if (word === 'pause') {
+        await succeed(scene, 'resume', file);
+        await scene.until('done', 1);
+        expect(meter.billed).toBeLessThanOrEqual(ROWS + 16);
+      }
       second.kill('SIGTERM');
       await second.done;
     },

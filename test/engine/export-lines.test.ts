@@ -69,13 +69,13 @@ test('not-found answers, accounts, orders, end and header survive a round trip',
   expect(readLine(Buffer.from(answerLine(missing)))).toEqual({ type: 'answer', outcome: missing });
   const spending = { period: '2026-11-01', sent: 30, others: 2, quota: null };
   expect(readLine(Buffer.from(accountLine('team "ü"', spending)))).toEqual({
-    ...{ type: 'account', account: 'team "ü"', spending },
+    ...{ type: 'account', account: 'team "ü"', ...spending },
   });
   const order = { by: 'ada@büro', at: 1_760_000_000_123 };
   const pause = { ...order, owner: 'j-7', label: 'büro: odd\nname.csv', run: null };
-  expect(readLine(Buffer.from(pauseLine(pause)))).toEqual({ type: 'pause', pause });
+  expect(readLine(Buffer.from(pauseLine(pause)))).toEqual({ type: 'pause', ...pause });
   const cancel = { ...order, job: 'j-7' };
-  expect(readLine(Buffer.from(cancelLine(cancel)))).toEqual({ type: 'cancel', cancel });
+  expect(readLine(Buffer.from(cancelLine(cancel)))).toEqual({ type: 'cancel', ...cancel });
   expect(readLine(Buffer.from(pauseAllLine()))).toEqual({ type: 'pause_all' });
   expect(readLine(Buffer.from(endLine(7)))).toEqual({ type: 'end', answers: 7 });
   const header = { engine: 'redis', exportedAt: 1_760_000_000_123 };

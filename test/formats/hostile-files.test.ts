@@ -2,9 +2,11 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openInput } from '../../src/formats/open-input.js';
-import { cell, HOSTILE, parquetOf, row } from '../support/hostile-files.js';
-import { workbookOf } from '../support/workbooks.js';
+import { cell, HOSTILE, parquetOf, row, WEBSITE } from '../support/hostile-files.js';
+import { workbookOf, zipOf } from '../support/workbooks.js';
 import { createFolder, type Folder, intakeOptions, readContent } from './reading.js';
+
+const LONG_NAME = 'n'.repeat(60_000);
 
 let folder: Folder;
 beforeAll(async () => {
@@ -107,6 +109,72 @@ describe('the bounds of a workbook', () => {
     const about = input.warnings.join('\n');
     expect(about).toContain(`${'n'.repeat(99)}…`);
     expect(about).not.toContain('n'.repeat(101));
+  });
+});
+
+describe('a small file of many columns or row groups costs no more than its rows', () => {
+  const names = Array.from({ length: 4_000 }, (_, at) => `c${at}`);
+
+  it('a workbook whose header is wide', async () => {
+    const short = row(cell('a.com')).repeat(2_000);
+    const file = await workbookOf(row(cell('website'), ...names.map(cell)) + short);
+    const { rows } = await readContent(folder, file, { name: 'wide.xlsx' });
+    expect(rows).toHaveLength(2_000);
+    for (const { cells } of rows) expect(cells).toEqual(['a.com']);
+  });
+
+  it('JSON lines, of which one has many keys', async () => {
+    const first = JSON.stringify({ website: 'a.com', ...Object.fromEntries(names.map((key) => [key, 1])) });
+    const { rows } = await readContent(folder, `${first}\n${'{"website":"b.com"}\n'.repeat(2_000)}`);
+    expect(rows.slice(1).map(({ cells }) => cells)).toEqual(Array(2_000).fill(['b.com']));
+  });
+
+  it('a Parquet file of a row group for each row', async () => {
+    const website = Array.from({ length: 12_000 }, (_, at) => `c${at}.com`);
+    const path = await folder.write('groups.parquet', parquetOf({ website }, 1));
+    const few = await folder.write('few.parquet', parquetOf({ website: website.slice(0, 3_000) }, 1));
+    const secondsOf = async (each: string) => {
+      const started = performance.now();
+      await drain(each);
+      return performance.now() - started;
+    };
+    expect(await secondsOf(path)).toBeLessThan((await secondsOf(few)) * 12);
+  });
+});
+
+describe('an archive', () => {
+  it('inside an archive is refused: it may hold itself', async () => {
+    const inner = await zipOf({ 'list.csv': 'website\na.com\n' });
+    const nested = await folder.write('nested.zip', await zipOf({ 'list.csv': inner }));
+    await expect(drain(nested)).rejects.toMatchObject({
+      code: 'input-binary',
+      message: expect.stringContaining('a ZIP archive inside a ZIP archive; unpack it once'),
+    });
+  });
+
+  it('with a workbook in it is read', async () => {
+    const book = await workbookOf(WEBSITE);
+    const packed = await folder.write('book.zip', await zipOf({ 'book.xlsx': book }));
+    expect(await drain(packed)).toEqual({ rows: 1, invalid: 0 });
+  });
+
+  it('with a long name in it has it cut, and keeps its ending', async () => {
+    const name = `${'n'.repeat(60_000)}.jsonl`;
+    const content = await zipOf({ [name]: '{"website":"a.com"}\n{"website":\n' });
+    const { input, rows } = await readContent(folder, content, { name: 'long.zip' });
+    expect(rows).toHaveLength(2);
+    expect(input.shape.format).toBe('jsonl');
+    expect(input.name).toMatch(/long\.zip\/n{99}…\.jsonl$/);
+  });
+
+  it.each([
+    ['tables of long names', () => zipOf({ [`${LONG_NAME}.csv`]: 'a', [`${LONG_NAME}.tsv`]: 'b' })],
+    ['a row number that is a long text', () => workbookOf(`<row r="${LONG_NAME}">${cell('a')}</row>`)],
+  ])('%s: its message is short', async (what, make) => {
+    const path = await folder.write(`${what}.zip`, await make());
+    const error = await drain(path).catch((error: Error) => error);
+    expect(error).toMatchObject({ code: 'input-binary' });
+    expect(String(error).length).toBeLessThan(1_000);
   });
 });
 

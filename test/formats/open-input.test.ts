@@ -123,7 +123,7 @@ describe('an input', () => {
       i === 1400 ? '{"a":"x","late":1}' : `{"a":"${i}"}`,
     );
     const path = await folder.write('in.jsonl', lines.join('\n').padEnd(2_000_000));
-    const input = await openInput(path, null, intakeOptions(folder, { format: 'jsonl' }));
+    const input = await openInput(path, null, intakeOptions(folder));
     expect(input.sample).toHaveLength(1000);
     expect(() => input.columns()).toThrow();
     const rows = await readAll(input);

@@ -25,6 +25,7 @@ import { writeOutput } from '../../src/run/output/write-output.js';
 import { readRow } from '../../src/run/scan/row-spool.js';
 import { openAndScan } from '../../src/run/scan/scan.js';
 import { planFor } from '../run/output/plans.js';
+import { settingsWith } from '../support/default-settings.js';
 import { zipOf } from '../support/workbooks.js';
 import { fuzz } from './fuzz.js';
 import { type Mutation, mutate, mutations } from './mutations.js';
@@ -263,25 +264,19 @@ fuzz(
   async ({ recipe: made, format, isSorted }) => {
     const path = await fileOf(made);
     const target = format === null ? null : join(folder, `out.${format}`);
+    const { hasHeader = true, delimiter = null, ...asked } = made.options;
     const request = {
       input: path,
       stdin: null,
       stateFolder: join(folder, 'state'),
-      intake: {
-        hasHeader: true,
-        skipLines: 0,
-        limit: null,
-        ...made.options,
-        ragged: made.options.ragged ?? 'invalid',
-      },
-      scan: {
-        requested: [],
-        kind: null,
-        prefix: 'brand_',
-        waterfall: false,
+      settings: settingsWith({
+        header: hasHeader,
+        delimiter,
+        ...asked,
+        ragged: asked.ragged ?? 'invalid',
         allowMismatch: true,
-        takesVariants: true,
-      },
+      }),
+      takesVariants: true,
     } as const;
     const output = {
       output: target,

@@ -28,12 +28,6 @@ beforeEach(async () => {
   await mkdir(folders.own);
 });
 
-const report = (isComplete = true) =>
-  JSON.stringify({
-    run: { isComplete },
-    files: { output: 'list.enriched.csv', errors: 'list.errors.csv' },
-  });
-
 /** A job of `list.csv` that arrived in a place, dropped into `under` if given. */
 async function arrived(place: 'done' | 'failed', files: Record<string, string> = {}, under?: string) {
   if (under !== undefined) await mkdir(join(folders.inbox, under), { recursive: true });
@@ -61,19 +55,19 @@ describe('the folder of a run', () => {
   }
 
   it('is found by the record in it, whatever the file and the reports there are called', async () => {
-    await arrived('done', { 'list.report.json': report() });
-    const results = { 'list.report.json': report(), 'list.report.html': '<p>' };
+    await arrived('done', { 'list.report.json': '{}' });
+    const results = { 'list.report.json': '{}', 'list.report.html': '<p>' };
     const folder = await arrived('done', { ...results, 'list.enriched.csv': 'x', 'list.errors.csv': 'yz' });
     const job = await noteRun(folder, 'r-1');
     await rename(folder, join(folders.done, 'renamed by a person'));
     const found = await find({ id: 'r-1', job });
     const moved = { place: 'done', folder: 'renamed by a person', file: 'list.csv', runId: 'r-1' };
-    expect(found).toMatchObject({ inbox: 0, job: moved });
-    expect(found?.job.files.map(({ name, type, size }) => [type, name, size])).toEqual([
+    expect(found).toMatchObject({ inbox: 0, ...moved });
+    expect(found?.files.map(({ name, type, size }) => [type, name, size])).toEqual([
       ['page', 'list.report.html', 3],
       ['output', 'list.enriched.csv', 1],
       ['errors', 'list.errors.csv', 2],
-      ['report', 'list.report.json', report().length],
+      ['report', 'list.report.json', 2],
       ['original', 'list.csv', 14],
     ]);
   });
@@ -81,21 +75,21 @@ describe('the folder of a run', () => {
   it('is that of its job, which later starts share', async () => {
     const folder = await arrived('failed');
     const job = await noteRun(folder, 'r-2');
-    expect(await find({ id: 'r-1', job })).toMatchObject({ job: { place: 'failed', runId: 'r-2' } });
+    expect(await find({ id: 'r-1', job })).toMatchObject({ place: 'failed', runId: 'r-2' });
     const copy = join(folders.done, 'copy');
     await cp(folder, copy, { recursive: true });
     await noteRun(copy, 'r-1');
-    expect(await find({ id: 'r-2', job })).toMatchObject({ job: { place: 'failed' } });
-    expect(await find({ id: 'r-1', job })).toMatchObject({ job: { place: 'done', folder: 'copy' } });
+    expect(await find({ id: 'r-2', job })).toMatchObject({ place: 'failed' });
+    expect(await find({ id: 'r-1', job })).toMatchObject({ place: 'done', folder: 'copy' });
   });
 
   it('is looked for again when it has moved', async () => {
     const finder = createJobFinder([await temporaryFolder(), folders.root]);
     const folder = await arrived('failed');
     const job = await noteRun(folder, 'r-1');
-    expect(await finder({ id: 'r-1', job })).toMatchObject({ inbox: 1, job: { place: 'failed' } });
+    expect(await finder({ id: 'r-1', job })).toMatchObject({ inbox: 1, place: 'failed' });
     await rename(folder, join(folders.done, basename(folder)));
-    expect(await finder({ id: 'r-1', job })).toMatchObject({ job: { place: 'done' } });
+    expect(await finder({ id: 'r-1', job })).toMatchObject({ place: 'done' });
     await rm(join(folders.done, basename(folder)), { recursive: true });
     expect(await finder({ id: 'r-1', job })).toBeNull();
   });
@@ -111,7 +105,7 @@ describe('the folder of a run', () => {
     await rm(join(folders.root, 'done'), { recursive: true });
     await symlink(join(elsewhere, '..'), join(folders.root, 'done'));
     expect(await find({ id: 'r-1', job })).toBeNull();
-    expect(await readJob(folders.root, 'done', JOB)).toBeNull();
+    expect(await readJob([folders.root], { inbox: 0, place: 'done', folder: JOB })).toBeNull();
   });
 
   it('is found without reading a record that is a link or no record', async () => {
@@ -145,7 +139,7 @@ it.each([
   ['reason.txt', null, 'reason'],
   ['notes.txt', 'a.csv', 'other'],
 ])('%s beside %s is its %s', (name, original, type) => {
-  expect(typeOf(name, original, null)).toBe(type);
+  expect(typeOf(name, original)).toBe(type);
 });
 
 describe('a file of a job', () => {
@@ -157,7 +151,7 @@ describe('a file of a job', () => {
     execFileSync('mkfifo', [join(folder, 'pipe.csv')]);
     await mkdir(join(folder, 'more'));
     await writeFile(join(folder, '.hidden'), 'x');
-    const job = await readJob(folders.root, 'done', JOB);
+    const job = await readJob([folders.root], { inbox: 0, place: 'done', folder: JOB });
     if (job === null) throw new Error('no job');
     expect(job.files.map(({ name }) => name)).toEqual(['list.enriched.csv', 'list.csv']);
     for (const name of ['list.errors.csv', 'pipe.csv', 'more', '../../done', 'gone.csv', secret])
@@ -169,7 +163,7 @@ describe('a file of a job', () => {
 
   it('is not opened when its folder has become a link since it was listed', async () => {
     const folder = await arrived('done', { 'list.enriched.csv': 'x' });
-    const job = await readJob(folders.root, 'done', JOB);
+    const job = await readJob([folders.root], { inbox: 0, place: 'done', folder: JOB });
     const elsewhere = await temporaryFolder();
     await writeFile(join(elsewhere, 'list.csv'), 'secret');
     await rm(folder, { recursive: true });
@@ -181,7 +175,7 @@ describe('a file of a job', () => {
 
   it.each(['..', '.', '', `../done/${JOB}`, 'failed'])('is in no folder called %j', async (name) => {
     await arrived('done');
-    expect(await readJob(folders.root, 'done', name)).toBeNull();
+    expect(await readJob([folders.root], { inbox: 0, place: 'done', folder: name })).toBeNull();
   });
 });
 
@@ -202,7 +196,7 @@ describe('a failed file', () => {
 
   it('goes back to where it was dropped with its own settings, without our files', async () => {
     const folder = await arrived('failed', { 'list.csv.json': '{}', 'list.errors.csv': 'x' }, 'funds');
-    expect(await dropAgain(folders, folder)).toBe('list.csv');
+    expect(await dropAgain(folders.root, folder)).toBe('list.csv');
     expect((await readdir(join(folders.inbox, 'funds'))).sort()).toEqual(['list.csv', 'list.csv.json']);
     expect(await readdir(folders.inbox)).toEqual(['funds']);
     expect(await readdir(folders.failed)).toEqual([]);
@@ -211,14 +205,16 @@ describe('a failed file', () => {
   it('is found without a record', async () => {
     const folder = await arrived('failed', { 'list.csv.json': '{}' });
     await rm(join(folder, '.brand-enrich-job.json'));
-    await dropAgain(folders, folder);
+    await dropAgain(folders.root, folder);
     expect((await readdir(folders.inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
   });
 
   it('goes back once, with its own settings, however many pages start it together', async () => {
     const folder = await arrived('failed', { 'list.csv.json': '{"maxRequests":5}' });
     const tries = await Promise.allSettled(
-      [{ kind: 'crypto' }, undefined, { kind: 'ticker' }].map((chosen) => dropAgain(folders, folder, chosen)),
+      [{ kind: 'crypto' }, undefined, { kind: 'ticker' }].map((chosen) =>
+        dropAgain(folders.root, folder, chosen),
+      ),
     );
     const refused = tries.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
     expect(refused).toEqual([expect.any(NeverStartError), expect.any(NeverStartError)]);
@@ -230,7 +226,7 @@ describe('a failed file', () => {
 
   it('leaves what a person put beside it', async () => {
     const folder = await arrived('failed', { 'my-notes.txt': 'mine' });
-    await dropAgain(folders, folder);
+    await dropAgain(folders.root, folder);
     expect(await readdir(folder)).toEqual(['my-notes.txt']);
   });
 
@@ -238,12 +234,12 @@ describe('a failed file', () => {
     const folder = await arrived('failed', { 'list.csv.json': '{"old":1}' });
     const place = join(folders.inbox, 'list.csv');
     await writeFile(place, 'other\n');
-    await expect(dropAgain(folders, folder)).rejects.toThrow('the inbox has a file of this name');
+    await expect(dropAgain(folders.root, folder)).rejects.toThrow('the inbox has a file of this name');
     expect(await readFile(place, 'utf8')).toBe('other\n');
     expect(await readdir(folders.inbox)).toEqual(['list.csv']);
     await rm(place);
     await writeFile(`${place}.json`, '{"new":1}');
-    await dropAgain(folders, folder);
+    await dropAgain(folders.root, folder);
     expect(await readFile(`${place}.json`, 'utf8')).toBe('{"new":1}');
     expect(await readFile(place, 'utf8')).toBe('website\na.com\n');
     expect(await readdir(folders.failed)).toEqual([]);
@@ -282,7 +278,7 @@ describe('a failed file', () => {
   ])('that %s stays', async (_, change, why) => {
     const folder = await arrived('failed', {}, 'funds');
     await change(folder);
-    await expect(dropAgain(folders, folder)).rejects.toThrow(why);
+    await expect(dropAgain(folders.root, folder)).rejects.toThrow(why);
     expect(basename(folder)).toBe(JOB);
     expect(await readdir(folders.failed)).toEqual([JOB]);
   });

@@ -181,7 +181,7 @@ describe('a file that we placed', () => {
     const again = await claimed();
     expect(again.record.id).toBe(first.record.id);
     const failed = await arrive(folders, again, 'failed', { reason: 'odd\n' }, 0);
-    expect(await dropAgain(folders, failed ?? '')).toBe('list.csv');
+    expect(await dropAgain(folders.root, failed ?? '')).toBe('list.csv');
     expect(await ready()).toEqual(['list.csv']);
     // It is a new job: what was ordered for the failed one is over.
     expect((await claimed()).record.id).not.toBe(first.record.id);

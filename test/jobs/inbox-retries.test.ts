@@ -26,6 +26,7 @@ function parked(file: string, parkState: string, parkedAt = NOW - 600_000): Park
     parkedAt,
     waitingSince: parkedAt,
     parkState,
+    words: '',
   };
 }
 

@@ -179,10 +179,11 @@ describe('finishing', () => {
 
   it('writes a reason for waiting and failed jobs, and removes it from finished ones', async () => {
     const job = await claimed();
-    await arrive(folders, job, 'waiting', { reason: 'wait\n', parkState: 'm' }, NOW);
+    await arrive(folders, job, 'waiting', { reason: 'wait\n', parkState: 'm', words: 'w' }, NOW);
+    expect(await listWaiting(folders.waiting)).toMatchObject([{ parkState: 'm', words: 'w' }]);
     expect(await readFile(join(folders.waiting, JOB, 'reason.txt'), 'utf8')).toBe('wait\n');
     const again = await take(folders, join(folders.waiting, JOB));
-    expect(again?.record.parked).toEqual({ at: NOW, since: NOW, memo: 'm' });
+    expect(again?.record.parked).toEqual({ at: NOW, since: NOW, memo: 'm', words: 'w' });
     if (again) await arrive(folders, again, 'done', {}, NOW + 1_000);
     const done = join(folders.done, JOB.replace('05Z', '06Z'));
     expect((await readdir(done)).sort()).toEqual(['.brand-enrich-job.json', 'list.csv']);

@@ -3,8 +3,9 @@
  * folder.
  */
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { listWaiting } from '../../src/jobs/job-folder.js';
 import { embeddedEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { startWebServer } from '../support/raw-web-server.js';
@@ -33,6 +34,7 @@ test.each([
       expect.arrayContaining(['list.csv', 'list.enriched.partial.csv', 'list.errors.csv', 'reason.txt']),
     );
     expect(await readReason(waiting)).toMatch(/^Not finished yet: the quota is used up/);
+    expect(await listWaiting(dirname(waiting))).toMatchObject([{ words: 'the quota is used up' }]);
     expect(countStatuses(await readRows(join(waiting, 'list.enriched.partial.csv'))).deferred).toBe(
       30 + looks,
     );

@@ -3,6 +3,7 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { listQueued } from '../../src/jobs/job-folder.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
+import { parquetOf } from '../support/hostile-files.js';
 import { describeOn, domainList } from '../support/scene.js';
 import { createInboxScene } from './inbox-scene.js';
 
@@ -58,6 +59,19 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
     const [done = ''] = await scene.until('done', 1);
     expect(done).toMatch(/small-2/);
     expect(meter.requests.some(({ identifier }) => identifier.includes('next-'))).toBe(false);
+  });
+
+  test('a Parquet file leaves the last place free, however small it is', async () => {
+    const scene = await createInboxScene(engine, { latencyMs: 20 });
+    const { meter } = scene.service;
+    await scene.watch('--concurrency', '8', '--files-at-once', '2');
+    await scene.drop('big.csv', domainList(BIG, 'big'));
+    await scene.service.until(() => meter.billed >= HEAD_START);
+    await scene.drop('tiny.parquet', parquetOf({ website: ['tiny.com'] }));
+    await scene.drop('small.csv', domainList(60, 'small'));
+    const [done = ''] = await scene.until('done', 1);
+    expect(done).toMatch(/small-2/);
+    expect(await scene.list('inbox')).toEqual(['tiny.parquet']);
   });
 
   test('the smallest file passes those that came before it', async () => {

@@ -1,4 +1,4 @@
-/** The stream: order, how far ahead it looks, and how it ends. Nobody is asked here. */
+/** The stream: order, how far ahead it looks, and how it ends. Nothing is sent here. */
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { enrichRows } from '../../src/library/enrich-rows.js';
@@ -41,7 +41,7 @@ describe('a stream of rows', () => {
     expect(await all(enrichRows([], tenfold, 2, NEVER))).toEqual([]);
   });
 
-  it('is read no further ahead than allowed, and not at all before somebody takes results', async () => {
+  it('is read no further ahead than allowed, and not at all before the caller takes results', async () => {
     const { seen, rows } = counting(1_000);
     const results = enrichRows(rows, tenfold, 7, NEVER);
     await nextTurn();

@@ -333,7 +333,7 @@ describe('a program', () => {
     });
     scene.service.options.latencyMs = 0;
     // The types allow no other account for a file; who gives one all the same gets none.
-    const other = { baseUrl: 'http://127.0.0.1:9', token: 'of-somebody-else' };
+    const other = { baseUrl: 'http://127.0.0.1:9', token: 'of-another-user' };
     const whole = await enricher.runFile(scene.path('list.csv'), {
       output,
       column: ['website:domain'],

@@ -1101,7 +1101,8 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   const isStillThis = request.reading?.period === before.period && account.pendingFalls < 2;
   if (isStillThis && !isPendingNear(account, now) && (hasConfirmed || keptMs >= PENDING_KEPT_MS))
     takeBackPending(world, account, billedQuota(account, policy));
-  if (hasProbeBilled && !isProbeWithin && limit !== null && account.sent + account.others > limit)
+  const isProvenWithin = isProbeWithin && !isLater(account.period, request.reading?.period ?? null);
+  if (hasProbeBilled && !isProvenWithin && limit !== null && account.sent + account.others > limit)
     account.servesOverage = true;
   const pace = request.pace;
   if (pace && pace.ifVersion === account.paceVersion) {

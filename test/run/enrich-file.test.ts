@@ -14,6 +14,7 @@ import { makeReport } from '../../src/run/report/report.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
 import type { WorkerListener } from '../../src/worker/asked.js';
 import { runSettings } from '../engine/contract/run-settings.js';
+import { settingsWith } from '../support/default-settings.js';
 import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { KEY_PREFIX, SERVICE, usePlaces, type Workplace } from '../worker/workplace.js';
@@ -32,7 +33,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     readonly columns?: readonly string[];
     readonly client?: Client;
     readonly settings?: Partial<RunSettings>;
-    readonly request?: Partial<EnrichRequest>;
+    readonly asked?: Partial<EnrichRequest['settings']>;
     readonly around?: Partial<EnrichSurroundings>;
   }
 
@@ -42,33 +43,17 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
       input: join(folder, 'list.csv'),
       stdin: null,
       stdout: null,
-      intake: { hasHeader: true, skipLines: 0, limit: null },
-      scan: {
-        requested: columns.map((name) => ({ name, kind: 'domain' })),
-        kind: null,
+      settings: settingsWith({
+        columns: columns.map((name) => ({ name, kind: 'domain' })),
         waterfall: columns.length > 1,
-        prefix: 'brand_',
-      },
-      output: {
-        output: null,
-        format: null,
         fields: ['name'],
         sort: 'none',
-        escapeFormulas: 'ours',
-        errors: null,
-        errorsInclude: [],
-        minQuality: null,
-        report: null,
-      },
-      settings: runSettings({ service: SERVICE, ...options.settings }),
-      overagePrice: '0.1',
-      currency: null,
+        overagePrice: '0.1',
+        ...options.asked,
+      }),
+      runSettings: runSettings({ service: SERVICE, ...options.settings }),
       pace: { rate: null, burst: 1 },
-      onLimit: 'stop',
-      trial: null,
-      maxErrors: null,
       stateFolder: join(folder, 'state'),
-      ...options.request,
     };
   }
 
@@ -102,13 +87,11 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
   const WAVES = { input: WATERFALL, columns: ['website', 'other'] };
 
   it('buys nothing when an output cannot be written, or would overwrite the input', async () => {
-    const output = { ...requestOf({ input: LIST }).output, output: folder };
-    await expect(run({ input: LIST, request: { output } })).rejects.toMatchObject({
+    await expect(run({ input: LIST, asked: { output: folder } })).rejects.toMatchObject({
       code: 'output-unwritable',
     });
     await symlink('list.csv', join(folder, 'link.csv'));
-    const linked = { ...output, output: join(folder, 'link.csv') };
-    await expect(run({ input: LIST, request: { output: linked } })).rejects.toMatchObject({
+    await expect(run({ input: LIST, asked: { output: join(folder, 'link.csv') } })).rejects.toMatchObject({
       code: 'usage-invalid',
     });
     expect(billed()).toBe(0);
@@ -272,12 +255,12 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
   it('a trial as long as the file is not a trial', async () => {
     const questions: SpendingQuestion[] = [];
     const confirm = async (question: SpendingQuestion) => questions.push(question) > 0;
-    await run({ input: 'website\nc1.com\nc2.com\n', request: { trial: 2 }, around: { confirm } });
+    await run({ input: 'website\nc1.com\nc2.com\n', asked: { trial: 2 }, around: { confirm } });
     expect(questions.map(({ requests, trial }) => [requests, trial])).toEqual([[2, null]]);
   });
 
   it('a trial that meets the limit ends like any run', async () => {
-    const result = await run({ input: MANY, request: { trial: 3 }, settings: { quotaCap: 2 } });
+    const result = await run({ input: MANY, asked: { trial: 3 }, settings: { quotaCap: 2 } });
     expect(result).toMatchObject({ end: { type: 'halted', halt: { why: 'limit' } } });
     expect(billed()).toBe(2);
   });
@@ -317,9 +300,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     };
     const priority = { name: 'worth', direction: 'desc' } as const;
     const input = `website,worth\nb1.com,1\nb2.com,2\nb3.com,9\n`;
-    const { scan } = requestOf({ input });
-    const request = { scan: { ...scan, priority } };
-    await run({ input, client: noting, request, around: { isInteractive: true } });
+    await run({ input, client: noting, asked: { priority }, around: { isInteractive: true } });
     expect([order[0], order.length]).toEqual(['b3.com', 3]);
   });
 

@@ -3,13 +3,13 @@ import { expect, it } from 'vitest';
 import { type EnrichRequest, runKey } from '../../src/run/enrich-request.js';
 import { newRunId } from '../../src/run/run-record.js';
 import { runSettings } from '../engine/contract/run-settings.js';
+import { settingsWith } from '../support/default-settings.js';
 
-type Request = Pick<EnrichRequest, 'intake' | 'scan' | 'settings'>;
+type Request = Pick<EnrichRequest, 'settings' | 'runSettings'>;
 
 const REQUEST: Request = {
-  intake: { hasHeader: true, skipLines: 0, limit: null },
-  scan: { requested: [{ name: 'website', kind: 'domain' }], kind: null, waterfall: false, prefix: '' },
-  settings: runSettings({ service: 'https://brands.example' }),
+  settings: settingsWith({ columns: [{ name: 'website', kind: 'domain' }] }),
+  runSettings: runSettings({ service: 'https://brands.example' }),
 };
 const KEY = runKey('hash', REQUEST);
 
@@ -17,45 +17,40 @@ it('is 32 hexadecimal digits', () => {
   expect(KEY).toMatch(/^[0-9a-f]{32}$/);
 });
 
-it('does not depend on the order of settings', () => {
-  const { hasHeader, skipLines, limit } = REQUEST.intake;
-  expect(runKey('hash', { ...REQUEST, intake: { limit, skipLines, hasHeader } })).toBe(KEY);
-});
-
-it('does not depend on settings that choose no identifier', () => {
-  const settings = { ...REQUEST.settings, refresh: true, maxRequests: 7, quotaCap: 5 };
-  expect(runKey('hash', { ...REQUEST, settings })).toBe(KEY);
+it('does not depend on the order of settings, nor on those that choose no identifier', () => {
+  const { columns, ...others } = REQUEST.settings;
+  const settings = { ...others, sort: 'none', columns } as const;
+  const changed = { ...REQUEST.runSettings, refresh: true, maxRequests: 7, quotaCap: 5 };
+  expect(runKey('hash', { settings, runSettings: changed })).toBe(KEY);
 });
 
 it('differs for other content', () => {
   expect(runKey('other', REQUEST)).not.toBe(KEY);
 });
 
-it.each<[string, Partial<Request['scan']>]>([
-  ['another column', { requested: [{ name: 'domain', kind: 'domain' }] }],
-  ['another kind of the column', { requested: [{ name: 'website', kind: 'ticker' }] }],
-  ['an additional column', { requested: [...REQUEST.scan.requested, { name: 'ticker', kind: 'ticker' }] }],
+it.each<[string, Partial<Request['settings']>]>([
+  ['another column', { columns: [{ name: 'domain', kind: 'domain' }] }],
+  ['another kind of the column', { columns: [{ name: 'website', kind: 'ticker' }] }],
+  ['an additional column', { columns: [...REQUEST.settings.columns, { name: 'ticker', kind: 'ticker' }] }],
   ['--kind', { kind: 'ticker' }],
   ['--waterfall', { waterfall: true }],
-])('differs for %s', (_what, changed) => {
-  expect(runKey('hash', { ...REQUEST, scan: { ...REQUEST.scan, ...changed } })).not.toBe(KEY);
-});
-
-it.each<[string, Partial<Request['intake']>]>([
   ['--limit', { limit: 10 }],
-  ['--no-header', { hasHeader: false }],
+  ['--no-header', { header: false }],
   ['--skip-lines', { skipLines: 1 }],
   ['--delimiter', { delimiter: ';' }],
   ['--encoding', { encoding: 'latin1' }],
+  ['--sheet', { sheet: 'Q1' }],
+  ['--ragged', { ragged: 'take' }],
 ])('differs for %s', (_what, changed) => {
-  expect(runKey('hash', { ...REQUEST, intake: { ...REQUEST.intake, ...changed } })).not.toBe(KEY);
+  expect(runKey('hash', { ...REQUEST, settings: { ...REQUEST.settings, ...changed } })).not.toBe(KEY);
 });
 
-it.each<[string, Partial<Request['settings']>]>([
+it.each<[string, Partial<Request['runSettings']>]>([
   ['another service', { service: 'https://other.example' }],
   ['another --allow-nsfw', { allowNsfw: 'true' }],
 ])('differs for %s', (_what, changed) => {
-  expect(runKey('hash', { ...REQUEST, settings: { ...REQUEST.settings, ...changed } })).not.toBe(KEY);
+  const changedSettings = { ...REQUEST.runSettings, ...changed };
+  expect(runKey('hash', { ...REQUEST, runSettings: changedSettings })).not.toBe(KEY);
 });
 
 it('ids are unique, and begin with their day', () => {

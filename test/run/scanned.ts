@@ -2,12 +2,13 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { onTestFinished } from 'vitest';
+import type { Settings } from '../../src/config/settings.js';
 import { createReleasers } from '../../src/core/lifecycle.js';
-import type { Ragged } from '../../src/core/table.js';
 import { openInput } from '../../src/formats/open-input.js';
 import type { Input } from '../../src/intake/input.js';
-import { type ColumnOptions, chooseFrom } from '../../src/run/scan/open-table.js';
+import { chooseFrom, intakeOf } from '../../src/run/scan/open-table.js';
 import { type Scan, type ScanOptions, scanInput } from '../../src/run/scan/scan.js';
+import { settingsWith } from '../support/default-settings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 export interface Scanned {
@@ -24,32 +25,21 @@ export interface Scanned {
  */
 export async function scanText(
   text: string | Buffer,
-  options: Partial<ScanOptions & ColumnOptions> & {
-    name?: string;
-    limit?: number;
-    ragged?: Ragged | null;
-  } = {},
+  options: Partial<ScanOptions & Settings> & { name?: string; takesVariants?: boolean } = {},
 ): Promise<Scanned> {
-  const { name = 'customers.csv', limit = null, ragged = 'invalid', ...some } = options;
+  const { name = 'customers.csv', takesVariants, ...some } = options;
+  const settings = settingsWith({ ragged: 'invalid', ...some });
   const folder = await temporaryFolder();
   const path = join(folder, name);
   await writeFile(path, text);
   const releasers = createReleasers();
   onTestFinished(() => releasers.releaseAll());
-  const intake = { hasHeader: true, skipLines: 0, limit, spoolFolder: folder, ...(ragged && { ragged }) };
-  const input = await openInput(path, null, intake);
+  const input = await openInput(path, null, { ...intakeOf(settings), spoolFolder: folder });
   releasers.push(() => input.close());
-  const columns = { requested: [], kind: null, prefix: 'brand_', ...some };
   const scan = await scanInput(
-    { input, ...chooseFrom(input, columns) },
-    {
-      waterfall: false,
-      prefix: 'brand_',
-      folder,
-      stop: new AbortController().signal,
-      onRows: () => undefined,
-      ...some,
-    },
+    { input, ...chooseFrom(input, { settings, takesVariants }) },
+    settings,
+    { folder, stop: new AbortController().signal, onRows: () => undefined, ...some },
     releasers,
   );
   const texts = [...scan.identifiers.batches()].flatMap((batch) => batch.texts);

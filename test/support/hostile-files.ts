@@ -25,7 +25,7 @@ function noise(characters: number): string {
   return parts.join('').slice(0, characters);
 }
 
-const WEBSITE = row(cell('website')) + row(cell('acme.com'));
+export const WEBSITE = row(cell('website')) + row(cell('acme.com'));
 
 /** Name, content, and words of the error; null: it is read, perhaps with invalid rows. */
 export const HOSTILE: readonly (readonly [
@@ -84,6 +84,16 @@ export const HOSTILE: readonly (readonly [
         note: Array(3_000).fill(noise(2_000_000)),
       }),
     null,
+  ],
+  [
+    'far more text than bytes',
+    () =>
+      parquetOf({
+        website: Array.from({ length: 3_000 }, (_, at) => `c${at}.com`),
+        // Each is six characters as JSON.
+        note: Array(3_000).fill('\u0001'.repeat(60_000)),
+      }),
+    /far more text than the file/,
   ],
   [
     'far more rows than bytes',

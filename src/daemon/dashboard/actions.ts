@@ -4,9 +4,9 @@ import type { Context, MiddlewareHandler } from 'hono';
 import type { Clock } from '../../core/clock.js';
 import { BrandEnrichError } from '../../core/errors.js';
 import type { Log } from '../../core/log.js';
+import { oncePerMinute } from '../once-per-minute.js';
 import type { Cookies } from './cookies.js';
 import { type GatedApp, ownPath, type Session, sendPage } from './gate.js';
-import { oncePerMinute } from './once-per-minute.js';
 import { type Question, renderQuestion } from './plain-pages.js';
 
 /** The values of its path, and the fields of its form. */

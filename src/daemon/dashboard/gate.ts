@@ -9,10 +9,9 @@ import { isOwnHost } from '../../config/address-values.js';
 import type { Clock } from '../../core/clock.js';
 import { trustRequest } from '../../core/listen-http.js';
 import type { Log } from '../../core/log.js';
+import { oncePerMinute } from '../once-per-minute.js';
 import type { Cookies } from './cookies.js';
-import { createGuessLimit, type Guesser } from './guess-limit.js';
-import { localUserOf } from './local-user.js';
-import { oncePerMinute } from './once-per-minute.js';
+import { createGuessLimit, type Guesser, localUserOf } from './guess-limit.js';
 import { type Page, renderSignIn } from './plain-pages.js';
 
 export interface GateOptions {

@@ -5,14 +5,13 @@ import { type GivenTerms, readAccountStatus } from '../../context/account-status
 import type { Clock } from '../../core/clock.js';
 import { sentenceOf } from '../../core/figures.js';
 import { withinDeadline } from '../../core/lifecycle.js';
-import { readPlainFile } from '../../core/plain-file.js';
 import { countChunks } from '../../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
-import { listWorkers } from '../../engine/worker-sessions.js';
+import { listWorkers } from '../../engine/queues.js';
 import { listFailed } from '../../jobs/ended-jobs.js';
-import { listClosedInboxes, whyClosedHere } from '../../jobs/inbox-folder-settings.js';
-import { listQueued, listWaiting, type ParkedJob, REASON_FILE } from '../../jobs/job-folder.js';
+import { listQueued, listWaiting, type ParkedJob } from '../../jobs/job-folder.js';
 import type { Upload } from '../../jobs/uploads.js';
+import { listClosedInboxes, whyClosedHere } from '../../jobs/watcher-status.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import type { ScheduleBook } from '../schedules/schedule-book.js';
 
@@ -21,7 +20,7 @@ export type DashboardData = Readonly<Awaited<ReturnType<typeof gatherDashboard>>
 export type ShownInbox = DashboardData['inboxes'][number];
 
 /** `folder`: its folder below `waiting/`. `since`: 0 when not noted. `reason`: one sentence. */
-export type WaitingFile = Awaited<ReturnType<typeof readWaiting>>;
+export type WaitingFile = ReturnType<typeof shownWaiting>;
 
 /** What the dashboard shows of uploads. */
 export interface UploadsView {
@@ -57,8 +56,6 @@ export interface DashboardView {
 
 /** More than are shown: pages of older runs, and how many there are. */
 const RUNS_READ = 50;
-/** Reasons are read for so many files of a folder, the longest waiting. */
-const REASONS_READ = 50;
 
 /** `queue` null: none. `inboxes`: absolute. Throws engine errors, not those of reading inboxes. */
 export async function gatherDashboard(
@@ -99,21 +96,12 @@ async function readInbox(folder: string) {
   const place = join(folder, 'waiting');
   const parked = existsSync(place) ? await listWaiting(place) : null;
   parked?.sort((a, b) => a.waitingSince - b.waitingSince);
-  const waiting = parked && (await Promise.all(parked.map(readWaiting)));
-  return { folder, waiting, ...(await listQueued(folder)) };
+  return { folder, waiting: parked?.map(shownWaiting) ?? null, ...(await listQueued(folder)) };
 }
 
-async function readWaiting({ file, folder, waitingSince: since }: ParkedJob, position: number) {
-  const isRead = position < REASONS_READ && file !== REASON_FILE;
-  const text = isRead ? await readPlainFile(join(folder, REASON_FILE)).catch(() => '') : '';
-  return { file, folder: basename(folder), since, reason: reasonOf(text) };
-}
-
-/** The sentence of a `reason.txt`, without its opening words. Pure. */
-function reasonOf(text: string): string {
-  const first = (text.split('\n', 1)[0] ?? '').replace(/^Not finished yet: /, '').trim();
-  if (first === '') return 'Continues when quota and budget allow it and the service answers.';
-  return sentenceOf(first.slice(0, 500));
+function shownWaiting({ file, folder, waitingSince: since, words }: ParkedJob) {
+  const why = words.slice(0, 500) || 'Continues when quota and budget allow it and the service answers';
+  return { file, folder: basename(folder), since, reason: sentenceOf(why) };
 }
 
 const FRESH_MS = 1_000;

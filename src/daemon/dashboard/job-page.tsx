@@ -5,6 +5,7 @@ import {
   type EndedJob,
   type FailedFile,
   failedId,
+  type JobAddress,
   type JobFile,
   type JobPlace,
 } from '../../jobs/ended-jobs.js';
@@ -27,7 +28,7 @@ import {
 import { uploadPath } from './upload-choices.js';
 
 /** The page of a job; its files are below it, so that links among them work. */
-export function jobPath(inbox: number, place: JobPlace, folder: string): string {
+export function jobPath({ inbox, place, folder }: JobAddress): string {
   return `/inboxes/${inbox}/${place}/${encodeURIComponent(folder)}/`;
 }
 
@@ -80,7 +81,7 @@ function FailedItem(item: { failed: FailedFile; inbox: number; now: number; view
       )}
       <div class="actions">
         {file !== null && <Again inbox={inbox} folder={folder} file={file} viewer={viewer} back="/" />}
-        <a href={jobPath(inbox, 'failed', folder)}>
+        <a href={jobPath({ inbox, place: 'failed', folder })}>
           Files<span class="unseen"> of {name}</span>
         </a>
       </div>
@@ -117,8 +118,8 @@ const PLACES: Readonly<Record<JobPlace, string>> = {
 };
 
 /** `now`: this machine's clock, which dates folders. */
-export function renderJob(inbox: number, job: EndedJob, viewer: Omit<Viewer, 'user'>, now: number): Page {
-  const { place, folder, file, endedAt, reason, runId } = job;
+export function renderJob(job: EndedJob, viewer: Omit<Viewer, 'user'>, now: number): Page {
+  const { inbox, place, folder, file, endedAt, reason, runId } = job;
   const name = file ?? folder;
   const body = (
     <>
@@ -154,16 +155,10 @@ export function renderJob(inbox: number, job: EndedJob, viewer: Omit<Viewer, 'us
           </Card>
         )}
         <Card id="files" title="Files">
-          <FileList inbox={inbox} job={job} />
+          <FileList job={job} />
           {place === 'failed' && file !== null && (
             <div class="actions">
-              <Again
-                inbox={inbox}
-                folder={folder}
-                file={file}
-                viewer={viewer}
-                back={jobPath(inbox, place, folder)}
-              />
+              <Again inbox={inbox} folder={folder} file={file} viewer={viewer} back={jobPath(job)} />
             </div>
           )}
         </Card>
@@ -185,9 +180,9 @@ const TYPES: Readonly<Record<JobFile['type'], string>> = {
 };
 
 /** The files of a job to download; the report opens in the browser. */
-export function FileList({ inbox, job }: { inbox: number; job: EndedJob }) {
+export function FileList({ job }: { job: EndedJob }) {
   const { root, place, folder, files } = job;
-  const path = jobPath(inbox, place, folder);
+  const path = jobPath(job);
   return (
     <>
       <p class="muted">

@@ -4,7 +4,7 @@ import { goneAmong } from '../../context/account-status.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Engine } from '../../engine/engine.js';
 import { isAtWork, type JudgedRun, judgeRuns } from '../../facts/judge-runs.js';
-import { createJobFinder, type FoundJob } from '../../jobs/ended-jobs.js';
+import { createJobFinder, type EndedJob } from '../../jobs/ended-jobs.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { holdOf } from '../../ledger/policy.js';
 import { answeredOf, isAlive, type RunRecord } from '../../stores/run-store.js';
@@ -24,8 +24,8 @@ export interface RunView {
   readonly speed: Speed | null;
   /** A later start of the same file; null: none is known. */
   readonly newer: RunRecord | null;
-  /** Its files in an inbox of this process, and the number of the inbox; null: none. */
-  readonly job: FoundJob | null;
+  /** Its files in an inbox of this process; null: none. */
+  readonly job: EndedJob | null;
   readonly isOfThisHost: boolean;
 }
 

@@ -6,7 +6,7 @@ import { HonoAdapter } from '@bull-board/hono';
 import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
 import { withinDeadline } from '../../core/lifecycle.js';
-import { listWorkers } from '../../engine/worker-sessions.js';
+import { listWorkers } from '../../engine/queues.js';
 import { QUEUE_PATH } from './waiting-sections.js';
 
 /** `title` and `description` are for people. */

@@ -26,7 +26,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
     const seen = await lookAtRun(id);
     if (seen === 'unavailable' || seen?.view.outageNoticedAt != null) throw noEngine(id);
     if (seen === null) throw refusal('the engine knows no such run', id, 'go back to the dashboard');
-    if (!actionsOf(seen.shown, seen.job?.job.place === 'waiting').includes(action))
+    if (!actionsOf(seen.shown, seen.job?.place === 'waiting').includes(action))
       throw refusal(`this run cannot be ${DONE[action]} now`, id, 'reload the page');
     return seen.shown.run;
   }

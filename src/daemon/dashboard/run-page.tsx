@@ -112,7 +112,7 @@ function Actions({ seen: { shown, storeNow, job }, viewer }: { seen: RunView; vi
   const path = runPath(run.id);
   return (
     <div class="actions" data-part="actions">
-      {actionsOf(shown, job?.job.place === 'waiting').map((action) => (
+      {actionsOf(shown, job?.place === 'waiting').map((action) => (
         <ActionButton by={viewer} path={`${path}/${action}`} fields={[['back', path]]}>
           {LABELS[action]}
         </ActionButton>
@@ -238,7 +238,7 @@ function FilesCard({ seen }: { seen: RunView }) {
   const { job } = seen;
   return (
     <Card id="files" title="Files" isPart>
-      {job === null ? <p class="empty">{noFilesText(seen)}</p> : <FileList inbox={job.inbox} job={job.job} />}
+      {job === null ? <p class="empty">{noFilesText(seen)}</p> : <FileList job={job} />}
     </Card>
   );
 }

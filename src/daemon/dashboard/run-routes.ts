@@ -4,13 +4,13 @@ import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { dropAgain } from '../../jobs/drop-again.js';
-import { type EndedJob, JOB_PLACES, openJobFile, readJob } from '../../jobs/ended-jobs.js';
+import { type EndedJob, JOB_PLACES, type JobAddress, openJobFile, readJob } from '../../jobs/ended-jobs.js';
 import { REPORT_POLICY } from '../../run/report/render-page.js';
 import type { Action } from './actions.js';
 import { type GatedApp, sendPage, type Viewer } from './gate.js';
 import { AGAIN_PATH, renderJob } from './job-page.js';
 import type { RunView } from './look-at-run.js';
-import { renderNotice } from './plain-pages.js';
+import { type Page, renderNotice } from './plain-pages.js';
 import { type MoneyTerms, renderRun, renderRunParts } from './run-page.js';
 
 export interface RunRoutes {
@@ -40,29 +40,27 @@ export function addRunRoutes(
   const refuse = (context: Context, [title, line]: readonly [string, string], status: 404 | 503) =>
     sendPage(context, renderNotice(title, line), status);
 
-  app.get('/runs/:id', async (context) => {
-    const seen = await lookAtRun(context.req.param('id'));
-    if (seen === null) return refuse(context, NO_RUN, 404);
-    if (seen === 'unavailable') return refuse(context, NO_ANSWER, 503);
-    return sendPage(context, renderRun(seen, await viewerOf(context), terms));
-  });
-  app.get('/runs/:id/parts', async (context) => {
-    const seen = await lookAtRun(context.req.param('id'));
-    if (seen === null) return refuse(context, NO_RUN, 404);
-    if (seen === 'unavailable') return refuse(context, NO_ANSWER, 503);
+  /** Answers with what `show` makes of the run that an address names. */
+  const showRun = (path: string, show: (context: Context, seen: RunView) => Promise<Page>) =>
+    app.get(path, async (context) => {
+      const seen = await lookAtRun(context.req.param('id') ?? '');
+      if (seen === null) return refuse(context, NO_RUN, 404);
+      if (seen === 'unavailable') return refuse(context, NO_ANSWER, 503);
+      return sendPage(context, await show(context, seen));
+    });
+  showRun('/runs/:id', async (context, seen) => renderRun(seen, await viewerOf(context), terms));
+  showRun('/runs/:id/parts', async (context, seen) => {
     const viewer = { ...context.get('session'), notice: null };
-    const text = renderRunParts(seen, viewer, terms);
-    return sendPage(context, { html: text, policy: "default-src 'none'" });
+    return { html: renderRunParts(seen, viewer, terms), policy: "default-src 'none'" };
   });
   app.get('/inboxes/:inbox/:place/:folder/', async (context) => {
-    const { inbox, place, folder } = context.req.param();
-    const job = await findJob(inboxes, inbox, place, folder);
+    const job = await findJob(inboxes, context.req.param());
     if (job === null) return refuse(context, NO_FILE, 404);
-    return sendPage(context, renderJob(Number(inbox), job, await viewerOf(context), now()));
+    return sendPage(context, renderJob(job, await viewerOf(context), now()));
   });
   app.get('/inboxes/:inbox/:place/:folder/:name', async (context) => {
-    const { inbox, place, folder, name } = context.req.param();
-    const job = await findJob(inboxes, inbox, place, folder);
+    const { name } = context.req.param();
+    const job = await findJob(inboxes, context.req.param());
     const file = job?.files.find((each) => each.name === name);
     const opened = job && file ? await openJobFile(job, file) : null;
     if (file === undefined || opened === null) return refuse(context, NO_FILE, 404);
@@ -86,13 +84,11 @@ export function addRunRoutes(
 /** What an address names, among what there is. */
 async function findJob(
   inboxes: readonly string[],
-  inbox: string,
-  place: string,
-  folder: string,
+  { inbox, place, folder }: Readonly<Record<keyof JobAddress, string>>,
 ): Promise<EndedJob | null> {
-  const root = /^\d{1,4}$/.test(inbox) ? inboxes[Number(inbox)] : undefined;
   const known = JOB_PLACES.find((each) => each === place);
-  return root === undefined || known === undefined ? null : readJob(root, known, folder);
+  if (!/^\d{1,4}$/.test(inbox) || known === undefined) return null;
+  return readJob(inboxes, { inbox: Number(inbox), place: known, folder });
 }
 
 const CONTENT_TYPES: Readonly<Record<string, string>> = {
@@ -132,11 +128,11 @@ export function attachmentOf(name: string): string {
 /** "Try again" for failed files. */
 export function failedActions(inboxes: readonly string[]): Action[] {
   async function find(fields: URLSearchParams) {
-    const inbox = fields.get('inbox') ?? '';
-    const job = await findJob(inboxes, inbox, 'failed', fields.get('folder') ?? '');
+    const folder = fields.get('folder') ?? '';
+    const job = await findJob(inboxes, { inbox: fields.get('inbox') ?? '', place: 'failed', folder });
     if (job !== null) return job;
     const what = 'this file is no longer among the failed ones';
-    throw new NeverStartError(usageProblem(what, fields.get('folder') ?? '', 'reload the page'));
+    throw new NeverStartError(usageProblem(what, folder, 'reload the page'));
   }
   return [
     {
@@ -154,7 +150,7 @@ export function failedActions(inboxes: readonly string[]): Action[] {
       },
       async carryOut({ fields }) {
         const { root, folder } = await find(fields);
-        const file = await dropAgain({ root, inbox: join(root, 'inbox') }, join(root, 'failed', folder));
+        const file = await dropAgain(root, join(root, 'failed', folder));
         return { path: '/', sentence: `${file} is in the inbox again`, subject: file };
       },
     },

@@ -1,6 +1,5 @@
 /** Receiving files on the dashboard, their plans, and starting or discarding them. */
 import type { IncomingMessage } from 'node:http';
-import { join } from 'node:path';
 import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
@@ -26,7 +25,7 @@ export interface UploadParts {
 /** A file that is read for longer gets a page that renews itself. */
 const PATIENCE_MS = 3_000;
 
-/** Adds pages, and requests that are no forms. `viewerOf`: with the notice of the last action. */
+/** Adds pages, and requests that are not forms. `viewerOf`: with the notice of the last action. */
 export function addUploads(
   app: GatedApp,
   viewerOf: (context: Context) => Promise<Viewer>,
@@ -124,7 +123,7 @@ export function uploadActions({ uploads, plans }: UploadParts): Action[] {
         const settings = { ...choice, ...cap };
         const { root, folder } = upload;
         const name = upload.failed
-          ? await dropAgain({ root, inbox: join(root, 'inbox') }, folder, settings)
+          ? await dropAgain(root, folder, settings)
           : await uploads.start(upload, withTableEnding(upload.name, format), settings);
         return { path: '/', sentence: `${name} is in the inbox: ${costText(plan)}.`, subject: name };
       },

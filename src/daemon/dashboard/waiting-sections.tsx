@@ -97,7 +97,7 @@ function WaitingItem({ waits, inbox, now }: { waits: WaitingFile; inbox: number;
       />
       <p class="why">{reason}</p>
       <p class="note run-id">
-        <a href={jobPath(inbox, 'waiting', folder)}>
+        <a href={jobPath({ inbox, place: 'waiting', folder })}>
           Files<span class="unseen"> of {file}</span>
         </a>{' '}
         in <code>waiting/{folder}</code>

@@ -71,7 +71,7 @@ function idOf({ addedAt: _, ...parts }: Omit<Schedule, 'id'>): string {
  * Adds, replaces and removes this machine's schedules of a file. `existing`: all that it has.
  * Throws what `book` throws.
  */
-export async function bringInLine(
+export async function syncFileSchedules(
   wanted: readonly Schedule[],
   existing: readonly Schedule[],
   { path, host, book, log }: { path: string; host: string; book: ScheduleBook; log: Log },

@@ -27,7 +27,7 @@ const entryShape = z.object({
 /** A schedule as the engine has it. */
 type ScheduleEntry = z.infer<typeof entryShape>;
 
-/** Longer ones are none of ours. */
+/** Longer ones are not ours. */
 const sentence = z.string().max(20_000);
 const endedShape = z.object({
   dueAt: momentShape.nullable(),
@@ -141,7 +141,7 @@ export function createScheduleBook(
     for (const scope of RESULTS) await keyValues.remove(scope, key, null);
   }
 
-  /** What the engine has, without what is none of ours. */
+  /** What the engine has, without entries that are not ours. */
   async function entries(): Promise<ScheduleEntry[]> {
     const found = await keyValues.list(SCOPES.schedule);
     return found.flatMap(({ name, text }) => {

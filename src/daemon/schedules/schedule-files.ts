@@ -13,7 +13,7 @@ import { FailFileError } from '../../core/errors.js';
 import { readJson } from '../../core/json-text.js';
 import { makePrivateFolder } from '../../core/own-folder.js';
 import { phrase } from '../../core/phrase.js';
-import { readOwnFile } from '../../core/plain-file.js';
+import { readPlainFile } from '../../core/plain-file.js';
 import { isErrorCode, systemWords } from '../../core/system-error.js';
 
 /** One that can be shown as a date. */
@@ -78,7 +78,7 @@ export function createScheduleFiles(stateFolder: string) {
   const pathOf = (name: string, suffix = SUFFIX) => join(folder, `${name}${suffix}`);
   /** What cannot be read counts as not there, and so do files of another shape or user. */
   const read = async <T>(path: string, shape: z.ZodType<T>): Promise<T | null> =>
-    readJson(await readOwnFile(path).catch(() => ''), shape);
+    readJson(await readPlainFile(path, { isOwn: true }).catch(() => ''), shape);
 
   /** `isNew`: false where there is one already, which stays. Whole or not at all. */
   async function write(path: string, content: string, { isNew }: { isNew: boolean }): Promise<boolean> {
@@ -116,7 +116,7 @@ export function createScheduleFiles(stateFolder: string) {
 
   /** The random id of this state folder; null before the first schedule or runner. */
   async function machineId(): Promise<string | null> {
-    const text = await readOwnFile(join(folder, ID_FILE)).catch(() => '');
+    const text = await readPlainFile(join(folder, ID_FILE), { isOwn: true }).catch(() => '');
     return /^[0-9a-f]{16}$/.exec(text.trim())?.[0] ?? null;
   }
 

@@ -16,6 +16,7 @@ import {
   scheduleOwner,
 } from '../../stores/run-store.js';
 import { dueAtOf, type ScheduledJob } from '../../stores/scheduled-jobs.js';
+import { oncePerMinute } from '../once-per-minute.js';
 import {
   createScheduleBook,
   type EndedRun,
@@ -38,7 +39,11 @@ const PAUSED_LOOK_MS = 5_000;
 const LATE_AFTER_MS = 60_000;
 /** The engine's clock may be ahead of this machine's by so much. */
 const AHEAD_AT_MOST_MS = 60_000;
-const WARN_EVERY_MS = 60_000;
+
+const PASSED: Readonly<Record<PassedTick['why'], string>> = {
+  skipped: 'skipped: the previous run is still running',
+  missed: 'missed: no schedule runner was active in time; with --catch-up it would run now',
+};
 
 const tickShape = z.object({ name: z.string(), id: z.string() });
 
@@ -81,7 +86,9 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
   const stopping = new AbortController();
   const worker = engine.openScheduledJobWorker(queue, take, AT_ONCE);
   let timer: NodeJS.Timeout | undefined;
-  let warnedAt = Number.NEGATIVE_INFINITY;
+  const warnOfStranger = oncePerMinute(clock, (facts, others) =>
+    log.warn({ ...facts, ...others }, 'a tick of no schedule that is defined on this machine: nothing runs'),
+  );
 
   async function take(job: ScheduledJob, token?: string, lost?: AbortSignal): Promise<void> {
     if (stopping.signal.aborted) return park(job, token);
@@ -106,11 +113,11 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     }
     // What was begun goes on when it is resumed.
     if (paused !== null && hasBegun) return park(job, token, PAUSED_LOOK_MS);
-    if (paused !== null) return passPaused(schedule, paused, dueAt);
+    if (paused !== null) return pass(schedule, { why: 'skipped', dueAt, paused });
     if (isMissed({ lateMs, hasBegun, catchesUp: schedule.catchesUp }, lateAfterMs))
-      return pass(schedule, 'missed', dueAt);
+      return pass(schedule, { why: 'missed', dueAt });
     const claimRunning = () => keyValues.claim(SCOPES.running, key, holder, GONE_AFTER_MS);
-    if (!(await claimRunning())) return pass(schedule, 'skipped', dueAt);
+    if (!(await claimRunning())) return pass(schedule, { why: 'skipped', dueAt });
     const heartbeats = setInterval(() => claimRunning().catch(warnOfFailure), HEARTBEAT_MS);
     try {
       const startedAt = clock.now();
@@ -157,24 +164,12 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
     }
   }
 
-  async function pass(schedule: Schedule, why: PassedTick['why'], dueAt: number | null): Promise<void> {
-    const passed: PassedTick = { why, dueAt, at: clock.now() };
+  async function pass(schedule: Schedule, tick: Omit<PassedTick, 'at'>): Promise<void> {
     const { name } = schedule;
-    const key = keyOf({ queue, name });
-    await keep(name, () => keyValues.put(SCOPES.passed, key, JSON.stringify(passed)));
-    log.warn(
-      { schedule: schedule.name },
-      why === 'skipped'
-        ? 'skipped: the previous run is still running'
-        : 'missed: no schedule runner was active in time; with --catch-up it would run now',
-    );
-  }
-
-  async function passPaused(schedule: Schedule, paused: Order, dueAt: number | null): Promise<void> {
-    const { name } = schedule;
-    const key = keyOf({ queue, name });
-    const passed: PassedTick = { why: 'skipped', dueAt, at: clock.now(), paused };
-    await keep(name, () => keyValues.put(SCOPES.passed, key, JSON.stringify(passed)));
+    const { why, paused } = tick;
+    const passed: PassedTick = { ...tick, at: clock.now() };
+    await keep(name, () => keyValues.put(SCOPES.passed, keyOf({ queue, name }), JSON.stringify(passed)));
+    if (paused === undefined) return log.warn({ schedule: name }, PASSED[why]);
     log.warn({ schedule: name }, `skipped: ${pausedText(paused)}`);
     await options.onPaused?.(schedule, paused).catch((error: unknown) => {
       log.warn({ schedule: name, reason: errorText(error) }, 'the pause of a schedule could not be notified');
@@ -189,11 +184,8 @@ export async function createScheduleRunner(options: ScheduleRunnerOptions) {
 
   /** A tick of nothing that is defined here: of a schedule that is gone, or of a stranger. */
   function leave({ data }: ScheduledJob): void {
-    if (clock.monotonic() - warnedAt < WARN_EVERY_MS) return;
-    warnedAt = clock.monotonic();
-    const said: unknown = data?.name;
-    const facts = { schedule: typeof said === 'string' ? said.slice(0, 64) : null, folder: files.folder };
-    log.warn(facts, 'a tick of no schedule that is defined on this machine: nothing runs');
+    const name: unknown = data?.name;
+    warnOfStranger({ schedule: typeof name === 'string' ? name.slice(0, 64) : null, folder: files.folder });
   }
 
   function warnOfFailure(error: unknown): void {

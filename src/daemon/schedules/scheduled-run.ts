@@ -20,7 +20,7 @@ import { createLogView, createStanding } from '../../run/run-view.js';
 import { pausedText } from '../../stores/run-store.js';
 import { sayDeferred } from '../../words/say-reason.js';
 import type { WorkerListener } from '../../worker/asked.js';
-import { bringInLine, readFileSchedules } from './file-schedules.js';
+import { readFileSchedules, syncFileSchedules } from './file-schedules.js';
 import { createScheduleBook } from './schedule-book.js';
 import { createScheduleFiles } from './schedule-files.js';
 import {
@@ -75,7 +75,7 @@ export async function createHostedScheduleRunner(opened: ScheduleHost): Promise<
       const wanted = readFileSchedules(configFile, load);
       if (configFile !== null) {
         const book = createScheduleBook(engine, files);
-        await bringInLine(wanted, await files.all(), { path: configFile.path, host, book, log });
+        await syncFileSchedules(wanted, await files.all(), { path: configFile.path, host, book, log });
       }
       await runner.start();
     },

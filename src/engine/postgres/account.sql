@@ -1,13 +1,14 @@
 -- The account: the store's clock, the row, its windows of time, heartbeats of runs, and the policy
 -- of the live ones. A port of `test/model/ledger-model.ts`, step by step, as are the other
--- functions of the ledger. The rules (`src/ledger/rules.ts`) are functions of the same names.
+-- functions of the ledger. What is not said of one stands at that of the same name in `../redis`.
+-- The rules (`src/ledger/rules.ts`) are functions of the same names.
 
 CREATE FUNCTION brand_enrich.now_ms(p_offset bigint) RETURNS bigint LANGUAGE sql VOLATILE AS $$
   SELECT floor(extract(epoch FROM clock_timestamp()) * 1000)::bigint + p_offset
 $$;
 
 -- The account, made when it is not there, locked until the transaction ends.
-CREATE FUNCTION brand_enrich.lock_account(p_name text) RETURNS brand_enrich.account LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.load_account(p_name text) RETURNS brand_enrich.account LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account;
 BEGIN
   SELECT * INTO a FROM brand_enrich.account WHERE name = p_name FOR UPDATE;
@@ -41,7 +42,6 @@ CREATE FUNCTION brand_enrich.limit_of(a brand_enrich.account, p_quota_cap bigint
   SELECT least(a.quota, p_quota_cap) + p_overage
 $$;
 
--- Requests of the period, in flight included, and whether one more fits.
 CREATE FUNCTION brand_enrich.spent_of(a brand_enrich.account) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT a.sent + a.held + a.others
 $$;
@@ -49,8 +49,6 @@ CREATE FUNCTION brand_enrich.has_room(a brand_enrich.account, p_limit bigint) RE
   SELECT coalesce(brand_enrich.spent_of(a) < p_limit, true)
 $$;
 
--- The requests that the service bills in the period: without those of the next one, and those that
--- count only to be safe.
 CREATE FUNCTION brand_enrich.standing_of(a brand_enrich.account) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
   SELECT a.sent - a.pending_dated - a.early + a.others
 $$;
@@ -89,8 +87,6 @@ BEGIN
   END IF;
 END $$;
 
--- When a new day begins, what was used by the end of the last one is kept: numbers of days since
--- 1970 with the use on each, before the current day. A clock that was set back forgets what is to come.
 CREATE FUNCTION brand_enrich.turn_day(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
 DECLARE
   v_last bigint := a.changed_at / 86400000;
@@ -103,7 +99,10 @@ BEGIN
            ORDER BY day DESC LIMIT brand_enrich.days_kept() - 1) kept;
 END $$;
 
--- When the clock was set back, what is dated by it goes back too: times that were near stay near.
+CREATE FUNCTION brand_enrich.days_of(a brand_enrich.account, p_now bigint) RETURNS text LANGUAGE sql IMMUTABLE AS $$
+  SELECT CASE WHEN a.changed_at = 0 THEN '' ELSE ltrim(concat(a.days, ' ', p_now / 86400000, ':', a.sent + a.others)) END
+$$;
+
 CREATE FUNCTION brand_enrich.follow_clock(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
 DECLARE v_back_ms bigint := a.changed_at - p_now;
 BEGIN

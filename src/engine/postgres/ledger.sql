@@ -14,54 +14,34 @@ CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb) RETURNS jsonb LA
 SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE
   a brand_enrich.account; v_was brand_enrich.account; v_before brand_enrich.account;
-  v_now bigint; v_spent_at bigint; v_kept_ms bigint; v_quota bigint; v_limit bigint;
+  v_now bigint; v_spent_at bigint; v_kept_ms bigint; v_quota bigint; v_limit bigint; v_is_probe_within boolean;
   v_reading jsonb := nullif(p->'reading', 'null'); v_lag_ms float8 := (p->>'usageLagMs')::float8;
-  v_has_confirmed boolean; v_is_asked_settled boolean; v_has_probe_billed boolean; v_is_probe_within boolean;
-  v_policy record; v_run brand_enrich.run; r record; v_billed brand_enrich.billed[]; v_answers text[]; v_look text;
+  v_policy record; v_run brand_enrich.run; s record; r record; v_billed brand_enrich.billed[]; v_answers text[]; v_look text;
 BEGIN
   PERFORM brand_enrich.note_heartbeat(p_offset, p->>'worker', 1000);
   PERFORM pg_advisory_xact_lock_shared(brand_enrich.takeover_lock());
-  a := brand_enrich.lock_account(p->>'account');
+  a := brand_enrich.load_account(p->>'account');
   v_now := brand_enrich.now_ms(p_offset);
-  a := brand_enrich.follow_clock(a, v_now);
-  IF a.pending_period IS NULL THEN
-    a.pending_dated := 0;
-    IF v_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN a.pending_sent := 0; a.undated_bills := '[]'; END IF;
-  END IF;
+  a := brand_enrich.forget_pending(brand_enrich.follow_clock(a, v_now), v_now);
   IF p->'seen' <> 'null' THEN a := brand_enrich.restore_seen(a, p->'seen', v_lag_ms, v_now); END IF;
   v_spent_at := a.spent_at;
-  IF jsonb_array_length(p->'settle') = 1 AND p->'settle'->0->>'permit' = a.look_out AND EXISTS (
-    SELECT FROM brand_enrich.permit WHERE id = a.look_out AND account = a.name AND deadline > v_now) THEN v_was := a; END IF;
-  -- A reading that cost nothing is as good as one of the request that went alone.
-  v_has_confirmed := p->'settle' = '[]' OR a.look_out IS NOT NULL AND NOT EXISTS (
-    SELECT FROM jsonb_array_elements(p->'settle') s
-      LEFT JOIN brand_enrich.permit h ON h.id = s->>'permit' AND h.deadline > v_now
-     WHERE h.free IS NOT TRUE);
-  SELECT * INTO r FROM brand_enrich.due_permits(a, v_now);
-  IF r.due <> '[]' THEN v_was := NULL; END IF;
-  SELECT * INTO r FROM brand_enrich.close_permits(r.a, r.due || (p->'settle'), v_now);
+  SELECT * INTO r FROM brand_enrich.sweep(a, v_now);
   a := r.a;
-  v_billed := r.billed;
-  v_has_probe_billed := r.has_probe_billed;
-  v_is_asked_settled := r.has_confirmed;
-  v_has_confirmed := v_is_asked_settled OR v_has_confirmed AND brand_enrich.is_drained(a);
+  IF NOT r.has_swept AND jsonb_array_length(p->'settle') = 1 AND p->'settle'->0->>'permit' = a.look_out
+    AND EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.look_out AND account = a.name) THEN v_was := a; END IF;
+  SELECT * INTO s FROM brand_enrich.settle(a, p->'settle', v_now);
+  a := s.a;
+  v_billed := r.billed || s.billed;
   v_before := a;
   v_kept_ms := v_now - a.pending_kept_at;
   IF v_reading IS NOT NULL THEN
-    a := brand_enrich.apply_reading(a, v_reading, v_has_confirmed, v_was, v_lag_ms, v_now);
+    a := brand_enrich.apply_reading(a, v_reading, s.has_confirmed, v_was, v_lag_ms, v_now);
   ELSIF a.pending_period IS NOT NULL THEN
     SELECT * INTO r FROM brand_enrich.open_due_period(a, v_now);
     a := r.a;
   END IF;
-  IF v_is_asked_settled AND (v_reading->>'period' IS NULL OR a.pending_falls = 0) THEN a.pending_asked := NULL; END IF;
-  IF (p->>'isConfirmed')::boolean THEN a.confirmed_at := v_now; END IF;
-  IF brand_enrich.is_answered(p) THEN a.answered_at := v_now; END IF;
-  IF (p->>'refusedForQuota')::boolean THEN
-    a.closed_at := v_now;
-    a.next_probe_at := v_now + brand_enrich.probe_every_ms();
-  ELSIF v_has_probe_billed THEN
-    a.closed_at := NULL;
-  END IF;
+  IF s.is_asked_settled AND (v_reading->>'period' IS NULL OR a.pending_falls = 0) THEN a.pending_asked := NULL; END IF;
+  a := brand_enrich.note_answer(a, p, s.has_probe_billed, v_now);
   SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, v_now);
   v_quota := coalesce(a.quota, v_policy.quota_cap);
   v_limit := brand_enrich.limit_of(a, v_policy.quota_cap, v_policy.overage);
@@ -71,7 +51,7 @@ BEGIN
     v_billed := v_billed || r.billed;
   END IF;
   -- It went alone, a minute after all others: what its header shows has hardly lagged.
-  v_is_probe_within := v_has_probe_billed AND jsonb_array_length(p->'settle') = 1
+  v_is_probe_within := s.has_probe_billed AND jsonb_array_length(p->'settle') = 1
     AND coalesce((v_reading->>'usage')::bigint < v_quota, false);
   a := brand_enrich.book_overage(a, v_before, v_quota, v_billed, v_is_probe_within);
   IF a.early_bills <> '[]' THEN
@@ -80,18 +60,13 @@ BEGIN
       AND v_now - v_spent_at >= brand_enrich.quiet_lags() * v_lag_ms THEN a.early_bills := '[]'; END IF;
   END IF;
   IF v_reading->>'period' = v_before.period AND a.pending_falls < 2 AND NOT brand_enrich.is_pending_near(a, v_now)
-    AND (v_has_confirmed OR v_kept_ms >= brand_enrich.pending_kept_ms()) THEN
+    AND (s.has_confirmed OR v_kept_ms >= brand_enrich.pending_kept_ms()) THEN
     a := brand_enrich.take_back_pending(a, v_quota);
   END IF;
-  IF v_has_probe_billed AND NOT v_is_probe_within AND a.sent + a.others > v_limit THEN a.serves_overage := true; END IF;
-  IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN
-    a.pace_version := a.pace_version + 1;
-    a.rate := (p->'pace'->>'rate')::float8;
-    a.burst := (p->'pace'->>'burst')::float8;
-    IF (p->'pace'->>'floorMs')::float8 > 0 THEN
-      a.floor_until := greatest(a.floor_until, v_now + (p->'pace'->>'floorMs')::float8);
-    END IF;
-  END IF;
+  -- The usage of an earlier period says nothing of this one.
+  IF s.has_probe_billed AND a.sent + a.others > v_limit
+    AND NOT (v_is_probe_within AND NOT brand_enrich.is_later(a.period, v_reading->>'period')) THEN a.serves_overage := true; END IF;
+  IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN a := brand_enrich.change_pace(a, p->'pace', v_now); END IF;
   SELECT * INTO v_run FROM brand_enrich.run WHERE id = p->>'run';
   IF p->'take' <> '[]' THEN
     SELECT * INTO r FROM brand_enrich.take(a, v_policy.quota_cap, v_limit, p, v_run, v_now);
@@ -103,15 +78,57 @@ BEGIN
     a := r.a;
     v_look := r.answer;
   END IF;
-  a.version := a.version + 1;
-  a := brand_enrich.turn(a, v_now);
-  PERFORM brand_enrich.save_account(a);
   RETURN jsonb_build_object('answers', coalesce(v_answers, '{}'), 'look', v_look,
-    'state', brand_enrich.state_of(a, v_run, v_now));
+    'state', brand_enrich.finish_account(a, v_run));
 END $$;
 
--- Whether an answer of the service came since the last call: a useful one, one with usage headers or
--- a date, or a refusal.
+CREATE FUNCTION brand_enrich.forget_pending(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
+BEGIN
+  IF a.pending_period IS NOT NULL THEN RETURN; END IF;
+  a.pending_dated := 0;
+  IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN a.pending_sent := 0; a.undated_bills := '[]'; END IF;
+END $$;
+
+-- has_confirmed: a reading that came with these went alone, or cost nothing, which is as good.
+CREATE FUNCTION brand_enrich.settle(
+  INOUT a brand_enrich.account, OUT has_probe_billed boolean, OUT is_asked_settled boolean, OUT has_confirmed boolean,
+  OUT billed brand_enrich.billed[], p_settle jsonb, p_now bigint
+) LANGUAGE plpgsql AS $$
+DECLARE
+  v_is_free boolean := p_settle = '[]' OR a.look_out IS NOT NULL AND NOT EXISTS (
+    SELECT FROM jsonb_array_elements(p_settle) s LEFT JOIN brand_enrich.permit h ON h.id = s->>'permit'
+     WHERE h.free IS NOT TRUE);
+  r record;
+BEGIN
+  SELECT * INTO r FROM brand_enrich.close_permits(a, p_settle, p_now);
+  a := r.a;
+  has_probe_billed := r.has_probe_billed;
+  is_asked_settled := r.is_asked_settled;
+  has_confirmed := is_asked_settled OR v_is_free AND brand_enrich.is_drained(a);
+  billed := r.billed;
+END $$;
+
+CREATE FUNCTION brand_enrich.note_answer(INOUT a brand_enrich.account, p jsonb, p_has_probe_billed boolean, p_now bigint)
+LANGUAGE plpgsql AS $$
+BEGIN
+  IF (p->>'isConfirmed')::boolean THEN a.confirmed_at := p_now; END IF;
+  IF brand_enrich.is_answered(p) THEN a.answered_at := p_now; END IF;
+  IF (p->>'refusedForQuota')::boolean THEN
+    a.closed_at := p_now;
+    a.next_probe_at := p_now + brand_enrich.probe_every_ms();
+  ELSIF p_has_probe_billed THEN
+    a.closed_at := NULL;
+  END IF;
+END $$;
+
+CREATE FUNCTION brand_enrich.change_pace(INOUT a brand_enrich.account, p jsonb, p_now bigint) LANGUAGE plpgsql AS $$
+BEGIN
+  a.pace_version := a.pace_version + 1;
+  a.rate := (p->>'rate')::float8;
+  a.burst := (p->>'burst')::float8;
+  IF (p->>'floorMs')::float8 > 0 THEN a.floor_until := greatest(a.floor_until, p_now + (p->>'floorMs')::float8); END IF;
+END $$;
+
 CREATE FUNCTION brand_enrich.is_answered(p jsonb) RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT (p->>'isConfirmed')::boolean OR p->'reading' <> 'null' OR (p->>'refusedForQuota')::boolean
     OR jsonb_path_exists(p->'settle', '$[*].period ? (@ != null)')
@@ -135,11 +152,7 @@ BEGIN
     END IF;
     v_overage_billed := coalesce((SELECT s.overage_billed FROM brand_enrich.run_spending s WHERE s.run = p_run.id), 0);
     v_run := jsonb_build_object(
-      'status', CASE WHEN p_run.status = 'cancelled' THEN 'cancelled'
-                     WHEN p_run.status <> 'running' OR NOT brand_enrich.has_heartbeat(p_run.heartbeat_at, p_now) THEN 'dead'
-                     WHEN p_run.halt IS NOT NULL THEN 'halted'
-                     WHEN brand_enrich.is_paused(p_run.owner) THEN 'paused'
-                     ELSE 'alive' END,
+      'status', brand_enrich.run_status(p_run, p_now),
       'requests', coalesce(v_key.requests, 0), 'overageRequests', coalesce(v_key.overage_requests, 0),
       'overageInFlight', v_in_flight, 'overageBilled', v_overage_billed,
       'maxRequests', p_run.max_requests, 'maxOverageRequests', p_run.max_overage_requests);
@@ -155,9 +168,7 @@ BEGIN
       'of', a.look_of, 'isProven', a.look_proven, 'booked', a.look_booked, 'rises', a.look_rises),
     'quota', a.quota, 'usage', a.usage, 'confirmedAt', a.confirmed_at,
     'answeredAt', a.answered_at,
-    -- With the current day; none for an account that is not there.
-    'days', CASE WHEN a.changed_at = 0 THEN ''
-      ELSE a.days || CASE WHEN a.days = '' THEN '' ELSE ' ' END || p_now / 86400000 || ':' || a.sent + a.others END,
+    'days', brand_enrich.days_of(a, p_now),
     'closedAt', a.closed_at,
     'nextProbeAt', a.next_probe_at,
     'restsUntil', CASE WHEN a.rests_until > p_now THEN a.rests_until ELSE 0 END,
@@ -173,23 +184,21 @@ END $$;
 -- What open, observe and raise begin with: what ran out is closed. `changed_at` of the account is
 -- the store's time from here on.
 CREATE FUNCTION brand_enrich.begin_account(p_offset bigint, p_account text) RETURNS brand_enrich.account LANGUAGE plpgsql AS $$
-DECLARE a brand_enrich.account := brand_enrich.lock_account(p_account); r record; v_policy record;
+DECLARE a brand_enrich.account := brand_enrich.load_account(p_account); r record; v_policy record;
 BEGIN
   a := brand_enrich.follow_clock(a, brand_enrich.now_ms(p_offset));
-  SELECT * INTO r FROM brand_enrich.due_permits(a, a.changed_at);
-  SELECT * INTO r FROM brand_enrich.close_permits(r.a, r.due, a.changed_at);
+  SELECT * INTO r FROM brand_enrich.sweep(a, a.changed_at);
   SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, a.changed_at);
   RETURN brand_enrich.book_overage(r.a, r.a, coalesce((r.a).quota, v_policy.quota_cap), r.billed, false);
 END $$;
 
--- What they end with.
-CREATE FUNCTION brand_enrich.finish_account(a brand_enrich.account) RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE v_run brand_enrich.run;
+-- What all that change the account end with.
+CREATE FUNCTION brand_enrich.finish_account(a brand_enrich.account, p_run brand_enrich.run DEFAULT NULL) RETURNS jsonb LANGUAGE plpgsql AS $$
 BEGIN
   a.version := a.version + 1;
   a := brand_enrich.turn(a, a.changed_at);
   PERFORM brand_enrich.save_account(a);
-  RETURN brand_enrich.state_of(a, v_run, a.changed_at);
+  RETURN brand_enrich.state_of(a, p_run, a.changed_at);
 END $$;
 
 -- Changes nothing: what ran out is counted as sent for the answer alone. An account that is not

@@ -13,7 +13,6 @@ BEGIN
   a.look_base := p_usage; a.look_since := false;
 END $$;
 
--- What was booked counts for good, and what was measured compares with nothing that comes.
 CREATE FUNCTION brand_enrich.end_looks(INOUT a brand_enrich.account) LANGUAGE plpgsql AS $$
 BEGIN
   a := brand_enrich.measure_looks_from(a, NULL);

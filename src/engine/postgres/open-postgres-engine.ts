@@ -7,12 +7,13 @@ import { orRelease } from '../../core/lifecycle.js';
 import { load } from '../../core/load.js';
 import type { Log } from '../../core/log.js';
 import { phrase } from '../../core/phrase.js';
+import { flag } from '../../core/shapes.js';
 import { systemWords } from '../../core/system-error.js';
 import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, engineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
-import { type StoreCalls, translated, unfit } from '../store-calls.js';
+import { nothing, type StoreCalls, translated, unfit } from '../store-calls.js';
 import {
   connectionOf,
   durabilityWarnings,
@@ -99,7 +100,7 @@ export async function openEngineOn(
       ),
     );
     if (isReadOnly !== true) {
-      await patience(() => calls.call('tidy'));
+      await patience(() => calls.call(nothing, 'tidy'));
       releasers.push(keepTidy(calls, options.upkeepClock ?? idleClock, log));
     }
     const stores = createStores(calls);
@@ -156,8 +157,8 @@ function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void
     for (;;) {
       await clock.sleep(ASK_EVERY_MS, stopping.signal);
       try {
-        const isDone = await calls.call('tidy_daily');
-        if (isDone === true) log.debug('deleted stored answers older than 30 days');
+        const isDone = await calls.call(flag, 'tidy_daily');
+        if (isDone) log.debug('deleted stored answers older than 30 days');
       } catch (error) {
         log.warn({ reason: systemWords(error) }, 'old answers could not be deleted; trying again in an hour');
       }

@@ -39,7 +39,7 @@ BEGIN
   DELETE FROM brand_enrich.worker WHERE id = p_worker;
 END $$;
 
-CREATE FUNCTION brand_enrich.is_alive(p_worker text, p_now bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
+CREATE FUNCTION brand_enrich.is_worker_alive(p_worker text, p_now bigint) RETURNS boolean LANGUAGE sql STABLE AS $$
   SELECT EXISTS (SELECT FROM brand_enrich.worker w
                   WHERE w.id = p_worker AND p_now - w.heartbeat_at < brand_enrich.worker_dead_after_ms())
 $$;
@@ -64,7 +64,7 @@ BEGIN
   PERFORM pg_advisory_xact_lock(brand_enrich.takeover_lock());
   WITH dead AS (
     SELECT c.key, c.worker FROM brand_enrich.claim c
-     WHERE c.key = ANY (p_keys) AND c.worker <> p_worker AND NOT brand_enrich.is_alive(c.worker, p_now)
+     WHERE c.key = ANY (p_keys) AND c.worker <> p_worker AND NOT brand_enrich.is_worker_alive(c.worker, p_now)
      ORDER BY c.key FOR UPDATE
   ), moved AS (
     UPDATE brand_enrich.claim c SET worker = p_worker FROM dead WHERE c.key = dead.key RETURNING c.key
@@ -104,7 +104,7 @@ BEGIN
     v_now := brand_enrich.now_ms(p_offset);
     SELECT v_ours || coalesce(array_agg(c.key) FILTER (WHERE c.worker = p_worker), '{}'),
            array_agg(c.key) FILTER (WHERE c.worker <> p_worker AND c.key <> ALL (v_fresh)
-                                      AND NOT brand_enrich.is_alive(c.worker, v_now))
+                                      AND NOT brand_enrich.is_worker_alive(c.worker, v_now))
       INTO v_ours, v_dead FROM brand_enrich.claim c WHERE c.key = ANY (v_keys) AND c.key <> ALL (v_ours);
     IF v_dead IS NOT NULL THEN
       v_dead := brand_enrich.take_over(v_dead, p_worker, v_now);

@@ -3,7 +3,7 @@
 -- a next period that may not have begun, those of an account whose quota is not known yet, and those
 -- without a date at the turn of a period.
 
-CREATE FUNCTION brand_enrich.with_bill(p_bills jsonb, b brand_enrich.billed, p_over bigint, p_more bigint) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
+CREATE FUNCTION brand_enrich.add_bill(p_bills jsonb, b brand_enrich.billed, p_over bigint, p_more bigint) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE v_at text;
 BEGIN
   SELECT ord - 1 INTO v_at FROM jsonb_array_elements(p_bills) WITH ORDINALITY e(x, ord)
@@ -22,7 +22,7 @@ LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE x jsonb;
 BEGIN
   FOR x IN SELECT * FROM jsonb_array_elements(p_more) LOOP
-    p_bills := brand_enrich.with_bill(p_bills, ROW(x->>'run', x->>'key', x->>'generation', NULL, NULL)::brand_enrich.billed,
+    p_bills := brand_enrich.add_bill(p_bills, ROW(x->>'run', x->>'key', x->>'generation', NULL, NULL)::brand_enrich.billed,
       (x->>'booked')::bigint, CASE WHEN p_has_count THEN (x->>'count')::bigint ELSE 0 END);
   END LOOP;
   RETURN p_bills;
@@ -93,14 +93,14 @@ BEGIN
     v_is_over := coalesce(NOT p_is_probe_within AND v_position > p_quota, false);
     IF v_is_over THEN v_over := array_append(v_over, b); END IF;
     IF b.period = 'next' AND NOT v_has_opened THEN
-      a.pending_bills := brand_enrich.with_bill(a.pending_bills, b, v_is_over::int, 1);
+      a.pending_bills := brand_enrich.add_bill(a.pending_bills, b, v_is_over::int, 1);
     ELSIF a.quota IS NULL AND b.period = (CASE WHEN v_has_opened THEN 'next' ELSE 'this' END) THEN
-      a.bills := brand_enrich.with_bill(a.bills, b, v_is_over::int, 1);
+      a.bills := brand_enrich.add_bill(a.bills, b, v_is_over::int, 1);
     END IF;
     IF b.period = 'this' AND v_is_undated_kept AND (b.is_undated OR v_is_over AND v_undated <> '[]') THEN
-      v_undated := brand_enrich.with_bill(v_undated, b, v_is_over::int, b.is_undated::int);
+      v_undated := brand_enrich.add_bill(v_undated, b, v_is_over::int, b.is_undated::int);
     ELSIF b.period = 'last' AND v_is_over AND NOT v_has_opened AND a.early_bills <> '[]' THEN
-      a.early_bills := brand_enrich.with_bill(a.early_bills, b, v_is_over::int, 0);
+      a.early_bills := brand_enrich.add_bill(a.early_bills, b, v_is_over::int, 0);
     END IF;
   END LOOP;
   IF v_has_opened THEN a.early_bills := v_undated; ELSE a.undated_bills := v_undated; END IF;
@@ -112,8 +112,6 @@ BEGIN
     FROM (SELECT u.run, count(*) AS requests FROM unnest(v_over) u GROUP BY u.run) f WHERE r.run = f.run;
 END $$;
 
--- The requests of the period cannot be fewer than its usage: so many of those that were not dated
--- are billed in this one, and no longer in the one before.
 CREATE FUNCTION brand_enrich.book_early(INOUT a brand_enrich.account, p_quota bigint) LANGUAGE plpgsql AS $$
 DECLARE
   i int; v_bill jsonb; v_count bigint; v_less bigint; v_more bigint;
@@ -144,7 +142,6 @@ BEGIN
   a.last_standing := a.last_standing - v_moved;
 END $$;
 
--- The next period has not begun: what was dated in it is billed in this one.
 CREATE FUNCTION brand_enrich.take_back_pending(INOUT a brand_enrich.account, p_quota bigint) LANGUAGE plpgsql AS $$
 DECLARE v_returned jsonb;
 BEGIN
@@ -156,7 +153,6 @@ BEGIN
   a.pending_bills := '[]';
 END $$;
 
--- Requests of a key that are overage if they are billed in another period than it seems.
 CREATE FUNCTION brand_enrich.maybe_overage_of(a brand_enrich.account, p_key text, p_generation text, p_now bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 DECLARE v_bills jsonb := a.early_bills;

@@ -8,7 +8,7 @@ CREATE TYPE brand_enrich.billed AS (run text, key text, generation text, period 
 -- `{permit, as, period}` as in a request; of several for one permit the first holds. `lost`: the
 -- answer is lost, and counts as sent. Gives those that were billed, in the order of the list.
 CREATE FUNCTION brand_enrich.close_permits(
-  INOUT a brand_enrich.account, OUT has_probe_billed boolean, OUT has_confirmed boolean, OUT billed brand_enrich.billed[],
+  INOUT a brand_enrich.account, OUT has_probe_billed boolean, OUT is_asked_settled boolean, OUT billed brand_enrich.billed[],
   p_settle jsonb, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -16,7 +16,7 @@ DECLARE
   v_last text; v_next text;
   v_free bigint; v_is_look boolean; v_own bigint; v_own_sent bigint; v_sure bigint; v_untried bigint;
 BEGIN
-  has_probe_billed := false; has_confirmed := false;
+  has_probe_billed := false; is_asked_settled := false;
   IF p_settle = '[]' THEN RETURN; END IF;
   -- The clocks of the service's servers differ by minutes at most.
   IF brand_enrich.is_later(a.period, a.last_period) THEN
@@ -64,7 +64,7 @@ BEGIN
          count(*) FILTER (WHERE is_billed AND is_own AND is_counted AND billed_in = 'this'),
          count(*) FILTER (WHERE settled = 'billed' AND NOT free AND NOT is_own),
          count(*) FILTER (WHERE settled = 'free' AND NOT free AND run = '' AND has_own)
-    INTO v_probes, v_held, v_sent, v_spent, v_dated, v_late, v_unknown, v_unknown_until, v_next, has_probe_billed, has_confirmed, v_freed, billed,
+    INTO v_probes, v_held, v_sent, v_spent, v_dated, v_late, v_unknown, v_unknown_until, v_next, has_probe_billed, is_asked_settled, v_freed, billed,
          v_free, v_is_look, v_own, v_own_sent, v_sure, v_untried
     FROM (SELECT *, settled <> 'free' AND NOT free AS is_billed FROM gone) closed;
   -- A separate statement: runs are locked after their keys.
@@ -100,21 +100,25 @@ BEGIN
   END IF;
 END $$;
 
--- Permits past their deadline for `close_permits`, the oldest first. The account knows the earliest
--- deadline, so that most calls look at nothing.
-CREATE FUNCTION brand_enrich.due_permits(INOUT a brand_enrich.account, OUT due jsonb, p_now bigint) LANGUAGE plpgsql AS $$
+-- Closes permits past their deadline, the oldest first: their answers are lost. The account knows the
+-- earliest deadline, so that most calls look at nothing.
+CREATE FUNCTION brand_enrich.sweep(
+  INOUT a brand_enrich.account, OUT billed brand_enrich.billed[], OUT has_swept boolean, p_now bigint
+) LANGUAGE plpgsql AS $$
+DECLARE r record;
 BEGIN
-  IF a.sweep_at <= p_now THEN
-    SELECT jsonb_agg(jsonb_build_object('permit', id, 'as', 'lost') ORDER BY deadline, id COLLATE "C")
-             FILTER (WHERE deadline <= p_now),
-           min(deadline) FILTER (WHERE deadline > p_now)
-      INTO due, a.sweep_at FROM brand_enrich.permit WHERE account = a.name;
-  END IF;
-  due := coalesce(due, '[]');
+  has_swept := false;
+  IF a.sweep_at IS NULL OR a.sweep_at > p_now THEN RETURN; END IF;
+  SELECT coalesce(jsonb_agg(jsonb_build_object('permit', id, 'as', 'lost') ORDER BY deadline, id COLLATE "C")
+           FILTER (WHERE deadline <= p_now), '[]') AS due, min(deadline) FILTER (WHERE deadline > p_now) AS next
+    INTO r FROM brand_enrich.permit WHERE account = a.name;
+  has_swept := r.due <> '[]';
+  a.sweep_at := r.next;
+  SELECT * INTO r FROM brand_enrich.close_permits(a, r.due, p_now);
+  a := r.a;
+  billed := r.billed;
 END $$;
 
--- Permits of workers that died count as sent as soon as another process waits for their end:
--- unknown is spent.
 CREATE FUNCTION brand_enrich.close_dead(
   INOUT a brand_enrich.account, OUT billed brand_enrich.billed[], p_now bigint
 ) LANGUAGE plpgsql AS $$
@@ -122,7 +126,7 @@ DECLARE r record;
 BEGIN
   SELECT * INTO r FROM brand_enrich.close_permits(a, (
     SELECT coalesce(jsonb_agg(jsonb_build_object('permit', h.id, 'as', 'lost') ORDER BY h.deadline, h.id COLLATE "C"), '[]')
-      FROM brand_enrich.permit h WHERE h.account = a.name AND NOT brand_enrich.is_alive(h.worker, p_now)), p_now);
+      FROM brand_enrich.permit h WHERE h.account = a.name AND NOT brand_enrich.is_worker_alive(h.worker, p_now)), p_now);
   a := r.a;
   billed := r.billed;
 END $$;

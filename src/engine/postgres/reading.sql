@@ -9,13 +9,11 @@ LANGUAGE sql STABLE AS $$
        AND (a.pending_falls > 0 OR p_now - a.pending_since >= brand_enrich.period_grace_ms()))
 $$;
 
--- One answer said that usage fell in a later period, and this clock does not agree.
 CREATE FUNCTION brand_enrich.is_turn_unconfirmed(a brand_enrich.account, p_now bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
   SELECT a.pending_period IS NOT NULL AND a.pending_falls > 0 AND NOT brand_enrich.is_period_due(a, p_now)
 $$;
 
--- Whether this clock agrees that the pending period may have begun.
 CREATE FUNCTION brand_enrich.is_pending_near(a brand_enrich.account, p_now bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
   SELECT a.pending_period IS NOT NULL AND p_now >= brand_enrich.start_of(a.pending_period) - brand_enrich.turn_margin_ms()
@@ -26,7 +24,6 @@ BEGIN
   a.pending_period := p_period; a.pending_since := p_now; a.pending_kept_at := p_now; a.pending_falls := 0;
 END $$;
 
--- Opens the pending period once nothing of the old one is out.
 CREATE FUNCTION brand_enrich.open_due_period(INOUT a brand_enrich.account, OUT has_opened boolean, p_now bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -44,7 +41,73 @@ BEGIN
   a := brand_enrich.end_looks(a);
 END $$;
 
--- The service may correct its usage: others' part of it falls, ours never does.
+-- A reading of a later period. p_has_confirmed: it came with the request that went alone to find out.
+CREATE FUNCTION brand_enrich.note_pending(
+  INOUT a brand_enrich.account, p_period text, p_usage bigint, p_has_confirmed boolean, p_now bigint
+) LANGUAGE plpgsql AS $$
+DECLARE
+  -- More than answers that overtake each other explain, or less than our own count where no answer
+  -- is overtaken.
+  v_has_fallen boolean := p_usage < a.usage - a.held - a.probes OR 2 * p_usage < a.usage
+    OR p_has_confirmed AND p_usage < a.sent;
+BEGIN
+  -- Where this clock agrees with the one that is awaited, a date that is far off is wrong.
+  IF brand_enrich.is_later(p_period, a.pending_period) AND brand_enrich.is_pending_near(a, p_now)
+    AND p_now < brand_enrich.start_of(p_period) - brand_enrich.turn_margin_ms() THEN RETURN; END IF;
+  IF a.pending_period IS DISTINCT FROM p_period THEN a := brand_enrich.await_period(a, p_period, p_now); END IF;
+  a.pending_seen_at := p_now;
+  IF p_usage IS NULL OR a.usage IS NULL THEN RETURN; END IF;
+  IF v_has_fallen AND p_now >= brand_enrich.start_of(p_period) THEN a.pending_falls := 2;
+  ELSIF a.pending_falls > 1 THEN RETURN;
+  ELSIF NOT v_has_fallen THEN a.pending_falls := 0;
+  ELSIF a.pending_falls = 0 OR p_has_confirmed THEN a.pending_falls := a.pending_falls + 1;
+  END IF;
+END $$;
+
+-- The first answers name the period: one is enough where this clock is in it or near it, else two
+-- in a row.
+CREATE FUNCTION brand_enrich.name_first_period(INOUT a brand_enrich.account, p_period text, p_now bigint) LANGUAGE plpgsql AS $$
+BEGIN
+  IF a.first_period = p_period OR p_now - brand_enrich.start_of(p_period)
+    BETWEEN -brand_enrich.period_ahead_ms() AND brand_enrich.longest_period_ms() THEN
+    a.period := p_period; a.first_period := NULL;
+  ELSE
+    a.first_period := p_period;
+  END IF;
+END $$;
+
+-- is_current: false when the reading belongs to another period than the ledger's.
+CREATE FUNCTION brand_enrich.follow_period(
+  INOUT a brand_enrich.account, OUT is_current boolean, p_period text, p_usage bigint, p_has_confirmed boolean, p_now bigint
+) LANGUAGE plpgsql AS $$
+DECLARE r record;
+BEGIN
+  is_current := true;
+  IF p_period = 'none' THEN a.period := coalesce(a.period, 'none'); END IF;
+  IF p_period IS NULL OR 'none' IN (p_period, a.period) THEN RETURN; END IF;
+  IF a.period IS NULL THEN
+    a := brand_enrich.name_first_period(a, p_period, p_now);
+    IF a.period IS NULL THEN RETURN; END IF;
+  ELSIF brand_enrich.is_later(a.period, p_period) THEN
+    is_current := brand_enrich.start_of(a.period) - p_now > brand_enrich.period_ahead_ms() AND brand_enrich.start_of(p_period) <= p_now;
+    IF NOT is_current THEN RETURN; END IF;
+    -- It was named by a date that was not to come for long.
+    a.period := p_period;
+  END IF;
+  IF brand_enrich.is_later(p_period, a.period) THEN
+    a := brand_enrich.note_pending(a, p_period, p_usage, p_has_confirmed, p_now);
+    SELECT * INTO r FROM brand_enrich.open_due_period(a, p_now);
+    a := r.a;
+    is_current := r.has_opened;
+  ELSIF a.pending_falls < 2 THEN
+    -- Not in a row: the service still is in this period, and soon what was dated otherwise is too.
+    a.pending_falls := 0; a.pending_since := p_now; a.pending_seen_at := 0;
+    IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN
+      a.pending_sent := 0; a.undated_bills := '[]'; a.pending_kept_at := p_now;
+    END IF;
+  END IF;
+END $$;
+
 CREATE FUNCTION brand_enrich.follow_fall(INOUT a brand_enrich.account, p_usage bigint, p_lag_ms float8, p_now bigint)
 LANGUAGE plpgsql AS $$
 BEGIN
@@ -70,66 +133,22 @@ CREATE FUNCTION brand_enrich.apply_reading(
 DECLARE
   v_quota bigint := (p->>'quota')::bigint;
   v_usage bigint := (p->>'usage')::bigint;
-  v_next text := p->>'period';
-  v_candidate bigint; v_jump bigint; v_has_fallen boolean; v_is_wrong boolean; r record;
+  v_jump bigint; r record;
   v_behind_ms bigint := p_now - (p->>'date')::bigint;
 BEGIN
   IF v_behind_ms IS NOT NULL THEN
     a.behind_ms := CASE WHEN v_behind_ms > brand_enrich.turn_margin_ms() THEN v_behind_ms ELSE 0 END;
   END IF;
-  IF v_next <> 'none' AND a.period IS DISTINCT FROM 'none' THEN
-    IF a.period IS NULL THEN
-      -- One answer names it where this clock is in it or near it, else two in a row.
-      IF a.first_period = v_next
-         OR p_now - brand_enrich.start_of(v_next) BETWEEN -brand_enrich.period_ahead_ms() AND brand_enrich.longest_period_ms() THEN
-        a.period := v_next; a.first_period := NULL;
-      ELSE
-        a.first_period := v_next;
-      END IF;
-    ELSIF v_next COLLATE "C" < a.period COLLATE "C" THEN
-      IF brand_enrich.start_of(a.period) - p_now <= brand_enrich.period_ahead_ms() OR brand_enrich.start_of(v_next) > p_now THEN RETURN; END IF;
-      -- It was named by a date that was not to come for long.
-      a.period := v_next;
-    END IF;
-    IF a.period IS NULL THEN NULL;
-    ELSIF v_next COLLATE "C" > a.period COLLATE "C" THEN
-      -- Where this clock agrees with the one that is awaited, a date that is far off is wrong.
-      v_is_wrong := brand_enrich.is_later(v_next, a.pending_period) AND brand_enrich.is_pending_near(a, p_now)
-        AND p_now < brand_enrich.start_of(v_next) - brand_enrich.turn_margin_ms();
-      IF NOT v_is_wrong THEN
-        IF a.pending_period IS DISTINCT FROM v_next THEN a := brand_enrich.await_period(a, v_next, p_now); END IF;
-        a.pending_seen_at := p_now;
-        -- A fall is more than answers that overtake each other explain, or less than our own count
-        -- where no answer is overtaken; NULL where one of the two usages is not known.
-        v_has_fallen := v_usage < a.usage - a.held - a.probes OR 2 * v_usage < a.usage
-          OR (p_has_confirmed AND a.usage IS NOT NULL AND v_usage < a.sent);
-        IF v_has_fallen AND p_now >= brand_enrich.start_of(v_next) THEN a.pending_falls := 2;
-        ELSIF a.pending_falls > 1 THEN NULL;
-        ELSIF NOT v_has_fallen THEN a.pending_falls := 0;
-        ELSIF v_has_fallen AND (a.pending_falls = 0 OR p_has_confirmed) THEN a.pending_falls := a.pending_falls + 1;
-        END IF;
-      END IF;
-      SELECT * INTO r FROM brand_enrich.open_due_period(a, p_now);
-      a := r.a;
-      IF NOT r.has_opened THEN RETURN; END IF;
-    ELSIF a.pending_falls < 2 THEN
-      -- Not in a row: the service still is in this period, and soon what was dated otherwise is
-      -- too.
-      a.pending_falls := 0; a.pending_since := p_now; a.pending_seen_at := 0;
-      IF p_now - a.pending_kept_at >= brand_enrich.pending_kept_ms() THEN
-        a.pending_sent := 0; a.undated_bills := '[]'; a.pending_kept_at := p_now;
-      END IF;
-    END IF;
-  ELSIF v_next = 'none' AND a.period IS NULL THEN a.period := 'none';
-  END IF;
+  SELECT * INTO r FROM brand_enrich.follow_period(a, p->>'period', v_usage, p_has_confirmed, p_now);
+  a := r.a;
+  IF NOT r.is_current THEN RETURN; END IF;
   IF v_quota IS NOT NULL THEN
     IF v_quota > a.quota THEN a.closed_at := NULL; END IF;
     a.quota := v_quota;
   END IF;
   IF v_usage IS NULL THEN RETURN; END IF;
   a := brand_enrich.follow_fall(a, v_usage, p_lag_ms, p_now);
-  v_candidate := v_usage - a.sent - a.held - a.probes;
-  v_jump := v_candidate - a.others;
+  v_jump := v_usage - a.sent - a.held - a.probes - a.others;
   a := brand_enrich.turn(a, p_now);
   IF a.confirmed_at <> 0 AND a.usage IS NOT NULL
      AND v_jump > greatest(brand_enrich.jump_floor(), 10 * (a.minute_sent + a.minute_before)) THEN

@@ -13,7 +13,7 @@ CREATE FUNCTION brand_enrich.pause_of(p_owner text) RETURNS jsonb LANGUAGE sql S
   SELECT brand_enrich.order_of(p.ordered_by, p.ordered_at) FROM brand_enrich.pause p WHERE p.owner = p_owner
 $$;
 
-CREATE FUNCTION brand_enrich.run_record(r brand_enrich.run) RETURNS jsonb LANGUAGE sql STABLE AS $$
+CREATE FUNCTION brand_enrich.record_of(r brand_enrich.run) RETURNS jsonb LANGUAGE sql STABLE AS $$
   SELECT jsonb_build_object('id', r.id, 'key', r.key, 'label', r.label, 'settings', r.settings::text, 'asOf', r.as_of,
     'keyStartedAt', r.key_started_at, 'heartbeatAt', r.heartbeat_at, 'status', r.status, 'stop', r.stop,
     'rows', r.row_count, 'identifiers', r.identifiers, 'tally', brand_enrich.tally_of(r), 'spent', coalesce(s.spent, 0),
@@ -48,11 +48,11 @@ BEGIN
              WHERE e.key = p_key AND e.key_started_at = v_started_at))
   ON CONFLICT (id) DO UPDATE SET id = t.id
   RETURNING * INTO r;
-  RETURN brand_enrich.run_record(r);
+  RETURN brand_enrich.record_of(r);
 END $$;
 
 CREATE FUNCTION brand_enrich.get_run(p_offset bigint, p_id text) RETURNS jsonb LANGUAGE sql AS $$
-  SELECT brand_enrich.run_record(r) FROM brand_enrich.run r WHERE r.id = p_id
+  SELECT brand_enrich.record_of(r) FROM brand_enrich.run r WHERE r.id = p_id
 $$;
 
 -- All that are alive, then the newest others. A later start of the same file continues one that stopped, and represents
@@ -68,8 +68,9 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
              WHERE n.key = s.key AND n.key_started_at = s.key_started_at AND n.label = s.label AND n.seq > s.seq))
      ORDER BY s.as_of DESC, s.seq DESC LIMIT greatest(0, p_limit - (SELECT count(*) FROM alive))
   )
-  SELECT coalesce(jsonb_agg(brand_enrich.run_record(l.r) || jsonb_build_object('earlier',
-      (SELECT jsonb_build_object('starts', count(*), 'billed', coalesce(sum(e.billed), 0),
+  SELECT coalesce(jsonb_agg(brand_enrich.record_of(l.r) || jsonb_build_object('earlier',
+      (SELECT jsonb_build_object('starts', count(*), 'matched', coalesce(sum(e.matched), 0),
+          'notFound', coalesce(sum(e.not_found), 0), 'billed', coalesce(sum(e.billed), 0),
           'unreported', coalesce(sum(greatest(0, s.spent - e.billed)), 0), 'overage', coalesce(sum(s.overage_billed), 0))
          FROM brand_enrich.run e LEFT JOIN brand_enrich.run_spending s ON s.run = e.id
         WHERE e.key = (l.r).key AND e.key_started_at = (l.r).key_started_at AND e.label = (l.r).label

@@ -8,9 +8,9 @@ CREATE SCHEMA IF NOT EXISTS brand_enrich;
 
 CREATE TABLE brand_enrich.engine_state (
   only_row boolean PRIMARY KEY DEFAULT true CHECK (only_row),
-  -- The version of this schema, and a hash of the functions (`schema.ts`).
+  -- The versions of this schema and of the functions (`schema.ts`).
   version int NOT NULL,
-  functions text NOT NULL,
+  functions int NOT NULL,
   is_paused boolean NOT NULL DEFAULT false
 );
 

@@ -2,18 +2,19 @@
  * The schema `brand_enrich`: made whole where there is none, and never changed. One of another
  * build is refused. BullMQ makes and changes its own schema, under the same lock.
  */
-import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { ClientBase } from 'pg';
 import { RULES } from '../../ledger/rules.js';
 import { ForeignSchemaError } from '../store-calls.js';
 
 /** Raise it with a change of a table, or of what a function takes, answers or means. */
-const VERSION = 2;
+export const VERSION = 3;
+/** Raise it with any other change of a function. Of two builds the later one's functions stay. */
+export const FUNCTIONS_VERSION = 1;
 
 const readSql = (name: string) => readFileSync(new URL(`${name}.sql`, import.meta.url), 'utf8');
 
-const TABLES = readSql('schema');
+export const TABLES = readSql('schema');
 
 /** The ledger's constants as functions, which the planner inlines as values: `probe_every_ms()`. */
 const RULE_FUNCTIONS = Object.entries(RULES).map(([rule, value]) => {
@@ -33,8 +34,8 @@ END $$;
 DROP TYPE IF EXISTS brand_enrich.billed;
 `;
 
-/** All functions. They need no history, so they are made anew when one of them was changed. */
-const FUNCTIONS = [
+/** All functions. They need no history, so they are made anew. */
+export const FUNCTIONS = [
   DROP_FUNCTIONS,
   ...RULE_FUNCTIONS,
   ...[
@@ -51,10 +52,8 @@ const FUNCTIONS = [
   ].map(readSql),
 ].join('\n');
 
-const FUNCTIONS_HASH = createHash('sha256').update(FUNCTIONS).digest('hex');
-
 const NOTE_STATE = `
-INSERT INTO brand_enrich.engine_state (version, functions) VALUES (${VERSION}, '${FUNCTIONS_HASH}')
+INSERT INTO brand_enrich.engine_state (version, functions) VALUES (${VERSION}, ${FUNCTIONS_VERSION})
 ON CONFLICT (only_row) DO UPDATE SET functions = excluded.functions`;
 
 const SCHEMA_LOCK = 0x62656e6d;
@@ -71,7 +70,7 @@ export async function underSchemaLock(session: ClientBase, change: () => Promise
 }
 
 /**
- * Makes what is missing; with `isReadOnly` functions of another build with this schema stay. Throws
+ * Makes what is missing, and replaces functions of an earlier build unless `isReadOnly`. Throws
  * {@link ForeignSchemaError} for a schema of another version.
  */
 export async function prepareSchema(session: ClientBase, address: string, isReadOnly = false): Promise<void> {
@@ -92,5 +91,5 @@ async function missingIn(session: ClientBase, address: string, isReadOnly: boole
   const { rows } = await session.query('SELECT to_jsonb(s) AS state FROM brand_enrich.engine_state s');
   const { version, functions } = rows[0]?.state ?? {};
   if (version !== VERSION) throw new ForeignSchemaError(version, VERSION, address);
-  return isReadOnly || functions === FUNCTIONS_HASH ? '' : FUNCTIONS;
+  return isReadOnly || functions >= FUNCTIONS_VERSION ? '' : FUNCTIONS;
 }

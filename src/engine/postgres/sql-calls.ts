@@ -9,7 +9,7 @@ import { errorText } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { load } from '../../core/load.js';
 import type { Log } from '../../core/log.js';
-import { type StoreCalls, translated } from '../store-calls.js';
+import { checked, type StoreCalls, translated } from '../store-calls.js';
 import { CONNECT_TIMEOUT_MS, type PostgresServer } from './postgres-server.js';
 import { storeFailure } from './store-failure.js';
 
@@ -60,7 +60,7 @@ export function createSqlCalls(
   const calls: StoreCalls = {
     address: server.address,
     roundTrips,
-    async call(operation, ...params) {
+    async call(answer, operation, ...params) {
       roundTrips.count += 1;
       const values = [clockOffsetMs(), ...params];
       const places = values.map((_, index) => `$${index + 1}`);
@@ -69,10 +69,11 @@ export function createSqlCalls(
       const text = `SELECT * FROM brand_enrich.${operation}(${places})`;
       const asked = pool.query({ name: `brand_enrich.${operation}`, text, values });
       const { rows, fields } = await translated(asked, (error) => storeFailure(server, error));
-      return fields.length > 1 ? rows[0] : Object.values(rows[0] ?? { none: null })[0];
+      const answered = fields.length > 1 ? rows[0] : Object.values(rows[0] ?? { none: null })[0];
+      return checked(answer, answered, server.address);
     },
-    async *walk(operation, ...params) {
-      yield await calls.call(operation, ...params);
+    async *walk(page, operation, ...params) {
+      yield await calls.call(page, operation, ...params);
     },
   };
   return calls;

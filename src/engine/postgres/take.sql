@@ -1,7 +1,6 @@
 -- Granting permits one after the other, each judged by the account as the one before left it. The
 -- order of the conditions is part of the contract; the reference is `test/model/ledger-model.ts`.
 
--- Whether nothing is granted, or only one permit at a time, until those that are out have ended.
 CREATE FUNCTION brand_enrich.waits_for_others(a brand_enrich.account, p_limit bigint, p_now bigint) RETURNS boolean
 LANGUAGE sql STABLE AS $$
   SELECT NOT brand_enrich.is_drained(a) AND (
@@ -11,23 +10,24 @@ LANGUAGE sql STABLE AS $$
     OR brand_enrich.is_period_due(a, p_now) OR brand_enrich.is_turn_unconfirmed(a, p_now))
 $$;
 
--- Whether one request beyond the limit may find out if there is more: where a refusal is free, and
--- where it is the quota that is used up and not what the user allows of it.
+CREATE FUNCTION brand_enrich.run_status(r brand_enrich.run, p_now bigint) RETURNS text LANGUAGE sql STABLE AS $$
+  SELECT CASE WHEN r.status = 'cancelled' THEN 'cancelled'
+              WHEN r.status <> 'running' OR NOT brand_enrich.has_heartbeat(r.heartbeat_at, p_now) THEN 'dead'
+              WHEN r.halt IS NOT NULL THEN 'halted'
+              WHEN brand_enrich.is_paused(r.owner) THEN 'paused' ELSE 'alive' END
+$$;
+
 CREATE FUNCTION brand_enrich.may_find_out(a brand_enrich.account, p_quota_cap bigint, p_plan text)
 RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(p_plan <> 'paid' AND NOT a.serves_overage
     AND NOT (p_quota_cap IS NOT NULL AND (a.quota IS NULL OR p_quota_cap < a.quota)), false)
 $$;
 
--- Whether a request beyond the limit may confirm that the next period has begun: where the user
--- says that the plan is free, however often; else only where a request that went alone brought the
--- first word of it.
 CREATE FUNCTION brand_enrich.may_confirm_turn(a brand_enrich.account, p_quota_cap bigint, p_plan text)
 RETURNS boolean LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(p_plan = 'free' OR a.pending_asked IS NOT NULL, false) AND brand_enrich.may_find_out(a, p_quota_cap, p_plan)
 $$;
 
--- Whether the period is well over by the service's clock.
 CREATE FUNCTION brand_enrich.is_turn_due(a brand_enrich.account, p_turn jsonb, p_now bigint) RETURNS boolean
 LANGUAGE sql IMMUTABLE AS $$
   SELECT coalesce(p_turn->>'period' = a.period AND p_now - a.behind_ms >= (p_turn->>'at')::bigint, false)
@@ -64,7 +64,6 @@ CREATE FUNCTION brand_enrich.period_of_grant(a brand_enrich.account) RETURNS tex
   SELECT CASE WHEN a.pending_seen_at > 0 THEN a.pending_period ELSE a.period END
 $$;
 
--- One at a time, and outside of every limit.
 CREATE FUNCTION brand_enrich.grant_free(INOUT a brand_enrich.account, OUT answer text, p_id text, p_now bigint)
 LANGUAGE plpgsql AS $$
 DECLARE r record;
@@ -97,8 +96,7 @@ CREATE FUNCTION brand_enrich.take(
 ) LANGUAGE plpgsql AS $$
 DECLARE
   v_may_spend boolean := p_run.id IS NOT NULL AND NOT (SELECT is_paused FROM brand_enrich.engine_state)
-    AND p_run.status = 'running' AND p_run.halt IS NULL AND NOT brand_enrich.is_paused(p_run.owner)
-    AND brand_enrich.has_heartbeat(p_run.heartbeat_at, p_now);
+    AND brand_enrich.run_status(p_run, p_now) = 'alive';
   v_is_barred boolean := p_now < a.rests_until OR brand_enrich.is_period_due(a, p_now);
   v_is_turn boolean := brand_enrich.is_turn_unconfirmed(a, p_now);
   v_worker text := p->>'worker'; v_turn jsonb := p->'turn';
@@ -196,7 +194,6 @@ BEGIN
   END IF;
 END $$;
 
--- Whether a look may cost one request: within the quota, when all of ours are long visible.
 CREATE FUNCTION brand_enrich.may_try_look(
   INOUT a brand_enrich.account, OUT may_try boolean, p_quota bigint, p_quiet_ms bigint, p_now bigint
 ) LANGUAGE plpgsql AS $$
@@ -210,7 +207,6 @@ BEGIN
   may_try := a.look_tries < brand_enrich.looks_a_day();
 END $$;
 
--- A request outside of any run: how long to wait before sending, or why not.
 CREATE FUNCTION brand_enrich.grant_look(
   INOUT a brand_enrich.account, OUT answer text, p_quota_cap bigint, p_limit bigint, p jsonb, p_now bigint
 ) LANGUAGE plpgsql AS $$

@@ -107,18 +107,13 @@ local function turn(account)
   end
 end
 
-local function runStatus(status, heartbeatAt)
-  if status == 'cancelled' then return 'cancelled' end
-  return status == 'running' and hasHeartbeat(heartbeatAt) and 'alive' or 'dead'
-end
-
 -- Of several live runs the lowest holds. No live run: no overage and no cap.
-local function readPolicy(name)
+local function policyOf(name)
   local quotaCap, overage
   local live = root .. 'live:' .. name
   for _, id in ipairs(redis.call('SMEMBERS', live)) do
     local run = redis.call('HMGET', root .. 'run:' .. id, 'status', 'heartbeatAt', 'overage', 'quotaCap')
-    if runStatus(run[1], run[2]) == 'alive' then
+    if run[1] == 'running' and hasHeartbeat(run[2]) then
       overage = math.min(overage or math.huge, tonumber(run[3]))
       if run[4] ~= '' then quotaCap = math.min(quotaCap or math.huge, tonumber(run[4])) end
     elseif run[1] ~= 'running' then

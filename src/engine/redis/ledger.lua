@@ -2,7 +2,7 @@
 -- The operations of the ledger: read what is needed, decide, write back, on Redis' own clock.
 
 -- The account as numbers, after an operation.
-local function describeState(account, policy, run)
+local function stateOf(account, policy, run)
   turn(account)
   loadPermits({ account.lookOut })
   local look = permits[account.lookOut or '']
@@ -41,18 +41,18 @@ local function describeState(account, policy, run)
 end
 
 -- What ran out is closed outside of an exchange.
-local function beginSwept()
+local function beginAccount()
   local account = loadAccount(text())
   followClock(account)
   sweep(account)
-  bookOverage(account, billedQuota(account, readPolicy(account.name)), snapshotOf(account))
+  bookOverage(account, billedQuota(account, policyOf(account.name)), snapshotOf(account))
   billed = {}
   return account
 end
 
-local function finish(account, policy, run)
+local function finishAccount(account, policy, run)
   account.version = account.version + 1
-  local state = describeState(account, policy or readPolicy(account.name), run)
+  local state = stateOf(account, policy or policyOf(account.name), run)
   saveAccount(account)
   savePermits(account)
   return state
@@ -68,42 +68,35 @@ local function isAnswered(request)
   return false
 end
 
-function operations.exchange()
-  local request = object()
-  local account, settle, reading, pace = loadAccount(request.account), request.settle, request.reading, request.pace
-  noteHeartbeat(request.worker)
-  followClock(account)
-  if account.pendingPeriod == nil then
-    account.pendingDated = 0
-    if now - account.pendingKeptAt >= rules.pendingKeptMs then
-      account.pendingSent = 0
-      account.undatedBills = nil
-    end
+-- What was sent at the turn of a period that does not come is no longer in doubt after a while.
+local function forgetPending(account)
+  if account.pendingPeriod ~= nil then return end
+  account.pendingDated = 0
+  if now - account.pendingKeptAt >= rules.pendingKeptMs then
+    account.pendingSent = 0
+    account.undatedBills = nil
   end
-  restoreSeen(account, request.seen, request.usageLagMs)
-  local was = { since = account.lookSince, spentAt = account.spentAt }
-  local swept = sweep(account)
-  loadPermits(pluck(settle, 'permit'))
-  loadPermits(pluck(request.take, 'permit'))
-  local hasProbeBilled, isAskedSettled = false, false
-  was.isCarried = #settle == 1 and swept == 0 and settle[1].permit == account.lookOut and permits[account.lookOut]
-  -- A reading that cost nothing is as good as one of the request that went alone.
-  local hasConfirmed = isDrained(account)
-  for _, settled in ipairs(settle) do
-    local permit = permits[settled.permit]
-    if not (permit and permit.free) then hasConfirmed = false end
+end
+
+-- hasConfirmed: a reading that came with these went alone, or cost nothing, which is as good.
+local function settle(account, settlements)
+  local settled = { hasProbeBilled = false, isAskedSettled = false, hasConfirmed = isDrained(account) }
+  for _, each in ipairs(settlements) do
+    local permit = permits[each.permit]
+    if not (permit and permit.free) then settled.hasConfirmed = false end
   end
-  for _, settled in ipairs(settle) do
-    local permit = permits[settled.permit]
-    if permit and permit.probe and settled.as == 'billed' then hasProbeBilled = true end
-    if permit and settled.permit == account.pendingAsked then isAskedSettled = true end
-    close(account, settled.permit, settled.as, settled.period)
+  for _, each in ipairs(settlements) do
+    local permit = permits[each.permit]
+    if permit and permit.probe and each.as == 'billed' then settled.hasProbeBilled = true end
+    if permit and each.permit == account.pendingAsked then settled.isAskedSettled = true end
+    closePermit(account, each.permit, each.as, each.period)
   end
-  hasConfirmed = hasConfirmed or isAskedSettled
-  local before, keptMs = snapshotOf(account), now - account.pendingKeptAt
-  if reading then applyReading(account, reading, hasConfirmed, was, request.usageLagMs)
-  elseif isPeriodDue(account) and isDrained(account) then openPeriod(account) end
-  if isAskedSettled and (reading == nil or reading.period == nil or account.pendingFalls == 0) then account.pendingAsked = nil end
+  settled.hasConfirmed = settled.hasConfirmed or settled.isAskedSettled
+  return settled
+end
+
+-- What the answers since the last call say besides their usage.
+local function noteAnswer(account, request, hasProbeBilled)
   if request.isConfirmed then account.confirmedAt = now end
   if isAnswered(request) then account.answeredAt = now end
   if request.refusedForQuota then
@@ -112,32 +105,54 @@ function operations.exchange()
   elseif hasProbeBilled then
     account.closedAt = nil
   end
-  local policy = readPolicy(account.name)
-  local limit = limitOf(account, policy)
+end
+
+local function changePace(account, pace)
+  account.paceVersion = account.paceVersion + 1
+  account.rate = pace.rate
+  account.burst = pace.burst
+  if pace.floorMs > 0 then account.floorUntil = math.max(account.floorUntil, now + pace.floorMs) end
+end
+
+function operations.exchange()
+  local request = object()
+  local account, reading, pace = loadAccount(request.account), request.reading, request.pace
+  noteHeartbeat(request.worker)
+  followClock(account)
+  forgetPending(account)
+  restoreSeen(account, request.seen, request.usageLagMs)
+  local was = { since = account.lookSince, spentAt = account.spentAt }
+  local swept = sweep(account)
+  loadPermits(pluck(request.settle, 'permit'))
+  loadPermits(pluck(request.take, 'permit'))
+  local isAlone = #request.settle == 1
+  was.isCarried = swept == 0 and isAlone and request.settle[1].permit == account.lookOut and permits[account.lookOut]
+  local settled = settle(account, request.settle)
+  local before, keptMs = snapshotOf(account), now - account.pendingKeptAt
+  if reading then applyReading(account, reading, settled.hasConfirmed, was, request.usageLagMs) else openDuePeriod(account) end
+  if settled.isAskedSettled and (reading == nil or reading.period == nil or account.pendingFalls == 0) then account.pendingAsked = nil end
+  noteAnswer(account, request, settled.hasProbeBilled)
+  local policy = policyOf(account.name)
+  local quota, limit = billedQuota(account, policy), limitOf(account, policy)
   if #request.take > 0 and waitsForOthers(account, limit) then closeDead(account) end
   -- It went alone, a minute after all others: what its header shows has hardly lagged.
-  local isProbeWithin = hasProbeBilled and #settle == 1 and reading ~= nil and reading.usage ~= nil
-    and reading.usage < billedQuota(account, policy)
-  local quota = billedQuota(account, policy)
+  local isProbeWithin = settled.hasProbeBilled and isAlone and reading ~= nil and reading.usage ~= nil and reading.usage < quota
   bookOverage(account, quota, before, isProbeWithin)
   bookEarly(account, quota)
   if reading and reading.usage ~= nil and reading.period == account.period and isDrained(account)
     and now - was.spentAt >= rules.quietLags * request.usageLagMs then account.earlyBills = nil end
   local isStillThis = reading ~= nil and reading.period == before.period and account.pendingFalls < 2
-  if isStillThis and not isPendingNear(account) and (hasConfirmed or keptMs >= rules.pendingKeptMs) then
+  if isStillThis and not isPendingNear(account) and (settled.hasConfirmed or keptMs >= rules.pendingKeptMs) then
     takeBackPending(account, quota)
   end
-  if hasProbeBilled and not isProbeWithin and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
-  if pace and pace.ifVersion == account.paceVersion then
-    account.paceVersion = account.paceVersion + 1
-    account.rate = pace.rate
-    account.burst = pace.burst
-    account.floorUntil = math.max(account.floorUntil, pace.floorMs > 0 and now + pace.floorMs or 0)
-  end
+  -- The usage of an earlier period says nothing of this one.
+  local isProvenWithin = isProbeWithin and not isLater(account.period, reading.period)
+  if settled.hasProbeBilled and not isProvenWithin and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
+  if pace and pace.ifVersion == account.paceVersion then changePace(account, pace) end
   local run = loadRun(request.run)
   local answers = take(account, policy, limit, request, run)
   local look = request.look and grantLook(account, policy, limit, request, rules.quietLags * request.usageLagMs)
-  return { answers = listed(answers), look = orNull(look), state = finish(account, policy, run) }
+  return { answers = listed(answers), look = orNull(look), state = finishAccount(account, policy, run) }
 end
 
 -- Nothing is written: what ran out is counted as sent for the answer alone. An account that is not
@@ -148,11 +163,11 @@ function operations.show_account()
   local run = loadRun(some())
   turnDay(account)
   sweep(account)
-  return describeState(account, readPolicy(account.name), run)
+  return stateOf(account, policyOf(account.name), run)
 end
 
 function operations.open_account()
-  local account = beginSwept()
+  local account = beginAccount()
   account.confirmedAt = 0
   account.nextProbeAt = now
   if flag() then
@@ -160,11 +175,11 @@ function operations.open_account()
     account.rate = number()
     account.burst = number()
   end
-  return finish(account)
+  return finishAccount(account)
 end
 
 function operations.observe_account()
-  local account = beginSwept()
+  local account = beginAccount()
   local usage, quota = number(), number()
   local before = snapshotOf(account)
   if quota ~= nil then account.quota = quota end
@@ -182,13 +197,13 @@ function operations.observe_account()
   account.suspectSince = 0
   account.fallReadings = 0
   account.nextProbeAt = now
-  return finish(account)
+  return finishAccount(account)
 end
 
 -- What another ledger knows of the account: the larger sum holds. Arguments: account, period, sent,
 -- others, quota.
 function operations.raise_account()
-  local account = beginSwept()
+  local account = beginAccount()
   local period, sent, others, quota = some(), number(), number(), number()
   if isLater(period, account.period) then
     if account.pendingPeriod == nil then
@@ -198,7 +213,7 @@ function operations.raise_account()
     end
     account.pendingPeriod = period
     account.pendingFalls = 2
-    if isDrained(account) then openPeriod(account) end
+    openDuePeriod(account)
   end
   account.period = account.period or period
   if period == nil or account.period == period or account.period == 'none' or period == 'none' then
@@ -211,7 +226,7 @@ function operations.raise_account()
     account.quota = account.quota or quota
     bookOverage(account, account.quota, before)
   end
-  return finish(account)
+  return finishAccount(account)
 end
 
 -- Arguments: cursor, how many keys to look at. Answers the next cursor and the names of accounts.

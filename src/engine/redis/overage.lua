@@ -2,7 +2,7 @@
 -- Which requests are overage: those beyond the quota in the period that they are billed in. What may
 -- turn out otherwise is remembered by run: the requests of a next period that may not have begun,
 -- those of an account whose quota is not known yet, and those without a date at the turn of a period.
-local function book(bill, overage)
+local function bookBill(bill, overage)
   if overage == 0 then return end
   countFor(bill.run, 'overageBilled', overage)
   local used = capsOf(bill.key)
@@ -28,7 +28,7 @@ local function addBill(bills, payer, over, more)
   if #bills > rules.billsKept then table.remove(bills, 1) end
 end
 
-local function joined(bills, more)
+local function joinBills(bills, more)
   for _, bill in ipairs(more) do addBill(bills, bill, bill.booked, bill.count) end
   return packBills(bills)
 end
@@ -39,7 +39,7 @@ local function bookAnew(packed, top, quota)
   for i = #bills, 1, -1 do
     local bill = bills[i]
     local booked = math.min(bill.count, math.max(0, last - quota))
-    book(bill, booked - bill.booked)
+    bookBill(bill, booked - bill.booked)
     bill.booked = booked
     last = last - bill.count
   end
@@ -85,7 +85,7 @@ local function bookOverage(account, quota, before, isProbeWithin)
   for _, each in ipairs(billed) do
     at[each.period] = at[each.period] + 1
     local over = not isProbeWithin and at[each.period] > quota and 1 or 0
-    book(each, over)
+    bookBill(each, over)
     if each.period == 'next' and not hasOpened then addBill(pending, each, over, 1)
     elseif isUnpriced and each.period == (hasOpened and 'next' or 'this') then addBill(bills, each, over, 1) end
     if each.period == 'this' and isUndatedKept and (each.isUndated or over > 0 and #undated > 0) then
@@ -116,7 +116,7 @@ local function bookEarly(account, quota)
   local top, last, taken = standingOf(account), account.lastStanding, moved
   local added, released = over(top + moved) - over(top), over(last) - over(last - moved)
   local function rebook(bill, less, more)
-    book(bill, more - less)
+    bookBill(bill, more - less)
     bill.booked = bill.booked - less
     released = released - less
     added = added - more
@@ -142,8 +142,8 @@ local function takeBackPending(account, quota)
   if account.pendingBills == nil then return end
   local returned = bookAnew(account.pendingBills, standingOf(account), quota)
   account.pendingBills = nil
-  account.undatedBills = joined(billsIn(account.undatedBills), returned)
-  if account.quota == nil then account.bills = joined(billsIn(account.bills), returned) end
+  account.undatedBills = joinBills(billsIn(account.undatedBills), returned)
+  if account.quota == nil then account.bills = joinBills(billsIn(account.bills), returned) end
 end
 
 -- Requests of a key that are overage if they are billed in another period than it seems.

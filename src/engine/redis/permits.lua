@@ -83,7 +83,7 @@ local function periodBilledIn(account, datedIn, grantedIn)
   return 'this'
 end
 
-local function close(account, id, as, datedIn)
+local function closePermit(account, id, as, datedIn)
   local permit = permits[id]
   if not permit or permit.account ~= account.name then return end
   permits[id] = false
@@ -149,7 +149,7 @@ local function sweep(account)
   local due = redis.call('ZRANGEBYSCORE', root .. 'deadlines:' .. account.name, '-inf', shown(now))
   loadPermits(due)
   -- Their answers are lost.
-  for _, id in ipairs(due) do close(account, id, 'maybe_billed', nil) end
+  for _, id in ipairs(due) do closePermit(account, id, 'maybe_billed', nil) end
   return #due
 end
 
@@ -160,7 +160,7 @@ local function closeDead(account)
   loadPermits(out)
   for _, id in ipairs(out) do
     local permit = permits[id]
-    if permit and permit.worker ~= nil and not isWorkerAlive(permit.worker) then close(account, id, 'maybe_billed', nil) end
+    if permit and permit.worker ~= nil and not isWorkerAlive(permit.worker) then closePermit(account, id, 'maybe_billed', nil) end
   end
 end
 

@@ -13,7 +13,9 @@ local function isTurnUnconfirmed(account)
   return account.pendingPeriod ~= nil and account.pendingFalls > 0 and not isPeriodDue(account)
 end
 
-local function openPeriod(account)
+-- Opens the pending period once nothing of the old one is out.
+local function openDuePeriod(account)
+  if not isPeriodDue(account) or not isDrained(account) then return false end
   account.lastPeriod = account.period
   account.lastStanding = standingOf(account)
   account.period = account.pendingPeriod
@@ -38,6 +40,7 @@ local function openPeriod(account)
   account.days = nil
   account.free = 0
   endLooks(account)
+  return true
 end
 
 local function awaitPeriod(account, period)
@@ -96,8 +99,7 @@ local function followPeriod(account, reading, hasConfirmed)
     end
     if following > account.period then
       notePending(account, reading, hasConfirmed)
-      if not (isPeriodDue(account) and isDrained(account)) then return false end
-      openPeriod(account)
+      if not openDuePeriod(account) then return false end
     elseif account.pendingFalls < 2 then
       -- Not in a row: the service still is in this period, and soon what was dated otherwise is
       -- too.

@@ -6,8 +6,9 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
+import { text, tuple } from '../../core/shapes.js';
 import { RULES } from '../../ledger/rules.js';
-import { damaged, type StoreCalls, type StoreParam, translated } from '../store-calls.js';
+import { checked, type StoreCalls, type StoreParam, translated } from '../store-calls.js';
 import { isReply, storeFailure } from './store-failure.js';
 
 interface Script {
@@ -85,7 +86,7 @@ export function createRedisCalls(options: RedisCallsOptions): StoreCalls {
   const calls: StoreCalls = {
     address,
     roundTrips,
-    async call(operation, ...params) {
+    async call(answer, operation, ...params) {
       const script = SCRIPTS.get(operation);
       if (script === undefined) throw new Error(`no script has the operation ${operation}`);
       const args = [RULES_ARGUMENT, clockOffsetMs(), operation, ...params].map(argumentOf);
@@ -95,15 +96,12 @@ export function createRedisCalls(options: RedisCallsOptions): StoreCalls {
         return send(['EVAL', script.source], args, waits);
       });
       const reply = await translated(sent, (error) => storeFailure(address, error));
-      if (!Array.isArray(reply)) return jsonOf(reply, address);
-      return { meta: jsonOf(reply[0], address), bytes: reply[1] };
+      return checked((given) => answer(replyOf(given)), reply, address);
     },
-    async *walk(operation, ...params) {
+    async *walk(page, operation, ...params) {
       for (let cursor = '0'; ; ) {
-        const answered = await calls.call(operation, cursor, PAGE_KEYS, ...params);
-        if (!Array.isArray(answered) || typeof answered[0] !== 'string') throw damaged(address, 'answer');
-        const [next, page] = answered;
-        yield page;
+        const [next, found] = await calls.call(tuple(text, page), operation, cursor, PAGE_KEYS, ...params);
+        yield found;
         if (next === '0') return;
         cursor = next;
       }
@@ -112,12 +110,10 @@ export function createRedisCalls(options: RedisCallsOptions): StoreCalls {
   return calls;
 }
 
-function jsonOf(reply: unknown, address: string): unknown {
-  try {
-    return JSON.parse(String(reply));
-  } catch (error) {
-    throw damaged(address, 'answer', error);
-  }
+/** JSON, and bytes where they come with it. */
+function replyOf(reply: unknown): unknown {
+  if (!Array.isArray(reply)) return JSON.parse(String(reply));
+  return { meta: JSON.parse(String(reply[0])), bytes: reply[1] };
 }
 
 /** null becomes the empty text, a boolean `1` or `0`. */

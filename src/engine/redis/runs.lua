@@ -66,21 +66,22 @@ end
 local STARTS_ADDED = 20
 local function earlierOf(run)
   local names = { 'previous', 'earlierStarts', 'earlierBilled', 'earlierUnreported', 'earlierOverage',
-    'billed', 'spent', 'overageBilled' }
+    'earlierMatched', 'earlierNotFound', 'billed', 'spent', 'overageBilled', 'matched', 'notFound' }
   local at = redis.call('HMGET', run, unpack(names))
-  local starts, billed, unreported, overage = count(at[2]), 0, 0, 0
+  local starts, billed, unreported, overage, matched, notFound = count(at[2]), 0, 0, 0, 0, 0
   for _ = 1, STARTS_ADDED do
     local previous = at[1] and root .. 'run:' .. at[1]
     if not previous or redis.call('EXISTS', previous) == 0 then break end
     local before = redis.call('HMGET', previous, unpack(names))
-    billed = billed + count(before[6])
-    unreported = unreported + math.max(0, count(before[7]) - count(before[6]))
-    overage = overage + count(before[8])
+    billed = billed + count(before[8])
+    unreported = unreported + math.max(0, count(before[9]) - count(before[8]))
+    overage = overage + count(before[10])
+    matched, notFound = matched + count(before[11]), notFound + count(before[12])
     at = before
   end
   return {
     starts = starts, billed = billed + count(at[3]), unreported = unreported + count(at[4]),
-    overage = overage + count(at[5]),
+    overage = overage + count(at[5]), matched = matched + count(at[6]), notFound = notFound + count(at[7]),
   }
 end
 
@@ -109,7 +110,9 @@ function operations.start_run()
       redis.call('HSET', run, 'previous', before, 'earlierStarts', shown(earlier.starts + 1),
         'earlierBilled', shown(earlier.billed + count(last.billed)),
         'earlierUnreported', shown(earlier.unreported + math.max(0, count(last.spent) - count(last.billed))),
-        'earlierOverage', shown(earlier.overage + count(last.overageBilled)))
+        'earlierOverage', shown(earlier.overage + count(last.overageBilled)),
+        'earlierMatched', shown(earlier.matched + count(last.matched)),
+        'earlierNotFound', shown(earlier.notFound + count(last.notFound)))
     end
     redis.call('HSET', started, 'last', id)
     redis.call('SET', root .. 'owner:' .. owner, id, 'PX', rules.runKeptMs)

@@ -1,6 +1,7 @@
 --- @include "overage.lua"
 -- Granting permits one after the other, each judged by the account as the one before left it. The
 -- order of the conditions is part of the contract; the reference is `test/model/ledger-model.ts`.
+
 -- Whether nothing is granted, or only one permit at a time, until those that are out have ended.
 local function waitsForOthers(account, limit)
   local out = account.held + account.probes
@@ -9,16 +10,20 @@ local function waitsForOthers(account, limit)
   return account.confirmedAt <= now - rules.aloneAfterMs or isPeriodDue(account) or isTurnUnconfirmed(account)
 end
 
+local function runStatus(status, heartbeatAt, halt, owner)
+  if status == 'cancelled' then return 'cancelled' end
+  if status ~= 'running' or not hasHeartbeat(heartbeatAt) then return 'dead' end
+  if halt then return 'halted' end
+  return redis.call('HEXISTS', root .. 'pauses', owner) == 1 and 'paused' or 'alive'
+end
+
 local function loadRun(id)
   if id == nil then return nil end
   local run = redis.call('HMGET', root .. 'run:' .. id,
     'key', 'status', 'heartbeatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'halt', 'overageBilled', 'owner')
   if not run[1] then return nil end
-  local status = runStatus(run[2], run[3])
-  if status == 'alive' and run[7] then status = 'halted'
-  elseif status == 'alive' and redis.call('HEXISTS', root .. 'pauses', run[9]) == 1 then status = 'paused' end
   return {
-    id = id, key = run[1], status = status, plan = run[4],
+    id = id, key = run[1], status = runStatus(run[2], run[3], run[7], run[9]), plan = run[4],
     maxRequests = tonumber(run[5]), maxOverageRequests = tonumber(run[6]), overageBilled = tonumber(run[8] or 0),
   }
 end

@@ -6,7 +6,7 @@ import { type ColumnMetaData, type FileMetaData, parquetSchema, type SchemaTree 
 import { parquetHeader } from 'hyparquet/src/column.js';
 import { shortName } from '../../core/terminal-text.js';
 import { MAX_COLUMNS } from '../../intake/record-splitter.js';
-import { OverBounds } from '../damaged.js';
+import { OverBounds } from '../binary-table.js';
 import { leavesOf } from './lists.js';
 
 /** A row group is read as a whole; common sizes are 128 MiB or a million rows. */
@@ -100,20 +100,16 @@ function isRepeated({ element, path }: SchemaTree): boolean {
   return element.repetition_type === 'REPEATED' || path.length > 1;
 }
 
-export interface GroupPages {
-  /** The most values of a page that is decoded at once. */
-  readonly longest: number;
-}
+type RowGroup = FileMetaData['row_groups'][number];
+
+/** Bytes of the file, fewer at its end. */
+type Read = (from: number, bytes: number) => Uint8Array;
 
 /**
- * Looks at the header of each page of a row group. Throws Error if they have other counts than the
- * footer. `read`: bytes of the file, fewer at its end.
+ * The most values of a page that is decoded at once, by the header of each page of a row group.
+ * Throws Error if they have other counts than the footer.
  */
-export function assertPages(
-  { columns, num_rows }: FileMetaData['row_groups'][number],
-  leaves: readonly SchemaTree[],
-  read: (from: number, bytes: number) => Uint8Array,
-): GroupPages {
+function longestPage({ columns, num_rows }: RowGroup, leaves: readonly SchemaTree[], read: Read): number {
   let longest = 0;
   columns.forEach(({ meta_data: chunk }, at) => {
     const leaf = leaves[at];
@@ -127,14 +123,14 @@ export function assertPages(
     // Columns with structure are decoded as a whole.
     longest = Math.max(longest, leaf.path.length > 1 ? Number(num_rows) : counted.longest);
   });
-  return { longest };
+  return longest;
 }
 
 const HEADER_BYTES = 4 * 1024;
 /** Its statistics hold values. */
 const MOST_HEADER_BYTES = 16 * 1024 * 1024;
 
-function countPages(chunk: ColumnMetaData, read: (from: number, bytes: number) => Uint8Array) {
+function countPages(chunk: ColumnMetaData, read: Read) {
   const start = Number(chunk.dictionary_page_offset || chunk.data_page_offset);
   const end = start + Number(chunk.total_compressed_size);
   const wanted = Number(chunk.num_values);
@@ -161,7 +157,7 @@ function countPages(chunk: ColumnMetaData, read: (from: number, bytes: number) =
   return { values, longest };
 }
 
-function readHeader(at: number, end: number, read: (from: number, bytes: number) => Uint8Array) {
+function readHeader(at: number, end: number, read: Read) {
   for (let bytes = HEADER_BYTES; ; bytes *= 16) {
     const { buffer, byteOffset, byteLength } = read(at, Math.min(bytes, end - at));
     const reader = { view: new DataView(buffer as ArrayBuffer, byteOffset, byteLength), offset: 0 };
@@ -175,15 +171,11 @@ function readHeader(at: number, end: number, read: (from: number, bytes: number)
 }
 
 /** Checks the pages of a row group. Rows, and columns of these, to decode at once. */
-export function planGroup(
-  group: FileMetaData['row_groups'][number],
-  leaves: readonly SchemaTree[],
-  read: (from: number, bytes: number) => Uint8Array,
-): { readonly rows: number; readonly columns: number } {
-  const pages = assertPages(group, leaves, read);
+export function planGroup(group: RowGroup, leaves: readonly SchemaTree[], read: Read) {
+  const longest = longestPage(group, leaves, read);
   // A page is decoded whole, however few of its rows are wanted.
-  const columns = Math.max(1, Math.floor(SLICE_VALUES / Math.max(1, pages.longest)));
-  return { rows: sliceRows(group, leaves.length, pages), columns };
+  const columns = Math.max(1, Math.floor(SLICE_VALUES / Math.max(1, longest)));
+  return { rows: sliceRows(group, leaves.length, longest), columns };
 }
 
 /** Texts and lists of all rows that are decoded together take about this much. */
@@ -200,9 +192,9 @@ const MOST_WORK = 2_000_000_000;
  * long slices, as far as memory allows. Throws `OverBounds` if that takes hours. Pure.
  */
 export function sliceRows(
-  { num_rows, total_byte_size }: Pick<FileMetaData['row_groups'][number], 'num_rows' | 'total_byte_size'>,
+  { num_rows, total_byte_size }: Pick<RowGroup, 'num_rows' | 'total_byte_size'>,
   leafCount: number,
-  { longest }: GroupPages,
+  longest: number,
 ): number {
   const rows = Number(num_rows);
   const byBytes = (SLICE_BYTES * rows) / Math.max(1, Number(total_byte_size));

@@ -20,8 +20,14 @@ import {
   MAX_RECORD_BYTES,
   OVER_RECORD,
 } from '../../intake/record-splitter.js';
-import { type BinaryFile, type BinaryTable, inBatches, LONG_HEADER, readAt } from '../binary-table.js';
-import { damaged } from '../damaged.js';
+import {
+  type BinaryFile,
+  type BinaryTable,
+  damaged,
+  inBatches,
+  LONG_HEADER,
+  readAt,
+} from '../binary-table.js';
 import { assertCounts, assertSchema, planGroup } from './footer.js';
 import { isList, isMap, leavesOf, withLists } from './lists.js';
 import { parquetCell, textOrBytes } from './values.js';
@@ -45,7 +51,7 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
   }
   if (isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw damaged(name, new Error(LONG_HEADER));
 
-  async function* readRows(most: number | null): AsyncGenerator<Iterable<Row>> {
+  async function* readRows(most: number | null): AsyncGenerator<unknown[][]> {
     let groupStart = 0;
     for (const group of metadata.row_groups) {
       const groupEnd = groupStart + Number(group.num_rows);
@@ -54,21 +60,13 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
       const plan = within(name, () => planGroup(group, leaves, (from, bytes) => readAt(input, from, bytes)));
       for (let from = groupStart; from < last; from += plan.rows) {
         const to = Math.min(last, from + plan.rows);
-        const values = await readSlice(
-          name,
-          { file, metadata: stored, columns, atOnce: plan.columns },
-          from,
-          to,
-        );
-        yield rowsOf(values, from);
+        // With all groups, each slice would look at each of them.
+        const metadata = { ...stored, row_groups: [group] };
+        const options = { file, metadata, columns, atOnce: plan.columns };
+        yield readSlice(name, options, from - groupStart, to - groupStart);
       }
       groupStart = groupEnd;
     }
-  }
-
-  /** One by one: values are shared by many rows, their texts are not. */
-  function* rowsOf(values: readonly unknown[][], before: number): Generator<Row> {
-    for (const [at, cells] of values.entries()) yield rowOf(before + at + 1, cells, elements);
   }
 
   return {
@@ -81,11 +79,18 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
     },
     detected: `Parquet, ${countOf(metadata.row_groups.length, 'row group')}`,
     warnings: lostTypes(metadata, elements),
-    openRows: (limit) => ({
-      batches: inBatches(readRows(limit)),
-      width: () => columns.length,
-      notes: () => [],
-    }),
+    openRows(limit) {
+      let number = 0;
+      const take = (values: readonly unknown[]) => {
+        number += 1;
+        return rowOf(number, values, elements);
+      };
+      return {
+        batches: inBatches(readRows(limit), take, limit),
+        width: () => columns.length,
+        notes: () => [],
+      };
+    },
   };
 }
 
@@ -237,4 +242,25 @@ export function sizeOf(value: unknown, most: number): number {
     if (size > most) break;
   }
   return size;
+}
+
+const ROWS_COUNTED_AT_ONCE = 20_000;
+
+/**
+ * Counts the rows of a file that we wrote: the values of its last column. Numbers to be added.
+ * Throws Error for a damaged file.
+ */
+export async function* countParquetRows(input: BinaryFile): AsyncGenerator<number> {
+  const file = bufferOf(input);
+  const metadata = await parquetMetadataAsync(file);
+  const last = parquetSchema(metadata).children.at(-1)?.element.name ?? '';
+  for (let rowStart = 0; rowStart < metadata.num_rows; rowStart += ROWS_COUNTED_AT_ONCE) {
+    const rowEnd = rowStart + ROWS_COUNTED_AT_ONCE;
+    let rows = 0;
+    const onComplete = (values: readonly unknown[]) => {
+      rows = values.length;
+    };
+    await parquetRead({ file, metadata, columns: [last], rowStart, rowEnd, onComplete });
+    yield rows;
+  }
 }

@@ -1,7 +1,13 @@
 /** The side of the reading process: answers requests about the file that it was given. */
 import { fstatSync } from 'node:fs';
-import { type BinaryFile, type BinaryRows, type BinaryTable, MOST_RATIO, readAt } from '../binary-table.js';
-import { OverBounds } from '../damaged.js';
+import {
+  type BinaryFile,
+  type BinaryRows,
+  type BinaryTable,
+  MOST_RATIO,
+  OverBounds,
+  readAt,
+} from '../binary-table.js';
 import type { ZipArchive } from '../zip-archive.js';
 import { bytesFrame, errorFrame, jsonFrame, type ReaderRequest, rowsFrame } from './messages.js';
 
@@ -36,8 +42,8 @@ export function createAnswers() {
     const { name } = request;
     switch (request.type) {
       case 'open': {
-        const file = { name, descriptor: FILE_DESCRIPTOR, size: fstatSync(FILE_DESCRIPTOR).size };
-        if (isParquet(file))
+        const file = fileOf(name);
+        if (readAt(file, 0, 4).toString('latin1') === 'PAR1')
           table = await (await import('../parquet/parquet-table.js')).openParquetTable(file);
         else {
           const opened = await openArchive(name);
@@ -60,7 +66,7 @@ export function createAnswers() {
       case 'bytes':
         return begin(byteFrames((await openArchive(name)).read(request.part)));
       case 'count':
-        return begin(countFrames(request.name, request.part));
+        return begin(countFrames(name, request.part));
       case 'next':
         return (await series?.next())?.value ?? jsonFrame(null);
     }
@@ -68,9 +74,10 @@ export function createAnswers() {
 
   /** The rows of our own outputs, as often as some thousand are counted. */
   async function* countFrames(name: string, part: string | null): AsyncGenerator<Buffer> {
-    const { countParquetRows, countSheetRows } = await import('./count-rows.js');
-    const file = { name, descriptor: FILE_DESCRIPTOR, size: fstatSync(FILE_DESCRIPTOR).size };
-    const counts = part === null ? countParquetRows(file) : countSheetRows(await openArchive(name), part);
+    const counts =
+      part === null
+        ? (await import('../parquet/parquet-table.js')).countParquetRows(fileOf(name))
+        : (await import('../xlsx/sheet-rows.js')).countSheetRows(await openArchive(name), part);
     for await (const rows of counts) yield jsonFrame(rows);
   }
 
@@ -78,8 +85,8 @@ export function createAnswers() {
     answer(request).catch((error: unknown) => errorFrame(request.name, error));
 }
 
-/** Many rows may refer to one text, so that a small file fills any disk. */
-const SMALL_CHARS = 2 * 1024 * 1024 * 1024;
+/** Many rows may refer to one text, so that a small file fills any disk, and takes as long. */
+const SMALL_CHARS = 256 * 1024 * 1024;
 const MOST_CHARS = 64 * 1024 * 1024 * 1024;
 
 async function* rowFrames({ batches, width, notes }: BinaryRows): AsyncGenerator<Buffer> {
@@ -109,6 +116,6 @@ async function* byteFrames(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer
   if (size > 0) yield bytesFrame(Buffer.concat(waiting));
 }
 
-function isParquet(file: BinaryFile): boolean {
-  return readAt(file, 0, 4).toString('latin1') === 'PAR1';
+function fileOf(name: string): BinaryFile {
+  return { name, descriptor: FILE_DESCRIPTOR, size: fstatSync(FILE_DESCRIPTOR).size };
 }

@@ -4,8 +4,7 @@
  */
 import { FailFileError, NeverStartError } from '../../core/errors.js';
 import type { Row } from '../../core/table.js';
-import type { BinaryTable } from '../binary-table.js';
-import { damaged } from '../damaged.js';
+import { type BinaryTable, damaged } from '../binary-table.js';
 
 /** The file is descriptor 3. `name`: of the input, for messages. */
 export type ReaderRequest = { readonly name: string } & (

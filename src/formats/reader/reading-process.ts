@@ -2,11 +2,12 @@
  * One process that reads a binary file, with limits: what others send may be made to exhaust
  * memory or time, and must not take this process along.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { attempt } from '../../core/lifecycle.js';
 import { createReplyReader, type ReaderReply, type ReaderRequest } from './messages.js';
-import { usageOf } from './process-usage.js';
 
 export interface ReadingLimits {
   /** MiB for objects and texts; buffers are outside of it. */
@@ -53,6 +54,7 @@ export function startReadingProcess(descriptor: number, limits = LIMITS) {
   let ended: ReaderEnded | null = null;
   let said = '';
   let looking: NodeJS.Timeout | null = null;
+  let lookedAt = Number.NEGATIVE_INFINITY;
   /** When the last reply came, in computing time of the process; null: not yet looked. */
   let cpuAtReply: number | null = null;
 
@@ -75,7 +77,6 @@ export function startReadingProcess(descriptor: number, limits = LIMITS) {
       said = (said + text).slice(0, ERROR_CHARS);
     });
     const read = createReplyReader((reply) => {
-      cpuAtReply = null;
       waiting.shift()?.resolve(reply);
       if (waiting.length > 0 || looking === null) return;
       clearInterval(looking);
@@ -97,8 +98,9 @@ export function startReadingProcess(descriptor: number, limits = LIMITS) {
 
   async function look(): Promise<void> {
     if (child instanceof ReaderEnded || child.pid === undefined) return;
+    lookedAt = performance.now();
     const { memory, cpuMs } = await usageOf(child.pid);
-    if (looking === null) return;
+    if (ended !== null) return;
     // Where the system does not say, time that passes counts as computing.
     const cpu = cpuMs ?? performance.now();
     cpuAtReply ??= cpu;
@@ -110,13 +112,18 @@ export function startReadingProcess(descriptor: number, limits = LIMITS) {
 
   return {
     /** Rejects with `ReaderEnded`. */
-    ask(request: ReaderRequest): Promise<ReaderReply> {
-      if (ended !== null || child instanceof ReaderEnded) return Promise.reject(ended);
-      return new Promise((resolve, reject) => {
+    async ask(request: ReaderRequest): Promise<ReaderReply> {
+      if (ended !== null || child instanceof ReaderEnded) throw ended;
+      const reply = await new Promise<ReaderReply>((resolve, reject) => {
         waiting.push({ resolve, reject });
         looking ??= setInterval(() => void look(), LOOK_MS);
         child.stdin?.write(`${JSON.stringify(request)}\n`);
       });
+      // Replies that come faster than the timer must not hide what they take.
+      if (performance.now() - lookedAt >= LOOK_MS) await look();
+      if (ended !== null) throw ended;
+      cpuAtReply = null;
+      return reply;
     },
     /** At once; safe to call twice. */
     end: () => kill('stopped', 'it was stopped'),
@@ -147,4 +154,46 @@ const OUT_OF_MEMORY: readonly unknown[] = ['SIGABRT', 'SIGTRAP', 'SIGILL', 133, 
 function endOf(code: number | null, signal: NodeJS.Signals | null, heapMib: number): string {
   if (OUT_OF_MEMORY.includes(signal ?? code)) return `it takes more than ${heapMib} MiB of memory to read`;
   return `the process that read it ended with ${signal ?? `code ${code}`}`;
+}
+
+interface ProcessUsage {
+  /** Bytes in memory; null: unknown, as on Windows. */
+  readonly memory: number | null;
+  /** Milliseconds of all its threads; null: unknown. */
+  readonly cpuMs: number | null;
+}
+
+/** The length of USER_HZ, the unit of `/proc/PID/stat`: 100 per second on every Linux (proc(5)). */
+const TICK_MS = 10;
+
+/** Null values where the process is gone. Never rejects. */
+export async function usageOf(pid: number): Promise<ProcessUsage> {
+  if (process.platform === 'linux') return linuxUsage(pid);
+  if (process.platform === 'win32') return { memory: null, cpuMs: null };
+  const told = await new Promise<string>((resolve) => {
+    execFile('ps', ['-o', 'rss=,time=', '-p', String(pid)], (_error, stdout) => resolve(stdout));
+  });
+  return readPs(told);
+}
+
+function linuxUsage(pid: number): ProcessUsage {
+  const read = (name: string) => attempt(() => readFileSync(`/proc/${pid}/${name}`, 'latin1'), '');
+  const kilobytes = /^VmRSS:\s+(\d+) kB$/m.exec(read('status'))?.[1];
+  // The name of the program, in parentheses, may hold blanks; after it comes the third field.
+  const fields = read('stat')
+    .replace(/^.*\) /s, '')
+    .split(' ');
+  const ticks = Number(fields[11]) + Number(fields[12]);
+  return {
+    memory: kilobytes === undefined ? null : Number(kilobytes) * 1024,
+    cpuMs: Number.isFinite(ticks) ? ticks * TICK_MS : null,
+  };
+}
+
+/** `81234 1-02:03:04` or `81234 3:04.56`: kilobytes and time, as `ps` says them. Pure. */
+export function readPs(text: string): ProcessUsage {
+  const [, kilobytes, days = '0', clock = ''] = /^\s*(\d+)\s+(?:(\d+)-)?([\d:.]+)\s*$/.exec(text) ?? [];
+  if (kilobytes === undefined) return { memory: null, cpuMs: null };
+  const seconds = clock.split(':').reduce((sum, part) => sum * 60 + Number(part), 0);
+  return { memory: Number(kilobytes) * 1024, cpuMs: (Number(days) * 86_400 + seconds) * 1_000 };
 }

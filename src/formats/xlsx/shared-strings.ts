@@ -1,6 +1,6 @@
 /** The numbered texts of a workbook, outside of JavaScript's heap. */
 import { cutText } from '../../intake/record-splitter.js';
-import { OverBounds } from '../damaged.js';
+import { OverBounds } from '../binary-table.js';
 import { addText, MOST_CELL_CHARS, readXml, unescapeXstring } from './xml-feed.js';
 
 /** What to do about a workbook over a bound. */

@@ -1,4 +1,5 @@
 /** The cells of a sheet, row by row: values, number formats, positions. */
+import { shortName } from '../../core/terminal-text.js';
 import {
   type CellFormats,
   momentShown,
@@ -7,7 +8,8 @@ import {
   type TypedCell,
 } from '../../core/typed-cell.js';
 import { cutText, MAX_COLUMNS, MAX_RECORD_BYTES, OVER_RECORD } from '../../intake/record-splitter.js';
-import { OverBounds } from '../damaged.js';
+import { OverBounds } from '../binary-table.js';
+import type { ZipArchive } from '../zip-archive.js';
 import { type SharedStrings, SPLIT } from './shared-strings.js';
 import type { Workbook } from './workbook.js';
 import { addText, createXmlFeed, MOST_CELL_CHARS, unescapeXstring } from './xml-feed.js';
@@ -91,7 +93,7 @@ export async function* readSheetRows(
         line = Number(attributes.r ?? line + 1);
         if (line > LAST_SHEET_ROW)
           throw new OverBounds(`row ${line} is beyond the last row of a sheet, ${LAST_SHEET_ROW}`, SPLIT);
-        if (!(line >= 1)) throw new Error(`it has a row ${attributes.r}`);
+        if (!(line >= 1)) throw new Error(`it has a row ${shortName(String(attributes.r))}`);
         cells = [];
         column = -1;
         lacksResult = false;
@@ -208,4 +210,26 @@ function numberCell(text: string, format: number): TypedCell {
   const n = isLong && String(number) !== text ? text : number;
   if (format > 0) return { n, f: format };
   return typeof n === 'number' ? n : { n };
+}
+
+const ROWS_COUNTED_AT_ONCE = 20_000;
+
+/**
+ * Counts the rows of a sheet that we wrote, independent of `readSheetRows`. Numbers to be added.
+ * Throws Error for a damaged file.
+ */
+export async function* countSheetRows(archive: ZipArchive, part: string): AsyncGenerator<number> {
+  // The texts of cells escape `<`, so this is always a row.
+  const mark = '<row ';
+  let rest = '';
+  let rows = 0;
+  for await (const chunk of archive.read(part)) {
+    const text = rest + chunk.toString('latin1');
+    rows += text.split(mark).length - 1;
+    rest = text.endsWith(mark) ? '' : text.slice(1 - mark.length);
+    if (rows < ROWS_COUNTED_AT_ONCE) continue;
+    yield rows;
+    rows = 0;
+  }
+  yield rows;
 }

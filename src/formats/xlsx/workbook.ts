@@ -51,8 +51,6 @@ export async function readSheets(archive: ZipArchive) {
       const isHidden = (attributes.state ?? 'visible') !== 'visible';
       sheets.push({ name: attributes.name ?? '', part: relation.part, isHidden });
     },
-    text: () => undefined,
-    close: () => undefined,
   });
   const partOf = (wanted: string) => {
     const found = [...relations.values()].find(({ kind }) => kind === wanted)?.part;
@@ -70,14 +68,15 @@ async function readRelations(archive: ZipArchive, part: string, folder: string) 
       const path = Target.startsWith('/') ? Target.slice(1) : posix.join(folder, Target);
       relations.set(Id, { kind: posix.basename(Type), part: path });
     },
-    text: () => undefined,
-    close: () => undefined,
   });
   return relations;
 }
 
 /** East Asian dates. */
 const isAsianDate = (id: number) => (id >= 27 && id <= 36) || (id >= 50 && id <= 58);
+
+/** Of a number format (Excel specifications and limits); longer ones take minutes to look through. */
+const MOST_CODE_CHARS = 255;
 
 async function readStyles(chunks: AsyncIterable<Buffer> | null) {
   const own = new Map<number, string>();
@@ -89,15 +88,16 @@ async function readStyles(chunks: AsyncIterable<Buffer> | null) {
   if (chunks !== null) {
     await readXml(chunks, {
       open(name, attributes) {
-        if (name === 'numFmt') own.set(Number(attributes.numFmtId), attributes.formatCode ?? 'General');
-        else if (name === 'cellXfs') isCellStyles = true;
+        if (name === 'numFmt') {
+          const code = attributes.formatCode ?? 'General';
+          own.set(Number(attributes.numFmtId), code.length > MOST_CODE_CHARS ? 'General' : code);
+        } else if (name === 'cellXfs') isCellStyles = true;
         else if (name === 'xf' && isCellStyles) {
           const code = codeOf(Number(attributes.numFmtId ?? 0));
           if (!positions.has(code)) positions.set(code, positions.size);
           formatOfStyle.push(positions.get(code) ?? 0);
         }
       },
-      text: () => undefined,
       close(name) {
         if (name === 'cellXfs') isCellStyles = false;
       },

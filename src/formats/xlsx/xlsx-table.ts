@@ -12,8 +12,7 @@ import {
   MAX_RECORD_BYTES,
   OVER_RECORD,
 } from '../../intake/record-splitter.js';
-import { type BinaryTable, inBatches, LONG_HEADER } from '../binary-table.js';
-import { damaged } from '../damaged.js';
+import { type BinaryTable, damaged, inBatches, LONG_HEADER } from '../binary-table.js';
 import type { TableOpening } from '../reader/messages.js';
 import type { ZipArchive } from '../zip-archive.js';
 import { SharedStrings } from './shared-strings.js';
@@ -104,7 +103,9 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
       let widest = columns.length;
       let next = hasHeader ? first.line + 1 : first.line;
       let blank = 0;
-      const rowOf = (row: TextRow, number: number): Row => {
+      let number = 0;
+      const rowOf = (row: TextRow): Row => {
+        number += 1;
         widest = Math.max(widest, row.cells.length);
         blank += Math.max(0, row.line - next);
         next = row.line + 1;
@@ -112,10 +113,10 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
         const place = { number, line: row.line };
         const problem = row.problem ?? (isLongerThan(raw, MAX_RECORD_BYTES) ? OVER_RECORD : null);
         if (problem !== null) return { ...place, raw: cutText(raw, KEPT_CHARS), cells: [], problem };
-        return { ...place, raw, cells: padded(row.texts, widest), problem };
+        return { ...place, raw, cells: row.texts, problem };
       };
       return {
-        batches: inBatches(numbered(readFilled(next - 1), limit, rowOf)),
+        batches: inBatches(readFilled(next - 1), rowOf, limit),
         width: () => widest,
         notes: () => (blank === 0 ? [] : [`blank rows ignored: ${blank}`]),
       };
@@ -177,26 +178,6 @@ function judgeTable(
   checkHeader({ ...settled, records: [recordOf(header, 0), ...records] });
   warnings.push(...headerWarnings(header));
   return { first, hasHeader, warnings, columns: header };
-}
-
-/** Up to `limit` rows, made one by one. */
-async function* numbered(
-  batches: AsyncIterable<readonly TextRow[]>,
-  limit: number | null,
-  rowOf: (row: TextRow, number: number) => Row,
-): AsyncGenerator<Iterable<Row>> {
-  let number = 0;
-  function* rowsOf(batch: readonly TextRow[]): Generator<Row> {
-    for (const row of batch) {
-      if (number === limit) return;
-      number += 1;
-      yield rowOf(row, number);
-    }
-  }
-  for await (const batch of batches) {
-    yield rowsOf(batch);
-    if (number === limit) return;
-  }
 }
 
 function padded(cells: readonly string[], width: number): readonly string[] {

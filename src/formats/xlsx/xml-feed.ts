@@ -5,8 +5,8 @@ import { SaxesParser } from 'saxes';
 export interface XmlHandler {
   /** Names have no prefix: some programs write `x:row`. */
   open(name: string, attributes: Readonly<Record<string, string>>): void;
-  text(text: string): void;
-  close(name: string): void;
+  text?(text: string): void;
+  close?(name: string): void;
 }
 
 const DEEPEST = 64;
@@ -39,10 +39,10 @@ export function createXmlFeed(handler: XmlHandler) {
   parser.on('closetag', ({ name }) => {
     run = 0;
     depth -= 1;
-    handler.close(localName(name));
+    handler.close?.(localName(name));
   });
-  parser.on('text', (text) => handler.text(text));
-  parser.on('cdata', (text) => handler.text(text));
+  parser.on('text', (text) => handler.text?.(text));
+  parser.on('cdata', (text) => handler.text?.(text));
 
   return {
     write(bytes: Buffer): void {

@@ -51,14 +51,15 @@ export interface LookupsContext extends BegunRun {
 export async function runLookups(context: LookupsContext, missing: number): Promise<LookupsEnd> {
   const { request, around, collector, scan, run, releasers } = context;
   const { engine, onNotice } = around;
-  const { account } = request.settings;
+  const { account } = run.settings;
+  const { trial: asked } = request.settings;
   // Ordered before it began: not even the account is asked for.
   if (run.cancelled !== null) return { type: 'cancelled' };
   if (run.paused !== null && around.job !== undefined) return { type: 'paused' };
   await assertEngineRoom(engine);
   const state = await engine.ledger.show(account, run.id);
-  for (const notice of foreignTerms(state, request.settings)) onNotice(notice);
-  const tried = request.trial === null || request.trial >= missing ? null : request.trial;
+  for (const notice of foreignTerms(state, run.settings)) onNotice(notice);
+  const tried = asked === null || asked >= missing ? null : asked;
   await agreeOrEnd(context, tried ?? missing, state);
   const queue = engine.openChunkQueue(around.queueName);
   releasers.push(() => queue.close());
@@ -70,7 +71,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   context.queued = await queuedBehind(context, now);
   if (context.queued !== null) onNotice(`${context.queued}: runs take turns`);
   if (around.worker === null)
-    onNotice(`workers elsewhere do the lookups: ${workerFor(request.settings.service)}`);
+    onNotice(`workers elsewhere do the lookups: ${workerFor(run.settings.service)}`);
   const opensAccount = around.opensAccount?.() ?? true;
   if (opensAccount) await engine.ledger.open(account, request.pace);
 
@@ -82,7 +83,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
     ...around,
     queue,
     runId: run.id,
-    maxFailures: maxFailuresOf(request, scan.answers.wanted),
+    maxFailures: maxFailuresOf(request.settings, scan.answers.wanted),
     endsWhenPaused: around.job !== undefined,
     async onProgress(latest) {
       context.progress = latest;
@@ -152,9 +153,9 @@ async function findsQuotaByLookup(
   missing: number,
   before: LedgerState,
 ): Promise<boolean> {
-  const { request, around, run } = context;
+  const { around, run } = context;
   if (limitOf(before) !== null) return false;
-  const state = await around.engine.ledger.show(request.settings.account, run.id);
+  const state = await around.engine.ledger.show(run.settings.account, run.id);
   if (limitOf(state) === null) return around.isInteractive === true && missing > 1;
   await agreeOrEnd(context, missing, state);
   return false;
@@ -169,7 +170,7 @@ function trialOf(context: LookupsContext, missing: number, count: number | null)
   return {
     indexes,
     async continues() {
-      const state = await engine.ledger.show(request.settings.account, run.id);
+      const state = await engine.ledger.show(run.settings.account, run.id);
       const result = await trialResult(indexes, count !== null, { scan, run, engine });
       return confirm(spendingQuestion(missing - indexes.length, state, request, result));
     },
@@ -266,7 +267,7 @@ export async function readOwnBrand(
   return look?.halt ?? null;
 }
 
-function maxFailuresOf({ maxErrors }: EnrichRequest, identifiers: number): number | null {
+function maxFailuresOf({ maxErrors }: EnrichRequest['settings'], identifiers: number): number | null {
   if (maxErrors === null) return null;
   return 'count' in maxErrors ? maxErrors.count : Math.floor((identifiers * maxErrors.percent) / 100);
 }
@@ -292,16 +293,16 @@ const workerFor = (service: string) =>
   `start them with \`brand-enrich worker --base-url ${service}\`, on this engine and with the same token`;
 
 /** The notice after a silence, by the place of the workers. */
-function silence({ worker, request }: LookupsContext): string {
+function silence({ worker, run }: LookupsContext): string {
   return worker
     ? 'no chunk has finished for 15 seconds; the service may be slow, or may limit the rate'
-    : `no worker has finished a chunk for 15 seconds; ${workerFor(request.settings.service)}`;
+    : `no worker has finished a chunk for 15 seconds; ${workerFor(run.settings.service)}`;
 }
 
 /** A notice if the run waits for a killed run's permits; null: it waits for something else. */
-async function findStrandedPermits({ request, around, run }: LookupsContext, inFlight: number) {
+async function findStrandedPermits({ around, run }: LookupsContext, inFlight: number) {
   const { engine } = around;
-  const { account, timeoutMs } = request.settings;
+  const { account, timeoutMs } = run.settings;
   const [state, runs] = await Promise.all([engine.ledger.show(account), engine.runs.list(RUNS_LOOKED_AT)]);
   const isAlone = !runs.some(
     (other) => other.id !== run.id && other.settings.account === account && isAlive(other, state.now),

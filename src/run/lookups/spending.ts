@@ -1,4 +1,5 @@
 /** The possible cost of a run, and its limits by quota, overage and caps, before it spends. */
+import type { Settings } from '../../config/settings.js';
 import { costOf, requestsFor } from '../../core/decimal.js';
 import { countOf } from '../../core/figures.js';
 import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
@@ -23,12 +24,15 @@ export interface SpendingQuestion extends SpendingEstimate {
 export function spendingQuestion(
   requests: number,
   state: LedgerState,
-  { settings, overagePrice }: { readonly settings: RunSettings; readonly overagePrice: string },
+  {
+    runSettings,
+    settings: { overagePrice },
+  }: { readonly runSettings: RunSettings; readonly settings: Pick<Settings, 'overagePrice'> },
   trial: TrialResult | null = null,
 ): SpendingQuestion {
   const { overage, quotaCap } = state;
   const estimate = estimateSpending(requests, state, {
-    settings: { ...settings, overage, quotaCap },
+    settings: { ...runSettings, overage, quotaCap },
     overagePrice,
   });
   return { ...estimate, quotaLeft: judgeAccount(state).quotaLeft, trial };

@@ -33,7 +33,7 @@ const CANCEL_LOOK_MS = 1_000;
 
 export async function sweep(context: SweepContext): Promise<LookupsEnd> {
   const { request, around, collector, scan, run, dispatcher, worker } = context;
-  const { waterfall } = request.scan;
+  const { waterfall, onLimit } = request.settings;
   const ahead = async () => chunksAhead(await accountOfRun(around.engine, run.id, run.settings));
   let { trial } = context;
   let emptySweeps = 0;
@@ -43,7 +43,7 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
     const only = trial?.indexes;
     const isOrdered = scan.priorities !== null && trial === null;
     const end = await dispatcher.dispatch(chunksOf(context, only), isOrdered ? ahead : null);
-    if (end.type === 'halted' && isWaitedOut(end.halt) && request.onLimit === 'wait') {
+    if (end.type === 'halted' && isWaitedOut(end.halt) && onLimit === 'wait') {
       await dispatcher.awaitStragglers(graceOf(context));
       await takeAll(context);
       const parkedEnd = await park(context, end.halt);
@@ -121,8 +121,8 @@ function* chunksOf({ collector, scan }: SweepContext, only?: readonly number[]):
 }
 
 /** How long to wait for requests under way. */
-function graceOf({ request, around }: SweepContext): number {
-  return around.stop.aborted ? around.graceMs() : request.settings.timeoutMs;
+function graceOf({ run, around }: SweepContext): number {
+  return around.stop.aborted ? around.graceMs() : run.settings.timeoutMs;
 }
 
 /** Lets requests under way end, here and elsewhere, and takes their answers. */

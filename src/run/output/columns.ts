@@ -13,7 +13,7 @@ import {
   mainIndustry,
   valueAt,
 } from './brand-fields.js';
-import type { AnswerView, OutputPlan } from './output-plan.js';
+import type { AnswerView } from './output-plan.js';
 
 export interface Column {
   /** Without prefix: `name` for `brand_name`. */
@@ -138,9 +138,4 @@ export function columnsFor(fields: readonly string[] | null, prefix: string): re
 function defaultColumn(field: string, prefix: string): Column | undefined {
   const name = prefix !== '' && field.startsWith(prefix) ? field.slice(prefix.length) : field;
   return DEFAULT_COLUMNS.find((column) => column.name === name);
-}
-
-/** The column in which an earlier run kept the text of unreadable rows; -1: none. */
-export function rawPositionIn({ input, replacedColumns, prefix }: OutputPlan): number {
-  return replacedColumns.find((at) => input.columns[at] === prefix + RAW_COLUMN) ?? -1;
 }

@@ -1,6 +1,6 @@
 /** One CSV record as text. User cells are cut out, never rebuilt, so they keep their quoting. */
+import type { Settings } from '../../config/settings.js';
 import { load } from '../../core/load.js';
-import type { FormulaEscaping } from './output-plan.js';
 
 const { stringify } = load('csv-stringify/sync') as typeof import('csv-stringify/sync');
 
@@ -77,8 +77,15 @@ export function escapeRecord(raw: string, delimiter: string): string {
     .join(delimiter);
 }
 
-/** Escapes one of our cells. `repeatsUser`: it carries the user's own text. */
-export function escapeFormula(cell: string, escaping: FormulaEscaping, repeatsUser = false): string {
+/**
+ * Escapes one of our cells. `ours` spares plain numbers (-1.5), and what repeats the user's own
+ * text (`repeatsUser`).
+ */
+export function escapeFormula(
+  cell: string,
+  escaping: Settings['escapeFormulas'],
+  repeatsUser = false,
+): string {
   if (escaping === 'none' || !STARTS_FORMULA.test(cell)) return cell;
   if (escaping === 'ours' && (repeatsUser || IS_NUMBER.test(cell))) return cell;
   return `'${cell}`;

@@ -1,8 +1,10 @@
 /** The parts of an output, and the types of a renderer's input and output. */
+import type { Settings } from '../../config/settings.js';
 import type { Identifier } from '../../core/identifier.js';
 import type { AnswerSource, OutcomeStatus } from '../../core/outcome.js';
 import type { TableFormat, TableShape } from '../../core/table.js';
 import type { Brand } from '../../lookup/brand.js';
+import { isObject } from './brand-fields.js';
 
 /** The result of one identifier: rendered once, used for all its rows. */
 export interface AnswerView {
@@ -36,32 +38,19 @@ export interface RenderedAnswer {
   readonly after: string;
 }
 
-/**
- * Which cells of a CSV get an apostrophe before what a spreadsheet would take for a formula.
- * `ours`: text that we add, without plain numbers (-1.5) and without `brand_raw`, which repeats the
- * user's text. `all`: every cell and the header.
- */
-export type FormulaEscaping = 'all' | 'ours' | 'none';
+type OutputSettings = Pick<Settings, 'fields' | 'prefix' | 'escapeFormulas' | 'errorsInclude' | 'minQuality'>;
 
-export interface OutputPlan {
+/** `fields` are for CSV and formats with types: a JSON line carries the whole profile. */
+export interface OutputPlan extends OutputSettings {
   readonly input: TableShape;
   /** Format of the output; rows are converted when the input has another format. */
   readonly format: TableFormat;
-  /** `--fields`; null: the default columns. CSV only: a JSON line carries the whole profile. */
-  readonly fields: readonly string[] | null;
-  /** Prefix of our columns, `brand_`. JSON lines: our key is it less its last `_`, `-` or `.`. */
-  readonly prefix: string;
-  readonly escapeFormulas: FormulaEscaping;
-  /** Rows in the errors file besides those without an answer. Absent: none. */
-  readonly errorsInclude?: readonly 'not_found'[];
-  /** Brands with a lower score are marked, and are in the errors file. Absent or null: none. */
-  readonly minQuality?: number | null;
   /** CSV: positions of an earlier run's columns, to cut. In JSON lines our key needs none. */
   readonly replacedColumns: readonly number[];
   /** Whether a row was unreadable: adds column `brand_raw`; in JSON lines `raw` under our key. */
   readonly hasUnreadable: boolean;
   /** CSV: whether rows with surplus cells were read. They are cut; `brand_raw` has them whole. */
-  readonly hasSurplus?: boolean;
+  readonly hasSurplus: boolean;
   /** Every column or key of the input: the columns of JSON lines that become CSV. */
   readonly allColumns: readonly string[];
 }
@@ -77,6 +66,12 @@ export interface Renderer {
   unreadable(raw: string, reason: string): string;
 }
 
+/** Empty where there is none. */
+export function brandOf({ brand, profile }: Pick<AnswerView, 'brand' | 'profile'>): Brand {
+  const parsed: unknown = brand ?? JSON.parse(profile ?? 'null');
+  return isObject(parsed) ? parsed : {};
+}
+
 /** The same text in one piece: copying one joined from many pieces takes 20 times as long. */
 export function inOnePiece(text: string): string {
   return Buffer.from(text).toString();
@@ -84,7 +79,6 @@ export function inOnePiece(text: string): string {
 
 /** Why a brand is probably not a real one; null: its score is high enough. */
 export function doubtOf(score: number | null, { minQuality }: Pick<OutputPlan, 'minQuality'>): string | null {
-  if (score === null || Number.isNaN(score) || typeof minQuality !== 'number' || score >= minQuality)
-    return null;
+  if (score === null || Number.isNaN(score) || minQuality === null || score >= minQuality) return null;
   return `quality score ${score} is below ${minQuality}: probably not a real brand`;
 }

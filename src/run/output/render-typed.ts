@@ -2,34 +2,20 @@
  * Output records with types: a JSON array of `TypedCell` for each row, for `xlsx-file.ts` and
  * `parquet-file.ts`. The user's cells keep value, type and position.
  */
-import { cellOfJson } from '../../core/json-text.js';
-import { isTyped, type TableShape } from '../../core/table.js';
+import type { TableShape } from '../../core/table.js';
 import {
   type CellFormats,
+  type ColumnType,
   NO_FORMATS,
-  readTyped,
-  significantDigits,
   type TypedCell,
+  textOfCell,
 } from '../../core/typed-cell.js';
-import type { Brand } from '../../lookup/brand.js';
-import { isObject } from './brand-fields.js';
-import { columnsFor, DUPLICATE_COLUMN, RAW_COLUMN, rawPositionIn } from './columns.js';
-import { cellText, sanitizeCell, splitRecord } from './csv-record.js';
-import { jsonKey, withoutOurs } from './earlier-key.js';
-import { inOnePiece, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
-
-/** The user's part of each row. */
-export interface TypedPart {
-  readonly width: number;
-  /** Positions of its columns in the input. */
-  readonly kept: readonly number[];
-  /** null when the input has no header. */
-  readonly header: readonly TypedCell[] | null;
-  /** Whether rows may have the text of an earlier unreadable row, or surplus cells. */
-  readonly carriesRaw: boolean;
-  /** As many cells as `width`; `carried`: that text, or empty. */
-  read(raw: string): { readonly cells: readonly TypedCell[]; readonly carried: string };
-}
+import type { ParquetPlan } from '../../formats/parquet/parquet-file.js';
+import { kindOf, type RowSpool, rawOf } from '../scan/row-spool.js';
+import { columnsFor, DUPLICATE_COLUMN, RAW_COLUMN } from './columns.js';
+import { sanitizeCell } from './csv-record.js';
+import { brandOf, inOnePiece, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
+import { userCellsOf } from './user-cells.js';
 
 /** The formats of a table; none for text. */
 export function formatsOf({ typed }: TableShape): CellFormats {
@@ -37,7 +23,7 @@ export function formatsOf({ typed }: TableShape): CellFormats {
 }
 
 export function createTypedRenderer(plan: OutputPlan): Renderer {
-  const user = createTypedPartOf(plan);
+  const user = userCellsOf(plan);
   const columns = columnsFor(plan.fields, plan.prefix);
   const duplicateAt = columns.findIndex((column) => column.name === DUPLICATE_COLUMN);
   const hasRaw = plan.hasUnreadable || user.carriesRaw;
@@ -57,8 +43,7 @@ export function createTypedRenderer(plan: OutputPlan): Renderer {
       return record(header, JSON.stringify(names).slice(1, -1), plan.prefix + RAW_COLUMN);
     },
     answer(view) {
-      const parsed: unknown = view.brand ?? JSON.parse(view.profile ?? 'null');
-      const brand: Brand = isObject(parsed) ? parsed : {};
+      const brand = brandOf(view);
       const cells = columns.map((column) => {
         const cell = column.typed(view, brand);
         return JSON.stringify(typeof cell === 'string' ? sanitizeCell(cell) || null : cell);
@@ -75,83 +60,70 @@ export function createTypedRenderer(plan: OutputPlan): Renderer {
     unreadable(raw, reason) {
       const { before, after } = renderer.answer({ ...NOTHING_ASKED, error: reason });
       const ours = before + (duplicateAt < 0 ? '' : null) + after;
-      return record(new Array<null>(user.width).fill(null), ours, raw);
+      return record(
+        user.kept.map(() => null),
+        ours,
+        raw,
+      );
     },
   };
   return renderer;
 }
 
-/** The user's part of rows of any format. */
-export function createTypedPartOf(plan: OutputPlan): TypedPart {
-  if (isTyped(plan.input.format)) return createTypedPart(plan);
-  return plan.input.format === 'csv' ? partOfCsv(plan) : partOfJson(plan);
+/**
+ * The columns of a Parquet output. Those of a Parquet input keep their types; `types` are those of
+ * the user's columns otherwise.
+ */
+export function parquetPlan(plan: OutputPlan, types: readonly ColumnType[]): ParquetPlan {
+  const schema = plan.input.parquet?.schema;
+  const user = userCellsOf(plan).kept.map((same, at) =>
+    schema === undefined ? { type: types[at] ?? 'text', isUtc: false } : { same },
+  );
+  const ours = columnsFor(plan.fields, plan.prefix).map(({ type }) => ({ type, isUtc: true }));
+  const { hasUnreadable } = plan;
+  return { formats: formatsOf(plan.input), schema, columns: [...user, ...ours], hasUnreadable };
 }
 
-/** For typed rows: their cells, in their columns. */
-export function createTypedPart(plan: OutputPlan): TypedPart {
-  const { input, allColumns } = plan;
-  const kept = [...allColumns.keys()].filter((at) => !plan.replacedColumns.includes(at));
-  const rawPosition = rawPositionIn(plan);
-  const pick = (cells: readonly TypedCell[]) => kept.map((at) => cells[at] ?? null);
-  return {
-    width: kept.length,
-    kept,
-    header: input.rawHeader === null ? null : pick(readTyped(input.rawHeader)),
-    carriesRaw: rawPosition >= 0,
-    read(raw) {
-      const cells = readTyped(raw);
-      const carried = cells[rawPosition];
-      return { cells: pick(cells), carried: typeof carried === 'string' ? carried : '' };
-    },
-  };
-}
-
-/** Every cell as text: the format has no types. */
-function partOfCsv(plan: OutputPlan): TypedPart {
-  const { columns, delimiter, rawHeader } = plan.input;
-  const kept = [...columns.keys()].filter((at) => !plan.replacedColumns.includes(at));
-  const rawPosition = rawPositionIn(plan);
-  const textsOf = (raw: string) => splitRecord(raw, delimiter).map(cellText);
-  return {
-    width: kept.length,
-    kept,
-    header: rawHeader === null ? null : kept.map((at) => textsOf(rawHeader)[at] || null),
-    carriesRaw: rawPosition >= 0 || plan.hasSurplus === true,
-    read(raw) {
-      const texts = textsOf(raw);
-      const carried = texts.length > columns.length ? raw : (texts[rawPosition] ?? '');
-      return { cells: kept.map((at) => texts[at] || null), carried };
-    },
-  };
-}
-
-/** Numbers and booleans keep their types; objects and arrays become their JSON text. */
-function partOfJson({ allColumns, prefix }: OutputPlan): TypedPart {
-  const ours = jsonKey(prefix);
-  const kept = [...allColumns.keys()].filter((at) => allColumns[at] !== ours);
-  const positions = new Map(kept.map((at, i) => [allColumns[at] ?? '', i]));
-  return {
-    width: kept.length,
-    kept,
-    header: [...positions.keys()],
-    carriesRaw: kept.length < allColumns.length,
-    read(raw) {
-      const cells: TypedCell[] = kept.map(() => null);
-      const { members, carried } = withoutOurs(raw, ours);
-      for (const { key, valueStart, valueEnd } of members) {
-        const at = positions.get(key);
-        if (at !== undefined) cells[at] = cellOfValue(raw.slice(valueStart, valueEnd));
+/**
+ * The narrowest type of all cells of each of the user's columns; text for CSV, which has no types.
+ * None for Parquet, whose columns keep theirs.
+ */
+export function typesOfRows(plan: OutputPlan, rows: Pick<RowSpool, 'records'>): ColumnType[] {
+  if (plan.input.parquet !== undefined) return [];
+  const user = userCellsOf(plan);
+  if (plan.input.format === 'csv') return user.kept.map(() => 'text');
+  const seen = user.kept.map(() => new Set<ColumnType>());
+  for (const batch of rows.records()) {
+    for (const record of batch) {
+      if (kindOf(record) === 'unreadable') continue;
+      for (const [at, cell] of user.read(rawOf(record)).cells.entries()) {
+        const type = typeOf(cell, plan);
+        if (type !== null) seen[at]?.add(type);
       }
-      return { cells, carried: carried === null ? '' : cellOfJson(carried) };
-    },
-  };
+    }
+  }
+  return seen.map(commonType);
 }
 
-function cellOfValue(json: string): TypedCell {
-  if (json === 'true' || json === 'false') return json === 'true';
-  if (!/^[-\d]/.test(json)) return cellOfJson(json) || null;
-  const number = Number(json);
-  // Digits beyond a double are an identifier, not an amount.
-  const isExact = Number.isFinite(number) && significantDigits(json) <= 15;
-  return isExact ? number : json;
+function typeOf(cell: TypedCell, plan: OutputPlan): ColumnType | null {
+  if (cell === null) return null;
+  if (typeof cell === 'boolean') return 'boolean';
+  if (typeof cell === 'number') return Number.isSafeInteger(cell) ? 'integer' : 'number';
+  if (typeof cell === 'string') return 'text';
+  if ('n' in cell || 't' in cell) {
+    const text = textOfCell(cell, formatsOf(plan.input));
+    if (/^\d{4}-\d\d-\d\d/.test(text) && !Number.isNaN(Date.parse(text))) {
+      return text.includes('T') ? 'moment' : 'day';
+    }
+    if ('n' in cell && typeof cell.n === 'number' && text === String(cell.n)) return typeOf(cell.n, plan);
+  }
+  return 'text';
+}
+
+function commonType(seen: ReadonlySet<ColumnType>): ColumnType {
+  const [first, second, ...more] = [...seen].sort();
+  if (first === undefined || more.length > 0) return 'text';
+  if (second === undefined) return first;
+  if (first === 'integer' && second === 'number') return 'number';
+  return first === 'day' && second === 'moment' ? 'moment' : 'text';
 }

@@ -1,30 +1,24 @@
 /** Output records as text: the user's columns or object unchanged, then our columns or key. */
 
-import { addMember, cellOfJson } from '../../core/json-text.js';
-import { isTyped, uniqueNames } from '../../core/table.js';
+import { addMember } from '../../core/json-text.js';
+import { isJson, isTyped, uniqueNames } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { jsonOfCell, type TypedCell, textOfCell } from '../../core/typed-cell.js';
-import { type Brand, qualityScoreOf } from '../../lookup/brand.js';
-import { isObject } from './brand-fields.js';
-import { columnsFor, DUPLICATE_COLUMN, isoTime, RAW_COLUMN, rawPositionIn } from './columns.js';
-import {
-  cellText,
-  escapeFormula,
-  escapeRecord,
-  sanitizeCell,
-  splitRecord,
-  writeCells,
-} from './csv-record.js';
+import { qualityScoreOf } from '../../lookup/brand.js';
+import { columnsFor, DUPLICATE_COLUMN, isoTime, RAW_COLUMN } from './columns.js';
+import { escapeFormula, escapeRecord, sanitizeCell, splitRecord, writeCells } from './csv-record.js';
 import { jsonKey, rawMember, refusal, withoutOurs } from './earlier-key.js';
 import {
   type AnswerView,
+  brandOf,
   doubtOf,
   inOnePiece,
   NOTHING_ASKED,
   type OutputPlan,
   type Renderer,
 } from './output-plan.js';
-import { createTypedPart, createTypedRenderer, formatsOf } from './render-typed.js';
+import { createTypedRenderer, formatsOf } from './render-typed.js';
+import { rawPositionIn, userCellsOf } from './user-cells.js';
 
 /** Throws NeverStartError `column-ours` when our key would overwrite a CSV column in JSON lines. */
 export function createRenderer(plan: OutputPlan): Renderer {
@@ -33,15 +27,14 @@ export function createRenderer(plan: OutputPlan): Renderer {
     : plan.format === 'csv'
       ? createCsvRenderer(plan)
       : createJsonRenderer(plan);
-  if (typeof plan.minQuality !== 'number') return renderer;
+  if (plan.minQuality === null) return renderer;
   return { ...renderer, answer: (view) => renderer.answer(withDoubt(view, plan)) };
 }
 
 /** A brand of low quality keeps its status, because its answer may be useful. */
 function withDoubt(view: AnswerView, plan: OutputPlan): AnswerView {
   if (view.status !== 'matched' || view.error !== null) return view;
-  const brand: unknown = view.brand ?? JSON.parse(view.profile ?? 'null');
-  const error = isObject(brand) ? doubtOf(qualityScoreOf(brand), plan) : null;
+  const error = doubtOf(qualityScoreOf(brandOf(view)), plan);
   return error === null ? view : { ...view, error };
 }
 
@@ -63,8 +56,7 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
       return user.header + joint + writeCells(names, delimiter) + lineEnd;
     },
     answer(view) {
-      const parsed: unknown = view.brand ?? JSON.parse(view.profile ?? 'null');
-      const brand: Brand = isObject(parsed) ? parsed : {};
+      const brand = brandOf(view);
       const cells = columns.map((column) =>
         escapeFormula(sanitizeCell(column.cell(view, brand)), plan.escapeFormulas),
       );
@@ -101,9 +93,7 @@ interface UserPart {
 }
 
 function createUserPart(plan: OutputPlan, delimiter: string): UserPart {
-  const { format } = plan.input;
-  const read = format === 'csv' ? fromCsv : isTyped(format) ? fromTyped : fromJsonLines;
-  const part = read(plan, delimiter);
+  const part = plan.input.format === 'csv' ? fromCsv(plan, delimiter) : fromCells(plan, delimiter);
   if (plan.escapeFormulas !== 'all') return part;
   const escaped = (text: string) => escapeRecord(text, delimiter);
   return {
@@ -120,7 +110,7 @@ function fromCsv(plan: OutputPlan, delimiter: string): UserPart {
   const { columns, rawHeader } = plan.input;
   const cut = new Set(plan.replacedColumns);
   const rawPosition = rawPositionIn(plan);
-  const hasSurplus = plan.hasSurplus === true;
+  const { hasSurplus } = plan;
   const read = (raw: string) => {
     if (cut.size === 0 && !hasSurplus) return [raw, ''] as const;
     const cells = splitRecord(raw, delimiter);
@@ -136,8 +126,8 @@ function fromCsv(plan: OutputPlan, delimiter: string): UserPart {
   };
 }
 
-function fromTyped(plan: OutputPlan, delimiter: string): UserPart {
-  const user = createTypedPart(plan);
+function fromCells(plan: OutputPlan, delimiter: string): UserPart {
+  const user = userCellsOf(plan);
   const formats = formatsOf(plan.input);
   const write = (cells: readonly TypedCell[]) =>
     writeCells(
@@ -145,33 +135,12 @@ function fromTyped(plan: OutputPlan, delimiter: string): UserPart {
       delimiter,
     );
   return {
-    width: user.width,
+    width: user.kept.length,
     header: user.header && write(user.header),
     carriesRaw: user.carriesRaw,
     read(raw) {
       const { cells, carried } = user.read(raw);
       return [write(cells), carried === '' ? '' : writeCells([carried], delimiter)];
-    },
-  };
-}
-
-function fromJsonLines(plan: OutputPlan, delimiter: string): UserPart {
-  const ours = jsonKey(plan.prefix);
-  const keys = plan.allColumns.filter((key) => key !== ours);
-  const positions = new Map(keys.map((key, at) => [key, at]));
-  return {
-    width: keys.length,
-    header: writeCells(keys, delimiter),
-    carriesRaw: keys.length < plan.allColumns.length,
-    read(raw) {
-      const cells = keys.map(() => '');
-      const { members, carried } = withoutOurs(raw, ours);
-      for (const member of members) {
-        const at = positions.get(member.key);
-        if (at !== undefined) cells[at] = cellOfJson(raw.slice(member.valueStart, member.valueEnd));
-      }
-      const carriedCell = carried === null ? '' : writeCells([cellOfJson(carried)], delimiter);
-      return [writeCells(cells, delimiter), carriedCell];
     },
   };
 }
@@ -182,7 +151,9 @@ type Base = Pick<ReturnType<typeof withoutOurs>, 'line' | 'carried'>;
 function createJsonRenderer(plan: OutputPlan): Renderer {
   const key = jsonKey(plan.prefix);
   const lineEnd = plan.input.lineEnd === '\r\n' ? '\r\n' : '\n';
-  const baseOf = baseReader(plan, key);
+  const baseOf = isJson(plan.input.format)
+    ? objectAsItStood(key, plan.format === 'jsonl')
+    : objectFromCells(plan, key);
 
   function member(view: AnswerView): string {
     const ours = {
@@ -227,38 +198,13 @@ function objectAsItStood(key: string, isOneLine: boolean): (raw: string) => Base
   };
 }
 
-function baseReader(plan: OutputPlan, key: string): (raw: string) => Base {
-  const { format } = plan.input;
-  if (isTyped(format)) return objectFromTyped(plan, key);
-  return format === 'csv' ? objectFromCsv(plan, key) : objectAsItStood(key, plan.format === 'jsonl');
-}
-
-/** The key of each kept column: `"name":`. Throws `column-ours` if one of them is our key. */
-function jsonHeads(columns: readonly string[], kept: readonly number[], key: string): string[] {
-  const keys = uniqueNames(columns, kept);
-  if (keys.includes(key)) throw refusal(`the column "${shortName(key)}"`);
-  return keys.map((name) => `${JSON.stringify(name)}:`);
-}
-
-/** Every cell as text under its column's name: only the user knows what a cell means. */
-function objectFromCsv(plan: OutputPlan, key: string): (raw: string) => Base {
-  const { columns, delimiter } = plan.input;
-  const rawPosition = rawPositionIn(plan);
-  const kept = [...columns.keys()].filter((at) => !plan.replacedColumns.includes(at));
-  const heads = jsonHeads(columns, kept, key);
-  return (raw) => {
-    const cells = splitRecord(raw, delimiter).map(cellText);
-    const members = kept.map((at, i) => heads[i] + JSON.stringify(cells[at] ?? ''));
-    const carried = cells.length > columns.length ? raw : (cells[rawPosition] ?? '');
-    return { line: `{${members.join(',')}}`, carried: carried === '' ? null : JSON.stringify(carried) };
-  };
-}
-
-/** Numbers and booleans keep their types, dates become text. */
-function objectFromTyped(plan: OutputPlan, key: string): (raw: string) => Base {
-  const user = createTypedPart(plan);
+/** Numbers and booleans keep their types, dates become text. Throws as {@link createRenderer}. */
+function objectFromCells(plan: OutputPlan, key: string): (raw: string) => Base {
+  const user = userCellsOf(plan);
   const formats = formatsOf(plan.input);
-  const heads = jsonHeads(plan.allColumns, user.kept, key);
+  const keys = uniqueNames(plan.allColumns, user.kept);
+  if (keys.includes(key)) throw refusal(`the column "${shortName(key)}"`);
+  const heads = keys.map((name) => `${JSON.stringify(name)}:`);
   return (raw) => {
     const { cells, carried } = user.read(raw);
     const members = cells.map((cell, i) => heads[i] + jsonOfCell(cell, formats));

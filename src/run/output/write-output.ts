@@ -2,9 +2,8 @@
 import { rm, stat } from 'node:fs/promises';
 import { FailFileError } from '../../core/errors.js';
 import { type Identifier, parseIdentifierText } from '../../core/identifier.js';
-import { withReleasers } from '../../core/lifecycle.js';
+import { createTurns, withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
-import { createTurns } from '../../core/turns.js';
 import type { ColumnType } from '../../core/typed-cell.js';
 import { type ListedRow, listRow } from '../scan/listed-rows.js';
 import { lineOf, readRow } from '../scan/row-spool.js';
@@ -14,9 +13,8 @@ import { createRowRenderer, type JoinedRow, joinRow, RowRanking } from './join-r
 import { createOutput, type OutputOptions, type ReaderWait } from './output-file.js';
 import { type OutputNames, writeFailure } from './output-names.js';
 import { type AnswerView, doubtOf, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
-import { parquetPlan, typesOfRows } from './parquet-plan.js';
 import { createRenderer } from './render.js';
-import { formatsOf } from './render-typed.js';
+import { formatsOf, parquetPlan, typesOfRows } from './render-typed.js';
 
 export interface WriteRequest {
   readonly scan: Scan;
@@ -176,7 +174,7 @@ const NOT_KNOWN = 'the service has no such brand, or withholds it';
 const IN_ERRORS_FILE: readonly OutcomeStatus[] = ['failed', 'invalid', 'deferred'];
 
 /** Whether all rows with this status go to the errors file. */
-function isListed(status: OutcomeStatus, { errorsInclude = [] }: OutputPlan): boolean {
+function isListed(status: OutcomeStatus, { errorsInclude }: OutputPlan): boolean {
   return IN_ERRORS_FILE.includes(status) || errorsInclude.some((each) => each === status);
 }
 

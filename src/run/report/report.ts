@@ -29,12 +29,13 @@ export type RunReport = Document<'report'> & { readonly version: typeof DOCUMENT
 export function makeReport(request: EnrichRequest, result: EnrichResult, exitCode: ExitCode): RunReport {
   const { run, scan, facts, written, progress, ledger, end } = result;
   const tally = progress?.tally;
-  const { plan } = request.settings;
+  const { service, plan } = request.runSettings;
+  const { overagePrice, currency } = request.settings;
   const figures = {
     run: {
       id: run.id,
       key: run.key,
-      service: request.settings.service,
+      service,
       status: end.type,
       isComplete: result.isComplete,
       nothingMatched: result.isComplete && hasNoMatch(written.counts),
@@ -63,14 +64,14 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       billed: tally?.billed ?? 0,
       unreported: unreportedOf(run),
       overage: run.overageBilled,
-      overageCost: costOf(run.overageBilled, request.overagePrice),
+      overageCost: costOf(run.overageBilled, overagePrice),
       savedByStored: facts.identifiers.stored,
       /** Found in the store when their turn came: another run had asked meanwhile. */
       savedByOthers: boughtMeanwhile(result),
       savedByDuplicates: scan.counts.duplicates,
     },
-    cost: costOfBrands(result, request.overagePrice),
-    currency: request.currency,
+    cost: costOfBrands(result, overagePrice),
+    currency,
     account: ledger && useOf(ledger),
     fetchedAt: {
       oldest: isoTime(facts.oldestFetchedAt),

@@ -2,9 +2,8 @@
 
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import type { ColumnRequest } from '../../config/column-value.js';
+import type { Settings } from '../../config/settings.js';
 import { type ErrorCode, FailFileError, NeverStartError } from '../../core/errors.js';
-import type { IdentifierKind } from '../../core/identifier.js';
 import { joinPhrases, phrase, type Remedy } from '../../core/phrase.js';
 import { isJson, type TableShape } from '../../core/table.js';
 import { NAME_AT_MOST } from '../../core/terminal-text.js';
@@ -13,19 +12,12 @@ import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns
 import { readingStopped } from '../../intake/byte-source.js';
 import type { Input } from '../../intake/input.js';
 import { showDelimiter } from '../../intake/sniff-table.js';
-import { Priorities, type PriorityRequest } from './priorities.js';
+import { Priorities } from './priorities.js';
 
-/** What of a table is read: see the settings of the same names. */
-export interface ColumnOptions {
-  readonly requested: readonly ColumnRequest[];
-  readonly kind: IdentifierKind | null;
-  readonly allowMismatch?: boolean;
-  /** See `chooseColumns`. */
-  readonly takesVariants?: boolean;
-  readonly prefix: string;
-  /** Absent or null: identifiers are looked up in the order of the file. */
-  readonly priority?: PriorityRequest | null;
-}
+/** How a table is read, and what of it. */
+type TableSettings = Pick<Settings, TextSetting | ColumnSetting>;
+type TextSetting = 'delimiter' | 'encoding' | 'header' | 'skipLines' | 'limit' | 'sheet' | 'ragged';
+type ColumnSetting = 'columns' | 'kind' | 'allowMismatch' | 'prefix' | 'priority';
 
 /** `priorities`: what each identifier is worth; null without `--priority`. */
 export interface OpenedTable extends Readonly<ReturnType<typeof chooseFrom>> {
@@ -37,26 +29,48 @@ export interface TableRequest {
   /** A path, or `-` for standard input. */
   readonly input: string;
   readonly stdin: NodeJS.ReadableStream | null;
-  readonly intake: Omit<IntakeOptions, 'only' | 'format' | 'spoolFolder' | 'stop'>;
+  readonly settings: TableSettings;
   /** See `IntakeOptions`; not part of a run's key. Absent: pipes and link targets are read too. */
   readonly only?: IntakeOptions['only'];
-  readonly scan: ColumnOptions;
+  /** See `chooseColumns`. Default false. */
+  readonly takesVariants?: boolean | undefined;
+}
+
+/** The settings that say how a file is read. */
+export function intakeOf({
+  delimiter,
+  encoding,
+  header,
+  skipLines,
+  limit,
+  sheet,
+  ragged,
+}: Pick<Settings, TextSetting>): Omit<IntakeOptions, 'only' | 'spoolFolder' | 'stop'> {
+  return {
+    ...(delimiter !== null && { delimiter }),
+    ...(encoding !== null && { encoding }),
+    hasHeader: header,
+    skipLines,
+    limit,
+    ...(sheet !== null && { sheet }),
+    ...(ragged !== null && { ragged }),
+  };
 }
 
 /** `spoolFolder`: for input that can be read only once. Throws what opening and choosing throw. */
 export async function openTable(
-  { input: path, stdin, intake, only, scan }: TableRequest,
+  request: TableRequest,
   spoolFolder: string,
   stop: AbortSignal,
 ): Promise<OpenedTable> {
-  const options = { ...intake, only, spoolFolder, stop };
+  const options = { ...intakeOf(request.settings), only: request.only, spoolFolder, stop };
   let input: Input | undefined;
   try {
-    input = await openInput(path, stdin, options);
-    return { input, ...chooseFrom(input, scan) };
+    input = await openInput(request.input, request.stdin, options);
+    return { input, ...chooseFrom(input, request) };
   } catch (error) {
     await input?.close();
-    throw await namingTables(error, path, options, scan);
+    throw await namingTables(error, request, options);
   }
 }
 
@@ -70,10 +84,10 @@ const SHEETS_TRIED = 10;
  */
 export async function namingTables(
   error: unknown,
-  path: string,
+  request: Pick<TableRequest, 'input' | 'settings' | 'takesVariants'>,
   options: IntakeOptions,
-  scan: ColumnOptions,
 ): Promise<unknown> {
+  const { input: path } = request;
   const isOurs = error instanceof NeverStartError || error instanceof FailFileError;
   if (!isOurs || !NO_TABLE.includes(error.code) || error.clear !== null) return error;
   if (path === '-' || options.sheet !== undefined) return error;
@@ -83,7 +97,7 @@ export async function namingTables(
   const others = names.slice(1, 1 + SHEETS_TRIED);
   const sheets: Remedy[] = [];
   for (const sheet of others)
-    if (sheet.length <= NAME_AT_MOST && (await hasTable(path, { ...again, sheet }, scan)))
+    if (sheet.length <= NAME_AT_MOST && (await hasTable(request, { ...again, sheet })))
       sheets.push({ set: { sheet } });
   if (options.stop?.aborted) return readingStopped(path);
   if (sheets.length === 0) return error;
@@ -99,11 +113,14 @@ export async function namingTables(
 }
 
 /** Whether its columns are clear. */
-async function hasTable(path: string, options: IntakeOptions, scan: ColumnOptions): Promise<boolean> {
+async function hasTable(
+  request: Parameters<typeof namingTables>[1],
+  options: IntakeOptions,
+): Promise<boolean> {
   let input: Input | undefined;
   try {
-    input = await openInput(path, null, options);
-    chooseFrom(input, scan);
+    input = await openInput(request.input, null, options);
+    chooseFrom(input, request);
     return true;
   } catch (error) {
     return error instanceof NeverStartError && error.clear?.columns !== undefined;
@@ -128,14 +145,24 @@ export async function openTableEarly(
 }
 
 /** Chooses the columns to read. Throws `NeverStartError` if they are unclear. */
-export function chooseFrom(input: Input, options: ColumnOptions) {
+export function chooseFrom(
+  input: Input,
+  {
+    settings,
+    takesVariants,
+  }: Pick<TableRequest, 'takesVariants'> & {
+    readonly settings: Pick<Settings, ColumnSetting>;
+  },
+) {
   const { shape, sample } = input;
   const { columns, format } = shape;
+  const { columns: requested, kind, allowMismatch, priority } = settings;
   // JSON lines get one key, so none of their columns can be ours.
-  const prefix = isJson(format) ? '' : options.prefix;
+  const prefix = isJson(format) ? '' : settings.prefix;
+  const options = { requested, kind, allowMismatch, takesVariants: takesVariants === true };
   const choose = () => chooseColumns({ ...options, columns, sample, prefix });
   const chosen = namingDelimiter(shape, () => namingSheet(input, choose));
-  return { chosen, priorities: options.priority ? new Priorities(columns, options.priority) : null };
+  return { chosen, priorities: priority && new Priorities(columns, priority) };
 }
 
 /** The sheet may be the wrong one, or its cells blank, for a reason that was seen on opening it. */

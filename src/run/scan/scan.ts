@@ -1,8 +1,8 @@
 /** The first pass reads all input before any spending. Rows go to disk, identifiers get numbers. */
+import type { Settings } from '../../config/settings.js';
 import { type IdentifierKind, identifierText } from '../../core/identifier.js';
-import type { Releasers } from '../../core/lifecycle.js';
+import { createTurns, type Releasers } from '../../core/lifecycle.js';
 import { isJson } from '../../core/table.js';
-import { createTurns } from '../../core/turns.js';
 import { identifyRow } from '../../identify/identify-cell.js';
 import { readingStopped } from '../../intake/byte-source.js';
 import type { Input } from '../../intake/input.js';
@@ -25,19 +25,17 @@ export async function openAndScan(
   const table = opened ?? (await openTable(request, folder, stop));
   const { input } = table;
   releasers.push(() => input.close());
-  const scan = await scanInput(table, { ...request.scan, folder, stop, onRows }, releasers);
+  const scan = await scanInput(table, request.settings, { folder, stop, onRows }, releasers);
   return { folder, input, scan };
 }
 
 export interface ScanRequest extends TableRequest {
-  readonly scan: TableRequest['scan'] & Pick<ScanOptions, 'waterfall'>;
+  readonly settings: TableRequest['settings'] & Pick<Settings, 'waterfall'>;
   /** Where spools live while the run does. */
   readonly stateFolder: string;
 }
 
 export interface ScanOptions {
-  readonly waterfall: boolean;
-  readonly prefix: string;
   /** An existing folder for the spools. */
   readonly folder: string;
   /** Looked at between batches: reading a large file can be stopped. */
@@ -57,7 +55,8 @@ const EXAMPLES_AT_MOST = 5;
 /** Throws what reading throws, and the signal's reason. Wants each row's first candidate. */
 export async function scanInput(
   { input, chosen, priorities }: OpenedTable,
-  { folder, waterfall, prefix, stop, onRows }: ScanOptions,
+  { waterfall, prefix }: Pick<Settings, 'waterfall' | 'prefix'>,
+  { folder, stop, onRows }: ScanOptions,
   releasers: Releasers,
 ) {
   const { shape } = input;

@@ -1,7 +1,11 @@
 /** Rate limit for guessing the password. */
 import { expect, it } from 'vitest';
-import { createGuessLimit, type Guesser, waitAfter } from '../../../src/daemon/dashboard/guess-limit.js';
-import { userIn } from '../../../src/daemon/dashboard/local-user.js';
+import {
+  createGuessLimit,
+  type Guesser,
+  userIn,
+  waitAfter,
+} from '../../../src/daemon/dashboard/guess-limit.js';
 
 const at = (address: string): Guesser => ({ type: 'address', address, user: null });
 const browser = (id: string): Guesser => ({ type: 'browser', id });

@@ -134,10 +134,9 @@ async function furnish({ engine, names, inbox, schedules }: Scene, releasers: Re
   const job = join(inbox, 'waiting', 'list-2026-11-20T11-22-47Z');
   await mkdir(job, { recursive: true });
   await writeFile(join(job, 'list.csv'), 'website\nacme.example\n');
-  await writeFile(
-    join(job, 'reason.txt'),
-    'Not finished yet: the quota is used up.\n\nNothing needs to be done.\n',
-  );
+  const parked = { at: 0, since: 1, memo: '', words: 'the quota is used up' };
+  const record = { id: 'j-1', run: id, file: 'list.csv', adoptions: 0, parked };
+  await writeFile(join(job, '.brand-enrich-job.json'), JSON.stringify(record));
   await engine.ledger.observe(names.account, { usage: 40, quota: 250 });
   return { runId: id, queue };
 }
@@ -345,7 +344,7 @@ describeOn(engines, (under) => {
     });
     afterAll(() => browser?.close());
 
-    it('Bull Board contacts no other host and logs no error', async () => {
+    it('Bull Board contacts no other host, logs no error, and leads back to the dashboard', async () => {
       const { runId } = furniture;
       const { page, requests, complaints } = await openWatchedPage(browser);
       await page.goto(scene.signInUrl);
@@ -357,6 +356,14 @@ describeOn(engines, (under) => {
       await page.getByText(`${runId}-0`).first().waitFor();
       await page.goto(new URL('/queue/job-schedulers', scene.url).href);
       await page.getByText('nightly').first().waitFor();
+      for (const width of [1_280, 390]) {
+        await page.setViewportSize({ width, height: 900 });
+        await page.goto(new URL('/queue/', scene.url).href);
+        await page.keyboard.press('Tab');
+        expect(await page.evaluate('document.activeElement.textContent')).toBe('← Back to the dashboard');
+        await page.keyboard.press('Enter');
+        await page.getByRole('heading', { name: 'Dashboard' }).waitFor();
+      }
       expect(requests.filter((address) => !address.startsWith(scene.url))).toEqual([]);
       expect(complaints).toEqual([]);
     });

@@ -27,16 +27,11 @@ const LOOKS = [
 async function serve() {
   const { root, done, failed } = await openFolders(await temporaryFolder());
   const job = join(done, `${DONE}-2026-11-20T10-30-00Z`);
-  const report = {
-    run: { isComplete: true },
-    files: { output: `${DONE}.enriched.csv`, errors: null },
-  };
   await mkdir(job);
   const run = 'r-20261120-000002';
   const record = { id: run, run, file: `${DONE}.csv`, adoptions: 0, parked: null };
   await writeFile(join(job, '.brand-enrich-job.json'), JSON.stringify(record));
-  await writeFile(join(job, `${DONE}.report.json`), JSON.stringify(report));
-  for (const name of ['csv', 'enriched.csv', 'report.html'])
+  for (const name of ['csv', 'report.json', 'enriched.csv', 'report.html'])
     await writeFile(join(job, `${DONE}.${name}`), 'x');
   await mkdir(join(failed, FAILED));
   await writeFile(join(failed, FAILED, 'list.csv'), 'x');

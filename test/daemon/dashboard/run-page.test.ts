@@ -134,7 +134,7 @@ describe('the money', () => {
       tally,
       spent: 644,
       overageBilled: 12,
-      earlier: { starts: 2, billed: 50, unreported: 1, overage: 5 },
+      earlier: { starts: 2, matched: 48, notFound: 2, billed: 50, unreported: 1, overage: 5 },
     });
     const page = partsOf(seen(run));
     for (const [term, value] of [
@@ -147,6 +147,7 @@ describe('the money', () => {
       ['May have been billed in earlier starts', '1'],
     ])
       expect(page).toContain(`<dt>${term}</dt><dd>${value}</dd>`);
+    expect(page).toContain('<dt>Matched</dt><dd>658<span class="below">33 not found, 4 failed</span>');
     expect(page).toContain('An overage request costs 0.10\u00a0EUR with the settings of this process.');
   });
 
@@ -272,6 +273,7 @@ describe('the files', () => {
   it('of an inbox are linked by their names', () => {
     const job = {
       root: '/data/brands',
+      inbox: 1,
       place: 'done',
       folder: 'Kunden März-2026-11-20T11-22-47Z',
       file: 'Kunden März.csv',
@@ -283,7 +285,7 @@ describe('the files', () => {
         { name: 'a"><b>.csv', type: 'other', size: 1 },
       ],
     } as const;
-    const page = partsOf(seen(runRecord({ status: 'completed' }), { job: { inbox: 1, job } }));
+    const page = partsOf(seen(runRecord({ status: 'completed' }), { job }));
     const path = '/inboxes/1/done/Kunden%20M%C3%A4rz-2026-11-20T11-22-47Z/';
     expect(page).toContain(`<a href="${path}Kunden%20M%C3%A4rz.report.html">Report</a>`);
     expect(page).toContain(`<a href="${path}a%22%3E%3Cb%3E.csv" download="">Other file</a>`);

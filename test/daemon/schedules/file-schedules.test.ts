@@ -7,7 +7,7 @@ import { loadSettings } from '../../../src/config/load-settings.js';
 import type { CommandContext } from '../../../src/context/open-stores.js';
 import type { Document } from '../../../src/core/documents.js';
 import { silentLog } from '../../../src/core/log.js';
-import { bringInLine, readFileSchedules } from '../../../src/daemon/schedules/file-schedules.js';
+import { readFileSchedules, syncFileSchedules } from '../../../src/daemon/schedules/file-schedules.js';
 import { keyOf } from '../../../src/daemon/schedules/schedule-book.js';
 import type { Schedule } from '../../../src/daemon/schedules/schedule-files.js';
 import { embeddedEngine, redisEngine } from '../../support/engines.js';
@@ -87,7 +87,7 @@ test('are added, changed with their last runs, and removed; others with their na
   const of = (name: string, changes: Partial<Schedule> = {}) =>
     scene.schedule(name, { source: path, id: randomBytes(4).toString('hex'), ...changes });
   const bring = async (wanted: readonly Schedule[]) =>
-    bringInLine(wanted, await all(), { path, host, book, log: silentLog() });
+    syncFileSchedules(wanted, await all(), { path, host, book, log: silentLog() });
   const linesOf = async () =>
     (await all()).map(({ name, line }) => `${name.split('.').at(-1)} ${line}`).sort();
 

@@ -73,7 +73,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       const ended: string[] = [];
       for (const billed of [20, 0, 1]) {
         const { id } = await begin();
-        await store().addTally(id, 'one', { ...NOTHING, billed });
+        await store().addTally(id, 'one', { ...NOTHING, billed, matched: 2 * billed, notFound: billed });
         await store().end(id, { type: 'stopped' });
         ended.push(id);
       }
@@ -81,14 +81,15 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         const found = (await store().list(100)).filter((run) => run.key === key);
         return found.map(({ id, status, tally, earlier }) => [id, status, tally.billed, earlier]);
       };
-      const copy = [other.id, 'stopped', 0, { starts: 0, billed: 0, unreported: 0, overage: 0 }];
+      const none = { starts: 0, matched: 0, notFound: 0, billed: 0, unreported: 0, overage: 0 };
+      const copy = [other.id, 'stopped', 0, none];
       expect(await listed()).toEqual([
-        [ended[2], 'stopped', 1, { starts: 2, billed: 20, unreported: 0, overage: 0 }],
+        [ended[2], 'stopped', 1, { ...none, starts: 2, billed: 20, matched: 40, notFound: 20 }],
         copy,
       ]);
       const last = await begin();
       expect(await listed()).toEqual([
-        [last.id, 'running', 0, { starts: 3, billed: 21, unreported: 0, overage: 0 }],
+        [last.id, 'running', 0, { ...none, starts: 3, billed: 21, matched: 42, notFound: 21 }],
         copy,
       ]);
       await store().end(last.id, null);
@@ -99,15 +100,10 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         last.id,
         'completed',
         0,
-        { starts: 3, billed: 25, unreported: 0, overage: 0 },
+        { ...none, starts: 3, billed: 25, matched: 42, notFound: 21 },
       ]);
       const anew = await begin();
-      expect((await listed())[0]).toEqual([
-        anew.id,
-        'running',
-        0,
-        { starts: 0, billed: 0, unreported: 0, overage: 0 },
-      ]);
+      expect((await listed())[0]).toEqual([anew.id, 'running', 0, none]);
     });
 
     test('its size is stored and the tallies of workers are added up', async () => {

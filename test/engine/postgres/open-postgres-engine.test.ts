@@ -8,7 +8,13 @@ import { createReleasers, withinDeadline } from '../../../src/core/lifecycle.js'
 import { openLog, silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
-import { underSchemaLock } from '../../../src/engine/postgres/schema.js';
+import {
+  FUNCTIONS,
+  FUNCTIONS_VERSION,
+  TABLES,
+  underSchemaLock,
+  VERSION,
+} from '../../../src/engine/postgres/schema.js';
 import { createHandClock } from '../../model/hand-clock.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
 import { createDatabase, startPostgres } from '../../support/postgres-server.js';
@@ -101,39 +107,47 @@ describe('the postgres engine', () => {
     await waiting;
   });
 
-  test('makes changed functions anew, and keeps the data', async () => {
+  test('makes the functions of an earlier build anew, and keeps the data', async () => {
     const url = await createDatabase(server);
     await (await open(url)).close();
     await sql(
       url,
       `INSERT INTO brand_enrich.account (name, epoch, period, others, quota) VALUES ('account', 'an epoch', 'none', 7, 10);
-       UPDATE brand_enrich.engine_state SET functions = 'of another build';
+       UPDATE brand_enrich.engine_state SET functions = 0;
        DROP FUNCTION brand_enrich.show_account;
        CREATE FUNCTION brand_enrich.show_account(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$ SELECT '1'::jsonb $$`,
     );
     const { ledger } = await open(url);
     expect(await ledger.show('account')).toMatchObject({ others: 7, quota: 10 });
-    expect(await sql(url, 'SELECT version FROM brand_enrich.engine_state')).toHaveLength(1);
+    expect(await sql(url, 'SELECT functions FROM brand_enrich.engine_state')).toEqual([
+      { functions: FUNCTIONS_VERSION },
+    ]);
   });
 
-  test('leaves the functions of another build alone when it only looks', async () => {
+  test.each([
+    ['those of an earlier build when it only looks', 0, true],
+    ['those of a later build', 1_000, false],
+  ])('leaves functions alone: %s', async (_, functions, isReadOnly) => {
     const url = await createDatabase(server);
     await (await open(url)).close();
-    const functions = 'SELECT functions FROM brand_enrich.engine_state';
-    await sql(url, "UPDATE brand_enrich.engine_state SET functions = 'of another build'");
-    expect((await (await open(url, true)).ledger.show('account')).epoch).toBe('');
-    expect(await sql(url, functions)).toEqual([{ functions: 'of another build' }]);
+    await sql(url, `UPDATE brand_enrich.engine_state SET functions = ${functions}`);
+    await sql(url, 'CREATE FUNCTION brand_enrich.kept() RETURNS int LANGUAGE sql AS $$ SELECT 1 $$');
+    expect((await (await open(url, isReadOnly)).ledger.show('account')).epoch).toBe('');
+    expect(await sql(url, 'SELECT functions, brand_enrich.kept() FROM brand_enrich.engine_state')).toEqual([
+      { functions, kept: 1 },
+    ]);
   });
 
-  test('raises VERSION in schema.ts with a change of the tables, whose hash stands here beside it', async () => {
-    const url = await createDatabase(server);
-    await (await open(url)).close();
-    const text = await readFile('src/engine/postgres/schema.sql', 'utf8');
-    const statements = text.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
-    const [state] = await sql(url, 'SELECT version FROM brand_enrich.engine_state');
-    expect({ state, tables: createHash('sha256').update(statements).digest('hex') }).toEqual({
-      state: { version: 2 },
-      tables: 'e9cfbac7ba73dbe99547eb6dd61fb170190ee49c5c36d0d87511f78f85652303',
+  test('the versions in schema.ts rise with a change of what has its hash here', () => {
+    const hashOf = (text: string) => {
+      const statements = text.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
+      return createHash('sha256').update(statements).digest('hex').slice(0, 16);
+    };
+    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 3, tables: '792e73a8cdfe156f' });
+    expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
+      version: 3,
+      functionsVersion: 1,
+      functions: '',
     });
   });
 

@@ -15,8 +15,8 @@ import { openParquetTable } from '../../../src/formats/parquet/parquet-table.js'
 import { packStored, parquetCell, unpackStored } from '../../../src/formats/parquet/values.js';
 import { countRecords } from '../../../src/run/output/count-records.js';
 import type { OutputPlan } from '../../../src/run/output/output-plan.js';
-import { parquetPlan, typesOfRows } from '../../../src/run/output/parquet-plan.js';
 import { createRenderer } from '../../../src/run/output/render.js';
+import { parquetPlan, typesOfRows } from '../../../src/run/output/render-typed.js';
 import { RowSpool } from '../../../src/run/scan/row-spool.js';
 import { SpoolFile } from '../../../src/run/scan/spool-file.js';
 import { JSON_SHAPE, MATCHED, planFor } from '../../run/output/plans.js';

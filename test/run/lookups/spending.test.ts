@@ -114,8 +114,11 @@ describe('what is left of the quota', () => {
     [5, { quota: 100, sent: 120 }, 0, false],
     [51, { quota: 100, run: runSpending({ maxRequests: 30 }) }, 100, false],
   ])('of %i requests at %j is %s, most of it used: %s', (requests, state, left, isMost) => {
-    const settings = runSettings({ maxRequests: state.run?.maxRequests ?? null });
-    const question = spendingQuestion(requests, ledgerState(state), { settings, overagePrice: '0.1' });
+    const request = {
+      runSettings: runSettings({ maxRequests: state.run?.maxRequests ?? null }),
+      settings: { overagePrice: '0.1' },
+    };
+    const question = spendingQuestion(requests, ledgerState(state), request);
     expect([question.quotaLeft, usesMostOfQuota(question)]).toEqual([left, isMost]);
   });
 });

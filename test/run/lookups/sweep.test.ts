@@ -19,6 +19,7 @@ import { untrustedReason } from '../../../src/worker/judge.js';
 import type { LookupWorker } from '../../../src/worker/lookup-worker.js';
 import { runSettings } from '../../engine/contract/run-settings.js';
 import { createHandClock, type HandClock } from '../../model/hand-clock.js';
+import { settingsWith } from '../../support/default-settings.js';
 import { HALTS } from '../../support/halts.js';
 import { ledgerState } from '../ledger-state.js';
 import { planFor } from '../output/plans.js';
@@ -141,7 +142,7 @@ async function begin(options: SweepOptions = {}) {
   const stop = stopping.signal;
   const context: SweepContext = {
     queued: null,
-    request: { scan: { waterfall: false }, settings, onLimit } as EnrichRequest,
+    request: { settings: settingsWith({ onLimit }) } as EnrichRequest,
     around: {
       engine,
       stop,

@@ -87,13 +87,22 @@ describe('a file of an inbox', () => {
     path: '/in/processing/w/list/list.csv',
     record: { file: 'list.csv', id: 'j-1', run: null, adoptions: 0, parked: null },
   };
-  const parkedBefore = { ...job, record: { ...job.record, parked: { at: 1, since: 1, memo: '' } } };
+  const parkedBefore = {
+    ...job,
+    record: { ...job.record, parked: { at: 1, since: 1, memo: '', words: '' } },
+  };
   const notices = () => {
     const recorder = createRecordingNotifier();
     return { recorder, inbox: createInboxNotices({ notifier: recorder, clock }, false) };
   };
   const failed: JobEnd = { type: 'failed', reason: 'It is empty\n\nPut another one' };
-  const parked: JobEnd = { type: 'parked', reason: 'Not finished yet\n', parkState: '', holdMs: 0 };
+  const parked: JobEnd = {
+    type: 'parked',
+    reason: 'Not finished yet\n',
+    words: '',
+    parkState: '',
+    holdMs: 0,
+  };
   const refused: JobEnd = { type: 'refused', why: 'the service refuses' };
 
   it.each<[string, JobEnd, typeof job | typeof parkedBefore, object | null]>([

@@ -30,8 +30,11 @@ export function planFor(changes: Partial<OutputPlan> = {}): OutputPlan {
     fields: null,
     prefix: 'brand_',
     escapeFormulas: 'ours',
+    errorsInclude: [],
+    minQuality: null,
     replacedColumns: [],
     hasUnreadable: false,
+    hasSurplus: false,
     allColumns: input.columns,
     ...changes,
   };

@@ -19,6 +19,7 @@ import { type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { type Scanned, scanText } from '../scanned.js';
 import { expectGolden } from './golden.js';
+import { planFor } from './plans.js';
 
 const FETCHED_AT = Date.UTC(2026, 8, 1, 10, 20, 30);
 
@@ -72,7 +73,7 @@ async function write(
   answered: Answered,
   some: {
     name?: string;
-    requested?: readonly { name: string; kind: 'domain' | 'ticker' }[];
+    columns?: readonly { name: string; kind: 'domain' | 'ticker' }[];
     request?: Partial<WriteRequest>;
     plan?: Partial<OutputPlan>;
     before?: (folder: string) => Promise<void>;
@@ -80,27 +81,24 @@ async function write(
   } = {},
 ): Promise<Written> {
   const name = some.name ?? 'customers.csv';
-  const requested = some.requested ?? [{ name: 'website', kind: 'domain' }];
+  const columns = some.columns ?? [{ name: 'website', kind: 'domain' }];
   const scanned = await scanText(input, {
     name,
-    requested,
-    waterfall: requested.length > 1,
+    columns,
+    waterfall: columns.length > 1,
     ...(some.ragged && { ragged: some.ragged }),
   });
   const { scan, input: opened, folder } = scanned;
   await some.before?.(folder);
-  const plan: OutputPlan = {
+  const plan = planFor({
     input: opened.shape,
-    format: opened.shape.format,
     fields: ['name', 'qualityScore'],
-    prefix: 'brand_',
-    escapeFormulas: 'ours',
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,
     allColumns: scan.columns,
     ...some.plan,
-  };
+  });
   const reasons = answerAll(scanned, plan, answered);
   const names = outputNames({
     input: join(folder, name),
@@ -233,7 +231,7 @@ it('uses the first of several candidates that has an outcome', async () => {
     input,
     { ...ANSWERED, ACME: 0.3, BEST: 0.9, NONE: 'not_found' },
     {
-      requested: scanned,
+      columns: scanned,
       before: async () => undefined,
     },
   );
@@ -328,7 +326,7 @@ describe('names', () => {
 it('writes an errors file that is input for the next run, with the user’s rows as they were', async () => {
   const { text } = await write(CUSTOMERS, ANSWERED);
   const { scan, texts } = await scanText(await text('customers.errors.csv'), {
-    requested: [{ name: 'website', kind: 'domain' }],
+    columns: [{ name: 'website', kind: 'domain' }],
   });
   expect(texts).toEqual(['domain:failing.com', 'domain:later.com']);
   expect(scan.counts).toMatchObject({ asked: 2, unreadable: 0 });

@@ -6,7 +6,8 @@ import { writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
 import { InterruptedError, NeverStartError } from '../../../src/core/errors.js';
 import { remediesIn } from '../../../src/core/phrase.js';
-import { namingTables, openTable } from '../../../src/run/scan/open-table.js';
+import { intakeOf, namingTables, openTable } from '../../../src/run/scan/open-table.js';
+import { settingsWith } from '../../support/default-settings.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
 type Sheet = { readonly name: string; readonly rows: string[][]; readonly hidden?: boolean };
@@ -36,13 +37,9 @@ async function open(sheets: readonly Sheet[], sheet?: string) {
 }
 
 async function openFile(input: string, sheet?: string) {
-  const intake = { hasHeader: true, skipLines: 0, limit: null, ...(sheet === undefined ? {} : { sheet }) };
-  const scan = { requested: [], kind: null, prefix: 'brand_' };
-  const table = await openTable(
-    { input, stdin: null, intake, scan },
-    dirname(input),
-    new AbortController().signal,
-  );
+  const settings = settingsWith({ sheet: sheet ?? null });
+  const { signal } = new AbortController();
+  const table = await openTable({ input, stdin: null, settings }, dirname(input), signal);
   await table.input.close();
   return table;
 }
@@ -103,7 +100,7 @@ it('somebody who stops the search for a table has interrupted, not used it wrong
   const stopping = new AbortController();
   const doubtful = new NeverStartError({ code: 'column-doubtful', subject: 'Cover', todo: 'name it' });
   stopping.abort();
-  const options = { hasHeader: true, skipLines: 0, limit: null, spoolFolder: '', stop: stopping.signal };
-  const scan = { requested: [], kind: null, prefix: 'brand_' };
-  expect(await namingTables(doubtful, input, options, scan)).toBeInstanceOf(InterruptedError);
+  const settings = settingsWith();
+  const options = { ...intakeOf(settings), spoolFolder: '', stop: stopping.signal };
+  expect(await namingTables(doubtful, { input, settings }, options)).toBeInstanceOf(InterruptedError);
 });

@@ -2,9 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { unansweredIn } from '../../../src/run/lookups/collect-outcomes.js';
-import type { ColumnOptions } from '../../../src/run/scan/open-table.js';
 import { Priorities, priorityValueOf } from '../../../src/run/scan/priorities.js';
-import type { ScanOptions } from '../../../src/run/scan/scan.js';
 import { refusal } from '../../config/refusal.js';
 import { scanText } from '../scanned.js';
 
@@ -95,10 +93,7 @@ describe('an ambiguity stops the run before it spends', () => {
 });
 
 describe('in real files', () => {
-  async function bought(
-    text: string,
-    options: Partial<ScanOptions & ColumnOptions> & { name?: string },
-  ): Promise<string[]> {
+  async function bought(text: string, options: Parameters<typeof scanText>[1]): Promise<string[]> {
     const { scan } = await scanText(text, options);
     return [...unansweredIn(scan, 2, 'worth')].flat().map(({ text: identifier }) => identifier);
   }
@@ -107,7 +102,7 @@ describe('in real files', () => {
   it('a cell seen before counts with its new value', async () => {
     const text = 'website,worth\na.com,1\nb.com,5\na.com,9\nhttp://b.com/,2\nc.com,\n';
     const priority = { name: 'worth', direction: 'desc' } as const;
-    expect(await bought(text, { requested: [WEBSITE], priority })).toEqual([
+    expect(await bought(text, { columns: [WEBSITE], priority })).toEqual([
       'domain:a.com',
       'domain:b.com',
       'domain:c.com',
@@ -117,13 +112,13 @@ describe('in real files', () => {
   it('rows without an identifier may contain anything', async () => {
     const text = 'website,worth\n,$1\nlocalhost,$2\na.com,1\n';
     const priority = { name: 'worth', direction: 'desc' } as const;
-    expect(await bought(text, { requested: [WEBSITE], priority })).toEqual(['domain:a.com']);
+    expect(await bought(text, { columns: [WEBSITE], priority })).toEqual(['domain:a.com']);
   });
 
   it('numbers in JSON lines are numbers', async () => {
     const text = '{"website":"a.com","worth":9}\n{"website":"b.com","worth":10}\n{"website":"c.com"}\n';
     const priority = { name: 'worth', direction: 'asc' } as const;
-    expect(await bought(text, { name: 'list.jsonl', requested: [WEBSITE], priority })).toEqual([
+    expect(await bought(text, { name: 'list.jsonl', columns: [WEBSITE], priority })).toEqual([
       'domain:a.com',
       'domain:b.com',
       'domain:c.com',
@@ -133,7 +128,7 @@ describe('in real files', () => {
   it('answered or unwanted identifiers are left out', async () => {
     const text = 'website,other,worth\na.com,x.com,1\nb.com,y.com,2\n';
     const { scan } = await scanText(text, {
-      requested: [WEBSITE, { name: 'other', kind: 'domain' }],
+      columns: [WEBSITE, { name: 'other', kind: 'domain' }],
       waterfall: true,
       priority: { name: 'worth', direction: 'desc' },
     });

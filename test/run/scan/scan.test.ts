@@ -27,7 +27,7 @@ const CUSTOMERS = `id,website,ticker
 
 describe('one column', () => {
   it('distinguishes wanted, invalid, skipped and unreadable rows, and counts them', async () => {
-    const { scan, texts } = await scanText(CUSTOMERS, { requested: [WEBSITE] });
+    const { scan, texts } = await scanText(CUSTOMERS, { columns: [WEBSITE] });
     expect(texts).toEqual(['domain:acme.com', 'domain:delta.org']);
     expect(rowsOf(scan).map(({ kind, candidates }) => [kind, ...candidates])).toEqual([
       ['asked', 0],
@@ -59,7 +59,7 @@ describe('one column', () => {
     const full = '0,acme.com,Rome,x\n0,acme.com\n'.repeat(10);
     const text = `id,website,city,note\n${full}1,acme.com\n2,acme.com,Berlin\n3,"Acme\n4\n5,nowhere,x\n6,beta.io,Rome,,,\n`;
     const { scan, input, texts } = await scanText(text, {
-      requested: [WEBSITE],
+      columns: [WEBSITE],
       ragged: null,
       limit: 24,
     });
@@ -80,14 +80,14 @@ describe('one column', () => {
     expect(input.warnings.join('; ')).toContain(
       '1 row (line 25) is invalid, because the cells do not fit the columns (1 cell',
     );
-    await expect(scanText(text, { requested: [WEBSITE], ragged: null })).rejects.toMatchObject({
+    await expect(scanText(text, { columns: [WEBSITE], ragged: null })).rejects.toMatchObject({
       code: 'input-ragged',
       subject: expect.stringMatching(
         /3 of 26 rows with delimiter ',' \(detected\), first in line 25 \(1 cell instead of/,
       ),
       todo: expect.stringMatching(/--delimiter.*--ragged invalid.*--ragged take/),
     });
-    const all = await scanText(text, { requested: [WEBSITE], ragged: 'take' });
+    const all = await scanText(text, { columns: [WEBSITE], ragged: 'take' });
     expect(all.texts).toEqual(['domain:acme.com', 'domain:beta.io']);
     expect(all.scan.counts).toMatchObject({
       asked: 23,
@@ -100,13 +100,13 @@ describe('one column', () => {
   });
 
   it('keeps every row unchanged', async () => {
-    const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE] });
+    const { scan } = await scanText(CUSTOMERS, { columns: [WEBSITE] });
     expect(rowsOf(scan).map(({ raw }) => raw)).toEqual(CUSTOMERS.trimEnd().split('\n').slice(1));
     expect(rowsOf(scan).map(({ number }) => number)).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
   });
 
   it('counts reasons, and shows the first wrong rows with their lines', async () => {
-    const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE] });
+    const { scan } = await scanText(CUSTOMERS, { columns: [WEBSITE] });
     expect([...scan.reasons.values()].reduce((sum, count) => sum + count, 0)).toBe(6);
     const ofSkipped = [...scan.skipReasons.values()].reduce((sum, count) => sum + count, 0);
     expect(ofSkipped).toBe(scan.counts.skipped);
@@ -118,7 +118,7 @@ describe('one column', () => {
 
   it('treats a cell seen before, or an equal brand in another spelling, as the same identifier', async () => {
     const cells = ['acme.com', 'ACME.COM', 'acme.com', 'http://acme.com/', 'beta.io', 'acme.com', 'beta.io'];
-    const { scan, texts } = await scanText(`website\n${cells.join('\n')}\n`, { requested: [WEBSITE] });
+    const { scan, texts } = await scanText(`website\n${cells.join('\n')}\n`, { columns: [WEBSITE] });
     expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
     expect(rowsOf(scan).map(({ candidates }) => candidates)).toEqual([[0], [0], [0], [0], [1], [0], [1]]);
     expect(scan.counts).toMatchObject({ asked: 7, duplicates: 5 });
@@ -126,7 +126,7 @@ describe('one column', () => {
 
   it('treats an invalid cell as invalid again', async () => {
     const { scan } = await scanText('website\nlocalhost\nlocalhost\n\nacme.com\nlocalhost\n', {
-      requested: [WEBSITE],
+      columns: [WEBSITE],
     });
     expect(scan.counts).toMatchObject({ asked: 1, invalid: 3, duplicates: 0 });
   });
@@ -134,7 +134,7 @@ describe('one column', () => {
 
 describe('several columns', () => {
   it('without --waterfall use the first that has an identifier', async () => {
-    const { scan, texts } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER] });
+    const { scan, texts } = await scanText(CUSTOMERS, { columns: [WEBSITE, TICKER] });
     expect(texts).toEqual(['domain:acme.com', 'ticker:BETA', 'domain:delta.org']);
     expect(rowsOf(scan).map(({ candidates }) => candidates)).toEqual([
       [0],
@@ -152,7 +152,7 @@ describe('several columns', () => {
   });
 
   it('with --waterfall number the others as candidates, which are not wanted yet', async () => {
-    const { scan, texts } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
+    const { scan, texts } = await scanText(CUSTOMERS, { columns: [WEBSITE, TICKER], waterfall: true });
     expect(texts).toEqual([
       'domain:acme.com',
       'ticker:ACME',
@@ -178,7 +178,7 @@ describe('several columns', () => {
   });
 
   it('make the next candidate wanted only where nothing was found', async () => {
-    const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
+    const { scan } = await scanText(CUSTOMERS, { columns: [WEBSITE, TICKER], waterfall: true });
     const { answers } = scan;
     expect(wantNextCandidates(scan)).toBe(0);
     answers.set(0, 'not_found', null, RENDERED);
@@ -190,7 +190,7 @@ describe('several columns', () => {
   });
 
   it.each(['failed', 'deferred'] as const)('make nothing more wanted where the lookup %s', async (status) => {
-    const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE, TICKER], waterfall: true });
+    const { scan } = await scanText(CUSTOMERS, { columns: [WEBSITE, TICKER], waterfall: true });
     scan.answers.set(0, status, null, RENDERED);
     scan.answers.set(4, status, null, RENDERED);
     expect(wantNextCandidates(scan)).toBe(0);
@@ -198,7 +198,7 @@ describe('several columns', () => {
 
   it('proceed to the last candidate, past those that another row has answered', async () => {
     const { scan, texts } = await scanText('a,b,c\nx.com,y.com,z.com\ny.com,,\n', {
-      requested: ['a', 'b', 'c'].map((name) => ({ name, kind: 'domain' })),
+      columns: ['a', 'b', 'c'].map((name) => ({ name, kind: 'domain' })),
       waterfall: true,
     });
     expect(texts).toEqual(['domain:x.com', 'domain:y.com', 'domain:z.com']);
@@ -213,7 +213,7 @@ describe('several columns', () => {
 
 describe('the scan as a whole', () => {
   it('has the hash of the original bytes', async () => {
-    const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE] });
+    const { scan } = await scanText(CUSTOMERS, { columns: [WEBSITE] });
     expect(scan.contentHash).toBe(createHash('sha256').update(CUSTOMERS).digest('hex'));
   });
 
@@ -223,7 +223,7 @@ describe('the scan as a whole', () => {
       (_, at) => `10.${at % 250}.${Math.floor(at / 250)}.9 x${at}!`,
     );
     const { scan } = await scanText(`website\n${lines.join('\n')}\n`, {
-      requested: [WEBSITE],
+      columns: [WEBSITE],
       allowMismatch: true,
     });
     expect(scan.counts.invalid).toBe(1_500);
@@ -235,14 +235,14 @@ describe('the scan as a whole', () => {
   it('has columns of JSON lines in order of appearance, whatever the first line contains', async () => {
     const { scan, texts } = await scanText('{"a":1,"website":"acme.com"}\n{"b":2,"website":"beta.io"}\n', {
       name: 'customers.jsonl',
-      requested: [WEBSITE],
+      columns: [WEBSITE],
     });
     expect(scan.columns).toEqual(['a', 'website', 'b']);
     expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
   });
 
   it('reads no more rows than --limit', async () => {
-    const { scan } = await scanText(CUSTOMERS, { requested: [WEBSITE], limit: 3 });
+    const { scan } = await scanText(CUSTOMERS, { columns: [WEBSITE], limit: 3 });
     expect(scan.rows.count).toBe(3);
   });
 });
@@ -255,13 +255,13 @@ it('chooses the column where none is named, and says so', async () => {
 
 it('reports progress by rows', async () => {
   const counts: number[] = [];
-  await scanText(CUSTOMERS, { requested: [WEBSITE], onRows: (rows) => counts.push(rows) });
+  await scanText(CUSTOMERS, { columns: [WEBSITE], onRows: (rows) => counts.push(rows) });
   expect(counts.at(-1)).toBe(10);
 });
 
 it('ends with an interruption when it is stopped, not with a bug', async () => {
   const stop = AbortSignal.abort(new Error('stopped by SIGINT'));
-  await expect(scanText(CUSTOMERS, { requested: [WEBSITE], stop })).rejects.toMatchObject({
+  await expect(scanText(CUSTOMERS, { columns: [WEBSITE], stop })).rejects.toMatchObject({
     code: 'interrupted',
     exitCode: 130,
   });
@@ -274,7 +274,7 @@ it('names delimiter and flag for a table that was read as one column', async () 
       /read as one column, with delimiter ','.*use --delimiter ';' if that separates/,
     ),
   });
-  await expect(scanText('name:site\nacme:acme.com\n', { requested: [WEBSITE] })).rejects.toMatchObject({
+  await expect(scanText('name:site\nacme:acme.com\n', { columns: [WEBSITE] })).rejects.toMatchObject({
     code: 'column-unknown',
     message: expect.stringContaining("--delimiter ':'"),
   });
@@ -300,7 +300,7 @@ acme.com,deferred,,,not asked,
 ,invalid,,,line 42: a quoted cell is never closed,"x,""y"
 ,invalid,,,line 57: a quoted cell is never closed,"z,""y"
 `;
-  const { scan } = await scanText(text, { requested: [WEBSITE] });
+  const { scan } = await scanText(text, { columns: [WEBSITE] });
   expect(scan.invalid).toEqual([
     { line: 3, value: '', reason: 'a quoted cell is never closed' },
     { line: 4, value: '', reason: 'a quoted cell is never closed' },

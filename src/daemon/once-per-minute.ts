@@ -1,5 +1,5 @@
-/** Log lines about what any other page or machine can cause in any number. */
-import type { Clock } from '../../core/clock.js';
+/** Log lines about what strangers can cause in any number. */
+import type { Clock } from '../core/clock.js';
 
 const EVERY_MS = 60_000;
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { readPs, usageOf } from '../../../src/formats/reader/process-usage.js';
+import { readPs, usageOf } from '../../../src/formats/reader/reading-process.js';
 
 describe('memory and computing time of a process', () => {
   it.each([

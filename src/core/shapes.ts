@@ -1,0 +1,115 @@
+/**
+ * Shapes of values that other programs may have written. One declaration is the check and, by
+ * {@link Shaped}, the type. By hand, since short commands read answers of an engine too, and a
+ * library of shapes takes longer to load than they run.
+ */
+import { isMoment } from './clock.js';
+import { attempt } from './lifecycle.js';
+
+/** Gives the value, without what a shape does not name. Throws for anything else. */
+export type Shape<T> = (value: unknown) => T;
+export type Shaped<S> = S extends Shape<infer T> ? T : never;
+
+export type Fields = Readonly<Record<string, Shape<unknown>>>;
+type Optional<F extends Fields> = {
+  [Name in keyof F]: undefined extends Shaped<F[Name]> ? Name : never;
+}[keyof F];
+/** What {@link object} gives. */
+export type ObjectOf<F extends Fields> = {
+  readonly [Name in Exclude<keyof F, Optional<F>>]: Shaped<F[Name]>;
+} & { readonly [Name in Optional<F>]?: Exclude<Shaped<F[Name]>, undefined> };
+
+function fitting<T>(fits: (value: unknown) => boolean): Shape<T> {
+  return (value) => {
+    if (fits(value)) return value as T;
+    throw new TypeError('not of this shape');
+  };
+}
+
+export const text = fitting<string>((value) => typeof value === 'string');
+export const flag = fitting<boolean>((value) => typeof value === 'boolean');
+export const number = fitting<number>(Number.isFinite);
+export const count = fitting<number>((value) => Number.isFinite(value) && Number(value) >= 0);
+/** Milliseconds since 1970 that can be shown as a date. */
+export const moment = fitting<number>(isMoment);
+/** PostgreSQL gives large ones as text. */
+export const integer: Shape<number> = (value) =>
+  typeof value === 'string' && /^-?\d+$/.test(value) ? Number(value) : number(value);
+export const bytes = fitting<Uint8Array>((value) => value instanceof Uint8Array);
+
+export const textLike = (pattern: RegExp) =>
+  fitting<string>((value) => typeof value === 'string' && pattern.test(value));
+
+/** One of these texts. */
+export const word = <const W extends string>(...words: readonly W[]) =>
+  fitting<W>((value) => words.some((known) => known === value));
+
+export const nullOr =
+  <T>(shape: Shape<T>): Shape<T | null> =>
+  (value) =>
+    value === null ? null : shape(value);
+
+/** Of a property that may be missing. */
+export const optional =
+  <T>(shape: Shape<T>): Shape<T | undefined> =>
+  (value) =>
+    value === undefined ? undefined : shape(value);
+
+export const list =
+  <T>(shape: Shape<T>): Shape<readonly T[]> =>
+  (value) =>
+    fitting<unknown[]>(Array.isArray)(value).map((each) => shape(each));
+
+export function tuple<S extends readonly Shape<unknown>[]>(...shapes: S) {
+  return (value: unknown) => {
+    const values = fitting<unknown[]>((given) => Array.isArray(given) && given.length === shapes.length)(
+      value,
+    );
+    return shapes.map((shape, index) => shape(values[index])) as {
+      readonly [Index in keyof S]: Shaped<S[Index]>;
+    };
+  };
+}
+
+const anyObject = fitting<Record<string, unknown>>((value) => typeof value === 'object' && value !== null);
+
+export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
+  const shapes = Object.entries(fields);
+  return (value) => {
+    const given = anyObject(value);
+    const found = shapes.map(([name, shape]) => [name, shape(given[name])] as const);
+    return Object.fromEntries(found.filter(([, each]) => each !== undefined)) as ObjectOf<F>;
+  };
+}
+
+type Variants = Readonly<Record<string, Fields>>;
+export type OneOf<Tag extends string, V extends Variants> = {
+  [Word in keyof V]: { readonly [Name in Tag]: Word } & ObjectOf<V[Word]>;
+}[keyof V];
+
+/** An object whose property `tag` says which of these fields it has besides. */
+export function oneOf<const Tag extends string, V extends Variants>(
+  tag: Tag,
+  variants: V,
+): Shape<OneOf<Tag, V>> {
+  const shapes = new Map(
+    Object.entries(variants).map(([name, fields]) => [name, object({ [tag]: word(name), ...fields })]),
+  );
+  return (value) => {
+    const shape = shapes.get(text(anyObject(value)[tag]));
+    if (shape === undefined) throw new TypeError(`unknown ${tag}`);
+    return shape(value) as OneOf<Tag, V>;
+  };
+}
+
+/** JSON text of a value of this shape. */
+export const inJson =
+  <T>(shape: Shape<T>): Shape<T> =>
+  (value) =>
+    shape(JSON.parse(text(value)));
+
+/** What is not of this shape becomes `other`. */
+export const orElse =
+  <T, const E>(shape: Shape<T>, other: E): Shape<T | E> =>
+  (value) =>
+    attempt(() => shape(value), other);

@@ -1,0 +1,97 @@
+/** The user's part of a row as cells, for outputs of another format than the input. */
+import { cellOfJson } from '../../core/json-text.js';
+import { isTyped } from '../../core/table.js';
+import { readTyped, significantDigits, type TypedCell } from '../../core/typed-cell.js';
+import { RAW_COLUMN } from './columns.js';
+import { cellText, splitRecord } from './csv-record.js';
+import { jsonKey, withoutOurs } from './earlier-key.js';
+import type { OutputPlan } from './output-plan.js';
+
+export interface UserCells {
+  /** Positions of its columns in the input. */
+  readonly kept: readonly number[];
+  /** null when the input has no header. */
+  readonly header: readonly TypedCell[] | null;
+  /** Whether rows may have the text of an earlier unreadable row, or surplus cells. */
+  readonly carriesRaw: boolean;
+  /** A cell for each column kept; `carried`: that text, or empty. */
+  read(raw: string): { readonly cells: readonly TypedCell[]; readonly carried: string };
+}
+
+export function userCellsOf(plan: OutputPlan): UserCells {
+  if (isTyped(plan.input.format)) return ofTyped(plan);
+  return plan.input.format === 'csv' ? ofCsv(plan) : ofJson(plan);
+}
+
+/** The column in which an earlier run kept the text of unreadable rows; -1: none. */
+export function rawPositionIn({ input, replacedColumns, prefix }: OutputPlan): number {
+  return replacedColumns.find((at) => input.columns[at] === prefix + RAW_COLUMN) ?? -1;
+}
+
+function ofTyped(plan: OutputPlan): UserCells {
+  const { input, allColumns } = plan;
+  const kept = [...allColumns.keys()].filter((at) => !plan.replacedColumns.includes(at));
+  const rawPosition = rawPositionIn(plan);
+  const pick = (cells: readonly TypedCell[]) => kept.map((at) => cells[at] ?? null);
+  return {
+    kept,
+    header: input.rawHeader === null ? null : pick(readTyped(input.rawHeader)),
+    carriesRaw: rawPosition >= 0,
+    read(raw) {
+      const cells = readTyped(raw);
+      const carried = cells[rawPosition];
+      return { cells: pick(cells), carried: typeof carried === 'string' ? carried : '' };
+    },
+  };
+}
+
+/** Every cell as text: only the user knows what a cell means. */
+function ofCsv(plan: OutputPlan): UserCells {
+  const { columns, delimiter, rawHeader } = plan.input;
+  const kept = [...columns.keys()].filter((at) => !plan.replacedColumns.includes(at));
+  const rawPosition = rawPositionIn(plan);
+  const blank = isTyped(plan.format) ? null : '';
+  const textsOf = (raw: string) => splitRecord(raw, delimiter).map(cellText);
+  const pick = (texts: readonly string[]) => kept.map((at) => texts[at] || blank);
+  return {
+    kept,
+    header: rawHeader === null ? null : pick(textsOf(rawHeader)),
+    carriesRaw: rawPosition >= 0 || plan.hasSurplus,
+    read(raw) {
+      const texts = textsOf(raw);
+      const carried = texts.length > columns.length ? raw : (texts[rawPosition] ?? '');
+      return { cells: pick(texts), carried };
+    },
+  };
+}
+
+/** In formats with types numbers and booleans keep theirs; objects and arrays are JSON text. */
+function ofJson({ allColumns, prefix, format }: OutputPlan): UserCells {
+  const ours = jsonKey(prefix);
+  const kept = [...allColumns.keys()].filter((at) => allColumns[at] !== ours);
+  const positions = new Map(kept.map((at, i) => [allColumns[at] ?? '', i]));
+  const cellOf = isTyped(format) ? typedCellOf : cellOfJson;
+  return {
+    kept,
+    header: [...positions.keys()],
+    carriesRaw: kept.length < allColumns.length,
+    read(raw) {
+      const cells: TypedCell[] = kept.map(() => null);
+      const { members, carried } = withoutOurs(raw, ours);
+      for (const { key, valueStart, valueEnd } of members) {
+        const at = positions.get(key);
+        if (at !== undefined) cells[at] = cellOf(raw.slice(valueStart, valueEnd));
+      }
+      return { cells, carried: carried === null ? '' : cellOfJson(carried) };
+    },
+  };
+}
+
+function typedCellOf(json: string): TypedCell {
+  if (json === 'true' || json === 'false') return json === 'true';
+  if (!/^[-\d]/.test(json)) return cellOfJson(json) || null;
+  const number = Number(json);
+  // Digits beyond a double are an identifier, not an amount.
+  const isExact = Number.isFinite(number) && significantDigits(json) <= 15;
+  return isExact ? number : json;
+}

@@ -1,0 +1,108 @@
+/** Answers of an engine for a run: ours, or damaged. */
+import { expect, test } from 'vitest';
+import { createRuns } from '../../src/engine/run-calls.js';
+import { checked } from '../../src/engine/store-calls.js';
+import type { FailureReason, RunStop } from '../../src/stores/run-reasons.js';
+import { NO_TALLY } from '../../src/stores/run-store.js';
+import { HALTS } from '../support/halts.js';
+import { runSettings } from './contract/run-settings.js';
+
+const SETTINGS = runSettings();
+const STOP: RunStop = { type: 'halted', halt: HALTS.unreachable };
+const RUN = {
+  id: 'r-1',
+  key: 'k',
+  label: 'etl-1: a.csv',
+  job: 'j',
+  owner: 'o',
+  settings: JSON.stringify(SETTINGS),
+  asOf: 1,
+  keyStartedAt: 1,
+  heartbeatAt: 1,
+  endedAt: null,
+  status: 'running',
+  paused: null,
+  cancelled: null,
+  stop: JSON.stringify(STOP),
+  rows: null,
+  identifiers: 7,
+  tally: NO_TALLY,
+  spent: 0,
+  overageBilled: 0,
+  hasEarlierFailures: false,
+};
+const PROGRESS = {
+  chunks: 1,
+  tally: NO_TALLY,
+  halt: JSON.stringify(HALTS.limit),
+  isCancelled: false,
+  isPaused: false,
+  isPausedAlone: false,
+};
+const JUNK = [undefined, null, '', 'x', Number.NaN, 1e300, [], {}, true, () => 1];
+
+/** The runs of an engine that answers this to everything. */
+const answering = (answer: unknown) =>
+  createRuns({
+    address: 'redis://mill',
+    roundTrips: { count: 0 },
+    call: async (shape) => checked(shape, answer, 'redis://mill'),
+    walk: async function* () {},
+  });
+const runOf = (answer: unknown) => answering(answer).get('r-1');
+const progressOf = (answer: unknown) => answering(answer).heartbeat('r-1');
+const pausesOf = (answer: unknown) => answering(answer).pauses();
+const reasonOf = async (reason: string) => {
+  const [failure] = await answering([{ position: 1, reason, billed: true, isDeferred: false }]).failures(
+    'r-1',
+    ['k'],
+  );
+  return failure?.reason;
+};
+
+test('a run of ours is read whole, without fields that are new', async () => {
+  expect(await runOf({ ...RUN, later: 1 })).toEqual({ ...RUN, settings: SETTINGS, stop: STOP });
+  expect((await runOf({ ...RUN, stop: null }))?.stop).toBeNull();
+  expect(await progressOf(PROGRESS)).toEqual({ ...PROGRESS, halt: HALTS.limit });
+  const pause = { by: 'ada@mill', at: 1, owner: 'o', label: 'l', run: null };
+  expect(await pausesOf([pause, { ...pause, at: 1e300 }, null, 'x'])).toEqual([pause]);
+});
+
+test('anything else is damaged, and counts as not there', async () => {
+  for (const junk of JUNK) {
+    expect([await runOf(junk), await pausesOf(junk)]).toEqual([null, []]);
+    await expect(progressOf(junk)).rejects.toMatchObject({ code: 'engine-unfit' });
+  }
+  const damaged: Record<string, unknown[]> = {
+    ...Object.fromEntries(['id', 'key', 'label', 'job', 'owner'].map((name) => [name, [7]])),
+    ...Object.fromEntries(
+      ['asOf', 'keyStartedAt', 'heartbeatAt', 'endedAt'].map((name) => [name, [-1, Number.NaN, 1e300, 'x']]),
+    ),
+    settings: [7, '', '{', 'null', '[]', '7', '{}', JSON.stringify({ ...SETTINGS, service: {} })],
+    status: [7, 'constructor'],
+    tally: [{ ...NO_TALLY, billed: 'x' }],
+    stop: ['', '{', '[]', '7', '{"type":"toString"}', '{"type":"halted","halt":{"why":"limit"}}'],
+  };
+  for (const [name, values] of Object.entries(damaged))
+    for (const value of values)
+      expect([name, value, await runOf({ ...RUN, [name]: value })]).toEqual([name, value, null]);
+  for (const text of ['', 'null', '{"why":"toString"}', '{"why":"limit","reached":{"name":"quota"}}']) {
+    await expect(progressOf({ ...PROGRESS, halt: text })).rejects.toMatchObject({ code: 'engine-unfit' });
+    expect([text, await reasonOf(text)]).toEqual([text, { code: 'unknown' }]);
+  }
+});
+
+test.each(Object.values(HALTS))('a halt comes back as it was: %j', async (halt) => {
+  expect((await progressOf({ ...PROGRESS, halt: JSON.stringify(halt) })).halt).toEqual(halt);
+});
+
+test.each<FailureReason>([
+  { code: 'answer', text: 'the service answered 410' },
+  { code: 'damaged' },
+  { code: 'unavailable' },
+  { code: 'lost' },
+  { code: 'unproven', text: 'the service answered 404', saysNotFound: true },
+  { code: 'foreign', text: 'the service answered 301' },
+])('a reason comes back as it was: %j', async (reason) => {
+  expect(await reasonOf(JSON.stringify(reason))).toEqual(reason);
+});
