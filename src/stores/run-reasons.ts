@@ -42,8 +42,8 @@ export const runHaltShape = oneOf('why', {
   throttled: { forMs: count },
   unreachable: { how: unreached, reason: text },
   /**
-   * The answers are unusable or untrusted, and were or may have been billed: asking again would cost
-   * again.
+   * The answers are unusable or untrusted, and were or may have been billed: asking again would
+   * cost again.
    */
   useless: { useless: unusableAnswers },
   /** All is asked, and for some lookups two requests were maybe billed, without an answer. */
