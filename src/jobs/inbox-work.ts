@@ -88,6 +88,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         // Others may write to where it is.
         only: 'own file',
         takesVariants: true,
+        reader: 'inbox',
         ...(isLongName(job.file) ? { output: shortOutput(job) } : {}),
         job: { id, job: owner, owner },
         worker: worker && { type: 'shared', ...worker },

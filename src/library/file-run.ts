@@ -38,6 +38,7 @@ export async function runOneFile(
       {
         input,
         settings,
+        reader: 'program',
         worker: {
           type: 'own',
           open: (listener) => openLookupWorker({ engine, service, settings, stateFolder, log }, listener),

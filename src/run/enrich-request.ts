@@ -23,6 +23,8 @@ export interface EnrichRequest extends ScanRequest {
   readonly runSettings: RunSettings;
   /** Pace to begin with. */
   readonly pace: ReturnType<typeof openingPace>;
+  /** For whom the report says why the run stopped and what to do next. */
+  readonly reader: 'terminal' | 'inbox' | 'program';
 }
 
 /** The lookup worker of a run in its own process. */

@@ -6,6 +6,7 @@ import { useOf } from '../facts/judge-account.js';
 import { seesRaisedQuota } from '../ledger/policy.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunSettings } from '../stores/run-store.js';
+import { sayTo } from '../words/say-reason.js';
 import { type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
 import { READ_AT_ONCE, type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
 import { estimateSpending, ownLimitOf } from './lookups/spending.js';
@@ -110,7 +111,8 @@ async function openAccount(
 
 function waysOf(spending: ReturnType<typeof estimateSpending>, { state, settings }: KnownAccount): string {
   const { plan } = settings;
-  return waysToCover(ownLimitOf(spending, state, settings), plan, seesRaisedQuota(plan, state));
+  const ways = waysToCover(ownLimitOf(spending, state, settings), plan, seesRaisedQuota(plan, state));
+  return sayTo('terminal', ways);
 }
 
 /** Wanted identifiers without a fresh answer, judged now, in batches. */

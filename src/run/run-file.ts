@@ -25,6 +25,8 @@ export interface RunContext extends Pick<EnrichRuntime, 'engine' | 'clock' | 'lo
 export interface FileRun
   extends Pick<EnrichRuntime, 'worker' | 'opensAccount' | 'table' | 'job'>,
     Pick<EnrichRequest, 'input' | 'settings' | 'only' | 'takesVariants'> {
+  /** See `EnrichRequest`. Default `terminal`. */
+  readonly reader?: EnrichRequest['reader'];
   /** Where the result goes; absent: where the settings say. */
   readonly output?: string;
   readonly view: RunView;
@@ -67,7 +69,7 @@ export async function runFile(run: FileRun, context: RunContext) {
 }
 
 function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext): EnrichRequest {
-  const { input, settings, only, takesVariants, output = settings.output } = run;
+  const { input, settings, only, takesVariants, output = settings.output, reader = 'terminal' } = run;
   return {
     input,
     stdin: input === '-' ? streams.stdin : null,
@@ -78,5 +80,6 @@ function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext)
     runSettings: runSettingsOf(settings, service),
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),
     stateFolder,
+    reader,
   };
 }

@@ -53,7 +53,7 @@ export function summaryText(run: FinishedRun, hasColor = false): string {
   lines.push(
     `report: ${page === null ? '' : `${page} and `}${result.names.report}; took ${durationText(report.seconds)}`,
   );
-  const closing = new Set([noMatchText(report), report.next].filter((line) => line !== null));
+  const closing = new Set([noMatchText(report, 'terminal'), report.next].filter((line) => line !== null));
   const first = hasColor ? `\u001b[${color}m${outcome.trimEnd()}\u001b[0m\n` : outcome;
   return `\n${first}${visibleLines([...lines, ...closing])}`;
 }

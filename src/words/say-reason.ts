@@ -1,6 +1,6 @@
 /** Why a run stopped, and why a lookup failed, in the words of its reader. Pure. */
-import { PROGRAM_OPTIONS } from '../config/load-options.js';
 import { countOf } from '../core/figures.js';
+import { type Naming, type Phrase, phrase, sayPhrase } from '../core/phrase.js';
 import type { FailureReason, RunHalt, RunStop, Unreached, UnusableAnswers } from '../stores/run-reasons.js';
 
 /**
@@ -11,8 +11,14 @@ export type Reader = 'terminal' | 'program' | 'inbox' | 'page' | 'cell' | 'notic
 
 /** A setting by the name that its reader uses: `--max-cost`, or `maxCost`. */
 export function settingName(key: string, reader: Reader): string {
+  return sayTo(reader, phrase`${{ setting: key }}`);
+}
+
+/** A text that names settings, for its reader. */
+export function sayTo(reader: Reader, text: Phrase): string {
   const readsFlags = reader === 'terminal' || reader === 'cell' || reader === 'notice';
-  return (readsFlags && PROGRAM_OPTIONS.get(key)?.flag) || key;
+  const naming: Naming = readsFlags ? 'flags' : 'keys';
+  return sayPhrase(text, naming);
 }
 
 /** Part of a sentence: why the run stopped. */

@@ -22,6 +22,7 @@ export function requestFor(settings: Partial<RunSettings> = {}): EnrichRequest {
     settings: settingsWith({ overagePrice: '0.1' }),
     runSettings: runSettings(settings),
     pace: { rate: null, burst: 1 },
+    reader: 'terminal',
     stateFolder: '/state',
   };
 }

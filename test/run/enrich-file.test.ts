@@ -53,6 +53,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
       }),
       runSettings: runSettings({ service: SERVICE, ...options.settings }),
       pace: { rate: null, burst: 1 },
+      reader: 'terminal',
       stateFolder: join(folder, 'state'),
     };
   }

@@ -29,7 +29,7 @@ export function noticeOfReport(
   const tooMany =
     run.exitCode === EXIT.tooManyErrors ? sayStop({ type: 'too_many_failures' }, 'notice') : null;
   return {
-    ...bareNotice(event, scene, report.reason ?? tooMany ?? noMatchText(report)),
+    ...bareNotice(event, scene, report.reason ?? tooMany ?? noMatchText(report, 'notice')),
     rows,
     requests: { sent, billed, unreported, overage, overageCost },
     account,

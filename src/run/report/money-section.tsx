@@ -90,7 +90,7 @@ function Account({ account }: Pick<RunReport, 'account'>) {
     ['Left', countText(Math.max(0, limit - used))],
     cap !== null && [
       <>
-        Set with <code>--quota</code>
+        Set with <code>quota</code>
       </>,
       countText(cap),
     ],
@@ -128,7 +128,7 @@ function Ages({ fetchedAt: { oldest, newest, scoresMayHaveDrifted } }: Pick<RunR
       {scoresMayHaveDrifted && (
         <p class="warning" role="note">
           Oldest and newest are more than 7 days apart. Scores change over time, so ranks may compare scores
-          of different days; <code>--refresh</code> fetches all of them again.
+          of different days; a run with <code>refresh</code> fetches all of them again.
         </p>
       )}
     </>

@@ -4,9 +4,10 @@ import type { Document } from '../../core/documents.js';
 import { EXIT } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import { hasNoMatch } from '../../core/outcome.js';
+import { joinPhrases, type Phrase, phrase } from '../../core/phrase.js';
 import { shortName } from '../../core/terminal-text.js';
 import type { RunSettings } from '../../stores/run-store.js';
-import { sayHalt, settingName } from '../../words/say-reason.js';
+import { type Reader, sayHalt, sayTo } from '../../words/say-reason.js';
 import type { OwnLimit } from '../lookups/spending.js';
 import type { LookupsEnd } from '../run-end.js';
 
@@ -21,10 +22,22 @@ export function nextStepOf(
   report: Figures,
   end: LookupsEnd,
   plan: RunSettings['plan'],
+  reader: Reader,
   seesQuota = true,
 ): string | null {
+  const step = stepOf(report, end, plan, reader, seesQuota);
+  return step && sayTo(reader, step);
+}
+
+function stepOf(
+  report: Figures,
+  end: LookupsEnd,
+  plan: RunSettings['plan'],
+  reader: Reader,
+  seesQuota: boolean,
+): Phrase | null {
   const { run, rows, identifiers } = report;
-  const sentence = end.type === 'halted' ? sayHalt(end.halt, 'terminal') : '';
+  const sentence = end.type === 'halted' ? sayHalt(end.halt, reader) : '';
   const isUseless = end.type === 'halted' && end.halt.why === 'useless';
   if (end.type === 'declined') return AFTER_TRIAL;
   if (end.type === 'stopped' && end.fault)
@@ -35,22 +48,22 @@ export function nextStepOf(
         const fetched = countOf(identifiers.beingFetched, 'identifier');
         return `the service is still fetching ${fetched} (crawl_queued): run the same command again in 2 minutes to look up only those`;
       }
-      return noMatchText(report) ?? (rows.invalid > 0 ? `if the invalid rows matter, ${CORRECT}` : null);
+      return noMatch(report) ?? (rows.invalid > 0 ? `if the invalid rows matter, ${CORRECT}` : null);
     case EXIT.someFailed:
       if (rows.failed > 0) return 'some rows failed: run the same command again to retry only those';
-      return `failed because of --strict: ${strictReasons(report).join(', and ')}${rows.invalid > 0 ? `; ${CORRECT}` : ''}`;
+      return phrase`failed because of ${{ setting: 'strict' }}: ${joinPhrases(strictReasons(report), ', and ')}${rows.invalid > 0 ? `; ${CORRECT}` : ''}`;
     case EXIT.tooManyErrors:
-      return 'stopped by --max-errors: run the same command again to continue';
+      return phrase`stopped by ${{ setting: 'maxErrors' }}: run the same command again to continue`;
     case EXIT.credentials:
       return `the service refused the credentials: ${sentence}; check the token, then run the same command again: nothing is lost`;
     case EXIT.ioError:
       return end.type === 'halted' && end.halt.why === 'lost'
         ? `stopped: ${sentence}; check the engine, then run the same command again`
-        : `stopped: ${sentence}; check --base-url, the network, its proxy and the service, then run the same command again${isUseless ? UNKNOWN_BRANDS : ''}`;
+        : phrase`stopped: ${sentence}; check ${{ setting: 'baseUrl' }}, the network, its proxy and the service, then run the same command again${isUseless ? UNKNOWN_BRANDS : ''}`;
     case EXIT.limit:
       if (end.type === 'paused')
         return 'paused: it continues when it is resumed; all paid answers are stored';
-      return `stopped: ${sentence}; ${limitAdvice(end, plan, identifiers.deferred, seesQuota)}`;
+      return phrase`stopped: ${sentence}; ${limitAdvice(end, plan, identifiers.deferred, seesQuota)}`;
     case EXIT.interrupted:
       return `${end.type === 'cancelled' ? 'cancelled with `brand-enrich cancel`' : 'interrupted'}: all paid answers are stored; run the same command again to continue`;
     default:
@@ -59,7 +72,12 @@ export function nextStepOf(
 }
 
 /** The advice on columns for a complete run without a match; null: a match, or not complete. */
-export function noMatchText({ run, rows, input, identifiers }: Figures): string | null {
+export function noMatchText(report: Figures, reader: Reader): string | null {
+  const text = noMatch(report);
+  return text && sayTo(reader, text);
+}
+
+function noMatch({ run, rows, input, identifiers }: Figures): Phrase | null {
   if (!run.isComplete || !hasNoMatch(rows)) return null;
   if (rows.failed > 0 && rows.not_found === 0) return 'Nothing matched: every lookup failed.';
   const columns = input.columns
@@ -67,55 +85,56 @@ export function noMatchText({ run, rows, input, identifiers }: Figures): string 
     .join(', ');
   const only = input.columns.length === 1;
   if (identifiers.distinct === 0) return `Nothing matched: no row has an identifier in ${columns}.`;
-  return `Nothing matched: identifiers were read from ${columns}. Are ${only ? 'that column and its kind' : 'those columns and their kinds'} right? --column NAME:KIND chooses others.`;
+  return phrase`Nothing matched: identifiers were read from ${columns}. Are ${only ? 'that column and its kind' : 'those columns and their kinds'} right? ${{ choose: 'column', example: 'NAME:KIND' }} chooses others.`;
 }
 
-const UNKNOWN_BRANDS = '; if the service is known not to have these brands, use --allow-unknown';
+const UNKNOWN_BRANDS = phrase`; if the service is known not to have these brands, use ${{ set: { allowUnknown: true } }}`;
 
-const AFTER_TRIAL =
-  'that was the trial: every paid answer is stored; to continue, run the same command without --try, or answer y';
+const AFTER_TRIAL = phrase`that was the trial: every paid answer is stored; to continue, run the same command without ${{ setting: 'try' }}, or answer y`;
 
 const CORRECT = 'correct them in the errors file and run that file: only those rows are looked up';
 
 /** The reasons why `--strict` fails a run without failed rows. */
-function strictReasons({ run, rows }: Figures): string[] {
-  const reasons: string[] = [];
+function strictReasons({ run, rows }: Figures): Phrase[] {
+  const reasons: Phrase[] = [];
   if (rows.invalid > 0) reasons.push(countOf(rows.invalid, 'row is invalid', 'rows are invalid'));
-  if (run.nothingMatched) reasons.push('nothing matched; check that --column and its kind are right');
+  if (run.nothingMatched)
+    reasons.push(phrase`nothing matched; check that ${{ setting: 'column' }} and its kind are right`);
   return reasons;
 }
 
-/** Names the flag and its effect. */
+/** Names the setting and its effect. */
 function limitAdvice(
   end: LookupsEnd,
   plan: RunSettings['plan'],
   deferred: number,
   seesQuota: boolean,
-): string {
+): Phrase {
   const left = `${countOf(deferred, 'identifier is', 'identifiers are')} left`;
   const again = 'run the same command again to continue';
   if (end.type !== 'halted' || end.halt.why !== 'limit') return `${left}; ${again}`;
   const { name } = end.halt.reached;
   if (name === 'overstated')
-    return `${left}: set --plan and --overage-budget to what the account has, or raise them in the account; ${again}`;
+    return phrase`${left}: set ${{ setting: 'plan' }} and ${OVERAGE_BUDGET} to what the account has, or raise them in the account; ${again}`;
   const cap = name === 'service' || name === 'account' ? null : name;
-  return `${left}: ${waysToCover(cap, plan, seesQuota)}; ${again}`;
+  return phrase`${left}: ${waysToCover(cap, plan, seesQuota)}; ${again}`;
 }
 
 /** `cap`: the setting that is reached; null: quota and overage budget are. */
-export function waysToCover(cap: OwnLimit | null, plan: RunSettings['plan'], seesQuota: boolean): string {
-  if (cap === 'quota') return 'a higher --quota or the next period would cover more of them';
-  if (cap !== null) return `a higher ${settingName(cap, 'terminal')} would cover more of them`;
+export function waysToCover(cap: OwnLimit | null, plan: RunSettings['plan'], seesQuota: boolean): Phrase {
+  if (cap === 'quota')
+    return phrase`a higher ${{ setting: cap }} or the next period would cover more of them`;
+  if (cap !== null) return phrase`a higher ${{ setting: cap }} would cover more of them`;
   return seesQuota ? RAISES[plan] : RAISES_UNSEEN;
 }
 
-const RAISES_UNSEEN =
-  'a higher --overage-budget would cover them, or a raised quota, which this plan does not show by itself: set --own-domain, or use `brand-enrich ledger check` or `brand-enrich ledger observe --quota N`';
+const OVERAGE_BUDGET = { setting: 'overageBudget' } as const;
+
+const RAISES_UNSEEN = phrase`a higher ${OVERAGE_BUDGET} would cover them, or a raised quota, which this plan does not show by itself: set ${{ setting: 'ownDomain' }}, or use \`brand-enrich ledger check\` or \`brand-enrich ledger observe --quota N\``;
 
 /** How to cover the remaining identifiers, by plan. */
-const RAISES: Record<RunSettings['plan'], string> = {
-  paid: 'a higher --overage-budget (or quota) would cover them',
+const RAISES: Record<RunSettings['plan'], Phrase> = {
+  paid: phrase`a higher ${OVERAGE_BUDGET} (or quota) would cover them`,
   free: 'a raised quota or the next period would cover them',
-  unspecified:
-    'a raised quota or the next period would cover them, or --plan paid --overage-budget AMOUNT if the plan bills overage',
+  unspecified: phrase`a raised quota or the next period would cover them, or ${{ set: { plan: 'paid', overageBudget: 'AMOUNT' } }} if the plan bills overage`,
 };

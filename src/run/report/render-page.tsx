@@ -109,6 +109,6 @@ function limitUsed(account: RunReport['account']): [figure: string, below: strin
   if (limit === null) return [countText(used), 'no quota reported'];
   return [
     shareText(used, limit) || countText(used),
-    `${countText(used)} of ${countText(limit)}${cap === null ? '' : ' (-\u2060-\u2060quota)'}`,
+    `${countText(used)} of ${countText(limit)}${cap === null ? '' : ' (own limit)'}`,
   ];
 }

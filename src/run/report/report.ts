@@ -53,8 +53,8 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
   return {
     version: DOCUMENT_VERSION,
     ...figures,
-    reason: end.type === 'halted' ? sayHalt(end.halt, 'terminal') : null,
-    next: nextStepOf(figures, end, plan, seesRaisedQuota(plan, result.ledger)),
+    reason: end.type === 'halted' ? sayHalt(end.halt, request.reader) : null,
+    next: nextStepOf(figures, end, plan, request.reader, seesRaisedQuota(plan, result.ledger)),
     listed: { ...written.listed, invalid: scan.invalid },
     reasons: mostFrequent(scan.reasons, REASONS_LISTED),
     failures: mostFrequent(facts.failures, FAILURES_LISTED),

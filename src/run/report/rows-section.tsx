@@ -83,7 +83,7 @@ function WhereAll({ status, hidden, report }: { status: ListName; hidden: number
       {status === 'not_found' && (
         <>
           {' '}
-          With <code>--errors-include not_found</code> the errors file has them too.
+          With <code>errorsInclude: 'not_found'</code> the errors file has them too.
         </>
       )}
     </>

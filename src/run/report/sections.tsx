@@ -147,7 +147,7 @@ export function CausesSection({ report }: { report: RunReport }) {
       {rows.deferred > 0 && (
         <Card id="deferred" title="Not looked up yet">
           <p>
-            {countOf(rows.deferred, 'row')}: <bdi>{reason ?? sayStop(stopOf(run.status), 'terminal')}</bdi>.
+            {countOf(rows.deferred, 'row')}: <bdi>{reason ?? sayStop(stopOf(run.status), 'page')}</bdi>.
           </p>
         </Card>
       )}

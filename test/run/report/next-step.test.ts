@@ -31,17 +31,28 @@ it.each<[ExitCode, FigureParts, LookupsEnd, RegExp]>([
   [130, {}, { type: 'cancelled' }, /^cancelled with `brand-enrich cancel`/],
 ])('after exit code %i of %j', (exitCode, parts, end, words) => {
   const report = figures({ ...parts, run: { ...parts.run, exitCode } });
-  expect(nextStepOf(report, end, 'unspecified')).toMatch(words);
+  expect(nextStepOf(report, end, 'unspecified', 'terminal')).toMatch(words);
 });
 
 it('is nothing when all is well', () => {
-  expect(nextStepOf(figures({ rows: { matched: 3, not_found: 1 } }), FINISHED, 'free')).toBeNull();
+  expect(
+    nextStepOf(figures({ rows: { matched: 3, not_found: 1 } }), FINISHED, 'free', 'terminal'),
+  ).toBeNull();
 });
 
 it('does not question the columns where every lookup failed', () => {
   const run = { exitCode: 1 } as const;
-  expect(noMatchText(figures({ rows: { failed: 2, invalid: 1 }, run }))).toBe(
+  expect(noMatchText(figures({ rows: { failed: 2, invalid: 1 }, run }), 'terminal')).toBe(
     'Nothing matched: every lookup failed.',
   );
-  expect(noMatchText(figures({ rows: { failed: 2, not_found: 1 }, run }))).toMatch(/--column/);
+  expect(noMatchText(figures({ rows: { failed: 2, not_found: 1 }, run }), 'terminal')).toMatch(/--column/);
+});
+
+it('names settings as its reader does', () => {
+  const report = figures({ rows: { deferred: 9 }, run: { exitCode: 7 } });
+  const end = halted('limit', { name: 'account', overage: 0 });
+  const say = (reader: 'terminal' | 'inbox' | 'program') => nextStepOf(report, end, 'unspecified', reader);
+  expect(say('terminal')).toMatch(/--plan paid --overage-budget AMOUNT/);
+  for (const reader of ['inbox', 'program'] as const)
+    expect(say(reader)).toMatch(/plan: 'paid', overageBudget: 'AMOUNT' if/);
 });

@@ -60,7 +60,7 @@ describe('a page shows', () => {
       {},
       [
         'Rows not found 3 rows: the service has no such brand, or withholds it Line Identifier 12 brand-0.example',
-        'errors-include',
+        'errorsInclude',
       ],
     ],
     [
@@ -73,9 +73,9 @@ describe('a page shows', () => {
       ],
     ],
     [
-      'that --quota binds',
+      'that a quota of the settings binds',
       unmatchedPage(),
-      ['3,000 of 3,000 (-\u2060-\u2060quota)', 'Set with --quota 3,000', 'Quota of the service 10,000'],
+      ['3,000 of 3,000 (own limit)', 'Set with quota 3,000', 'Quota of the service 10,000'],
     ],
   ])('%s', (_, parts, words) => {
     const text = textOf(renderPage(pageData(parts)));
