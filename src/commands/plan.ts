@@ -27,6 +27,7 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
       table,
       settings,
       stateFolder: settings.state,
+      reader: 'terminal' as const,
       runSettings:
         names &&
         runSettingsOf(settings, {

@@ -2,7 +2,9 @@
  * What the readers of workbooks and Parquet files have in common. They run in a process of their
  * own, which turns every error that is not ours into `input-binary`: see `errorFrame`.
  */
+
 import { readSync } from 'node:fs';
+import type { Phrase } from '../core/phrase.js';
 import type { Row, TableShape } from '../core/table.js';
 
 /** An open file. */
@@ -28,7 +30,7 @@ export function readAt({ descriptor }: BinaryFile, position: number, bytes: numb
 export interface BinaryTable {
   readonly shape: TableShape;
   readonly detected: string;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Phrase[];
   /** One reading of the rows from the first on; null: all. */
   openRows(limit: number | null): BinaryRows;
 }

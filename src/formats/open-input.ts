@@ -1,6 +1,6 @@
 /** A path or standard input becomes an `Input`. */
 import { NeverStartError } from '../core/errors.js';
-import { phrase } from '../core/phrase.js';
+import { type Phrase, phrase } from '../core/phrase.js';
 import { NAME_AT_MOST, shortName } from '../core/terminal-text.js';
 import { archiveInside } from '../intake/binary-signature.js';
 import {
@@ -140,25 +140,22 @@ function partsOf(
   };
 }
 
-/** Sentences about flags that do not apply to this format. */
-function unusedOptions({ shape: { format } }: InputParts, options: IntakeOptions): string[] {
-  const text = ['--delimiter', '--encoding'];
-  const ignored =
-    format === 'parquet'
-      ? ['--sheet', ...text, '--no-header', '--skip-lines']
-      : format === 'xlsx'
-        ? text
-        : ['--sheet'];
-  const given: Readonly<Record<string, boolean>> = {
-    '--sheet': options.sheet !== undefined,
-    '--delimiter': options.delimiter !== undefined,
-    '--encoding': options.encoding !== undefined,
-    '--no-header': !options.hasHeader,
-    '--skip-lines': options.skipLines > 0,
-  };
+/** About settings that do not apply to this format. */
+function unusedOptions({ shape: { format } }: InputParts, options: IntakeOptions): Phrase[] {
+  const { sheet, delimiter, encoding, hasHeader, skipLines } = options;
+  const text = [
+    delimiter !== undefined && { setting: 'delimiter' },
+    encoding !== undefined && { setting: 'encoding' },
+  ];
+  const ignored = [
+    format !== 'xlsx' && sheet !== undefined && { setting: 'sheet' },
+    ...(format === 'xlsx' || format === 'parquet' ? text : []),
+    format === 'parquet' && !hasHeader && { set: { header: false } },
+    format === 'parquet' && skipLines > 0 && { setting: 'skipLines' },
+  ];
   return ignored
-    .filter((flag) => given[flag])
-    .map((flag) => `${flag} does not apply to this format: ignored`);
+    .filter((remedy) => remedy !== false)
+    .map((remedy) => phrase`${remedy} does not apply to this format: ignored`);
 }
 
 function checkDelimiter(text: string): string {

@@ -1,5 +1,7 @@
 /** An opened input: its shape, and passes over its rows. `formats/open-input.ts` opens it. */
+
 import { createHash } from 'node:crypto';
+import type { Phrase } from '../core/phrase.js';
 import type { Row, TableShape } from '../core/table.js';
 import { type ByteSource, inputChanged } from './byte-source.js';
 import { MisfitTally, type TableGuess } from './row-fit.js';
@@ -15,7 +17,7 @@ interface RowPass {
   /** Columns seen so far; null if the shape has all of them. */
   columns(): readonly string[] | null;
   /** Oddities that are not problems of single rows, as sentences; after the last batch. */
-  notes(): string[];
+  notes(): readonly Phrase[];
 }
 
 /** Gets every byte of the input, also after the last record; null: not needed. */
@@ -27,7 +29,7 @@ export interface InputParts {
   readonly shape: TableShape;
   /** The detected format, for people: `CSV, delimiter ','`. */
   readonly detected: string;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Phrase[];
   /** For the error about a table that too many rows do not fit; null: no such error. */
   readonly guess: TableGuess | null;
   /** The most records that a pass reads; null: all. */
@@ -45,7 +47,7 @@ export class Input {
   /** The path, or `stdin`: for people. */
   readonly name: string;
   readonly shape: TableShape;
-  readonly #warnings: string[];
+  readonly #warnings: Phrase[];
   /** Known after the first whole pass; later ones must find the same content. */
   #settled: { readonly hash: string; readonly columns: readonly string[] } | null = null;
 
@@ -89,7 +91,7 @@ export class Input {
   }
 
   /** Detected formats and oddities, as sentences. Grows until the first `rows()` has ended. */
-  get warnings(): readonly string[] {
+  get warnings(): readonly Phrase[] {
     return this.#warnings;
   }
 

@@ -5,7 +5,7 @@
  * would be bought. Pure.
  */
 import { FailFileError } from '../core/errors.js';
-import { phrase } from '../core/phrase.js';
+import { type Phrase, phrase } from '../core/phrase.js';
 import type { Ragged, Row } from '../core/table.js';
 import { ColumnKinds, commonest, countEach } from './cell-kinds.js';
 
@@ -183,8 +183,8 @@ export class MisfitTally {
     if (tally !== null) tally.count += 1;
   }
 
-  notes(): string[] {
-    const misfit = `invalid, because the cells do not fit the columns (${this.#misfits.problem}); --ragged take reads such rows by position`;
+  notes(): Phrase[] {
+    const misfit = phrase`invalid, because the cells do not fit the columns (${String(this.#misfits.problem)}); ${{ set: { ragged: 'take' } }} reads such rows by position`;
     return [
       ...noteOf(this.#short, 'shorter than the table: the missing cells at the end are taken as blank'),
       ...noteOf(this.#long, 'longer than the table: read by position, and also kept whole'),
@@ -212,7 +212,11 @@ interface Tally {
   problem: string | null;
 }
 
-function noteOf({ count, line }: Tally, what: string): string[] {
+function noteOf({ count, line }: Tally, what: Phrase): Phrase[] {
   if (count === 0) return [];
-  return [count === 1 ? `1 row (line ${line}) is ${what}` : `${count} rows (first line ${line}) are ${what}`];
+  return [
+    count === 1
+      ? phrase`1 row (line ${line}) is ${what}`
+      : phrase`${count} rows (first line ${line}) are ${what}`,
+  ];
 }

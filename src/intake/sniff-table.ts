@@ -4,7 +4,7 @@
  * rows or lose one.
  */
 import { FailFileError } from '../core/errors.js';
-import { phrase } from '../core/phrase.js';
+import { type Phrase, phrase } from '../core/phrase.js';
 import { isJson, type Ragged, type TableFormat, type TableShape } from '../core/table.js';
 import { assertNoDocument } from './binary-signature.js';
 import { ElementSplitter } from './element-splitter.js';
@@ -22,7 +22,7 @@ import {
 } from './sniff-delimiter.js';
 
 export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> & {
-  readonly warnings: readonly string[];
+  readonly warnings: readonly Phrase[];
   /** For the error about a table that too many rows do not fit; null: no such error. */
   readonly guess: TableGuess | null;
   /** A reader for one pass. */
@@ -102,7 +102,7 @@ function jsonLayout(name: string, format: TableFormat, body: string, passLines: 
 
 function csvLayout({ name, text: body, isWhole }: TableText, options: TableOptions): TableLayout {
   const mode = detectLineMode(body, true);
-  const warnings: string[] = [];
+  const warnings: Phrase[] = [];
   const hint = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i.exec(body);
   const blank = /^(?:[ \t]*(?:\r\n|\n|\r))+/.exec(body.slice(hint?.[0].length ?? 0));
   const above = (hint?.[0] ?? '') + (options.hasHeader ? (blank?.[0] ?? '') : '');
@@ -117,7 +117,8 @@ function csvLayout({ name, text: body, isWhole }: TableText, options: TableOptio
   const delimiter = asked ?? found.delimiter;
   if (asked === undefined && found.rivals.length > 0) {
     const rivals = found.rivals.map(showDelimiter).join(', ');
-    warnings.push(`${rivals} would fit as well as ${showDelimiter(delimiter)}: use --delimiter to choose`);
+    const setting = { setting: 'delimiter' };
+    warnings.push(phrase`${rivals} would fit as well as ${showDelimiter(delimiter)}: choose with ${setting}`);
   }
   const records = readSample(sample, delimiter);
   const [first, ...others] = records;

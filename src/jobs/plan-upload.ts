@@ -127,7 +127,11 @@ async function planUpload({ root, folder, path, failed }: Upload, choice: Choice
       const choose = async () => chooseFrom(input, asked);
       const table = { input, ...(await choose().catch(named)) };
       const runSettings = runSettingsOf(settings, service);
-      const plan = await planFile({ ...asked, table, stateFolder, runSettings }, engine, stop);
+      const plan = await planFile(
+        { ...asked, table, stateFolder, runSettings, reader: 'inbox' },
+        engine,
+        stop,
+      );
       return {
         plan,
         format,

@@ -1,4 +1,5 @@
 /** From a file to the same file enriched and ranked: every stage in its order. */
+
 import { basename, dirname, resolve } from 'node:path';
 import { assertContentRoom, assertDiskRoom } from '../core/disk-room.js';
 import { isOfStop } from '../core/errors.js';
@@ -6,6 +7,7 @@ import { withReleasers } from '../core/lifecycle.js';
 import type { Input } from '../intake/input.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunProgress } from '../stores/run-store.js';
+import { sayTo } from '../words/say-reason.js';
 import { type EnrichProgress, type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { type LookupsContext, runLookups } from './lookups/run-lookups.js';
@@ -50,7 +52,8 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
 
     const { plan, names } = planOutput(request, input, scan);
     const renderer = createRenderer(plan);
-    for (const notice of [...input.warnings, scan.chosen.sentence]) onNotice(notice);
+    const warnings = input.warnings.map((each) => sayTo(request.reader, each));
+    for (const notice of [...warnings, scan.chosen.sentence]) onNotice(notice);
     if (scan.priorities) onNotice(scan.priorities.sentence);
     if (plan.format === 'xlsx') {
       const { assertFitsSheet } = await import('../formats/xlsx/xlsx-file.js');
@@ -152,7 +155,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
       ledger,
       // Workers may have reported more since the last look.
       progress: active.progress && { ...active.progress, tally: ended.tally },
-      inputWarnings: input.warnings,
+      inputWarnings: warnings,
       inputName: input.name,
       startedAt,
       endedAt: clock.now(),

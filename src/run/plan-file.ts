@@ -1,6 +1,8 @@
 /** What a run of this file would do, without spending: rows, identifiers, requests and cost. */
+
 import { BrandEnrichError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
+import type { Phrase } from '../core/phrase.js';
 import type { Engine } from '../engine/engine.js';
 import { useOf } from '../facts/judge-account.js';
 import { seesRaisedQuota } from '../ledger/policy.js';
@@ -15,7 +17,10 @@ import { waysToCover } from './report/next-step.js';
 import { inputFacts, mostFrequent, openAndScan, type Scan } from './scan/scan.js';
 
 export interface PlanRequest
-  extends Pick<EnrichRequest, 'input' | 'stdin' | 'settings' | 'only' | 'takesVariants' | 'stateFolder'>,
+  extends Pick<
+      EnrichRequest,
+      'input' | 'stdin' | 'settings' | 'only' | 'takesVariants' | 'stateFolder' | 'reader'
+    >,
     Pick<EnrichRuntime, 'table'> {
   /** null: no service is named, so nothing is known of stored answers and of the account. */
   readonly runSettings: RunSettings | null;
@@ -37,6 +42,7 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
     const { input, scan } = await openAndScan(request, request.table, quiet, releasers);
     const { names } = namesOfRun(request.input, input.shape, request.settings);
     const unwritable = await whyUnwritable(request.input, names);
+    const warnings = input.warnings.map((each) => sayTo(request.reader, each));
     const { wanted } = scan.answers;
     const known = await openAccount(request, stores, scan.contentHash);
     const least = await countAll(missingIn(scan, known));
@@ -49,7 +55,7 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
     const spending = known && estimateSpending(most, known.state, { ...known, overagePrice });
     const { asked, duplicates, skipped, invalid } = scan.counts;
     return {
-      input: inputFacts(input.name, [...input.warnings, ...unwritable], scan),
+      input: inputFacts(input.name, [...warnings, ...unwritable], scan),
       columns: scan.chosen.sentence,
       rows: { total: scan.rows.count, asked, duplicates, skipped, invalid },
       /** The 20 commonest reasons of invalid, unreadable and skipped rows; then of skipped only. */
@@ -66,7 +72,7 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
       requests: { least, most },
       spending,
       /** How the deferred could be covered; null: there are none, or that is unknown. */
-      ways: known && spending?.deferred ? waysOf(spending, known) : null,
+      ways: known && spending?.deferred ? sayTo(request.reader, waysOf(spending, known)) : null,
       /** What would be bought first; null without `--priority`. */
       priority,
       account: known && useOf({ ...known.state, ...termsOf(known.settings) }),
@@ -109,10 +115,9 @@ async function openAccount(
   return { stores, settings, state: { ...state, run } };
 }
 
-function waysOf(spending: ReturnType<typeof estimateSpending>, { state, settings }: KnownAccount): string {
+function waysOf(spending: ReturnType<typeof estimateSpending>, { state, settings }: KnownAccount): Phrase {
   const { plan } = settings;
-  const ways = waysToCover(ownLimitOf(spending, state, settings), plan, seesRaisedQuota(plan, state));
-  return sayTo('terminal', ways);
+  return waysToCover(ownLimitOf(spending, state, settings), plan, seesRaisedQuota(plan, state));
 }
 
 /** Wanted identifiers without a fresh answer, judged now, in batches. */

@@ -89,7 +89,7 @@ test('a run names the rows without a brand and no folder of this machine, from s
       { line: 5, value: '<b>x</b>, "y"' },
     ],
   });
-  expect(page).toContain('<bdi>&lt;b&gt;x&lt;/b&gt;, &quot;y&quot;</bdi>');
+  expect(page).toContain('<td>&lt;b&gt;x&lt;/b&gt;, &quot;y&quot;</td>');
   expect(input.name).toBe('list.csv');
   expect(files).toEqual({ output: '../out/c #1.csv', errors: '../out/c #1.errors.csv' });
   expect(page).toContain('href="./../out/c%20%231.csv"');

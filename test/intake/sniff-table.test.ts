@@ -31,7 +31,7 @@ describe('the delimiter', () => {
 
   it('that is ambiguous causes a warning', () => {
     const text = 'last,first;mail\nDoe,John;j\nRoe,Jane;k\n';
-    expect(sniff(text).warnings.join()).toContain("';' would fit as well as ','");
+    expect(sniff(text).warnings.flat().join('')).toContain("';' would fit as well as ','");
     expect(sniff(text, { delimiter: ';' }).columns).toEqual(['last,first', 'mail']);
     expect(sniff(text, { delimiter: ';' }).warnings).toEqual([]);
   });

@@ -1,6 +1,6 @@
 /** The table on a sheet of a workbook: its beginning, columns and rows. */
 import { FailFileError } from '../../core/errors.js';
-import { phrase } from '../../core/phrase.js';
+import { type Phrase, phrase } from '../../core/phrase.js';
 import { BINARY_SHAPE, type Row } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { textOfCell } from '../../core/typed-cell.js';
@@ -75,9 +75,12 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   }
   const width = Math.max(...head.map(({ cells }) => cells.length));
   const texts = head.map((row) => padded(row.texts, width));
-  const warnings: string[] = [];
+  const warnings: Phrase[] = [];
   if (book.sheets.length > 1 && opening.sheet === null) {
-    warnings.push(`${shownSheet} is read, of ${listSheets(book.sheets)}: use --sheet to choose another`);
+    const setting = { setting: 'sheet' };
+    warnings.push(
+      phrase`${shownSheet} is read, of ${listSheets(book.sheets)}: choose another with ${setting}`,
+    );
   }
   const unsolved = head.find(({ lacksResult }) => lacksResult);
   if (unsolved !== undefined) {

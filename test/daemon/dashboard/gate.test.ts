@@ -117,7 +117,7 @@ describe('the Host header', () => {
     ['localhost.evil.example:8787', 421],
     ['192.168.0.7', 421],
     ['queue', 421],
-    ['127.0x.0.1', 421],
+    ['127.0y.0.1', 421],
   ])('%s on loopback: %i', async (host, status) => {
     const served = await startDashboard();
     const answer = await ask(served, '/', { headers: { ...basic(PASSWORD), host } });

@@ -32,7 +32,7 @@ interface Read {
   readonly rows: readonly Row[];
   readonly width: number;
   readonly shape: unknown;
-  readonly warnings: readonly string[];
+  readonly warnings: readonly unknown[];
   readonly error: string | null;
 }
 const failedWith = (error: unknown): Read => ({

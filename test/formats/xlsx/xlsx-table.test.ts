@@ -1,7 +1,10 @@
 /** Workbooks of other software, and hostile ones: which table is read, which is refused. */
+
 import { writeXlsx } from 'hucre/xlsx';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { sayPhrase } from '../../../src/core/phrase.js';
 import { findSheetHeader } from '../../../src/formats/xlsx/xlsx-table.js';
+import type { Input } from '../../../src/intake/input.js';
 import { workbookOf, zipOf } from '../../support/workbooks.js';
 import { createFolder, type Folder, readContent } from '../reading.js';
 
@@ -103,12 +106,13 @@ describe('a workbook of other software', () => {
   });
 
   it('names the flags that do not apply to it, or to other formats', async () => {
+    const said = ({ warnings }: Input) => warnings.map((each) => sayPhrase(each, 'flags'));
     const book = await bookOf({ name: 'S', rows: [['website'], ['a.com']] });
     const { input } = await readBook(book, { delimiter: ';', sheet: 'S' });
-    expect(input.warnings).toContain('--delimiter does not apply to this format: ignored');
+    expect(said(input)).toContain('--delimiter does not apply to this format: ignored');
     const csv = await readContent(folder, 'website\na.com\n', { sheet: 'S', delimiter: ',' });
-    expect(csv.input.warnings).toContain('--sheet does not apply to this format: ignored');
-    expect(csv.input.warnings.join()).not.toContain('--delimiter does not');
+    expect(said(csv.input)).toContain('--sheet does not apply to this format: ignored');
+    expect(said(csv.input).join()).not.toContain('--delimiter does not');
   });
 
   it('refuses data in the header row, and reads a bare list', async () => {

@@ -1,7 +1,9 @@
 /** The first pass over real files: rows unchanged, identifiers by number, and what is wrong. */
+
 import { createHash } from 'node:crypto';
 import { writeXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
+import { sayPhrase } from '../../../src/core/phrase.js';
 import { readRow } from '../../../src/run/scan/row-spool.js';
 import { inputFacts, type Scan, wantNextCandidates } from '../../../src/run/scan/scan.js';
 import { scanText } from '../scanned.js';
@@ -76,8 +78,9 @@ describe('one column', () => {
       ['unreadable', '4'],
     ]);
     expect(scan.counts).toMatchObject({ asked: 22, unreadable: 2, misfits: 1, short: 12, long: 0 });
-    expect(input.warnings.join('; ')).toContain('12 rows (first line 3) are shorter than the table');
-    expect(input.warnings.join('; ')).toContain(
+    const warnings = input.warnings.map((each) => sayPhrase(each, 'flags')).join('; ');
+    expect(warnings).toContain('12 rows (first line 3) are shorter than the table');
+    expect(warnings).toContain(
       '1 row (line 25) is invalid, because the cells do not fit the columns (1 cell',
     );
     await expect(scanText(text, { columns: [WEBSITE], ragged: null })).rejects.toMatchObject({
@@ -290,7 +293,9 @@ it('names the sheet that was read where no column is clear: the table may be on 
   const book = Buffer.from((await writeXlsx({ sheets: [cover, data] })) as Uint8Array);
   await expect(scanText(book, { name: 'book.xlsx' })).rejects.toMatchObject({
     code: 'column-doubtful',
-    message: expect.stringMatching(/sheet 'Cover' is read, of 1 'Cover', 2 'Data': use --sheet/),
+    message: expect.stringMatching(
+      /sheet 'Cover' is read, of 1 'Cover', 2 'Data': choose another with --sheet/,
+    ),
   });
 });
 
