@@ -1,5 +1,6 @@
 /** Opens a table of text: bytes, encoding, layout; then passes over its rows. */
 import { FailFileError } from '../core/errors.js';
+import { createTurns } from '../core/lifecycle.js';
 import { phrase } from '../core/phrase.js';
 import { isJson, type Row } from '../core/table.js';
 import { assertNotBinary } from './binary-signature.js';
@@ -75,6 +76,9 @@ async function* readUntilStopped(source: ByteSource, stop: AbortSignal | undefin
   }
 }
 
+/** What is split at once: of blank lines, this is as many records. */
+const TURN_CHARS = 64 * 1024;
+
 async function* readRows(
   source: ByteSource,
   chosen: ChosenEncoding,
@@ -85,12 +89,18 @@ async function* readRows(
   const decoder = createStrictDecoder(chosen.encoding);
   let bomBytes = chosen.bomBytes;
   let left = limit ?? Number.POSITIVE_INFINITY;
-  const read = (bytes: Buffer, isLast: boolean) => {
+  const turns = createTurns();
+  async function* read(bytes: Buffer, isLast: boolean) {
     const text = decode(decoder, bytes, isLast, { name: source.name, chosen, ...reader.position() });
-    const rows = reader.push(text, isLast).slice(0, left);
-    left -= rows.length;
-    return inBatches(rows);
-  };
+    for (let at = 0; at === 0 || at < text.length; at += TURN_CHARS) {
+      if (turns.isOver()) await turns.next();
+      const end = at + TURN_CHARS;
+      const rows = reader.push(text.slice(at, end), isLast && end >= text.length).slice(0, left);
+      left -= rows.length;
+      yield* inBatches(rows);
+      if (left === 0) return;
+    }
+  }
   for await (const chunk of source.read()) {
     onBytes?.(chunk);
     if (left === 0) continue;
