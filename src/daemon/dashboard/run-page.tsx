@@ -135,7 +135,7 @@ export function actionsOf(
   isWaiting = false,
 ): readonly RunAction[] {
   const { run, standing } = shown;
-  // No process works on a file that waits, or that a killed one left: its taker is told.
+  // No process works on it: it waits, or a killed one left it. The watcher that takes it is told.
   const isLeft = (standing === 'dead' && run.job !== run.id) || (standing === 'stopped' && isWaiting);
   if (!isAtWork(shown) && !isLeft && run.paused === null) return [];
   return [shown.run.paused === null ? 'pause' : 'resume', 'cancel'];
