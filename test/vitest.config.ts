@@ -3,6 +3,7 @@ import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
 const missingServers = fileURLToPath(new URL('support/missing-servers.ts', import.meta.url));
+const oneSeed = fileURLToPath(new URL('support/one-seed.ts', import.meta.url));
 
 const SERVERS = ['test/{e2e,daemon,engine,jobs}/**/*.test.ts'];
 
@@ -38,6 +39,7 @@ export default defineConfig({
     maxWorkers: 4,
     sequence: { sequencer: ServersFirst },
     tags: [{ name: 'long', description: 'npm run test:long; every change is tested without them' }],
+    setupFiles: oneSeed,
     testTimeout: 60_000,
     // On a busy machine one second, the default, is short.
     expect: { poll: { timeout: 20_000 } },
