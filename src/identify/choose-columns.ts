@@ -5,31 +5,28 @@
  */
 import type { ColumnRequest } from '../config/column-value.js';
 import { NeverStartError } from '../core/errors.js';
-import type { IdentifierKind } from '../core/identifier.js';
 import { phrase } from '../core/phrase.js';
 import {
   assertHeader,
   doubtful,
   explainBlanks,
   kindUnclear,
+  MOST_TOGETHER,
   nothingClear,
-  variantsOf,
 } from './column-advice.js';
 import { type ColumnChoice, columnLabel, findColumn } from './find-column.js';
 import { symbolContext } from './header-words.js';
-import { type JudgeInput, judgeColumn, judgeColumns } from './judge-columns.js';
+import { type ColumnReading, type JudgeInput, judgeColumn, judgeColumns } from './judge-columns.js';
 import { assertKindsFit } from './kind-mismatch.js';
+import { areOfOneCompany, arePartiesOfRow, withoutOutranked } from './rank-columns.js';
 
 interface ColumnsInput extends Omit<JudgeInput, 'context'> {
   /** From `--column`, in order; a kind in one of them wins over `kind`. */
   readonly requested: readonly ColumnRequest[];
   /** `--allow-mismatch`: the given kind applies, even if the values do not fit. */
   readonly allowMismatch?: boolean | undefined;
-  /**
-   * Treats variants of the surest column as rivals even if they have fewer values, because the
-   * caller uses `clear` and tries them in turn. Default: the surest column is chosen.
-   */
-  readonly takesVariants?: boolean | undefined;
+  /** Of the input; it may say what its symbols are. Absent: without a name. */
+  readonly fileName?: string | undefined;
   /** Before the names of the columns we add, `brand_` by default. */
   readonly prefix: string;
 }
@@ -52,10 +49,11 @@ const MARGIN = 0.1;
 export function chooseColumns(input: ColumnsInput): ChosenColumns {
   const { columns, kind } = input;
   const ours = findOurColumns(columns, input.prefix);
-  const context = symbolContext(columns.filter((_, column) => !ours.includes(column)));
+  const names = columns.filter((_, column) => !ours.includes(column));
+  const context = symbolContext([...names, input.fileName ?? '']);
   const judge: JudgeInput = { columns, sample: input.sample.slice(0, MOST_ROWS), context, kind };
   const { named, ...chosen } =
-    input.requested.length > 0 ? takeRequested(input, judge, ours) : takeSurest(input, judge, ours);
+    input.requested.length > 0 ? takeRequested(input, judge, ours) : takeSurest(judge, ours);
   if (input.allowMismatch !== true) assertKindsFit(judge, named, chosen.choices);
   return { ...chosen, ours };
 }
@@ -95,30 +93,52 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
   return { choices, named, sentence: `identifiers come from column ${parts.join(', then ')}${blanks}` };
 }
 
-function takeSurest(input: ColumnsInput, judge: JudgeInput, ours: readonly number[]): Chosen {
+function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
   const { columns } = judge;
-  const all = judgeColumns(judge, ours);
-  const hasWebsite = all.some((reading) => reading.kind === 'domain' && !reading.isMail);
-  const mail = hasWebsite ? all.filter((reading) => reading.isMail) : [];
-  const [surest, ...others] = all.filter((reading) => !mail.includes(reading));
+  const { kept, mail } = withoutOutranked(judgeColumns(judge, ours));
+  const [surest, ...others] = kept;
   if (surest === undefined) return takeOnly(judge, ours);
-  const tied = [surest, ...others.filter((other) => surest.score - other.score < MARGIN)];
-  const rivals = input.takesVariants && tied.length === 1 ? variantsOf(judge, surest, others) : tied;
-  if (rivals.length > 1 || surest.kind === null) throw doubtful(judge, rivals);
+  const isSame = (other: ColumnReading) => areOfOneCompany(judge, surest, other);
+  const variants = others.filter(
+    (other) => isSame(other) && (other.kind === surest.kind || isTie(surest, other)),
+  );
+  const rivals = others.filter(
+    (other) => !variants.includes(other) && (isTie(surest, other) || arePartiesOfRow(surest, other)),
+  );
+  if (rivals.length > 0 || surest.kind === null) throw doubtful(judge, [surest, ...rivals]);
+  const taken = [surest, ...variants.slice(0, MOST_TOGETHER - 1)].sort(
+    (one, other) => other.fitting - one.fitting || one.column - other.column,
+  );
   const names = mail.map((reading) => columnLabel(columns, reading.column)).join(', ');
   const aside = `; e-mail addresses (${names}) are ignored, because a website identifies the brand more reliably`;
-  const choice = take(judge, surest.column, judge.kind ?? surest.kind);
-  const blanks = explainBlanks(judge, choice.choices, others);
-  const sentence = `${choice.sentence}${surest.because}${blanks}${mail.length > 0 ? aside : ''}`;
-  return { ...choice, sentence };
+  const choice = take(judge, taken);
+  const rest = others.filter((other) => !taken.includes(other));
+  const blanks = explainBlanks(judge, choice.choices, rest);
+  return { ...choice, sentence: `${choice.sentence}${blanks}${mail.length > 0 ? aside : ''}` };
 }
 
-/** One column; the sentence ends before the reason. */
-function take(judge: JudgeInput, column: number, kind: IdentifierKind): Chosen {
-  assertHeader(judge, [column]);
+function isTie(surest: ColumnReading, other: ColumnReading): boolean {
+  return surest.score - other.score < MARGIN;
+}
+
+/** In this order: later ones fill the gaps of earlier ones. */
+function take(
+  judge: JudgeInput,
+  readings: readonly Pick<ColumnReading, 'column' | 'kind' | 'because'>[],
+): Chosen {
   const { columns } = judge;
-  const choices = [{ column, name: columns[column] ?? '', kind }];
-  const sentence = `identifiers come from column ${columnLabel(columns, column)} as ${kind}, because `;
+  const choices = readings.flatMap(({ column, kind: read }) => {
+    const kind = judge.kind ?? read;
+    return kind === null ? [] : [{ column, name: columns[column] ?? '', kind }];
+  });
+  assertHeader(
+    judge,
+    choices.map(({ column }) => column),
+  );
+  const parts = choices.map(
+    ({ column, kind }, at) => `${columnLabel(columns, column)} as ${kind}, because ${readings[at]?.because}`,
+  );
+  const sentence = `identifiers come from column ${parts.join('; where it has none, from ')}`;
   return { choices, named: judge.kind === null ? [] : choices, sentence };
 }
 
@@ -129,8 +149,7 @@ function takeOnly(judge: JudgeInput, ours: readonly number[]): Chosen {
   if (only === undefined || others.length > 0 || judge.kind === null) {
     throw nothingClear(judge, open, ours.length > 0);
   }
-  const choice = take(judge, only, judge.kind);
-  return { ...choice, sentence: `${choice.sentence}it is the only column` };
+  return take(judge, [{ column: only, kind: judge.kind, because: 'it is the only column' }]);
 }
 
 /** All three are written by every run, so together they mark a file as ours. */

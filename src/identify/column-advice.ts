@@ -2,12 +2,12 @@
  * Messages about the choice of columns: how full the chosen ones are, which column would fill their
  * gaps, and what to write when none could be chosen. `choose-columns.ts` decides.
  */
-import { type ClearMeaning, NeverStartError } from '../core/errors.js';
+import { NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { joinPhrases, type Phrase, phrase, type Remedy, sayPhrase } from '../core/phrase.js';
 import { cleanCell } from './clean-cell.js';
 import { type ColumnChoice, columnLabel, columnRequest, columnSetting, KIND_WORDS } from './find-column.js';
-import { isHeaderLike, kindOf, readHeader } from './header-words.js';
+import { isHeaderLike, isNeverSymbol, kindOf, readHeader } from './header-words.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import {
   type ColumnReading,
@@ -20,18 +20,20 @@ import {
 
 /** Columns that a message lists at most. */
 const MOST_SHOWN = 20;
-/** Columns that a message advises to read one after the other, at most. */
-const MOST_TOGETHER = 3;
+/** Columns that are read one after the other without being asked for, at most. */
+export const MOST_TOGETHER = 3;
 /** So many of a column's values must be written like symbols before it is advised to be read so. */
 const SYMBOL_SHARE = 0.8;
+/** Without a letter, or with a time or a serial number (`INV-2024-001`); a ticker's number has an exchange. */
+const CODE = /^[^a-z]*$|\d:\d|^(?!\d{3,6}\.[a-z]+$).*\d{3}/i;
 /** Columns of few different values are classes (countries, currencies), not identifiers. */
 const LEAST_VARIETY = 0.5;
 const KINDS = `kinds: ${IDENTIFIER_KINDS.join(', ')}`;
 const NAMES = 'company names cannot be looked up';
 const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
 
-function inDoubt(what: string, subject: string, todo: Phrase, clear: ClearMeaning | null = null) {
-  return new NeverStartError({ code: 'column-doubtful', what, subject, todo, clear });
+function inDoubt(what: string, subject: string, todo: Phrase) {
+  return new NeverStartError({ code: 'column-doubtful', what, subject, todo });
 }
 
 /** One column as each of the kinds. */
@@ -116,10 +118,13 @@ function findSymbols(judge: JudgeInput, open: readonly number[]): number | undef
     .sort((one, other) => other.variety - one.variety)[0]?.column;
 }
 
-/** How much the symbols of a column differ, up to 1; 0 for numbers, words, classes. */
-function varietyOfSymbols({ sample }: JudgeInput, column: number): number {
+/** How much the symbols of a column differ, up to 1; 0 for numbers, words, classes, codes. */
+function varietyOfSymbols({ columns, sample }: JudgeInput, column: number): number {
+  if (isNeverSymbol(columns[column] ?? '')) return 0;
   const cells = sample.map((row) => cleanCell(row[column] ?? '')).filter(isFilled);
-  const symbols = cells.filter((cell) => isSymbolLike(cell) && /[a-z]/i.test(cell));
+  // Letters alone in pairs are countries and states.
+  if (cells.every((cell) => /^\p{L}{2}$/u.test(cell))) return 0;
+  const symbols = cells.filter((cell) => isSymbolLike(cell) && !CODE.test(cell));
   if (cells.length === 0 || symbols.length < cells.length * SYMBOL_SHARE) return 0;
   const variety = new Set(symbols).size / cells.length;
   return variety < LEAST_VARIETY ? 0 : variety;
@@ -169,34 +174,6 @@ export function doubtful(judge: JudgeInput, rivals: readonly ColumnReading[]): N
     'more than one column could hold the identifiers',
     labels.join(', '),
     together.length < 2 ? one : ifBlank,
-    areVariants(judge, rivals)
-      ? { columns: fullest.map(({ column }) => columnRequest(columns, column, 'domain')) }
-      : null,
-  );
-}
-
-/** The column and its variants among the others, as many as are read together. */
-export function variantsOf(
-  judge: JudgeInput,
-  surest: ColumnReading,
-  others: readonly ColumnReading[],
-): readonly ColumnReading[] {
-  const variants = others.filter((other) => areVariants(judge, [surest, other]));
-  return [surest, ...variants].slice(0, MOST_TOGETHER);
-}
-
-/**
- * Whether the names of all rivals mean the same (`Website URL`, `Company Domain Name`; `E-mail 1`,
- * `E-mail 2`), so that they are variants of one column.
- */
-function areVariants({ columns, kind }: JudgeInput, rivals: readonly ColumnReading[]): boolean {
-  const readings = rivals.map(({ column }) => readHeader((columns[column] ?? '').replace(/\d+/g, '')));
-  const [meaning] = readings.map((reading) => reading.meaning);
-  return (
-    (kind === null || kind === 'domain') &&
-    (meaning === 'domain' || meaning === 'email') &&
-    rivals.length <= MOST_TOGETHER &&
-    readings.every((reading) => reading.meaning === meaning && reading.weight === 1)
   );
 }
 

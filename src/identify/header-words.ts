@@ -16,6 +16,8 @@ interface HeaderReading {
   readonly meaning: HeaderMeaning | null;
   /** 1 when every word fits, 0.6 with a vague one (`link`) or a qualifier (`parent`), else 0. */
   readonly weight: number;
+  /** The party that it names, such as `vendor`; null: that of the row. */
+  readonly role: string | null;
   /** It names another thing (`logo url`, `linkedin`, `wkn`): never chosen by its values. */
   readonly isForeign: boolean;
 }
@@ -27,8 +29,11 @@ const DOMAIN =
   websiteurl websiteaddress webaddress companydomain companywebsite companyurl domainname
   webseite webseiten website webadresse internetadresse internetseite internetauftritt domaene domane
   siteweb siteinternet domaine sitio sitioweb paginaweb dominio sito sitoweb dominioweb
-  webbplats webbsida hemsida hjemmeside nettside nettsted verkkosivu verkkosivusto kotisivu
-  webova stranka strona internetowa witryna domena weboldal honlap сайт вебсайт домен sitesi`);
+  webpagina internetadres webadres enderecoweb indirizzoweb adresseweb
+  webbplats webbsida hemsida hemsidan hjemmeside webside netsted nettside nettsted verkkosivu verkkosivusto kotisivu
+  webova stranka webstranky stranky strona stronawww stronainternetowa adreswww internetowa witryna domena
+  weboldal honlap svetaine interneto tinklalapis tinklapis puslapis koduleht
+  сайт вебсайт домен sitesi`);
 const DOMAIN_SCRIPTS =
   /网站|网址|域名|網站|網址|網域|ウェブサイト|ホームページ|ドメイン|홈페이지|웹사이트|도메인/;
 const VAGUE_DOMAIN = words('link links lien enlace weblink');
@@ -52,14 +57,35 @@ const NEUTRAL =
   code codes number nummer no nr value the of de la du del di e y et und and contact work brand marke marque id`);
 const FOREIGN =
   words(`logo logos image images img photo foto picture avatar icon favicon banner thumbnail video
-  linkedin twitter facebook fb instagram youtube tiktok xing github crunchbase wikipedia wiki pinterest social
+  linkedin twitter facebook fb instagram youtube tiktok xing github crunchbase wikipedia wikidata
+  wiki pinterest social glassdoor kununu trustpilot tripadvisor wellfound angellist producthunt bluesky mastodon
+  telegram whatsapp job jobs career careers karriere stellen stellenangebote vacancy vacancies
+  hiring emploi emplois carriere carrieres empleo empleos trabajo lavoro vacature vacatures praca darbas
+  fuente fonte bron zrodlo saltinis kalla bild bilder imagen immagine afbeelding obraz nuotrauka
+  karte carte mapa mappa kaart zemelapis osm openstreetmap coordinates koordinaten
+  noticias noticia nouvelles actualites notizie nieuws aktualnosci naujienos presse press blog review reviews
   profile profil tracking referrer referer referral utm unsubscribe invoice document pdf attachment terms privacy
   api source quelle redirect callback webhook article news rss feed map maps download
   wkn cusip sedol valor valoren figi lei cik vat password ip login username`);
+/** Parties of a row: two columns of different ones name different companies. */
+const ROLES = words(`customer client kunde vendor supplier lieferant fournisseur proveedor fornitore
+  parent mutter subsidiary tochter agency agentur partner reseller distributor competitor investor owner buyer
+  seller publisher sponsor broker manufacturer hersteller advertiser merchant acquirer target employer school`);
 const CRYPTO_CONTEXT = words(`blockchain circulating coin coins token crypto cryptocurrency coingecko
-  coinmarketcap mcap`);
+  coinmarketcap mcap cryptos cryptocurrencies binance kraken coinbase`);
 const TICKER_CONTEXT = words(`stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund
-  issuer shares eps pe cik`);
+  issuer shares eps pe cik company industry ipo nyse nasdaq amex lse xetra euronext tsx asx nse bse tse hkex jse six
+  stocks equities equity aktien actions acciones azioni etfs dax cac ftse nikkei sp500 russell`);
+
+/** Columns of codes, classes and amounts, whose values may look like symbols. */
+const NEVER_SYMBOL =
+  words(`date dates time timestamp created updated modified year month week day quarter datum zeit
+  jahr fecha annee data ano country countries land pays pais paese kraj salis iso iso2 iso3 state states region
+  province bundesland city stadt ort ville ciudad zip plz postcode postal phone tel telefon fax
+  amount price cost revenue sales total sum value betrag preis umsatz montant prix importe precio currency wahrung
+  devise moneda valuta category type class status stage state group segment size level rank position row line
+  batch cohort gender sex language lang locale timezone sku vat tax ein duns siren siret krs nip hrb number no nr
+  uuid guid hash key version grade rating score tier owner team tag tags`);
 
 /** Lower-case words without accents; `camelCase`, `snake_case` and `kebab-case` are parted. */
 function splitWords(name: string): string[] {
@@ -78,13 +104,14 @@ export function readHeader(name: string): HeaderReading {
   const has = (set: ReadonlySet<string>) => [...parts, ...pairs].some((word) => set.has(word));
   const isForeign = has(FOREIGN);
   const meaning = isForeign && !has(ISIN) ? null : meaningOf(name, has);
-  if (meaning === null) return { meaning, weight: 0, isForeign };
+  const role = parts.find((part) => ROLES.has(part)) ?? null;
+  if (meaning === null) return { meaning, weight: 0, role, isForeign };
   const isVague = !has(DOMAIN) && has(VAGUE_DOMAIN);
   const isWhole = parts.every((part, index) =>
     [part, pairs[index], pairs[index - 1]].some((word) => word !== undefined && MEANINGFUL.has(word)),
   );
   const isScript = DOMAIN_SCRIPTS.test(name) || EMAIL_SCRIPTS.test(name);
-  return { meaning, weight: (isWhole || isScript) && !isVague ? 1 : 0.6, isForeign: false };
+  return { meaning, weight: (isWhole || isScript) && !isVague ? 1 : 0.6, role, isForeign: false };
 }
 
 function meaningOf(name: string, has: (set: ReadonlySet<string>) => boolean): HeaderMeaning | null {
@@ -109,9 +136,15 @@ export function isHeaderLike(name: string): boolean {
   return splitWords(name).some((word) => KNOWN.some((set) => set.has(word)));
 }
 
-/** The kind of a column named `symbol`, judged by the other columns; null when unclear. */
-export function symbolContext(columns: readonly string[]): 'ticker' | 'crypto' | null {
-  const all = columns.flatMap(splitWords);
+/** Whether a name says that its values are no symbols, whatever they look like. */
+export function isNeverSymbol(name: string): boolean {
+  const parts = splitWords(name);
+  return parts.some((part) => NEVER_SYMBOL.has(part) || FOREIGN.has(part));
+}
+
+/** The kind of a column named `symbol`, judged by the names of columns and file; null when unclear. */
+export function symbolContext(names: readonly string[]): 'ticker' | 'crypto' | null {
+  const all = names.flatMap(splitWords);
   const isCrypto = all.some((word) => CRYPTO_CONTEXT.has(word));
   const isTicker = all.some((word) => TICKER_CONTEXT.has(word));
   return isCrypto === isTicker ? null : isCrypto ? 'crypto' : 'ticker';

@@ -30,6 +30,11 @@ const SEVERAL = invalid('several domains in one cell');
 const NOT_A_DOMAIN = invalid('not a domain name');
 const IP_ADDRESS = invalid('an IP address, not a domain name');
 
+/** `acme` for `acme.co.uk`: what the domains of one company have in common. */
+export function nameInDomain(domain: string): string {
+  return parse(domain, OPTIONS).domainWithoutSuffix ?? domain;
+}
+
 /** `cleaned` comes from `cleanCell`. */
 export function identifyDomain(cleaned: string): Identified {
   if (!SEVERAL_TOKENS.test(cleaned)) return identifyToken(cleaned).result;

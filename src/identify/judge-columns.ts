@@ -17,6 +17,18 @@ export interface ColumnReading {
   /** null: a ticker or a crypto symbol, it is unclear which. */
   readonly kind: IdentifierKind | null;
   readonly isMail: boolean;
+  /** How well the name fits, 0 to 1; 0 too when only the values do. */
+  readonly weight: number;
+  /** Whom the name puts the column down to (`vendor`); null: the company of the row. */
+  readonly role: string | null;
+  /** Share of the rows that have a value, 0 to 1. */
+  readonly fill: number;
+  /** Different registrable domains per value, 0 to 1. */
+  readonly variety: number;
+  /** Nearly each value is a page of its own rather than a site. */
+  readonly isPages: boolean;
+  /** Pages of a few sites, such as job boards. */
+  readonly isFewSites: boolean;
   /** 0 to 1. */
   readonly score: number;
   /** Sampled values that fit. */
@@ -41,6 +53,8 @@ const SHARE_ALONE = 0.8;
 const SHARE_WITH_NAME = 0.2;
 /** A column that the user named needs less to show its kind. */
 const SHARE_WHEN_NAMED = 0.5;
+/** So many tickers that can be nothing else show that the others of the column are tickers too. */
+const LEAST_LISTED = 0.3;
 const SYMBOL_WEIGHT = 0.7;
 /** A nearly empty column still counts a little. */
 const LEAST_FILL = 0.05;
@@ -50,10 +64,11 @@ const LEAST_FILL = 0.05;
  * at this column; only then, or without any row, a name alone says something.
  */
 export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean): ColumnReading | null {
-  const { meaning, weight, isForeign } = readHeader(input.columns[column] ?? '');
+  const { meaning, weight, role, isForeign } = readHeader(input.columns[column] ?? '');
   const sample = sampleColumn(input.sample, column);
-  const { filled } = sample;
+  const { filled, variety, isPages, isFewSites } = sample;
   const rows = input.sample.length;
+  const fill = rows === 0 ? 1 : Math.max(LEAST_FILL, filled / rows);
   if (filled === 0 && rows > 0 && !isNamed) return null;
   const alone = isNamed ? SHARE_WHEN_NAMED : SHARE_ALONE;
   const readings: ColumnReading[] = [];
@@ -65,15 +80,17 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
     least = leastOf(isByName),
   ) => {
     const share = filled === 0 ? 0 : fitting / filled;
-    const fill = rows === 0 ? 1 : Math.max(LEAST_FILL, filled / rows);
     const isSymbol = kind === 'ticker' || kind === 'crypto' || kind === null;
-    const score = (0.4 * (isByName ? weight : 0) + 0.6 * share) * fill * (isSymbol ? SYMBOL_WEIGHT : 1);
+    const named = isByName ? weight : 0;
+    const score = (0.4 * named + 0.6 * share) * fill * (isSymbol ? SYMBOL_WEIGHT : 1);
     const isMail = kind === 'domain' && (filled === 0 ? meaning === 'email' : sample.emails * 2 > fitting);
     const values = `${fitting} of ${filled} sampled values fit`;
     const because =
       filled === 0 ? 'its name fits (no sampled values)' : isByName ? `its name and ${values}` : values;
     const isEnough = filled === 0 || share >= least;
-    if (isEnough && score > 0) readings.push({ column, kind, isMail, score, fitting, because });
+    if (!isEnough || score === 0) return;
+    const looks = { fill, variety, isPages, isFewSites };
+    readings.push({ column, kind, isMail, weight: named, role, ...looks, score, fitting, because });
   };
 
   read('isin', sample.isins, meaning === 'isin');
@@ -93,6 +110,8 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
   if (isSymbol || wanted !== null) {
     const isByName = isSymbol && (wanted === null || meaning === wanted || meaning === 'symbol');
     read(wanted ?? symbolKind(meaning, input.context), sample.symbols, isByName, alone);
+  } else if (meaning === null && !isForeign && sample.listed >= filled * LEAST_LISTED) {
+    read('ticker', sample.listed + sample.tickerOrDomains, false);
   }
   return readings.sort((one, other) => other.score - one.score)[0] ?? null;
 }
@@ -114,6 +133,14 @@ export function judgeColumns(input: JudgeInput, passedOver: readonly number[]): 
 
 /** `SAP.DE`, `7203.T`: a ticker with its exchange or a domain in capitals. */
 const TICKER_OR_DOMAIN = /^[A-Z0-9]{1,6}\.[A-Z]{1,2}$/;
+/** `1332.T`, `0700.HK`: a number with an exchange. Shorter ones number paragraphs (`1.A`). */
+const NUMBERED_TICKER = /^\d{3,6}\.[A-Z]{1,2}$/;
+/** More than a site: `acme.com/jobs/7`. */
+const PAGE = /^(?:\w+:\/\/)?[^/?#]+[/?#]+[^/?#]/;
+/** From this share of values on a column is one of pages. */
+const MOSTLY = 0.8;
+/** Pages of fewer sites than this share of the values are a directory's or a job board's. */
+const FEW_SITES = 0.05;
 /**
  * Tickers and symbols as files hold them: not sentences. With its exchange one may be long
  * (`BSANTANDER.SN`, `OTCMKTS:NSRGY`), and a share class may stand behind a blank (`BRK B`). In
@@ -141,6 +168,8 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
     domains: 0,
     /** ... are domains by their letters and tickers by their looks. */
     tickerOrDomains: 0,
+    /** ... are tickers with an exchange and cannot be domains. */
+    listed: 0,
     emails: 0,
     isins: 0,
     certainIds: 0,
@@ -150,6 +179,7 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
   };
   const texts = new Set<string>();
   const sites = new Set<string>();
+  let pages = 0;
   for (const row of rows) {
     const cleaned = cleanCell(row[column] ?? '');
     if (skipBlank(cleaned, 'domain') !== null) continue;
@@ -160,14 +190,20 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
     if (isPossibleBrandId(cleaned)) counts.possibleIds += 1;
     if (!cleaned.includes('.')) continue;
     const domain = identifyDomain(cleaned);
+    const isTicker = TICKER_OR_DOMAIN.test(cleaned);
+    if (isTicker && (domain.type === 'invalid' || NUMBERED_TICKER.test(cleaned))) counts.listed += 1;
     if (domain.type === 'invalid') continue;
     texts.add(cleaned);
+    if (PAGE.test(cleaned)) pages += 1;
     sites.add(domain.type === 'identifier' ? domain.identifier.value : '');
     if (cleaned.includes('@') && !cleaned.includes('/')) counts.emails += 1;
-    else if (TICKER_OR_DOMAIN.test(cleaned)) counts.tickerOrDomains += 1;
-    else counts.domains += 1;
+    else if (!isTicker) counts.domains += 1;
+    else if (!NUMBERED_TICKER.test(cleaned)) counts.tickerOrDomains += 1;
   }
   /** Many different addresses, all at one domain: pages of one site, such as profiles. */
   const isOneSite = texts.size >= 5 && sites.size === 1 && counts.emails === 0;
-  return { ...counts, isOneSite };
+  const values = counts.domains + counts.emails + counts.tickerOrDomains;
+  const isPages = counts.emails === 0 && Math.min(pages, texts.size) > values * MOSTLY;
+  const variety = values === 0 ? 0 : sites.size / values;
+  return { ...counts, isOneSite, isPages, isFewSites: isPages && variety <= FEW_SITES, variety };
 }

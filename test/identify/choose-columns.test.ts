@@ -74,6 +74,29 @@ describe('without --column', () => {
       'website:domain',
     ],
     ['a filled one of two equal names', ['url|name|url', '|A|acme.com', '|B|beta.com'], 'url:domain'],
+    [
+      'the website of a company rather than fuller pages of a few job boards',
+      [
+        'name|apply|site',
+        ...Array.from({ length: 60 }, (_, at) => {
+          const board = at % 2 === 0 ? 'boards.greenhouse.io' : 'jobs.lever.co';
+          return `A|https://${board}/a${at}|${at % 4 === 0 ? '' : `https://a${at}.com`}`;
+        }),
+      ],
+      'site:domain',
+    ],
+    [
+      'sites rather than links to pages, under names that say nothing',
+      ['a|b', ...Array.from({ length: 9 }, (_, at) => `https://x${at % 3}.com/p/${at}|https://a${at}.com/`)],
+      'b:domain',
+    ],
+    ['numbers with an exchange', ['name|code', 'Nissui|1332.T', 'Inpex|1605.T'], 'code:ticker'],
+    ['symbols with the suffix of an exchange alone', ['name|x', 'BP|BP.L', 'Vodafone|VOD.L'], 'x:ticker'],
+    [
+      'a symbol as ticker beside a company',
+      ['ACT Symbol|Company Name', 'A|Agilent', 'AA|Alcoa'],
+      'ACT Symbol:ticker',
+    ],
   ])('%s', (_, table, expected) => {
     expect(chosen(table)).toBe(expected);
   });
@@ -134,18 +157,18 @@ describe('the fill of a column', () => {
     );
   });
 
-  it('is reported for columns that fit equally well, and both are offered, the fullest first', () => {
-    const error = refusal([
+  it('decides which of two equal columns is read first, and the other fills its gaps', () => {
+    const { choices, sentence } = choose([
       'Company Domain Name|Website URL',
       'acme.com|https://acme.com',
       'beta.com|https://beta.com',
       '|https://gamma.com',
       ...Array.from({ length: 30 }, (_, at) => `d${at}.com|https://d${at}.com`),
     ]);
-    expect(error.message).toBe(
-      'more than one column could hold the identifiers: "Website URL" (33 of 33 rows fit), ' +
-        `"Company Domain Name" (32 of 33 rows fit); choose one: --column 'Website URL:domain' or --column 'Company Domain Name:domain'; ` +
-        `or both, with later columns as fallbacks: --column 'Website URL:domain' --column 'Company Domain Name:domain'`,
+    expect(choices.map(({ column }) => column)).toEqual([1, 0]);
+    expect(sentence).toBe(
+      'identifiers come from column "Website URL" as domain, because its name and 33 of 33 sampled values fit; ' +
+        'where it has none, from "Company Domain Name" as domain, because its name and 32 of 32 sampled values fit',
     );
   });
 
@@ -239,7 +262,7 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
   it.each([
     [
       'two websites',
-      ['website|domain', 'acme.com|acme.de', 'beta.com|beta.de'],
+      ['website|domain', 'acme.com|zeta.de', 'beta.com|eta.de'],
       'more than one column could hold the identifiers: "website" (2 of 2 rows fit), "domain" (2 of 2 rows fit); choose one: --column website:domain or --column domain:domain; or both, with later columns as fallbacks: --column website:domain --column domain:domain',
     ],
     [
@@ -248,9 +271,9 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
       'more than one column could hold the identifiers: number 1 (2 of 2 rows fit), number 3 (2 of 2 rows fit); choose one: --column position:1:domain or --column position:3:domain; or both, with later columns as fallbacks: --column position:1:domain --column position:3:domain',
     ],
     [
-      'a website and an ISIN',
-      ['Web Site|isin', 'apple.com|US0378331005', 'sap.com|DE0007164600'],
-      `more than one column could hold the identifiers: "Web Site" (2 of 2 rows fit), "isin" (2 of 2 rows fit); choose one: --column 'Web Site:domain' or --column isin:isin; or both, with later columns as fallbacks: --column 'Web Site:domain' --column isin:isin`,
+      'the websites of two parties, however full',
+      ['customer_website|vendor_website', 'a.com|b.com', 'c.com|', 'd.com|'],
+      'more than one column could hold the identifiers: "customer_website" (3 of 3 rows fit), "vendor_website" (1 of 3 rows fit); choose one: --column customer_website:domain or --column vendor_website:domain; or both, with later columns as fallbacks: --column customer_website:domain --column vendor_website:domain',
     ],
     [
       'a symbol of undetermined kind',
@@ -319,56 +342,72 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
   });
 });
 
-describe('columns that are variants of one thing', () => {
-  const clearOf = (header: string, ...rows: string[]) => refusal([header, ...rows]).clear?.columns ?? null;
-
-  it.each<[string, string, string[]]>([
-    ['HubSpot', 'Website URL|Company Domain Name', ['Website URL', 'Company Domain Name']],
-    ['numbered', 'Website 1|Website 2', ['Website 1', 'Website 2']],
-    ['of one name', 'Website|Website', ['position:1', 'position:2']],
-  ])('are named in order of their fill: %s', (_what, header, names) => {
-    const columns = names.map((name) => ({ name, kind: 'domain' }));
-    expect(clearOf(header, 'a.com|a.com', 'b.com|www.b.com')).toEqual(columns);
-    const full = Array.from({ length: 19 }, (_, index) => `a${index}.com|a${index}.com`);
-    expect(clearOf(header, '|b.com', ...full)).toEqual([...columns].reverse());
-  });
-
-  it('with far fewer values are tried if the caller uses `clear`, and ignored otherwise', () => {
-    const table = ['Website URL|Domain|isin', 'a.com||', 'b.com|b.com|', 'c.com||', 'd.com||', 'e.com||'];
-    expect(chosen(table)).toBe('Website URL:domain');
-    expect(refusal(table, { takesVariants: true }).clear?.columns?.map(({ name }) => name)).toEqual([
-      'Website URL',
-      'Domain',
-    ]);
-    expect(chosen(['Website|Partner Website', 'a.com|', 'b.com|x.com'], { takesVariants: true })).toBe(
-      'Website:domain',
-    );
-    const four = [
-      'Website 1|Website 2|Website 3|Website 4',
-      'a.com|b.com||',
-      'b.com|||c.com',
-      'c.com||d.com|',
-    ];
-    expect(refusal(four, { takesVariants: true }).clear?.columns).toHaveLength(3);
-  });
-
-  it('of e-mail addresses too', () => {
-    expect(clearOf('E-mail 1|E-mail 2', 'jo@a.com|x@b.com')).toHaveLength(2);
+describe('columns that name the same companies', () => {
+  it.each<[string, string[], string]>([
+    [
+      'two names of one meaning',
+      ['Website URL|Company Domain Name', 'a.com|', 'b.com|www.b.com'],
+      'Website URL:domain Company Domain Name:domain',
+    ],
+    [
+      'the fuller one first',
+      ['Website URL|Domain', '|b.com', 'a.com|a.com'],
+      'Domain:domain Website URL:domain',
+    ],
+    [
+      'domains of several countries',
+      ['website|domain', 'acme.com|acme.de', 'beta.com|beta.de'],
+      'website:domain domain:domain',
+    ],
+    [
+      'far fewer values',
+      ['Website URL|Domain', 'a.com|', 'b.com|b.com', 'c.com|', 'd.com|'],
+      'Website URL:domain Domain:domain',
+    ],
+    ['no row that has both', ['Website URL|Domain', 'a.com|', '|b.com'], 'Website URL:domain Domain:domain'],
+    ['numbered', ['Website 1|Website 2', 'a.com|b.com', 'c.com|'], 'Website 1:domain Website 2:domain'],
+    ['e-mail addresses', ['E-mail 1|E-mail 2', 'jo@a.com|x@b.com'], 'E-mail 1:domain E-mail 2:domain'],
+    [
+      'three at most',
+      ['Website 1|Website 2|Website 3|Website 4', 'a.com|b.com|a.com|a.com'],
+      'Website 1:domain Website 2:domain Website 3:domain',
+    ],
+    [
+      'a website and an ISIN',
+      ['Web Site|isin', 'apple.com|US0378331005', 'sap.com|DE0007164600'],
+      'Web Site:domain isin:isin',
+    ],
+  ])('are read in turn: %s', (_, table, expected) => {
+    expect(chosen(table)).toBe(expected);
   });
 
   it.each([
-    ['another company', 'Website|Partner Website', 'a.com|b.com'],
-    ['another kind', 'Web Site|isin', 'apple.com|US0378331005'],
-    ['names that say nothing', 'a|b', 'a.com|b.com'],
-  ])('are not %s', (_what, header, row) => {
-    const table = [header, row, row];
-    let clear: unknown = null;
-    try {
-      choose(table);
-    } catch (error) {
-      clear = (error as { clear: unknown }).clear;
-    }
-    expect(clear).toBeNull();
+    [
+      'the website of another company',
+      ['Website|Partner Website', 'a.com|', 'b.com|x.com'],
+      'Website:domain',
+    ],
+    ['a nearly empty ISIN', ['Website|isin', 'a.com|', 'b.com|', 'c.com|US0378331005'], 'Website:domain'],
+  ])('%s is none of them', (_, table, expected) => {
+    expect(chosen(table)).toBe(expected);
+  });
+
+  it('values that differ are a question', () => {
+    expect(refusal(['Website|Domain', 'a.com|b.com', 'c.com|d.com']).code).toBe('column-doubtful');
+  });
+});
+
+describe('what may be symbols', () => {
+  it.each([
+    ['times', ['name|created', 'Acme|2024-01-05T10:00:00Z', 'Beta|2024-02-05T11:00:00Z']],
+    ['countries', ['name|x', 'Acme|US', 'Beta|DE', 'Gamma|FR']],
+    ['codes of countries', ['name|Country', 'Acme|USA', 'Beta|DEU', 'Gamma|FRA']],
+    ['serial numbers', ['name|x', 'Acme|INV-2024-001', 'Beta|INV-2024-002']],
+    ['amounts', ['name|revenue', 'Acme|12M', 'Beta|7M']],
+    ['batches', ['name|batch', 'Acme|W21', 'Beta|S19']],
+    ['statuses', ['name|status', 'Acme|OPEN', 'Beta|WON']],
+  ])('is not offered for %s', (_, table) => {
+    expect(refusal(table).todo).toMatch(/^company names cannot be looked up/);
   });
 });
 

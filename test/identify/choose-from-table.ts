@@ -10,13 +10,13 @@ export interface Options {
   readonly kind?: IdentifierKind;
   readonly prefix?: string;
   readonly allowMismatch?: boolean;
-  readonly takesVariants?: boolean;
+  readonly fileName?: string;
 }
 
 /** The first line is the header; `|` separates cells. */
 export function choose(
   table: readonly string[],
-  { column = [], kind, prefix = 'brand_', allowMismatch = false, takesVariants }: Options = {},
+  { column = [], kind, prefix = 'brand_', allowMismatch = false, fileName }: Options = {},
 ): ChosenColumns {
   const [header = [], ...sample] = table.map((line) => line.split('|').map((cell) => cell.trim()));
   const requested = columnChoices.parse(column);
@@ -27,7 +27,7 @@ export function choose(
     requested,
     kind: kind ?? null,
     allowMismatch,
-    takesVariants,
+    fileName,
     prefix,
   });
 }

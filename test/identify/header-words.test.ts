@@ -2,10 +2,10 @@ import { describe, expect, it } from 'vitest';
 import { readHeader, symbolContext } from '../../src/identify/header-words.js';
 
 describe('the name of a column', () => {
-  const whole = { weight: 1, isForeign: false };
-  const partly = { weight: 0.6, isForeign: false };
-  const silent = { meaning: null, weight: 0, isForeign: false };
-  const foreign = { meaning: null, weight: 0, isForeign: true };
+  const whole = { weight: 1, role: null, isForeign: false };
+  const partly = { weight: 0.6, role: null, isForeign: false };
+  const silent = { meaning: null, weight: 0, role: null, isForeign: false };
+  const foreign = { meaning: null, weight: 0, role: null, isForeign: true };
   it.each([
     ['website', { meaning: 'domain', ...whole }],
     ['Website URL', { meaning: 'domain', ...whole }],
@@ -25,7 +25,12 @@ describe('the name of a column', () => {
     ['Сайт', { meaning: 'domain', ...whole }],
     ['公司网站', { meaning: 'domain', ...whole }],
     ['ホームページ', { meaning: 'domain', ...whole }],
-    ['parent website', { meaning: 'domain', ...partly }],
+    ['parent website', { meaning: 'domain', ...partly, role: 'parent' }],
+    ['customer website', { meaning: 'domain', ...whole, role: 'customer' }],
+    ['jobs_url', foreign],
+    ['Quelle', foreign],
+    ['strona www', { meaning: 'domain', ...whole }],
+    ['Interneto svetainė', { meaning: 'domain', ...whole }],
     ['link', { meaning: 'domain', ...partly }],
     ['E-Mail', { meaning: 'email', ...whole }],
     ['contact_email', { meaning: 'email', ...whole }],
@@ -58,12 +63,15 @@ describe('the name of a column', () => {
   });
 });
 
-describe('the other columns of a table', () => {
+describe('the names of the other columns and of the file', () => {
   it.each([
     [['name', 'symbol', 'sector'], 'ticker'],
     [['name', 'symbol', 'circulating_supply'], 'crypto'],
     [['name', 'symbol'], null],
     [['symbol', 'exchange', 'blockchain'], null],
+    [['ACT Symbol', 'Company Name'], 'ticker'],
+    [['Symbol', 'Name', 'nyse-listed.csv'], 'ticker'],
+    [['Symbol', 'Name', 'top-100-coins.csv'], 'crypto'],
   ] as const)('%j determine what a symbol is: %j', (columns, context) => {
     expect(symbolContext(columns)).toBe(context);
   });
