@@ -2,8 +2,8 @@
  * Whether the first record is the header of what follows: lines above the table, data where a
  * header should be, blank and equal names. Pure.
  */
-import { FailFileError, NeverStartError } from '../core/errors.js';
-import { phrase } from '../core/phrase.js';
+import { FailFileError } from '../core/errors.js';
+import { type Phrase, phrase } from '../core/phrase.js';
 import { shortName } from '../core/terminal-text.js';
 import { commonest, countEach, valueKind } from './cell-kinds.js';
 import { isReadable, type SplitRecord } from './record-splitter.js';
@@ -33,8 +33,15 @@ interface HeaderToCheck {
   readonly isWidthSettled: boolean;
 }
 
-/** Throws `input-preamble` for another line or an unreadable one, `column-doubtful` for data. */
-export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: HeaderToCheck): void {
+/** How a table is to be read whose first record is not its header, and what to say of it. */
+export interface HeaderCorrection {
+  readonly options: { readonly hasHeader: false } | { readonly skipLines: number };
+  readonly warning: Phrase;
+}
+
+/** null: the first record is the header. Throws `input-preamble` if it cannot be read. */
+export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
+  const { name, shown, lineOf, records, isWidthSettled } = table;
   const [first, ...others] = records;
   const line = lineOf(first);
   const readable = records.filter(isReadable);
@@ -44,18 +51,11 @@ export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: He
   // Rows that are too long for a header do not make the first of them another header: they are
   // refused when they are counted.
   if (preamble !== null && header !== undefined && !isFirstRow(cells, preamble)) {
-    const width = first.cells.length;
-    const odd =
-      width === preamble.width
-        ? `has only one filled cell of ${width}`
-        : `has ${width} ${width === 1 ? 'cell' : 'cells'} with ${shown}`;
     const at = lineOf(header);
-    throw new FailFileError({
-      code: 'input-preamble',
-      subject: `${name}, line ${line} (${quoteShort(first.raw)}) ${odd}, but the table from line ${at} on (${quoteShort(header.raw)}) has ${preamble.width}`,
-      todo: phrase`use ${{ set: { skipLines: at - 1 } }} if line ${at} is the header, or ${{ setting: 'delimiter' }}, or correct the header`,
-      clear: { skipLines: at - 1 },
-    });
+    const setting = { setting: 'skipLines' };
+    const begins = `the table begins in line ${at} (${quoteShort(header.raw)})`;
+    const warning = phrase`${begins}: the lines above it are not in the output; if it begins elsewhere, use ${setting}`;
+    return { options: { skipLines: at - 1 }, warning };
   }
   if (first.problem !== null || first.raw.includes('\0')) {
     throw new FailFileError({
@@ -67,11 +67,10 @@ export function checkHeader({ name, shown, lineOf, records, isWidthSettled }: He
   }
   const rows = others.filter(isReadable).map((record) => record.cells);
   const data = findDataInHeader(first.cells, rows);
-  if (data === null) return;
-  const what = 'the first line looks like data, not like a header';
-  const subject = `${name}, line ${line} ('${shortName(data)}')`;
-  const todo = phrase`use ${{ set: { header: false } }}, or add a header line`;
-  throw new NeverStartError({ code: 'column-doubtful', what, subject, todo, clear: { header: false } });
+  if (data === null) return null;
+  const names = 'columns are named column_1 and so on';
+  const warning = `no header: the first line ('${shortName(data)}') is data like the others; ${names}`;
+  return { options: { hasHeader: false }, warning };
 }
 
 /** Whether what seems to be the table's header is a row below a header of several names. */

@@ -1,14 +1,14 @@
 /**
  * Detects the table format from the head of a text: CSV, JSONL or a JSON array, how its lines end,
- * the delimiter, the header. Stops with a message that names the flag where a guess would shift
- * rows or lose one.
+ * the delimiter, the header and the lines above it. Stops with a message that names the setting
+ * where a guess would shift rows or lose one.
  */
 import { FailFileError } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { isJson, type Ragged, type TableFormat, type TableShape } from '../core/table.js';
 import { assertNoDocument } from './binary-signature.js';
 import { ElementSplitter } from './element-splitter.js';
-import { checkHeader, headerWarnings, isBareList } from './header-check.js';
+import { correctHeader, type HeaderCorrection, headerWarnings, isBareList } from './header-check.js';
 import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
 import { isReadable, RecordSplitter, type SplitRecord } from './record-splitter.js';
 import { fitTable, type TableGuess } from './row-fit.js';
@@ -45,7 +45,7 @@ export interface TableOptions {
   readonly ragged?: Ragged;
 }
 
-/** Throws `input-empty`, `input-binary`, `input-preamble`, `column-doubtful`. */
+/** Throws `input-empty`, `input-binary`, `input-preamble`. */
 export function sniffTable(input: TableText, options: TableOptions): TableLayout {
   const { name } = input;
   const { skipLines } = options;
@@ -56,9 +56,12 @@ export function sniffTable(input: TableText, options: TableOptions): TableLayout
   }
   assertNoDocument(name, body);
   const format = sniffFormat(name, body);
-  return isJson(format)
-    ? jsonLayout(name, format, body, skipLines)
-    : csvLayout({ ...input, text: body }, options);
+  if (isJson(format)) return jsonLayout(name, format, body, skipLines);
+  const layout = csvLayout({ ...input, text: body }, options);
+  if (!('options' in layout)) return layout;
+  const { options: found, warning } = layout;
+  const corrected = sniffTable(input, { ...options, ...found });
+  return { ...corrected, warnings: [warning, ...corrected.warnings] };
 }
 
 /** The text without its first lines; empty when it has no more than those. */
@@ -100,7 +103,10 @@ function jsonLayout(name: string, format: TableFormat, body: string, passLines: 
   };
 }
 
-function csvLayout({ name, text: body, isWhole }: TableText, options: TableOptions): TableLayout {
+function csvLayout(
+  { name, text: body, isWhole }: TableText,
+  options: TableOptions,
+): TableLayout | HeaderCorrection {
   const mode = detectLineMode(body, true);
   const warnings: Phrase[] = [];
   const hint = /^"?sep=([^\r\n"])"?(?:\r\n|\n|\r)/i.exec(body);
@@ -142,8 +148,11 @@ function csvLayout({ name, text: body, isWhole }: TableText, options: TableOptio
   const lineOf = ({ line }: SplitRecord) => passLines + line;
   const shown = `${showDelimiter(delimiter)}${asked === undefined ? ' (detected)' : ''}`;
   if (hasHeader) {
-    const isWidthSettled = addedColumns > 0 || (options.ragged !== undefined && first.cells.length > 1);
-    checkHeader({ name, shown, lineOf, records: [first, ...others], isWidthSettled });
+    const isRagged = options.ragged !== undefined && first.cells.length > 1;
+    // Who says how many lines to skip knows where the table begins.
+    const isWidthSettled = addedColumns > 0 || isRagged || options.skipLines > 0;
+    const correction = correctHeader({ name, shown, lineOf, records: [first, ...others], isWidthSettled });
+    if (correction !== null) return correction;
     if (addedColumns > 0) {
       const isOne = addedColumns === 1;
       const some = isOne ? 'one more delimiter' : `${addedColumns} more delimiters`;

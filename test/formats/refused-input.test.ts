@@ -21,7 +21,6 @@ describe('an unreadable input stops with a reason', () => {
     ['a cut gzip', gzipSync('a,b\n'.repeat(9999)).subarray(0, 60), 'input-missing', 'damaged or cut off'],
     ['nothing', Buffer.alloc(0), 'input-empty', 'has no records'],
     ['only a byte order mark', Buffer.from('\ufeff'), 'input-empty', 'has no records'],
-    ['a title above the table', Buffer.from('Export\na,b\n1,2\n3,4\n'), 'input-preamble', '--skip-lines 1'],
     ['one endless line', Buffer.alloc(3_000_000, 'x'), 'input-binary', 'no lines'],
     [
       'a header too long to look at',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { sayPhrase } from '../../src/core/phrase.js';
 import { findDataInHeader, findPreamble, headerWarnings } from '../../src/intake/header-check.js';
 import { sniffTable } from '../../src/intake/sniff-table.js';
 
@@ -91,22 +92,23 @@ describe('the header', () => {
 
 describe('lines above the table', () => {
   it.each([
-    ['Customer export\nGenerated 2024-01-01\n\nname;site;x\na;b;1\nc;d;2\n', '--skip-lines 3'],
-    ['Customers, Q1\nid,name,site\n1,a,b\n2,c,d\n', '--skip-lines 1'],
-    ['\nTitle\nname,site\na,b\n', '--skip-lines 2'],
-    ['Customer export,,\n,,\nname,site,x\na,b,1\n', '--skip-lines 2'],
-    ['# made by x\n# on day y\nname\tsite\na\tb\n', '--skip-lines 2'],
-  ])('stop the run and name the flag (%j)', (text, flag) => {
-    expect(() => sniff(text)).toThrow(flag);
-    const lines = Number(/\d+$/.exec(flag)?.[0]);
-    expect(sniff(text, { skipLines: lines }).columns.length).toBeGreaterThan(1);
+    ['Customer export\nGenerated 2024-01-01\n\nname;site;x\na;b;1\nc;d;2\n', 4, 'name;site;x'],
+    ['Customers, Q1\nid,name,site\n1,a,b\n2,c,d\n', 2, 'id,name,site'],
+    ['\nTitle\nname,site\na,b\n', 3, 'name,site'],
+    ['Customer export,,\n,,\nname,site,x\na,b,1\n', 3, 'name,site,x'],
+    ['Customer export,,\nname,site,x\na,b,1\n', 2, 'name,site,x'],
+    ['# made by x\n# on day y\nname\tsite\na\tb\n', 3, 'name\tsite'],
+  ])('are not read, which is said (%j)', (text, line, header) => {
+    const { rawHeader, warnings } = sniff(text);
+    expect(rawHeader).toBe(header);
+    expect(sayPhrase(warnings[0] ?? '', 'flags')).toBe(
+      `the table begins in line ${line} ('${header}'): the lines above it are not in the output; if it begins elsewhere, use --skip-lines`,
+    );
   });
 
-  it('with one filled cell are recognised by it', () => {
-    const text = 'Customer export,,\nname,site,x\na,b,1\n';
-    expect(() => sniff(text)).toThrow(
-      "line 1 ('Customer export,,') has only one filled cell of 3, but the table from line 2 on",
-    );
+  it('are those that the user says', () => {
+    const text = 'Customer export\nname,site,x\na,b,1\nc,d,2\n';
+    expect(sniff(text, { skipLines: 2 }).rawHeader).toBe('a,b,1');
   });
 
   // `x` is a filled cell, `.` a blank one.
@@ -146,9 +148,12 @@ describe('data in place of the header', () => {
     expect(findDataInHeader(header, rows)).toBe(expected);
   });
 
-  it('stops the run before anything starts', () => {
-    expect(() => sniff('acme.com,1\nfoo.com,2\n')).toThrow('--no-header');
-    expect(sniff('acme.com,1\nfoo.com,2\n', { hasHeader: false }).columns).toEqual(['column_1', 'column_2']);
+  it('is read as data, and the columns are numbered', () => {
+    const { columns, rawHeader, warnings } = sniff('acme.com,1\nfoo.com,2\n');
+    expect({ columns, rawHeader }).toEqual({ columns: ['column_1', 'column_2'], rawHeader: null });
+    expect(warnings).toEqual([
+      "no header: the first line ('acme.com') is data like the others; columns are named column_1 and so on",
+    ]);
   });
 
   it.each([

@@ -4,7 +4,7 @@ import { type Phrase, phrase } from '../../core/phrase.js';
 import { BINARY_SHAPE, type Row } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { textOfCell } from '../../core/typed-cell.js';
-import { checkHeader, findDataInHeader, headerWarnings, isBareList } from '../../intake/header-check.js';
+import { correctHeader, findDataInHeader, headerWarnings, isBareList } from '../../intake/header-check.js';
 import {
   cutText,
   isLongerThan,
@@ -126,7 +126,7 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
 
 /**
  * The beginning and the columns of the table on a sheet. `texts`: of the cells of `head`, all rows
- * equally wide. Throws `column-doubtful`.
+ * equally wide.
  */
 function judgeTable(
   head: readonly SheetRow[],
@@ -134,7 +134,7 @@ function judgeTable(
   mayHaveHeader: boolean,
   name: string,
 ) {
-  const warnings: string[] = [];
+  const warnings: Phrase[] = [];
   const found = mayHaveHeader ? findSheetHeader(head, texts) : 0;
   // A row that cannot be read is not a header below a title.
   const at = head[found]?.problem === undefined ? found : 0;
@@ -146,9 +146,11 @@ function judgeTable(
   if (mayHaveHeader && isBare) {
     warnings.push('no header: the first row is data like the others; the column is named column_1');
   }
-  if (!hasHeader) {
-    return { first, hasHeader, warnings, columns: header.map((_cell, index) => `column_${index + 1}`) };
-  }
+  const withoutHeader = (...more: Phrase[]) => {
+    const columns = header.map((_cell, index) => `column_${index + 1}`);
+    return { first, hasHeader: false, warnings: [...warnings, ...more], columns };
+  };
+  if (!hasHeader) return withoutHeader();
   if (first.problem !== undefined) {
     throw new FailFileError({
       code: 'input-preamble',
@@ -165,7 +167,8 @@ function judgeTable(
   const records = others.map((cells, index) => recordOf(cells, index + 1));
   const lineOf = ({ line }: { readonly line: number }) => line;
   const settled = { name, shown: 'column', lineOf, isWidthSettled: true };
-  checkHeader({ ...settled, records: [recordOf(header, 0), ...records] });
+  const correction = correctHeader({ ...settled, records: [recordOf(header, 0), ...records] });
+  if (correction !== null) return withoutHeader(correction.warning);
   warnings.push(...headerWarnings(header));
   return { first, hasHeader, warnings, columns: header };
 }
