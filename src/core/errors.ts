@@ -2,7 +2,6 @@
  * The error catalogue: each class is named by what happens next, each code is permanent, and every
  * message reads `what: subject; what to do`. Anything that is not one of these is a bug.
  */
-import type { IdentifierKind } from './identifier.js';
 import { joinPhrases, type Naming, type Phrase, phrase, sayPhrase } from './phrase.js';
 import { visibleLine } from './terminal-text.js';
 
@@ -72,16 +71,8 @@ interface ErrorDetail {
   /** Replaces the catalogue's sentence when a more exact one is known. */
   readonly what?: Phrase;
   readonly cause?: unknown;
-  /** How to read the file, if its content is unambiguous; absent: it is not. */
-  readonly clear?: ClearMeaning | null;
-}
-
-/** Settings by their names. A command suggests them; an inbox uses them. */
-export interface ClearMeaning {
-  readonly header?: false;
-  readonly skipLines?: number;
-  /** To be tried in turn until one is found. */
-  readonly columns?: readonly { readonly name: string; readonly kind: IdentifierKind }[];
+  /** About a table: no column of it may hold identifiers. Default false. */
+  readonly hasNoIdentifiers?: boolean;
 }
 
 /** The texts of an error for one reader. */
@@ -94,10 +85,11 @@ export abstract class BrandEnrichError extends Error {
   readonly what: string;
   readonly subject: string;
   readonly todo: string;
-  readonly clear: ClearMeaning | null;
+  readonly hasNoIdentifiers: boolean;
   readonly #phrases: Record<'what' | 'subject' | 'todo', Phrase>;
 
-  constructor({ code, cause, clear = null, what = ERROR_CATALOGUE[code], subject, todo }: ErrorDetail) {
+  constructor(detail: ErrorDetail) {
+    const { code, cause, hasNoIdentifiers = false, what = ERROR_CATALOGUE[code], subject, todo } = detail;
     const phrases = { what, subject, todo };
     const texts = sayError(phrases, 'flags');
     super(texts.message, cause === undefined ? undefined : { cause });
@@ -106,14 +98,14 @@ export abstract class BrandEnrichError extends Error {
     this.what = texts.what;
     this.subject = texts.subject;
     this.todo = texts.todo;
-    this.clear = clear;
+    this.hasNoIdentifiers = hasNoIdentifiers;
     this.#phrases = phrases;
   }
 
   /** What it was made of, for another error made of it. */
   get detail() {
-    const { code, clear } = this;
-    return { code, clear, ...this.#phrases };
+    const { code, hasNoIdentifiers } = this;
+    return { code, hasNoIdentifiers, ...this.#phrases };
   }
 
   /** Its texts for a reader without a command line. */

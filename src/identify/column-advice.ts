@@ -32,8 +32,8 @@ const KINDS = `kinds: ${IDENTIFIER_KINDS.join(', ')}`;
 const NAMES = 'company names cannot be looked up';
 const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
 
-function inDoubt(what: string, subject: string, todo: Phrase) {
-  return new NeverStartError({ code: 'column-doubtful', what, subject, todo });
+function inDoubt(what: string, subject: string, todo: Phrase, hasNoIdentifiers = false) {
+  return new NeverStartError({ code: 'column-doubtful', what, subject, todo, hasNoIdentifiers });
 }
 
 /** One column as each of the kinds. */
@@ -78,7 +78,7 @@ export function nothingClear(judge: JudgeInput, open: readonly number[], isOurs:
   const labels = open.slice(0, MOST_SHOWN).map((column) => columnLabel(columns, column));
   const subject = labels.join(', ') + (open.length > MOST_SHOWN ? ' ...' : '');
   const { but, todo } = adviceFor(judge, open, isOurs);
-  return inDoubt(`no column clearly holds ${wanted}${but}`, subject, todo);
+  return inDoubt(`no column clearly holds ${wanted}${but}`, subject, todo, but === '');
 }
 
 function adviceFor(judge: JudgeInput, open: readonly number[], isOurs: boolean) {

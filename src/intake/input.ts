@@ -95,6 +95,11 @@ export class Input {
     return this.#warnings;
   }
 
+  /** Adds what its opener decided. */
+  note(warning: Phrase): void {
+    this.#warnings.push(warning);
+  }
+
   /**
    * Records in batches of at most a few thousand, in order, in flat memory. Every call reads the
    * file again. Texts may share memory with a whole chunk: copy those that are kept for long.

@@ -7,7 +7,7 @@ import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import type { Settings } from '../config/settings.js';
 import type { DaemonContext } from '../context/daemon-context.js';
-import { BrandEnrichError, type ClearMeaning, errorText, isOfStop } from '../core/errors.js';
+import { BrandEnrichError, errorText, isOfStop } from '../core/errors.js';
 import { seesRaisedQuota } from '../ledger/policy.js';
 import type { EnrichResult } from '../run/enrich-file.js';
 import type { EnrichProgress } from '../run/enrich-request.js';
@@ -87,7 +87,6 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         settings,
         // Others may write to where it is.
         only: 'own file',
-        takesVariants: true,
         reader: 'inbox',
         ...(isLongName(job.file) ? { output: shortOutput(job) } : {}),
         job: { id, job: owner, owner },
@@ -152,11 +151,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         const known = await recognise(job);
         const ordered = await orderedEnd(known);
         if (ordered !== null) return ordered;
-        return await readByContent(
-          await readFolderSettings(own, loaded),
-          (settings) => enrich(known, settings),
-          (clear) => log.info({ file: job.file, ...clear }, 'read by its content'),
-        );
+        return await enrich(known, await readFolderSettings(own, loaded));
       } catch (error) {
         if (await hasJustChanged(own))
           return { ...untilSettled, holds: await hasJustChanged(shared), why: errorText(error) };
@@ -200,34 +195,6 @@ export function createInboxWork(folder: string, context: DaemonContext) {
       }
     },
   };
-}
-
-/**
- * Uses the settings that the content of a file makes unambiguous: no person can be asked.
- * `onClear` is called with each; then `action` is tried again.
- */
-export async function readByContent<T>(
-  settings: Settings,
-  action: (settings: Settings) => Promise<T>,
-  onClear: (clear: Partial<Settings>) => void,
-): Promise<T> {
-  try {
-    return await action(settings);
-  } catch (error) {
-    const clear = error instanceof BrandEnrichError ? clearSettings(error.clear, settings) : null;
-    if (clear === null) throw error;
-    onClear(clear);
-    return readByContent({ ...settings, ...clear }, action, onClear);
-  }
-}
-
-/** The unambiguous settings that are not set yet, so that each is used once; null: none. Pure. */
-export function clearSettings(clear: ClearMeaning | null, settings: Settings): Partial<Settings> | null {
-  if (clear === null) return null;
-  const { header, skipLines, columns } = clear;
-  if (header === false) return settings.header ? { header } : null;
-  if (skipLines !== undefined) return settings.skipLines === 0 ? { skipLines } : null;
-  return columns !== undefined && settings.columns.length === 0 ? { columns, waterfall: true } : null;
 }
 
 /** For a result beside an original whose name is so long that no file system takes a longer one. */

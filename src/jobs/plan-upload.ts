@@ -9,11 +9,11 @@ import type { DaemonContext } from '../context/daemon-context.js';
 import { BrandEnrichError } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import type { TableFormat } from '../core/table.js';
-import { type IntakeOptions, openInput, sheetNames } from '../formats/open-input.js';
+import { sheetNames } from '../formats/open-input.js';
 import { readingStopped } from '../intake/byte-source.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { planFile } from '../run/plan-file.js';
-import { chooseFrom, intakeOf, namingTables } from '../run/scan/open-table.js';
+import { intakeOf, openTable } from '../run/scan/open-table.js';
 import { openSpoolFolder } from '../run/scan/spool-file.js';
 import type { RunSettings } from '../stores/run-store.js';
 import { sideFileOf } from './inbox-file.js';
@@ -24,7 +24,6 @@ import {
   settingsFilesOf,
 } from './inbox-folder-settings.js';
 import { type InboxValues, settingsIn } from './inbox-verdict.js';
-import { readByContent } from './inbox-work.js';
 import type { Upload } from './uploads.js';
 
 /** Settings by their keys, as in a settings file of the inbox. */
@@ -82,8 +81,6 @@ interface Reading {
   /** The sheet that is read; null: it is not a workbook. */
   sheet: string | null;
   columns: readonly ShownColumn[];
-  /** Settings that its content made clear, in order. */
-  readonly clear: Partial<Settings>[];
 }
 
 /** Why a file cannot be read so, or cannot be planned, in words for a page. */
@@ -101,31 +98,22 @@ const VALUES_SHOWN = 5;
 /** Throws errors that are bugs or outages, and `InterruptedError` when it is stopped. */
 async function planUpload({ root, folder, path, failed }: Upload, choice: Choice, context: PlanContext) {
   const { loaded, service, engine, stateFolder, stop } = context;
-  const reading: Reading = { sheets: [], format: null, sheet: null, columns: [], clear: [] };
+  const reading: Reading = { sheets: [], format: null, sheet: null, columns: [] };
 
   async function planAs(settings: Settings) {
-    const asked = { input: path, stdin: null, only: 'own file', settings, takesVariants: true } as const;
-    const opening: IntakeOptions = {
-      ...intakeOf(settings),
-      only: asked.only,
-      spoolFolder: await openSpoolFolder(stateFolder),
-      stop,
-    };
-    reading.sheets = await sheetNames(path, opening);
-    const named = async (error: unknown): Promise<never> => {
-      throw await namingTables(error, asked, opening);
-    };
-    const input = await openInput(path, null, opening).catch(named);
-    try {
-      const { columns, typed, format } = input.shape;
-      reading.format = format;
-      reading.sheet = format === 'xlsx' ? (typed?.sheet ?? null) : null;
-      reading.columns = columns.map((name, at) => ({
+    const asked = { input: path, stdin: null, only: 'own file', settings } as const;
+    const spoolFolder = await openSpoolFolder(stateFolder);
+    reading.sheets = await sheetNames(path, { ...intakeOf(settings), only: asked.only, spoolFolder, stop });
+    const table = await openTable(asked, spoolFolder, stop, ({ shape, sample }) => {
+      reading.format = shape.format;
+      reading.sheet = shape.format === 'xlsx' ? (shape.typed?.sheet ?? null) : null;
+      reading.columns = shape.columns.map((name, at) => ({
         name,
-        values: input.sample.slice(0, VALUES_SHOWN).map((row) => row[at] ?? ''),
+        values: sample.slice(0, VALUES_SHOWN).map((row) => row[at] ?? ''),
       }));
-      const choose = async () => chooseFrom(input, asked);
-      const table = { input, ...(await choose().catch(named)) };
+    });
+    const { input } = table;
+    try {
       const runSettings = runSettingsOf(settings, service);
       const plan = await planFile(
         { ...asked, table, stateFolder, runSettings, reader: 'inbox' },
@@ -134,7 +122,7 @@ async function planUpload({ root, folder, path, failed }: Upload, choice: Choice
       );
       return {
         plan,
-        format,
+        format: input.shape.format,
         chosen: table.chosen.choices,
         hasHeader: input.shape.rawHeader !== null,
         rate: await rateOf(runSettings),
@@ -159,7 +147,7 @@ async function planUpload({ root, folder, path, failed }: Upload, choice: Choice
     );
     const form = { path: 'this form', values: choice };
     const settings = applyFolderSettings(form, { ...loaded, settings: inboxSettings });
-    const found = await readByContent(settings, planAs, (clear) => reading.clear.push(clear));
+    const found = await planAs(settings);
     return { reading, found, refusal: null };
   } catch (error) {
     if (!(error instanceof BrandEnrichError) || stop.aborted) throw error;

@@ -17,10 +17,7 @@ import { waysToCover } from './report/next-step.js';
 import { inputFacts, mostFrequent, openAndScan, type Scan } from './scan/scan.js';
 
 export interface PlanRequest
-  extends Pick<
-      EnrichRequest,
-      'input' | 'stdin' | 'settings' | 'only' | 'takesVariants' | 'stateFolder' | 'reader'
-    >,
+  extends Pick<EnrichRequest, 'input' | 'stdin' | 'settings' | 'only' | 'stateFolder' | 'reader'>,
     Pick<EnrichRuntime, 'table'> {
   /** null: no service is named, so nothing is known of stored answers and of the account. */
   readonly runSettings: RunSettings | null;

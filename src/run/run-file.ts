@@ -24,7 +24,7 @@ export interface RunContext extends Pick<EnrichRuntime, 'engine' | 'clock' | 'lo
 
 export interface FileRun
   extends Pick<EnrichRuntime, 'worker' | 'opensAccount' | 'table' | 'job'>,
-    Pick<EnrichRequest, 'input' | 'settings' | 'only' | 'takesVariants'> {
+    Pick<EnrichRequest, 'input' | 'settings' | 'only'> {
   /** See `EnrichRequest`. Default `terminal`. */
   readonly reader?: EnrichRequest['reader'];
   /** Where the result goes; absent: where the settings say. */
@@ -69,13 +69,12 @@ export async function runFile(run: FileRun, context: RunContext) {
 }
 
 function requestFor(run: FileRun, { service, stateFolder, streams }: RunContext): EnrichRequest {
-  const { input, settings, only, takesVariants, output = settings.output, reader = 'terminal' } = run;
+  const { input, settings, only, output = settings.output, reader = 'terminal' } = run;
   return {
     input,
     stdin: input === '-' ? streams.stdin : null,
     stdout: settings.output === '-' ? streams.stdout : null,
     only,
-    takesVariants,
     settings: { ...settings, output },
     runSettings: runSettingsOf(settings, service),
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),

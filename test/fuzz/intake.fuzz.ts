@@ -276,7 +276,6 @@ fuzz(
         ragged: asked.ragged ?? 'invalid',
         allowMismatch: true,
       }),
-      takesVariants: true,
     } as const;
     const output = {
       output: target,

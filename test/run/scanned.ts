@@ -25,9 +25,9 @@ export interface Scanned {
  */
 export async function scanText(
   text: string | Buffer,
-  options: Partial<ScanOptions & Settings> & { name?: string; takesVariants?: boolean } = {},
+  options: Partial<ScanOptions & Settings> & { name?: string } = {},
 ): Promise<Scanned> {
-  const { name = 'customers.csv', takesVariants, ...some } = options;
+  const { name = 'customers.csv', ...some } = options;
   const settings = settingsWith({ ragged: 'invalid', ...some });
   const folder = await temporaryFolder();
   const path = join(folder, name);
@@ -37,7 +37,7 @@ export async function scanText(
   const input = await openInput(path, null, { ...intakeOf(settings), spoolFolder: folder });
   releasers.push(() => input.close());
   const scan = await scanInput(
-    { input, ...chooseFrom(input, { settings, takesVariants }) },
+    { input, ...chooseFrom(input, { settings }) },
     settings,
     { folder, stop: new AbortController().signal, onRows: () => undefined, ...some },
     releasers,

@@ -1,7 +1,6 @@
 /** The page with the plan of an uploaded file. Pure. */
 
 import type { PropsWithChildren } from 'hono/jsx';
-import type { Settings } from '../../config/settings.js';
 import { countOf, countText, durationText, moneyText, sentenceOf, sizeText } from '../../core/figures.js';
 import { KIND_WORDS } from '../../identify/find-column.js';
 import { type Choice, fieldsOf, type UploadPlan } from '../../jobs/plan-upload.js';
@@ -10,7 +9,7 @@ import { Bar, Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '
 import type { Plan } from '../../run/plan-file.js';
 import type { Viewer } from './gate.js';
 import { ActionButton, NoticeBanner, type Page, page } from './plain-pages.js';
-import { ChoicesCard, columnText, hasChoices, Remedies, uploadPath } from './upload-choices.js';
+import { ChoicesCard, hasChoices, Remedies, uploadPath } from './upload-choices.js';
 
 /**
  * `at most 3,412 requests, at most 12.50 EUR of overage`. What the limits do not cover now is
@@ -149,9 +148,6 @@ function ReadingCard({ plan: { reading }, found }: { plan: UploadPlan; found: Fo
   return (
     <Card id="reading" title="How the file is read">
       <p>{sentenceOf(plan.columns)}</p>
-      {reading.clear.length > 0 && (
-        <p>{sentenceOf(`its content shows: ${reading.clear.map(clearText).join('; ')}`)}</p>
-      )}
       <Facts rows={facts} />
       {shownReasons.length > 0 && (
         <>
@@ -190,14 +186,6 @@ function Notes({ lines }: { lines: readonly string[] }) {
       ))}
     </ul>
   );
-}
-
-/** What the content of a file made clear. */
-function clearText({ header, skipLines, columns }: Partial<Settings>): string {
-  if (header === false) return 'the first row is data, not a header';
-  if (skipLines !== undefined) return `the header is below ${countOf(skipLines, 'line')}`;
-  const names = (columns ?? []).map(({ name }) => columnText(name)).join(', ');
-  return `the columns ${names} mean the same; they are tried in turn until a brand is found`;
 }
 
 function ValuesRow({ name, kind, values }: { name: string; kind: string; values: readonly string[] }) {

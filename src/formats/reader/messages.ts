@@ -65,13 +65,11 @@ export const bytesFrame = (bytes: Buffer): Buffer => frameOf('bytes', [bytes]);
 /** Anything unexpected comes from what is in the file. */
 export function errorFrame(name: string, cause: unknown): Buffer {
   const error = damaged(name, cause);
-  const { code, what, subject, todo, clear } = error.detail;
+  const { code, what, subject, todo } = error.detail;
   const { stack } = error.cause instanceof Error ? error.cause : {};
   const reason = stack && cutText(stack, STACK_AT_MOST);
   const isUsage = error instanceof NeverStartError;
-  return frameOf('error', [
-    Buffer.from(JSON.stringify({ code, what, subject, todo, clear, isUsage, reason })),
-  ]);
+  return frameOf('error', [Buffer.from(JSON.stringify({ code, what, subject, todo, isUsage, reason }))]);
 }
 
 /** Other libraries may quote the file, in the message and so in the stack. */

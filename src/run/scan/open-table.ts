@@ -2,11 +2,12 @@
 
 import { stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
+import { basename } from 'node:path';
 import type { Settings } from '../../config/settings.js';
 import { type ErrorCode, FailFileError, NeverStartError } from '../../core/errors.js';
-import { joinPhrases, phrase, type Remedy } from '../../core/phrase.js';
+import { joinPhrases, phrase } from '../../core/phrase.js';
 import { isJson, type TableShape } from '../../core/table.js';
-import { NAME_AT_MOST } from '../../core/terminal-text.js';
+import { NAME_AT_MOST, shortName } from '../../core/terminal-text.js';
 import { type IntakeOptions, openInput, sheetNames } from '../../formats/open-input.js';
 import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns.js';
 import { readingStopped } from '../../intake/byte-source.js';
@@ -32,8 +33,6 @@ export interface TableRequest {
   readonly settings: TableSettings;
   /** See `IntakeOptions`; not part of a run's key. Absent: pipes and link targets are read too. */
   readonly only?: IntakeOptions['only'];
-  /** See `chooseColumns`. Default false. */
-  readonly takesVariants?: boolean | undefined;
 }
 
 /** The settings that say how a file is read. */
@@ -52,73 +51,79 @@ export function intakeOf(
   };
 }
 
-/** `spoolFolder`: for input that can be read only once. Throws what opening and choosing throw. */
+/**
+ * `spoolFolder`: for input that can be read only once. `onInput` is called with what is opened, also
+ * if its columns are unclear. Throws what opening and choosing throw.
+ */
 export async function openTable(
   request: TableRequest,
   spoolFolder: string,
   stop: AbortSignal,
+  onInput: (input: Input) => void = () => undefined,
 ): Promise<OpenedTable> {
   const options = { ...intakeOf(request.settings), only: request.only, spoolFolder, stop };
   let input: Input | undefined;
   try {
     input = await openInput(request.input, request.stdin, options);
+    onInput(input);
     return { input, ...chooseFrom(input, request) };
   } catch (error) {
     await input?.close();
-    throw await namingTables(error, request, options);
+    const again = { ...request, only: request.only ?? 'file' } as const;
+    const sheet = await findOtherSheet(error, again, { ...options, only: again.only });
+    const settings = { ...request.settings, sheet };
+    const opened = await openTable({ ...again, settings }, spoolFolder, stop, onInput);
+    const setting = { setting: 'sheet' };
+    const shown = `'${shortName(sheet)}'`;
+    opened.input.note(
+      phrase`sheet ${shown} is read, because the first has no identifiers; choose another with ${setting}`,
+    );
+    return opened;
   }
 }
 
 /** Problems of a sheet without a table. */
-const NO_TABLE: readonly ErrorCode[] = ['column-doubtful', 'column-unknown', 'input-empty', 'input-preamble'];
+const NO_TABLE: readonly ErrorCode[] = ['column-unknown', 'input-empty', 'input-preamble'];
 const SHEETS_TRIED = 10;
 
 /**
- * A workbook may begin with a cover sheet. Unless the user chose that, the error names the sheets
- * whose columns are clear. Other errors are returned unchanged.
+ * A workbook may begin with a cover sheet: the one other visible sheet whose columns are clear. Throws
+ * the error unless the user chose no sheet and the first has no identifiers; names several.
  */
-export async function namingTables(
+async function findOtherSheet(
   error: unknown,
-  request: Pick<TableRequest, 'input' | 'settings' | 'takesVariants'>,
+  request: TableRequest,
   options: IntakeOptions,
-): Promise<unknown> {
+): Promise<string> {
   const { input: path } = request;
   const isOurs = error instanceof NeverStartError || error instanceof FailFileError;
-  if (!isOurs || !NO_TABLE.includes(error.code) || error.clear !== null) return error;
-  if (path === '-' || options.sheet !== undefined) return error;
-  // Only a regular file can be read again.
-  const again: IntakeOptions = { ...options, only: options.only ?? 'file' };
-  const names = await sheetNames(path, again).catch(() => []);
-  const others = names.slice(1, 1 + SHEETS_TRIED);
-  const sheets: Remedy[] = [];
-  for (const sheet of others)
-    if (sheet.length <= NAME_AT_MOST && (await hasTable(request, { ...again, sheet })))
-      sheets.push({ set: { sheet } });
-  if (options.stop?.aborted) return readingStopped(path);
-  if (sheets.length === 0) return error;
-  const { code, what: found, subject } = error.detail;
+  const isElsewhere = isOurs && (NO_TABLE.includes(error.code) || error.hasNoIdentifiers);
+  if (!isElsewhere || path === '-' || options.sheet !== undefined) throw error;
+  const names = await sheetNames(path, options).catch(() => []);
+  const sheets: string[] = [];
+  for (const sheet of names.slice(1, 1 + SHEETS_TRIED))
+    if (sheet.length <= NAME_AT_MOST && (await hasTable(request, { ...options, sheet }))) sheets.push(sheet);
+  if (options.stop?.aborted) throw readingStopped(path);
+  const [only, ...others] = sheets;
+  if (only === undefined) throw error;
+  if (others.length === 0) return only;
+  const { code, what, subject } = error.detail;
   const { cause } = error;
-  const what = phrase`${found} in the first sheet`;
-  const todo =
-    sheets.length === 1
-      ? phrase`use ${joinPhrases(sheets, '')}, which has a table with identifiers`
-      : phrase`choose a sheet with identifiers: ${joinPhrases(sheets, ' or ')}`;
+  const choices = sheets.map((sheet) => ({ set: { sheet } }));
+  const todo = phrase`choose a sheet with identifiers: ${joinPhrases(choices, ' or ')}`;
   const Named = error instanceof NeverStartError ? NeverStartError : FailFileError;
-  return new Named({ code, what, subject, todo, cause });
+  throw new Named({ code, what: phrase`${what} in the first sheet`, subject, todo, cause });
 }
 
 /** Whether its columns are clear. */
-async function hasTable(
-  request: Parameters<typeof namingTables>[1],
-  options: IntakeOptions,
-): Promise<boolean> {
+async function hasTable(request: TableRequest, options: IntakeOptions): Promise<boolean> {
   let input: Input | undefined;
   try {
     input = await openInput(request.input, null, options);
     chooseFrom(input, request);
     return true;
-  } catch (error) {
-    return error instanceof NeverStartError && error.clear?.columns !== undefined;
+  } catch {
+    return false;
   } finally {
     await input?.close();
   }
@@ -140,21 +145,13 @@ export async function openTableEarly(
 }
 
 /** Chooses the columns to read. Throws `NeverStartError` if they are unclear. */
-export function chooseFrom(
-  input: Input,
-  {
-    settings,
-    takesVariants,
-  }: Pick<TableRequest, 'takesVariants'> & {
-    readonly settings: Pick<Settings, ColumnSetting>;
-  },
-) {
-  const { shape, sample } = input;
+export function chooseFrom(input: Input, { settings }: { readonly settings: Pick<Settings, ColumnSetting> }) {
+  const { shape, sample, name } = input;
   const { columns, format } = shape;
   const { columns: requested, kind, allowMismatch, priority } = settings;
   // JSON lines get one key, so none of their columns can be ours.
   const prefix = isJson(format) ? '' : settings.prefix;
-  const options = { requested, kind, allowMismatch, takesVariants: takesVariants === true };
+  const options = { requested, kind, allowMismatch, fileName: basename(name) };
   const choose = () => chooseColumns({ ...options, columns, sample, prefix });
   const chosen = namingDelimiter(shape, () => namingSheet(input, choose));
   return { chosen, priorities: priority && new Priorities(columns, priority) };
@@ -166,14 +163,8 @@ function namingSheet({ shape, warnings }: Input, choose: () => ChosenColumns): C
     return choose();
   } catch (error) {
     if (!(error instanceof NeverStartError) || shape.format !== 'xlsx') throw error;
-    const { code, what, subject, todo, clear } = error.detail;
-    throw new NeverStartError({
-      code,
-      what,
-      subject,
-      todo: joinPhrases([todo, ...warnings], '; '),
-      clear,
-    });
+    const { detail } = error;
+    throw new NeverStartError({ ...detail, todo: joinPhrases([detail.todo, ...warnings], '; ') });
   }
 }
 

@@ -4,9 +4,9 @@ import { writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { writeXlsx } from 'hucre/xlsx';
 import { expect, it } from 'vitest';
-import { InterruptedError, NeverStartError } from '../../../src/core/errors.js';
-import { remediesIn } from '../../../src/core/phrase.js';
-import { intakeOf, namingTables, openTable } from '../../../src/run/scan/open-table.js';
+import { InterruptedError } from '../../../src/core/errors.js';
+import { remediesIn, sayPhrase } from '../../../src/core/phrase.js';
+import { openTable } from '../../../src/run/scan/open-table.js';
 import { settingsWith } from '../../support/default-settings.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 
@@ -29,47 +29,58 @@ const WORDS = {
   ],
 };
 
-async function open(sheets: readonly Sheet[], sheet?: string) {
+async function open(sheets: readonly Sheet[], sheet?: string, stop?: AbortSignal) {
   const folder = await temporaryFolder();
   const input = join(folder, 'book.xlsx');
   await writeFile(input, (await writeXlsx({ sheets: [...sheets] })) as Uint8Array);
-  return openFile(input, sheet);
+  return openFile(input, sheet, stop);
 }
 
-async function openFile(input: string, sheet?: string) {
+async function openFile(input: string, sheet?: string, stop = new AbortController().signal) {
   const settings = settingsWith({ sheet: sheet ?? null });
-  const { signal } = new AbortController();
-  const table = await openTable({ input, stdin: null, settings }, dirname(input), signal);
+  const table = await openTable({ input, stdin: null, settings }, dirname(input), stop);
   await table.input.close();
   return table;
 }
 
-it.each<[string, readonly Sheet[], string, string[]]>([
-  [
-    'a cover',
-    [COVER, WORDS, DATA],
-    "use --sheet 'Data 2026', which has a table with identifiers",
-    ['Data 2026'],
-  ],
+it.each<[string, readonly Sheet[], string]>([
+  ['a cover', [COVER, WORDS, DATA], 'Data 2026'],
   [
     'nothing',
     [
       { name: 'Empty', rows: [] },
       { ...DATA, name: 'Data' },
     ],
-    'use --sheet Data, which has a table with identifiers',
-    ['Data'],
+    'Data',
   ],
-  [
-    'a cover before two tables',
-    [COVER, DATA, { ...DATA, name: 'Old' }],
-    "choose a sheet with identifiers: --sheet 'Data 2026' or --sheet Old",
-    ['Data 2026', 'Old'],
-  ],
-])('a workbook that begins with %s', async (_, sheets, todo, named) => {
-  const error = await open(sheets).catch((each) => each);
-  expect(error).toMatchObject({ todo, what: expect.stringContaining('in the first sheet') });
-  expect(remediesIn(error.detail.todo)).toEqual(named.map((sheet) => ({ set: { sheet } })));
+])(
+  'a workbook that begins with %s: the one sheet with identifiers is read, which is said',
+  async (_, sheets, name) => {
+    const { input } = await open(sheets);
+    expect(input.shape.typed?.sheet).toBe(name);
+    expect(input.warnings.map((each) => sayPhrase(each, 'flags'))).toContain(
+      `sheet '${name}' is read, because the first has no identifiers; choose another with --sheet`,
+    );
+  },
+);
+
+it('a workbook with a cover and two such sheets is a question', async () => {
+  const error = await open([COVER, DATA, { ...DATA, name: 'Old' }]).catch((each) => each);
+  expect(error).toMatchObject({
+    todo: "choose a sheet with identifiers: --sheet 'Data 2026' or --sheet Old",
+    what: expect.stringContaining('in the first sheet'),
+  });
+  expect(remediesIn(error.detail.todo)).toEqual([{ set: { sheet: 'Data 2026' } }, { set: { sheet: 'Old' } }]);
+});
+
+it('a first sheet with two columns of identifiers is a question, whatever is on the second', async () => {
+  const rows = [
+    ['buyer website', 'seller website'],
+    ['acme.com', 'beta.io'],
+  ];
+  await expect(open([{ name: 'Deals', rows }, DATA])).rejects.toMatchObject({
+    what: 'more than one column could hold the identifiers',
+  });
 });
 
 it.each<[string, readonly Sheet[], string | undefined]>([
@@ -94,13 +105,9 @@ it('reads the first sheet that is a table without asking', async () => {
   expect((await open([DATA, COVER])).input.shape.typed?.sheet).toBe('Data 2026');
 });
 
-it('somebody who stops the search for a table has interrupted, not used it wrongly', async () => {
-  const input = join(await temporaryFolder(), 'book.xlsx');
-  await writeFile(input, (await writeXlsx({ sheets: [COVER, DATA] })) as Uint8Array);
+it('a user who stops the search for a table has interrupted, not used it wrongly', async () => {
   const stopping = new AbortController();
-  const doubtful = new NeverStartError({ code: 'column-doubtful', subject: 'Cover', todo: 'name it' });
+  const opening = open([COVER, DATA], undefined, stopping.signal);
   stopping.abort();
-  const settings = settingsWith();
-  const options = { ...intakeOf(settings), spoolFolder: '', stop: stopping.signal };
-  expect(await namingTables(doubtful, { input, settings }, options)).toBeInstanceOf(InterruptedError);
+  await expect(opening).rejects.toBeInstanceOf(InterruptedError);
 });

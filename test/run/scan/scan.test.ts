@@ -1,7 +1,6 @@
 /** The first pass over real files: rows unchanged, identifiers by number, and what is wrong. */
 
 import { createHash } from 'node:crypto';
-import { writeXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import { sayPhrase } from '../../../src/core/phrase.js';
 import { readRow } from '../../../src/run/scan/row-spool.js';
@@ -280,22 +279,6 @@ it('names delimiter and flag for a table that was read as one column', async () 
   await expect(scanText('name:site\nacme:acme.com\n', { columns: [WEBSITE] })).rejects.toMatchObject({
     code: 'column-unknown',
     message: expect.stringContaining("--delimiter ':'"),
-  });
-});
-
-it('names the sheet that was read where no column is clear: the table may be on another one', async () => {
-  const sheet = (name: string, rows: string[][]) => ({ name, rows });
-  const cover = sheet('Cover', [
-    ['topic', 'text'],
-    ['Author', 'Ann'],
-  ]);
-  const data = sheet('Data', [['website'], ['a.com']]);
-  const book = Buffer.from((await writeXlsx({ sheets: [cover, data] })) as Uint8Array);
-  await expect(scanText(book, { name: 'book.xlsx' })).rejects.toMatchObject({
-    code: 'column-doubtful',
-    message: expect.stringMatching(
-      /sheet 'Cover' is read, of 1 'Cover', 2 'Data': choose another with --sheet/,
-    ),
   });
 });
 
