@@ -11,7 +11,12 @@ export interface Identifier {
 
 /** The result of reading the cells of one row, before any lookup. */
 export type Identified =
-  | { readonly type: 'identifier'; readonly identifier: Identifier }
+  | {
+      readonly type: 'identifier';
+      readonly identifier: Identifier;
+      /** The cell holds more than one; this is the first. */
+      readonly hasSeveral?: true;
+    }
   /** The cell can never be looked up; `reason` is shown to the user. */
   | { readonly type: 'invalid'; readonly reason: string }
   /** Blank, or the lookup would buy the wrong brand (free e-mail provider). */

@@ -113,7 +113,7 @@ function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
   const aside = `; e-mail addresses (${names}) are ignored, because a website identifies the brand more reliably`;
   const choice = take(judge, taken);
   const rest = others.filter((other) => !taken.includes(other));
-  const blanks = explainBlanks(judge, choice.choices, rest);
+  const blanks = explainBlanks(judge, choice.choices, [...rest, ...mail]);
   return { ...choice, sentence: `${choice.sentence}${blanks}${mail.length > 0 ? aside : ''}` };
 }
 

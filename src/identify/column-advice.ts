@@ -25,9 +25,9 @@ export const MOST_TOGETHER = 3;
 /** So many of a column's values must be written like symbols before it is advised to be read so. */
 const SYMBOL_SHARE = 0.8;
 /** Without a letter, or with a time or a serial number (`INV-2024-001`); a ticker's number has an exchange. */
-const CODE = /^[^a-z]*$|\d:\d|^(?!\d{3,6}\.[a-z]+$).*\d{3}/i;
+const CODE = /^[^a-z]*$|\d:\d|^(?!\d{3,6}\.[a-z]+$).*(?:\d{3}|\d[^a-z]\d)/i;
 /** Columns of few different values are classes (countries, currencies), not identifiers. */
-const LEAST_VARIETY = 0.5;
+const LEAST_VARIETY = 0.7;
 const KINDS = `kinds: ${IDENTIFIER_KINDS.join(', ')}`;
 const NAMES = 'company names cannot be looked up';
 const SYMBOL_KINDS = ['ticker', 'crypto'] as const;

@@ -34,6 +34,9 @@ const DOMAIN =
   webova stranka webstranky stranky strona stronawww stronainternetowa adreswww internetowa witryna domena
   weboldal honlap svetaine interneto tinklalapis tinklapis puslapis koduleht
   сайт вебсайт домен sitesi`);
+/** In names of words run together (`SITOWEBSCUOLA`). */
+const DOMAIN_PARTS =
+  /website|webpage|webaddr|sitoweb|siteweb|sitioweb|paginaweb|webseite|homepage|internetseite/;
 const DOMAIN_SCRIPTS =
   /网站|网址|域名|網站|網址|網域|ウェブサイト|ホームページ|ドメイン|홈페이지|웹사이트|도메인/;
 const VAGUE_DOMAIN = words('link links lien enlace weblink');
@@ -49,6 +52,8 @@ const CRYPTO =
   criptomoneda cryptomonnaie altcoin`);
 const SECURITY = words(`stock stocks equity share shares etf etfs fund security securities aktie aktien accion
   action trading exchange`);
+const EXCHANGE = words('nyse nasdaq amex lse xetra euronext tsx asx nse bse tse hkex jse six');
+const CODE = words('code codes kod');
 const BRAND_ID = words('brandid brandfetchid');
 const NEUTRAL =
   words(`company companies customer customers client clients account accounts firm firma firmen name names business
@@ -63,7 +68,7 @@ const FOREIGN =
   hiring emploi emplois carriere carrieres empleo empleos trabajo lavoro vacature vacatures praca darbas
   fuente fonte bron zrodlo saltinis kalla bild bilder imagen immagine afbeelding obraz nuotrauka
   karte carte mapa mappa kaart zemelapis osm openstreetmap coordinates koordinaten
-  noticias noticia nouvelles actualites notizie nieuws aktualnosci naujienos presse press blog review reviews
+  noticias noticia nouvelles actualites notizie nieuws aktualnosci naujienos review reviews
   profile profil tracking referrer referer referral utm unsubscribe invoice document pdf attachment terms privacy
   api source quelle redirect callback webhook article news rss feed map maps download
   wkn cusip sedol valor valoren figi lei cik vat password ip login username`);
@@ -74,8 +79,9 @@ const ROLES = words(`customer client kunde vendor supplier lieferant fournisseur
 const CRYPTO_CONTEXT = words(`blockchain circulating coin coins token crypto cryptocurrency coingecko
   coinmarketcap mcap cryptos cryptocurrencies binance kraken coinbase`);
 const TICKER_CONTEXT = words(`stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund
-  issuer shares eps pe cik company industry ipo nyse nasdaq amex lse xetra euronext tsx asx nse bse tse hkex jse six
-  stocks equities equity aktien actions acciones azioni etfs dax cac ftse nikkei sp500 russell`);
+  issuer shares eps pe cik company industry ipo branche sektor secteur sector settore borse boerse gewichtung
+  stocks equities equity aktien actions acciones azioni etfs dax mdax sdax cac ftse nikkei topix sp russell msci
+  nyse nasdaq amex lse xetra euronext tsx asx nse bse tse hkex jse six`);
 
 /** Columns of codes, classes and amounts, whose values may look like symbols. */
 const NEVER_SYMBOL =
@@ -84,7 +90,7 @@ const NEVER_SYMBOL =
   province bundesland city stadt ort ville ciudad zip plz postcode postal phone tel telefon fax
   amount price cost revenue sales total sum value betrag preis umsatz montant prix importe precio currency wahrung
   devise moneda valuta category type class status stage state group segment size level rank position row line
-  batch cohort gender sex language lang locale timezone sku vat tax ein duns siren siret krs nip hrb number no nr
+  batch cohort gender sex language lang locale timezone sku vat tax ein duns commune gemeinde municipio libelle siren siret krs nip hrb number no nr
   uuid guid hash key version grade rating score tier owner team tag tags`);
 
 /** Lower-case words without accents; `camelCase`, `snake_case` and `kebab-case` are parted. */
@@ -118,15 +124,29 @@ function meaningOf(name: string, has: (set: ReadonlySet<string>) => boolean): He
   if (has(ISIN)) return 'isin';
   if (has(BRAND_ID)) return 'id';
   if (has(CRYPTO)) return 'crypto';
-  if (has(TICKER) || (has(SYMBOL) && has(SECURITY))) return 'ticker';
+  const isListed = has(EXCHANGE) && has(CODE);
+  if (has(TICKER) || isListed || (has(SYMBOL) && has(SECURITY))) return 'ticker';
   if (has(SYMBOL)) return 'symbol';
   // "E-mail domain" is a domain; "web mail" is mail.
-  const isMail = has(EMAIL) || EMAIL_SCRIPTS.test(name);
+  const isMail = has(EMAIL) || EMAIL_SCRIPTS.test(name) || /e-?mail/i.test(name);
   if (isMail && !/dom[aä]/i.test(name)) return 'email';
-  return has(DOMAIN) || DOMAIN_SCRIPTS.test(name) || has(VAGUE_DOMAIN) ? 'domain' : null;
+  const isDomain = has(DOMAIN) || has(VAGUE_DOMAIN) || DOMAIN_SCRIPTS.test(name);
+  return isDomain || DOMAIN_PARTS.test(name.toLowerCase()) ? 'domain' : null;
 }
 
-const NAMES = [DOMAIN, VAGUE_DOMAIN, EMAIL, ISIN, TICKER, SYMBOL, CRYPTO, SECURITY, BRAND_ID, NEUTRAL];
+const NAMES = [
+  DOMAIN,
+  VAGUE_DOMAIN,
+  EMAIL,
+  ISIN,
+  TICKER,
+  SYMBOL,
+  CRYPTO,
+  SECURITY,
+  EXCHANGE,
+  BRAND_ID,
+  NEUTRAL,
+];
 const MEANINGFUL = new Set(NAMES.flatMap((set) => [...set]));
 /** Words that columns are called by. */
 const KNOWN = [MEANINGFUL, FOREIGN, CRYPTO_CONTEXT, TICKER_CONTEXT];
@@ -144,7 +164,7 @@ export function isNeverSymbol(name: string): boolean {
 
 /** The kind of a column named `symbol`, judged by the names of columns and file; null when unclear. */
 export function symbolContext(names: readonly string[]): 'ticker' | 'crypto' | null {
-  const all = names.flatMap(splitWords);
+  const all = names.flatMap(splitWords).map((word) => word.replace(/\d+$/, ''));
   const isCrypto = all.some((word) => CRYPTO_CONTEXT.has(word));
   const isTicker = all.some((word) => TICKER_CONTEXT.has(word));
   return isCrypto === isTicker ? null : isCrypto ? 'crypto' : 'ticker';

@@ -160,6 +160,8 @@ interface IdentifiedRow {
   /** Where there is none: the first invalid cell, else the most telling skip; and its text. */
   readonly otherwise: Identified;
   readonly cell: string;
+  /** A cell that was used holds more than one. */
+  readonly hasSeveral: boolean;
 }
 
 /** Cells beyond the end of a short row count as blank. */
@@ -167,11 +169,13 @@ export function identifyRow(cells: readonly string[], choices: readonly ColumnCh
   const identifiers: Identifier[] = [];
   let otherwise: Identified | null = null;
   let cell = '';
+  let hasSeveral = false;
   for (const { column, kind } of choices) {
     const text = cells[column] ?? '';
     const identified = identifyCell(text, kind);
     if (identified.type === 'identifier') {
       const { identifier } = identified;
+      if (identified.hasSeveral) hasSeveral = true;
       if (!identifiers.some((known) => known.kind === identifier.kind && known.value === identifier.value)) {
         identifiers.push(identifier);
       }
@@ -180,7 +184,7 @@ export function identifyRow(cells: readonly string[], choices: readonly ColumnCh
       cell = text;
     }
   }
-  return { identifiers, otherwise: otherwise ?? identifyCell('', 'auto'), cell };
+  return { identifiers, otherwise: otherwise ?? identifyCell('', 'auto'), cell, hasSeveral };
 }
 
 /** An invalid cell over a skip, a skip with a cause over a blank; the first of equals stays. */

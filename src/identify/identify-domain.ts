@@ -1,8 +1,7 @@
 /**
  * Cell -> registrable domain: bare domains, web addresses with or without scheme, e-mail addresses
  * (also `Name <a@b.com>`), wildcards. The local part of an e-mail address, user info and paths are
- * dropped here and appear in no result. A cell with more than one domain is refused, because
- * whichever we took could be the wrong one to pay for.
+ * dropped here and appear in no result. Of several domains in a cell the first is taken.
  */
 import { isIP } from 'node:net';
 import type { Identified } from '../core/identifier.js';
@@ -22,6 +21,9 @@ const PATH = /[/?#\\]/;
 const PORT = /:\d{0,5}$/;
 const SEVERAL_TOKENS = /[\s,;|<>]/;
 const BETWEEN_TOKENS = /[\s,;|]+/;
+/** Of a data frame: `['acme.com', 'acme.de']`. */
+const LIST = /^\[\s*(['"]).*\1\s*\]$/s;
+const LIST_MARKS = /^\[|\]$|['"]/g;
 const IN_ANGLES = /<([^<>]*)>/g;
 /** A cell of more words than this is prose. */
 const MOST_TOKENS = 100;
@@ -36,19 +38,23 @@ export function nameInDomain(domain: string): string {
 }
 
 /** `cleaned` comes from `cleanCell`. */
-export function identifyDomain(cleaned: string): Identified {
+export function identifyDomain(cell: string): Identified {
+  const cleaned = LIST.test(cell) ? cell.replace(LIST_MARKS, ' ') : cell;
   if (!SEVERAL_TOKENS.test(cleaned)) return identifyToken(cleaned).result;
   const [first, ...others] = splitTokens(cleaned).map(identifyToken);
   if (first === undefined) return NOT_A_DOMAIN;
   const isFirstUsable = first.result.type !== 'invalid';
+  let hasSeveral = false;
   for (const { result } of others) {
     const isUsable = result.type !== 'invalid';
-    if (isUsable && isFirstUsable && !isSame(result, first.result)) return SEVERAL;
+    if (isUsable && isFirstUsable && !isSame(result, first.result)) hasSeveral = true;
     if (isUsable !== isFirstUsable && !(isFirstUsable && first.hasPath)) {
       return invalid('a domain name with other words');
     }
   }
-  return first.result;
+  if (!hasSeveral) return first.result;
+  const found = [first, ...others].find(({ result }) => result.type === 'identifier')?.result;
+  return found?.type === 'identifier' ? { ...found, hasSeveral: true } : first.result;
 }
 
 /** Whether one of several words in the cell is a domain. */
@@ -63,7 +69,7 @@ function splitTokens(cleaned: string): string[] {
   const inside = matches.map(([, text = '']) => text.trim());
   const outside = cleaned.replace(IN_ANGLES, ' ').split(BETWEEN_TOKENS, MOST_TOKENS);
   const tokens = inside.length > 0 ? [...inside, ...outside.filter((token) => token.includes('@'))] : outside;
-  return tokens.filter((token) => token !== '');
+  return tokens.filter((token) => /[\p{L}\p{N}]/u.test(token));
 }
 
 interface Token {

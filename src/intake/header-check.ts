@@ -95,7 +95,8 @@ export function findPreamble(records: readonly Cells[]): FoundTable | null {
   const table = findTable(widths);
   if (table !== null && width < table.width) return table;
   const filled = records.map((cells) => cells.filter((text) => text.trim() !== '').length);
-  if (width < 3 || (filled[0] ?? 0) > 1) return null;
+  // `Market:;XETR` above a wide table is no header either.
+  if (width < 3 || (filled[0] ?? 0) > (width < 6 ? 1 : 2)) return null;
   const headerAt = filled.findIndex((it, i) => it === width && widths[i] === width);
   if (headerAt < 1 || headerAt > MAX_PREAMBLE) return null;
   const isAllTitle = filled.slice(0, headerAt).every((it) => it <= 2 && it < width);

@@ -43,6 +43,8 @@ export function fitTable({ header, rows, ragged }: FitInput) {
   const emptyFrom = firstEmptyColumn();
   const isTrimmed = ragged !== 'invalid' && !columns.isMuddled && leavesBlanksOut(rows, columnCount);
   const shorter = rows.filter(({ length }) => length < columnCount).length;
+  /** Where every row is as wide as the header no cell can be in a wrong place. */
+  const isUniform = addedColumns === 0 && rows.every(({ length }) => length === columnCount);
   /** Rows as wide as the table are not doubted: hardly a row is shorter by habit. */
   const isRegular = shorter < Math.max(2, rows.length * SHORT_BELOW);
   const named = columnCount - addedColumns;
@@ -97,7 +99,9 @@ export function fitTable({ header, rows, ragged }: FitInput) {
   function findMisfit(cells: Cells): string | null {
     const { length } = cells;
     if (ragged === 'take') return null;
-    if (length === columnCount) return isRegular && emptyFrom === columnCount ? null : findFault(cells);
+    if (length === columnCount) {
+      return isUniform || (isRegular && emptyFrom === columnCount) ? null : findFault(cells);
+    }
     if (length < columnCount && isTaken(cells)) return null;
     return `${counted(length, 'cell')} instead of ${columnCount}`;
   }
@@ -157,8 +161,11 @@ function counted(count: number, word: string): string {
   return count === 1 ? `1 ${word}` : `${count} ${word}s`;
 }
 
-/** A larger share of rows that do not fit stops the run. */
+/** A larger share of rows that do not fit stops the run ... */
 const SHARE_AT_MOST = 0.05;
+/** ... but not one or two, if they are at most one in four. */
+const FEW = 2;
+const SHARE_OF_FEW = 0.25;
 
 export interface TableGuess {
   readonly name: string;
@@ -195,7 +202,8 @@ export class MisfitTally {
   /** Throws FailFileError `input-ragged` when too many rows do not fit. */
   assertFew({ name, delimiter, suspicion }: TableGuess): void {
     const { count, line, problem } = this.#misfits;
-    if (count <= this.#rows * SHARE_AT_MOST) return;
+    const most = Math.max(this.#rows * SHARE_AT_MOST, Math.min(FEW, this.#rows * SHARE_OF_FEW));
+    if (count <= most) return;
     const cause = suspicion === null ? problem : `${problem}; ${suspicion}`;
     throw new FailFileError({
       code: 'input-ragged',

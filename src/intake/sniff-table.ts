@@ -45,7 +45,7 @@ export interface TableOptions {
   readonly ragged?: Ragged;
 }
 
-/** Throws `input-empty`, `input-binary`, `input-preamble`. */
+/** Throws `input-empty`, `input-binary`, `input-preamble`, `input-ragged`. */
 export function sniffTable(input: TableText, options: TableOptions): TableLayout {
   const { name } = input;
   const { skipLines } = options;
@@ -154,10 +154,18 @@ function csvLayout(
     const correction = correctHeader({ name, shown, lineOf, records: [first, ...others], isWidthSettled });
     if (correction !== null) return correction;
     if (addedColumns > 0) {
-      const isOne = addedColumns === 1;
-      const some = isOne ? 'one more delimiter' : `${addedColumns} more delimiters`;
-      const added = isOne ? 'a column without a name is' : 'columns without names are';
-      warnings.push(`most rows end in ${some} than the header: ${added} added at its end`);
+      const some = addedColumns === 1 ? 'one more delimiter' : `${addedColumns} more delimiters`;
+      const found = `most rows end in ${some} than the header`;
+      // The name that the header lacks may be any.
+      if (options.ragged === undefined) {
+        throw new FailFileError({
+          code: 'input-ragged',
+          what: found,
+          subject: `${name}, line ${lineOf(first)}, with delimiter ${shown}`,
+          todo: phrase`add the missing name to the header, or use ${{ set: { ragged: 'take' } }} if the last column is the one without a name`,
+        });
+      }
+      warnings.push(`${found}: its last columns have no names`);
     }
     warnings.push(...headerWarnings(header));
   }

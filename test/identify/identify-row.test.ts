@@ -33,6 +33,7 @@ describe('the identifiers of a row', () => {
       identifiers: [],
       otherwise: { type: 'skipped', reason: 'the cell is blank' },
       cell: '',
+      hasSeveral: false,
     });
   });
 });

@@ -31,7 +31,7 @@ describe('a row with a cell too many or too few', () => {
   it('does not fit in a file with trailing delimiters either', () => {
     const good = ['Apple,AAPL,', 'Shell,SHEL,', 'Sony,SONY,', 'Nestle,NESN,', 'Roche,ROG,', 'Siemens,SIE,'];
     const odd = ['Acme, Inc.,ACM,', 'Acme, Inc.,ACM', 'SHEL,', 'Beta,BET'];
-    expect(read(table('company,ticker', ...good, ...odd)).problems).toEqual([
+    expect(read(table('company,ticker', ...good, ...odd), { ragged: 'invalid' }).problems).toEqual([
       ...good.map(() => null),
       '4 cells instead of 3',
       'cell 3 has a value, but its column is blank',
@@ -66,10 +66,16 @@ describe('a row with a cell too many or too few', () => {
 });
 
 describe('the habit of a file', () => {
-  it('of trailing delimiters gives the header blank names, and keeps every byte', () => {
+  it('of trailing delimiters is a question, because the header may lack any name', () => {
+    expect(() => read(table('company,ticker', 'Apple,AAPL,', 'IBM,IBM,'))).toThrow(
+      'most rows end in one more delimiter than the header',
+    );
+  });
+
+  it('of trailing delimiters gives the header blank names, if the user says so, and keeps every byte', () => {
     for (const more of [',', ',,', ',"",']) {
       const lines = ['Apple,AAPL', '"Shell, plc",SHEL', 'IBM,IBM'].map((line) => line + more);
-      const { layout, rows } = read(table('company,ticker', ...lines));
+      const { layout, rows } = read(table('company,ticker', ...lines), { ragged: 'take' });
       const added = more.split(',').length - 1;
       expect(layout.columns).toEqual(['company', 'ticker', ...Array<string>(added).fill('')]);
       expect(layout.rawHeader).toBe(`company,ticker${','.repeat(added)}`);
@@ -234,7 +240,8 @@ describe('any one wrong delimiter', () => {
           }
           const texts = lines.map((line, i) => (i === at ? bad : line.join(delimiter)));
           const header = names.join(delimiter) + (habit === 'header ends blank' ? delimiter : '');
-          const { rows } = read(table(header, ...texts), { delimiter });
+          const ragged = habit === 'trailing' ? ('invalid' as const) : undefined;
+          const { rows } = read(table(header, ...texts), { delimiter, ...(ragged && { ragged }) });
           expect(rows.map((row) => row.raw)).toEqual(texts);
           const whole = rows.filter((_, i) => i !== at);
           expect(whole.map((row) => row.problem).filter((problem) => problem !== null)).toEqual([]);

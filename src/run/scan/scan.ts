@@ -105,6 +105,8 @@ export async function scanInput(
     rows.add(row.line, kind, [], row.reason, row.raw);
   };
 
+  /** Line of the first cell with several domains. */
+  let severalFrom: number | null = null;
   const knownCells = new Map<string, number>();
   const onlyColumn = chosen.choices.length === 1 ? (chosen.choices[0]?.column ?? null) : null;
   const turns = createTurns();
@@ -140,6 +142,7 @@ export async function scanInput(
       }
       const found = identifyRow(cells, chosen.choices);
       const [first] = found.identifiers;
+      if (found.hasSeveral) severalFrom ??= line;
       if (first === undefined) {
         const { otherwise, cell } = found;
         // The line that an earlier run names is one of another file.
@@ -166,6 +169,8 @@ export async function scanInput(
     }
     onRows(rows.count);
   }
+  if (severalFrom !== null)
+    input.note(`cells with several domains (first in line ${severalFrom}): the first of each is looked up`);
   return {
     chosen,
     priorities,
