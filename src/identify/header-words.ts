@@ -134,19 +134,7 @@ function meaningOf(name: string, has: (set: ReadonlySet<string>) => boolean): He
   return isDomain || DOMAIN_PARTS.test(name.toLowerCase()) ? 'domain' : null;
 }
 
-const NAMES = [
-  DOMAIN,
-  VAGUE_DOMAIN,
-  EMAIL,
-  ISIN,
-  TICKER,
-  SYMBOL,
-  CRYPTO,
-  SECURITY,
-  EXCHANGE,
-  BRAND_ID,
-  NEUTRAL,
-];
+const NAMES = [DOMAIN, VAGUE_DOMAIN, EMAIL, ISIN, TICKER, SYMBOL, CRYPTO, SECURITY, BRAND_ID, NEUTRAL];
 const MEANINGFUL = new Set(NAMES.flatMap((set) => [...set]));
 /** Words that columns are called by. */
 const KNOWN = [MEANINGFUL, FOREIGN, CRYPTO_CONTEXT, TICKER_CONTEXT];
