@@ -65,6 +65,10 @@ export const RUN_SETTINGS = {
   sheet: input('--sheet', text('NAME')).describe('sheet of a workbook, by name or by number from 1', {
     note: 'the first visible one',
   }),
+  records: input('--records', text('PATH')).describe(
+    'the array of a JSON file that holds the rows, as keys between dots: companies, data.items',
+    { note: 'the only one, or the longest' },
+  ),
   limit: input('--limit', count(1)).describe('read at most this many records', { note: 'all' }),
   ragged: input('--ragged', choice(RAGGED_CHOICES)).describe(
     'rows with too many or too few cells: read them by position, or mark all of them invalid',

@@ -1,4 +1,4 @@
-/** Splits the text of one JSON array into its elements, unchanged, in constant memory. */
+/** Splits a JSON array, alone or in an object, into its elements, unchanged, in constant memory. */
 import { FailFileError } from '../core/errors.js';
 import { cutText, MAX_RECORD_BYTES, OVER_RECORD, type SplitRecord } from './record-splitter.js';
 
@@ -17,22 +17,35 @@ export class ElementSplitter {
   /** Whether the next character is escaped. */
   #isEscaped = false;
   #hasEnded = false;
+  /** Characters before the array that are still to come. */
+  #headLeft: number;
+  /** The text behind the array. */
+  #tail = '';
 
   constructor(
     private readonly name: string,
     private linesToDrop: number,
-  ) {}
+    /** The text around the array begins so; empty for an array alone. */
+    private readonly head = '',
+  ) {
+    this.#headLeft = head.length;
+  }
 
-  /** Throws `input-binary` if the array does not end, or text follows it. */
+  /** The text behind the array; null: it has not ended yet. */
+  tail(): string | null {
+    return this.#hasEnded ? this.#tail : null;
+  }
+
+  /** Throws `input-binary` if the array does not end, or the text around it is damaged. */
   push(chunk: string, isLast: boolean): SplitRecord[] {
     const records: SplitRecord[] = [];
-    let at = this.#dropLines(chunk);
+    let at = this.#dropHead(chunk, this.#dropLines(chunk));
     let from = at;
     if (this.#isEscaped && at < chunk.length) {
       this.#isEscaped = false;
       at += 1;
     }
-    while (at < chunk.length) {
+    while (at < chunk.length && !this.#hasEnded) {
       const pattern = this.#isText ? INSIDE : OUTSIDE;
       pattern.lastIndex = at;
       const found = pattern.exec(chunk);
@@ -45,7 +58,6 @@ export class ElementSplitter {
         this.#isEscaped = at === chunk.length;
         at += 1;
       } else if (sign === '{' || sign === '[') {
-        if (this.#hasEnded) throw this.#damage('text follows the array');
         this.#depth += 1;
         if (this.#depth === 1) from = at;
       } else {
@@ -60,9 +72,10 @@ export class ElementSplitter {
         if (isEnd && this.#depth === 0) this.#hasEnded = true;
       }
     }
-    this.#add(chunk.slice(from));
-    if (this.#hasEnded && this.#element.trim() !== '') throw this.#damage('text follows the array');
+    if (!this.#hasEnded) this.#add(chunk.slice(from));
+    else this.#addTail(chunk.slice(at));
     if (isLast && !this.#hasEnded) throw this.#damage('the array does not end');
+    if (isLast && !isJson(`${this.head}[]${this.#tail}`)) throw this.#damage('text follows the array');
     return records;
   }
 
@@ -79,6 +92,19 @@ export class ElementSplitter {
       this.#line += 1;
     }
     return at;
+  }
+
+  /** Returns where the array goes on. */
+  #dropHead(chunk: string, from: number): number {
+    const dropped = chunk.slice(from, from + this.#headLeft);
+    this.#headLeft -= dropped.length;
+    this.#line += dropped.split('\n').length - 1;
+    return from + dropped.length;
+  }
+
+  #addTail(text: string): void {
+    this.#tail += text;
+    if (this.#tail.length > MAX_RECORD_BYTES) throw this.#damage('too much text follows the array');
   }
 
   #add(text: string): void {
@@ -110,5 +136,14 @@ export class ElementSplitter {
       subject: `${this.name}, line ${this.#line} (${what})`,
       todo: 'write it again, or write one object per line',
     });
+  }
+}
+
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
   }
 }

@@ -18,6 +18,14 @@ interface RowPass {
   columns(): readonly string[] | null;
   /** Oddities that are not problems of single rows, as sentences; after the last batch. */
   notes(): readonly Phrase[];
+  /** The text around a JSON array, after the last batch; absent: other formats. */
+  around?(): Around | null;
+}
+
+/** The text before and behind a JSON array that stands in an object. */
+export interface Around {
+  readonly head: string;
+  readonly tail: string;
 }
 
 /** Gets every byte of the input, also after the last record; null: not needed. */
@@ -49,7 +57,11 @@ export class Input {
   readonly shape: TableShape;
   readonly #warnings: Phrase[];
   /** Known after the first whole pass; later ones must find the same content. */
-  #settled: { readonly hash: string; readonly columns: readonly string[] } | null = null;
+  #settled: {
+    readonly hash: string;
+    readonly columns: readonly string[];
+    readonly around: Around | null;
+  } | null = null;
 
   private constructor(
     private readonly parts: InputParts,
@@ -120,7 +132,8 @@ export class Input {
     this.parts.rest?.();
     const digest = hash.digest('hex');
     if (this.#settled === null) {
-      this.#settled = { hash: digest, columns: pass.columns() ?? shape.columns };
+      const columns = pass.columns() ?? shape.columns;
+      this.#settled = { hash: digest, columns, around: pass.around?.() ?? null };
       this.#warnings.push(...pass.notes(), ...tally.notes());
       if (guess !== null) tally.assertFew(guess);
     } else if (isWholeWanted && this.#settled.hash !== digest) {
@@ -136,6 +149,11 @@ export class Input {
   /** All columns, for JSONL as they were first seen; after `rows()` has ended. */
   columns(): readonly string[] {
     return this.#afterPass().columns;
+  }
+
+  /** null: the rows were no array in an object, or not all of it was read. */
+  around(): Around | null {
+    return this.#afterPass().around;
   }
 
   #afterPass() {

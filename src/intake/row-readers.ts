@@ -5,6 +5,7 @@
  */
 import { cellOfJson, membersOf } from '../core/json-text.js';
 import type { Row } from '../core/table.js';
+import type { ElementSplitter } from './element-splitter.js';
 import {
   cutText,
   isLongerThan,
@@ -19,10 +20,10 @@ import {
 import type { TableFit } from './row-fit.js';
 
 /** The part of a row that its cells decide. */
-type Content = Omit<Row, 'number' | 'line' | 'raw'>;
+type Content = Omit<Row, 'number' | 'line' | 'raw'> & Partial<Pick<Row, 'raw'>>;
 
 /** Cuts text into records, in pieces of any size. */
-type Splitter = Pick<RecordSplitter, 'push' | 'position'>;
+type Splitter = Pick<RecordSplitter, 'push' | 'position'> & Partial<Pick<ElementSplitter, 'tail'>>;
 
 export abstract class RowReader {
   protected blankLines = 0;
@@ -52,6 +53,11 @@ export abstract class RowReader {
   /** Line and text that wait for more: where a fault in the bytes that follow will be. */
   position(): { readonly line: number; readonly rest: string } {
     return this.#splitter.position();
+  }
+
+  /** The text behind a JSON array; null: there is none, or it was not reached. */
+  tail(): string | null {
+    return this.#splitter.tail?.() ?? null;
   }
 
   /** Oddities that are not problems of single rows, as sentences; after the last push. */
@@ -182,6 +188,33 @@ export class JsonReader extends RowReader {
 
   override columns(): readonly string[] {
     return [...this.#positions.keys()];
+  }
+}
+
+/** The name of the column of a list without a header. */
+const BARE = 'column_1';
+
+/** Texts and numbers, the elements of an array; each becomes an object of one key. */
+export class JsonListReader extends RowReader {
+  protected isPassedOver(): boolean {
+    return false;
+  }
+
+  protected read({ raw }: SplitRecord): Content {
+    const problem = findJsonProblem(`{"${BARE}":${raw}}`, 'element');
+    if (problem !== null) return unread(problem);
+    if (/^[[{]/.test(raw)) return unread('the element is not a text or a number');
+    const text = cellOfJson(raw);
+    if (isLongerThan(text, MAX_FIELD_BYTES)) return unread('a value is larger than 64 KiB');
+    return { raw: `{"${BARE}":${raw}}`, cells: [text], problem };
+  }
+
+  notes(): string[] {
+    return [];
+  }
+
+  override columns(): readonly string[] {
+    return [BARE];
   }
 }
 

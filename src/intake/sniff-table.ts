@@ -6,13 +6,15 @@
 import { FailFileError } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { isJson, type Ragged, type TableFormat, type TableShape } from '../core/table.js';
+import { shortName } from '../core/terminal-text.js';
 import { assertNoDocument } from './binary-signature.js';
 import { ElementSplitter } from './element-splitter.js';
 import { correctHeader, type HeaderCorrection, headerWarnings, isBareList } from './header-check.js';
+import { findJsonTable, type JsonTable } from './json-table.js';
 import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
 import { isReadable, RecordSplitter, type SplitRecord } from './record-splitter.js';
 import { fitTable, type TableGuess } from './row-fit.js';
-import { CsvReader, findJsonProblem, JsonReader, type RowReader } from './row-readers.js';
+import { CsvReader, findJsonProblem, JsonListReader, JsonReader, type RowReader } from './row-readers.js';
 import {
   findOddQuotes,
   readSample,
@@ -22,6 +24,8 @@ import {
 } from './sniff-delimiter.js';
 
 export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 'columns' | 'rawHeader'> & {
+  /** The text before an array in an object; null: there is none. */
+  readonly around: string | null;
   readonly warnings: readonly Phrase[];
   /** For the error about a table that too many rows do not fit; null: no such error. */
   readonly guess: TableGuess | null;
@@ -41,6 +45,8 @@ export interface TableOptions {
   readonly hasHeader: boolean;
   /** Lines to pass over before the table begins. */
   readonly skipLines: number;
+  /** The array of a JSON text with the rows, as keys between dots; found when absent. */
+  readonly records?: string;
   /** The handling of rows that do not fit; absent: they are invalid, and too many stop the run. */
   readonly ragged?: Ragged;
 }
@@ -54,9 +60,9 @@ export function sniffTable(input: TableText, options: TableOptions): TableLayout
     const subject = skipLines > 0 ? phrase`${name} after ${{ set: { skipLines } }}` : name;
     throw new FailFileError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
   }
+  const { format, table } = sniffFormat(name, body, input.isWhole, options.records ?? null);
+  if (isJson(format)) return jsonLayout(name, format, body, skipLines, table);
   assertNoDocument(name, body);
-  const format = sniffFormat(name, body);
-  if (isJson(format)) return jsonLayout(name, format, body, skipLines);
   const layout = csvLayout({ ...input, text: body }, options);
   if (!('options' in layout)) return layout;
   const { options: found, warning } = layout;
@@ -74,32 +80,69 @@ function passOver(text: string, lines: number): string {
 
 /** Lines that may decide that a text is JSONL: the first may be a damaged one. */
 const LINES_TRIED = 5;
+/** Arrays that a warning names at most. */
+const PATHS_NAMED = 5;
 
-function sniffFormat(name: string, body: string): TableFormat {
-  if (/^\[\s*(?:[{\]]|$)/.test(body.trimStart())) return 'json';
-  if (/\.(jsonl|ndjson)(\.gz)?$/i.test(name)) return 'jsonl';
-  if (!body.trimStart().startsWith('{')) return 'csv';
-  const lines = body.trimStart().split(/[\r\n]+/, LINES_TRIED);
-  return lines.some((line) => line.startsWith('{') && findJsonProblem(line, 'line') === null)
-    ? 'jsonl'
-    : 'csv';
+interface FoundFormat {
+  readonly format: TableFormat;
+  /** Of an array of JSON; null: its text begins with it. */
+  readonly table: JsonTable | null;
 }
 
-function jsonLayout(name: string, format: TableFormat, body: string, passLines: number): TableLayout {
+const ARRAY = { format: 'json', table: null } as const;
+/** An array of texts or numbers: a line of CSV has no such brackets. */
+const LIST_START = /^\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)\s*(?:[,\]]|$)/;
+
+function sniffFormat(name: string, body: string, isWhole: boolean, records: string | null): FoundFormat {
+  const text = body.trimStart();
+  if (/^\[\s*(?:[{\]]|$)/.test(text)) return ARRAY;
+  if (LIST_START.test(text)) return { format: 'json', table: findJsonTable(name, body, null) };
+  if (/\.(jsonl|ndjson)(\.gz)?$/i.test(name)) return { format: 'jsonl', table: null };
+  if (!text.startsWith('{')) return { format: 'csv', table: null };
+  const lines = text.split(/[\r\n]+/, LINES_TRIED).filter((line) => line.trim() !== '');
+  const isLines = lines.some((line) => line.startsWith('{') && findJsonProblem(line, 'line') === null);
+  const isOnlyLine = isWhole && lines.length === 1;
+  if (isLines && !isOnlyLine) return { format: 'jsonl', table: null };
+  const table = findJsonTable(name, body, records);
+  // One object on one line is a row, unless it is hardly more than an array.
+  const isAround = table !== null && !table.isBare && table.head.length * 2 < text.length;
+  if (isLines && !isAround && records === null) return { format: 'jsonl', table: null };
+  return table === null ? { format: 'csv', table } : { format: 'json', table };
+}
+
+function jsonLayout(
+  name: string,
+  format: TableFormat,
+  body: string,
+  passLines: number,
+  table: JsonTable | null,
+): TableLayout {
   const mode = detectLineMode(body, false);
   const lines = new LineFinder(body, mode, true);
+  const { path = '', head = '', others = [], isBare = false } = table ?? {};
+  const warnings: Phrase[] = [];
+  if (isBare) warnings.push('no header: the elements are texts or numbers; the column is named column_1');
+  if (path !== '') warnings.push(`the rows are read from the array "${shortName(path)}"`);
+  if (others.length > 0) {
+    const named = others.slice(0, PATHS_NAMED).map((each) => `"${shortName(each)}"`);
+    warnings.push(phrase`other arrays: ${named.join(', ')}; choose with ${{ setting: 'records' }}`);
+  }
+  const createReader = () => {
+    if (format === 'jsonl')
+      return new JsonReader(new RecordSplitter({ mode, passLines, delimiter: null, columnCount: 0 }), 'line');
+    const elements = new ElementSplitter(name, passLines, head);
+    return isBare ? new JsonListReader(elements) : new JsonReader(elements, 'element');
+  };
   return {
     format,
     delimiter: '',
     lineEnd: lineEndAt(body, lines.stop(lines.next(0), 0)) ?? '\n',
     columns: [],
     rawHeader: null,
-    warnings: [],
+    around: head.trim() === '' ? null : head,
+    warnings,
     guess: null,
-    createReader: () =>
-      format === 'json'
-        ? new JsonReader(new ElementSplitter(name, passLines), 'element')
-        : new JsonReader(new RecordSplitter({ mode, passLines, delimiter: null, columnCount: 0 }), 'line'),
+    createReader,
   };
 }
 
@@ -178,6 +221,7 @@ function csvLayout(
     lineEnd: lineEndAt(text, text.indexOf(first.raw) + first.raw.length) ?? '\n',
     columns: hasHeader ? header : Array.from({ length: columnCount }, (_, i) => `column_${i + 1}`),
     rawHeader: hasHeader ? first.raw + delimiter.repeat(addedColumns) : null,
+    around: null,
     warnings,
     guess: options.ragged === undefined ? { name, delimiter: shown, suspicion: oddQuotes } : null,
     createReader: () => new CsvReader({ delimiter, mode, fit, hasHeader, passLines }),

@@ -36,7 +36,7 @@ export async function openTextTable(source: ByteSource, options: TextOptions): P
   const start = { name, chosen, line: 1, rest: '' };
   const text = decode(createStrictDecoder(chosen.encoding), bytes, seen.isWhole, start);
   const layout = sniffTable({ name, text, isWhole: seen.isWhole }, options);
-  const { format, delimiter, lineEnd, rawHeader, columns, warnings, guess } = layout;
+  const { format, delimiter, lineEnd, rawHeader, columns, warnings, guess, around: head } = layout;
   const { encoding, bomBytes } = chosen;
   const json = format === 'json' ? 'JSON array' : 'JSONL';
   const how = isJson(format) ? json : `CSV, delimiter ${showDelimiter(delimiter)}`;
@@ -54,6 +54,7 @@ export async function openTextTable(source: ByteSource, options: TextOptions): P
         batches: readRows(source, chosen, reader, limit, onBytes),
         columns: () => reader.columns(),
         notes: () => reader.notes(),
+        around: () => aroundOf(head, reader.tail()),
       };
     },
     assertSample(sample) {
@@ -66,6 +67,10 @@ export async function openTextTable(source: ByteSource, options: TextOptions): P
       });
     },
   };
+}
+
+function aroundOf(head: string | null, tail: string | null) {
+  return head === null || tail === null ? null : { head, tail };
 }
 
 /** A file of ASCII is read to its end, which takes long if it is large. */

@@ -76,6 +76,7 @@ const WORDS: Readonly<Record<string, string>> = {
   'allowUnknown true': 'the service need not know these brands',
   skipLines: 'lines above the header: *',
   sheet: 'read the sheet *',
+  records: 'read the rows from *',
   delimiter: 'cells are separated by *',
   encoding: 'the encoding is *',
   prefix: 'begin the names of added columns with *',

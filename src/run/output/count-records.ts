@@ -11,6 +11,8 @@ export interface CountShape extends Pick<TableShape, 'format' | 'delimiter' | 'l
   /** A header is not counted. JSON lines have none. */
   readonly hasHeader: boolean;
   readonly gzip: boolean;
+  /** Bytes before a JSON array. */
+  readonly headBytes: number;
 }
 
 const READ_BYTES = 256 * 1024;
@@ -39,7 +41,7 @@ export async function countRecords(path: string, shape: CountShape): Promise<num
     return (await countTypedRows(path, SHEET_PART)) - (shape.hasHeader ? 1 : 0);
   }
   if (shape.format === 'parquet') return countTypedRows(path, null);
-  const counter = shape.format === 'json' ? createElementCounter() : createCounter(shape);
+  const counter = shape.format === 'json' ? createElementCounter(shape.headBytes) : createCounter(shape);
   const file = createReadStream(path, { highWaterMark: READ_BYTES });
   const drain = async (chunks: AsyncIterable<Uint8Array>) => {
     for await (const chunk of chunks) counter.push(chunk);
@@ -56,7 +58,12 @@ function indexFrom(bytes: Uint8Array, byte: number, from: number): number {
 }
 
 /** Not counted: in CSV an empty line (no byte at all), in JSON lines a line of blanks only. */
-export function createCounter({ format, delimiter, hasHeader, lineEnd }: Omit<CountShape, 'gzip'>) {
+export function createCounter({
+  format,
+  delimiter,
+  hasHeader,
+  lineEnd,
+}: Omit<CountShape, 'gzip' | 'headBytes'>) {
   const isCsv = format === 'csv';
   const separator = Buffer.from(isCsv ? delimiter : '\n');
   const separatorStart = separator[0] ?? LF;
@@ -121,15 +128,20 @@ export function createCounter({ format, delimiter, hasHeader, lineEnd }: Omit<Co
   };
 }
 
-/** Objects in the outermost array. */
-function createElementCounter(): Pick<ReturnType<typeof createCounter>, 'push' | 'end'> {
+/** Objects in the array that begins there; what is behind it does not count. */
+function createElementCounter(headBytes: number): Pick<ReturnType<typeof createCounter>, 'push' | 'end'> {
+  let left = headBytes;
+  let hasEnded = false;
   let depth = 0;
   let isText = false;
   let isEscaped = false;
   let records = 0;
   return {
     push(bytes) {
-      for (const byte of bytes) {
+      const skipped = Math.min(left, bytes.length);
+      left -= skipped;
+      for (const byte of bytes.subarray(skipped)) {
+        if (hasEnded) return;
         if (isEscaped) isEscaped = false;
         else if (isText) {
           if (byte === 0x5c) isEscaped = true;
@@ -138,7 +150,10 @@ function createElementCounter(): Pick<ReturnType<typeof createCounter>, 'push' |
         else if (byte === 0x7b || byte === 0x5b) {
           if (byte === 0x7b && depth === 1) records += 1;
           depth += 1;
-        } else if (byte === 0x7d || byte === 0x5d) depth -= 1;
+        } else if (byte === 0x7d || byte === 0x5d) {
+          depth -= 1;
+          hasEnded = depth === 0;
+        }
       }
     },
     end: () => records,

@@ -1,10 +1,12 @@
 /** Joins rows and answers, ranks, writes output and errors file; three counts must agree. */
+
 import { rm, stat } from 'node:fs/promises';
 import { FailFileError } from '../../core/errors.js';
 import { parseIdentifierText } from '../../core/identifier.js';
 import { createTurns, withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
 import type { ColumnType } from '../../core/typed-cell.js';
+import type { Around } from '../../intake/input.js';
 import { type ListedRow, lineOf, listRow, readRow } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
 import { countRecords } from './count-records.js';
@@ -45,7 +47,8 @@ export function writeOutput(request: WriteRequest) {
     const header = renderer.header();
     const stdout = isStdout ? request.stdout : null;
     const types = plan.format === 'parquet' ? typesOfRows(plan, scan.rows) : [];
-    const output = await openTable(target, plan, header !== null, { ...shape, stdout }, types);
+    const around = plan.format === 'json' ? scan.around : null;
+    const output = await openTable(target, plan, header !== null, { ...shape, stdout }, types, around);
     releasers.push(() => output.discard());
     const errors = await createErrorsFile(names.errors, plan, shape, types);
     releasers.push(() => errors.discard());
@@ -80,7 +83,15 @@ export function writeOutput(request: WriteRequest) {
     }
     const { lineEnd, delimiter } = plan.input;
     const { format } = plan;
-    const table = { ...shape, format, delimiter: delimiter || ',', hasHeader: header !== null, lineEnd };
+    const headBytes = Buffer.byteLength(around?.head ?? '') + (bom ? BOM_BYTES : 0);
+    const table = {
+      ...shape,
+      format,
+      delimiter: delimiter || ',',
+      hasHeader: header !== null,
+      lineEnd,
+      headBytes,
+    };
     let readBack = null as number | null;
     const assertCounts = () => assertAccounts(target, scan.rows.count, counts, readBack);
     // The finished file is counted before it gets its name: a miscounted one never has it.
@@ -94,6 +105,9 @@ export function writeOutput(request: WriteRequest) {
     return { output: target, errors: errors.count > 0 ? names.errors : null, counts, listed, readBack };
   });
 }
+
+/** Of a byte order mark in UTF-8. */
+const BOM_BYTES = 3;
 
 /** Makes a file of records; its bytes go to an output. */
 interface Encoder {
@@ -110,9 +124,10 @@ async function openTable(
   hasHeader: boolean,
   options: OutputOptions,
   types: readonly ColumnType[],
+  around: Around | null = null,
 ): ReturnType<typeof createOutput> {
   const output = await createOutput(target, options);
-  const encoder = await createEncoder(output.write, plan, hasHeader, types);
+  const encoder = await createEncoder(output.write, plan, hasHeader, types, around);
   if (encoder === null) return output;
   return {
     write: (record) => encoder.write(String(record)),
@@ -133,9 +148,10 @@ async function createEncoder(
   plan: OutputPlan,
   hasHeader: boolean,
   types: readonly ColumnType[],
+  around: Around | null,
 ): Promise<Encoder | null> {
   const { format, input } = plan;
-  if (format === 'json') return inArray(send);
+  if (format === 'json') return inArray(send, around ?? { head: '', tail: '\n' });
   if (format === 'parquet') {
     const { createParquetFile } = await import('../../formats/parquet/parquet-file.js');
     return createParquetFile(send, parquetPlan(plan, types));
@@ -147,15 +163,15 @@ async function createEncoder(
   return createXlsxFile(send, { formats: formatsOf(input), isFromSheet, sheetName, hasHeader });
 }
 
-/** Records, which end in a line break, as elements of one JSON array. */
-function inArray(send: (text: string) => Promise<void>): Encoder {
-  let before = '[\n';
+/** Records, which end in a line break, as elements of one JSON array with this text around it. */
+function inArray(send: (text: string) => Promise<void>, { head, tail }: Around): Encoder {
+  let before = `${head}[\n`;
   return {
     async write(record) {
       await send(before + record.trimEnd());
       before = ',\n';
     },
-    finish: () => send(before === ',\n' ? '\n]\n' : '[]\n'),
+    finish: () => send((before === ',\n' ? '\n]' : `${head}[]`) + tail),
   };
 }
 

@@ -17,7 +17,15 @@ import { Priorities } from './priorities.js';
 
 /** How a table is read, and what of it. */
 type TableSettings = Pick<Settings, TextSetting | ColumnSetting>;
-type TextSetting = 'delimiter' | 'encoding' | 'header' | 'skipLines' | 'limit' | 'sheet' | 'ragged';
+type TextSetting =
+  | 'delimiter'
+  | 'encoding'
+  | 'header'
+  | 'skipLines'
+  | 'limit'
+  | 'sheet'
+  | 'records'
+  | 'ragged';
 type ColumnSetting = 'columns' | 'kind' | 'allowMismatch' | 'prefix' | 'priority';
 
 /** `priorities`: null without `--priority`. */
@@ -39,7 +47,7 @@ export interface TableRequest {
 export function intakeOf(
   settings: Pick<Settings, TextSetting>,
 ): Omit<IntakeOptions, 'only' | 'spoolFolder' | 'stop'> {
-  const { delimiter, encoding, header, skipLines, limit, sheet, ragged } = settings;
+  const { delimiter, encoding, header, skipLines, limit, sheet, records, ragged } = settings;
   return {
     ...(delimiter !== null && { delimiter }),
     ...(encoding !== null && { encoding }),
@@ -47,6 +55,7 @@ export function intakeOf(
     skipLines,
     limit,
     ...(sheet !== null && { sheet }),
+    ...(records !== null && { records }),
     ...(ragged !== null && { ragged }),
   };
 }

@@ -184,6 +184,7 @@ export async function scanInput(
     invalid,
     columns: input.columns(),
     contentHash: input.contentHash(),
+    around: input.around(),
   };
 }
 
