@@ -6,7 +6,7 @@
 import type { ColumnRequest } from '../config/column-value.js';
 import { NeverStartError } from '../core/errors.js';
 import type { IdentifierKind } from '../core/identifier.js';
-import { phrase } from '../core/phrase.js';
+import { type Phrase, phrase } from '../core/phrase.js';
 import {
   assertHeader,
   doubtful,
@@ -38,7 +38,7 @@ export interface ChosenColumns {
   /** In order: the first that yields an identifier is used. Never empty. */
   readonly choices: readonly ColumnChoice[];
   /** For people: which column, which kind, why. */
-  readonly sentence: string;
+  readonly sentence: Phrase;
   /** Positions of columns that an earlier run added: to be replaced, never chosen. */
   readonly ours: readonly number[];
 }
@@ -92,7 +92,7 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
     parts.push(`${label} as ${kind} (${reading?.because ?? 'as asked'})`);
   }
   const blanks = explainBlanks(judge, choices, []);
-  return { choices, named, sentence: `identifiers come from column ${parts.join(', then ')}${blanks}` };
+  return { choices, named, sentence: phrase`identifiers come from column ${parts.join(', then ')}${blanks}` };
 }
 
 function takeSurest(input: ColumnsInput, judge: JudgeInput, ours: readonly number[]): Chosen {
@@ -109,7 +109,7 @@ function takeSurest(input: ColumnsInput, judge: JudgeInput, ours: readonly numbe
   const aside = `; e-mail addresses (${names}) are ignored, because a website identifies the brand more reliably`;
   const choice = take(judge, surest.column, judge.kind ?? surest.kind);
   const blanks = explainBlanks(judge, choice.choices, others);
-  const sentence = `${choice.sentence}${surest.because}${blanks}${mail.length > 0 ? aside : ''}`;
+  const sentence = phrase`${choice.sentence}${surest.because}${blanks}${mail.length > 0 ? aside : ''}`;
   return { ...choice, sentence };
 }
 
@@ -130,7 +130,7 @@ function takeOnly(judge: JudgeInput, ours: readonly number[]): Chosen {
     throw nothingClear(judge, open, ours.length > 0);
   }
   const choice = take(judge, only, judge.kind);
-  return { ...choice, sentence: `${choice.sentence}it is the only column` };
+  return { ...choice, sentence: phrase`${choice.sentence}it is the only column` };
 }
 
 /** All three are written by every run, so together they mark a file as ours. */

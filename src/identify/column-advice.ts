@@ -4,7 +4,8 @@
  */
 import { type ClearMeaning, NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
-import { joinPhrases, type Phrase, phrase, type Remedy, sayPhrase } from '../core/phrase.js';
+import { joinPhrases, type Phrase, phrase, type Remedy } from '../core/phrase.js';
+import { sayRowReason } from '../core/row-reason.js';
 import { cleanCell } from './clean-cell.js';
 import { type ColumnChoice, columnLabel, columnRequest, columnSetting, KIND_WORDS } from './find-column.js';
 import { isHeaderLike, kindOf, readHeader } from './header-words.js';
@@ -52,7 +53,7 @@ export function explainBlanks(
   { columns, sample }: JudgeInput,
   choices: readonly Pick<ColumnChoice, 'column' | 'kind'>[],
   others: readonly ColumnReading[],
-): string {
+): Phrase {
   const blank = sample.filter((row) => !choices.some(({ column }) => isFilled(row[column] ?? '')));
   if (blank.length === 0) return '';
   const blankRows = `; ${blank.length} of ${sample.length} sampled rows ${blank.length === 1 ? 'is' : 'are'} blank there`;
@@ -62,7 +63,7 @@ export function explainBlanks(
     .sort((one, other) => other.fills - one.fills);
   if (best === undefined || best.fills === 0) return blankRows;
   const together = [...choices, best].map(({ column, kind }) => columnSetting(columns, column, kind));
-  return `${blankRows}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${sayPhrase([inTurn(together)], 'flags')} adds it as a fallback`;
+  return phrase`${blankRows}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${inTurn(together)} adds it as a fallback`;
 }
 
 /**
@@ -258,5 +259,5 @@ function doubtOf({ sample }: JudgeInput, column: number, kind: IdentifierKind) {
 
 function faultOf(cell: string): string[] {
   const read = identifyCell(cell, 'domain');
-  return read.type === 'invalid' ? [read.reason] : [];
+  return read.type === 'invalid' ? [sayRowReason(read.reason)] : [];
 }

@@ -7,6 +7,7 @@ import { stopText, summaryText } from '../../src/run/run-summary-text.js';
 import type { Scan } from '../../src/run/scan/scan.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
 import { type ResultParts, requestFor, resultOf, STARTED_AT } from '../commands/results.js';
+import { counterOf } from '../support/counter.js';
 import { halted } from '../support/halts.js';
 import { ledgerState, runSpending } from './ledger-state.js';
 
@@ -171,8 +172,13 @@ it('mentions scores from different weeks', () => {
 });
 
 it('shows causes of failures and wrong lines, the most frequent first, a few of each', () => {
-  const failures = new Map(Array.from({ length: 8 }, (_, at) => [`reason ${at}`, at + 1] as const));
-  const invalid = [1, 2, 3, 4].map((line) => ({ line, value: 'x', reason: 'no such domain' }));
+  const failures = counterOf(
+    Array.from(
+      { length: 8 },
+      (_, at) => [{ code: 'answer', text: `reason ${at}` } as const, at + 1] as const,
+    ),
+  );
+  const invalid = [1, 2, 3, 4].map((line) => ({ line, value: 'x', reason: { code: 'not_domain' } as const }));
   const lines = summaryOf({ rows: { failed: 36 }, facts: { failures }, scan: { invalid } });
   expect(lines.filter((line) => line.startsWith('failed '))).toEqual([
     'failed 8 x: reason 7',
