@@ -21,7 +21,7 @@ const QUOTED = /^(["'`])(.*)\1$/s;
 export function cleanCell(text: string): string {
   if (PLAIN.test(text)) return text;
   const joined = text.replace(INVISIBLE, '').normalize('NFKC').replace(ODD_BLANKS, ' ').trim();
-  const parted = joined.replace(JOINERS, '');
+  const parted = joined.replace(JOINERS, '').replace(ODD_BLANKS, ' ').trim();
   const plain = /^\p{ASCII}*$/u.test(parted) ? parted : joined;
   // Spreadsheets mark a cell as text with one apostrophe in front.
   return (QUOTED.exec(plain)?.[2] ?? plain.replace(/^'/, '')).trim();

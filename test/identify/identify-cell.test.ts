@@ -98,6 +98,7 @@ describe('a ticker is whatever its column contains', () => {
 
 describe('a crypto symbol is whatever its column contains', () => {
   it.each([
+    ['usd \u200d coin', 'crypto:USD COIN'],
     ['btc', 'crypto:BTC'],
     ['META', 'crypto:META'],
     ['LINK', 'crypto:LINK'],
