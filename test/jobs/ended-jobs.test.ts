@@ -37,8 +37,13 @@ async function arrived(place: 'done' | 'failed', files: Record<string, string> =
   const job = seen && (await claim(folders, { ...seen, under }, NOW));
   if (!job) throw new Error('not claimed');
   for (const [name, text] of Object.entries(files)) await writeFile(join(job.folder, name), text);
-  const reason = place === 'failed' ? { reason: 'The file is odd.\n\nWhat to do: look.\n' } : {};
-  const folder = await arrive(folders, job, place, reason, NOW);
+  const reason = { headline: 'The file is odd.', details: 'What to do: look.' };
+  const folder = await arrive(
+    folders,
+    job,
+    place === 'failed' ? { type: place, reason } : { type: place },
+    NOW,
+  );
   if (folder === null) throw new Error('not arrived');
   return folder;
 }
@@ -188,9 +193,14 @@ describe('a failed file', () => {
     const { count, files } = await listFailed(folders.root);
     expect(count).toBe(3);
     expect(files).toMatchObject([
-      { file: 'list.csv', folder: JOB, failedAt: NOW, reason: 'The file is odd.\n\nWhat to do: look.' },
+      {
+        file: 'list.csv',
+        folder: JOB,
+        failedAt: NOW,
+        reason: { headline: 'The file is odd.', details: 'What to do: look.' },
+      },
       { folder: 'list-2026-01-13T09-30-05Z' },
-      { file: null, folder: 'by-hand', failedAt: 0, reason: '' },
+      { file: null, folder: 'by-hand', failedAt: 0, reason: { headline: '', details: '' } },
     ]);
   });
 
@@ -271,7 +281,7 @@ describe('a failed file', () => {
       (folder) =>
         writeFile(
           join(folder, '.brand-enrich-job.json'),
-          JSON.stringify({ file: '../../x', under: '..', adoptions: 0, parked: null }),
+          JSON.stringify({ file: '../../x', under: '..', adoptions: 0, reason: null, parked: null }),
         ).then(() => rm(join(folder, 'list.csv'))),
       /unclear/,
     ],

@@ -180,7 +180,12 @@ describe('a file that we placed', () => {
     expect(await ready()).toEqual(['list.csv']);
     const again = await claimed();
     expect(again.record.id).toBe(first.record.id);
-    const failed = await arrive(folders, again, 'failed', { reason: 'odd\n' }, 0);
+    const failed = await arrive(
+      folders,
+      again,
+      { type: 'failed', reason: { headline: 'Odd.', details: '' } },
+      0,
+    );
     expect(await dropAgain(folders.root, failed ?? '')).toBe('list.csv');
     expect(await ready()).toEqual(['list.csv']);
     // It is a new job: what was ordered for the failed one is over.
