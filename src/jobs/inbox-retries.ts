@@ -33,14 +33,16 @@ const PROBE_EVERY_MS = 60_000;
 
 /**
  * Which parked files to take up because of what is ordered for them, one by one: to end, or to wait
- * for another reason than they say. `others` may be retried: they are not paused.
+ * for another reason than they say, or because a person asked to try them again. `others` may be
+ * retried: they are not paused.
  */
 export function followOrders(parked: readonly ParkedJob[], orders: readonly Orders[]) {
   const ordered: ParkedJob[] = [];
   const others: ParkedJob[] = [];
   for (const [index, job] of parked.entries()) {
     const { cancelled = null, paused = null } = orders[index] ?? {};
-    if (cancelled !== null || (paused !== null) !== (job.state.why === 'paused')) ordered.push(job);
+    const { why } = job.state;
+    if (cancelled !== null || why === 'again' || (paused !== null) !== (why === 'paused')) ordered.push(job);
     else if (paused === null) others.push(job);
   }
   return { ordered, others };

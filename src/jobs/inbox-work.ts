@@ -282,7 +282,7 @@ export function createInboxNotices(
 function eventOf(end: JobEnd, { record: { parked } }: Job): Notice['event'] | null {
   if (end.type === 'done') return 'finish';
   if (end.type === 'parked') {
-    const isNews = parked === null || parked.state.why === 'paused';
+    const isNews = parked === null || parked.state.why === 'paused' || parked.state.why === 'again';
     return isNews && end.state.why !== 'paused' ? 'parked' : null;
   }
   return end.type === 'failed' || end.type === 'refused' ? 'failure' : null;

@@ -6,7 +6,7 @@
  *   inbox/file --claim--> processing/<watcher>/<job>/ --arrive--> done/ | failed/ | waiting/
  *                               |        ^                                              |
  *                    putBack <--+        +---- take (from waiting/ or a dead watcher) --+
- *   inbox/file <--dropAgain-- failed/ (see `drop-again.ts`); `placed-files.ts` puts it there
+ *   failed/<job>/ --tryAgain--> waiting/ (see `try-again.ts`)
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -32,7 +32,8 @@ import type { InboxFolders, WatcherFolders } from './inbox-folders.js';
 import { forgetJob, keepJob, keptJob, placeInInbox, sideBeside } from './placed-files.js';
 
 export const REASON_FILE = 'reason.txt';
-const NOTE = '.brand-enrich-job.json';
+/** The file with the record of a job. */
+export const NOTE = '.brand-enrich-job.json';
 
 /** All texts of a reason together: names in a file, and what a service answers, have any length. */
 export const REASON_AT_MOST = 4_000;
@@ -47,7 +48,8 @@ const reasonShape = z.object({
 export type JobReason = z.infer<typeof reasonShape>;
 
 const parkStateShape = z.object({
-  why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful', 'paused']),
+  /** `again`: it waits only for its turn, because a person asked to try it again. */
+  why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful', 'paused', 'again']),
   /** Its own caps, whose change it waits for; null: it waits for the account. */
   capMark: z.string().nullable(),
 });
@@ -130,7 +132,7 @@ async function nullIfGone(error: unknown, isHarmless: () => Promise<boolean>): P
 }
 
 /** Moves a folder into `place`, under a name that is free; where it is then. */
-async function moveTo(place: string, folder: string, name = basename(folder)): Promise<string> {
+export async function moveTo(place: string, folder: string, name = basename(folder)): Promise<string> {
   return join(place, await withFreeName(name, (free) => rename(folder, join(place, free))));
 }
 
@@ -232,7 +234,7 @@ export async function putBack(folders: InboxFolders, job: Job): Promise<boolean>
   const { path: from, file: name } = job;
   const { under } = job.record;
   const isBack = await sideBeside(from)
-    .then((side) => placeInInbox(folders.root, { name, under, from, side, id: null }, true))
+    .then((side) => placeInInbox(folders.root, { name, under, from, side, id: null }))
     .then(
       (placed) => placed === 'placed',
       () => false,

@@ -115,6 +115,7 @@ test.each([
   ['a limit and nothing ordered', byLimit, {}, 'others'],
   ['a pause that stands', PAUSED, { paused: ADA }, 'nothing'],
   ['a pause that has ended', PAUSED, {}, 'ordered'],
+  ['its turn, since a person tried it again', { why: 'again', capMark: null } as const, {}, 'ordered'],
   ['a limit, and is paused', byLimit, { paused: ADA }, 'ordered'],
   ['a limit, and is cancelled', byLimit, { cancelled: ADA }, 'ordered'],
   ['a pause that stands, and is cancelled', PAUSED, { paused: ADA, cancelled: ADA }, 'ordered'],

@@ -116,7 +116,7 @@ function Again(job: { inbox: number; folder: string; file: string; viewer: Sende
 const PLACES: Readonly<Record<JobPlace, string>> = {
   done: 'Finished',
   failed: 'Failed',
-  waiting: 'First stopped',
+  waiting: 'Began to wait',
 };
 
 /** `now`: this machine's clock, which dates folders. */

@@ -96,6 +96,10 @@ describe('a file of an inbox', () => {
     ...job,
     record: { ...job.record, parked: { at: 1, since: 1, state: { why: 'limit', capMark: null } } },
   };
+  const triedAgain: Job = {
+    ...job,
+    record: { ...job.record, parked: { at: 1, since: 1, state: { why: 'again', capMark: null } } },
+  };
   const notices = () => {
     const recorder = createRecordingNotifier();
     return { recorder, inbox: createInboxNotices({ notifier: recorder, clock }, false) };
@@ -117,6 +121,7 @@ describe('a file of an inbox', () => {
     ['failed', failed, job, { event: 'failure', reason: 'It is empty' }],
     ['parked', parked, job, { event: 'parked', reason: 'Not finished yet' }],
     ['parked again', parked, parkedBefore, null],
+    ['tried again, and parked', parked, triedAgain, { event: 'parked' }],
     ['paused by a person', { ...parked, state: { why: 'paused', capMark: null } }, job, null],
     ['refused', refused, job, { event: 'failure', reason: 'the service refuses' }],
     ['put back', { type: 'put_back' }, job, null],
