@@ -179,7 +179,7 @@ function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): stri
 
 export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]): string {
   const parts = [`engine      ${status.engine} at ${status.address}\n`];
-  for (const warning of status.warnings) parts.push(`  note      ${warning}\n`);
+  for (const { text } of status.warnings) parts.push(`  note      ${text}\n`);
   parts.push(
     status.ledger && status.account !== null
       ? ledgerText(status.account, status.ledger)

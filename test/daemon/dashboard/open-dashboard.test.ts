@@ -134,8 +134,9 @@ async function furnish({ engine, names, inbox, schedules }: Scene, releasers: Re
   const job = join(inbox, 'waiting', 'list-2026-11-20T11-22-47Z');
   await mkdir(job, { recursive: true });
   await writeFile(join(job, 'list.csv'), 'website\nacme.example\n');
-  const parked = { at: 0, since: 1, memo: '', words: 'the quota is used up' };
-  const record = { id: 'j-1', run: id, file: 'list.csv', adoptions: 0, parked };
+  const parked = { at: 0, since: 1, state: { why: 'limit', capMark: null } };
+  const reason = { headline: 'The quota is used up.', details: '' };
+  const record = { id: 'j-1', run: id, file: 'list.csv', adoptions: 0, reason, parked };
   await writeFile(join(job, '.brand-enrich-job.json'), JSON.stringify(record));
   await engine.ledger.observe(names.account, { usage: 40, quota: 250 });
   return { runId: id, queue };
