@@ -272,13 +272,3 @@ describe('the next step', () => {
     expect(last(parts, settings)).toBe(text);
   });
 });
-
-it('suggests checking the column when nothing matched', () => {
-  const lines = summaryOf({ rows: { not_found: 42, skipped: 2 }, tally: { requests: 42, billed: 42 } });
-  expect(lines.at(-1)).toBe(
-    'Nothing matched: identifiers were read from "website" as domain. Are that column and its kind right? --column NAME:KIND chooses others.',
-  );
-  expect(summaryOf({ rows: { not_found: 42, matched: 1 } }).join()).not.toContain('Nothing matched');
-  const part = summaryOf({ rows: { deferred: 42 }, isComplete: false, end: halted('limit') });
-  expect(part.join()).not.toContain('Nothing matched');
-});

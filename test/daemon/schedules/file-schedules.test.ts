@@ -20,7 +20,7 @@ const under = redis.missing === null ? redis : embeddedEngine();
 beforeAll(() => under.start());
 afterAll(() => under.stop());
 
-const PATIENCE = { timeout: 40_000, interval: 100 };
+const PATIENCE = { timeout: 60_000, interval: 100 };
 
 const load: CommandContext['load'] = (command, flags, env = {}) =>
   loadSettings({ flags, env, file: null, command, home: '/' });
