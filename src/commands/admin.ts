@@ -15,6 +15,7 @@ import type { Document } from '../core/documents.js';
 import { type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { type Identifier, readIdentifierText } from '../core/identifier.js';
+import { sayRowReason } from '../core/row-reason.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { readEngineId } from '../engine/engine-stores.js';
@@ -128,7 +129,7 @@ export function readIdentifier(text: string): Identifier {
   const identified = identifyCell(value, kind);
   if (identified.type === 'identifier') return identified.identifier;
   const todo = 'write a domain, or KIND:VALUE such as ticker:ACME';
-  throw new NeverStartError(usageProblem(identified.reason, text, todo));
+  throw new NeverStartError(usageProblem(sayRowReason(identified.reason), text, todo));
 }
 
 const time = (ms: number) => `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
@@ -178,7 +179,7 @@ function spoolText({ engine, isOwn, answers, folder, since }: SpoolStatus): stri
 
 export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]): string {
   const parts = [`engine      ${status.engine} at ${status.address}\n`];
-  for (const warning of status.warnings) parts.push(`  note      ${warning}\n`);
+  for (const { text } of status.warnings) parts.push(`  note      ${text}\n`);
   parts.push(
     status.ledger && status.account !== null
       ? ledgerText(status.account, status.ledger)

@@ -164,7 +164,7 @@ async function tryEngine(
   releasers: Releasers,
 ): Promise<string> {
   const { kind, address, warnings } = await openStores({ ...settings, startEmpty: false }, call, releasers);
-  return [`engine works: ${kind} at ${address}`, ...warnings].join('; ');
+  return [`engine works: ${kind} at ${address}`, ...warnings.map(({ text }) => text)].join('; ');
 }
 
 /**

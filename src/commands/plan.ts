@@ -2,10 +2,12 @@
 import { isLoopbackUrl } from '../config/address-values.js';
 import { knownNames } from '../context/open-service.js';
 import { openStores } from '../context/open-stores.js';
+import { type Counted, commonestOf, countsInWords } from '../core/counter.js';
 import type { Document } from '../core/documents.js';
 import { type ExitCode, FailFileError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { type Releasers, withReleasers } from '../core/lifecycle.js';
+import { type RowReason, sayRowReason } from '../core/row-reason.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { runSettingsOf } from '../run/enrich-request.js';
@@ -43,10 +45,15 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
   });
 }
 
+const REASONS_SHOWN = 20;
+
 function planDocument({ columns: _, spending: estimate, ...plan }: Plan): Document<'plan'> {
-  if (estimate === null) return { ...plan, spending: null };
+  const { invalid, skipped } = plan.reasons;
+  const reasons = countsInWords([...invalid, ...skipped], sayRowReason, REASONS_SHOWN);
+  const skipReasons = countsInWords(skipped, sayRowReason);
+  if (estimate === null) return { ...plan, reasons, skipReasons, spending: null };
   const { overageRequests: overage, maxCost: overageCost, ...spending } = estimate;
-  return { ...plan, spending: { ...spending, overage, overageCost } };
+  return { ...plan, reasons, skipReasons, spending: { ...spending, overage, overageCost } };
 }
 
 const NO_SERVICE = { stores: null, unknown: 'unknown: no service and token are set' };
@@ -69,11 +76,10 @@ async function openUnchanged(
 /** `unknown`: why the number of stored answers is not known. */
 export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
   const { rows, identifiers, requests, spending, account } = plan;
-  const reasonLines = (counts: readonly (readonly [string, number])[]) =>
-    counts.filter(([, count]) => count > 0).map(([reason, count]) => `    ${countText(count)} x ${reason}`);
-  const ofInvalid = Object.entries(plan.reasons).map(
-    ([reason, count]) => [reason, count - (plan.skipReasons[reason] ?? 0)] as const,
-  );
+  const reasonLines = (reasons: Iterable<Counted<RowReason>>) =>
+    commonestOf(reasons, REASONS_SHOWN).map(
+      ({ value, count }) => `    ${countText(count)} x ${sayRowReason(value)}`,
+    );
   const kinds = Object.entries(identifiers.byKind).map(([kind, count]) => `${countText(count)} ${kind}`);
   const least = requests.least === requests.most ? '' : `${countText(requests.least)} to `;
   const lines = [
@@ -83,9 +89,9 @@ export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
     `rows                ${countText(rows.total)}`,
     `  with identifier   ${countText(rows.asked)}, ${countOf(rows.duplicates, 'of them a duplicate', 'of them duplicates')}`,
     `  blank or skipped  ${countText(rows.skipped)}`,
-    ...reasonLines(Object.entries(plan.skipReasons)),
+    ...reasonLines(plan.reasons.skipped),
     `  invalid           ${countText(rows.invalid + plan.input.unreadable)}, ${countText(plan.input.unreadable)} of them unreadable`,
-    ...reasonLines(ofInvalid),
+    ...reasonLines(plan.reasons.invalid),
     `identifiers         ${countText(identifiers.distinct)} distinct: ${kinds.join(', ') || 'none'}`,
     identifiers.stored === null
       ? `stored answers      ${unknown}`

@@ -1,5 +1,5 @@
 /** `run`: enriches one file and displays it. The run itself is `run/run-file.ts`. */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { openContext, openState } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';
 import type { ExitCode } from '../core/errors.js';
@@ -56,11 +56,10 @@ const WARN_AGAIN_MS = 7 * 86_400_000;
 /** Warnings of the engine that no run on it has shown for a week. */
 async function dueWarnings({ warnings, keyValues }: Engine): Promise<string[]> {
   const due: string[] = [];
-  for (const warning of warnings) {
-    const name = createHash('sha256').update(warning).digest('hex').slice(0, 16);
-    // Another text each time: only one that is a week old may be replaced.
-    if (await keyValues.claim('warnings', name, randomUUID(), WARN_AGAIN_MS).catch(() => false))
-      due.push(warning);
+  for (const { code, text } of warnings) {
+    // Another value each time: only one that is a week old may be replaced.
+    if (await keyValues.claim('warnings', code, randomUUID(), WARN_AGAIN_MS).catch(() => false))
+      due.push(text);
   }
   return due;
 }

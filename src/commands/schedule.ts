@@ -38,7 +38,7 @@ function readNewSchedule({ args, settings, folder, load }: CommandCall): Schedul
   const [name = '', ...argv] = args;
   const { cron, tz, catchUp: catchesUp } = settings;
   const id = randomBytes(8).toString('hex');
-  return { ...readSchedule({ name, cron, tz, catchesUp, argv }, folder, load), id };
+  return { ...readSchedule({ name, cron, tz, catchesUp, argv }, folder, load, 'flags'), id };
 }
 
 async function add(schedule: Schedule, book: ScheduleBook, call: CommandCall): Promise<Answer> {

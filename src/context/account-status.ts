@@ -69,7 +69,7 @@ export async function readAccountStatus(
   return {
     engine: engine.kind,
     address: engine.address,
-    /** The risks of the engine's settings, as sentences. */
+    /** The risks of the engine's settings. */
     warnings: engine.warnings,
     account: names?.account ?? null,
     ledger,

@@ -7,6 +7,7 @@ import { ownOf } from '../ledger/ledger.js';
 import { ownDomainWarning } from '../ledger/policy.js';
 import { runSettingsOf, type SharedWorker } from '../run/enrich-request.js';
 import { stopAtSignal } from '../run/lookups/run-lookups.js';
+import { sayTo } from '../words/say-reason.js';
 import type { WorkerListener } from '../worker/asked.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import { logOpened, type OpenedContext, openContext, openState, stopWithEngine } from './open-context.js';
@@ -104,7 +105,7 @@ async function proveOwnDomain(
     try {
       const state = await engine.ledger.show(account);
       const warning = ownDomainWarning(state, run.settings);
-      if (warning !== null && !isWarned) log.warn(warning);
+      if (warning !== null && !isWarned) log.warn(sayTo('terminal', warning));
       isWarned ||= warning !== null;
       const { of, isProven, booked } = state.own;
       const isUnreadable = booked > 0 && state.usage === null;

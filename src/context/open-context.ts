@@ -47,7 +47,7 @@ export async function openEngineContext(
 
 /** Logs engine warnings and the address of the metrics for long-running processes. */
 export function logOpened({ engine, metrics }: EngineContext, isSample: boolean, log: Log): void {
-  if (!isSample) for (const warning of engine.warnings) log.warn(warning);
+  if (!isSample) for (const { text } of engine.warnings) log.warn(text);
   if (metrics.url !== null) log.info({ url: `${metrics.url}/metrics` }, 'serving metrics');
 }
 

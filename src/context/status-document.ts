@@ -37,7 +37,7 @@ export function statusDocument(
   return {
     engine,
     address,
-    warnings,
+    warnings: warnings.map(({ text }) => text),
     account: account !== null && ledger ? accountDocument(account, ledger) : null,
     budget: budget && budgetDocument(budget),
     projection,

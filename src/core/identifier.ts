@@ -1,3 +1,5 @@
+import type { RowReason } from './row-reason.js';
+
 /** The kinds of identifier. `auto`: each value by its shape, and the service where that is open. */
 export const IDENTIFIER_KINDS = ['domain', 'ticker', 'isin', 'crypto', 'id', 'auto'] as const;
 export type IdentifierKind = (typeof IDENTIFIER_KINDS)[number];
@@ -17,10 +19,16 @@ export type Identified =
       /** The cell holds more than one; this is the first. */
       readonly hasSeveral?: true;
     }
-  /** The cell can never be looked up; `reason` is shown to the user. */
-  | { readonly type: 'invalid'; readonly reason: string }
-  /** Blank, or the lookup would buy the wrong brand (free e-mail provider). */
-  | { readonly type: 'skipped'; readonly reason: string };
+  | Unidentified;
+
+/**
+ * `invalid`: it can never be looked up. `skipped`: blank, or the lookup would buy the wrong brand
+ * (free e-mail provider).
+ */
+export interface Unidentified {
+  readonly type: 'invalid' | 'skipped';
+  readonly reason: RowReason;
+}
 
 /** The text form of an identifier, `kind:value`. Only the value may itself contain `:`. */
 export function identifierText(identifier: Identifier): string {

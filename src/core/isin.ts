@@ -47,8 +47,5 @@ export function isMistypedIsin(cleaned: string): boolean {
 export function identifyIsin(cleaned: string): Identified {
   const value = readIsin(cleaned);
   if (value !== null) return { type: 'identifier', identifier: { kind: 'isin', value } };
-  const reason = isMistypedIsin(cleaned)
-    ? 'the check digit of the ISIN is wrong'
-    : 'not an ISIN (two letters, nine letters or digits, a check digit)';
-  return { type: 'invalid', reason };
+  return { type: 'invalid', reason: { code: isMistypedIsin(cleaned) ? 'mistyped_isin' : 'not_isin' } };
 }

@@ -1,6 +1,7 @@
 /** The shape of an input, and one record of it, which is carried as raw text and never rebuilt. */
 
 import type { SchemaElement as ParquetElement } from 'hyparquet';
+import type { RowReason } from './row-reason.js';
 import type { CellFormats } from './typed-cell.js';
 
 /** Formats of tables, in and out. */
@@ -78,7 +79,7 @@ export interface Row {
    */
   readonly cells: readonly string[];
   /** Why the record could not be read; null when it could. */
-  readonly problem: string | null;
+  readonly problem: RowReason | null;
   /** Whether the number of cells is not that of the columns: they may be in wrong ones. */
   readonly isMisfit?: true;
   /** Cells that are missing at the end: blank in `cells`, not there in `raw`. Absent: none. */

@@ -81,6 +81,12 @@ interface ServerFacts {
   readonly bytes: number;
 }
 
+/** `code`: the same while the text changes with its figures. `text`: a sentence. */
+export interface EngineWarning {
+  readonly code: string;
+  readonly text: string;
+}
+
 export interface Engine {
   readonly kind: EngineKind;
   /** Where it is, for people; never with credentials. */
@@ -99,8 +105,8 @@ export interface Engine {
   readonly runs: RunStore;
   readonly keyValues: KeyValueStore;
   readonly scheduledJobs: ScheduledJobs;
-  /** As sentences: what a loss of power could cost, if anything, and other warnings at start. */
-  readonly warnings: readonly string[];
+  /** What a loss of power could cost, if anything, and other warnings at start. */
+  readonly warnings: readonly EngineWarning[];
   /** A queue to add to. The caller closes it. */
   openQueue(name: string): BullChunkQueue;
   /** A worker that takes `concurrency` chunks at once, from `run()` on. The caller closes it. */

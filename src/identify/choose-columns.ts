@@ -5,7 +5,7 @@
  */
 import type { ColumnRequest } from '../config/column-value.js';
 import { NeverStartError } from '../core/errors.js';
-import { phrase } from '../core/phrase.js';
+import { type Phrase, phrase } from '../core/phrase.js';
 import {
   assertHeader,
   doubtful,
@@ -35,7 +35,7 @@ export interface ChosenColumns {
   /** In order: the first that yields an identifier is used. Never empty. */
   readonly choices: readonly ColumnChoice[];
   /** For people: which column, which kind, why. */
-  readonly sentence: string;
+  readonly sentence: Phrase;
   /** Positions of columns that an earlier run added: to be replaced, never chosen. */
   readonly ours: readonly number[];
 }
@@ -90,7 +90,7 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
     parts.push(`${label} as ${kind} (${reading?.because ?? 'as asked'})`);
   }
   const blanks = explainBlanks(judge, choices, []);
-  return { choices, named, sentence: `identifiers come from column ${parts.join(', then ')}${blanks}` };
+  return { choices, named, sentence: phrase`identifiers come from column ${parts.join(', then ')}${blanks}` };
 }
 
 function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
@@ -114,7 +114,8 @@ function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
   const choice = take(judge, taken);
   const rest = others.filter((other) => !taken.includes(other));
   const blanks = explainBlanks(judge, choice.choices, [...rest, ...mail]);
-  return { ...choice, sentence: `${choice.sentence}${blanks}${mail.length > 0 ? aside : ''}` };
+  const sentence = phrase`${choice.sentence}${blanks}${mail.length > 0 ? aside : ''}`;
+  return { ...choice, sentence };
 }
 
 function isTie(surest: ColumnReading, other: ColumnReading): boolean {

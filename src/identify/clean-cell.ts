@@ -2,7 +2,8 @@
  * A cell's text without what people cannot see: byte-order marks, zero-width characters, odd
  * blanks, full-width forms, quotes put around the whole. And which texts mean "nothing here".
  */
-import type { Identified, IdentifierKind } from '../core/identifier.js';
+import type { Identified, IdentifierKind, Unidentified } from '../core/identifier.js';
+import type { RowReason } from '../core/row-reason.js';
 
 /** Printable ASCII that no rule below touches: the way of nearly every cell. */
 const PLAIN = /^[!#-&(-_a-~]+$/;
@@ -37,18 +38,15 @@ const LONGEST_PLACEHOLDER = 14;
 /** Written for "nothing", and real symbols too (National Bank of Canada trades as NA). */
 const PLACEHOLDERS_OR_SYMBOLS = new Set('na null none nil nan tbd tba unknown undefined'.split(' '));
 
-const BLANK: Identified = { type: 'skipped', reason: 'the cell is blank' };
-const PLACEHOLDER: Identified = {
-  type: 'skipped',
-  reason: 'the cell is a placeholder such as "n/a"',
-};
+export const BLANK: Unidentified = { type: 'skipped', reason: { code: 'blank' } };
+const PLACEHOLDER: Unidentified = { type: 'skipped', reason: { code: 'placeholder' } };
 
 /**
  * The outcome of a cleaned cell that means "nothing here", else null. In a ticker or crypto column
  * `NA`, `NULL` and the like in capitals are symbols, because the column's kind decides; in any
  * other column they are placeholders.
  */
-export function skipBlank(cleaned: string, kind: IdentifierKind): Identified | null {
+export function skipBlank(cleaned: string, kind: IdentifierKind): Unidentified | null {
   if (cleaned === '') return BLANK;
   if (cleaned.length > LONGEST_PLACEHOLDER) return null;
   const lower = cleaned.toLowerCase();
@@ -67,7 +65,6 @@ export function asIdentifier(kind: IdentifierKind, value: string): Identified {
   return { type: 'identifier', identifier: { kind, value } };
 }
 
-/** `reason`: plain words for the user, which quote nothing of the cell. */
-export function invalid(reason: string): Identified {
+export function invalid(reason: RowReason): Unidentified {
   return { type: 'invalid', reason };
 }

@@ -4,7 +4,8 @@
  */
 import { NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
-import { joinPhrases, type Phrase, phrase, type Remedy, sayPhrase } from '../core/phrase.js';
+import { joinPhrases, type Phrase, phrase, type Remedy } from '../core/phrase.js';
+import { sayRowReason } from '../core/row-reason.js';
 import { cleanCell } from './clean-cell.js';
 import { type ColumnChoice, columnLabel, columnRequest, columnSetting, KIND_WORDS } from './find-column.js';
 import { isHeaderLike, isNeverSymbol, kindOf, readHeader } from './header-words.js';
@@ -24,7 +25,7 @@ const MOST_SHOWN = 20;
 export const MOST_TOGETHER = 3;
 /** So many of a column's values must be written like symbols before it is advised to be read so. */
 const SYMBOL_SHARE = 0.8;
-/** Without a letter, or with a time or a serial number (`INV-2024-001`); a ticker's number has an exchange. */
+/** Without a letter, or with a time or a serial number (`INV-2024-001`), but for `1332.T`. */
 const CODE = /^[^a-z]*$|\d:\d|^(?!\d{3,6}\.[a-z]+$).*(?:\d{3}|\d[^a-z]\d)/i;
 /** Columns of few different values are classes (countries, currencies), not identifiers. */
 const LEAST_VARIETY = 0.7;
@@ -54,7 +55,7 @@ export function explainBlanks(
   { columns, sample }: JudgeInput,
   choices: readonly Pick<ColumnChoice, 'column' | 'kind'>[],
   others: readonly ColumnReading[],
-): string {
+): Phrase {
   const blank = sample.filter((row) => !choices.some(({ column }) => isFilled(row[column] ?? '')));
   if (blank.length === 0) return '';
   const blankRows = `; ${blank.length} of ${sample.length} sampled rows ${blank.length === 1 ? 'is' : 'are'} blank there`;
@@ -64,7 +65,7 @@ export function explainBlanks(
     .sort((one, other) => other.fills - one.fills);
   if (best === undefined || best.fills === 0) return blankRows;
   const together = [...choices, best].map(({ column, kind }) => columnSetting(columns, column, kind));
-  return `${blankRows}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${sayPhrase([inTurn(together)], 'flags')} adds it as a fallback`;
+  return phrase`${blankRows}, and ${columnLabel(columns, best.column)} has a value in ${best.fills} of them: ${inTurn(together)} adds it as a fallback`;
 }
 
 /**
@@ -235,5 +236,5 @@ function doubtOf({ sample }: JudgeInput, column: number, kind: IdentifierKind) {
 
 function faultOf(cell: string): string[] {
   const read = identifyCell(cell, 'domain');
-  return read.type === 'invalid' ? [read.reason] : [];
+  return read.type === 'invalid' ? [sayRowReason(read.reason)] : [];
 }

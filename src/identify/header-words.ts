@@ -150,7 +150,7 @@ export function isNeverSymbol(name: string): boolean {
   return parts.some((part) => NEVER_SYMBOL.has(part) || FOREIGN.has(part));
 }
 
-/** The kind of a column named `symbol`, judged by the names of columns and file; null when unclear. */
+/** The kind of a column named `symbol`, by the names of columns and file; null when unclear. */
 export function symbolContext(names: readonly string[]): 'ticker' | 'crypto' | null {
   const all = names.flatMap(splitWords).map((word) => word.replace(/\d+$/, ''));
   const isCrypto = all.some((word) => CRYPTO_CONTEXT.has(word));

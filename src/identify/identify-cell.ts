@@ -4,9 +4,9 @@
  * its own where the shape shows it; symbols and hosts with a short suffix stay `auto`, and the
  * service decides: half of all exchange suffixes are top-level domains too (`SAP.DE`, `BHP.AX`).
  */
-import type { Identified, Identifier, IdentifierKind } from '../core/identifier.js';
+import type { Identified, Identifier, IdentifierKind, Unidentified } from '../core/identifier.js';
 import { identifyIsin, isMistypedIsin, readIsin } from '../core/isin.js';
-import { asIdentifier, cleanCell, invalid, isBlank, skipBlank } from './clean-cell.js';
+import { asIdentifier, BLANK, cleanCell, invalid, isBlank, skipBlank } from './clean-cell.js';
 import type { ColumnChoice } from './find-column.js';
 import { identifyDomain, mentionsDomain } from './identify-domain.js';
 
@@ -15,7 +15,7 @@ export const CHECKED_KINDS: ReadonlySet<IdentifierKind> = new Set(['domain', 'is
 
 /**
  * Never throws. Values are in normal form: identifying one again with the same kind gives the same
- * identifier. Reasons never quote the cell, so nothing private leaks into reports.
+ * identifier. Reasons have nothing of the cell, so nothing private leaks into reports.
  */
 export function identifyCell(text: string, kind: IdentifierKind): Identified {
   const cleaned = cleanCell(text);
@@ -51,19 +51,6 @@ const WRITTEN_LIKE_TICKER = /^[A-Z0-9-]+(?:\.[A-Z])?\.[A-Z0-9-]+$/;
  */
 const CERTAIN_SYMBOL = /^(?:[A-Z0-9]{1,6}\.[A-Z]{1,2}|(?=\d*[A-Z])[A-Z0-9]{1,6}(?:-[A-Z])?)$/;
 
-const NOT_RECOGNISED = invalid(
-  'not recognised: kind auto takes only domains, addresses, ISINs, id_ and AAPL, BRK.B, 1332.T; name another kind',
-);
-const NUMBER = invalid(
-  'a number: kind auto takes only one with an exchange (1332.T); name the kind ticker or crypto',
-);
-const LOWER_CASE = invalid(
-  'a word or a symbol in lower case: kind auto takes symbols in capitals; name the kind ticker or crypto',
-);
-const OPEN_BRAND_ID = invalid(
-  'a word or a brand id without id_: kind auto takes only ids with id_; name the kind id',
-);
-
 /** Groups of letters behind a blank are words: `Acme No AG 0049` has the letters of an ISIN. */
 const HAS_WORD = /^[A-Z]{3,}(?=[ -])|[ -][A-Z]+(?=[ -]|$)/i;
 
@@ -87,10 +74,11 @@ function identifyAuto(cleaned: string): Identified {
     return asIdentifier('auto', text);
   }
   if (mentionsDomain(text)) return asDomain;
-  if (/^\d+$/.test(text)) return NUMBER;
-  if (isPossibleBrandId(text)) return OPEN_BRAND_ID;
+  if (/^\d+$/.test(text)) return invalid({ code: 'open_number' });
+  if (isPossibleBrandId(text)) return invalid({ code: 'open_id' });
   const capitals = text.toUpperCase();
-  return text !== capitals && CERTAIN_SYMBOL.test(capitals) ? LOWER_CASE : NOT_RECOGNISED;
+  const isLowerCase = text !== capitals && CERTAIN_SYMBOL.test(capitals);
+  return invalid({ code: isLowerCase ? 'open_lower_case' : 'not_recognised' });
 }
 
 /**
@@ -116,21 +104,18 @@ const HAS_LETTER_OR_DIGIT = /[\p{L}\p{N}]/u;
 
 /** The value is upper case, without the `$` that people write before symbols. */
 function identifySymbol(cleaned: string, kind: 'ticker' | 'crypto'): Identified {
-  const word = kind === 'ticker' ? 'ticker' : 'crypto symbol';
-  if (cleaned.includes('@')) return invalid(`an e-mail address, not a ${word}`);
-  if (cleaned.includes('://')) return invalid(`a web address, not a ${word}`);
-  if (SEPARATOR.test(cleaned)) return invalid(`several values in one cell, not one ${word}`);
+  if (cleaned.includes('@')) return invalid({ code: 'email_as_symbol', kind });
+  if (cleaned.includes('://')) return invalid({ code: 'url_as_symbol', kind });
+  if (SEPARATOR.test(cleaned)) return invalid({ code: 'several_symbols', kind });
   // Some letters have two lower-case forms: `ẞ` and `ß` are `SS`.
   const value = withoutCashtag(cleaned).toLowerCase().toUpperCase().normalize('NFC');
-  if (value.length > LONGEST_SYMBOL) {
-    return invalid(`longer than ${LONGEST_SYMBOL} characters, not a ${word}`);
-  }
+  if (value.length > LONGEST_SYMBOL) return invalid({ code: 'long_symbol', kind, most: LONGEST_SYMBOL });
   const isSymbol = HAS_LETTER_OR_DIGIT.test(value) && (kind === 'ticker' ? TICKER : CRYPTO).test(value);
   // A proxy that decodes such a segment would see another path.
-  if (!isSymbol || /(?:^|\/)\.\.?(?:\/|$)/.test(value)) return invalid(`not a ${word}`);
+  if (!isSymbol || /(?:^|\/)\.\.?(?:\/|$)/.test(value)) return invalid({ code: 'not_symbol', kind });
   const blank = skipBlank(value, kind);
   if (blank !== null) return blank;
-  return readIsin(value) === null ? asIdentifier(kind, value) : invalid(`an ISIN, not a ${word}`);
+  return readIsin(value) === null ? asIdentifier(kind, value) : invalid({ code: 'isin_as_symbol', kind });
 }
 
 /** People write `$AAPL`; no symbol of an exchange begins with the sign. */
@@ -149,16 +134,14 @@ export function isPossibleBrandId(cleaned: string): boolean {
 }
 
 function identifyBrandId(cleaned: string): Identified {
-  return isPossibleBrandId(cleaned)
-    ? asIdentifier('id', cleaned)
-    : invalid('not a brand id (id_ and more, or id and eight characters; case matters)');
+  return isPossibleBrandId(cleaned) ? asIdentifier('id', cleaned) : invalid({ code: 'not_id' });
 }
 
 interface IdentifiedRow {
   /** In column order, equal ones once. Without `--waterfall` the first counts alone. */
   readonly identifiers: readonly Identifier[];
   /** Where there is none: the first invalid cell, else the most telling skip; and its text. */
-  readonly otherwise: Identified;
+  readonly otherwise: Unidentified;
   readonly cell: string;
   /** A cell that was used holds more than one. */
   readonly hasSeveral: boolean;
@@ -167,7 +150,7 @@ interface IdentifiedRow {
 /** Cells beyond the end of a short row count as blank. */
 export function identifyRow(cells: readonly string[], choices: readonly ColumnChoice[]): IdentifiedRow {
   const identifiers: Identifier[] = [];
-  let otherwise: Identified | null = null;
+  let otherwise: Unidentified | null = null;
   let cell = '';
   let hasSeveral = false;
   for (const { column, kind } of choices) {
@@ -184,11 +167,11 @@ export function identifyRow(cells: readonly string[], choices: readonly ColumnCh
       cell = text;
     }
   }
-  return { identifiers, otherwise: otherwise ?? identifyCell('', 'auto'), cell, hasSeveral };
+  return { identifiers, otherwise: otherwise ?? BLANK, cell, hasSeveral };
 }
 
 /** An invalid cell over a skip, a skip with a cause over a blank; the first of equals stays. */
-function isMoreTelling(found: Identified, known: Identified | null): boolean {
+function isMoreTelling(found: Unidentified, known: Unidentified | null): boolean {
   if (known === null) return true;
   if (known.type === 'invalid') return false;
   return found.type === 'invalid' || (isBlank(known) && !isBlank(found));

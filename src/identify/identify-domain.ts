@@ -28,9 +28,9 @@ const IN_ANGLES = /<([^<>]*)>/g;
 /** A cell of more words than this is prose. */
 const MOST_TOKENS = 100;
 
-const SEVERAL = invalid('several domains in one cell');
-const NOT_A_DOMAIN = invalid('not a domain name');
-const IP_ADDRESS = invalid('an IP address, not a domain name');
+const SEVERAL = invalid({ code: 'several_domains' });
+const NOT_A_DOMAIN = invalid({ code: 'not_domain' });
+const IP_ADDRESS = invalid({ code: 'ip_address' });
 
 /** `acme` for `acme.co.uk`: what the domains of one company have in common. */
 export function nameInDomain(domain: string): string {
@@ -49,7 +49,7 @@ export function identifyDomain(cell: string): Identified {
     const isUsable = result.type !== 'invalid';
     if (isUsable && isFirstUsable && !isSame(result, first.result)) hasSeveral = true;
     if (isUsable !== isFirstUsable && !(isFirstUsable && first.hasPath)) {
-      return invalid('a domain name with other words');
+      return invalid({ code: 'with_words' });
     }
   }
   if (!hasSeveral) return first.result;
@@ -89,7 +89,7 @@ function identifyToken(token: string): Token {
   if (MAIL_PREFIX.test(token)) return identifyOpen(token.replace(MAIL_PREFIX, ''));
   const scheme = SCHEME.exec(token)?.[1]?.toLowerCase();
   if (scheme !== undefined && !WEB_SCHEMES.has(scheme)) {
-    return { result: invalid('an address, but not of a website'), hasPath: true };
+    return { result: invalid({ code: 'not_website' }), hasPath: true };
   }
   const address = token.replace(WEB_PREFIX, '');
   return address === token ? identifyOpen(address) : identifyAddress(address);
@@ -110,7 +110,7 @@ function identifyAddress(address: string): Token {
   const result = findRegistrable(tidyHost(authority.slice(at + 1)));
   // User info in front of a mail provider is an e-mail address with a scheme.
   return at >= 0 && result.type === 'identifier' && isFreeMail(result.identifier.value)
-    ? { result: { type: 'skipped', reason: 'an address at a free e-mail provider' }, hasPath }
+    ? { result: { type: 'skipped', reason: { code: 'free_mail' } }, hasPath }
     : { result, hasPath };
 }
 
@@ -163,12 +163,12 @@ function findRegistrable(host: string): Identified {
   const name = normalForm(host.toLowerCase()).replace(/\.+$/, '');
   if (name.length > LONGEST_NAME || !HOST.test(name)) return NOT_A_DOMAIN;
   if (ENDS_IN_NUMBER.test(name)) {
-    return isIP(name) === 4 ? IP_ADDRESS : invalid('a number, not a domain name');
+    return isIP(name) === 4 ? IP_ADDRESS : invalid({ code: 'number_as_domain' });
   }
   const { domain, publicSuffix, isIcann, isPrivate, isSpecialUse } = parse(name, OPTIONS);
-  if (isSpecialUse || PRIVATE_NETWORK.test(name)) return invalid('a reserved or private host name');
+  if (isSpecialUse || PRIVATE_NETWORK.test(name)) return invalid({ code: 'private_host' });
   if (!isIcann && !isPrivate) {
-    return name.includes('.') ? invalid('unknown domain suffix') : NOT_A_DOMAIN;
+    return name.includes('.') ? invalid({ code: 'unknown_suffix' }) : NOT_A_DOMAIN;
   }
   if (isPrivate && publicSuffix !== null && (domain === null || domain === `www.${publicSuffix}`)) {
     // `github.io` and `www.github.io` are the website of their owner, unlike
@@ -176,9 +176,7 @@ function findRegistrable(host: string): Identified {
     const registered = parse(publicSuffix, { ...OPTIONS, allowPrivateDomains: false }).domain;
     if (registered === publicSuffix) return asIdentifier('domain', registered);
   }
-  if (domain === null || publicSuffix === null) {
-    return invalid('a shared suffix, not the domain of one brand');
-  }
+  if (domain === null || publicSuffix === null) return invalid({ code: 'shared_suffix' });
   const label = domain.slice(0, -publicSuffix.length - 1);
   return REGISTRABLE_LABEL.test(label) ? asIdentifier('domain', domain) : NOT_A_DOMAIN;
 }

@@ -3,9 +3,12 @@
  * nearly any text under `--column website:ticker` would be bought and never found: where most
  * sampled values are surely something else, the run stops before anything is spent.
  */
+
+import { Counter, commonestOf } from '../core/counter.js';
 import { NeverStartError } from '../core/errors.js';
 import type { IdentifierKind } from '../core/identifier.js';
 import { phrase } from '../core/phrase.js';
+import { type RowReason, sayRowReason } from '../core/row-reason.js';
 import { cleanCell } from './clean-cell.js';
 import { type ColumnChoice, columnLabel, columnSetting, KIND_WORDS } from './find-column.js';
 import { kindOf, readHeader } from './header-words.js';
@@ -45,7 +48,7 @@ export function assertKindsFit(
 }
 
 interface Fault {
-  readonly cause: string;
+  readonly cause: RowReason;
   /** Only its looks are suspicious, so it would be looked up. */
   readonly isBought: boolean;
 }
@@ -57,9 +60,9 @@ function faultOf(cell: string, kind: IdentifierKind): Fault | null {
   if (CHECKED_KINDS.has(kind) || read.type === 'skipped') return null;
   const cleaned = cleanCell(cell);
   if (!cleaned.includes('.') || identifyDomain(cleaned).type !== 'identifier') {
-    return isWrittenLikeName(cleaned) ? { cause: 'a name, not an identifier', isBought: true } : null;
+    return isWrittenLikeName(cleaned) ? { cause: { code: 'name' }, isBought: true } : null;
   }
-  return kind === 'auto' || mayBeSymbol(cleaned, kind) ? null : { cause: 'a domain', isBought: true };
+  return kind === 'auto' || mayBeSymbol(cleaned, kind) ? null : { cause: { code: 'domain' }, isBought: true };
 }
 
 /** Suffixes that no exchange has, in any case. */
@@ -79,15 +82,17 @@ function isWrittenLikeName(cleaned: string): boolean {
   return isTitle || (/\s/.test(cleaned) && /\p{Ll}{3,}/u.test(cleaned));
 }
 
-function mismatch(judge: JudgeInput, choice: ColumnChoice, filled: number, causes: readonly string[]) {
+function mismatch(judge: JudgeInput, choice: ColumnChoice, filled: number, causes: readonly RowReason[]) {
   const { columns } = judge;
   const { column, kind } = choice;
   const read = judgeColumn({ ...judge, kind: null }, column, true)?.kind ?? kind;
   const right =
     read === kind ? 'name the right column or kind' : phrase`use ${columnSetting(columns, column, read)}`;
-  const counts = new Map<string, number>();
-  for (const cause of causes) counts.set(cause, (counts.get(cause) ?? 0) + 1);
-  const [[mostFrequent] = ['']] = [...counts].sort((one, other) => other[1] - one[1]);
+  const counter = new Counter<RowReason>();
+  for (const cause of causes) counter.add(cause);
+  const mostFrequent = commonestOf(counter, 1)
+    .map(({ value }) => sayRowReason(value))
+    .join();
   return new NeverStartError({
     code: 'column-mismatch',
     what: `most values of this column cannot be ${KIND_WORDS[kind]}`,

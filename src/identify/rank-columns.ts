@@ -42,9 +42,9 @@ export function arePartiesOfRow(one: ColumnReading, other: ColumnReading): boole
 }
 
 /**
- * Whether two columns name the same companies: their names mean the same and are as plain, and their
- * values agree where both have one; or they are certain columns of different kinds. Then the
- * fuller one is read first and the other fills its gaps.
+ * Whether two columns name the same companies: their names mean the same and are as plain, and
+ * their values agree where both have one; or they are certain columns of different kinds. Then
+ * the fuller one is read first and the other fills its gaps.
  */
 export function areOfOneCompany({ columns, sample }: JudgeInput, one: ColumnReading, other: ColumnReading) {
   if (one.kind === null || other.kind === null || one.isMail !== other.isMail) return false;
@@ -61,7 +61,7 @@ export function areOfOneCompany({ columns, sample }: JudgeInput, one: ColumnRead
   return pairs.filter(Boolean).length >= pairs.length * LEAST_AGREEMENT;
 }
 
-/** `Website 1` and `Website 2`: the list itself says that the later ones are for want of the first. */
+/** `Website 1` and `Website 2`: the list itself says that the first comes first. */
 function areNumbered(one: string, other: string): boolean {
   const bare = (name: string) => name.replace(/\d+/g, '').trim();
   return one !== other && bare(one) === bare(other);

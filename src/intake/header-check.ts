@@ -4,6 +4,7 @@
  */
 import { FailFileError } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
+import { type RowReason, sayRowReason } from '../core/row-reason.js';
 import { shortName } from '../core/terminal-text.js';
 import { commonest, countEach, valueKind } from './cell-kinds.js';
 import { isReadable, type SplitRecord } from './record-splitter.js';
@@ -57,11 +58,12 @@ export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
     const warning = phrase`${begins}: the lines above it are not in the output; if it begins elsewhere, use ${setting}`;
     return { options: { skipLines: at - 1 }, warning };
   }
-  if (first.problem !== null || first.raw.includes('\0')) {
+  const problem: RowReason | null = first.problem ?? (first.raw.includes('\0') ? { code: 'nul' } : null);
+  if (problem !== null) {
     throw new FailFileError({
       code: 'input-preamble',
       what: 'the header cannot be read',
-      subject: `${name}, line ${line} (${first.problem ?? 'a NUL character'})`,
+      subject: `${name}, line ${line} (${sayRowReason(problem)})`,
       todo: phrase`correct that line, or use ${{ choose: 'skipLines', example: 'N' }} or ${{ set: { header: false } }}, or ${{ setting: 'delimiter' }} if ${shown} does not separate the cells`,
     });
   }

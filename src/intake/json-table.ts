@@ -15,11 +15,15 @@ export interface JsonTable {
   readonly isBare: boolean;
   /** Paths of the other arrays of objects. */
   readonly others: readonly string[];
+  /** Whether arrays of objects are most of the text. */
+  readonly isMost: boolean;
 }
 
 interface FoundArray extends Pick<JsonTable, 'path' | 'isBare'> {
   /** Position of its bracket. */
   readonly at: number;
+  /** Objects around it. */
+  readonly depth: number;
   /** Length as text. */
   readonly chars: number;
 }
@@ -30,9 +34,9 @@ const COMMENT = /^\/[/*]/;
 const MOST_NAMED = 10;
 
 /**
- * `records`: the path that the user chose; null: the only array of objects, or the longest, or else
- * one of texts or numbers. Returns null where there is none. Throws `input-binary` for a path that is
- * not there, and for JSON with comments.
+ * `records`: the path that the user chose; null: the only array of objects, or the longest, or
+ * else one of texts or numbers. Returns null where there is none. Throws `input-binary` for a path
+ * that is not there, and for JSON with comments.
  */
 export function findJsonTable(name: string, text: string, records: string | null): JsonTable | null {
   const arrays = findArrays(name, text);
@@ -40,13 +44,14 @@ export function findJsonTable(name: string, text: string, records: string | null
   const objects = byLength.filter(({ isBare }) => !isBare);
   const chosen = records === null ? (objects[0] ?? byLength[0]) : arrays.find(({ path }) => path === records);
   if (chosen === undefined && records !== null) throw unknownPath(name, records, arrays);
-  if (chosen === undefined) return null;
+  if (chosen === undefined || !isBeginning(text.slice(0, chosen.at), chosen.depth)) return null;
   const { path, at, isBare } = chosen;
   const others = objects.filter((each) => each !== chosen).map((each) => each.path);
-  return { path, head: text.slice(0, at), isBare, others };
+  const isMost = objects.reduce((sum, each) => sum + each.chars, 0) > text.length / 2;
+  return { path, head: text.slice(0, at), isBare, others, isMost };
 }
 
-/** Arrays of objects, texts or numbers, in the text or in its objects; none within another array. */
+/** Arrays of objects, texts or numbers, in the text or in its objects; none within another one. */
 function findArrays(name: string, text: string): FoundArray[] {
   const found: FoundArray[] = [];
   /** Of the objects that are open, the key whose value comes. */
@@ -56,8 +61,9 @@ function findArrays(name: string, text: string): FoundArray[] {
   let last = '';
   const close = (chars: number) => {
     const { path = '', at = 0, first = null } = open ?? {};
+    const isBare = first !== '{';
     if (first !== null && first !== '[' && first !== ']')
-      found.push({ path, at, chars, isBare: first !== '{' });
+      found.push({ path, at, depth: keys.length, chars, isBare });
     open = null;
   };
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
@@ -78,6 +84,16 @@ function findArrays(name: string, text: string): FoundArray[] {
   // The text that was looked at is only the beginning, and this array goes on.
   close(Number.POSITIVE_INFINITY);
   return found;
+}
+
+/** Whether this is JSON up to an array in so many objects: lines of JSON have brackets too. */
+function isBeginning(head: string, depth: number): boolean {
+  try {
+    JSON.parse(`${head}[]${'}'.repeat(depth)}`);
+    return true;
+  } catch {
+    return false;
+  }
 }
 
 function keyOf(token: string): string {

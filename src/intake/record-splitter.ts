@@ -5,6 +5,7 @@
  * csv-parse reads the cells of a record that holds doubled quotes.
  */
 import { load } from '../core/load.js';
+import type { RowReason } from '../core/row-reason.js';
 import { CharFinder, LineFinder, type LineMode } from './line-finder.js';
 
 /** Loaded when a record holds doubled quotes. */
@@ -20,7 +21,7 @@ export const MAX_COLUMNS = 4096;
 /** Line breaks inside one quoted cell. */
 const MOST_BREAKS = 100;
 
-export const OVER_RECORD = 'the record is larger than 1 MiB; only its beginning is kept';
+export const OVER_RECORD: RowReason = { code: 'large_record' };
 
 /** Whether the text takes more than `maxBytes` in UTF-8; counted only where its length may. */
 export function isLongerThan(text: string, maxBytes: number): boolean {
@@ -45,7 +46,7 @@ export interface SplitRecord {
   readonly raw: string;
   /** The texts of its cells; none where there is a problem, or no delimiter. */
   readonly cells: readonly string[];
-  readonly problem: string | null;
+  readonly problem: RowReason | null;
 }
 
 /** A record with doubled quotes: its cells are counted, and read by csv-parse. */
@@ -150,7 +151,7 @@ export class RecordSplitter {
       if (text.charCodeAt(fieldAt) === QUOTE) {
         const close = this.#findClose(fieldAt);
         if (close === null) return this.#giveUp(fieldAt);
-        if (typeof close === 'string') return this.#reject(fieldAt, close) || this.#giveUp(fieldAt);
+        if (typeof close === 'object') return this.#reject(fieldAt, close) || this.#giveUp(fieldAt);
         if (brokenAt < 0 && lines.next(fieldAt) < close) brokenAt = fieldAt;
         cells.push(text.slice(fieldAt + 1, close));
         stop = close + 1;
@@ -179,24 +180,24 @@ export class RecordSplitter {
     if (isAtEnd && !this.#isLast) return this.#giveUp(fieldAt);
     const isLineEnd = isAtEnd || this.#lines.next(stop) === stop || /^\r?\n/.test(text.slice(stop, stop + 2));
     if (isLineEnd) return this.#take(cells, stop, stop, brokenAt);
-    return this.#reject(fieldAt, 'text after the closing quote of a cell') || this.#giveUp(fieldAt);
+    return this.#reject(fieldAt, { code: 'text_after_quote' }) || this.#giveUp(fieldAt);
   }
 
   /** Index of the closing quote, or why there is none; null when it may be beyond the window. */
-  #findClose(fieldAt: number): number | string | null {
+  #findClose(fieldAt: number): number | RowReason | null {
     const text = this.#text;
     let quoteAt = this.#quotes.next(fieldAt + 1);
     while (quoteAt < text.length && text.charCodeAt(quoteAt + 1) === QUOTE) {
       quoteAt = this.#quotes.next(quoteAt + 2);
     }
     const until = Math.min(quoteAt, text.length);
-    if (until - fieldAt - 1 > MAX_FIELD_BYTES) return 'a quoted cell is longer than 64 KiB';
+    if (until - fieldAt - 1 > MAX_FIELD_BYTES) return { code: 'long_quoted_cell' };
     const isBroken = this.#lines.next(fieldAt) < until;
     if (isBroken && this.#lines.count(fieldAt, until, MOST_BREAKS + 1) > MOST_BREAKS) {
-      return `a quoted cell has more than ${MOST_BREAKS} line breaks`;
+      return { code: 'many_line_breaks', most: MOST_BREAKS };
     }
     if (quoteAt < text.length) return quoteAt;
-    return this.#isLast ? 'a quoted cell is never closed' : null;
+    return this.#isLast ? { code: 'open_quote' } : null;
   }
 
   /** A record whose text ends at `stop`, and its line at `end`. */
@@ -204,9 +205,9 @@ export class RecordSplitter {
     const raw = this.#text.slice(this.#at, stop);
     const { columnCount, delimiter } = this.options;
     if (brokenAt >= 0 && looksMerged(raw, cells.length, columnCount, delimiter ?? '')) {
-      return this.#reject(brokenAt, 'a stray quote: the cell would contain whole rows');
+      return this.#reject(brokenAt, { code: 'stray_quote' });
     }
-    const record = { line: this.#line, raw, cells, problem: null };
+    const record: Doubled['record'] = { line: this.#line, raw, cells, problem: null };
     this.#records.push(record);
     if (cells.some((cell) => cell.includes('""'))) this.#doubled.push({ record, cellCount: cells.length });
     this.#line += 1 + (brokenAt < 0 ? 0 : this.#lines.count(this.#at, stop));
@@ -215,12 +216,12 @@ export class RecordSplitter {
   }
 
   /** Ends a bad record with the line that holds `fieldAt`. */
-  #reject(fieldAt: number, reason: string): boolean {
+  #reject(fieldAt: number, reason: RowReason): boolean {
     const end = this.#lines.next(fieldAt);
     if (end === Number.POSITIVE_INFINITY && !this.#isLast) return false;
     const stop = end < this.#text.length ? this.#lines.stop(end, this.#at) : this.#text.length;
     const begun = this.#line + this.#lines.count(this.#at, fieldAt);
-    const problem = begun === this.#line ? reason : `${reason} (the cell starts on line ${begun})`;
+    const problem = begun === this.#line ? reason : { ...reason, cellLine: begun };
     this.#records.push({ line: this.#line, raw: this.#text.slice(this.#at, stop), cells: [], problem });
     this.#line = begun + 1;
     this.#at = this.#lines.after(Math.min(end, this.#text.length));
@@ -257,7 +258,7 @@ function readCells(doubled: readonly Doubled[], delimiter: string): void {
     record.cells = read[at] ?? [];
     if (record.cells.length === cellCount) continue;
     record.cells = [];
-    record.problem = 'quotes that can be read in two ways';
+    record.problem = { code: 'ambiguous_quotes' };
   }
 }
 

@@ -6,6 +6,7 @@
  */
 import { FailFileError } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
+import { type RowReason, sayRowReason } from '../core/row-reason.js';
 import type { Ragged, Row } from '../core/table.js';
 import { ColumnKinds, commonest, countEach } from './cell-kinds.js';
 
@@ -73,16 +74,16 @@ export function fitTable({ header, rows, ragged }: FitInput) {
     cells.some((cell, at) => columns.isForeign(at, cell) && columns.isNative(at, cells[at + 1] ?? ''));
 
   /** Of a row as wide as the table. */
-  function findFault(cells: Cells): string | null {
+  function findFault(cells: Cells): RowReason | null {
     const stray = cells.findIndex((cell, at) => at >= emptyFrom && !isBlank(cell));
     // Where no column has a name, a value in a blank one may be its first.
     if (stray >= 0 && (header !== null || !isInPlace(cells))) {
-      return `cell ${stray + 1} has a value, but its column is blank`;
+      return { code: 'blank_column', cell: stray + 1 };
     }
     // Where most rows end sooner, one that is whole may have a cell too many.
     const isUnusual = usualWidth < columnCount && usualWidth >= emptyFrom;
     if (isRegular || (isUnusual ? isInPlace(cells) : !isShifted(cells))) return null;
-    return 'the cells do not fit their columns: there may be one too many';
+    return { code: 'misplaced_cells' };
   }
 
   /** Of a shorter row: whether it is so by habit. */
@@ -96,14 +97,14 @@ export function fitTable({ header, rows, ragged }: FitInput) {
   }
 
   /** Why a record is not a row; null when it is one, of any width. */
-  function findMisfit(cells: Cells): string | null {
+  function findMisfit(cells: Cells): RowReason | null {
     const { length } = cells;
     if (ragged === 'take') return null;
     if (length === columnCount) {
       return isUniform || (isRegular && emptyFrom === columnCount) ? null : findFault(cells);
     }
     if (length < columnCount && isTaken(cells)) return null;
-    return `${counted(length, 'cell')} instead of ${columnCount}`;
+    return { code: 'cell_count', cells: length, columns: columnCount };
   }
 
   return { columnCount, addedColumns, findMisfit };
@@ -191,7 +192,8 @@ export class MisfitTally {
   }
 
   notes(): Phrase[] {
-    const misfit = phrase`invalid, because the cells do not fit the columns (${String(this.#misfits.problem)}); ${{ set: { ragged: 'take' } }} reads such rows by position`;
+    const { problem } = this.#misfits;
+    const misfit = phrase`invalid, because the cells do not fit the columns (${problem === null ? '' : sayRowReason(problem)}); ${{ set: { ragged: 'take' } }} reads such rows by position`;
     return [
       ...noteOf(this.#short, 'shorter than the table: the missing cells at the end are taken as blank'),
       ...noteOf(this.#long, 'longer than the table: read by position, and also kept whole'),
@@ -203,8 +205,8 @@ export class MisfitTally {
   assertFew({ name, delimiter, suspicion }: TableGuess): void {
     const { count, line, problem } = this.#misfits;
     const most = Math.max(this.#rows * SHARE_AT_MOST, Math.min(FEW, this.#rows * SHARE_OF_FEW));
-    if (count <= most) return;
-    const cause = suspicion === null ? problem : `${problem}; ${suspicion}`;
+    if (problem === null || count <= most) return;
+    const cause = [sayRowReason(problem), ...(suspicion === null ? [] : [suspicion])].join('; ');
     throw new FailFileError({
       code: 'input-ragged',
       subject: `${name}, ${count} of ${counted(this.#rows, 'row')} with delimiter ${delimiter}, first in line ${line} (${cause})`,
@@ -217,7 +219,7 @@ export class MisfitTally {
 interface Tally {
   count: number;
   line: number;
-  problem: string | null;
+  problem: RowReason | null;
 }
 
 function noteOf({ count, line }: Tally, what: Phrase): Phrase[] {

@@ -4,6 +4,7 @@
  * `record-splitter.ts` cuts the records, `row-fit.ts` judges which fit the table.
  */
 import { cellOfJson, membersOf } from '../core/json-text.js';
+import type { RowReason } from '../core/row-reason.js';
 import type { Row } from '../core/table.js';
 import type { ElementSplitter } from './element-splitter.js';
 import {
@@ -42,8 +43,8 @@ export abstract class RowReader {
       this.#number += 1;
       const { line, raw } = record;
       const isTooLong = isLongerThan(raw, MAX_RECORD_BYTES);
-      const problem =
-        record.problem ?? (raw.includes('\0') ? 'a NUL character' : isTooLong ? OVER_RECORD : null);
+      const problem: RowReason | null =
+        record.problem ?? (raw.includes('\0') ? { code: 'nul' } : isTooLong ? OVER_RECORD : null);
       const content = problem === null ? this.read(record) : unread(problem);
       rows.push({ number: this.#number, line, raw: isTooLong ? cutText(raw) : raw, ...content });
     }
@@ -74,7 +75,7 @@ export abstract class RowReader {
   protected abstract read(record: SplitRecord): Content;
 }
 
-function unread(problem: string): Content {
+function unread(problem: RowReason): Content {
   return { cells: [], problem };
 }
 
@@ -107,7 +108,7 @@ export class CsvReader extends RowReader {
     // Only a record that is itself that long can hold too long a cell.
     const isLong = isLongerThan(raw, MAX_FIELD_BYTES);
     if (isLong && cells.some((cell) => isLongerThan(cell, MAX_FIELD_BYTES))) {
-      return unread('a cell is larger than 64 KiB');
+      return unread({ code: 'large_cell' });
     }
     const problem = fit.findMisfit(cells);
     const surplus = cells.length - fit.columnCount;
@@ -158,7 +159,7 @@ export class JsonReader extends RowReader {
         [this.#positionOf(key), cellOfJson(raw.slice(valueStart, valueEnd))] as const,
     );
     if (found.some(([, text]) => isLongerThan(text, MAX_FIELD_BYTES))) {
-      return unread('a value is larger than 64 KiB');
+      return unread({ code: 'large_value' });
     }
     const cells: string[] = [];
     for (const [position, text] of found) {
@@ -203,9 +204,9 @@ export class JsonListReader extends RowReader {
   protected read({ raw }: SplitRecord): Content {
     const problem = findJsonProblem(`{"${BARE}":${raw}}`, 'element');
     if (problem !== null) return unread(problem);
-    if (/^[[{]/.test(raw)) return unread('the element is not a text or a number');
+    if (/^[[{]/.test(raw)) return unread({ code: 'not_scalar' });
     const text = cellOfJson(raw);
-    if (isLongerThan(text, MAX_FIELD_BYTES)) return unread('a value is larger than 64 KiB');
+    if (isLongerThan(text, MAX_FIELD_BYTES)) return unread({ code: 'large_value' });
     return { raw: `{"${BARE}":${raw}}`, cells: [text], problem };
   }
 
@@ -219,12 +220,12 @@ export class JsonListReader extends RowReader {
 }
 
 /** Why a text is not one JSON object; null when it is. */
-export function findJsonProblem(text: string, place: 'line' | 'element'): string | null {
+export function findJsonProblem(text: string, place: 'line' | 'element'): RowReason | null {
   try {
     const value: unknown = JSON.parse(text);
     const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-    return isObject ? null : `the ${place} is not a JSON object`;
+    return isObject ? null : { code: 'not_object', place };
   } catch {
-    return `the ${place} is not valid JSON`;
+    return { code: 'not_json', place };
   }
 }

@@ -100,13 +100,15 @@ function sniffFormat(name: string, body: string, isWhole: boolean, records: stri
   if (/\.(jsonl|ndjson)(\.gz)?$/i.test(name)) return { format: 'jsonl', table: null };
   if (!text.startsWith('{')) return { format: 'csv', table: null };
   const lines = text.split(/[\r\n]+/, LINES_TRIED).filter((line) => line.trim() !== '');
-  const isLines = lines.some((line) => line.startsWith('{') && findJsonProblem(line, 'line') === null);
+  const [isFirst = false, ...others] = lines.map(
+    (line) => line.startsWith('{') && findJsonProblem(line, 'line') === null,
+  );
   const isOnlyLine = isWhole && lines.length === 1;
-  if (isLines && !isOnlyLine) return { format: 'jsonl', table: null };
+  if (isFirst && !isOnlyLine) return { format: 'jsonl', table: null };
+  // One object on one line is a row, unless it is hardly more than arrays.
   const table = findJsonTable(name, body, records);
-  // One object on one line is a row, unless it is hardly more than an array.
-  const isAround = table !== null && !table.isBare && table.head.length * 2 < text.length;
-  if (isLines && !isAround && records === null) return { format: 'jsonl', table: null };
+  const isRow = isFirst && !table?.isMost && records === null;
+  if (isRow || (table === null && others.includes(true))) return { format: 'jsonl', table: null };
   return table === null ? { format: 'csv', table } : { format: 'json', table };
 }
 

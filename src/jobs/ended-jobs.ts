@@ -11,9 +11,11 @@ import { isErrorCode } from '../core/system-error.js';
 import type { RunRecord } from '../stores/run-store.js';
 import { isSideFile, lookAt, sideFileOf } from './inbox-file.js';
 import {
+  type JobReason,
   type JobRecord,
   jobFoldersIn,
   originalOf,
+  REASON_AT_MOST,
   REASON_FILE,
   readNoted,
   readRecord,
@@ -50,11 +52,8 @@ export async function readJob(roots: readonly string[], { inbox, place, folder }
   const path = folders.find((each) => basename(each) === folder);
   if (root === undefined || path === undefined) return null;
   const names = await plainNamesIn(path);
-  const [noted, file, reason] = await Promise.all([
-    readNoted(path).catch(() => null),
-    originalOf(path),
-    place === 'done' ? '' : readReason(path),
-  ]);
+  const [noted, file] = await Promise.all([readNoted(path).catch(() => null), originalOf(path)]);
+  const reason = place === 'done' ? NO_REASON : await reasonOf(path, noted);
   const sizes = await Promise.all(names.map((name) => sizeOf(join(path, name))));
   const files = names.map((name, index): JobFile => {
     return { name, type: typeOf(name, file), size: sizes[index] ?? 0 };
@@ -159,12 +158,13 @@ export function createJobFinder(roots: readonly string[]) {
   };
 }
 
-/** Reasons are short; what is longer was put there by others. */
-const REASON_AT_MOST = 4_000;
+const NO_REASON: JobReason = { headline: '', details: '' };
 
-async function readReason(folder: string): Promise<string> {
+/** Without one in a record, what `reason.txt` says. */
+async function reasonOf(folder: string, noted: JobRecord | null): Promise<JobReason> {
+  if (noted !== null && noted.reason !== null) return noted.reason;
   const text = await readPlainFile(join(folder, REASON_FILE)).catch(() => '');
-  return text.slice(0, REASON_AT_MOST).trim();
+  return { headline: '', details: text.slice(0, REASON_AT_MOST).trim() };
 }
 
 /** A file in `failed/`. */
@@ -179,7 +179,8 @@ export async function listFailed(root: string) {
   const newest = dated.sort((a, b) => b.failedAt - a.failedAt).slice(0, FAILED_SHOWN);
   const limit = pLimit(AT_ONCE);
   const read = async ({ path, failedAt }: (typeof newest)[number]) => {
-    const [file, reason] = await Promise.all([originalOf(path), readReason(path)]);
+    const noted = await readNoted(path).catch(() => null);
+    const [file, reason] = await Promise.all([originalOf(path), reasonOf(path, noted)]);
     return { file, folder: basename(path), failedAt, reason };
   };
   const files = await Promise.all(newest.map((each) => limit(read, each)));

@@ -7,22 +7,11 @@
  *   it has none, as far as known   one goes ahead, when a probe is due
  *   the service was down           all try again after a minute
  */
-import { z } from 'zod';
-import { readJson } from '../core/json-text.js';
 import { judgeAccount } from '../facts/judge-account.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { mayHaveTurned, periodOf } from '../ledger/period.js';
 import type { Orders, RunSettings } from '../stores/run-store.js';
-import type { ParkedJob } from './job-folder.js';
-
-const parkStateShape = z.object({
-  why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful', 'paused']),
-  /** Its own caps, whose change it waits for; null: it waits for the account. */
-  capMark: z.string().nullable(),
-});
-type ParkState = z.infer<typeof parkStateShape>;
-/** A parked state that cannot be read is that of a file that waits for the account. */
-const ACCOUNT_STATE: ParkState = { why: 'limit', capMark: null };
+import type { ParkedJob, ParkState } from './job-folder.js';
 
 /** The account with the policy of the folder's files. */
 export interface AccountView {
@@ -42,21 +31,18 @@ const AHEAD_EVERY_MS = 45_000;
 /** The ledger's own interval between probes. */
 const PROBE_EVERY_MS = 60_000;
 
-/** Whether a person paused a parked file, by its parked state. */
-export function isPausedState(parkState: string): boolean {
-  return readJson(parkState, parkStateShape)?.why === 'paused';
-}
-
 /**
  * Which parked files to take up because of what is ordered for them, one by one: to end, or to wait
- * for another reason than they say. `others` may be retried: they are not paused.
+ * for another reason than they say, or because a person asked to try them again. `others` may be
+ * retried: they are not paused.
  */
 export function followOrders(parked: readonly ParkedJob[], orders: readonly Orders[]) {
   const ordered: ParkedJob[] = [];
   const others: ParkedJob[] = [];
   for (const [index, job] of parked.entries()) {
     const { cancelled = null, paused = null } = orders[index] ?? {};
-    if (cancelled !== null || (paused !== null) !== isPausedState(job.parkState)) ordered.push(job);
+    const { why } = job.state;
+    if (cancelled !== null || why === 'again' || (paused !== null) !== (why === 'paused')) ordered.push(job);
     else if (paused === null) others.push(job);
   }
   return { ordered, others };
@@ -68,19 +54,16 @@ export function chooseRetries(
   view: AccountView,
 ): { readonly jobs: readonly ParkedJob[]; readonly goesAhead: boolean } {
   const { state, settings, now } = view;
-  const states = new Map(
-    parked.map((job) => [job, readJson(job.parkState, parkStateShape) ?? ACCOUNT_STATE]),
-  );
-  const limited = parked.filter((job) => states.get(job)?.why === 'limit');
+  const limited = parked.filter(({ state: { why } }) => why === 'limit');
   const unavailable = parked.filter(
-    (job) => states.get(job)?.why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, now),
+    (job) => job.state.why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, now),
   );
   if (hasRoom(state, settings)) {
     const mark = capMarkOf(settings, state, now);
-    const free = limited.filter((job) => states.get(job)?.capMark !== mark);
+    const free = limited.filter((job) => job.state.capMark !== mark);
     return { jobs: [...free, ...unavailable], goesAhead: false };
   }
-  const first = limited.find((job) => states.get(job)?.capMark === null) ?? limited[0];
+  const first = limited.find((job) => job.state.capMark === null) ?? limited[0];
   if (first === undefined || !mayGoAhead(view)) return { jobs: unavailable, goesAhead: false };
   return { jobs: [first, ...unavailable], goesAhead: true };
 }
@@ -101,19 +84,16 @@ function hasRoom(state: LedgerState, { overage, quotaCap }: RunSettings): boolea
   return judgeAccount({ ...state, overage, quotaCap }).hasRoom;
 }
 
-/** The facts about a file that a person paused. */
-export const PAUSED_STATE = JSON.stringify({ why: 'paused', capMark: null } satisfies ParkState);
-
-/** The facts about a parked file for `chooseRetries`. */
+/** What a parked file waits for. */
 export function parkStateOf(
   why: ParkState['why'],
   state: LedgerState | null,
   settings: RunSettings,
   now: number,
-): string {
+): ParkState {
   const isCapped = why === 'limit' && state !== null && hasRoom(state, settings);
   const capMark = isCapped ? capMarkOf(settings, state, now) : null;
-  return JSON.stringify({ why, capMark } satisfies ParkState);
+  return { why, capMark };
 }
 
 /** Changes when a cap, a budget, the quota or the period does. */

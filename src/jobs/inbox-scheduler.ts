@@ -43,9 +43,9 @@ const FOLDER_GONE =
   'the folder of this file is gone: it was removed, or another watcher has taken it over; paid answers are stored';
 const LEFT = 'it stays in processing until the next watcher takes it';
 const ARRIVALS = {
-  done: { place: 'done', level: 'info', words: 'done' },
-  failed: { place: 'failed', level: 'warn', words: 'failed' },
-  parked: { place: 'waiting', level: 'warn', words: 'waiting: retried automatically' },
+  done: { level: 'info', words: 'done' },
+  failed: { level: 'warn', words: 'failed' },
+  parked: { level: 'warn', words: 'waiting: retried automatically' },
 } as const;
 
 /** Whether a file may take long. False if it cannot be opened: that is seen later. */
@@ -161,15 +161,14 @@ export function createInboxScheduler(
       case 'done':
       case 'failed':
       case 'parked': {
-        const { place, level, words } = ARRIVALS[end.type];
+        const { level, words } = ARRIVALS[end.type];
         // Others would end the same way; the next look at the waiting files decides when to retry.
         if (end.type === 'parked') parked = [];
-        const ending: { reason?: string } = end.type === 'done' ? {} : end;
-        const folder = await arrive(folders, job, place, ending, clock.now());
-        const reason = ending.reason?.split('\n', 1)[0];
+        const folder = await arrive(folders, job, end, clock.now());
+        const reason = end.type === 'done' ? undefined : end.reason.headline;
         log[level]({ file, job: folder && basename(folder), reason }, words);
         if (folder !== null) work.ended(job, end, folder);
-        if (end.type === 'parked' && end.holdMs > 0) hold(end.holdMs, reason ?? '');
+        if (end.type === 'parked' && end.holdMs > 0) hold(end.holdMs, end.reason.headline);
         return;
       }
       case 'again':

@@ -11,7 +11,7 @@ import {
 } from '../core/errors.js';
 import { sentenceOf } from '../core/figures.js';
 import { type Phrase, phrase, type Remedy, remediesIn, sayPhrase } from '../core/phrase.js';
-import { visible } from '../core/terminal-text.js';
+import { visible, visibleLine } from '../core/terminal-text.js';
 import { cutText } from '../intake/record-splitter.js';
 import type { EnrichResult } from '../run/enrich-file.js';
 import type { RunHalt } from '../stores/run-reasons.js';
@@ -19,26 +19,13 @@ import { cancelledText, type Order, type Orders, pausedText, type RunRecord } fr
 import { sayFailure, sayHalt } from '../words/say-reason.js';
 import { FOLDER_SETTINGS_FILE, isPassingFault, isSideFile, sideFileOf } from './inbox-file.js';
 import { INBOX_KEYS } from './inbox-folder-settings.js';
-import { PAUSED_STATE } from './inbox-retries.js';
-import type { Job } from './job-folder.js';
+import { type Arrival, type Job, type JobReason, type ParkState, REASON_AT_MOST } from './job-folder.js';
 
-/**
- * The verdict on a file. Sentences are for the people who dropped it; `reason` is `reason.txt`, and
- * `words` say the same shorter.
- */
+/** The verdict on a file. Sentences are for the people who dropped it. */
 export type JobEnd =
-  /** Everything is in its folder. */
-  | { readonly type: 'done' }
-  /** It cannot, or must not, be processed. */
-  | { readonly type: 'failed'; readonly reason: string }
-  /** Continues when quota or budget allow; `parkState`: for retries. Takes no file for `holdMs`. */
-  | {
-      readonly type: 'parked';
-      readonly reason: string;
-      readonly words: string;
-      readonly parkState: string;
-      readonly holdMs: number;
-    }
+  | Exclude<Arrival, { type: 'parked' }>
+  /** Takes no file for `holdMs`. */
+  | (Extract<Arrival, { type: 'parked' }> & { readonly holdMs: number })
   /** Stopped in the middle: it goes back to the inbox. */
   | { readonly type: 'put_back' }
   /** A fault that may pass: tried again after `inMs`. `holds`: no other file is taken meanwhile. */
@@ -68,13 +55,13 @@ export function verdictOfResult(
     readonly facts: Failures;
     readonly run: Pick<RunRecord, 'id' | 'cancelled' | 'paused'>;
   },
-  parkState: (why: ParkReason) => string,
+  parkState: (why: ParkReason) => ParkState,
   seesQuota = true,
 ): JobEnd {
   const parked = (why: ParkReason, words: string, next = WAITING): JobEnd => {
     const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
-    const reason = bounded(`Not finished yet: ${words}.\n\n${next} ${RESULTS}`);
-    return { type: 'parked', reason, words, parkState: parkState(why), holdMs };
+    const reason = reasonOf(words, `The file is not finished yet. ${next} ${RESULTS}`);
+    return { type: 'parked', reason, state: parkState(why), holdMs };
   };
   if (facts.hasOutage) return parked('unreachable', sayFailure({ code: 'unavailable' }));
   if (isComplete) return { type: 'done' };
@@ -125,10 +112,10 @@ function cancelledEnd(order: Order | null): JobEnd {
 
 /** `order` null: it was resumed meanwhile. */
 function pausedEnd(order: Order | null, name: string): JobEnd {
-  const what = sentenceOf(order === null ? 'paused' : pausedText(order));
   const way = `resume it on the dashboard, or with: brand-enrich resume ${name}`;
-  const reason = visible(`${what}\n\nIt waits until it is resumed. To continue, ${way}\n\n${STORED}\n`);
-  return { type: 'parked', reason, words: what, parkState: PAUSED_STATE, holdMs: 0 };
+  const details = `It waits until it is resumed. To continue, ${way}\n\n${STORED}`;
+  const reason = reasonOf(order === null ? 'paused' : pausedText(order), details);
+  return { type: 'parked', reason, state: { why: 'paused', capMark: null }, holdMs: 0 };
 }
 
 const STORED = 'Paid answers are stored: they are not bought again. The file then moves to the folder done.';
@@ -145,9 +132,13 @@ const PASSING: readonly ErrorCode[] = [
   'service-unreachable',
 ];
 
-/**
- * Removes the job's folder from messages: people know the file by its name. `tries`: earlier ones.
- */
+/** The texts of an error for a person who knows the file by its name, and not our folder of it. */
+export function textsForSender(error: BrandEnrichError, folder: string) {
+  const { what, subject, todo } = error.inKeys();
+  return { what, subject: subject.replaceAll(`${folder}/`, ''), todo };
+}
+
+/** `tries`: earlier ones. */
 export function verdictOfError(
   error: unknown,
   { folder, file }: Pick<Job, 'folder' | 'file'>,
@@ -161,8 +152,8 @@ export function verdictOfError(
   if (isOurs && error.code === 'input-changed')
     return { type: 'again', why: ERROR_CATALOGUE[error.code], inMs: CHANGED_MS, holds: false };
   if (isOurs) {
-    const { what, subject } = error.inKeys();
-    return failed(`${what}: ${subject}`.replaceAll(`${folder}/`, ''), error.detail.todo, file);
+    const { what, subject } = textsForSender(error, folder);
+    return failed(`${what}: ${subject}`, error.detail.todo, file);
   }
   if (tries < BUG_TRIES) return { type: 'again', why, inMs: BUG_RETRY_MS, holds: false };
   return failed(
@@ -174,20 +165,21 @@ export function verdictOfError(
 const DROP_AGAIN =
   'Paid answers are stored. If you put the file into the inbox again, they are not bought again.';
 
-const REASON_AT_MOST = 4_000;
+const HEADLINE_AT_MOST = 1_000;
 
-/** Names in a file, and what a service answers, may be of any length. */
-function bounded(text: string): string {
-  const shown = visible(text);
-  return `${shown.length < REASON_AT_MOST ? shown : `${cutText(shown, REASON_AT_MOST - 2)}…`}\n`;
+/** `what`: what happened, which is also what log and pages show. */
+function reasonOf(what: string, details: string): JobReason {
+  const bounded = (text: string, most: number) =>
+    text.length <= most ? text : `${cutText(text, most - 1)}…`;
+  const headline = bounded(visibleLine(sentenceOf(what)), HEADLINE_AT_MOST);
+  // With the lines between and after them.
+  return { headline, details: bounded(visible(details), REASON_AT_MOST - headline.length - 3) };
 }
 
-/** The first line of the reason says what happened; it is also what the log shows. */
 function failed(what: string, todo: Phrase, file = ''): JobEnd & { readonly type: 'failed' } {
-  const words = sayPhrase(todo, 'keys');
-  const advice = `What to do: ${words}${words.endsWith('?') ? '' : '.'}`;
-  const paragraphs = [sentenceOf(what), advice, settingsAdvice(todo, file), DROP_AGAIN];
-  return { type: 'failed', reason: bounded(paragraphs.filter((each) => each !== '').join('\n\n')) };
+  const advice = sentenceOf(`what to do: ${sayPhrase(todo, 'keys')}`);
+  const paragraphs = [advice, settingsAdvice(todo, file), DROP_AGAIN];
+  return { type: 'failed', reason: reasonOf(what, paragraphs.filter((each) => each !== '').join('\n\n')) };
 }
 
 export const LINK_REFUSED = failed(

@@ -21,7 +21,7 @@ import { createLogView, createStanding } from '../run/run-view.js';
 import { fileOf } from '../stores/run-store.js';
 import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
 import { readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
-import { chooseRetries, followOrders, isPausedState, PAUSED_STATE, parkStateOf } from './inbox-retries.js';
+import { chooseRetries, followOrders, parkStateOf } from './inbox-retries.js';
 import { type JobEnd, verdictOfError, verdictOfOrders, verdictOfResult } from './inbox-verdict.js';
 import { type Job, type ParkedJob, writeRecord } from './job-folder.js';
 import { createClosedNote, noteReading } from './watcher-status.js';
@@ -231,7 +231,7 @@ export function createInboxNotices(
       if (event === null || (end.type === 'refused' && isRefusalNotified)) return;
       if (end.type === 'refused') isRefusalNotified = true;
       const scene = { at: clock.now(), isSample, run: runOf(job, written?.report.run.id ?? null) };
-      const reason = reasonOf(end);
+      const reason = end.type === 'refused' ? end.why : 'reason' in end ? end.reason.headline : null;
       const notice =
         written === undefined || folder === null
           ? bareNotice(event, scene, reason)
@@ -249,16 +249,10 @@ export function createInboxNotices(
 function eventOf(end: JobEnd, { record: { parked } }: Job): Notice['event'] | null {
   if (end.type === 'done') return 'finish';
   if (end.type === 'parked') {
-    const isNews = parked === null || isPausedState(parked.memo);
-    return isNews && end.parkState !== PAUSED_STATE ? 'parked' : null;
+    const isNews = parked === null || parked.state.why === 'paused' || parked.state.why === 'again';
+    return isNews && end.state.why !== 'paused' ? 'parked' : null;
   }
   return end.type === 'failed' || end.type === 'refused' ? 'failure' : null;
-}
-
-/** Reasons have several lines; the first one says it. */
-function reasonOf(end: JobEnd): string | null {
-  if (end.type === 'refused') return end.why;
-  return 'reason' in end ? (end.reason.split('\n', 1)[0] ?? null) : null;
 }
 
 /** For people who know the names of settings, not the flags. */

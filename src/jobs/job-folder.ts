@@ -6,7 +6,7 @@
  *   inbox/file --claim--> processing/<watcher>/<job>/ --arrive--> done/ | failed/ | waiting/
  *                               |        ^                                              |
  *                    putBack <--+        +---- take (from waiting/ or a dead watcher) --+
- *   inbox/file <--dropAgain-- failed/ (see `drop-again.ts`); `placed-files.ts` puts it there
+ *   failed/<job>/ --tryAgain--> waiting/ (see `try-again.ts`)
  */
 import { randomBytes } from 'node:crypto';
 import { mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -32,7 +32,29 @@ import type { InboxFolders, WatcherFolders } from './inbox-folders.js';
 import { forgetJob, keepJob, keptJob, placeInInbox, sideBeside } from './placed-files.js';
 
 export const REASON_FILE = 'reason.txt';
-const NOTE = '.brand-enrich-job.json';
+/** The file with the record of a job. */
+export const NOTE = '.brand-enrich-job.json';
+
+/** All texts of a reason together: names in a file, and what a service answers, have any length. */
+export const REASON_AT_MOST = 4_000;
+
+const reasonShape = z.object({
+  /** One line. */
+  headline: z.string().max(REASON_AT_MOST),
+  /** What else `reason.txt` says. */
+  details: z.string().max(REASON_AT_MOST),
+});
+/** Why a job is where it is, for people. */
+export type JobReason = z.infer<typeof reasonShape>;
+
+const parkStateShape = z.object({
+  /** `again`: it waits only for its turn, because a person asked to try it again. */
+  why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful', 'paused', 'again']),
+  /** Its own caps, whose change it waits for; null: it waits for the account. */
+  capMark: z.string().nullable(),
+});
+/** What decides when a parked job goes on. */
+export type ParkState = z.infer<typeof parkStateShape>;
 
 const recordShape = z.object({
   /** Made when the file is taken: what a person orders for it is kept under this id. */
@@ -47,13 +69,10 @@ const recordShape = z.object({
     .optional(),
   /** How often a watcher died while it processed it. */
   adoptions: z.number().int().nonnegative(),
-  /**
-   * `at`: the last try, milliseconds since 1970; `since`: when it was first parked; `memo`: the
-   * parked state, for decisions on retries; `words`: why it waits, for people.
-   */
-  parked: z
-    .object({ at: z.number(), since: z.number(), memo: z.string(), words: z.string().default('') })
-    .nullable(),
+  /** Why it is in `waiting/` or `failed/`; null: it needs none. */
+  reason: reasonShape.nullable(),
+  /** `at`: the last try, milliseconds since 1970; `since`: when it was first parked. */
+  parked: z.object({ at: z.number(), since: z.number(), state: parkStateShape }).nullable(),
   /** The record was lost, and this one was made from the files: the id may be another one. */
   isDerived: z.literal(true).optional(),
 });
@@ -85,7 +104,7 @@ export async function claim(
   const { name: file, under } = seen;
   const known = from === folders.inbox ? await keptJob(folders.root, seen) : null;
   const id = known ?? newJobId();
-  const record = { id, run: null, file, under, adoptions: 0, parked: null };
+  const record = { id, run: null, file, under, adoptions: 0, reason: null, parked: null };
   const job = jobOf(join(folders.own, name), record);
   try {
     await writeRecord(job.folder, job.record);
@@ -113,7 +132,7 @@ async function nullIfGone(error: unknown, isHarmless: () => Promise<boolean>): P
 }
 
 /** Moves a folder into `place`, under a name that is free; where it is then. */
-async function moveTo(place: string, folder: string, name = basename(folder)): Promise<string> {
+export async function moveTo(place: string, folder: string, name = basename(folder)): Promise<string> {
   return join(place, await withFreeName(name, (free) => rename(folder, join(place, free))));
 }
 
@@ -156,28 +175,34 @@ async function isPutBack({ inbox }: InboxFolders, { path, record }: Job): Promis
 const UNCLEAR =
   'This folder was found in processing, and it is unclear which of its files is the original.\n\nTo process the original, put it into the inbox again.\n';
 
-/**
- * Moves a job with its results; its folder there, or null when the job belongs to another now.
- * `reason`: for `reason.txt`; absent: none is needed. `parkState`, `words`: of a waiting one.
- */
+/** Where a job that was processed goes. */
+export type Arrival =
+  /** Everything is in its folder. */
+  | { readonly type: 'done' }
+  /** It cannot, or must not, be processed. */
+  | { readonly type: 'failed'; readonly reason: JobReason }
+  /** It continues when quota or budget allow, or when a person does. */
+  | { readonly type: 'parked'; readonly reason: JobReason; readonly state: ParkState };
+
+/** Moves a job with its results; its folder there, or null when the job belongs to another now. */
 export async function arrive(
   folders: InboxFolders,
   job: Job,
-  place: 'done' | 'failed' | 'waiting',
-  ending: { readonly reason?: string; readonly parkState?: string; readonly words?: string },
+  end: Arrival,
   now: number,
 ): Promise<string | null> {
   const isGone = async () => (await lookAt(job.folder)) === null;
   if (await isGone()) return null;
-  const { reason, parkState = '', words = '' } = ending;
-  if (job.file !== REASON_FILE) await writeAnew(join(job.folder, REASON_FILE), reason);
-  const isWaiting = place === 'waiting';
-  if (isWaiting) {
-    // With its latest run.
-    const record = (await readRecord(job.folder)) ?? job.record;
-    const parked = { at: now, since: record.parked?.since ?? now, memo: parkState, words };
-    await writeRecord(job.folder, { ...record, adoptions: 0, parked });
-  }
+  const reason = end.type === 'done' ? null : end.reason;
+  if (job.file !== REASON_FILE)
+    await writeAnew(join(job.folder, REASON_FILE), reason === null ? undefined : `${reasonText(reason)}\n`);
+  const isWaiting = end.type === 'parked';
+  // With its latest run.
+  const known = (await readNoted(job.folder)) ?? job.record;
+  const parked = isWaiting ? { at: now, since: known.parked?.since ?? now, state: end.state } : known.parked;
+  if (parked !== known.parked || reason !== known.reason)
+    await writeRecord(job.folder, { ...known, adoptions: isWaiting ? 0 : known.adoptions, reason, parked });
+  const place = isWaiting ? 'waiting' : end.type;
   // A file that was parked before keeps its name among the waiting ones.
   const name = isWaiting && job.record.parked !== null ? basename(job.folder) : jobName(job.file, now);
   makeFolder(folders[place]);
@@ -209,7 +234,7 @@ export async function putBack(folders: InboxFolders, job: Job): Promise<boolean>
   const { path: from, file: name } = job;
   const { under } = job.record;
   const isBack = await sideBeside(from)
-    .then((side) => placeInInbox(folders.root, { name, under, from, side, id: null }, true))
+    .then((side) => placeInInbox(folders.root, { name, under, from, side, id: null }))
     .then(
       (placed) => placed === 'placed',
       () => false,
@@ -217,6 +242,11 @@ export async function putBack(folders: InboxFolders, job: Job): Promise<boolean>
   if (!isBack) return false;
   await rm(job.folder, { recursive: true, force: true });
   return true;
+}
+
+/** All of it, as in `reason.txt`. */
+export function reasonText({ headline, details }: JobReason): string {
+  return [headline, details].filter((each) => each !== '').join('\n\n');
 }
 
 /** The folders of jobs in one place, oldest name first. Empty when the place is gone. */
@@ -263,7 +293,7 @@ export async function readRecord(folder: string): Promise<JobRecord | null> {
   );
   return file === undefined || others.length > 0
     ? null
-    : { id: newJobId(), run: null, file, adoptions: 0, parked: null, isDerived: true };
+    : { id: newJobId(), run: null, file, adoptions: 0, reason: null, parked: null, isDerived: true };
 }
 
 /** The name of the original in a job's folder; null: unclear, or the folder is gone. */
@@ -299,10 +329,13 @@ export interface ParkedJob extends Pick<Job, 'folder' | 'file'>, Pick<JobRecord,
   readonly parkedAt: number;
   /** When it was first parked. */
   readonly waitingSince: number;
-  readonly parkState: string;
-  /** Why it waits, for people; empty: not noted. */
-  readonly words: string;
+  readonly state: ParkState;
+  /** Why it waits, for people; null: not noted. */
+  readonly headline: string | null;
 }
+
+/** Of one whose record was lost: it waits for the account. */
+const ACCOUNT_STATE: ParkState = { why: 'limit', capMark: null };
 
 const AT_ONCE = 16;
 
@@ -312,9 +345,10 @@ export async function listWaiting(waiting: string): Promise<ParkedJob[]> {
   const readParked = async (folder: string) => {
     const record = await readRecord(folder).catch(() => null);
     if (record === null) return null;
-    const { id, run, file, parked } = record;
-    const { at, since, memo, words } = parked ?? { at: 0, since: 0, memo: '', words: '' };
-    return { folder, file, id, run, parkedAt: at, waitingSince: since, parkState: memo, words };
+    const { id, run, file, reason, parked } = record;
+    const { at, since, state } = parked ?? { at: 0, since: 0, state: ACCOUNT_STATE };
+    const headline = reason?.headline ?? null;
+    return { folder, file, id, run, parkedAt: at, waitingSince: since, state, headline };
   };
   const parked = await Promise.all((await jobFoldersIn(waiting)).map((folder) => limit(readParked, folder)));
   return parked.filter((job) => job !== null).sort((a, b) => a.parkedAt - b.parkedAt);

@@ -1,8 +1,8 @@
 /**
  * The one way into an inbox for a file that we place there ourselves: one that was sent, one that
- * is tried again, one that is put back. Until it is taken, a note beside the inbox says which job
- * it is. What a person ordered for that job holds for the file, and for no other file of its name;
- * and the file is known to be complete.
+ * is put back. Until it is taken, a note beside the inbox says which job it is. What a person
+ * ordered for that job holds for the file, and for no other file of its name; and the file is known
+ * to be complete.
  *
  *   .placed/<hash of its place>.json
  */
@@ -72,27 +72,25 @@ export async function forgetJob(root: string, place: Place, id: string): Promise
 export interface Placed extends Place {
   readonly from: string;
   readonly side: string | null;
-  /** null: the note of its job is there already. */
+  /** null: it is put back. The note of its job is there, and settings there already count. */
   readonly id: string | null;
 }
 
 /**
  * Gives a file its place in the inbox, after its settings and never over another file. Says what is
  * there otherwise; then, and where it throws an error of the file system, nothing was placed. The
- * original stays, unless the file system has no hard links. `isSideLeft`: settings that are there
- * already count.
+ * original stays, unless the file system has no hard links.
  */
 export async function placeInInbox(
   root: string,
   { from, side, id, ...place }: Placed,
-  isSideLeft = false,
 ): Promise<'placed' | 'file there' | 'settings there'> {
   const to = placeOf(join(root, 'inbox'), place);
   const sidePlace = sideFileOf(to);
   const ino = (await lookAt(from))?.ino;
   if ((await lookAt(to)) !== null) return 'file there';
   const isSidePlaced = side !== null && (await placeAnew(side, sidePlace));
-  if (side !== null && !isSidePlaced && !isSideLeft) return 'settings there';
+  if (side !== null && !isSidePlaced && id !== null) return 'settings there';
   const undo = async () => {
     // Where another process has put the file there, the settings are those of that file now.
     const there = await lookAt(to);

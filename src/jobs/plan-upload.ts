@@ -23,7 +23,7 @@ import {
   readFolderSettings,
   settingsFilesOf,
 } from './inbox-folder-settings.js';
-import { type InboxValues, settingsIn } from './inbox-verdict.js';
+import { type InboxValues, settingsIn, textsForSender } from './inbox-verdict.js';
 import type { Upload } from './uploads.js';
 
 /** Settings by their keys, as in a settings file of the inbox. */
@@ -151,13 +151,9 @@ async function planUpload({ root, folder, path, failed }: Upload, choice: Choice
     return { reading, found, refusal: null };
   } catch (error) {
     if (!(error instanceof BrandEnrichError) || stop.aborted) throw error;
-    const named = (text: string) => text.replaceAll(`${folder}/`, '');
-    const texts = error.inKeys();
     const refusal: Refusal = {
       code: error.code,
-      what: named(texts.what),
-      subject: named(texts.subject),
-      todo: named(texts.todo),
+      ...textsForSender(error, folder),
       remedies: settingsIn(error.detail.todo),
     };
     return { reading, found: null, refusal };

@@ -25,6 +25,7 @@ import { openFolders, unfit } from './inbox-folders.js';
 import { createInboxScheduler } from './inbox-scheduler.js';
 import { createInboxWork } from './inbox-work.js';
 import { listWaiting } from './job-folder.js';
+import { triedAgain } from './try-again.js';
 
 /** Between heartbeats, looks at the waiting files, and looks at all, in case events get lost. */
 const LOOK_MS = 5_000;
@@ -71,6 +72,12 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     let waitingAt = 0;
     let isLookingAtWaiting = false;
     let closedWhy: string | null = null;
+    const onTriedAgain = () => {
+      waitingAt = 0;
+      wake();
+    };
+    triedAgain.on(folders.root, onTriedAgain);
+    releasers.push(() => triedAgain.off(folders.root, onTriedAgain));
 
     async function sweep(now: number): Promise<void> {
       sweepAt = now + LOOK_MS;

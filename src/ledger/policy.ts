@@ -15,6 +15,7 @@
  *   paused    a person stopped all spending, or that of the asking run. Left by `resume`.
  */
 
+import { type Phrase, phrase } from '../core/phrase.js';
 import { count, type OneOf } from '../core/shapes.js';
 import { type LedgerState, ownOf, type RunSpending } from './ledger.js';
 import { nextPeriodAt, type PeriodSetting, serviceTime, turnAskedAt } from './period.js';
@@ -109,10 +110,10 @@ export function seesRaisedQuota(
 export function ownDomainWarning(
   state: Pick<LedgerState, 'own'> | null,
   { service, ownDomain }: { readonly service: string; readonly ownDomain: string | null },
-): string | null {
+): Phrase | null {
   if (state === null || ownDomain === null || state.own.of !== ownOf(service, ownDomain)) return null;
   if (state.own.isProven || state.own.rises === 0) return null;
-  return `--own-domain ${ownDomain} seems to be billed: the usage rose after it was looked up, without other requests of ours. Such lookups count as spent, at most ${RULES.looksADay} a day. Unless others use the account, set --own-domain to the domain of the service itself, or leave it out`;
+  return phrase`${{ setting: 'ownDomain' }} ${ownDomain} seems to be billed: the usage rose after it was looked up, without other requests of ours. Such lookups count as spent, at most ${RULES.looksADay} a day. Unless others use the account, set ${{ setting: 'ownDomain' }} to the domain of the service itself, or leave it out`;
 }
 
 /** The run's period setting, and whether the denied request could ask for the next period. */

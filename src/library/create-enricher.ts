@@ -53,7 +53,7 @@ async function openEnricher(
     stateFolder,
     waitsForDisk,
   });
-  if (!isSample) for (const warning of engine.warnings) log.warn(warning);
+  if (!isSample) for (const { text } of engine.warnings) log.warn(text);
   // Many streams may wait for one answer.
   const board = new EventEmitter<AnswerEvents>().setMaxListeners(0);
   const worker = openLookupWorker(

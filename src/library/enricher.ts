@@ -154,7 +154,7 @@ export interface FileOptions extends SharedOptions {
   readonly allowMismatch?: boolean | undefined;
   /** The sheet of a workbook, by name or by number from 1. Default: the first visible one. */
   readonly sheet?: string | undefined;
-  /** The array of a JSON file with the rows, as keys between dots. Default: the only one, or the longest. */
+  /** The array of a JSON file with the rows, as keys between dots. Default: the longest. */
   readonly records?: string | undefined;
   readonly delimiter?: string | undefined;
   readonly encoding?: string | undefined;

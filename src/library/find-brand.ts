@@ -1,5 +1,6 @@
 /** From what a program gives for one row to its result: identified, looked up, in one form. */
 import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
+import { sayRowReason } from '../core/row-reason.js';
 import { identifyRow } from '../identify/identify-cell.js';
 import { isoTime } from '../run/output/columns.js';
 import type { Candidate, Candidates, Enriched } from './enricher.js';
@@ -21,10 +22,7 @@ export async function findBrand<Input>(
     choices,
   );
   const [first, ...others] = identifiers;
-  if (first === undefined) {
-    const { type, reason } = otherwise.type === 'identifier' ? BLANK : otherwise;
-    return withoutLookup(input, type, reason);
-  }
+  if (first === undefined) return withoutLookup(input, otherwise.type, sayRowReason(otherwise.reason));
   let used = first;
   let found = await ask(first);
   for (const next of waterfall && found.status === 'not_found' ? others : []) {
@@ -40,8 +38,6 @@ export async function findBrand<Input>(
   if (status === 'matched') return { ...about, status, brand: brand ?? {} };
   return { ...about, status, brand: null };
 }
-
-const BLANK = { type: 'skipped', reason: 'blank' } as const;
 
 /** Values other than texts are read as texts: a number or an object is an invalid one. */
 function cellsOf(candidates: Candidates, kind: IdentifierKind): { value: string; kind: IdentifierKind }[] {

@@ -10,6 +10,7 @@ import { type BrandEnrichError, FailFileError, RefusedError } from '../core/erro
 import { createReleasers, type Releasers } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
 import type { Freshness } from '../core/outcome.js';
+import type { Phrase } from '../core/phrase.js';
 import type { Engine } from '../engine/engine.js';
 import { RULES } from '../ledger/rules.js';
 import type { EnrichRequest } from '../run/enrich-request.js';
@@ -20,7 +21,7 @@ import { newRunId, startRun } from '../run/run-record.js';
 import { createStanding } from '../run/run-view.js';
 import type { RunHalt, RunStop } from '../stores/run-reasons.js';
 import { freshnessOf, type LookupFailure, type RunRecord, type RunSettings } from '../stores/run-store.js';
-import { sayDeferred, sayHalt } from '../words/say-reason.js';
+import { sayDeferred, sayHalt, sayTo } from '../words/say-reason.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 
 /** A run lowers the budget of others as long as it lives, so an idle one ends. */
@@ -101,10 +102,11 @@ export function createProgramRuns(options: ProgramRunsOptions) {
       end: null,
     };
     try {
-      for (const notice of foreignTerms(await engine.ledger.show(settings.account, record.id), settings))
-        log.warn(notice);
+      const warn = (notice: Phrase) => log.warn(sayTo('program', notice));
+      const terms = foreignTerms(await engine.ledger.show(settings.account, record.id), settings);
+      if (terms !== null) warn(terms);
       if (!hasOpenedAccount) await engine.ledger.open(settings.account, options.pace);
-      const halt = hasOpenedAccount ? null : await readOwnBrand(worker, record, (notice) => log.warn(notice));
+      const halt = hasOpenedAccount ? null : await readOwnBrand(worker, record, warn);
       hasOpenedAccount = true;
       current = run;
       if (halt) stop(run, { type: 'halted', halt });

@@ -53,7 +53,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
     const { plan, names } = planOutput(request, input, scan);
     const renderer = createRenderer(plan);
     const warnings = input.warnings.map((each) => sayTo(request.reader, each));
-    for (const notice of [...warnings, scan.chosen.sentence]) onNotice(notice);
+    for (const notice of [...warnings, sayTo(request.reader, scan.chosen.sentence)]) onNotice(notice);
     if (scan.priorities) onNotice(scan.priorities.sentence);
     if (plan.format === 'xlsx') {
       const { assertFitsSheet } = await import('../formats/xlsx/xlsx-file.js');

@@ -14,7 +14,7 @@ import { READ_AT_ONCE, type Unanswered, unansweredIn } from './lookups/collect-o
 import { estimateSpending, ownLimitOf } from './lookups/spending.js';
 import { assertPlaces, namesOfRun, type OutputNames } from './output/output-names.js';
 import { waysToCover } from './report/next-step.js';
-import { inputFacts, mostFrequent, openAndScan, type Scan } from './scan/scan.js';
+import { inputFacts, openAndScan, type Scan } from './scan/scan.js';
 
 export interface PlanRequest
   extends Pick<EnrichRequest, 'input' | 'stdin' | 'settings' | 'only' | 'stateFolder' | 'reader'>,
@@ -28,7 +28,6 @@ export type Plan = Awaited<ReturnType<typeof planFile>>;
 
 /** Runs that are looked through for an earlier start of the same command. */
 const RUNS_LOOKED_AT = 200;
-const REASONS_SHOWN = 20;
 const RANKED_SHOWN = 5;
 
 /** `stores` null: no service is named. Throws what reading input and choosing columns throw. */
@@ -38,7 +37,7 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
     const { overagePrice, currency, waterfall } = request.settings;
     const { input, scan } = await openAndScan(request, request.table, quiet, releasers);
     const { names } = namesOfRun(request.input, input.shape, request.settings);
-    const unwritable = await whyUnwritable(request.input, names);
+    const unwritable = await whyUnwritable(request, names);
     const warnings = input.warnings.map((each) => sayTo(request.reader, each));
     const { wanted } = scan.answers;
     const known = await openAccount(request, stores, scan.contentHash);
@@ -53,11 +52,10 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
     const { asked, duplicates, skipped, invalid } = scan.counts;
     return {
       input: inputFacts(input.name, [...warnings, ...unwritable], scan),
-      columns: scan.chosen.sentence,
+      columns: sayTo(request.reader, scan.chosen.sentence),
       rows: { total: scan.rows.count, asked, duplicates, skipped, invalid },
-      /** The 20 commonest reasons of invalid, unreadable and skipped rows; then of skipped only. */
-      reasons: mostFrequent(scan.reasons, REASONS_SHOWN),
-      skipReasons: mostFrequent(scan.skipReasons, REASONS_SHOWN),
+      /** Of invalid and unreadable rows, and of skipped ones. */
+      reasons: scan.reasons,
       identifiers: {
         distinct: wanted,
         duplicateRows: duplicates,
@@ -81,13 +79,14 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
 }
 
 /** A sentence if a run could not write its files. */
-async function whyUnwritable(input: string, names: OutputNames): Promise<string[]> {
+async function whyUnwritable({ input, reader }: PlanRequest, names: OutputNames): Promise<string[]> {
   try {
     await assertPlaces(input, names);
     return [];
   } catch (error) {
     if (!(error instanceof BrandEnrichError)) throw error;
-    return [`a run would stop at once: ${error.message}`];
+    const { message } = reader === 'terminal' ? error : error.inKeys();
+    return [`a run would stop at once: ${message}`];
   }
 }
 

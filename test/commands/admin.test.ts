@@ -135,7 +135,9 @@ describe('the status text', () => {
 
   it('shows the warnings of an engine with risky settings', () => {
     const risk = 'A power loss can cost up to 1 s of permits and answers.';
-    expect(statusText({ ...STATUS, warnings: [risk] }, [])).toContain(`  note      ${risk}\n`);
+    expect(statusText({ ...STATUS, warnings: [{ code: 'risk', text: risk }] }, [])).toContain(
+      `  note      ${risk}\n`,
+    );
   });
 
   describe('the projection in the status', () => {

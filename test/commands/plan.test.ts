@@ -1,7 +1,9 @@
 /** The text of a plan. */
 import { expect, it } from 'vitest';
 import { planText } from '../../src/commands/plan.js';
+import type { RowReason } from '../../src/core/row-reason.js';
 import type { Plan } from '../../src/run/plan-file.js';
+import { counterOf } from '../support/counter.js';
 
 const PLAN: Plan = {
   input: {
@@ -18,8 +20,16 @@ const PLAN: Plan = {
   },
   columns: 'identifiers come from column "website" as domain (as asked)',
   rows: { total: 1_010, asked: 1_003, duplicates: 3, skipped: 4, invalid: 2 },
-  reasons: { 'the cell is blank': 3, 'not a domain name': 2, odd: 2 },
-  skipReasons: { 'the cell is blank': 3, odd: 1 },
+  reasons: {
+    skipped: counterOf<RowReason>([
+      [{ code: 'free_mail' }, 1],
+      [{ code: 'blank' }, 3],
+    ]),
+    invalid: counterOf<RowReason>([
+      [{ code: 'nul' }, 1],
+      [{ code: 'not_domain' }, 2],
+    ]),
+  },
   identifiers: { distinct: 1_000, duplicateRows: 3, byKind: { domain: 1_000 }, stored: null },
   requests: { least: 1_000, most: 1_000 },
   spending: null,
@@ -40,9 +50,9 @@ it('lists reasons below the rows that they explain', () => {
   expect(lines.slice(from, from + 6)).toEqual([
     '  blank or skipped  4',
     '    3 x the cell is blank',
-    '    1 x odd',
+    '    1 x an address at a free e-mail provider',
     '  invalid           3, 1 of them unreadable',
     '    2 x not a domain name',
-    '    1 x odd',
+    '    1 x a NUL character',
   ]);
 });

@@ -1,5 +1,6 @@
 /** A made-up end of a run: everything matched unless the test says otherwise. */
 
+import { Counter } from '../../src/core/counter.js';
 import { emptyCounts, type StatusCounts } from '../../src/core/outcome.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import type { EnrichResult } from '../../src/run/enrich-file.js';
@@ -55,7 +56,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     answers: { wanted: 3 },
     counts: { asked: rows, invalid: 0, skipped: 0, unreadable: 0, duplicates: 1 },
     byKind: new Map([['domain', 3]]),
-    reasons: new Map(),
+    reasons: { invalid: new Counter(), skipped: new Counter() },
     invalid: [],
     columns: ['id', 'website'],
     contentHash: 'c0ffee',
@@ -81,7 +82,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       brands: { best: [], lowest: [] },
       oldestFetchedAt: STARTED_AT,
       newestFetchedAt: STARTED_AT,
-      failures: new Map(),
+      failures: new Counter(),
       hasOutage: false,
       untrusted: { any: false, notFound: false },
       ...parts.facts,

@@ -10,7 +10,6 @@ import { startConnectProxy } from '../support/connect-proxy.js';
 import { type EngineUnderTest, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { listenAnew } from '../support/listen-anew.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
-import { SELF_SIGNED } from '../support/self-signed.js';
 
 async function companyScene(engine: EngineUnderTest, behaviour: 'tunnel' | number = 'tunnel') {
   const scene = await createScene(engine);
@@ -52,58 +51,6 @@ describeOn([redisEngine()], (engine) => {
     await run('run', 'list.csv', '--json', '--ca-file', 'ca.pem', '--log-level', 'trace');
     expect(said.join('')).not.toMatch(/open-sesame|b3Blbi1zZXNhbWU/);
     expect(await files()).toContain('list.enriched.csv');
-  });
-
-  test.each([
-    [
-      'a proxy that refuses the credentials',
-      407,
-      ['--ca-file', 'ca.pem'],
-      /does not accept the user and password \(407\)/,
-    ],
-    ['a proxy that refuses', 403, ['--ca-file', 'ca.pem'], /refuses to connect to api\.test:\d+ \(403\)/],
-    ['an untrusted authority', 'tunnel', [], /the certificate .* --ca-file/],
-  ] as const)(
-    '%s ends the run with 5, and nothing is sent or spent',
-    { tags: ['long'] },
-    async (_, behaviour, flags, words) => {
-      const { run, service, said } = await companyScene(engine, behaviour);
-      const result = await run('run', 'list.csv', ...flags);
-      expect(result.code, result.stderr).toBe(5);
-      expect(result.stderr).toMatch(words);
-      expect(service.meter.requests).toEqual([]);
-      const ledger = JSON.parse((await run('ledger', 'show', '--json')).stdout);
-      expect(JSON.stringify(ledger)).toMatch(/"sent":0/);
-      expect(said.join('')).not.toContain('open-sesame');
-    },
-  );
-
-  test('NODE_EXTRA_CA_CERTS is used, alone and beside --ca-file', { tags: ['long'] }, async () => {
-    const { start, write, service, env } = await companyScene(engine);
-    await write('other.pem', SELF_SIGNED.cert);
-    for (const flags of [[], ['--ca-file', 'other.pem', '--refresh']]) {
-      const more = { ...env, NODE_EXTRA_CA_CERTS: 'ca.pem' };
-      const result = await start(['run', 'list.csv', ...flags], more).done;
-      expect(result.code, result.stderr).toBe(0);
-    }
-    expect(service.meter.billed).toBe(140);
-  });
-
-  test.each([
-    ['--ca-file', 'nowhere.pem', {}, /the file of certificates cannot be read: --ca-file/],
-    ['--ca-file', 'list.csv', {}, /has no certificate in PEM: --ca-file/],
-    [
-      '--quiet',
-      '--no-color',
-      { HTTPS_PROXY: 'socks5://clerk:open-sesame@h:1' },
-      /is not the address of an http or https proxy: HTTPS_PROXY/,
-    ],
-  ])('with %s %s nothing is started', async (flag, value, env, words) => {
-    const { service, ...scene } = await companyScene(engine);
-    const result = await scene.start(['run', 'list.csv', flag, value], env).done;
-    expect([result.code, service.meter.requests]).toEqual([2, []]);
-    expect(result.stderr).toMatch(words);
-    expect(result.stderr).not.toContain('open-sesame');
   });
 });
 

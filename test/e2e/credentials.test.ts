@@ -55,24 +55,6 @@ describe.skipIf(redis.missing !== null)('on redis, with a token that is valid at
   beforeAll(() => redis.start());
   afterAll(() => redis.stop());
 
-  test('of four workers with a wrong token only one sends a request', {
-    tags: ['long'],
-  }, async () => {
-    const scene = await createScene(redis, { tokens: [], latencyMs: 500 });
-    await scene.write('list.csv', domainList(1_000));
-    const workers = [1, 2, 3, 4].map((number) =>
-      scene.start(['worker', '--concurrency', '1'], { BRAND_ENRICH_STATE: scene.path(`worker-${number}`) }),
-    );
-    await Promise.all(workers.map((worker) => worker.untilSaid(/waiting for chunks/)));
-    const result = await scene.run(['run', 'list.csv', '--no-worker']);
-    expect(result.code, result.stderr).toBe(4);
-    // During the first request the others have chunks too, and wait for its permit.
-    expect(scene.service.meter.requests).toHaveLength(1);
-    expect(countStatuses(await readRows(scene.path('list.enriched.partial.csv')))).toEqual({
-      deferred: 1_000,
-    });
-  });
-
   test('a token revoked during a run stops it, and the next run with a good one buys only the rest', async () => {
     const scene = await createScene(redis, { latencyMs: 30 });
     const { meter, options } = scene.service;

@@ -9,6 +9,7 @@ import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
+import { startUp } from './start-up.js';
 
 const embedded = embeddedEngine();
 const others = [redisEngine(), inLongTests(postgresEngine())];
@@ -62,13 +63,6 @@ describeOn(others, (other) => {
     const scene = await createInboxScene(embedded, { latencyMs: 2_000 });
     const { meter, options } = scene.service;
     const there = other.env(scene.folder);
-    const config = { inbox: ['.'], settle: '200ms', concurrency: 4, metricsPort: 0, dashboardPort: 0 };
-    await scene.write('brand-enrich.config.json', JSON.stringify(config));
-    const startUp = async (env?: Record<string, string>) => {
-      const up = scene.start(['up'], env);
-      await up.untilSaid(/"msg":"up"/);
-      return up;
-    };
     const stop = async (up: CliProcess) => {
       up.kill('SIGTERM');
       await up.done;
@@ -81,7 +75,7 @@ describeOn(others, (other) => {
     for (const name of ['typed', 'nightly', 'hourly'])
       await scene.write(`${name}.csv`, domainList(150, name));
     const never = ['--cron', '0 0 1 1 *', '--tz', 'UTC', '--', 'run'];
-    const up = await startUp();
+    const up = await startUp(scene, { concurrency: 4 });
     for (const name of ['nightly', 'hourly'])
       await succeed(['schedule', 'add', name, ...never, `${name}.csv`, '-o', `${name}.out.csv`]);
     await succeed(['pause', 'nightly']);
@@ -108,7 +102,7 @@ describeOn(others, (other) => {
     await succeed(['engine', 'export', '-o', 'moved.jsonl']);
     const imported = await succeed(['engine', 'import', 'moved.jsonl', '--json'], there);
     expect(JSON.parse(imported)).toMatchObject({ pauses: 3, cancels: 2, isPaused: false, problems: [] });
-    const second = await startUp(there);
+    const second = await startUp(scene, { concurrency: 4 }, there);
     const [waiting = ''] = await scene.until('waiting', 1);
     expect(await readReason(waiting)).toMatch(/^Paused by /);
     const [failed = ''] = await scene.until('failed', 1);
@@ -122,7 +116,7 @@ describeOn(others, (other) => {
     expect(early.stderr).toMatch(/it is paused by/);
     await succeed(['schedule', 'run-now', 'hourly'], there);
     const outputs = async () => (await scene.files()).filter((name) => name.endsWith('.out.csv'));
-    await expect.poll(outputs, { timeout: 40_000 }).toEqual(['hourly.out.csv']);
+    await expect.poll(outputs).toEqual(['hourly.out.csv']);
     for (const name of ['typed.csv', 'one.csv', 'nightly']) await succeed(['resume', name], there);
     await scene.until('done', 1);
     await succeed(['run', 'typed.csv'], there);
@@ -198,7 +192,7 @@ describe('the embedded engine', () => {
     worker.kill('SIGKILL');
     await worker.done;
     // The server notices a killed client a moment later.
-    await vi.waitUntil(async () => (await status()).processes.length === 0, { timeout: 20_000 });
+    await vi.waitUntil(async () => (await status()).processes.length === 0, { timeout: 60_000 });
     expect(await status()).toMatchObject({ isRunning: true });
     const stopped = await scene.run(['engine', 'stop']);
     expect(stopped.code, stopped.stderr).toBe(0);

@@ -2,7 +2,7 @@
  * A faulty service: nothing is lost, nothing is paid three times, and no known miss is asked for
  * again.
  */
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { isKnown } from '../support/brand-profile.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
@@ -45,39 +45,5 @@ describeOn([redis, inLongTests(embeddedEngine())], (engine) => {
     expect(new Set(plainMisses.map(({ identifier }) => identifier)).size).toBe(plainMisses.length);
     const report = await readReport(scene.path('list.report.json'));
     expect(report.requests.billed).toBeGreaterThanOrEqual(meter.billed);
-  });
-});
-
-describe.skipIf(redis.missing !== null)('on redis, a service with limited throughput', () => {
-  beforeAll(() => redis.start());
-  afterAll(() => redis.stop());
-
-  test('at 50 requests a second nothing is lost and little is refused, without Retry-After', {
-    tags: ['long'],
-  }, async () => {
-    const scene = await createScene(redis, { perSecond: 50, latencyMs: 30 });
-    await scene.write('list.csv', domainList(200));
-    const result = await scene.run(['run', 'list.csv']);
-    expect(result.code, result.stderr).toBe(0);
-    const { meter } = scene.service;
-    expect(meter.billed).toBe(200);
-    expect(meter.mostBilledOnce()).toBe(1);
-    expect(meter.count({ why: 'throughput' })).toBeLessThanOrEqual(30);
-  });
-
-  test('more failures than --max-errors stop the run, and answers are kept', async () => {
-    const scene = await createScene(redis, { latencyMs: 20 });
-    const { meter, options } = scene.service;
-    await scene.write('list.csv', domainList(1_000));
-    const running = scene.start(['run', 'list.csv', '--max-errors', '20', '--concurrency', '8']);
-    await scene.service.until(() => meter.billed >= 100);
-    options.alwaysStatus = 400;
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(3);
-    expect(await scene.files()).not.toContain('list.enriched.csv');
-    const counts = countStatuses(await readRows(scene.path('list.enriched.partial.csv')));
-    expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(meter.billed);
-    expect(counts.failed).toBeGreaterThan(20);
-    expect(counts.deferred).toBeGreaterThan(0);
   });
 });

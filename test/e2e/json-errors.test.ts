@@ -9,13 +9,6 @@ const NOWHERE = 'redis://127.0.0.1:1';
 describe('with --json an error is an object on standard output and a line on standard error', () => {
   test.each<[string, readonly string[], Record<string, string>, { code: string; exitCode: number }]>([
     ['an unknown flag', ['run', 'list.csv', '--jsno', '--json'], {}, { code: 'usage-invalid', exitCode: 2 }],
-    ['an unknown command', ['rum', 'list.csv', '--json'], {}, { code: 'usage-invalid', exitCode: 2 }],
-    [
-      'an invalid value',
-      ['plan', 'list.csv', '--rate', 'fast', '--json'],
-      {},
-      { code: 'usage-invalid', exitCode: 2 },
-    ],
     [
       'an invalid value in the environment',
       ['status'],
@@ -23,28 +16,10 @@ describe('with --json an error is an object on standard output and a line on sta
       { code: 'usage-invalid', exitCode: 2 },
     ],
     [
-      'no token',
-      ['run', 'list.csv', '--json'],
-      { BRAND_API_TOKEN: '' },
-      { code: 'usage-token-missing', exitCode: 2 },
-    ],
-    [
       'a missing input',
       ['run', 'nowhere.csv', '--engine', NOWHERE, '--json'],
       {},
       { code: 'input-missing', exitCode: 5 },
-    ],
-    [
-      'a missing input of a plan',
-      ['plan', 'nowhere.csv', '--engine', NOWHERE, '--json'],
-      {},
-      { code: 'input-missing', exitCode: 5 },
-    ],
-    [
-      'a missing column',
-      ['run', 'list.csv', '--column', 'x', '--engine', NOWHERE, '--json'],
-      {},
-      { code: 'column-unknown', exitCode: 2 },
     ],
     [
       'an engine that does not answer',

@@ -3,36 +3,18 @@
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Document } from '../../src/core/documents.js';
-import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
+import { createInboxScene } from '../jobs/inbox-scene.js';
 import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { createScene, describeOn, domainAt, domainList, type Scene } from '../support/scene.js';
 import { newToken } from '../support/service-options.js';
+import { askAs, startUp } from './start-up.js';
 
 const PAID = { BRAND_ENRICH_PLAN: 'paid', BRAND_ENRICH_OVERAGE_BUDGET: '0' };
-const PASSWORD = 'the-password-of-this-test';
 
 async function accountOf(scene: Scene) {
   const { stdout, stderr } = await scene.run(['ledger', 'show', '--json']);
   if (stdout === '') throw new Error(stderr);
   return (JSON.parse(stdout) as Document<'ledger'>).account;
-}
-
-/** An `up` on a paid plan; `ask` sends forms to its dashboard. */
-async function startUp(scene: InboxScene) {
-  const config = { inbox: ['.'], settle: '200ms', metricsPort: 0, dashboardPort: 0 };
-  await scene.write('brand-enrich.config.json', JSON.stringify(config));
-  const up = scene.start(['up'], { ...PAID, BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD });
-  await up.untilSaid(/"msg":"up"/);
-  const [, url = ''] = /"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(up.said) ?? [];
-  const authorization = `Basic ${Buffer.from(`ada:${PASSWORD}`).toString('base64')}`;
-  const ask = (path: string, form: Record<string, string>) =>
-    fetch(new URL(path, url), {
-      method: 'POST',
-      headers: { authorization },
-      redirect: 'manual',
-      body: new URLSearchParams(form),
-    });
-  return { up, ask };
 }
 
 describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
@@ -122,7 +104,8 @@ describeOn(
     test('of several persons who order it at once, one is asked for and the others are told', async () => {
       const scene = await createInboxScene(engine, { quota: 5, plan: 'paid', latencyMs: 800 });
       const { meter, options } = scene.service;
-      const { ask, up } = await startUp(scene);
+      const up = await startUp(scene, {}, PAID);
+      const ask = askAs('ada', up);
       await scene.drop('list.csv', domainList(9));
       await scene.until('waiting', 1);
       expect(meter.billed).toBe(5);
@@ -166,7 +149,7 @@ describeOn(
       expect(again.code, again.stderr).toBe(7);
       expect(again.stderr).toContain('less than an hour ago');
       await expect
-        .poll(() => accountOf(scene), { timeout: 30_000, interval: 500 })
+        .poll(() => accountOf(scene), { timeout: 60_000, interval: 500 })
         .toMatchObject({ sent: 3, inFlight: 0 });
       expect(meter.billed).toBe(3);
     }, 90_000);

@@ -7,7 +7,7 @@ import { embeddedEngine, inLongTests, postgresEngine, redisEngine } from '../sup
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 
-describeOn([redisEngine(), embeddedEngine(), inLongTests(postgresEngine())], (engine) => {
+describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
@@ -71,57 +71,6 @@ describe.skipIf(redis.missing !== null)('limits of every kind on redis', () => {
       expect(scene.service.meter.mostBilledOnce()).toBe(1);
     },
   );
-
-  test.each([
-    { flags: ['--plan', 'paid', '--overage-budget', '0.3'], billed: 53 },
-    { flags: ['--overage-budget', '0.3', '--own-domain', 'brandfetch.com'], billed: 52 },
-    { flags: ['--plan', 'paid', '--overage-budget', '0'], billed: 50 },
-    { flags: ['--overage-budget', '1', '--max-cost', '0.2'], billed: 52 },
-    { flags: ['--overage-budget', '0.39', '--quota', '40'], billed: 43 },
-    { flags: ['--overage-budget', '0.3', '--max-requests', '30'], billed: 30 },
-  ])('on a paid plan with a quota of 50, $flags buys exactly $billed', async ({ flags, billed }) => {
-    const scene = await createScene(redis, { quota: 50, plan: 'paid' });
-    await scene.write('list.csv', domainList(200));
-    const first = await scene.run(['run', 'list.csv', ...flags]);
-    expect(first.code, first.stderr).toBe(7);
-    expect(scene.service.meter.billed).toBe(billed);
-    const second = await scene.run(['run', 'list.csv', ...flags]);
-    expect(second.code, second.stderr).toBe(7);
-    expect(scene.service.meter.billed).toBe(billed);
-  });
-
-  test("status shows the limit that the account's runs set, whatever flags are given", async () => {
-    const scene = await createScene(redis, { quota: 50, plan: 'paid' });
-    await scene.write('list.csv', domainList(40));
-    expect((await scene.run(['run', 'list.csv', '--overage-budget', '3'])).code).toBe(0);
-    for (const command of [
-      ['status'],
-      ['ledger', 'show'],
-      ['status', '--plan', 'free'],
-      ['status', '--overage-budget', '9'],
-    ]) {
-      const shown = await scene.run(command);
-      expect(shown.code, shown.stderr).toBe(0);
-      expect(shown.stdout).toContain('limit       80 (quota and 30 overage requests)');
-      expect(shown.stdout).toMatch(/^left +40$/m);
-    }
-  });
-
-  test("a budget above the account's ends the run at the last available request, with both named", {
-    tags: ['long'],
-  }, async () => {
-    const scene = await createScene(redis, { quota: 50, plan: 'paid', overageTenths: 2 });
-    await scene.write('list.csv', domainList(200));
-    const result = await scene.run(['run', 'list.csv', '--overage-budget', '3']);
-    expect(result.code, result.stderr).toBe(7);
-    const { meter } = scene.service;
-    expect(meter.billed).toBe(52);
-    expect(meter.count({ why: 'quota' })).toBeLessThan(100);
-    expect(result.stderr).toMatch(
-      /a usage of 52 and a quota of 50: .* set --plan and --overage-budget to what/,
-    );
-    expect(result.stderr).not.toContain('too many for');
-  });
 
   test('overage that was not allowed is touched by one probe at most, however often the command is run', async () => {
     const scene = await createScene(redis, { quota: 50, plan: 'paid' });

@@ -52,53 +52,18 @@ test('a finished run sends a signed notice with counts and names, and without to
   expect(received.body).not.toContain(SECRET);
 });
 
-test('a run that reaches its quota sends notices of 80 % and of its parking; a receiver that refuses changes nothing', async () => {
-  const scene = await createScene(engine, { quota: 20 });
-  const hook = await startHook(200);
-  await scene.write('list.csv', domainList(50));
-  const first = await scene.run(['run', 'list.csv', '--notify-url', hook.url]);
-  expect(first.code, first.stderr).toBe(7);
-  expect(eventsOf(hook).sort()).toEqual(['limit', 'parked']);
-  const parked = noticesOf(hook).find(({ event }) => event === 'parked');
-  expect(parked).toMatchObject({
-    reason: expect.stringContaining('quota'),
-    account: { quota: 20, limit: 20, used: 20, left: 0 },
-    rows: { deferred: 30 },
-    files: { output: 'list.enriched.partial.csv' },
-  });
-  const deaf = await startHook(404);
-  const second = await scene.run(['run', 'list.csv', '--notify-url', deaf.url]);
-  expect(second.code, second.stderr).toBe(7);
-  expect(eventsOf(deaf)).toEqual(['parked']);
-  expect(second.stderr).toContain('notification not delivered');
-  expect(second.stderr).not.toContain('of-the-receiver');
-});
-
-test('a refused token and a missing file are reported as failures, and only chosen events are sent', async () => {
-  const scene = await createScene(engine, { tokens: [] });
-  const hook = await startHook(200);
-  await scene.write('list.csv', domainList(5));
-  const flags = ['--notify-url', hook.url, '--notify-on', 'failure,finish'];
-  expect((await scene.run(['run', 'list.csv', ...flags])).code).toBe(4);
-  expect((await scene.run(['run', 'none.csv', ...flags])).code).toBe(5);
-  expect(noticesOf(hook)).toMatchObject([
-    { event: 'failure', reason: expect.stringMatching(/./), rows: { deferred: 5 } },
-    { event: 'failure', reason: expect.stringContaining('none.csv'), run: { id: null }, rows: null },
-  ]);
-});
-
 test('an inbox notifies of each file with the final path of its report, and of one that cannot be read', async () => {
   const scene = await createScene(engine);
   const hook = await startHook(200);
   const watcher = scene.start(['watch', '.', '--settle', '200ms', '--notify-url', hook.url]);
   await watcher.untilSaid(/watching the inbox/);
   await scene.write(join('inbox', 'list.csv'), domainList(5));
-  await expect.poll(() => eventsOf(hook), { timeout: 20_000, interval: 50 }).toEqual(['finish']);
+  await expect.poll(() => eventsOf(hook), { timeout: 60_000, interval: 50 }).toEqual(['finish']);
   const [finish] = noticesOf(hook);
   expect(finish.report).toContain(join(scene.folder, 'done'));
   expect(existsSync(finish.report)).toBe(true);
   await scene.write(join('inbox', 'empty.csv'), '');
-  await expect.poll(() => eventsOf(hook), { timeout: 20_000, interval: 50 }).toEqual(['finish', 'failure']);
+  await expect.poll(() => eventsOf(hook), { timeout: 60_000, interval: 50 }).toEqual(['finish', 'failure']);
   expect(noticesOf(hook)[1]).toMatchObject({
     run: { label: expect.stringContaining('empty.csv') },
     reason: expect.stringMatching(/no records|empty/),

@@ -2,11 +2,11 @@
  * Several processes on one state folder: runs, workers, inboxes and status commands side by side on
  * the embedded engine, as on any server.
  */
-import { mkdir, readFile } from 'node:fs/promises';
+import { readFile } from 'node:fs/promises';
 import { describe, expect, test } from 'vitest';
 import { embeddedEngine } from '../support/engines.js';
 import { countStatuses, readReport, readRows } from '../support/output-files.js';
-import { createScene, domainAt, domainList, type Scene } from '../support/scene.js';
+import { createScene, domainList, type Scene } from '../support/scene.js';
 
 const engine = embeddedEngine();
 
@@ -27,11 +27,10 @@ describe('on one machine without a configured server', () => {
     await scene.write('two.csv', domainList(800));
     const runs = ['one.csv', 'two.csv'].map((name) => scene.start(['run', name]));
     await scene.service.until((meter) => meter.billed >= 50);
-    const status = await scene.run(['status', '--json']);
-    expect(status.code, status.stderr).toBe(0);
-    const shown = JSON.parse(status.stdout);
-    expect(shown.runs).toHaveLength(2);
-    expect(shown.account.sent).toBeGreaterThan(0);
+    const status = async () => JSON.parse((await scene.run(['status', '--json'])).stdout);
+    // One of them may still be starting.
+    await expect.poll(async () => (await status()).runs).toHaveLength(2);
+    expect((await status()).account.sent).toBeGreaterThan(0);
     for (const run of runs) {
       const { code, stderr } = await run.done;
       expect(code, stderr).toBe(0);
@@ -43,38 +42,6 @@ describe('on one machine without a configured server', () => {
       ['one', 'two'].map((name) => readReport(scene.path(`${name}.report.json`))),
     );
     expect(reports.reduce((sum, { requests }) => sum + requests.billed, 0)).toBe(800);
-  });
-
-  test('four workers keep the budget exactly and serve the run of another process', async () => {
-    const scene = await createScene(engine, { plan: 'paid', quota: 50, overageTenths: 3, latencyMs: 5 });
-    await scene.write('list.csv', domainList(120));
-    const workers = Array.from({ length: 4 }, () => scene.start(['worker']));
-    await Promise.all(workers.map((worker) => worker.untilSaid(/waiting for chunks/)));
-    const flags = ['--no-worker', '--plan', 'paid', '--overage-budget', '0.3', '--overage-price', '0.1'];
-    const { code, stderr } = await scene.run(['run', 'list.csv', ...flags]);
-    expect(code, stderr).toBe(7);
-    expect(scene.service.meter.billed).toBe(53);
-    expect(await answered(scene.path('list.enriched.partial.csv'))).toBe(53);
-    for (const worker of workers) worker.kill('SIGTERM');
-    for (const worker of workers) expect((await worker.done).code).toBe(0);
-  });
-
-  test('an inbox and a schedule run beside a run', { tags: ['long'] }, async () => {
-    const scene = await createScene(engine);
-    await mkdir(scene.path('inbox'));
-    const watch = scene.start(['watch', 'inbox']);
-    await watch.untilSaid(/watching the inbox/);
-    const serve = scene.start(['schedule', 'serve']);
-    await serve.untilSaid(/schedule/);
-    await scene.write('list.csv', domainList(30));
-    const { code, stderr } = await scene.run(['run', 'list.csv']);
-    expect(code, stderr).toBe(0);
-    expect(scene.service.meter.billed).toBe(30);
-    for (const stays of [watch, serve]) {
-      stays.kill('SIGTERM');
-      expect((await stays.done).code).toBe(0);
-    }
-    await expect(serverPid(scene)).rejects.toThrow();
   });
 
   test('a server that is killed again and again costs no answer and no request', async () => {
@@ -110,22 +77,5 @@ describe('on one machine without a configured server', () => {
     expect(again.code, again.stderr).toBe(0);
     expect(meter.billed).toBe(200);
     expect(meter.mostBilledOnce()).toBe(1);
-  });
-
-  test('two priority runs with overlapping files buy each identifier once, the most valuable first', {
-    tags: ['long'],
-  }, async () => {
-    const scene = await createScene(engine, { latencyMs: 10, quota: 500 });
-    const all = Array.from({ length: 500 }, (_, index) => `${domainAt(index)},${index}`);
-    await scene.write('one.csv', `website,worth\n${all.slice(0, 350).join('\n')}\n`);
-    await scene.write('two.csv', `website,worth\n${all.slice(150).reverse().join('\n')}\n`);
-    const results = await Promise.all(
-      ['one.csv', 'two.csv'].map((name) => scene.run(['run', name, '--priority', 'worth'])),
-    );
-    for (const { code, stderr } of results) expect(code, stderr).toBe(0);
-    expect(scene.service.meter.billed).toBe(500);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
-    expect(await answered(scene.path('one.enriched.csv'))).toBe(350);
-    expect(await answered(scene.path('two.enriched.csv'))).toBe(350);
   });
 });

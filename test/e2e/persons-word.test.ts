@@ -8,30 +8,16 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Document } from '../../src/core/documents.js';
 import { createInboxScene, type InboxScene, readReason } from '../jobs/inbox-scene.js';
 import { startHook } from '../notify/hook-server.js';
-import type { CliProcess } from '../support/cli.js';
 import { embeddedEngine, inLongTests, redisEngine } from '../support/engines.js';
 import { createScene, describeOn, domainList, type Scene } from '../support/scene.js';
+import { startUp as start } from './start-up.js';
 
-const PATIENCE = { timeout: 40_000, interval: 100 };
+const PATIENCE = { timeout: 60_000, interval: 100 };
 const ROWS = 60;
 /** Two processes and answers of 3 s: on a busy machine a minute is short. */
 const LONG_MS = 150_000;
 
-async function startUp(scene: Scene, more: object = {}): Promise<CliProcess> {
-  const config = {
-    inbox: ['.'],
-    settle: '200ms',
-    concurrency: 8,
-    timeout: '8s',
-    metricsPort: 0,
-    dashboardPort: 0,
-    ...more,
-  };
-  await scene.write('brand-enrich.config.json', JSON.stringify(config));
-  const up = scene.start(['up']);
-  await up.untilSaid(/"msg":"up"/);
-  return up;
-}
+const startUp = (scene: Scene, more: object = {}) => start(scene, { concurrency: 8, timeout: '8s', ...more });
 
 async function status(scene: Scene): Promise<Document<'status'>> {
   const { code, stdout, stderr } = await scene.run(['status', '--json']);
@@ -353,11 +339,13 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   afterAll(() => engine.stop());
 
   test('a paused file makes room for others at once, and continues by itself when it is resumed', async () => {
-    const scene = await createInboxScene(engine, { latencyMs: 600 });
+    const scene = await createInboxScene(engine, { latencyMs: 100 });
     const { meter } = scene.service;
     const watcher = await scene.watch('--files-at-once', '1', '--concurrency', '2');
     await scene.drop('one.csv', domainList(ROWS));
     await scene.service.until(({ billed }) => billed >= 4);
+    // Nearly nothing is sent until the command has done its work.
+    scene.service.options.latencyMs = 2_000;
     await succeed(scene, 'pause', 'one.csv');
     await scene.until('waiting', 1);
     scene.service.options.latencyMs = 0;
@@ -376,11 +364,13 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   });
 
   test('a command whose run key is paused sends nothing and ends with 7 at once, also with --yes', async () => {
-    const scene = await createScene(engine, { latencyMs: 3_000 });
+    const scene = await createScene(engine, { latencyMs: 100 });
     const { meter, options } = scene.service;
     await scene.write('list.csv', domainList(ROWS));
     const running = scene.start(['run', 'list.csv', '--concurrency', '8']);
     await scene.service.until(() => meter.billed >= 8);
+    // Nearly nothing is sent until it is killed.
+    options.latencyMs = 30_000;
     const id = await runOf(scene, 'list.csv');
     await succeed(scene, 'pause', id);
     running.kill('SIGKILL');

@@ -8,7 +8,7 @@ import { redisEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
 
 const redis = redisEngine();
-const SOON = { timeout: 40_000, interval: 200 };
+const SOON = { timeout: 60_000, interval: 200 };
 const ROOT = '{brand-enrich}:';
 const JUNK = [
   '',

@@ -78,29 +78,4 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     for (const worker of workers) worker.kill('SIGTERM');
     for (const worker of workers) expect((await worker.done).code).toBe(0);
   });
-
-  test('an ascending priority buys the lowest first, and the plan says so before', {
-    tags: ['long'],
-  }, async () => {
-    const scene = await createScene(redis, { quota: 100 });
-    await scene.write('list.csv', pricedList());
-    const flags = ['--priority', 'revenue:asc', '--quota', '100'];
-    const plan = await scene.run(['plan', 'list.csv', ...flags]);
-    expect(plan.code, plan.stderr).toBe(0);
-    expect(plan.stdout).toContain('bought first: the lowest "revenue"\n  1. domain:brand-00001.com (0)');
-    expect(plan.stdout).toMatch(/the limit covers identifiers down to domain:\S+ \(99\)/);
-    expect(scene.service.meter.billed).toBe(0);
-    const result = await scene.run(['run', 'list.csv', ...flags]);
-    expect(result.code, result.stderr).toBe(7);
-    expect(boughtWorths(scene)).toEqual(Array.from({ length: 100 }, (_, at) => 99 - at));
-  });
-
-  test('a value that cannot be ordered stops the run before it spends', async () => {
-    const scene = await createScene(redis);
-    await scene.write('list.csv', 'website,revenue\na.com,900\nb.com,"1,200"\n');
-    const result = await scene.run(['run', 'list.csv', '--priority', 'revenue']);
-    expect(result.code).toBe(2);
-    expect(result.stderr).toContain('"1,200" in "revenue", line 3');
-    expect(scene.service.meter.billed).toBe(0);
-  });
 });

@@ -8,25 +8,13 @@ import { expect, test } from 'vitest';
 import type { Document } from '../../src/core/documents.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
-import { countStatuses, readRows } from '../support/output-files.js';
 import { domainList } from '../support/scene.js';
-
-const PASSWORD = 'the-password-of-this-test';
+import { askAs, startUp } from './start-up.js';
 
 /** Starts `up` with its dashboard; `ask` is a program that knows the password. */
-async function startUp(scene: InboxScene) {
-  const config = { inbox: ['.'], settle: '200ms', concurrency: 2, metricsPort: 0, dashboardPort: 0 };
-  await scene.write('brand-enrich.config.json', JSON.stringify(config));
-  const up = scene.start(['up'], { BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD });
-  await up.untilSaid(/"msg":"up"/);
-  const [, url = ''] = /"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(up.said) ?? [];
-  const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
-  const ask = (path: string, form?: Record<string, string>) =>
-    fetch(new URL(path, url), {
-      headers: { authorization },
-      redirect: 'manual',
-      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
-    });
+async function startWithPages(scene: InboxScene) {
+  const up = await startUp(scene, { concurrency: 2 });
+  const ask = askAs('job', up);
   const page = async (path: string) => {
     const answer = await ask(path);
     return { status: answer.status, text: await answer.text() };
@@ -42,14 +30,17 @@ const confirmed = { confirmed: 'yes' };
 
 test('a dropped file is paused, resumed and downloaded on its page, and each identifier is billed once', async () => {
   const scene = await createInboxScene(await quickEngine(), { latencyMs: 40 });
-  const { ask, page, runs, up } = await startUp(scene);
+  const { ask, page, runs, up } = await startWithPages(scene);
   await scene.drop('Kunden März.csv', domainList(60));
   await scene.service.until((meter) => meter.billed >= 6);
+  // Nearly nothing is sent until the pause is given.
+  scene.service.options.latencyMs = 1_000;
   const [run] = await runs();
   const path = `/runs/${run?.id}`;
   expect((await page('/')).text).toContain(`<a href="${path}"><bdi>Kunden März.csv</bdi></a>`);
 
   expect((await ask(`${path}/pause`, {})).status).toBe(303);
+  scene.service.options.latencyMs = 0;
   // The run ends, and its file waits without a place; a resume begins another run of it.
   await scene.until('waiting', 1);
   const paused = (await page(path)).text;
@@ -88,29 +79,4 @@ test('a dropped file is paused, resumed and downloaded on its page, and each ide
   expect(scene.service.meter.billed).toBe(60);
   expect(scene.service.meter.mostBilledOnce()).toBe(1);
   expect(up.said).toContain(`"action":"${path}/pause"`);
-});
-
-test('a cancelled file fails, and is tried again at the cost of what was not answered', async () => {
-  const scene = await createInboxScene(await quickEngine(), { latencyMs: 40 });
-  const { ask, page, runs } = await startUp(scene);
-  await scene.drop('list.csv', domainList(40));
-  await scene.service.until((meter) => meter.billed >= 6);
-  const [run] = await runs();
-  expect(await (await ask(`/runs/${run?.id}/cancel`, {})).text()).toContain('Cancel list.csv?');
-  expect((await ask(`/runs/${run?.id}/cancel`, confirmed)).status).toBe(303);
-  await scene.until('failed', 1);
-  await expect.poll(async () => (await page('/')).text).toContain('Cancelled by job on ');
-  expect((await page(`/runs/${run?.id}`)).text).toContain('Cancelled');
-
-  const [, folder = ''] = /name="folder" value="([^"]+)"/.exec((await page('/')).text) ?? [];
-  const fields = { inbox: '0', folder };
-  expect(await (await ask('/failed/again', fields)).text()).toContain('Try list.csv again?');
-  expect(await scene.list('failed')).toHaveLength(1);
-  expect((await ask('/failed/again', { ...fields, ...confirmed })).status).toBe(303);
-  expect(await scene.list('failed')).toEqual([]);
-  const [done = ''] = await scene.until('done', 1);
-  expect(countStatuses(await readRows(join(done, 'list.enriched.csv'))).matched).toBeGreaterThan(0);
-  expect(await readRows(join(done, 'list.enriched.csv'))).toHaveLength(40);
-  expect(scene.service.meter.billed).toBe(40);
-  expect(scene.service.meter.mostBilledOnce()).toBe(1);
 });

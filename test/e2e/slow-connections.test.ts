@@ -7,9 +7,9 @@ import { createInboxScene } from '../jobs/inbox-scene.js';
 import { inLongTests, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { describeOn, domainList } from '../support/scene.js';
+import { askAs, dashboardUrl, startUp } from './start-up.js';
 
 const PATIENCE = { timeout: 60_000, interval: 200 };
-const PASSWORD = 'a-password-of-the-dashboard';
 const hasLimits = spawnSync('prlimit', ['--version']).status === 0;
 
 /** Connections that send the beginning of a request, and never its end. */
@@ -34,20 +34,15 @@ describeOn([inLongTests(redisEngine())], (engine) => {
 
   test.skipIf(!hasLimits)('1,500 slow connections stop neither inbox nor pages', async () => {
     const scene = await createInboxScene(engine, { jitterMs: 5 });
-    const config = { inbox: ['.'], settle: '200ms', metricsPort: 0, dashboardPort: 0 };
-    await scene.write('brand-enrich.config.json', JSON.stringify(config));
-    const up = scene.start(['up'], { BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD });
-    await up.untilSaid(/"msg":"up"/);
+    const up = await startUp(scene);
     expect(spawnSync('prlimit', ['--pid', String(up.pid), '--nofile=800:800']).status).toBe(0);
-    const portOf = (pattern: RegExp) => Number(pattern.exec(up.said)?.[1]);
-    const dashboard = portOf(/"url":"http:[^"]+:(\d+)\/","msg":"serving the dashboard"/);
-    const metrics = portOf(/"metrics":"http:[^"]+:(\d+)\/metrics"/);
+    const dashboard = Number(new URL(dashboardUrl(up)).port);
+    const metrics = Number(/"metrics":"http:[^"]+:(\d+)\/metrics"/.exec(up.said)?.[1]);
     const sockets = [...(await openSlowly(dashboard, 1_500)), ...(await openSlowly(metrics, 1_500))];
     await scene.drop('list.csv', domainList(50));
     const [done = ''] = await scene.until('done', 1);
     expect(countStatuses(await readRows(join(done, 'list.enriched.csv'))).matched).toBeGreaterThan(0);
-    const authorization = `Basic ${Buffer.from(`:${PASSWORD}`).toString('base64')}`;
-    const page = await fetch(`http://127.0.0.1:${dashboard}/status.json`, { headers: { authorization } });
+    const page = await askAs('', up)('/status.json');
     expect(page.status).toBe(200);
     expect((await fetch(`http://127.0.0.1:${metrics}/healthz`)).status).toBe(200);
     await expect.poll(() => sockets.filter((socket) => !socket.closed).length, PATIENCE).toBe(0);

@@ -3,29 +3,11 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Document } from '../../src/core/documents.js';
 import { inLongTests, postgresEngine, redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
-import { createScene, describeOn, domainAt, domainList } from '../support/scene.js';
+import { createScene, describeOn, domainList } from '../support/scene.js';
 
 describeOn([redisEngine(), inLongTests(postgresEngine())], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
-
-  test('two runs over the same 800 identifiers buy each once', async () => {
-    const scene = await createScene(engine, { latencyMs: 10 });
-    await scene.write('one.csv', domainList(800));
-    const reversed = Array.from({ length: 800 }, (_, index) => `${index},${domainAt(799 - index)}`);
-    await scene.write('two.csv', `no,domain\n${reversed.join('\n')}\n`);
-    const results = await Promise.all([
-      scene.run(['run', 'one.csv', '-o', 'one.out.csv']),
-      scene.run(['run', 'two.csv', '-o', 'two.out.csv']),
-    ]);
-    for (const { code, stderr } of results) expect(code, stderr).toBe(0);
-    expect(scene.service.meter.billed).toBe(800);
-    expect(scene.service.meter.mostBilledOnce()).toBe(1);
-    for (const name of ['one.out.csv', 'two.out.csv']) {
-      const counts = countStatuses(await readRows(scene.path(name)));
-      expect((counts.matched ?? 0) + (counts.not_found ?? 0)).toBe(800);
-    }
-  });
 
   test('of two runs on one worker the paused one sends nothing while the other completes, and continues when it is resumed', async () => {
     const scene = await createScene(engine, { latencyMs: 20 });

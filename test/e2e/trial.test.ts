@@ -35,12 +35,4 @@ describeOn([redisEngine()], (engine) => {
     expect([service.meter.billed, service.meter.mostBilledOnce()]).toEqual([40, 1]);
     expect(await files()).not.toContain('list.enriched.partial.csv');
   });
-
-  test('caps include the trial', async () => {
-    const { run, write, service } = await createScene(engine);
-    await write('list.csv', domainList(40));
-    for (const flags of [['--try', '5'], []])
-      await run(['run', 'list.csv', '--max-requests', '12', ...flags]);
-    expect(service.meter.billed).toBe(12);
-  });
 });

@@ -11,27 +11,16 @@ import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
 import { FIND_ILLEGIBLE } from '../run/report/legibility.js';
 import { findBarriers } from '../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../support/chromium.js';
-import type { CliProcess } from '../support/cli.js';
 import { quickEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainList } from '../support/scene.js';
 import { workbookOf } from '../support/workbooks.js';
+import { dashboardUrl, PASSWORD, startUp } from './start-up.js';
 
-const PASSWORD = 'a-password-of-the-dashboard';
-
-async function startUp(config: object = {}, changes: Parameters<typeof createInboxScene>[1] = {}) {
+async function startWithUploads(config: object = {}, changes: Parameters<typeof createInboxScene>[1] = {}) {
   const scene = await createInboxScene(await quickEngine(), changes);
-  const settings = { inbox: ['.'], settle: '200ms', metricsPort: 0, dashboardPort: 0, ...config };
-  await scene.write('brand-enrich.config.json', JSON.stringify(settings));
-  const up = scene.start(['up'], { BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD });
-  await up.untilSaid(/"msg":"watching the inbox"/);
+  const up = await startUp(scene, config);
   return { scene, up, url: dashboardUrl(up) };
-}
-
-function dashboardUrl({ said }: CliProcess): string {
-  const url = /"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(said)?.[1];
-  if (url === undefined) throw new Error(`no dashboard in: ${said}`);
-  return url;
 }
 
 /** What a browser does, by its requests. */
@@ -108,7 +97,7 @@ async function doneFile(scene: InboxScene, count: number, name: string): Promise
 }
 
 it('a workbook and a CSV with a doubtful column come back enriched for what their plans said', async () => {
-  const { scene, url, up } = await startUp();
+  const { scene, url, up } = await startWithUploads();
   const { billed, requests } = scene.service.meter;
   expect([billed, requests.length]).toEqual([0, 0]);
   const { get, send, press } = await signIn(url);
@@ -170,7 +159,10 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
 
 it('says what has to wait where quota and budget do not cover the file, and costs no more than that', async () => {
   const money = { plan: 'paid', overageBudget: 1, overagePrice: 0.1, currency: 'EUR', rate: 40 };
-  const { scene, url } = await startUp({ quota: 10, ...money }, { plan: 'paid', overageTenths: 1_000 });
+  const { scene, url } = await startWithUploads(
+    { quota: 10, ...money },
+    { plan: 'paid', overageTenths: 1_000 },
+  );
   const { get, send, press } = await signIn(url);
   const page = await get(await send('list.csv', domainList(25)));
   expect(page).toContain(
@@ -189,29 +181,8 @@ it('says what has to wait where quota and budget do not cover the file, and cost
   expect(scene.service.meter.billed).toBe(20);
 });
 
-it('a file that failed in the inbox is read differently on its page, and started', async () => {
-  const { scene, url } = await startUp();
-  await scene.drop('list.csv', DOUBTFUL);
-  await scene.until('failed', 1);
-  const { get, press } = await signIn(url);
-  const [, path = ''] =
-    /<a href="(\/uploads\/failed-0-[^"]+)">Read it differently/.exec(await get('/')) ?? [];
-  const page = await get(path);
-  expect(page).toContain('A symbol may be a ticker or a coin');
-  expect(page).not.toContain('>Discard<');
-  const [, link = ''] =
-    /<a class="tall" href="([^"]+)">Identifiers from symbol \(crypto symbols\)<\/a>/.exec(page) ?? [];
-  const chosen = await get(plain(link));
-  expect(requestsOf(chosen)).toBe(4);
-  expect(scene.service.meter.requests).toEqual([]);
-  expect((await press(chosen, 'Start')).status).toBe(303);
-  await doneFile(scene, 1, 'list.enriched.csv');
-  expect(scene.service.meter.billed).toBe(4);
-  expect(await scene.list('failed')).toEqual([]);
-});
-
 it('says in sentences why a file cannot be read, and how else to read it', async () => {
-  const { scene, url } = await startUp();
+  const { scene, url } = await startWithUploads();
   const { get, send } = await signIn(url);
   const pageOf = async (name: string, content: string | Buffer) => {
     const path = await send(name, content);
@@ -277,7 +248,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   }
 
   it('by keyboard alone: choose a file, see the plan, choose the column, start', async () => {
-    const { scene, url } = await startUp();
+    const { scene, url } = await startWithUploads();
     const file = await scene.write('doubtful.csv', DOUBTFUL);
     const { page, complaints, requests } = await openWatchedPage(browser);
     onTestFinished(() => page.context().close());

@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { toUnicode } from 'tr46';
 import { expect } from 'vitest';
 import { IDENTIFIER_KINDS, type Identified, type IdentifierKind } from '../../src/core/identifier.js';
+import { sayRowReason } from '../../src/core/row-reason.js';
 import { identifyCell } from '../../src/identify/identify-cell.js';
 import { fuzz } from './fuzz.js';
 import { mutate, mutations } from './mutations.js';
@@ -106,7 +107,7 @@ fuzz('a cell has one canonical form, however it is spelt', fc.record({ cell, kin
   expect(identifyCell(cell, kind)).toEqual(identified);
   if (identified.type !== 'identifier') {
     // Reasons quote nothing of the cell.
-    expect(identified.reason.length).toBeLessThan(120);
+    expect(sayRowReason(identified.reason).length).toBeLessThan(120);
     return;
   }
   const { identifier } = identified;

@@ -140,13 +140,13 @@ describe('the fill of a column', () => {
     );
   });
 
-  it('is reported, with the flags to fall back on the column that fills the gaps', () => {
+  it('is reported, with the setting to fall back on the column that fills the gaps', () => {
     const { choices, sentence } = choose(securities(600, 540));
     expect(choices).toEqual([{ column: 1, name: 'website', kind: 'domain' }]);
     expect(sentence).toBe(
       'identifiers come from column "website" as domain, because its name and 540 of 540 sampled values fit; ' +
         '60 of 600 sampled rows are blank there, and "ticker" has a value in 60 of them: ' +
-        '--column website:domain --column ticker:ticker adds it as a fallback',
+        "column: ['website:domain', 'ticker:ticker'] adds it as a fallback",
     );
   });
 

@@ -3,6 +3,7 @@ import { columnChoices } from '../../src/config/column-value.js';
 import { Refusal } from '../../src/config/parse-value.js';
 import { NeverStartError } from '../../src/core/errors.js';
 import type { IdentifierKind } from '../../src/core/identifier.js';
+import { sayPhrase } from '../../src/core/phrase.js';
 import { type ChosenColumns, chooseColumns } from '../../src/identify/choose-columns.js';
 
 export interface Options {
@@ -13,15 +14,15 @@ export interface Options {
   readonly fileName?: string;
 }
 
-/** The first line is the header; `|` separates cells. */
+/** The first line is the header; `|` separates cells. The sentence is that of a page. */
 export function choose(
   table: readonly string[],
   { column = [], kind, prefix = 'brand_', allowMismatch = false, fileName }: Options = {},
-): ChosenColumns {
+): Omit<ChosenColumns, 'sentence'> & { readonly sentence: string } {
   const [header = [], ...sample] = table.map((line) => line.split('|').map((cell) => cell.trim()));
   const requested = columnChoices.parse(column);
   if (requested instanceof Refusal) throw new Error(`--column is refused: ${column.join(' ')}`);
-  return chooseColumns({
+  const found = chooseColumns({
     columns: header,
     sample,
     requested,
@@ -30,6 +31,7 @@ export function choose(
     fileName,
     prefix,
   });
+  return { ...found, sentence: sayPhrase(found.sentence, 'keys') };
 }
 
 /** `name:kind` of each choice. */

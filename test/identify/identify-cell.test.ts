@@ -3,13 +3,14 @@
  */
 import { describe, expect, it } from 'vitest';
 import type { IdentifierKind } from '../../src/core/identifier.js';
+import { sayRowReason } from '../../src/core/row-reason.js';
 import { identifyCell } from '../../src/identify/identify-cell.js';
 
 /** `kind:value`, `skipped` or `invalid: reason`. */
 function read(text: string, kind: IdentifierKind): string {
   const identified = identifyCell(text, kind);
   if (identified.type === 'identifier') return `${identified.identifier.kind}:${identified.identifier.value}`;
-  return identified.type === 'skipped' ? 'skipped' : `invalid: ${identified.reason}`;
+  return identified.type === 'skipped' ? 'skipped' : `invalid: ${sayRowReason(identified.reason)}`;
 }
 
 describe('an ISIN is recognised by its check digit, never by its country', () => {

@@ -1,12 +1,13 @@
 /** The pitfalls of real website and e-mail columns, one per line. */
 import { describe, expect, it } from 'vitest';
 import type { Identified } from '../../src/core/identifier.js';
+import { sayRowReason } from '../../src/core/row-reason.js';
 import { identifyCell } from '../../src/identify/identify-cell.js';
 
 /** One word per result: the domain, `skipped: ...` or `invalid: ...`. */
 function read(text: string): string {
   const identified: Identified = identifyCell(text, 'domain');
-  if (identified.type !== 'identifier') return `${identified.type}: ${identified.reason}`;
+  if (identified.type !== 'identifier') return `${identified.type}: ${sayRowReason(identified.reason)}`;
   expect(identified.identifier.kind).toBe('domain');
   return identified.identifier.value;
 }

@@ -31,7 +31,7 @@ describe('the identifiers of a row', () => {
   it('treat missing cells of a short row as blank', () => {
     expect(identifyRow([], [website])).toEqual({
       identifiers: [],
-      otherwise: { type: 'skipped', reason: 'the cell is blank' },
+      otherwise: { type: 'skipped', reason: { code: 'blank' } },
       cell: '',
       hasSeveral: false,
     });
@@ -46,21 +46,27 @@ describe('a row without an identifier', () => {
   const otherwise = (cells: readonly string[]) => identifyRow(cells, [website, ticker, email]).otherwise;
 
   it('is invalid for the first reason when any cell is invalid', () => {
-    expect(otherwise(['localhost', '', '..'])).toEqual({ type: 'invalid', reason: 'not a ticker' });
+    expect(otherwise(['localhost', '', '..'])).toEqual({
+      type: 'invalid',
+      reason: { code: 'not_symbol', kind: 'ticker' },
+    });
   });
 
   it('is invalid even when another cell was skipped before', () => {
-    expect(otherwise(['acme', 'jo@gmail.com', ''])).toEqual({ type: 'invalid', reason: 'not a domain name' });
+    expect(otherwise(['acme', 'jo@gmail.com', ''])).toEqual({
+      type: 'invalid',
+      reason: { code: 'not_domain' },
+    });
   });
 
   it('reports a skipped free mail address rather than a blank cell', () => {
     expect(otherwise(['jo@gmail.com', '', 'n/a'])).toEqual({
       type: 'skipped',
-      reason: 'an address at a free e-mail provider',
+      reason: { code: 'free_mail' },
     });
   });
 
   it('is skipped as blank when all cells are blank', () => {
-    expect(otherwise(['', ' ', '-'])).toEqual({ type: 'skipped', reason: 'the cell is blank' });
+    expect(otherwise(['', ' ', '-'])).toEqual({ type: 'skipped', reason: { code: 'blank' } });
   });
 });

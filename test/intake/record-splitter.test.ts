@@ -49,18 +49,16 @@ describe('the record splitter', () => {
   });
 
   it('names the reason, and the line of the cell where it is not the first', () => {
-    expect(split('"a\nb","c"d\n')[0]?.problem).toBe(
-      'text after the closing quote of a cell (the cell starts on line 2)',
-    );
-    expect(split('"a"b,c\n')[0]?.problem).toBe('text after the closing quote of a cell');
-    expect(split('a,"b')[0]?.problem).toBe('a quoted cell is never closed');
+    expect(split('"a\nb","c"d\n')[0]?.problem).toEqual({ code: 'text_after_quote', cellLine: 2 });
+    expect(split('"a"b,c\n')[0]?.problem).toEqual({ code: 'text_after_quote' });
+    expect(split('a,"b')[0]?.problem).toEqual({ code: 'open_quote' });
   });
 
   it('allows 100 line breaks in a quoted cell and no more', () => {
     const lines = (breaks: number) => `a,"${'x\n'.repeat(breaks)}"\nc,d\n`;
     expect(split(lines(100)).map((it) => it.line)).toEqual([1, 102]);
     const over = split(lines(101));
-    expect(over[0]?.problem).toBe('a quoted cell has more than 100 line breaks');
+    expect(over[0]?.problem).toEqual({ code: 'many_line_breaks', most: 100 });
     expect(over[0]?.raw).toBe('a,"x');
     expect(over).toHaveLength(103);
     expect(over.at(-1)).toMatchObject({ line: 103, raw: 'c,d', problem: null });
@@ -70,7 +68,7 @@ describe('the record splitter', () => {
     const cell = (length: number) => `a,"${'x'.repeat(length)}"\nc,d\n`;
     expect(split(cell(65_536))[0]?.problem).toBe(null);
     const over = split(cell(65_537));
-    expect(over[0]?.problem).toBe('a quoted cell is longer than 64 KiB');
+    expect(over[0]?.problem).toEqual({ code: 'long_quoted_cell' });
     expect(over[1]).toMatchObject({ line: 2, raw: 'c,d', problem: null });
   });
 
@@ -106,7 +104,7 @@ describe('the record splitter', () => {
       ...splitter.push('\nc,d\n', true),
     ];
     expect(records.map((it) => it.line)).toEqual([1, 2, 3]);
-    expect(records[1]?.problem).toContain('1 MiB');
+    expect(records[1]?.problem).toEqual({ code: 'large_record' });
     expect(records[1]?.raw).toHaveLength(1024 * 1024);
     expect(records[2]?.raw).toBe('c,d');
     expect(splitter.position().rest).toBe('');

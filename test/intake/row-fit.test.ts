@@ -21,8 +21,12 @@ const table = (...lines: string[]) => `${lines.join('\n')}\n`;
 
 describe('a row with a cell too many or too few', () => {
   it.each([
-    ['company,ticker,notes', 'Acme, Inc.,ACM,', '4 cells instead of 3'],
-    ['company,isin_or_name,ticker,employees,notes', 'Acme x,ACM,13,', '4 cells instead of 5'],
+    ['company,ticker,notes', 'Acme, Inc.,ACM,', { code: 'cell_count', cells: 4, columns: 3 }],
+    [
+      'company,isin_or_name,ticker,employees,notes',
+      'Acme x,ACM,13,',
+      { code: 'cell_count', cells: 4, columns: 5 },
+    ],
   ])('does not fit the table %j: %j', (header, row, problem) => {
     const { rows } = read(table(header, row));
     expect(rows).toMatchObject([{ raw: row, cells: [], problem, isMisfit: true }]);
@@ -33,9 +37,9 @@ describe('a row with a cell too many or too few', () => {
     const odd = ['Acme, Inc.,ACM,', 'Acme, Inc.,ACM', 'SHEL,', 'Beta,BET'];
     expect(read(table('company,ticker', ...good, ...odd), { ragged: 'invalid' }).problems).toEqual([
       ...good.map(() => null),
-      '4 cells instead of 3',
-      'cell 3 has a value, but its column is blank',
-      '2 cells instead of 3',
+      { code: 'cell_count', cells: 4, columns: 3 },
+      { code: 'blank_column', cell: 3 },
+      { code: 'cell_count', cells: 2, columns: 3 },
       // Only the empty last cell is missing.
       null,
     ]);
@@ -61,7 +65,7 @@ describe('a row with a cell too many or too few', () => {
   it('stops a run when most rows are such, and no row is taken for the header', () => {
     const { layout, problems } = read(table('company,website', 'Acme, Inc.,acme.com', 'Beta, Ltd.,beta.io'));
     expect(layout.columns).toEqual(['company', 'website']);
-    expect(problems).toEqual(Array(2).fill('3 cells instead of 2'));
+    expect(problems).toEqual(Array(2).fill({ code: 'cell_count', cells: 3, columns: 2 }));
   });
 });
 

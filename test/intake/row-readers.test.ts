@@ -32,12 +32,12 @@ describe('rows of a CSV table', () => {
   });
 
   it.each([
-    ['a NUL', 'a\0,b', 'a NUL character'],
-    ['a NUL in quotes', '"a\0",b', 'a NUL character'],
-    ['text after a closing quote', '"a" ,b', 'text after the closing quote of a cell'],
-    ['a bare cell over 64 KiB', `a,${'x'.repeat(65_537)}`, 'a cell is larger than 64 KiB'],
-    ['a cell over 64 KiB only in bytes', `a,${'é'.repeat(32_769)}`, 'a cell is larger than 64 KiB'],
-    ['a quoted cell over 64 KiB only in bytes', `a,"${'é'.repeat(32_769)}"`, 'a cell is larger than 64 KiB'],
+    ['a NUL', 'a\0,b', { code: 'nul' }],
+    ['a NUL in quotes', '"a\0",b', { code: 'nul' }],
+    ['text after a closing quote', '"a" ,b', { code: 'text_after_quote' }],
+    ['a bare cell over 64 KiB', `a,${'x'.repeat(65_537)}`, { code: 'large_cell' }],
+    ['a cell over 64 KiB only in bytes', `a,${'é'.repeat(32_769)}`, { code: 'large_cell' }],
+    ['a quoted cell over 64 KiB only in bytes', `a,"${'é'.repeat(32_769)}"`, { code: 'large_cell' }],
   ])('with %s are marked, keep their raw text and do not affect the next row', (_, bad, problem) => {
     const { rows } = read(`h,h\n${bad}\nc,d\n`);
     expect(rows).toEqual([
@@ -56,7 +56,7 @@ describe('rows of a CSV table', () => {
     ['"b,"', 1],
   ])('that do not fit are marked as such and keep their raw text: %j', (bad, cells) => {
     const { rows } = read(`h,h\n${bad}\nc,d\n`);
-    const problem = `${cells} ${cells === 1 ? 'cell' : 'cells'} instead of 2`;
+    const problem = { code: 'cell_count', cells, columns: 2 };
     expect(rows).toEqual([
       { number: 1, line: 2, raw: bad, cells: [], problem, isMisfit: true },
       { number: 2, line: 3, raw: 'c,d', cells: ['c', 'd'], problem: null },
@@ -78,7 +78,7 @@ describe('rows of a CSV table', () => {
   it('over 1 MiB are marked and cut, even if all their cells are small', () => {
     const raw = Array.from({ length: 3000 }, () => 'x'.repeat(400)).join(',');
     const { rows } = read(`${raw}\nend\n`, { columnCount: 3000, hasHeader: false });
-    expect(rows[0]?.problem).toBe('the record is larger than 1 MiB; only its beginning is kept');
+    expect(rows[0]?.problem).toEqual({ code: 'large_record' });
     expect(rows[0]?.raw).toBe(raw.slice(0, 1024 * 1024));
     expect(rows[1]?.raw).toBe('end');
   });
@@ -232,15 +232,15 @@ describe('rows of JSON lines', () => {
   });
 
   it.each([
-    ['{"a":1', 'the line is not valid JSON'],
-    ['{"a":1} x', 'the line is not valid JSON'],
-    ["{'a':1}", 'the line is not valid JSON'],
-    ['[1]', 'the line is not a JSON object'],
-    ['"text"', 'the line is not a JSON object'],
-    ['null', 'the line is not a JSON object'],
-    ['{"a":"\0"}', 'a NUL character'],
-    [`{"a":"${'x'.repeat(65_537)}"}`, 'a value is larger than 64 KiB'],
-    [`{"a":"${'x'.repeat(1024 * 1024)}"}`, 'the record is larger than 1 MiB; only its beginning is kept'],
+    ['{"a":1', { code: 'not_json', place: 'line' }],
+    ['{"a":1} x', { code: 'not_json', place: 'line' }],
+    ["{'a':1}", { code: 'not_json', place: 'line' }],
+    ['[1]', { code: 'not_object', place: 'line' }],
+    ['"text"', { code: 'not_object', place: 'line' }],
+    ['null', { code: 'not_object', place: 'line' }],
+    ['{"a":"\0"}', { code: 'nul' }],
+    [`{"a":"${'x'.repeat(65_537)}"}`, { code: 'large_value' }],
+    [`{"a":"${'x'.repeat(1024 * 1024)}"}`, { code: 'large_record' }],
   ])('that are damaged are marked (%#), and the next one is read', (bad, problem) => {
     const { rows } = readJson(`${bad}\n{"a":"ok"}\n`);
     expect(rows[0]).toMatchObject({ number: 1, line: 1, cells: [], problem });

@@ -1,10 +1,8 @@
-/** Jobs that ended: which folder a run has, what may be opened, and failed files dropped again. */
+/** Jobs that ended: which folder a run has, what may be opened, and failed files. */
 import { execFileSync } from 'node:child_process';
-import { cp, mkdir, readdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
-import { NeverStartError } from '../../src/core/errors.js';
-import { dropAgain } from '../../src/jobs/drop-again.js';
 import {
   createJobFinder,
   endedAtOf,
@@ -37,8 +35,13 @@ async function arrived(place: 'done' | 'failed', files: Record<string, string> =
   const job = seen && (await claim(folders, { ...seen, under }, NOW));
   if (!job) throw new Error('not claimed');
   for (const [name, text] of Object.entries(files)) await writeFile(join(job.folder, name), text);
-  const reason = place === 'failed' ? { reason: 'The file is odd.\n\nWhat to do: look.\n' } : {};
-  const folder = await arrive(folders, job, place, reason, NOW);
+  const reason = { headline: 'The file is odd.', details: 'What to do: look.' };
+  const folder = await arrive(
+    folders,
+    job,
+    place === 'failed' ? { type: place, reason } : { type: place },
+    NOW,
+  );
   if (folder === null) throw new Error('not arrived');
   return folder;
 }
@@ -188,98 +191,14 @@ describe('a failed file', () => {
     const { count, files } = await listFailed(folders.root);
     expect(count).toBe(3);
     expect(files).toMatchObject([
-      { file: 'list.csv', folder: JOB, failedAt: NOW, reason: 'The file is odd.\n\nWhat to do: look.' },
-      { folder: 'list-2026-01-13T09-30-05Z' },
-      { file: null, folder: 'by-hand', failedAt: 0, reason: '' },
-    ]);
-  });
-
-  it('goes back to where it was dropped with its own settings, without our files', async () => {
-    const folder = await arrived('failed', { 'list.csv.json': '{}', 'list.errors.csv': 'x' }, 'funds');
-    expect(await dropAgain(folders.root, folder)).toBe('list.csv');
-    expect((await readdir(join(folders.inbox, 'funds'))).sort()).toEqual(['list.csv', 'list.csv.json']);
-    expect(await readdir(folders.inbox)).toEqual(['funds']);
-    expect(await readdir(folders.failed)).toEqual([]);
-  });
-
-  it('is found without a record', async () => {
-    const folder = await arrived('failed', { 'list.csv.json': '{}' });
-    await rm(join(folder, '.brand-enrich-job.json'));
-    await dropAgain(folders.root, folder);
-    expect((await readdir(folders.inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
-  });
-
-  it('goes back once, with its own settings, however many pages start it together', async () => {
-    const folder = await arrived('failed', { 'list.csv.json': '{"maxRequests":5}' });
-    const tries = await Promise.allSettled(
-      [{ kind: 'crypto' }, undefined, { kind: 'ticker' }].map((chosen) =>
-        dropAgain(folders.root, folder, chosen),
-      ),
-    );
-    const refused = tries.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
-    expect(refused).toEqual([expect.any(NeverStartError), expect.any(NeverStartError)]);
-    expect((await readdir(folders.inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
-    const settings = await readFile(join(folders.inbox, 'list.csv.json'), 'utf8');
-    expect(JSON.parse(settings)).toMatchObject({ maxRequests: 5 });
-    expect(await readdir(folders.failed)).toEqual([]);
-  });
-
-  it('leaves what a person put beside it', async () => {
-    const folder = await arrived('failed', { 'my-notes.txt': 'mine' });
-    await dropAgain(folders.root, folder);
-    expect(await readdir(folder)).toEqual(['my-notes.txt']);
-  });
-
-  it('never replaces a file or its newer settings', async () => {
-    const folder = await arrived('failed', { 'list.csv.json': '{"old":1}' });
-    const place = join(folders.inbox, 'list.csv');
-    await writeFile(place, 'other\n');
-    await expect(dropAgain(folders.root, folder)).rejects.toThrow('the inbox has a file of this name');
-    expect(await readFile(place, 'utf8')).toBe('other\n');
-    expect(await readdir(folders.inbox)).toEqual(['list.csv']);
-    await rm(place);
-    await writeFile(`${place}.json`, '{"new":1}');
-    await dropAgain(folders.root, folder);
-    expect(await readFile(`${place}.json`, 'utf8')).toBe('{"new":1}');
-    expect(await readFile(place, 'utf8')).toBe('website\na.com\n');
-    expect(await readdir(folders.failed)).toEqual([]);
-  });
-
-  it.each<[string, (folder: string) => Promise<unknown>, RegExp]>([
-    [
-      'is a link',
-      (folder) => rm(join(folder, 'list.csv')).then(() => symlink('/etc/passwd', join(folder, 'list.csv'))),
-      /it is not a file/,
-    ],
-    [
-      'is unclear',
-      (folder) =>
-        Promise.all([rm(join(folder, '.brand-enrich-job.json')), writeFile(join(folder, 'b.csv'), '')]),
-      /unclear/,
-    ],
-    ['was in a folder that is gone', () => rm(join(folders.inbox, 'funds'), { recursive: true }), /is gone/],
-    [
-      'was in a folder that is a link now',
-      async () => {
-        await rm(join(folders.inbox, 'funds'), { recursive: true });
-        await symlink(await temporaryFolder(), join(folders.inbox, 'funds'));
+      {
+        file: 'list.csv',
+        folder: JOB,
+        failedAt: NOW,
+        reason: { headline: 'The file is odd.', details: 'What to do: look.' },
       },
-      /is gone/,
-    ],
-    [
-      'names another folder in a forged record',
-      (folder) =>
-        writeFile(
-          join(folder, '.brand-enrich-job.json'),
-          JSON.stringify({ file: '../../x', under: '..', adoptions: 0, parked: null }),
-        ).then(() => rm(join(folder, 'list.csv'))),
-      /unclear/,
-    ],
-  ])('that %s stays', async (_, change, why) => {
-    const folder = await arrived('failed', {}, 'funds');
-    await change(folder);
-    await expect(dropAgain(folders.root, folder)).rejects.toThrow(why);
-    expect(basename(folder)).toBe(JOB);
-    expect(await readdir(folders.failed)).toEqual([JOB]);
+      { folder: 'list-2026-01-13T09-30-05Z' },
+      { file: null, folder: 'by-hand', failedAt: 0, reason: { headline: '', details: '' } },
+    ]);
   });
 });

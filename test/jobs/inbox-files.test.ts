@@ -3,11 +3,10 @@ import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { silentLog } from '../../src/core/log.js';
-import { dropAgain } from '../../src/jobs/drop-again.js';
 import { lookAt, type SeenFile } from '../../src/jobs/inbox-file.js';
 import { createInboxFiles, createSettledFiles, withSideFiles } from '../../src/jobs/inbox-files.js';
 import { openFolders, type WatcherFolders } from '../../src/jobs/inbox-folders.js';
-import { arrive, claim, putBack } from '../../src/jobs/job-folder.js';
+import { claim, putBack } from '../../src/jobs/job-folder.js';
 import { createUploads } from '../../src/jobs/uploads.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -167,7 +166,7 @@ describe('a file that we placed', () => {
     expect(await ready()).toEqual([]);
   });
 
-  it('is taken at once when it is tried again or was put back, and keeps its job then', async () => {
+  it('is taken at once when it was put back, and keeps its job then', async () => {
     await writeFile(join(folders.inbox, 'list.csv'), 'a.com\n');
     const claimed = async () => {
       const seen = await lookAt(join(folders.inbox, 'list.csv'));
@@ -180,11 +179,7 @@ describe('a file that we placed', () => {
     expect(await ready()).toEqual(['list.csv']);
     const again = await claimed();
     expect(again.record.id).toBe(first.record.id);
-    const failed = await arrive(folders, again, 'failed', { reason: 'odd\n' }, 0);
-    expect(await dropAgain(folders.root, failed ?? '')).toBe('list.csv');
-    expect(await ready()).toEqual(['list.csv']);
-    // It is a new job: what was ordered for the failed one is over.
-    expect((await claimed()).record.id).not.toBe(first.record.id);
+    expect(await putBack(folders, again)).toBe(true);
     await writeFile(join(folders.inbox, 'list.csv'), 'b.com\n');
     expect(await ready()).toEqual([]);
   });

@@ -1,13 +1,7 @@
 /** When parked files of an inbox are retried. */
 import { describe, expect, it, test } from 'vitest';
-import {
-  type AccountView,
-  chooseRetries,
-  followOrders,
-  PAUSED_STATE,
-  parkStateOf,
-} from '../../src/jobs/inbox-retries.js';
-import type { ParkedJob } from '../../src/jobs/job-folder.js';
+import { type AccountView, chooseRetries, followOrders, parkStateOf } from '../../src/jobs/inbox-retries.js';
+import type { ParkedJob, ParkState } from '../../src/jobs/job-folder.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { ledgerState } from '../run/ledger-state.js';
@@ -17,7 +11,9 @@ const ADA = { by: 'ada@office', at: NOW };
 const FULL = { quota: 100, sent: 100, period: '2026-01-01', now: NOW };
 const ROOM = { ...FULL, sent: 60 };
 
-function parked(file: string, parkState: string, parkedAt = NOW - 600_000): ParkedJob {
+const PAUSED: ParkState = { why: 'paused', capMark: null };
+
+function parked(file: string, state: ParkState, parkedAt = NOW - 600_000): ParkedJob {
   return {
     id: `job of ${file}`,
     run: null,
@@ -25,8 +21,8 @@ function parked(file: string, parkState: string, parkedAt = NOW - 600_000): Park
     file,
     parkedAt,
     waitingSince: parkedAt,
-    parkState,
-    words: '',
+    state,
+    headline: null,
   };
 }
 
@@ -108,26 +104,23 @@ describe('a file stopped by its own cap', () => {
 it.each(['unreachable', 'throttled'] as const)(
   'retries a file after a minute when its service was %s',
   (why) => {
-    const parkState = parkStateOf(why, null, runSettings(), NOW);
+    const state = parkStateOf(why, null, runSettings(), NOW);
     const account = view({ ...FULL, nextProbeAt: NOW + 60_000 });
-    expect(choose([parked('a', parkState, NOW - 59_999)], account)).toEqual(['', false]);
-    expect(choose([parked('a', parkState, NOW - 60_000)], account)).toEqual(['a', false]);
+    expect(choose([parked('a', state, NOW - 59_999)], account)).toEqual(['', false]);
+    expect(choose([parked('a', state, NOW - 60_000)], account)).toEqual(['a', false]);
   },
 );
 
-it('retries a file with a lost note together with the others', () => {
-  expect(choose([parked('a', '')], view(ROOM))).toEqual(['a', false]);
-});
-
 test.each([
   ['a limit and nothing ordered', byLimit, {}, 'others'],
-  ['a pause that stands', PAUSED_STATE, { paused: ADA }, 'nothing'],
-  ['a pause that has ended', PAUSED_STATE, {}, 'ordered'],
+  ['a pause that stands', PAUSED, { paused: ADA }, 'nothing'],
+  ['a pause that has ended', PAUSED, {}, 'ordered'],
+  ['its turn, since a person tried it again', { why: 'again', capMark: null } as const, {}, 'ordered'],
   ['a limit, and is paused', byLimit, { paused: ADA }, 'ordered'],
   ['a limit, and is cancelled', byLimit, { cancelled: ADA }, 'ordered'],
-  ['a pause that stands, and is cancelled', PAUSED_STATE, { paused: ADA, cancelled: ADA }, 'ordered'],
-])('a file that waits for %s', (_, parkState, orders, expected) => {
-  const job = parked('a.csv', parkState);
+  ['a pause that stands, and is cancelled', PAUSED, { paused: ADA, cancelled: ADA }, 'ordered'],
+])('a file that waits for %s', (_, state, orders, expected) => {
+  const job = parked('a.csv', state);
   const { ordered, others } = followOrders([job], [{ cancelled: null, paused: null, ...orders }]);
   expect([ordered.length, others.length]).toEqual([
     Number(expected === 'ordered'),

@@ -2,21 +2,21 @@
 import { describe, expect, it } from 'vitest';
 import { FailFileError, InterruptedError, NeverStartError } from '../../src/core/errors.js';
 import { phrase } from '../../src/core/phrase.js';
-import { PAUSED_STATE } from '../../src/jobs/inbox-retries.js';
 import { verdictOfError, verdictOfOrders, verdictOfResult } from '../../src/jobs/inbox-verdict.js';
+import { type ParkState, reasonText } from '../../src/jobs/job-folder.js';
 import { HALTS, halted } from '../support/halts.js';
 
 const facts = { hasOutage: false };
 const ADA = { by: 'ada@office', at: Date.UTC(2026, 0, 14, 9, 30) };
 const run = { id: 'r-1', cancelled: ADA, paused: ADA };
-const parkState = (why: string) => `state of ${why}`;
+const parkState = (why: ParkState['why']): ParkState => ({ why, capMark: 'its caps' });
 
 it('what is ordered for a file ends it before it is processed: a cancel before a pause', () => {
   expect(verdictOfOrders({ cancelled: null, paused: null }, 'a.csv')).toBeNull();
   expect(verdictOfOrders({ cancelled: ADA, paused: ADA }, 'a.csv')?.type).toBe('failed');
   expect(verdictOfOrders({ cancelled: null, paused: ADA }, 'a.csv')).toMatchObject({
     type: 'parked',
-    reason: expect.stringContaining('brand-enrich resume a.csv'),
+    reason: { details: expect.stringContaining('brand-enrich resume a.csv') },
   });
 });
 
@@ -24,19 +24,14 @@ describe('a finished run', () => {
   it.each([
     ['finished', { type: 'finished' }, true, { type: 'done' }],
     ['at its limit with every row answered', halted('limit'), true, { type: 'done' }],
-    ['at its limit', halted('limit'), false, { type: 'parked', parkState: 'state of limit', holdMs: 0 }],
+    ['at its limit', halted('limit'), false, { type: 'parked', state: parkState('limit'), holdMs: 0 }],
     [
       'refused as too many',
       halted('throttled'),
       false,
-      { type: 'parked', parkState: 'state of throttled', holdMs: 60_000 },
+      { type: 'parked', state: parkState('throttled'), holdMs: 60_000 },
     ],
-    [
-      'without a service',
-      halted('unreachable'),
-      false,
-      { type: 'parked', parkState: 'state of unreachable' },
-    ],
+    ['without a service', halted('unreachable'), false, { type: 'parked', state: parkState('unreachable') }],
     ['with answers of no use', halted('useless'), false, { type: 'failed' }],
     ['with wrong credentials', halted('credentials'), false, { type: 'refused' }],
     ['stopped', { type: 'stopped' }, false, { type: 'put_back' }],
@@ -46,9 +41,10 @@ describe('a finished run', () => {
       false,
       {
         type: 'failed',
-        reason: expect.stringMatching(
-          /^Cancelled by ada@office on 14 Jan 2026, 09:30 UTC\.\n\nWhat to do: to run it again, put the file/,
-        ),
+        reason: {
+          headline: 'Cancelled by ada@office on 14 Jan 2026, 09:30 UTC.',
+          details: expect.stringMatching(/^What to do: to run it again, put the file/),
+        },
       },
     ],
     [
@@ -57,11 +53,12 @@ describe('a finished run', () => {
       false,
       {
         type: 'parked',
-        parkState: PAUSED_STATE,
+        state: { why: 'paused', capMark: null },
         holdMs: 0,
-        reason: expect.stringMatching(
-          /^Paused by ada@office since 14 Jan 2026, 09:30 UTC\.\n.*brand-enrich resume r-1$/ms,
-        ),
+        reason: {
+          headline: 'Paused by ada@office since 14 Jan 2026, 09:30 UTC.',
+          details: expect.stringMatching(/brand-enrich resume r-1$/m),
+        },
       },
     ],
     ['with too many failures', { type: 'too_many_failures' }, false, { type: 'failed' }],
@@ -72,28 +69,31 @@ describe('a finished run', () => {
   it('with useless answers names the settings of the folder that may help', () => {
     const end = verdictOfResult({ run, end: halted('useless'), isComplete: false, facts }, parkState);
     expect(end).toMatchObject({
-      reason: expect.stringMatching(/\{"allowUnknown":true\}/),
+      reason: { details: expect.stringMatching(/\{"allowUnknown":true\}/) },
     });
   });
 
   it.each([
-    [HALTS.limit.reached, /^Not finished yet: the quota is used up\..*^You do not need to do anything/ms],
+    [HALTS.limit.reached, /^The quota is used up\.$/, /not finished yet\. You do not need to do anything/],
     [
       { name: 'maxRequests', maxRequests: 2 },
-      /: the limit maxRequests 2 is.*raise that limit in brand-enrich\.json/s,
+      /^The limit maxRequests 2 is/,
+      /raise that limit in brand-enrich\.json/,
     ],
-    [{ name: 'maxCost' }, /: the limit maxCost is reached.*raise that limit in brand-enrich\.json/s],
-  ] as const)('that stopped at %j says who has to do what', (reached, expected) => {
+    [{ name: 'maxCost' }, /^The limit maxCost is reached/, /raise that limit in brand-enrich\.json/],
+  ] as const)('that stopped at %j says who has to do what', (reached, headline, details) => {
     const end = halted('limit', reached);
     const verdict = verdictOfResult({ run, end, isComplete: false, facts }, parkState);
-    expect(verdict).toMatchObject({ reason: expect.stringMatching(expected) });
+    const reason = { headline: expect.stringMatching(headline), details: expect.stringMatching(details) };
+    expect(verdict).toMatchObject({ type: 'parked', reason });
   });
 
   it('where a raised quota is not seen by itself names the ways, and promises nothing else', () => {
     const ended = { run, end: halted('limit'), isComplete: false, facts };
-    const { reason = '' } = verdictOfResult(ended, parkState, false) as { reason?: string };
-    expect(reason).toMatch(/ownDomain.*ledger check.*ledger observe --quota N/s);
-    expect(reason).not.toContain('You do not need to do anything');
+    const end = verdictOfResult(ended, parkState, false);
+    const text = end.type === 'parked' ? reasonText(end.reason) : '';
+    expect(text).toMatch(/ownDomain.*ledger check.*ledger observe --quota N/s);
+    expect(text).not.toContain('You do not need to do anything');
   });
 
   it('with lookups that failed during an outage waits for the service', () => {
@@ -139,7 +139,18 @@ describe('an error', () => {
       todo: 'did you mean column?',
     });
     const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
-    expect(end).toMatchObject({ reason: expect.stringContaining('What to do: did you mean column?\n') });
+    expect(end).toMatchObject({
+      reason: { details: expect.stringContaining('What to do: did you mean column?\n') },
+    });
+  });
+
+  it('with a line end in a name keeps its headline on one line, and all of it bounded', () => {
+    const subject = `a\nb.csv ${'x'.repeat(9_000)}`;
+    const error = new FailFileError({ code: 'input-binary', subject, todo: `look at ${'y'.repeat(9_000)}` });
+    const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
+    const reason = end.type === 'failed' ? end.reason : { headline: '', details: '' };
+    expect(reason.headline).toMatch(/: a\\nb\.csv x+…$/);
+    expect(reasonText(reason).length).toBeLessThan(4_000);
   });
 
   it('is explained to the person who dropped the file', () => {
@@ -149,12 +160,12 @@ describe('an error', () => {
       todo: phrase`skip them with ${{ set: { skipLines: 3 } }}`,
     });
     const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
-    expect(end.type === 'failed' && end.reason).toBe(
+    expect(end.type === 'failed' && reasonText(end.reason)).toBe(
       'Lines above the header are not part of the table: a.csv.\n\n' +
         'What to do: skip them with skipLines: 3.\n\n' +
         'For this inbox, save this line as list.csv.json in the inbox for this file only, or as brand-enrich.json next to the folder inbox for all files (if that file exists, add the line to it), and put the file into the inbox again:\n\n' +
         '{"skipLines":3}\n\n' +
-        'Paid answers are stored. If you put the file into the inbox again, they are not bought again.\n',
+        'Paid answers are stored. If you put the file into the inbox again, they are not bought again.',
     );
   });
 });

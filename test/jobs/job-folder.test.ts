@@ -18,6 +18,8 @@ import { temporaryFolder } from '../support/temporary-folder.js';
 
 const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
 const JOB = 'list-2026-01-14T09-30-05Z';
+const REASON = { headline: 'It waits.', details: 'Do nothing.' };
+const PARKED = { type: 'parked', reason: REASON, state: { why: 'throttled', capMark: null } } as const;
 let folders: WatcherFolders;
 let others: WatcherFolders;
 
@@ -130,7 +132,7 @@ describe('the id of a job', () => {
     const job = seen && (await claim(folders, seen, NOW));
     if (job === null) throw new Error('not claimed');
     expect(job.record.id).toBe(third.record.id);
-    await arrive(folders, job, 'failed', { reason: 'Cancelled' }, NOW);
+    await arrive(folders, job, { type: 'failed', reason: REASON }, NOW);
     await drop('list.csv');
     await utimes(join(folders.inbox, 'list.csv'), mtimeMs / 1_000, mtimeMs / 1_000);
     expect(await again()).not.toBe(third.record.id);
@@ -171,7 +173,7 @@ describe('finishing', () => {
   it('numbers jobs with the same name and time', async () => {
     const names: (string | null)[] = [];
     for (let times = 0; times < 3; times += 1) {
-      names.push(await arrive(folders, await claimed(), 'done', {}, NOW));
+      names.push(await arrive(folders, await claimed(), { type: 'done' }, NOW));
     }
     expect(names).toEqual([JOB, `${JOB}-2`, `${JOB}-3`].map((name) => join(folders.done, name)));
     expect(await readdir(join(folders.done, JOB))).toEqual(['.brand-enrich-job.json', 'list.csv']);
@@ -179,21 +181,28 @@ describe('finishing', () => {
 
   it('writes a reason for waiting and failed jobs, and removes it from finished ones', async () => {
     const job = await claimed();
-    await arrive(folders, job, 'waiting', { reason: 'wait\n', parkState: 'm', words: 'w' }, NOW);
-    expect(await listWaiting(folders.waiting)).toMatchObject([{ parkState: 'm', words: 'w' }]);
-    expect(await readFile(join(folders.waiting, JOB, 'reason.txt'), 'utf8')).toBe('wait\n');
+    await arrive(folders, job, PARKED, NOW);
+    expect(await listWaiting(folders.waiting)).toMatchObject([
+      { state: PARKED.state, headline: 'It waits.' },
+    ]);
+    expect(await readFile(join(folders.waiting, JOB, 'reason.txt'), 'utf8')).toBe(
+      'It waits.\n\nDo nothing.\n',
+    );
     const again = await take(folders, join(folders.waiting, JOB));
-    expect(again?.record.parked).toEqual({ at: NOW, since: NOW, memo: 'm', words: 'w' });
-    if (again) await arrive(folders, again, 'done', {}, NOW + 1_000);
+    expect(again?.record).toMatchObject({
+      reason: REASON,
+      parked: { at: NOW, since: NOW, state: PARKED.state },
+    });
+    if (again) await arrive(folders, again, { type: 'done' }, NOW + 1_000);
     const done = join(folders.done, JOB.replace('05Z', '06Z'));
     expect((await readdir(done)).sort()).toEqual(['.brand-enrich-job.json', 'list.csv']);
-    expect((await readRecord(done))?.id).toBe(job.record.id);
+    expect(await readRecord(done)).toMatchObject({ id: job.record.id, reason: null });
   });
 
   it('reports that the job was taken over meanwhile', async () => {
     const job = await claimed();
     await rename(job.folder, join(others.own, JOB));
-    expect(await arrive(folders, job, 'done', {}, NOW)).toBeNull();
+    expect(await arrive(folders, job, { type: 'done' }, NOW)).toBeNull();
     expect(await readdir(folders.done)).toEqual([]);
   });
 });
@@ -216,17 +225,24 @@ describe('returning a file', () => {
   });
 
   it('keeps one folder and the time of the first wait through all retries', async () => {
-    await arrive(folders, await claimed(), 'waiting', { reason: 'wait\n' }, NOW);
+    await arrive(folders, await claimed(), PARKED, NOW);
     for (let tries = 1; tries <= 3; tries += 1) {
       const job = await take(folders, join(folders.waiting, JOB));
-      if (job) await arrive(folders, job, 'waiting', { reason: 'wait\n' }, NOW + tries);
+      if (job) await arrive(folders, job, PARKED, NOW + tries);
     }
     const waiting = await listWaiting(folders.waiting);
     expect(waiting.map(({ waitingSince, parkedAt }) => [waitingSince, parkedAt])).toEqual([[NOW, NOW + 3]]);
   });
 
+  it('waits for the account when its record was lost', async () => {
+    const folder = await arrive(folders, await claimed(), PARKED, NOW);
+    await writeFile(join(folder ?? '', '.brand-enrich-job.json'), '{"fi');
+    const state = { why: 'limit', capMark: null };
+    expect(await listWaiting(folders.waiting)).toMatchObject([{ file: 'list.csv', state, headline: null }]);
+  });
+
   it('returns a parked job to waiting unchanged', async () => {
-    await arrive(folders, await claimed(), 'waiting', { reason: 'wait\n', parkState: 'm' }, NOW);
+    await arrive(folders, await claimed(), PARKED, NOW);
     const job = await take(folders, join(folders.waiting, JOB));
     if (job) expect(await putBack(folders, job)).toBe(true);
     expect(await readdir(folders.waiting)).toEqual([JOB]);
@@ -253,7 +269,14 @@ describe('taking over', () => {
   it('removes a folder whose watcher was killed before the file was moved into it', async () => {
     const folder = join(folders.own, 'early');
     await mkdir(folder);
-    await writeRecord(folder, { id: 'j-1', run: null, file: 'list.csv', adoptions: 0, parked: null });
+    await writeRecord(folder, {
+      id: 'j-1',
+      run: null,
+      file: 'list.csv',
+      adoptions: 0,
+      reason: null,
+      parked: null,
+    });
     expect(await take(others, folder)).toBeNull();
     expect(await readdir(others.own)).toEqual([]);
   });

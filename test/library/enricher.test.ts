@@ -133,6 +133,8 @@ describe('a program', () => {
     const enricher = await enricherOf(scene, { concurrency: 4 });
     const found = all(enricher.enrich(domains(80)));
     await scene.service.until(({ billed }) => billed >= 8);
+    // Nearly nothing is sent until the run is paused.
+    scene.service.options.latencyMs = 1_000;
     const store = await openEngine({
       engine: scene.env.BRAND_ENRICH_ENGINE ?? '',
       stateFolder: scene.folder,
@@ -152,6 +154,7 @@ describe('a program', () => {
     // Longer than a paused lookup waits before it asks again.
     await new Promise((resolve) => setTimeout(resolve, 1_500));
     expect(meter.billed).toBe(billed);
+    scene.service.options.latencyMs = 0;
     await store.runs.resume(run?.owner ?? '');
     expect(statusesOf(await found)).not.toHaveProperty('deferred');
     expect(meter.billed).toBe(80);

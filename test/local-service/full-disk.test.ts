@@ -3,12 +3,13 @@
  * when there is space again.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import pino from 'pino';
 import { expect, it, onTestFinished } from 'vitest';
 import { readUsageCounts } from '../../src/local-service/usage-journal.js';
+import { tinyDisk } from '../support/tiny-disk.js';
 import { temporaryFolder } from './temporary-folder.js';
 import { createTinyService, USAGE } from './tiny-service.js';
 
@@ -29,15 +30,6 @@ function startOn(files: { usageFile?: string; journalFile?: string }) {
   return { service, ask: (path: string) => get(path), messages };
 }
 
-/** A file system of a few pages, where the test may mount one. */
-function tinyDisk(): string | null {
-  const folder = temporaryFolder();
-  const made = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=128k', 'tmpfs', folder]);
-  if (made.status !== 0) return null;
-  onTestFinished(() => void spawnSync('umount', ['-l', folder]));
-  return folder;
-}
-
 it.skipIf(!existsSync('/dev/full'))(
   'requests are answered and counted, and the problem is reported once',
   async () => {
@@ -51,18 +43,18 @@ it.skipIf(!existsSync('/dev/full'))(
 );
 
 it('what was counted meanwhile is recorded when there is space again', async ({ skip }) => {
-  const disk = tinyDisk();
+  const folder = temporaryFolder();
+  const disk = tinyDisk(folder);
   if (disk === null) return skip('this user may not mount a file system');
-  const usageFile = join(disk, 'usage.jsonl');
-  const journalFile = join(disk, 'billed.jsonl');
+  const usageFile = join(folder, 'usage.jsonl');
+  const journalFile = join(folder, 'billed.jsonl');
   const { service, ask, messages } = startOn({ usageFile, journalFile });
   expect((await ask('/v2/brands/domain/first.com')).status).toBe(404);
-  const fill = join(disk, 'fill');
-  expect(() => writeFileSync(fill, Buffer.alloc(262_144))).toThrow('ENOSPC');
+  disk.fill();
   for (let asked = 0; asked < 200; asked += 1)
     expect((await ask(`/v2/brands/domain/b${asked}.com`)).status).toBe(404);
   expect(readUsageCounts(usageFile)[0]?.requests).toBeLessThan(201);
-  rmSync(fill);
+  disk.free();
   await ask('/v2/brands/domain/last.com');
   expect(readUsageCounts(usageFile)).toMatchObject([{ requests: 202 }]);
   expect(messages.map((words) => words.split(':')[0])).toEqual(

@@ -1,5 +1,6 @@
 /** A mail server that records what it receives, for the tests of notices. */
-import { type AddressInfo, createServer } from 'node:net';
+import { createServer } from 'node:net';
+import { freePort } from '../support/free-port.js';
 
 interface Mail {
   readonly to: string;
@@ -15,8 +16,9 @@ export interface MailServer {
   close(): Promise<void>;
 }
 
-/** Speaks as much SMTP (RFC 5321) as a delivery needs. Port 0 is any free one. */
-export async function startMailServer(port = 0): Promise<MailServer> {
+/** Speaks as much SMTP (RFC 5321) as a delivery needs. Closed, it can be started again. */
+export async function startMailServer(given?: number): Promise<MailServer> {
+  const port = given ?? (await freePort());
   const kept: Mail[] = [];
   const waiting: ((mail: Mail) => void)[] = [];
   let count = 0;
@@ -50,7 +52,7 @@ export async function startMailServer(port = 0): Promise<MailServer> {
   });
   await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
   return {
-    port: (server.address() as AddressInfo).port,
+    port,
     async next() {
       return kept.shift() ?? new Promise((resolve) => waiting.push(resolve));
     },

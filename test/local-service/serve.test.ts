@@ -47,26 +47,6 @@ describe('serve', () => {
     expect(answer.headers.get('x-api-key-approximate-usage')).toBe('1');
   });
 
-  it('with an accounts file keeps usage and amounts owed across processes, and shows no token', async () => {
-    const { catalogue, accounts } = await makeFiles();
-    const first = await start({ catalogue, accounts });
-    expect(first.message).toContain(`1 account of ${accounts}`);
-    for (let i = 0; i < 5; i += 1) await get(first, `site-${i}.com`);
-    await first.close();
-    const second = await start({ catalogue, accounts });
-    expect((await get(second, 'brand-service.example')).headers.get('x-api-key-approximate-usage')).toBe('5');
-    expect(await readStatements({ accounts })).toMatchObject([
-      { account: 'data', requests: 5, overageRequests: 2, overageOwed: '0.2', isFinal: false },
-    ]);
-  });
-
-  it('states that a month without a request owes nothing', async () => {
-    const { accounts } = await makeFiles();
-    expect(await readStatements({ accounts, month: '2020-01' })).toMatchObject([
-      { account: 'data', month: '2020-01', requests: 0, overageOwed: '0', isFinal: true },
-    ]);
-  });
-
   it('states a past month before a service ran in the new one, independent of the current terms', async () => {
     const { catalogue, accounts } = await makeFiles();
     const november = {
@@ -96,14 +76,6 @@ describe('serve', () => {
     expect(await readStatements({ accounts, month: '2026-11', clock: december })).toEqual(ended);
     await start({ catalogue, accounts, clock: december });
     expect(await readStatements({ accounts, month: '2026-11', clock: december })).toEqual(ended);
-  });
-
-  it('closes the service with its HTTP server', async () => {
-    const { catalogue } = await makeFiles();
-    const serving = await start({ catalogue });
-    await serving.close();
-    await serving.close();
-    await expect(fetch(serving.url)).rejects.toThrow();
   });
 
   it('refuses a second service on the same accounts, by whatever path, and takes others beside it', async () => {

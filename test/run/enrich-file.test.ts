@@ -10,7 +10,6 @@ import type { Client } from '../../src/lookup/client.js';
 import { type EnrichResult, enrichFile } from '../../src/run/enrich-file.js';
 import type { EnrichRequest, EnrichRuntime } from '../../src/run/enrich-request.js';
 import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
-import { makeReport } from '../../src/run/report/report.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
 import type { WorkerListener } from '../../src/worker/asked.js';
 import { runSettings } from '../engine/contract/run-settings.js';
@@ -111,19 +110,6 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(seen[0]).toBe(2);
   });
 
-  it('asks for each distinct identifier once, and writes every row', async () => {
-    const result = await run({ input: LIST });
-    expect(result).toMatchObject({ end: { type: 'finished' }, isComplete: true });
-    expect(result.written.counts).toMatchObject({ matched: 3, not_found: 1 });
-    expect(Object.fromEntries(place.billed)).toEqual({
-      'domain:b1.com': 1,
-      'domain:b2.com': 1,
-      'domain:nobody.com': 1,
-    });
-    expect((await lines())[1]).toMatch(/^b1\.com,matched,b1\.com,Brand of b1\.com,/);
-    expect(await readdir(join(folder, 'state', 'runs'))).toEqual([]);
-  });
-
   it('takes the answers of its own worker as they arrive, and reads the others from the store', async () => {
     const found: string[] = [];
     const { outcomes } = place.engine;
@@ -150,15 +136,6 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     await run({ input: LIST });
     // The dates too: both come from the store.
     expect((await lines()).map((line) => line.replace(',stored,', ',api,'))).toEqual(fresh);
-  });
-
-  it('asks for nothing and writes the same when the command is repeated', async () => {
-    await run({ input: LIST });
-    const first = await lines();
-    const again = await run({ input: LIST });
-    expect(billed()).toBe(3);
-    expect(again.facts.identifiers.stored).toBe(3);
-    expect(await lines()).toEqual(first);
   });
 
   it('with --waterfall asks for the next column where nothing was found', async () => {
@@ -218,18 +195,6 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(again.written.counts).toMatchObject({ matched: 2, not_found: 1, deferred: 0 });
     expect(new Set(place.billed.values())).toEqual(new Set([1]));
     expect(await readdir(folder)).not.toContain('list.enriched.partial.csv');
-  });
-
-  it('defers the rest at the limit, and a later run continues', async () => {
-    const input = `website\n${Array.from({ length: 30 }, (_, at) => `b${at}.com`).join('\n')}\n`;
-    const result = await run({ input, settings: { quotaCap: 20 } });
-    expect(result.end).toMatchObject({ type: 'halted', halt: { why: 'limit' } });
-    expect(result.written.counts).toMatchObject({ matched: 20, deferred: 10 });
-    expect(billed()).toBe(20);
-    const again = await run({ input });
-    expect(again).toMatchObject({ isComplete: true });
-    expect(place.billed.size).toBe(30);
-    expect(new Set(place.billed.values())).toEqual(new Set([1]));
   });
 
   it('asks before it spends; after a no nothing was asked for or written, and the run is over', async () => {
@@ -320,26 +285,6 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
       halt: { why: 'lost' },
     });
     expect(result.written.counts.deferred).toBe(4);
-  });
-
-  it('reports three counts that agree, and what was spent', async () => {
-    const options = { input: LIST };
-    const result = await run(options);
-    const report = makeReport(requestOf(options), result, 0);
-    expect(report.accounting).toEqual({ recordsRead: 4, rowsByStatus: 4, recordsWritten: 4 });
-    expect(report.requests).toMatchObject({
-      sent: 3,
-      billed: 3,
-      overage: 0,
-      savedByStored: 0,
-      savedByOthers: 0,
-      savedByDuplicates: 1,
-    });
-    expect(report.identifiers).toMatchObject({ distinct: 3, matched: 2, notFound: 1, duplicateRows: 1 });
-    expect(report.account).toMatchObject({ quota: 100_000, sent: 3, others: 0, inFlight: 0 });
-    expect(report.input.columns).toEqual([{ name: 'website', kind: 'domain' }]);
-    expect(JSON.parse(JSON.stringify(report))).toEqual(report);
-    expect(JSON.stringify(report)).not.toContain('token');
   });
 });
 

@@ -7,6 +7,7 @@ import { stopText, summaryText } from '../../src/run/run-summary-text.js';
 import type { Scan } from '../../src/run/scan/scan.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
 import { type ResultParts, requestFor, resultOf, STARTED_AT } from '../commands/results.js';
+import { counterOf } from '../support/counter.js';
 import { halted } from '../support/halts.js';
 import { ledgerState, runSpending } from './ledger-state.js';
 
@@ -171,8 +172,13 @@ it('mentions scores from different weeks', () => {
 });
 
 it('shows causes of failures and wrong lines, the most frequent first, a few of each', () => {
-  const failures = new Map(Array.from({ length: 8 }, (_, at) => [`reason ${at}`, at + 1] as const));
-  const invalid = [1, 2, 3, 4].map((line) => ({ line, value: 'x', reason: 'no such domain' }));
+  const failures = counterOf(
+    Array.from(
+      { length: 8 },
+      (_, at) => [{ code: 'answer', text: `reason ${at}` } as const, at + 1] as const,
+    ),
+  );
+  const invalid = [1, 2, 3, 4].map((line) => ({ line, value: 'x', reason: { code: 'not_domain' } as const }));
   const lines = summaryOf({ rows: { failed: 36 }, facts: { failures }, scan: { invalid } });
   expect(lines.filter((line) => line.startsWith('failed '))).toEqual([
     'failed 8 x: reason 7',
@@ -265,14 +271,4 @@ describe('the next step', () => {
   ])('%s', (_what, parts, settings, text) => {
     expect(last(parts, settings)).toBe(text);
   });
-});
-
-it('suggests checking the column when nothing matched', () => {
-  const lines = summaryOf({ rows: { not_found: 42, skipped: 2 }, tally: { requests: 42, billed: 42 } });
-  expect(lines.at(-1)).toBe(
-    'Nothing matched: identifiers were read from "website" as domain. Are that column and its kind right? --column NAME:KIND chooses others.',
-  );
-  expect(summaryOf({ rows: { not_found: 42, matched: 1 } }).join()).not.toContain('Nothing matched');
-  const part = summaryOf({ rows: { deferred: 42 }, isComplete: false, end: halted('limit') });
-  expect(part.join()).not.toContain('Nothing matched');
 });

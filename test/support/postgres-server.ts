@@ -6,11 +6,11 @@ import { spawn, spawnSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { chmod, chown, mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { findServerBinaries, SERVER_ENV } from '../../src/engine/embedded/server-binaries.js';
 import { namedUser } from '../../src/engine/embedded/server-user.js';
+import { freePort } from './free-port.js';
 
 export interface PostgresServer {
   /** `postgres://brand:secret-word@127.0.0.1:port/postgres` */
@@ -131,14 +131,4 @@ export async function createDatabase(server: PostgresServer): Promise<string> {
   const url = new URL(server.url);
   url.pathname = `/${name}`;
   return url.href;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no free port');
-  return address.port;
 }

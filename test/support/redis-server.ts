@@ -6,9 +6,9 @@ import type { ChildProcess } from 'node:child_process';
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './free-port.js';
 
 export interface RedisServer {
   readonly url: string;
@@ -31,17 +31,6 @@ export function hasRedisServer(): boolean {
   return spawnSync('redis-server', ['--version'], { stdio: 'ignore' }).status === 0;
 }
 
-/** A port on which nothing listened a moment ago. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('no port was given');
-  return address.port;
-}
-
 /**
  * Starts a server without persistence unless `args` say otherwise (`['--appendonly', 'yes']`). A
  * password in `args` (`--requirepass`) is not put into `url`.
@@ -50,13 +39,9 @@ export async function startRedis(options: { args?: readonly string[] } = {}): Pr
   if (!hasRedisServer())
     throw new Error('redis-server is not on this machine (apt-get install redis-server)');
   const folder = await mkdtemp(join(tmpdir(), 'brand-enrich-redis-'));
-  let port = await freePort();
+  const port = await freePort();
   const launch = () => launchRedis(port, folder, options.args ?? []);
-  let child = await launch().catch(async () => {
-    // Another program took the port in between.
-    port = await freePort();
-    return launch();
-  });
+  let child = await launch();
 
   async function kill(signal: NodeJS.Signals): Promise<void> {
     if (child.exitCode !== null || child.signalCode !== null) return;

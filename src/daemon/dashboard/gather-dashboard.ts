@@ -3,7 +3,6 @@ import { existsSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { type GivenTerms, readAccountStatus } from '../../context/account-status.js';
 import type { Clock } from '../../core/clock.js';
-import { sentenceOf } from '../../core/figures.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { countChunks } from '../../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
@@ -99,9 +98,9 @@ async function readInbox(folder: string) {
   return { folder, waiting: parked?.map(shownWaiting) ?? null, ...(await listQueued(folder)) };
 }
 
-function shownWaiting({ file, folder, waitingSince: since, words }: ParkedJob) {
-  const why = words.slice(0, 500) || 'Continues when quota and budget allow it and the service answers';
-  return { file, folder: basename(folder), since, reason: sentenceOf(why) };
+function shownWaiting({ file, folder, waitingSince: since, headline }: ParkedJob) {
+  const reason = headline ?? 'Continues when quota and budget allow it and the service answers.';
+  return { file, folder: basename(folder), since, reason };
 }
 
 const FRESH_MS = 1_000;

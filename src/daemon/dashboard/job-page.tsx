@@ -10,6 +10,7 @@ import {
   type JobPlace,
 } from '../../jobs/ended-jobs.js';
 import { isSideFile, sideFileOf } from '../../jobs/inbox-file.js';
+import { reasonText } from '../../jobs/job-folder.js';
 import { Card, Title } from '../../pages/parts.js';
 import type { Viewer } from './gate.js';
 import type { DashboardData } from './gather-dashboard.js';
@@ -66,17 +67,18 @@ export function FailedSection({ data, viewer }: { data: DashboardData; viewer: S
 function FailedItem(item: { failed: FailedFile; inbox: number; now: number; viewer: Sender }) {
   const { inbox, now, viewer } = item;
   const { file, folder, failedAt, reason } = item.failed;
-  const [first = '', ...rest] = reason.split('\n');
-  const more = rest.join('\n').trim();
+  const { headline, details } = reason;
+  const lost = details === '' ? 'The reason is unknown.' : 'The record of this file was lost.';
+  const unknown = file === null ? 'It is unclear which of its files is the original.' : lost;
   const name = file ?? folder;
   return (
     <li>
       <ItemHead name={name} when={failedAt > 0 && <Moment at={failedAt} now={now} />} />
-      <p class="why">{first || 'The reason is unknown.'}</p>
-      {more !== '' && (
+      <p class="why">{headline || unknown}</p>
+      {details !== '' && (
         <details id={`why-${inbox}-${folder}`}>
           <summary>Details</summary>
-          <p class="reason">{more}</p>
+          <p class="reason">{details}</p>
         </details>
       )}
       <div class="actions">
@@ -114,12 +116,13 @@ function Again(job: { inbox: number; folder: string; file: string; viewer: Sende
 const PLACES: Readonly<Record<JobPlace, string>> = {
   done: 'Finished',
   failed: 'Failed',
-  waiting: 'First stopped',
+  waiting: 'Began to wait',
 };
 
 /** `now`: this machine's clock, which dates folders. */
 export function renderJob(job: EndedJob, viewer: Omit<Viewer, 'user'>, now: number): Page {
-  const { inbox, place, folder, file, endedAt, reason, runId } = job;
+  const { inbox, place, folder, file, endedAt, runId } = job;
+  const reason = reasonText(job.reason);
   const name = file ?? folder;
   const body = (
     <>

@@ -3,8 +3,8 @@ import { extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { NeverStartError, usageProblem } from '../../core/errors.js';
-import { dropAgain } from '../../jobs/drop-again.js';
 import { type EndedJob, JOB_PLACES, type JobAddress, openJobFile, readJob } from '../../jobs/ended-jobs.js';
+import { tryAgain } from '../../jobs/try-again.js';
 import { REPORT_POLICY } from '../../run/report/render-page.js';
 import type { Action } from './actions.js';
 import { type GatedApp, sendPage, type Viewer } from './gate.js';
@@ -142,7 +142,7 @@ export function failedActions(inboxes: readonly string[]): Action[] {
         return {
           title: `Try ${file ?? folder} again?`,
           lines: [
-            'The file goes back to the inbox, and its earlier results are removed.',
+            'The file is taken as soon as there is room for it, and its earlier results are removed.',
             'Stored answers cost nothing. Every other identifier needs a request, which can cost money up to the budget.',
           ],
           yes: 'Try again',
@@ -150,8 +150,8 @@ export function failedActions(inboxes: readonly string[]): Action[] {
       },
       async carryOut({ fields }) {
         const { root, folder } = await find(fields);
-        const file = await dropAgain(root, join(root, 'failed', folder));
-        return { path: '/', sentence: `${file} is in the inbox again`, subject: file };
+        const file = await tryAgain(root, join(root, 'failed', folder), Date.now());
+        return { path: '/', sentence: `${file} is tried again`, subject: file };
       },
     },
   ];

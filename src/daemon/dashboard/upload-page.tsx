@@ -1,7 +1,9 @@
 /** The page with the plan of an uploaded file. Pure. */
 
 import type { PropsWithChildren } from 'hono/jsx';
+import { commonestOf } from '../../core/counter.js';
 import { countOf, countText, durationText, moneyText, sentenceOf, sizeText } from '../../core/figures.js';
+import { sayRowReason } from '../../core/row-reason.js';
 import { KIND_WORDS } from '../../identify/find-column.js';
 import { type Choice, fieldsOf, type UploadPlan } from '../../jobs/plan-upload.js';
 import type { Upload } from '../../jobs/uploads.js';
@@ -135,9 +137,7 @@ function ReadingCard({ plan: { reading }, found }: { plan: UploadPlan; found: Fo
   const { plan, chosen, hasHeader } = found;
   const { rows, input, reasons } = plan;
   const kinds = Object.entries(plan.identifiers.byKind).map(([kind, count]) => `${countText(count)} ${kind}`);
-  const shownReasons = Object.entries(reasons)
-    .filter(([, count]) => count > 0)
-    .slice(0, 5);
+  const shownReasons = commonestOf([...reasons.invalid, ...reasons.skipped], 5);
   const facts: Fact[] = [
     reading.sheet !== null && ['Sheet', <bdi>{reading.sheet}</bdi>],
     ['First row', hasHeader ? 'names of the columns' : 'data'],
@@ -152,7 +152,9 @@ function ReadingCard({ plan: { reading }, found }: { plan: UploadPlan; found: Fo
       {shownReasons.length > 0 && (
         <>
           <p class="note">Why rows are not looked up:</p>
-          <Notes lines={shownReasons.map(([reason, count]) => `${countText(count)} × ${reason}`)} />
+          <Notes
+            lines={shownReasons.map(({ value, count }) => `${countText(count)} × ${sayRowReason(value)}`)}
+          />
         </>
       )}
       {input.examples.length > 0 && (

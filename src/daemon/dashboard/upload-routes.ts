@@ -6,10 +6,10 @@ import type { Context } from 'hono';
 import { BrandEnrichError, NeverStartError, usageProblem } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
-import { dropAgain } from '../../jobs/drop-again.js';
 import { findFailed } from '../../jobs/ended-jobs.js';
 import { withTableEnding } from '../../jobs/inbox-file.js';
 import { choiceOf, type UploadPlans } from '../../jobs/plan-upload.js';
+import { tryAgain } from '../../jobs/try-again.js';
 import type { Upload, Uploads } from '../../jobs/uploads.js';
 import { isMoreThan } from '../../run/lookups/spending.js';
 import { type Action, FORGED, mayAct } from './actions.js';
@@ -123,9 +123,10 @@ export function uploadActions({ uploads, plans }: UploadParts): Action[] {
         const settings = { ...choice, ...cap };
         const { root, folder } = upload;
         const name = upload.failed
-          ? await dropAgain(root, folder, settings)
+          ? await tryAgain(root, folder, Date.now(), settings)
           : await uploads.start(upload, withTableEnding(upload.name, format), settings);
-        return { path: '/', sentence: `${name} is in the inbox: ${costText(plan)}.`, subject: name };
+        const where = upload.failed ? 'is tried again' : 'is in the inbox';
+        return { path: '/', sentence: `${name} ${where}: ${costText(plan)}.`, subject: name };
       },
     },
     {

@@ -49,7 +49,7 @@ export function readFileSchedules(file: ConfigFile | null, load: CommandContext[
     const { name, cron, tz = null, catchUp: catchesUp, run } = data;
     const argv = ['run', ...(typeof run === 'string' ? run.trim().split(/\s+/) : run)];
     try {
-      const read = readSchedule({ name, cron, tz, catchesUp, argv }, dirname(path), load);
+      const read = readSchedule({ name, cron, tz, catchesUp, argv }, dirname(path), load, 'keys');
       return [{ ...read, id: idOf(read), source: path }];
     } catch (error) {
       if (!(error instanceof NeverStartError)) throw error;

@@ -8,6 +8,7 @@ import type { SettingGroup } from '../../config/setting.js';
 import { SETTING_ENTRIES, type SettingName } from '../../config/settings.js';
 import type { CommandContext } from '../../context/open-stores.js';
 import { NeverStartError, type Problem, throwProblems, usageProblem } from '../../core/errors.js';
+import { type Naming, phrase, sayPhrase } from '../../core/phrase.js';
 import { isScheduleName, type Schedule } from './schedule-files.js';
 import { findCronProblem, isTimeZone, unknownStamps } from './schedule-times.js';
 
@@ -43,24 +44,28 @@ interface NewSchedule extends Pick<Schedule, 'name' | 'catchesUp'> {
 
 /**
  * Throws a NeverStartError for all problems, or what `load` throws. Paths are relative to `folder`.
+ * `naming`: of cron and zone; the command has flags for every reader.
  */
 export function readSchedule(
   { name, cron, tz: zone, catchesUp, argv }: NewSchedule,
   folder: string,
   load: CommandContext['load'],
+  naming: Naming,
 ): Omit<Schedule, 'id'> {
   const tz = zone ?? Intl.DateTimeFormat().resolvedOptions().timeZone;
   const now = Date.now();
   const problems: Problem[] = [];
   const add = (what: string, subject: string, todo: string) =>
     problems.push(usageProblem(what, subject, todo));
+  const named = (key: string) => sayPhrase(phrase`${{ setting: key }}`, naming);
+  const nightly = `for example ${sayPhrase(phrase`${{ choose: 'cron', example: '0 2 * * *' }}`, naming)}`;
   if (!isScheduleName(name))
     add('not a valid schedule name', name, 'write up to 64 letters, digits, ".", "_" and "-"');
-  if (!isTimeZone(tz)) add('not an IANA time zone', `--tz ${tz}`, 'use one such as Europe/Berlin');
-  if (cron === null) add('--cron is missing', name, "set the time, for example --cron '0 2 * * *'");
+  if (!isTimeZone(tz)) add('not an IANA time zone', `${named('tz')} ${tz}`, 'use one such as Europe/Berlin');
+  if (cron === null) add(`${named('cron')} is missing`, name, `set the time, ${nightly}`);
   const wrong = cron === null || !isTimeZone(tz) ? null : findCronProblem(cron, tz, now);
   if (wrong !== null)
-    add(`not a cron expression (${wrong})`, `--cron ${cron}`, "use one such as '0 2 * * *'");
+    add(`not a cron expression (${wrong})`, `${named('cron')} ${cron}`, `write one, ${nightly}`);
   throwProblems(problems);
   const read = readScheduledCommand(argv, folder, (of, flags) => load(of, flags, KNOWN_LATER));
   return { name, cron: cron ?? '', tz, host: hostname(), ...read, catchesUp, addedAt: now };
@@ -78,7 +83,7 @@ export function readScheduledCommand(
   const parsed = parseCommandLine(argv, '');
   const [input] = 'command' in parsed ? parsed.args : [];
   if (!('command' in parsed) || input === undefined)
-    throw new NeverStartError(usageProblem('no command', 'the words after --', todo));
+    throw new NeverStartError(usageProblem('no command', argv.join(' '), 'give run an INPUT and its flags'));
   if (parsed.command !== 'run')
     throwProblems([usageProblem('only runs can be scheduled', '--dry-run', 'omit it')]);
   throwProblems(findProblems(input, parsed.flags));

@@ -2,6 +2,7 @@
 import type { ClientBase, ClientConfig } from 'pg';
 import { decodedPart, trusting } from '../../core/connector.js';
 import { FailFileError } from '../../core/errors.js';
+import type { EngineWarning } from '../engine.js';
 import { unfit } from '../store-calls.js';
 
 export interface PostgresServer {
@@ -103,16 +104,26 @@ export function requireFit({ version, readOnly }: ServerFacts, address: string):
     throw unfit('this PostgreSQL is read-only', address, 'use the address of the primary, then run again');
 }
 
-/** One sentence for each setting that lets acknowledged answers and permits be lost. */
-export function durabilityWarnings({ fsync, synchronousCommit, fullPageWrites }: ServerFacts): string[] {
+/** One for each setting that lets acknowledged answers and permits be lost. */
+export function durabilityWarnings({
+  fsync,
+  synchronousCommit,
+  fullPageWrites,
+}: ServerFacts): EngineWarning[] {
   const runs = 'The PostgreSQL server runs with';
   const warnings = [
-    fsync !== 'on' &&
-      `${runs} fsync off: a power loss can cost stored answers, permits, or the whole database.`,
-    synchronousCommit === 'off' &&
-      `${runs} synchronous_commit off: a server crash can cost answers and permits of the last second.`,
-    fullPageWrites !== 'on' &&
-      `${runs} full_page_writes off: a power loss can damage the data, unless the file system prevents torn pages.`,
+    fsync !== 'on' && {
+      code: 'fsync-off',
+      text: `${runs} fsync off: a power loss can cost stored answers, permits, or the whole database.`,
+    },
+    synchronousCommit === 'off' && {
+      code: 'synchronous-commit-off',
+      text: `${runs} synchronous_commit off: a server crash can cost answers and permits of the last second.`,
+    },
+    fullPageWrites !== 'on' && {
+      code: 'full-page-writes-off',
+      text: `${runs} full_page_writes off: a power loss can damage the data, unless the file system prevents torn pages.`,
+    },
   ];
   return warnings.filter((warning) => warning !== false);
 }

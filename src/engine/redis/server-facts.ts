@@ -1,5 +1,6 @@
 /** The report of a Redis server, and whether it is safe for the ledger and paid answers. */
 import type { Redis } from 'ioredis';
+import type { EngineWarning } from '../engine.js';
 import { unfit } from '../store-calls.js';
 
 export type ServerFacts = Readonly<Awaited<ReturnType<typeof readServerFacts>>>;
@@ -39,24 +40,42 @@ export function judgeServer(facts: ServerFacts, address: string, mayWaitForDisk:
   const hasWaitAof = version !== null && isAtLeast(version, WAITAOF_SINCE);
   const waitsForDisk = appendOnly === true && appendFsync === 'everysec' && hasWaitAof && mayWaitForDisk;
   const warnings = [
-    facts.maxmemoryPolicy === null &&
-      'Redis does not report its maxmemory-policy: make sure that it is noeviction, or stored answers and the ledger can be evicted.',
-    free !== null && free < LITTLE_MEMORY && `Only ${Math.floor(free * 100)} % of Redis' memory is free.`,
+    facts.maxmemoryPolicy === null && {
+      code: 'eviction-unknown',
+      text: 'Redis does not report its maxmemory-policy: make sure that it is noeviction, or stored answers and the ledger can be evicted.',
+    },
+    free !== null &&
+      free < LITTLE_MEMORY && {
+        code: 'memory-low',
+        text: `Only ${Math.floor(free * 100)} % of Redis' memory is free.`,
+      },
     !waitsForDisk && lossOf(facts),
   ];
-  return { waitsForDisk, warnings: warnings.filter((warning) => typeof warning === 'string') };
+  return { waitsForDisk, warnings: warnings.filter((warning) => typeof warning === 'object') };
 }
 
-/** The loss after a restart or a power loss; null: nothing. */
-function lossOf({ appendOnly, appendFsync }: ServerFacts): string | null {
+/** The loss after a restart or a power loss; false: nothing. */
+function lossOf({ appendOnly, appendFsync }: ServerFacts): EngineWarning | false {
   if (appendOnly === null)
-    return 'Redis does not report whether it has an append-only file: without one, a restart loses everything since the last snapshot.';
+    return {
+      code: 'append-only-unknown',
+      text: 'Redis does not report whether it has an append-only file: without one, a restart loses everything since the last snapshot.',
+    };
   if (!appendOnly)
-    return 'Redis has no append-only file: a restart loses everything since the last snapshot. Set "appendonly yes".';
-  if (appendFsync === 'always') return null;
+    return {
+      code: 'append-only-off',
+      text: 'Redis has no append-only file: a restart loses everything since the last snapshot. Set "appendonly yes".',
+    };
+  if (appendFsync === 'always') return false;
   if (appendFsync === 'no')
-    return 'A power loss can cost everything that Redis has not synced to disk (appendfsync no), usually up to 30 s.';
-  return 'A power loss can cost up to 1 s of permits and answers (appendfsync everysec); "appendfsync always" prevents that.';
+    return {
+      code: 'sync-off',
+      text: 'A power loss can cost everything that Redis has not synced to disk (appendfsync no), usually up to 30 s.',
+    };
+  return {
+    code: 'sync-each-second',
+    text: 'A power loss can cost up to 1 s of permits and answers (appendfsync everysec); "appendfsync always" prevents that.',
+  };
 }
 
 /** The fields of INFO by name. */

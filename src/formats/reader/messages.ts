@@ -3,6 +3,7 @@
  * lines of JSON, each is answered by one reply in the order of requests.
  */
 import { BrandEnrichError, errorText, FailFileError, NeverStartError } from '../../core/errors.js';
+import { readRowReason, writeRowReason } from '../../core/row-reason.js';
 import type { Row } from '../../core/table.js';
 import { cutText } from '../../intake/record-splitter.js';
 import { type BinaryTable, OverBounds } from '../binary-table.js';
@@ -116,8 +117,9 @@ export function rowsFrame(rows: readonly Row[], width: number): Buffer {
   for (const { line, raw, problem, cells } of rows) {
     let filled = cells.length;
     while (filled > 0 && cells[filled - 1] === '') filled -= 1;
-    numbers.push(line, raw.length, problem?.length ?? 0, cells.length, filled);
-    texts.push(raw, problem ?? '');
+    const reason = problem === null ? '' : writeRowReason(problem);
+    numbers.push(line, raw.length, reason.length, cells.length, filled);
+    texts.push(raw, reason);
     for (let at = 0; at < filled; at += 1) {
       const cell = cells[at] ?? '';
       numbers.push(cell.length);
@@ -161,7 +163,7 @@ function rowsOf(bytes: Buffer): { rows: Row[]; width: number } {
     const end = at + ROW_FACTS + (numbers[at + 4] ?? 0);
     at += ROW_FACTS;
     const raw = take(rawLength);
-    const problem = problemLength === 0 ? null : take(problemLength);
+    const problem = problemLength === 0 ? null : readRowReason(take(problemLength));
     const cells: string[] = [];
     for (; at < end; at += 1) cells.push(take(numbers[at]));
     while (cells.length < cellCount) cells.push('');

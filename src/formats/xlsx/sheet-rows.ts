@@ -1,4 +1,5 @@
 /** The cells of a sheet, row by row: values, number formats, positions. */
+import type { RowReason } from '../../core/row-reason.js';
 import { shortName } from '../../core/terminal-text.js';
 import {
   type CellFormats,
@@ -33,10 +34,10 @@ export interface SheetRow {
   /** A formula has no stored result: the program that wrote it does not calculate. Absent: none. */
   readonly lacksResult?: true;
   /** Why it is not a row: a cell or all of them are too long; `cells` are the first ones, cut. */
-  readonly problem?: string;
+  readonly problem?: RowReason;
 }
 
-const OVER_CELL = `a cell has more than ${MOST_CELL_CHARS.toLocaleString('en')} characters; only its beginning is kept`;
+const OVER_CELL: RowReason = { code: 'long_cell', most: MOST_CELL_CHARS };
 
 /** Rows with any cell, in batches. Throws Error for broken XML and for what is out of bounds. */
 export async function* readSheetRows(
@@ -57,7 +58,7 @@ export async function* readSheetRows(
   let isPhonetic = false;
   let isFormula = false;
   let lacksResult = false;
-  let problem: string | null = null;
+  let problem: RowReason | null = null;
   /** Characters of the row so far, at least. */
   let size = 0;
 

@@ -1,6 +1,7 @@
 /** The table on a sheet of a workbook: its beginning, columns and rows. */
 import { FailFileError } from '../../core/errors.js';
 import { type Phrase, phrase } from '../../core/phrase.js';
+import { sayRowReason } from '../../core/row-reason.js';
 import { BINARY_SHAPE, type Row } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { textOfCell } from '../../core/typed-cell.js';
@@ -155,7 +156,7 @@ function judgeTable(
     throw new FailFileError({
       code: 'input-preamble',
       what: 'the header cannot be read',
-      subject: `${name}, row ${first.line} (${first.problem})`,
+      subject: `${name}, row ${first.line} (${sayRowReason(first.problem)})`,
       todo: phrase`correct that row, or use ${{ choose: 'skipLines', example: 'N' }} or ${{ set: { header: false } }}`,
     });
   }

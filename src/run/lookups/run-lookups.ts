@@ -3,7 +3,7 @@
 import { DeclinedError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
 import type { Releasers } from '../../core/lifecycle.js';
-import { phrase } from '../../core/phrase.js';
+import { type Phrase, phrase } from '../../core/phrase.js';
 import { shortName } from '../../core/terminal-text.js';
 import type { Engine } from '../../engine/engine.js';
 import { unfit } from '../../engine/store-calls.js';
@@ -20,7 +20,7 @@ import {
   type RunRecord,
   runsBefore,
 } from '../../stores/run-store.js';
-import { sayHalt } from '../../words/say-reason.js';
+import { sayHalt, sayTo } from '../../words/say-reason.js';
 import type { WorkerListener } from '../../worker/asked.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { noteDeferred } from '../check-account.js';
@@ -52,13 +52,15 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   const { request, runtime, collector, scan, run, releasers } = context;
   const { engine, onNotice } = runtime;
   const { account } = run.settings;
+  const { reader } = request;
   const { trial: asked } = request.settings;
   // Ordered before it began: not even the account is asked for.
   if (run.cancelled !== null) return { type: 'cancelled' };
   if (run.paused !== null && runtime.job !== undefined) return { type: 'paused' };
   await assertEngineRoom(engine);
   const state = await engine.ledger.show(account, run.id);
-  for (const notice of foreignTerms(state, run.settings)) onNotice(notice);
+  const terms = foreignTerms(state, run.settings);
+  if (terms !== null) onNotice(sayTo(reader, terms));
   const tried = asked === null || asked >= missing ? null : asked;
   await agreeOrEnd(context, tried ?? missing, state);
   const queue = engine.openChunkQueue(runtime.queueName);
@@ -91,7 +93,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
         onNotice(isPaused ? 'resumed' : await pauseNotice(engine, run.id), true);
       isPaused = latest.isPausedAlone;
       const warning = noMatchWarning(latest.tally, collector.summary.facts, scan.chosen.choices);
-      if (warning !== null && !isWarned) onNotice(warning);
+      if (warning !== null && !isWarned) onNotice(sayTo(reader, warning));
       isWarned ||= warning !== null;
       if (!runtime.stop.aborted && runtime.clock.monotonic() - takenAt >= TAKE_EVERY_MS) {
         takenAt = runtime.clock.monotonic();
@@ -111,7 +113,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
   const worker = await openWorker(runtime, run.id, listener, releasers);
   context.worker = worker;
   if (worker && opensAccount) {
-    const refused = await readOwnBrand(worker, run, (notice) => onNotice(notice, true));
+    const refused = await readOwnBrand(worker, run, (notice) => onNotice(sayTo(reader, notice), true));
     if (refused) return { type: 'halted', halt: refused };
   }
   if (state.held + state.probes > 0) stranded = await findStrandedPermits(context, 0).catch(() => null);
@@ -258,7 +260,7 @@ async function pauseNotice({ runs }: Pick<Engine, 'runs'>, id: string): Promise<
 export async function readOwnBrand(
   worker: LookupWorker,
   run: RunRecord,
-  warn: (notice: string) => void,
+  warn: (notice: Phrase) => void,
 ): Promise<RunHalt | null> {
   const { ownDomain } = run.settings;
   const look = ownDomain === null ? null : await worker.readUsage(ownDomain, run);
@@ -280,12 +282,12 @@ export function noMatchWarning(
   asked: Pick<RunProgress['tally'], 'matched' | 'notFound'>,
   { identifiers }: Pick<RunFacts, 'identifiers'>,
   choices: Scan['chosen']['choices'],
-): string | null {
+): Phrase | null {
   if (asked.notFound < MISSES_AT_LEAST || asked.matched > 0 || identifiers.matched > 0) return null;
   const columns = choices.map(
     ({ column, name, kind }) => `${name === '' ? column + 1 : `"${shortName(name)}"`} (${kind})`,
   );
-  return `warning: ${asked.notFound} identifiers were looked up and none was found; is column ${columns.join(', then ')} right? Ctrl-C stops the run; --column NAME:KIND chooses another column`;
+  return phrase`warning: ${asked.notFound} identifiers were looked up and none was found; is column ${columns.join(', then ')} right? If not, stop the run and choose another column with ${{ choose: 'column', example: 'NAME:KIND' }}`;
 }
 
 /** A worker asks one service: the one that its own settings name. */

@@ -2,6 +2,7 @@
 import type { Settings } from '../../config/settings.js';
 import { costOf, requestsFor } from '../../core/decimal.js';
 import { countOf } from '../../core/figures.js';
+import { joinPhrases, type Phrase, phrase } from '../../core/phrase.js';
 import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import type { Engine } from '../../engine/engine.js';
 import { judgeAccount } from '../../facts/judge-account.js';
@@ -122,19 +123,17 @@ export async function accountOfRun(
   return { ...state, overage, quotaCap: Number.isFinite(lowest) ? lowest : null };
 }
 
-/** An account's live runs share the lowest limits: those set by other runs, as a sentence. */
+/** An account's live runs share the lowest limits: a sentence if other runs set lower ones. */
 export function foreignTerms(
   held: Pick<LedgerState, 'overage' | 'quotaCap'>,
   own: Pick<LedgerState, 'overage' | 'quotaCap'>,
-): string[] {
-  const lower: string[] = [];
+): Phrase | null {
+  const lower: Phrase[] = [];
   if (held.quotaCap !== null && held.quotaCap < orInfinity(own.quotaCap))
-    lower.push(`--quota ${held.quotaCap}`);
+    lower.push(phrase`${{ setting: 'quota' }} ${held.quotaCap}`);
   if (held.overage < own.overage) lower.push(`a budget of ${countOf(held.overage, 'overage request')}`);
-  if (lower.length === 0) return [];
-  return [
-    `another run of this account has ${lower.join(' and ')}: the lower limit applies until that run has ended, or 30 s after it dies`,
-  ];
+  if (lower.length === 0) return null;
+  return phrase`another run of this account has ${joinPhrases(lower, ' and ')}: the lower limit applies until that run has ended, or 30 s after it dies`;
 }
 
 /** Whether one amount is more than another; both as plain decimal text. */

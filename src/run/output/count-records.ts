@@ -11,8 +11,8 @@ export interface CountShape extends Pick<TableShape, 'format' | 'delimiter' | 'l
   /** A header is not counted. JSON lines have none. */
   readonly hasHeader: boolean;
   readonly gzip: boolean;
-  /** Bytes before a JSON array. */
-  readonly headBytes: number;
+  /** Bytes before a JSON array. Default 0. */
+  readonly headBytes?: number;
 }
 
 const READ_BYTES = 256 * 1024;
@@ -41,7 +41,7 @@ export async function countRecords(path: string, shape: CountShape): Promise<num
     return (await countTypedRows(path, SHEET_PART)) - (shape.hasHeader ? 1 : 0);
   }
   if (shape.format === 'parquet') return countTypedRows(path, null);
-  const counter = shape.format === 'json' ? createElementCounter(shape.headBytes) : createCounter(shape);
+  const counter = shape.format === 'json' ? createElementCounter(shape.headBytes ?? 0) : createCounter(shape);
   const file = createReadStream(path, { highWaterMark: READ_BYTES });
   const drain = async (chunks: AsyncIterable<Uint8Array>) => {
     for await (const chunk of chunks) counter.push(chunk);

@@ -2,7 +2,9 @@
 import { NeverStartError } from '../../core/errors.js';
 import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
 import { phrase } from '../../core/phrase.js';
+import type { RowReason } from '../../core/row-reason.js';
 import type { Row } from '../../core/table.js';
+import { cutText } from '../../intake/record-splitter.js';
 import { RAW_COLUMN } from './columns.js';
 
 /** Keys that the object under our key always has. */
@@ -46,8 +48,8 @@ export function withoutOurs(line: string, key: string) {
   return { line: isTouched ? cutMembers(line, all, isOurs) : line, members, carried, error };
 }
 
-/** Why an earlier run could not read this row, whose text it kept; null for any other row. */
-export type EarlierProblem = (row: Row) => string | null;
+/** With the words of an earlier run that could not read this row and kept its text; else null. */
+export type EarlierProblem = (row: Row) => RowReason | null;
 
 /** For the rows of a CSV whose columns at `ours` are those of an earlier run. */
 export function earlierCells(
@@ -61,7 +63,7 @@ export function earlierCells(
   const isOurs = new Set(ours);
   return ({ cells }) => {
     const isBlank = cells.every((cell, at) => isOurs.has(at) || cell.trim() === '');
-    return cells[rawAt] && isBlank ? cells[errorAt ?? -1] || NO_REASON : null;
+    return cells[rawAt] && isBlank ? unreadEarlier(cells[errorAt ?? -1]) : null;
   };
 }
 
@@ -73,11 +75,15 @@ export function earlierKey(key: string): EarlierProblem {
     const isBlank = members.every(({ valueStart, valueEnd }) =>
       /^(?:null|"\s*")$/.test(raw.slice(valueStart, valueEnd)),
     );
-    return carried !== null && isBlank ? error || NO_REASON : null;
+    return carried !== null && isBlank ? unreadEarlier(error) : null;
   };
 }
 
-const NO_REASON = 'an earlier run could not read this row';
+const WORDS_AT_MOST = 1_000;
+
+function unreadEarlier(words: string | null | undefined): RowReason {
+  return { code: 'unread_earlier', ...(words && { text: cutText(words, WORDS_AT_MOST) }) };
+}
 
 /** The member under our key that keeps the text of a line that could not be read. */
 export function rawMember(json: string): string {

@@ -1,7 +1,15 @@
 /** A row and its answer: the candidate that counts, rank, text. 20 bytes of memory per row. */
 import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Answers } from '../lookups/answers.js';
-import { candidatesOf, kindOf, type RowRecord, type RowSpool, rawOf, readRow } from '../scan/row-spool.js';
+import {
+  candidatesOf,
+  kindOf,
+  type RowRecord,
+  type RowSpool,
+  rawOf,
+  readRow,
+  reasonInCell,
+} from '../scan/row-spool.js';
 import { NOTHING_ASKED, type RenderedAnswer, type Renderer } from './output-plan.js';
 
 /** Groups in the order of the output. Group 0 is for matched brands that have a score. */
@@ -85,11 +93,11 @@ export function createRowRenderer(renderer: Renderer, answers: Answers): (row: J
   return ({ record, status, index, duplicateOf }) => {
     if (index >= 0) return renderer.row(rawOf(record), answers.rendered(index), duplicateOf || null);
     const row = readRow(record);
-    if (row.kind === 'unreadable') return renderer.unreadable(row.raw, row.reason);
+    if (row.kind === 'unreadable') return renderer.unreadable(row.raw, reasonInCell(row));
     const name = `${row.kind} ${row.reason}`;
     let rendered = excluded.get(name);
     if (!rendered) {
-      rendered = renderer.answer({ ...NOTHING_ASKED, status, error: row.reason });
+      rendered = renderer.answer({ ...NOTHING_ASKED, status, error: reasonInCell(row) });
       if (excluded.size < 10_000) excluded.set(name, rendered);
     }
     return renderer.row(row.raw, rendered, null);

@@ -8,7 +8,7 @@ import { access, lstat, readlink, realpath, stat } from 'node:fs/promises';
 import { basename, dirname, join, parse, resolve, sep } from 'node:path';
 import type { Settings } from '../../config/settings.js';
 import { BrandEnrichError, FailFileError, NeverStartError } from '../../core/errors.js';
-import { phrase } from '../../core/phrase.js';
+import { joinPhrases, type Phrase, phrase } from '../../core/phrase.js';
 import { isOfStranger } from '../../core/plain-file.js';
 import { systemWords } from '../../core/system-error.js';
 import { isTyped, TABLE_FORMATS, type TableFormat, type TableShape } from '../../core/table.js';
@@ -68,7 +68,7 @@ export function namesOfRun(
   const given = output === null || isStream(output) ? null : partsOf(output);
   if (given?.isGzip && isTyped(format)) {
     const what = `${format} files are already compressed`;
-    const subject = phrase`${{ setting: 'output', shell: '-o' }} ${output ?? ''}`;
+    const subject = phrase`${OUTPUT.setting} ${output ?? ''}`;
     throw new NeverStartError({ code: 'usage-invalid', what, subject, todo: 'omit .gz' });
   }
   const gzip = given?.isGzip ?? (output === null && shape.isGzip && !isTyped(format));
@@ -99,16 +99,17 @@ function partsOf(path: string) {
   };
 }
 
-const OUTPUT = { name: 'the output', flag: '-o' };
-const REPORT = { name: 'the report', flag: '--report' };
+const OUTPUT = { name: 'the output', setting: { setting: 'output', shell: '-o' } } as const;
+const REPORT = { name: 'the report', setting: { setting: 'report' } } as const;
 /** The files of a run, in the order in which their names are judged. */
 const OUTPUT_FILES = [
   ['complete', OUTPUT],
   ['partial', { ...OUTPUT, name: 'the partial output' }],
-  ['errors', { name: 'the errors file', flag: '--errors' }],
+  ['errors', { name: 'the errors file', setting: { setting: 'errors' } }],
   ['report', REPORT],
   ['reportHtml', { ...REPORT, name: 'the page of the report' }],
 ] as const;
+type OutputFile = (typeof OUTPUT_FILES)[number][1];
 
 /** As many links as Linux follows. */
 const MOST_LINKS = 40;
@@ -138,7 +139,7 @@ export async function refuseLinksOfOthers(target: string): Promise<void> {
     if (facts?.isSymbolicLink() !== true) return;
     if (isOfStranger(facts)) {
       const subject = `${path} (a symbolic link of another user)`;
-      const todo = phrase`remove it, or choose another name with ${{ setting: 'output', shell: '-o' }}, ${{ setting: 'errors' }} or ${{ setting: 'report' }}`;
+      const todo = phrase`remove it, or choose another name with ${OUTPUT.setting}, ${{ setting: 'errors' }} or ${{ setting: 'report' }}`;
       throw new FailFileError({ code: 'output-unwritable', subject, todo });
     }
     const folder = await realpath(dirname(path)).catch(() => dirname(path));
@@ -154,24 +155,24 @@ export async function refuseLinksOfOthers(target: string): Promise<void> {
 export async function assertPlaces(input: string, names: OutputNames): Promise<void> {
   const source = input === '-' ? null : await stat(input).catch(() => null);
   const inputPlace = input === '-' ? null : await placeOf(input);
-  const taken = new Map<string, typeof OUTPUT>();
+  const taken = new Map<string, OutputFile>();
   for (const [key, file] of OUTPUT_FILES) {
     const path = names[key];
     if (path === '-' || (key === 'partial' && path === names.complete)) continue;
     const place = await placeOf(path);
     const existing = await stat(path).catch(() => null);
     const other = taken.get(place);
-    const refuse = (what: string, flags: readonly string[]) =>
+    const refuse = (what: string, files: readonly OutputFile[]) =>
       new NeverStartError({
         code: 'usage-invalid',
         what,
         subject: resolve(path) === place ? path : `${path}, which leads to ${place}`,
-        todo: `choose another name with ${[...new Set(flags)].join(' or ')}`,
+        todo: phrase`choose another name with ${joinPhrases([...new Set(files.map(({ setting }) => setting))], ' or ')}`,
       });
     if (place === inputPlace || isSameFile(source, existing)) {
-      throw refuse(`${file.name} would overwrite the input`, [file.flag]);
+      throw refuse(`${file.name} would overwrite the input`, [file]);
     }
-    if (other) throw refuse(`${other.name} and ${file.name} are the same file`, [other.flag, file.flag]);
+    if (other) throw refuse(`${other.name} and ${file.name} are the same file`, [other, file]);
     // Pipes and devices are written as they are, and may lead to the same end.
     if (existing !== null && !existing.isFile() && !existing.isDirectory()) continue;
     taken.set(place, file);
@@ -193,17 +194,18 @@ function isSameFile(one: Stats | null, other: Stats | null): boolean {
 
 /** For errors after which nothing is lost. */
 export const KEPT = 'run again; paid answers are stored';
-const NO_PERMISSION = 'permission denied: choose another place with -o, or get write access to its folder';
-const ADVICE: Readonly<Record<string, string>> = {
+const ANOTHER_PLACE = phrase`choose another place with ${OUTPUT.setting}`;
+const NO_PERMISSION = phrase`permission denied: ${ANOTHER_PLACE}, or get write access to its folder`;
+const ADVICE: Readonly<Record<string, Phrase>> = {
   ENOSPC: `the disk is full: free some space and ${KEPT}`,
   EDQUOT: `the disk quota is exceeded: free some space and ${KEPT}`,
-  EFBIG: 'the file is larger than the system allows: write to another place with -o',
-  ENOENT: 'its folder does not exist: create it or choose another place with -o',
-  ENOTDIR: 'its folder is not a folder: choose another place with -o',
-  EISDIR: 'it is a folder: name a file with -o',
+  EFBIG: phrase`the file is larger than the system allows: ${ANOTHER_PLACE}`,
+  ENOENT: phrase`its folder does not exist: create it or ${ANOTHER_PLACE}`,
+  ENOTDIR: phrase`its folder is not a folder: ${ANOTHER_PLACE}`,
+  EISDIR: phrase`it is a folder: name a file with ${OUTPUT.setting}`,
   EACCES: NO_PERMISSION,
   EPERM: NO_PERMISSION,
-  EROFS: 'the file system is read-only: choose another place with -o',
+  EROFS: phrase`the file system is read-only: ${ANOTHER_PLACE}`,
   EPIPE: `the reader of the output has stopped reading: ${KEPT}`,
 };
 

@@ -7,7 +7,7 @@ import { createTurns, withReleasers } from '../../core/lifecycle.js';
 import { emptyCounts, OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../../core/outcome.js';
 import type { ColumnType } from '../../core/typed-cell.js';
 import type { Around } from '../../intake/input.js';
-import { type ListedRow, lineOf, listRow, readRow } from '../scan/row-spool.js';
+import { type ListedRow, lineOf, listRow, readRow, reasonInCell } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
 import { countRecords } from './count-records.js';
 import { createRowRenderer, type JoinedRow, joinRow, RowRanking } from './join-rows.js';
@@ -196,8 +196,8 @@ async function addError(
   doubt: string | null,
 ): Promise<void> {
   const row = readRow(record);
-  if (row.kind === 'unreadable') return errors.unreadable(row.raw, row.reason);
-  const error = doubt ?? (index < 0 ? row.reason : (reasons.get(index) ?? null));
+  if (row.kind === 'unreadable') return errors.unreadable(row.raw, reasonInCell(row));
+  const error = doubt ?? (index < 0 ? reasonInCell(row) : (reasons.get(index) ?? null));
   const identifier = index < 0 ? null : parseIdentifierText(scan.identifiers.at(index));
   return errors.row(row.raw, { ...NOTHING_ASKED, status, identifier, error });
 }

@@ -1,27 +1,29 @@
 /** The report of a run as JSON, for programs: numbers, names, the first rows without a brand. */
 
+import { countsInWords } from '../../core/counter.js';
 import { costOf } from '../../core/decimal.js';
 import type { Document } from '../../core/documents.js';
 import type { ExitCode } from '../../core/errors.js';
 import { hasNoMatch } from '../../core/outcome.js';
+import { type RowReason, sayRowReason } from '../../core/row-reason.js';
 import { DOCUMENT_VERSION } from '../../core/terminal-text.js';
 import { useOf } from '../../facts/judge-account.js';
 import { seesRaisedQuota } from '../../ledger/policy.js';
 import { unreportedOf } from '../../stores/run-store.js';
-import { sayHalt } from '../../words/say-reason.js';
+import { sayFailure, sayHalt } from '../../words/say-reason.js';
 import type { EnrichResult } from '../enrich-file.js';
 import type { EnrichRequest } from '../enrich-request.js';
 import { isoTime } from '../output/columns.js';
 import { sumOf } from '../output/write-output.js';
-import { inputFacts, mostFrequent } from '../scan/scan.js';
+import type { ListedRow } from '../scan/row-spool.js';
+import { inputFacts } from '../scan/scan.js';
 import { nextStepOf } from './next-step.js';
 
 /** Stored and fetched answers further apart than this had scores from different times. */
 const DRIFT_MS = 7 * 86_400_000;
 
-/** Different reasons in the report: of rows that were not looked up, and of failed lookups. */
+/** Different reasons of rows without a lookup in the report. */
 const REASONS_LISTED = 50;
-const FAILURES_LISTED = 200;
 
 export type RunReport = Document<'report'> & { readonly version: typeof DOCUMENT_VERSION };
 
@@ -55,9 +57,9 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     ...figures,
     reason: end.type === 'halted' ? sayHalt(end.halt, request.reader) : null,
     next: nextStepOf(figures, end, plan, request.reader, seesRaisedQuota(plan, result.ledger)),
-    listed: { ...written.listed, invalid: scan.invalid },
-    reasons: mostFrequent(scan.reasons, REASONS_LISTED),
-    failures: mostFrequent(facts.failures, FAILURES_LISTED),
+    listed: { ...written.listed, invalid: scan.invalid.map(inWords) },
+    reasons: countsInWords([...scan.reasons.invalid, ...scan.reasons.skipped], sayRowReason, REASONS_LISTED),
+    failures: countsInWords(facts.failures, sayFailure),
     quality: { ...facts.quality, histogram: facts.histogram },
     requests: {
       sent: tally?.requests ?? 0,
@@ -89,6 +91,8 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
     seconds: Math.round(result.tookMs) / 1_000,
   };
 }
+
+const inWords = (row: ListedRow<RowReason>) => ({ ...row, reason: sayRowReason(row.reason) });
 
 /** What may have been billed is counted: an unknown answer is a spent request. */
 function costOfBrands({ run, facts }: EnrichResult, price: string): RunReport['cost'] {

@@ -1,9 +1,10 @@
 /** The sums of a run for its report. Memory does not grow with the number of answers. */
+
+import { Counter } from '../../core/counter.js';
 import { parseIdentifierText } from '../../core/identifier.js';
 import type { AnswerSource } from '../../core/outcome.js';
 import { type Brand, type QualityTier, qualityTier } from '../../lookup/brand.js';
 import type { FailureReason } from '../../stores/run-reasons.js';
-import { sayFailure } from '../../words/say-reason.js';
 import type { FetchedAnswer } from '../../worker/asked.js';
 import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
 
@@ -48,8 +49,8 @@ export function createRunSummary() {
     /** Milliseconds; null when nothing was fetched. */
     oldestFetchedAt: null as number | null,
     newestFetchedAt: null as number | null,
-    /** Why identifiers failed, in words, with how many each: 200 different reasons. */
-    failures: new Map<string, number>(),
+    /** Why identifiers failed. */
+    failures: new Counter<FailureReason>(REASONS_AT_MOST),
     /** Whether some failed because the service was unavailable for too long. */
     hasOutage: false,
     /** Whether some failed with an answer that is not believed; of those, with a "not found". */
@@ -84,10 +85,7 @@ export function createRunSummary() {
         facts.untrusted.any = true;
         if (reason.saysNotFound) facts.untrusted.notFound = true;
       }
-      const { failures } = facts;
-      const words = sayFailure(reason);
-      if (failures.has(words) || failures.size < REASONS_AT_MOST)
-        failures.set(words, (failures.get(words) ?? 0) + 1);
+      facts.failures.add(reason);
     },
   };
 }

@@ -135,7 +135,7 @@ const CAUSES_AT_MOST = 12;
 export function CausesSection({ report }: { report: RunReport }) {
   const { failures, reasons, rows, reason, run } = report;
   const failed = Object.entries(failures);
-  const excluded = Object.entries(reasons).filter(([cause]) => cause !== '');
+  const excluded = Object.entries(reasons);
   if (failed.length + excluded.length + rows.deferred === 0) return null;
   return (
     <div class="pair">

@@ -61,8 +61,8 @@ export function intakeOf(
 }
 
 /**
- * `spoolFolder`: for input that can be read only once. `onInput` is called with what is opened, also
- * if its columns are unclear. Throws what opening and choosing throw.
+ * `spoolFolder`: for input that can be read only once. `onInput` is called with what is opened,
+ * also if its columns are unclear. Throws what opening and choosing throw.
  */
 export async function openTable(
   request: TableRequest,
@@ -96,8 +96,8 @@ const NO_TABLE: readonly ErrorCode[] = ['column-unknown', 'input-empty', 'input-
 const SHEETS_TRIED = 10;
 
 /**
- * A workbook may begin with a cover sheet: the one other visible sheet whose columns are clear. Throws
- * the error unless the user chose no sheet and the first has no identifiers; names several.
+ * A workbook may begin with a cover sheet: the one other visible sheet whose columns are clear.
+ * Throws the error unless the user chose no sheet and the first has no identifiers; names several.
  */
 async function findOtherSheet(
   error: unknown,

@@ -1,8 +1,9 @@
 /**
  * The rows of the input on disk, as they stood, each with its identifiers or a reason. A record,
  * little-endian: length and line (u32 each), kind (u8), count of candidates (u8), their numbers
- * (u32 each), length of the reason (u16), reason and raw text in UTF-8.
+ * (u32 each), length of the reason (u16), reason as `writeRowReason` has it and raw text in UTF-8.
  */
+import { readRowReason, sayRowReason } from '../../core/row-reason.js';
 import type { SpoolFile } from './spool-file.js';
 
 /** `asked`: has candidates. The others have a reason. `unreadable`: the record itself is broken. */
@@ -22,7 +23,6 @@ const CANDIDATES_AT = KIND_AT + 1 + 1;
 const FIXED_BYTES = CANDIDATES_AT + 2;
 const READ_BYTES = 1_048_576;
 const CANDIDATES_AT_MOST = 255;
-const REASON_AT_MOST = 1_000;
 
 export class RowSpool {
   /** How many rows there are. */
@@ -35,17 +35,15 @@ export class RowSpool {
     return this.file.length;
   }
 
-  /** `line`: where the row begins in the input. */
+  /** `line`: where the row begins in the input. `reason`: empty for `asked`. */
   add(line: number, kind: RowKind, candidates: readonly number[], reason: string, raw: string): void {
     const few = candidates.slice(0, CANDIDATES_AT_MOST);
-    // Half of a pair of surrogates would become U+FFFD.
-    const short = reason.slice(0, REASON_AT_MOST).replace(/[\ud800-\udbff]$/, '');
-    const { buffer, at } = this.file.room(FIXED_BYTES + few.length * 4 + (short.length + raw.length) * 3);
+    const { buffer, at } = this.file.room(FIXED_BYTES + few.length * 4 + (reason.length + raw.length) * 3);
     let to = buffer.writeUInt32LE(line, at + 4);
     buffer[to++] = ROW_KINDS.indexOf(kind);
     buffer[to++] = few.length;
     for (const candidate of few) to = buffer.writeUInt32LE(candidate, to);
-    const reasonBytes = short === '' ? 0 : buffer.write(short, to + 2);
+    const reasonBytes = reason === '' ? 0 : buffer.write(reason, to + 2);
     to = buffer.writeUInt16LE(reasonBytes, to) + reasonBytes;
     to += buffer.write(raw, to);
     buffer.writeUInt32LE(to - at, at);
@@ -129,23 +127,29 @@ export function readRow(record: RowRecord) {
   };
 }
 
+/** The reason in the row's own cell. An unreadable row has its line there, and no other cell. */
+export function reasonInCell({ kind, line, reason }: Omit<ReturnType<typeof readRow>, 'raw'>): string {
+  const words = sayRowReason(readRowReason(reason));
+  return kind === 'unreadable' ? `line ${line}: ${words}` : words;
+}
+
 /**
  * One of the first rows of a status, for people. `value`: the identifier, or the cell as it stands
  * in the file, cut after 200 characters.
  */
-export interface ListedRow {
+export interface ListedRow<Reason = string> {
   readonly line: number;
   readonly value: string;
-  readonly reason: string;
+  readonly reason: Reason;
 }
 
 const ROWS_AT_MOST = 100;
 const VALUE_AT_MOST = 200;
 
 /** Adds a row while there are fewer than a hundred; only then is its value read. */
-export function listRow(
-  rows: ListedRow[],
-  { line, reason, value }: Omit<ListedRow, 'value'> & { readonly value: () => string },
+export function listRow<Reason>(
+  rows: ListedRow<Reason>[],
+  { line, reason, value }: Omit<ListedRow<Reason>, 'value'> & { readonly value: () => string },
 ): void {
   if (rows.length === ROWS_AT_MOST) return;
   const text = value();

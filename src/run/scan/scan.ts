@@ -1,8 +1,10 @@
 /** The first pass reads all input before any spending. Rows go to disk, identifiers get numbers. */
 import type { Settings } from '../../config/settings.js';
+import { Counter } from '../../core/counter.js';
 import { type IdentifierKind, identifierText } from '../../core/identifier.js';
 import { createTurns, type Releasers } from '../../core/lifecycle.js';
-import { isJson } from '../../core/table.js';
+import { type RowReason, sayRowReason, writeRowReason } from '../../core/row-reason.js';
+import { isJson, type Row } from '../../core/table.js';
 import { identifyRow } from '../../identify/identify-cell.js';
 import { readingStopped } from '../../intake/byte-source.js';
 import type { Input } from '../../intake/input.js';
@@ -86,23 +88,28 @@ export async function scanInput(
   };
   /** Distinct first candidates by kind. */
   const byKind = new Map<IdentifierKind, number>();
-  /** Rows per reason (invalid, unreadable, skipped), then of skipped rows alone; at most 1,000. */
-  const reasons = new Map<string, number>();
-  const skipReasons = new Map<string, number>();
-  const invalid: ListedRow[] = [];
+  /** Rows by their reasons; unreadable rows count as invalid. */
+  const reasons = {
+    invalid: new Counter<RowReason>(REASONS_AT_MOST),
+    skipped: new Counter<RowReason>(REASONS_AT_MOST),
+  };
+  const invalid: ListedRow<RowReason>[] = [];
 
   const addExcluded = (
     kind: 'invalid' | 'skipped' | 'unreadable',
-    row: { readonly line: number; readonly raw: string; readonly reason: string; readonly cell: string },
-    /** The reason without what differs from row to row. */
-    cause = row.reason,
+    { line, raw }: Pick<Row, 'line' | 'raw'>,
+    reason: RowReason,
+    cell: string,
   ) => {
     counts[kind] += 1;
-    for (const noted of kind === 'skipped' ? [reasons, skipReasons] : [reasons]) {
-      if (noted.has(cause) || noted.size < REASONS_AT_MOST) noted.set(cause, (noted.get(cause) ?? 0) + 1);
-    }
-    if (kind !== 'skipped') listRow(invalid, { line: row.line, reason: cause, value: () => row.cell });
-    rows.add(row.line, kind, [], row.reason, row.raw);
+    const json = writeRowReason(reason);
+    rows.add(line, kind, [], json, raw);
+    if (kind === 'skipped') return reasons.skipped.add(reason, json);
+    // The words of an earlier run name a line of another file.
+    const isEarlier = reason.code === 'unread_earlier';
+    const cause: RowReason = isEarlier ? { code: reason.code } : reason;
+    reasons.invalid.add(cause, isEarlier ? undefined : json);
+    listRow(invalid, { line, reason: cause, value: () => cell });
   };
 
   /** Line of the first cell with several domains. */
@@ -117,8 +124,7 @@ export async function scanInput(
       const { cells, line, problem } = row;
       if (problem !== null) {
         if (row.isMisfit) counts.misfits += 1;
-        const reason = `line ${line}: ${problem}`;
-        addExcluded('unreadable', { line, raw: row.raw, reason, cell: row.raw }, problem);
+        addExcluded('unreadable', row, problem, row.raw);
         continue;
       }
       // Our cells must land under our headers, so that a short record is made as long as the
@@ -145,13 +151,8 @@ export async function scanInput(
       if (found.hasSeveral) severalFrom ??= line;
       if (first === undefined) {
         const { otherwise, cell } = found;
-        // The line that an earlier run names is one of another file.
-        if (earlier !== null)
-          addExcluded('invalid', { line, raw, cell, reason: earlier }, earlier.replace(/^line \d+: /, ''));
-        else {
-          const reason = otherwise.type === 'identifier' ? '' : otherwise.reason;
-          addExcluded(otherwise.type === 'invalid' ? 'invalid' : 'skipped', { line, raw, cell, reason });
-        }
+        const { type, reason } = earlier === null ? otherwise : { type: 'invalid' as const, reason: earlier };
+        addExcluded(type, { line, raw }, reason, cell);
         continue;
       }
       counts.asked += 1;
@@ -180,7 +181,6 @@ export async function scanInput(
     counts,
     byKind,
     reasons,
-    skipReasons,
     invalid,
     columns: input.columns(),
     contentHash: input.contentHash(),
@@ -193,13 +193,10 @@ export function inputFacts(name: string, warnings: readonly string[], scan: Scan
   const { counts, contentHash: sha256, rows, chosen, invalid } = scan;
   const { unreadable, misfits, short, long } = counts;
   const columns = chosen.choices.map(({ name, kind }) => ({ name, kind }));
-  const examples = invalid.slice(0, EXAMPLES_AT_MOST).map(({ line, reason }) => ({ line, reason }));
+  const examples = invalid
+    .slice(0, EXAMPLES_AT_MOST)
+    .map(({ line, reason }) => ({ line, reason: sayRowReason(reason) }));
   return { name, sha256, records: rows.count, columns, warnings, unreadable, misfits, short, long, examples };
-}
-
-/** For documents: `count` of these reasons at most. */
-export function mostFrequent(reasons: Scan['reasons'], count: number): Record<string, number> {
-  return Object.fromEntries([...reasons].sort((a, b) => b[1] - a[1]).slice(0, count));
 }
 
 /** Wants the next candidates of rows whose last was not found; returns how many are new. */

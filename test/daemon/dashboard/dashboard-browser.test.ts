@@ -16,7 +16,6 @@ import {
   dashboardData,
   dashboardView,
   emptyView,
-  hostileView,
   NOW,
   runRecord,
   troubledView,
@@ -305,20 +304,5 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await renew(page);
     await page.getByText('No runs yet').waitFor();
     expect(await page.getByText('brand-enrich does not answer').isVisible()).toBe(false);
-  });
-
-  it('neither executes nor loads anything that data contains', async () => {
-    const attack = `"><script>window.hacked=1</script><img src=https://evil.example/x onerror="window.hacked=1">`;
-    const { page, complaints, outside, served } = await show(hostileView(attack), { viewport: PHONE });
-    expect(await page.evaluate<unknown>('window.hacked')).toBeUndefined();
-    const data = dashboardData({ runs: [runRecord({ label: attack })] });
-    served.show(dashboardView({ host: `${attack}2`, data }));
-    const renewed = page.waitForResponse('**/parts');
-    await renew(page);
-    await (await renewed).finished();
-    await page.getByText('for 5 min').first().waitFor();
-    expect(await page.evaluate<unknown>('window.hacked')).toBeUndefined();
-    expect(complaints).toEqual([]);
-    expect(outside()).toEqual([]);
   });
 });

@@ -3,16 +3,12 @@
  * hostile names of files.
  */
 import { spawn } from 'node:child_process';
-import { createServer } from 'node:http';
 import { connect } from 'node:net';
 import { Writable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import pino from 'pino';
-import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { listenHttp } from '../../../src/core/listen-http.js';
+import { expect, it, onTestFinished } from 'vitest';
 import { randomPassword } from '../../../src/daemon/dashboard/gate.js';
-import { hasChromium, launchChromium } from '../../support/chromium.js';
 import { ask, basic, cookieOf, cookiesOf, PAGE, sessionOf, signIn } from './asking.js';
 import { LINK_TOKEN, PASSWORD, type ServedDashboard, startDashboard } from './served.js';
 import { NOW } from './views.js';
@@ -205,67 +201,4 @@ it('the name of a file forges no session: each cookie is signed for its purpose'
     const cookie = `brand-enrich-${purpose}-${port}=${notice}`;
     expect((await ask(served, '/', { headers: { cookie } })).status, purpose).toBe(401);
   }
-});
-
-describe.skipIf(!hasChromium())('in Chromium', () => {
-  let browser: Browser;
-  beforeAll(async () => {
-    browser = await launchChromium();
-  });
-  afterAll(() => browser?.close());
-
-  /** A page of another site, which sends everything that a browser lets it send. */
-  async function evilPage(target: string): Promise<string> {
-    const html = `<!doctype html><script type="module">
-      const target = ${JSON.stringify(target)};
-      const sends = [];
-      const send = (path, init) => sends.push(fetch(target + path, { mode: 'no-cors', credentials: 'include', ...init }).catch(() => null));
-      for (let time = 0; time < 12; time += 1) {
-        send('?token=wrong' + time + '&name=x');
-        send('status.json', { headers: { authorization: 'Basic ' + btoa('a:wrong' + time) }, mode: 'cors' });
-        send('sign-in', { method: 'POST', body: new URLSearchParams({ password: 'wrong' + time }) });
-        send('sign-out', { method: 'POST' });
-        const frame = document.createElement('iframe');
-        frame.name = 'frame' + time;
-        const form = document.createElement('form');
-        Object.assign(form, { method: 'post', target: frame.name, action: target + (time % 2 ? 'sign-in' : 'sign-out') });
-        form.innerHTML = '<input name="password" value="wrong">';
-        sends.push(new Promise((resolve) => frame.addEventListener('load', resolve)));
-        document.body.append(frame, form);
-        form.submit();
-      }
-      await Promise.all(sends);
-      document.title = 'all is sent';
-    </script><body>`;
-    const server = createServer((_, answer) => answer.setHeader('content-type', 'text/html').end(html));
-    const listener = await listenHttp(server, { host: '127.0.0.1', port: 0, purpose: 'test', todo: '' });
-    onTestFinished(() => listener.close());
-    return `http://localhost:${listener.port}/`;
-  }
-
-  it('a hostile page neither locks people out nor ends their session', { tags: ['long'] }, async () => {
-    const served = await startDashboard();
-    const context = await browser.newContext();
-    onTestFinished(() => context.close());
-    const page = await context.newPage();
-    const enter = async () => {
-      await page.goto(served.url);
-      await page.getByLabel('Your name').fill('Ada');
-      await page.getByLabel('Password of the dashboard').fill(PASSWORD);
-      await page.keyboard.press('Enter');
-      await page.getByRole('button', { name: 'Sign out' }).waitFor();
-    };
-    const other = await context.newPage();
-    const attack = async () => {
-      await other.goto(await evilPage(served.url));
-      await expect.poll(() => other.title(), { timeout: 20_000 }).toBe('all is sent');
-    };
-    await attack();
-    await enter();
-    await attack();
-    await page.reload();
-    await page.getByRole('button', { name: 'Sign out' }).click();
-    await page.getByRole('button', { name: 'Sign in' }).waitFor();
-    await enter();
-  });
 });

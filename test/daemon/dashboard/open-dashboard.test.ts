@@ -8,7 +8,7 @@ import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Writable } from 'node:stream';
 import type { Browser } from 'playwright-core';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettings } from '../../../src/config/load-settings.js';
 import { accountNames } from '../../../src/context/open-service.js';
 import type { Document } from '../../../src/core/documents.js';
@@ -35,7 +35,7 @@ import { newToken } from '../../support/service-options.js';
 import { noUploads } from './served.js';
 import { runRecord, SCHEDULE } from './views.js';
 
-const engines = [embeddedEngine(), redisEngine(), inLongTests(postgresEngine())];
+const engines = [redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)];
 const SERVICE = 'https://api.example';
 
 interface Status {
@@ -134,8 +134,9 @@ async function furnish({ engine, names, inbox, schedules }: Scene, releasers: Re
   const job = join(inbox, 'waiting', 'list-2026-11-20T11-22-47Z');
   await mkdir(job, { recursive: true });
   await writeFile(join(job, 'list.csv'), 'website\nacme.example\n');
-  const parked = { at: 0, since: 1, memo: '', words: 'the quota is used up' };
-  const record = { id: 'j-1', run: id, file: 'list.csv', adoptions: 0, parked };
+  const parked = { at: 0, since: 1, state: { why: 'limit', capMark: null } };
+  const reason = { headline: 'The quota is used up.', details: '' };
+  const record = { id: 'j-1', run: id, file: 'list.csv', adoptions: 0, reason, parked };
   await writeFile(join(job, '.brand-enrich-job.json'), JSON.stringify(record));
   await engine.ledger.observe(names.account, { usage: 40, quota: 250 });
   return { runId: id, queue };
@@ -165,7 +166,7 @@ describeOn(engines, (under) => {
       data: { queue: { waiting: 0 }, inboxes: [{ folder: scene.inbox, waiting: null }] },
     });
     const { runId } = furniture;
-    await expect.poll(async () => (await scene.status()).data?.queue.waiting, { timeout: 10_000 }).toBe(1);
+    await expect.poll(async () => (await scene.status()).data?.queue.waiting).toBe(1);
     const { data } = await scene.status();
     expect(data?.account).toMatchObject({ quota: 250, limit: 1_250, others: 40, left: 1_210 });
     expect(data?.runs.find(({ id }) => id === runId)).toMatchObject({
@@ -322,6 +323,12 @@ describeOn(engines, (under) => {
       await begin(`ended-${count}`);
       await engine.runs.end(`ended-${count}`, null);
     }
+    // What has no heartbeat for 30 s is dead.
+    const alive = ['old-and-alive', 'paused'];
+    const beat = () => Promise.all(alive.map((id) => engine.runs.heartbeat(id)));
+    const heartbeats = setInterval(() => void beat().catch(() => undefined), 1_000);
+    onTestFinished(() => clearInterval(heartbeats));
+    await beat();
     const { code, stdout, stderr } = await runCli(['status', '--json'], { cwd: folder, env });
     expect(code, stderr).toBe(0);
     const seen = (runs: readonly { id: string; status: string }[] = []) =>
@@ -329,7 +336,7 @@ describeOn(engines, (under) => {
     const ours = seen((JSON.parse(stdout) as Document<'status'>).runs);
     // The page looks once a second at most.
     await expect
-      .poll(async () => seen((await scene.status()).data?.runs).slice(0, ours.length), { timeout: 10_000 })
+      .poll(async () => seen((await scene.status()).data?.runs).slice(0, ours.length))
       .toEqual(ours);
     expect(ours).toEqual(expect.arrayContaining(['old-and-alive running', 'paused held', 'gone dead']));
     expect(ours.slice(0, 2)).toEqual(['paused held', 'old-and-alive running']);

@@ -1,19 +1,8 @@
 /** Bull Board while its engine is unavailable. */
-import { once } from 'node:events';
-import { type AddressInfo, createServer } from 'node:net';
 import { Queue } from 'bullmq';
 import { afterEach, expect, it } from 'vitest';
 import { createQueueBoard } from '../../../src/daemon/dashboard/queue-board.js';
-
-/** A port on which nothing listens any more. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
+import { freePort } from '../../support/free-port.js';
 
 const queues: Queue[] = [];
 afterEach(async () => {
@@ -24,7 +13,7 @@ it('reports an unavailable engine in one line, and sends the driver’s message 
   const queue = new Queue('lookups', {
     connection: {
       host: '127.0.0.1',
-      port: await closedPort(),
+      port: await freePort(),
       enableOfflineQueue: false,
       retryStrategy: () => null,
     },

@@ -9,6 +9,7 @@ import { runActions } from '../../../src/daemon/dashboard/run-actions.js';
 import { addRunRoutes, failedActions } from '../../../src/daemon/dashboard/run-routes.js';
 import { listFailed } from '../../../src/jobs/ended-jobs.js';
 import { openFolders } from '../../../src/jobs/inbox-folders.js';
+import { writeRecord } from '../../../src/jobs/job-folder.js';
 import { FIND_ILLEGIBLE } from '../../run/report/legibility.js';
 import { findBarriers } from '../../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
@@ -29,16 +30,14 @@ async function serve() {
   const job = join(done, `${DONE}-2026-11-20T10-30-00Z`);
   await mkdir(job);
   const run = 'r-20261120-000002';
-  const record = { id: run, run, file: `${DONE}.csv`, adoptions: 0, parked: null };
-  await writeFile(join(job, '.brand-enrich-job.json'), JSON.stringify(record));
+  const record = { id: run, run, file: `${DONE}.csv`, adoptions: 0, reason: null, parked: null };
+  await writeRecord(job, record);
   for (const name of ['csv', 'report.json', 'enriched.csv', 'report.html'])
     await writeFile(join(job, `${DONE}.${name}`), 'x');
   await mkdir(join(failed, FAILED));
   await writeFile(join(failed, FAILED, 'list.csv'), 'x');
-  await writeFile(
-    join(failed, FAILED, 'reason.txt'),
-    'The column is missing.\n\nWhat to do: name another.\n',
-  );
+  const reason = { headline: 'The column is missing.', details: 'What to do: name another.' };
+  await writeRecord(join(failed, FAILED), { ...record, id: 'j-1', run: null, file: 'list.csv', reason });
   const { runs, inboxes: places } = dashboardData();
   const paused = runRecord({
     id: 'r-paused',

@@ -278,7 +278,7 @@ describe('the files', () => {
       folder: 'Kunden März-2026-11-20T11-22-47Z',
       file: 'Kunden März.csv',
       endedAt: NOW,
-      reason: '',
+      reason: { headline: '', details: '' },
       runId: 'r-1',
       files: [
         { name: 'Kunden März.report.html', type: 'page', size: 120_000 },

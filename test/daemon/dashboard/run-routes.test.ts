@@ -215,7 +215,7 @@ describe('trying a failed file again', () => {
     return { ...scene, fields: `inbox=0&folder=${folder}`, page: `/inboxes/0/failed/${folder}/` };
   };
 
-  it('asks first, then puts it back into the inbox', async () => {
+  it('asks first, then moves it to the waiting files', async () => {
     const { get, fields, page, folders } = await withFailed();
     const job = await get(page);
     expect(job.text).toContain('The file is &lt;b&gt;odd&lt;/b&gt;.');
@@ -223,10 +223,10 @@ describe('trying a failed file again', () => {
     const question = await get('/failed/again', 'POST', fields);
     expect(question.text).toContain('Try list.csv again?');
     expect(question.text).toContain('Stored answers cost nothing.');
-    expect(await readdir(folders.inbox)).toEqual([]);
+    expect(await readdir(folders.waiting)).toEqual([]);
     const answer = await get('/failed/again', 'POST', `${fields}&confirmed=yes`);
     expect([answer.status, answer.headers.location]).toEqual([303, '/']);
-    expect(await readdir(folders.inbox)).toEqual(['list.csv']);
+    expect(await readdir(folders.waiting)).toHaveLength(1);
     expect(await readdir(folders.failed)).toEqual([]);
     expect((await get(page)).status).toBe(404);
   });

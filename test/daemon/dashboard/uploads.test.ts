@@ -344,15 +344,20 @@ describe('a failed file', () => {
     const [start, discard] = uploadActions({ uploads: scene.uploads, plans: PLANS });
     const fields = new URLSearchParams({ column: 'symbol', kind: 'crypto' });
     const asked = { user: 'ada', params: { id: failedId(0, JOB) }, fields };
-    return { ...scene, folder, inbox: join(scene.root, 'inbox'), start, discard, asked };
+    await mkdir(join(scene.root, 'waiting'), { recursive: true });
+    /** The folder that it moved to. */
+    const moved = async () => {
+      const [name = ''] = await readdir(join(scene.root, 'waiting'));
+      return join(scene.root, 'waiting', name);
+    };
+    return { ...scene, folder, inbox: join(scene.root, 'inbox'), moved, start, discard, asked };
   }
 
   it('is started with the column that was chosen, and keeps its other settings', async () => {
-    const { folder, inbox, root, start, asked } = await withFailed();
+    const { folder, moved, root, start, asked } = await withFailed();
     await writeFile(join(folder, 'list.csv.json'), '{"kind": "ticker", /* theirs */ "maxRequests": 5}');
     expect(await start?.carryOut(asked)).toMatchObject({ path: '/', subject: 'list.csv' });
-    expect((await readdir(inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
-    expect(JSON.parse(await readFile(join(inbox, 'list.csv.json'), 'utf8'))).toEqual({
+    expect(JSON.parse(await readFile(join(await moved(), 'list.csv.json'), 'utf8'))).toEqual({
       column: ['symbol'],
       kind: 'crypto',
       maxRequests: 5,
@@ -362,28 +367,24 @@ describe('a failed file', () => {
   });
 
   it('keeps the lower of two caps, as its plan did', async () => {
-    const { folder, inbox, start, asked } = await withFailed();
+    const { folder, moved, start, asked } = await withFailed();
     await writeFile(join(folder, 'list.csv.json'), '{"maxRequests": 5, "maxCost": "0.5"}');
     const fields = new URLSearchParams({ maxRequests: '500', maxCost: '50' });
     await start?.carryOut({ ...asked, fields });
-    expect(JSON.parse(await readFile(join(inbox, 'list.csv.json'), 'utf8'))).toEqual({
+    expect(JSON.parse(await readFile(join(await moved(), 'list.csv.json'), 'utf8'))).toEqual({
       maxRequests: 5,
       maxCost: '0.5',
     });
   });
 
-  it.each([
-    ['another choice', { column: 'symbol', kind: 'crypto' }],
-    ['no choice', {}],
-  ])('stays where it is beside newer settings in the inbox, with %s', async (_, choice) => {
-    const { folder, inbox, start, asked } = await withFailed();
+  it('is started with what was chosen beside newer settings in the inbox, which stay', async () => {
+    const { folder, inbox, moved, start, asked } = await withFailed();
     await writeFile(join(folder, 'list.csv.json'), '{"maxRequests":5}');
     await writeFile(join(inbox, 'list.csv.json'), '{"kind":"isin"}');
-    const press = start?.carryOut({ ...asked, fields: new URLSearchParams(choice) });
-    await expect(press).rejects.toThrow('the inbox has settings for a file of this name');
+    await start?.carryOut(asked);
     expect(await readdir(inbox)).toEqual(['list.csv.json']);
-    expect(await readdir(folder)).toContain('list.csv');
-    expect(await readFile(join(folder, 'list.csv.json'), 'utf8')).toBe('{"maxRequests":5}');
+    const settings = JSON.parse(await readFile(join(await moved(), 'list.csv.json'), 'utf8'));
+    expect(settings).toEqual({ column: ['symbol'], kind: 'crypto', maxRequests: 5 });
   });
 
   it('that was corrected since its plan needs another one', async () => {
@@ -473,18 +474,21 @@ describe('on a full disk', () => {
   it('a failed file is read differently and tried again in words', async ({ skip }) => {
     const scene = await onTinyDisk();
     if (scene === null) return skip('this user may not mount a file system');
-    const { root, disk, served, press, inbox } = scene;
+    const { root, disk, served, press } = scene;
+    await mkdir(join(root, 'waiting'));
     const folder = 'list-2026-11-20T11-22-47Z';
     await mkdir(join(root, 'failed', folder), { recursive: true });
     await writeFile(join(root, 'failed', folder, 'list.csv'), 'symbol\nMETA\n');
     await writeFile(join(root, 'failed', folder, 'list.csv.json'), '{"maxCost":"1"}');
     disk.fill();
-    const said = await press(`uploads/${failedId(0, folder)}/start`, { column: 'symbol' });
-    expect(said).toMatch(/stays where it is: the disk is full.*free disk space, then try again/);
-    expect(await readdir(inbox)).toEqual([]);
-    // Moving it back needs no space here; what matters is that its settings come along.
-    expect(await press('failed/again', { inbox: '0', folder })).toContain('list.csv is in the inbox again');
-    expect((await readdir(inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
+    const full = /stays where it is: the disk is full.*free disk space, then try again/;
+    expect(await press(`uploads/${failedId(0, folder)}/start`, { column: 'symbol' })).toMatch(full);
+    expect(await press('failed/again', { inbox: '0', folder })).toMatch(full);
+    expect(await readdir(join(root, 'waiting'))).toEqual([]);
+    disk.free();
+    expect(await press('failed/again', { inbox: '0', folder })).toContain('list.csv is tried again');
+    const [moved = ''] = await readdir(join(root, 'waiting'));
+    expect(await readdir(join(root, 'waiting', moved))).toContain('list.csv.json');
     expect(served.errors).toEqual([]);
   });
 });

@@ -20,7 +20,7 @@ const under = redis.missing === null ? redis : embeddedEngine();
 beforeAll(() => under.start());
 afterAll(() => under.stop());
 
-const PATIENCE = { timeout: 40_000, interval: 100 };
+const PATIENCE = { timeout: 60_000, interval: 100 };
 
 const load: CommandContext['load'] = (command, flags, env = {}) =>
   loadSettings({ flags, env, file: null, command, home: '/' });
@@ -59,13 +59,16 @@ test.each<[unknown, RegExp]>([
   [[{ ...NIGHTLY, corn: 1 }], /not a schedule: schedules\[0\]/],
   [[{ ...NIGHTLY, run: "'a b.csv'" }], /not a schedule.*a list of words/],
   [[NIGHTLY, NIGHTLY], /a second schedule named nightly: schedules\[1\]/],
-  [[{ ...NIGHTLY, cron: '9' }], /not a cron expression.*in schedules\[0\]/],
+  [
+    [{ ...NIGHTLY, cron: '9' }],
+    /not a cron expression.*: cron 9 in schedules\[0\].* for example cron: '0 2 \* \* \*'$/,
+  ],
   [
     [
       { ...NIGHTLY, tz: 'Mars' },
       { ...NIGHTLY, name: ' ' },
     ],
-    /2 problems[\s\S]*time zone[\s\S]*not a valid schedule name/,
+    /2 problems[\s\S]*time zone: tz Mars in[\s\S]*not a valid schedule name/,
   ],
   [[{ ...NIGHTLY, run: 'a.csv --engine embedded' }], /not a flag of a scheduled run: --engine in/],
   [

@@ -11,7 +11,7 @@ import { embeddedEngine, inLongTests, redisEngine } from '../../support/engines.
 import { describeOn } from '../../support/scene.js';
 import { createRunnerScene, createSlowRun, EVERY_SECOND, type RunnerScene, WELL } from './runner-scene.js';
 
-const PATIENCE = { timeout: 30_000, interval: 50 };
+const PATIENCE = { timeout: 60_000, interval: 50 };
 
 async function stateOf({ book }: Pick<RunnerScene, 'book'>, name: string) {
   return (await book.list()).find((each) => each.name === name);
@@ -64,11 +64,9 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     await book.add(marker);
     const ofMarker = () => scene.begun.filter((work) => work.schedule.name === marker.name).length;
     await expect.poll(ofMarker, PATIENCE).toBeGreaterThanOrEqual(2);
-    const last = Math.max(...moments);
-    const later = scene.begun.filter(
-      ({ schedule: of, stampedAt }) => of.name === schedule.name && stampedAt > last + 1_000,
-    );
-    expect(later).toEqual([]);
+    // One may have been in the hands of a runner at the removal.
+    const all = scene.begun.filter((work) => work.schedule.name === schedule.name).length;
+    expect(all - moments.length).toBeLessThanOrEqual(1);
   });
 
   test('records a tick as skipped while the previous run is still going', async () => {

@@ -51,7 +51,9 @@ describe('the postgres engine', () => {
     const engine = await open(url);
     expect(engine.kind).toBe('postgres');
     expect(engine.address).toBe(`postgres://${new URL(url).host}${new URL(url).pathname}`);
-    expect(engine.warnings).toEqual([expect.stringContaining('fsync off')]);
+    expect(engine.warnings).toMatchObject([
+      { code: 'fsync-off', text: expect.stringContaining('fsync off') },
+    ]);
   });
 
   test('of many open processes one a day purges old data', async () => {

@@ -86,6 +86,6 @@ describe('requirements on a server', () => {
   ])('%j has a warning', (change, words) => {
     const warnings = durabilityWarnings({ ...facts, ...change });
     expect(warnings).toHaveLength(words.length);
-    for (const [index, word] of words.entries()) expect(warnings[index]).toContain(word);
+    for (const [index, word] of words.entries()) expect(warnings[index]?.text).toContain(word);
   });
 });

@@ -4,6 +4,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { RowReason } from '../../../src/core/row-reason.js';
 import type { Row } from '../../../src/core/table.js';
 import type { BinaryTable } from '../../../src/formats/binary-table.js';
 import { openInput } from '../../../src/formats/open-input.js';
@@ -98,7 +99,7 @@ describe('messages', () => {
     line: fc.nat(),
     raw: text,
     cells: fc.array(fc.oneof(text, fc.constant('')), { maxLength: 5 }),
-    problem: fc.option(text.filter((each) => each !== '')),
+    problem: fc.option(text.map((each): RowReason => ({ code: 'unread_earlier', text: each }))),
   });
   const rows = fc
     .tuple(fc.nat(1_000_000), fc.array(row, { minLength: 1, maxLength: 5 }))

@@ -3,9 +3,9 @@ import { hostname } from 'node:os';
 import { isAbsolute } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { EXIT } from '../../../src/core/errors.js';
-import { PAUSED_STATE } from '../../../src/jobs/inbox-retries.js';
 import type { JobEnd } from '../../../src/jobs/inbox-verdict.js';
 import { createInboxNotices } from '../../../src/jobs/inbox-work.js';
+import type { Job } from '../../../src/jobs/job-folder.js';
 import type { EnrichProgress } from '../../../src/run/enrich-request.js';
 import { createRunNotices } from '../../../src/run/notices/run-notices.js';
 import { makeReport } from '../../../src/run/report/report.js';
@@ -86,36 +86,43 @@ describe('a run', () => {
 });
 
 describe('a file of an inbox', () => {
-  const job = {
+  const job: Job = {
     folder: '/in/processing/w/list',
     file: 'list.csv',
     path: '/in/processing/w/list/list.csv',
-    record: { file: 'list.csv', id: 'j-1', run: null, adoptions: 0, parked: null },
+    record: { file: 'list.csv', id: 'j-1', run: null, adoptions: 0, reason: null, parked: null },
   };
-  const parkedBefore = {
+  const parkedBefore: Job = {
     ...job,
-    record: { ...job.record, parked: { at: 1, since: 1, memo: '', words: '' } },
+    record: { ...job.record, parked: { at: 1, since: 1, state: { why: 'limit', capMark: null } } },
+  };
+  const triedAgain: Job = {
+    ...job,
+    record: { ...job.record, parked: { at: 1, since: 1, state: { why: 'again', capMark: null } } },
   };
   const notices = () => {
     const recorder = createRecordingNotifier();
     return { recorder, inbox: createInboxNotices({ notifier: recorder, clock }, false) };
   };
-  const failed: JobEnd = { type: 'failed', reason: 'It is empty\n\nPut another one' };
+  const failed: JobEnd = {
+    type: 'failed',
+    reason: { headline: 'It is empty', details: 'Put another one' },
+  };
   const parked: JobEnd = {
     type: 'parked',
-    reason: 'Not finished yet\n',
-    words: '',
-    parkState: '',
+    reason: { headline: 'Not finished yet', details: '' },
+    state: { why: 'limit', capMark: null },
     holdMs: 0,
   };
   const refused: JobEnd = { type: 'refused', why: 'the service refuses' };
 
-  it.each<[string, JobEnd, typeof job | typeof parkedBefore, object | null]>([
+  it.each<[string, JobEnd, Job, object | null]>([
     ['done', { type: 'done' }, job, { event: 'finish', reason: null }],
     ['failed', failed, job, { event: 'failure', reason: 'It is empty' }],
     ['parked', parked, job, { event: 'parked', reason: 'Not finished yet' }],
     ['parked again', parked, parkedBefore, null],
-    ['paused by a person', { ...parked, parkState: PAUSED_STATE }, job, null],
+    ['tried again, and parked', parked, triedAgain, { event: 'parked' }],
+    ['paused by a person', { ...parked, state: { why: 'paused', capMark: null } }, job, null],
     ['refused', refused, job, { event: 'failure', reason: 'the service refuses' }],
     ['put back', { type: 'put_back' }, job, null],
   ])('that is %s', (_, end, at, expected) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { NeverStartError } from '../../../src/core/errors.js';
-import { isEarlierValue, jsonKey, withoutOurs } from '../../../src/run/output/earlier-key.js';
+import { earlierCells, isEarlierValue, jsonKey, withoutOurs } from '../../../src/run/output/earlier-key.js';
 
 const EARLIER = '{"status":"invalid","identifier":null,"fetchedAt":null}';
 
@@ -45,4 +45,12 @@ describe('jsonKey', () => {
   ])('of the prefix %j is %s', (prefix, key) => {
     expect(jsonKey(prefix)).toBe(key);
   });
+});
+
+it('keeps at most a thousand characters of the words of an earlier run, and whole ones', () => {
+  const problemOf = earlierCells(['brand_raw', 'brand_error'], [0, 1], 'brand_');
+  const row = { number: 1, line: 2, raw: '', problem: null };
+  const read = (error: string) => problemOf({ ...row, cells: ['a,"b', error] });
+  expect(read(`x${'🧸'.repeat(5_000)}`)).toEqual({ code: 'unread_earlier', text: `x${'🧸'.repeat(499)}` });
+  expect(read('')).toEqual({ code: 'unread_earlier' });
 });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Settings } from '../../../src/config/settings.js';
 import type { TableFormat } from '../../../src/core/table.js';
-import { namesOfRun } from '../../../src/run/output/output-names.js';
+import { namesOfRun, writeFailure } from '../../../src/run/output/output-names.js';
 
 interface Naming extends Partial<Pick<Settings, 'output' | 'format' | 'errors' | 'report'>> {
   readonly input?: string;
@@ -13,6 +13,14 @@ function namesOf({ input = 'customers.csv', isGzip = false, inputFormat = 'csv',
   const settings = { output: null, format: null, errors: null, report: null, ...asked };
   return namesOfRun(input, { isGzip, format: inputFormat }, settings).names;
 }
+
+it('says how a file could be written as its reader names settings', () => {
+  const error = writeFailure('out.csv', Object.assign(new Error('read-only'), { code: 'EROFS' }));
+  expect([error.todo, error.inKeys().todo]).toEqual([
+    'the file system is read-only: choose another place with -o',
+    'the file system is read-only: choose another place with output',
+  ]);
+});
 
 describe('the names of a run', () => {
   it.each<[Naming, string]>([

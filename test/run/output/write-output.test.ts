@@ -375,6 +375,31 @@ describe('formats other than lines of text', () => {
     expect(Object.keys(second[1])).toEqual(['n', 'website', 'brand']);
   });
 
+  it('an array in an object comes back in that object, and a list of texts as objects', async () => {
+    const around = (rows: string) => `{"page": 1,\n "data": {"items": [${rows}], "next": null}}\n`;
+    const text = around('{"website":"acme.com"}, {"website":"best.com"}');
+    const { result, text: read } = await write(text, ANSWERED, { name: 'customers.json' });
+    const written = await read('customers.enriched.json');
+    expect(written.startsWith('{"page": 1,\n "data": {"items": [')).toBe(true);
+    const { page, data } = JSON.parse(written);
+    expect({ page, next: data.next }).toEqual({ page: 1, next: null });
+    expect(data.items).toMatchObject([
+      { website: 'best.com', brand: { status: 'matched' } },
+      { website: 'acme.com', brand: { status: 'matched' } },
+    ]);
+    expect(result.readBack).toBe(2);
+    const again = await write(written, ANSWERED, { name: 'customers.json' });
+    const second = JSON.parse(await again.text('customers.enriched.json'));
+    expect(second.data.items).toMatchObject([{ website: 'best.com' }, { website: 'acme.com' }]);
+    expect(second.data.next).toBeNull();
+
+    const list = await write('["acme.com", 7]', ANSWERED, { name: 'customers.json' });
+    expect(JSON.parse(await list.text('customers.enriched.json'))).toMatchObject([
+      { column_1: 'acme.com', brand: { status: 'matched' } },
+      { column_1: 7, brand: { status: 'invalid' } },
+    ]);
+  });
+
   it('an array as JSON lines, and lines as an array', async () => {
     const lines = await write('[{"a":1,\n"website":"acme.com"}]', ANSWERED, {
       name: 'customers.json',

@@ -2,11 +2,15 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import type { RowReason } from '../../../src/core/row-reason.js';
 import { makeReport } from '../../../src/run/report/report.js';
 import { writeReport } from '../../../src/run/report/write-report.js';
 import { requestFor, resultOf } from '../../commands/results.js';
+import { counterOf } from '../../support/counter.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { ledgerState, runSpending } from '../ledger-state.js';
+
+const answered = (text: string) => ({ code: 'answer', text }) as const;
 
 const LEDGER = ledgerState({
   period: '2026-03-01',
@@ -29,7 +33,7 @@ it('has one shape', () => {
     errors: 'customers.errors.csv',
     listed: { failed: [{ line: 9, value: 'acme.com', reason: 'gone' }] },
     earlier: { starts: 2, matched: 5, notFound: 1, billed: 6, unreported: 1, overage: 1 },
-    facts: { failures: new Map([['the service answered 410', 1]]) },
+    facts: { failures: counterOf([[answered('the service answered 410'), 1]]) },
   });
   expect(makeReport(requestFor(), result, 1)).toEqual({
     version: 1,
@@ -126,32 +130,47 @@ it('of a run that asked for nothing has no account and no dates', () => {
 
 describe('lists', () => {
   it('have the most frequent first', () => {
-    const counts = new Map([
-      ['rare', 1],
+    const failures = counterOf([
+      [answered('rare'), 1],
+      [answered('frequent'), 9],
+      [answered('common'), 5],
+    ]);
+    const reasons = {
+      invalid: counterOf<RowReason>([
+        [{ code: 'nul' }, 1],
+        [{ code: 'not_isin' }, 9],
+      ]),
+      skipped: counterOf<RowReason>([[{ code: 'blank' }, 5]]),
+    };
+    const report = makeReport(requestFor(), resultOf({ facts: { failures }, scan: { reasons } }), 1);
+    expect(Object.entries(report.failures)).toEqual([
       ['frequent', 9],
       ['common', 5],
+      ['rare', 1],
     ]);
-    const report = makeReport(
-      requestFor(),
-      resultOf({ facts: { failures: counts }, scan: { reasons: counts } }),
-      1,
-    );
-    expect(Object.keys(report.failures)).toEqual(['frequent', 'common', 'rare']);
-    expect(Object.keys(report.reasons)).toEqual(['frequent', 'common', 'rare']);
+    expect(Object.values(report.reasons)).toEqual([9, 5, 1]);
+    expect(Object.keys(report.reasons)[1]).toBe('the cell is blank');
   });
 
   it('are cut after fifty reasons', () => {
-    const reasons = new Map(Array.from({ length: 80 }, (_, at) => [`reason ${at}`, at] as const));
+    const misfits = Array.from({ length: 80 }, (_, cells): [RowReason, number] => [
+      { code: 'cell_count', cells, columns: 90 },
+      cells + 1,
+    ]);
+    const reasons = { invalid: counterOf(misfits), skipped: counterOf<RowReason>([]) };
     const report = makeReport(requestFor(), resultOf({ scan: { reasons } }), 0);
     expect(Object.keys(report.reasons)).toHaveLength(50);
-    expect(report.reasons).not.toHaveProperty('reason 0');
+    expect(report.reasons).not.toHaveProperty('0 cells instead of 90');
   });
 
-  it('are cut after two hundred different failures, the most frequent kept', () => {
-    const failures = new Map(Array.from({ length: 300 }, (_, at) => [`reason ${at}`, at] as const));
+  it('have the sum of failures that are said alike', () => {
+    const untrusted = { code: 'unproven', text: 'the service answered 404' } as const;
+    const failures = counterOf([
+      [{ ...untrusted, saysNotFound: true }, 2],
+      [{ ...untrusted, saysNotFound: false }, 3],
+    ]);
     const report = makeReport(requestFor(), resultOf({ facts: { failures } }), 1);
-    expect(Object.keys(report.failures)).toHaveLength(200);
-    expect(report.failures).toHaveProperty('reason 299');
+    expect(Object.values(report.failures)).toEqual([5]);
   });
 });
 

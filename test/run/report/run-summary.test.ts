@@ -1,6 +1,7 @@
 /** The sums of a run while answers arrive. */
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { Counter } from '../../../src/core/counter.js';
 import { createRunSummary, HISTOGRAM_BINS, type NotedAnswer } from '../../../src/run/report/run-summary.js';
 
 function answer(parts: Partial<NotedAnswer> = {}): NotedAnswer {
@@ -28,7 +29,7 @@ it('starts empty', () => {
     brands: { best: [], lowest: [] },
     oldestFetchedAt: null,
     newestFetchedAt: null,
-    failures: new Map(),
+    failures: new Counter(200),
     hasOutage: false,
     untrusted: { any: false, notFound: false },
   });
@@ -109,7 +110,8 @@ it('counts why lookups failed, for 200 different reasons and those that decide t
   summary.noteFailure({ code: 'unavailable' });
   summary.noteFailure({ code: 'unproven', text: 'the service answered 404', saysNotFound: true });
   expect(summary.facts).toMatchObject({ hasOutage: true, untrusted: { any: true, notFound: true } });
-  expect(summary.facts.failures.size).toBe(200);
-  expect(summary.facts.failures.get('reason 0')).toBe(2);
+  const failures = [...summary.facts.failures];
+  expect(failures).toHaveLength(200);
+  expect(failures[0]).toEqual({ value: { code: 'answer', text: 'reason 0' }, count: 2 });
   expect(summary.facts.identifiers.failed).toBe(303);
 });

@@ -85,14 +85,4 @@ describe('truncation', () => {
     expect(first?.raw).toBe('raw');
     expect(second).toMatchObject({ candidates: [7], raw: 'next' });
   });
-
-  it('cuts a reason after a thousand characters, at a whole one', async () => {
-    const spool = new RowSpool(await openSpool());
-    spool.add(2, 'invalid', [], '€'.repeat(5_000), 'raw');
-    spool.add(2, 'invalid', [], `x${'🧸'.repeat(5_000)}`, 'raw');
-    const [euros, bears] = readAll(spool);
-    expect(euros?.reason).toBe('€'.repeat(1_000));
-    expect(bears?.reason).toBe(`x${'🧸'.repeat(499)}`);
-    expect(bears?.raw).toBe('raw');
-  });
 });

@@ -1,0 +1,99 @@
+/**
+ * A failed file is tried again as a new job, perhaps with other settings: its folder moves from
+ * `failed/` to `waiting/` in one step, after everything in it was made ready. Killed before that
+ * step, it is among the failed ones as before.
+ */
+import { EventEmitter } from 'node:events';
+import { readdir, rename, rm } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import pLimit from 'p-limit';
+import { parseConfigFile } from '../config/load-settings.js';
+import { NeverStartError, usageProblem } from '../core/errors.js';
+import { readPlainFile } from '../core/plain-file.js';
+import { isErrorCode, systemWords } from '../core/system-error.js';
+import { jobName, lookAt, placeOf, sideFileOf } from './inbox-file.js';
+import { joinSettings } from './inbox-folder-settings.js';
+import { isOurs, moveTo, NOTE, newJobId, readRecord, writeAnew, writeRecord } from './job-folder.js';
+
+/** An event named like the watched folder tells its watcher in this process; others look there. */
+export const triedAgain = new EventEmitter();
+
+type Chosen = Readonly<Record<string, unknown>>;
+
+/** One after the other: two pages may start the same file. */
+const oneAtATime = pLimit(1);
+
+/**
+ * `root`: the watched folder. `settings`: what was chosen on its plan, joined with its side file;
+ * absent: as before, and newer settings of the file in the inbox count. `now`: for the name of its
+ * folder. Returns the file's name. Throws `NeverStartError` when the file must stay where it is.
+ */
+export async function tryAgain(
+  root: string,
+  folder: string,
+  now: number,
+  settings?: Chosen,
+): Promise<string> {
+  try {
+    const file = await oneAtATime(() => moveToWaiting(root, folder, now, settings));
+    triedAgain.emit(root);
+    return file;
+  } catch (error) {
+    if (error instanceof NeverStartError) throw error;
+    if (isErrorCode(error, 'ENOENT', 'EEXIST'))
+      throw stays(basename(folder), 'it is tried again already', 'reload the page');
+    const isFull = isErrorCode(error, 'ENOSPC', 'EDQUOT');
+    throw stays(basename(folder), systemWords(error), isFull ? 'free disk space, then try again' : BY_HAND);
+  }
+}
+
+async function moveToWaiting(root: string, folder: string, now: number, settings?: Chosen): Promise<string> {
+  const known = await readRecord(folder);
+  if (known === null) throw stays(basename(folder), 'it is unclear which file is the original', BY_HAND);
+  // Recognised by its name, it could get back the id of a job that was cancelled.
+  const { isDerived: _, ...record } = known;
+  const { file, under } = record;
+  if ((await lookAt(join(folder, file)))?.kind !== 'file')
+    throw stays(file, 'it is not a file', 'put the file itself into the inbox');
+  const inbox = join(root, 'inbox');
+  // Without its settings it could cost more than they allow.
+  if (under !== undefined && (await lookAt(join(inbox, under)))?.kind !== 'folder')
+    throw stays(file, 'the folder of the inbox where it was dropped is gone', `create ${join(inbox, under)}`);
+  const side = sideFileOf(join(folder, file));
+  if (settings === undefined) await takeNewerSettings(placeOf(inbox, { name: file, under }), side);
+  else {
+    const earlier = await readPlainFile(side).then(
+      (text) => parseConfigFile(side, text).values,
+      () => ({}),
+    );
+    await writeAnew(side, `${JSON.stringify(joinSettings(earlier, settings))}\n`);
+  }
+  const results = (await readdir(folder)).filter((name) => isOurs(name) && name !== NOTE && name !== file);
+  await Promise.all(results.map((name) => rm(join(folder, name), { force: true })));
+  // What was ordered for the job that failed is over.
+  await writeRecord(folder, {
+    ...record,
+    id: newJobId(),
+    run: null,
+    adoptions: 0,
+    reason: {
+      headline: 'It is tried again as soon as there is room for it.',
+      details: '',
+    },
+    parked: { at: now, since: now, state: { why: 'again', capMark: null } },
+  });
+  await moveTo(join(root, 'waiting'), folder, jobName(file, now));
+  return file;
+}
+
+/** `place`: of the file in the inbox. Settings beside a file there are those of that file. */
+async function takeNewerSettings(place: string, side: string): Promise<void> {
+  const newer = sideFileOf(place);
+  if ((await lookAt(place)) === null && (await lookAt(newer))?.kind === 'file') await rename(newer, side);
+}
+
+const BY_HAND = 'put the file into the inbox yourself';
+
+function stays(subject: string, why: string, todo: string): NeverStartError {
+  return new NeverStartError(usageProblem(`the file stays where it is: ${why}`, subject, todo));
+}

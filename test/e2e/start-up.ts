@@ -1,0 +1,36 @@
+/** An `up` with its settings in the config file of its scene, and a program at its dashboard. */
+import type { CliProcess } from '../support/cli.js';
+import type { Scene } from '../support/scene.js';
+
+export const PASSWORD = 'a-password-of-the-dashboard';
+
+/** It watches the folder of the scene and uses free ports, unless `settings` say otherwise. */
+export async function startUp(
+  scene: Scene,
+  settings: object = {},
+  env: Record<string, string> = {},
+): Promise<CliProcess> {
+  const usual = { inbox: ['.'], settle: '200ms', metricsPort: 0, dashboardPort: 0 };
+  await scene.write('brand-enrich.config.json', JSON.stringify({ ...usual, ...settings }));
+  const up = scene.start(['up'], { BRAND_ENRICH_DASHBOARD_PASSWORD: PASSWORD, ...env });
+  await up.untilSaid(/"msg":"up"/);
+  return up;
+}
+
+/** Ends with a slash. */
+export function dashboardUrl({ said }: CliProcess): string {
+  const url = /"url":"(http:[^"]+)","msg":"serving the dashboard"/.exec(said)?.[1];
+  if (url === undefined) throw new Error(`no dashboard in: ${said}`);
+  return url;
+}
+
+/** Asks the dashboard as a program that knows the password; a form is posted. */
+export function askAs(user: string, up: CliProcess) {
+  const authorization = `Basic ${Buffer.from(`${user}:${PASSWORD}`).toString('base64')}`;
+  return (path: string, form?: Record<string, string>) =>
+    fetch(new URL(path, dashboardUrl(up)), {
+      headers: { authorization },
+      redirect: 'manual',
+      ...(form && { method: 'POST', body: new URLSearchParams(form) }),
+    });
+}

@@ -1,0 +1,70 @@
+/** Which array of a JSON text holds the rows. */
+import { describe, expect, it } from 'vitest';
+import { sayPhrase } from '../../src/core/phrase.js';
+import { findJsonTable } from '../../src/intake/json-table.js';
+import { sniffTable } from '../../src/intake/sniff-table.js';
+
+const find = (text: string, records: string | null = null) => findJsonTable('a.json', text, records);
+
+describe('the table in a JSON text', () => {
+  it.each([
+    ['{"companies": [{"a": 1}]}', 'companies', '{"companies": '],
+    ['{"data": {"items": [{"a": 1}]}}', 'data.items', '{"data": {"items": '],
+    ['{"a]": "[{", "b": [{"c": "}]"}]}', 'b', '{"a]": "[{", "b": '],
+    ['{"few": [{"a": 1}], "many": [{"a": 1}, {"a": 2}]}', 'many', '{"few": [{"a": 1}], "many": '],
+    [
+      '{"ids": [1, 2, 3, 4, 5, 6, 7, 8, 9], "rows": [{}]}',
+      'rows',
+      '{"ids": [1, 2, 3, 4, 5, 6, 7, 8, 9], "rows": ',
+    ],
+    ['{"rows": [{"a": [{"b": 1}, {"b": 2}]}]}', 'rows', '{"rows": '],
+    ['{"short": [{"a": 1}], "cut": [{"a"', 'cut', '{"short": [{"a": 1}], "cut": '],
+    ['[{"a": 1}]', '', ''],
+    ['{"a": {"b": 1}, "c": ["x", "y"]}', 'c', '{"a": {"b": 1}, "c": '],
+  ])('of %j is %j', (text, path, head) => {
+    expect(find(text)).toMatchObject({ path, head });
+  });
+
+  it.each(['{"a": 1}', '{"a": []}', '{"a": [[1]]}', ''])('is missing in %j', (text) => {
+    expect(find(text)).toBeNull();
+  });
+
+  it('is the one that the user names, or else an error that names those that are there', () => {
+    const text = '{"many": [{}, {}], "few": [{}]}';
+    expect(find(text, 'few')).toMatchObject({ path: 'few', others: ['many'] });
+    expect(() => find(text, 'none')).toThrow('use one of many, few');
+  });
+
+  it('with comments is named as such', () => {
+    expect(() => find('{\n  // ours\n  "a": [{}]\n}')).toThrow('JSON with comments');
+    expect(find('{"a": [{"url": "https://acme.com"}]}')).not.toBeNull();
+  });
+});
+
+describe('the format of a JSON text', () => {
+  it.each([
+    ['{"a":1}\n{"a":2}\n', 'jsonl'],
+    ['{"website":"acme.com","tags":[{"x":1}]}\n', 'jsonl'],
+    ['{"results":[{"website":"acme.com"},{"website":"beta.io"}]}', 'json'],
+    ['{\n "results": [\n {"website": "acme.com"}\n]}', 'json'],
+    ['["acme.com", "beta.io"]', 'json'],
+    ['[1, 2]', 'json'],
+    ["['a', 'b'],x\n", 'csv'],
+    ['{1234-5678},acme.com\n', 'csv'],
+  ])('%j is %s', (text, format) => {
+    const layout = sniffTable({ name: 'a.txt', text, isWhole: true }, { hasHeader: true, skipLines: 0 });
+    expect(layout.format).toBe(format);
+  });
+
+  it('says where the rows are, and where others are', () => {
+    const text = '{"few": [{"a": 1}], "many": [{"a": 1}, {"a": 2}]}';
+    const { warnings } = sniffTable(
+      { name: 'a.json', text, isWhole: true },
+      { hasHeader: true, skipLines: 0 },
+    );
+    expect(warnings.map((each) => sayPhrase(each, 'flags'))).toEqual([
+      'the rows are read from the array "many"',
+      'other arrays: "few"; choose with --records',
+    ]);
+  });
+});

@@ -1,0 +1,205 @@
+/** Failed files tried again: one move, whatever is beside them, whenever its process is killed. */
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { basename, join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { NeverStartError } from '../../src/core/errors.js';
+import { lookAt } from '../../src/jobs/inbox-file.js';
+import { openFolders, type WatcherFolders } from '../../src/jobs/inbox-folders.js';
+import { arrive, claim, listWaiting, readRecord, take } from '../../src/jobs/job-folder.js';
+import { triedAgain, tryAgain } from '../../src/jobs/try-again.js';
+import { temporaryFolder } from '../support/temporary-folder.js';
+
+const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
+const LATER = NOW + 1_000;
+const JOB = 'list-2026-01-14T09-30-05Z';
+const NOTE = '.brand-enrich-job.json';
+const CONTENT = 'website\na.com\n';
+let folders: WatcherFolders;
+
+beforeEach(async () => {
+  const opened = await openFolders(await temporaryFolder());
+  folders = { ...opened, own: join(opened.processing, 'one') };
+  await mkdir(folders.own);
+});
+
+/** The folder of `list.csv` that failed with these files beside it, dropped into `under`. */
+async function failed(files: Record<string, string> = {}, under?: string) {
+  await mkdir(join(folders.inbox, under ?? ''), { recursive: true });
+  const from = join(folders.inbox, under ?? '', 'list.csv');
+  await writeFile(from, CONTENT);
+  const seen = await lookAt(from);
+  const job = seen && (await claim(folders, { ...seen, under }, NOW));
+  if (!job) throw new Error('not claimed');
+  for (const [name, text] of Object.entries(files)) await writeFile(join(job.folder, name), text);
+  const reason = { headline: 'The file is odd.', details: 'What to do: look.' };
+  const folder = await arrive(folders, job, { type: 'failed', reason }, NOW);
+  if (folder === null) throw new Error('not arrived');
+  return { folder, id: job.record.id };
+}
+
+/** The only waiting job, with its files. */
+async function waiting() {
+  const [job, ...others] = await listWaiting(folders.waiting);
+  if (job === undefined || others.length > 0) throw new Error('not one waiting job');
+  return { ...job, files: (await readdir(job.folder)).sort() };
+}
+
+it('becomes a new job that waits only for its turn, and tells the watcher of this process', async () => {
+  const { folder, id } = await failed({ 'list.csv.json': '{}', 'list.errors.csv': 'x' }, 'funds');
+  let told = 0;
+  triedAgain.once(folders.root, () => {
+    told += 1;
+  });
+  expect(await tryAgain(folders.root, folder, LATER)).toBe('list.csv');
+  const job = await waiting();
+  expect(told).toBe(1);
+  expect(basename(job.folder)).toBe('list-2026-01-14T09-30-06Z');
+  expect(job).toMatchObject({ run: null, state: { why: 'again' }, waitingSince: LATER });
+  expect(job.files).toEqual([NOTE, 'list.csv', 'list.csv.json']);
+  expect(job.headline).toMatch(/tried again/);
+  // What was ordered for the failed one is over.
+  expect(job.id).not.toBe(id);
+  expect((await take(folders, job.folder))?.record).toMatchObject({ id: job.id, under: 'funds' });
+  expect([await readdir(folders.inbox), await readdir(folders.failed)]).toEqual([['funds'], []]);
+});
+
+it('needs no record', async () => {
+  const { folder } = await failed({ 'list.csv.json': '{}' });
+  await rm(join(folder, NOTE));
+  await tryAgain(folders.root, folder, LATER);
+  const job = await waiting();
+  expect(job.files).toEqual([NOTE, 'list.csv', 'list.csv.json']);
+  // Nor is it taken for the job of an earlier run of its name, which may be cancelled.
+  expect(await readRecord(job.folder)).not.toHaveProperty('isDerived');
+});
+
+it('moves once, with its own settings, however many pages start it together', async () => {
+  const { folder } = await failed({ 'list.csv.json': '{"maxRequests":5}' });
+  const chosen = [{ kind: 'crypto' }, undefined, { kind: 'ticker' }];
+  const tries = await Promise.allSettled(chosen.map((each) => tryAgain(folders.root, folder, LATER, each)));
+  const refused = tries.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
+  expect(refused).toEqual([expect.any(NeverStartError), expect.any(NeverStartError)]);
+  const job = await waiting();
+  const settings = JSON.parse(await readFile(join(job.folder, 'list.csv.json'), 'utf8'));
+  expect(settings).toEqual({ maxRequests: 5, kind: 'crypto' });
+});
+
+it('takes along what a person put beside it', async () => {
+  const { folder } = await failed({ 'my-notes.txt': 'mine' });
+  await tryAgain(folders.root, folder, LATER);
+  expect((await waiting()).files).toContain('my-notes.txt');
+});
+
+describe('settings of the file in the inbox', () => {
+  const settingsOf = async (folder: string) => readFile(join(folder, 'list.csv.json'), 'utf8');
+
+  it('count when they are newer', async () => {
+    const { folder } = await failed({ 'list.csv.json': '{"old":1}' });
+    await writeFile(join(folders.inbox, 'list.csv.json'), '{"new":1}');
+    await tryAgain(folders.root, folder, LATER);
+    expect(await settingsOf((await waiting()).folder)).toBe('{"new":1}');
+    expect(await readdir(folders.inbox)).toEqual([]);
+  });
+
+  it('stay beside another file of the name, which stays as well', async () => {
+    const { folder } = await failed({ 'list.csv.json': '{"old":1}' });
+    await writeFile(join(folders.inbox, 'list.csv'), 'other\n');
+    await writeFile(join(folders.inbox, 'list.csv.json'), '{"new":1}');
+    await tryAgain(folders.root, folder, LATER);
+    expect(await settingsOf((await waiting()).folder)).toBe('{"old":1}');
+    expect(await settingsOf(folders.inbox)).toBe('{"new":1}');
+    expect(await readFile(join(folders.inbox, 'list.csv'), 'utf8')).toBe('other\n');
+  });
+});
+
+it.each<[string, (folder: string) => Promise<unknown>, RegExp]>([
+  [
+    'is a link',
+    (folder) => rm(join(folder, 'list.csv')).then(() => symlink('/etc/passwd', join(folder, 'list.csv'))),
+    /it is not a file/,
+  ],
+  [
+    'is unclear',
+    (folder) => Promise.all([rm(join(folder, NOTE)), writeFile(join(folder, 'b.csv'), '')]),
+    /unclear/,
+  ],
+  ['was in a folder that is gone', () => rm(join(folders.inbox, 'funds'), { recursive: true }), /is gone/],
+  [
+    'was in a folder that is a link now',
+    async () => {
+      await rm(join(folders.inbox, 'funds'), { recursive: true });
+      await symlink(await temporaryFolder(), join(folders.inbox, 'funds'));
+    },
+    /is gone/,
+  ],
+  [
+    'names another folder in a forged record',
+    async (folder) => {
+      const forged = { id: 'j-1', run: null, file: '../../x', under: '..', adoptions: 0 };
+      await writeFile(join(folder, NOTE), JSON.stringify({ ...forged, reason: null, parked: null }));
+      await rm(join(folder, 'list.csv'));
+    },
+    /unclear/,
+  ],
+])('a file that %s stays', async (_, change, why) => {
+  const { folder } = await failed({}, 'funds');
+  await change(folder);
+  await expect(tryAgain(folders.root, folder, LATER)).rejects.toThrow(why);
+  expect([await readdir(folders.failed), await readdir(folders.waiting)]).toEqual([[JOB], []]);
+});
+
+/** Kills its process before the change of the file system that has the number `STEPS`. */
+const KILLED = `
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+let left = Number(process.env.STEPS);
+for (const name of ['rename', 'rm', 'writeFile']) {
+  const real = fs.promises[name];
+  fs.promises[name] = async (...args) => {
+    if (left-- === 0) process.kill(process.pid, 'SIGKILL');
+    return real(...args);
+  };
+}
+syncBuiltinESMExports();
+const { tryAgain } = await import(process.env.MODULE);
+await tryAgain(process.env.ROOT, process.env.FOLDER, ${LATER}, { kind: 'crypto' });
+`;
+
+it('is in one place after a kill -9 between any two steps, and goes on from there', async () => {
+  const MODULE = pathToFileURL(resolve('dist/src/jobs/try-again.js')).href;
+  const placeOfOne = async () => {
+    const [inFailed, inWaiting] = [await readdir(folders.failed), await readdir(folders.waiting)];
+    expect([...inFailed, ...inWaiting]).toHaveLength(1);
+    return inFailed.length === 1 ? 'failed' : 'waiting';
+  };
+  let isKilled = true;
+  let steps = 0;
+  for (; isKilled; steps += 1) {
+    const { folder, id } = await failed({ 'list.csv.json': '{"maxRequests":5}', 'list.errors.csv': 'x' });
+    const env = { ...process.env, MODULE, STEPS: String(steps), ROOT: folders.root, FOLDER: folder };
+    isKilled = await new Promise<boolean>((ended, failing) =>
+      execFile(process.execPath, ['--input-type=module', '-e', KILLED], { env }, (error) =>
+        error === null || error.signal === 'SIGKILL' ? ended(error !== null) : failing(error),
+      ),
+    );
+    const place = await placeOfOne();
+    expect(place).toBe(isKilled ? 'failed' : 'waiting');
+    if (place === 'failed') {
+      expect(await readFile(join(folder, 'list.csv'), 'utf8')).toBe(CONTENT);
+      expect((await readRecord(folder))?.file).toBe('list.csv');
+      await tryAgain(folders.root, folder, LATER);
+    }
+    expect(await placeOfOne()).toBe('waiting');
+    const job = await waiting();
+    expect(job.id).not.toBe(id);
+    expect(job.files).toEqual([NOTE, 'list.csv', 'list.csv.json']);
+    expect(JSON.parse(await readFile(join(job.folder, 'list.csv.json'), 'utf8'))).toMatchObject({
+      maxRequests: 5,
+    });
+    await rm(job.folder, { recursive: true });
+  }
+  // Settings and record are written and renamed, results are removed, and the folder moves.
+  expect(steps).toBeGreaterThan(6);
+}, 120_000);
