@@ -393,7 +393,10 @@ describe('formats other than lines of text', () => {
     expect(second.data.items).toMatchObject([{ website: 'best.com' }, { website: 'acme.com' }]);
     expect(second.data.next).toBeNull();
 
-    const list = await write('["acme.com", 7]', ANSWERED, { name: 'customers.json' });
+    const list = await write('["acme.com", 7]', ANSWERED, {
+      name: 'customers.json',
+      columns: [{ name: 'column_1', kind: 'domain' }],
+    });
     expect(JSON.parse(await list.text('customers.enriched.json'))).toMatchObject([
       { column_1: 'acme.com', brand: { status: 'matched' } },
       { column_1: 7, brand: { status: 'invalid' } },
