@@ -7,7 +7,7 @@ import { shortName } from '../../core/terminal-text.js';
 import { MAX_COLUMNS } from '../../intake/record-splitter.js';
 import { OverBounds } from '../binary-table.js';
 import { memoryOf, NEGATIVE, type Read, startOf } from './pages.js';
-import type { SchemaNode } from './schema.js';
+import { namesOf, type SchemaNode } from './schema.js';
 
 /** A row group is read as a whole; common sizes are 128 MiB or a million rows. */
 const MOST_GROUP_BYTES = 1024 * 1024 * 1024;
@@ -84,7 +84,7 @@ function isCount(value: unknown): value is bigint {
   return typeof value === 'bigint' && value >= 0n;
 }
 
-const nameOf = ({ path }: SchemaNode): string => shortName(path.at(-1) ?? '');
+const nameOf = ({ element }: SchemaNode): string => shortName(element.name);
 
 interface ChunkPlace {
   readonly leaf: SchemaNode;
@@ -97,7 +97,7 @@ interface ChunkPlace {
 /** Its unpacked bytes. */
 function assertChunk(chunk: ColumnMetaData, { leaf, rows, size }: ChunkPlace): bigint {
   const { num_values, total_compressed_size: packed, total_uncompressed_size: unpacked } = chunk;
-  const isOwn = chunk.type === leaf.element.type && sameTexts(chunk.path_in_schema, leaf.path);
+  const isOwn = chunk.type === leaf.element.type && sameTexts(chunk.path_in_schema, namesOf(leaf));
   if (!isOwn) throw new Error(OTHER_COLUMNS);
   if (!isCount(num_values) || !isCount(packed) || !isCount(unpacked)) throw new Error(NEGATIVE);
   const start = startOf(chunk);

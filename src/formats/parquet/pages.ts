@@ -109,7 +109,7 @@ function unpack(body: Uint8Array, size: number, codec: CompressionCodec): Uint8A
   return decompress(body, size);
 }
 
-/** What the pages of a column repeat: a value with the levels that say where it belongs. */
+/** The values of a column in one row group, row by row. */
 export class ColumnReader {
   readonly #pages: ReturnType<typeof pagesOf>;
   #dictionary: unknown[] | null = null;
@@ -125,7 +125,7 @@ export class ColumnReader {
     private readonly leaf: SchemaNode,
     private readonly read: Read,
   ) {
-    this.#pages = pagesOf(chunk, shortName(leaf.path.at(-1) ?? ''), read);
+    this.#pages = pagesOf(chunk, shortName(leaf.element.name), read);
   }
 
   /** The next row of a column without lists. */

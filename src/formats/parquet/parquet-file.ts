@@ -37,7 +37,7 @@ export interface ParquetPlan {
 type ParquetColumn =
   /**
    * The column of the input at this position, with its type and stored values. INT96 becomes a
-   * TIMESTAMP of 64 bits, as `nanos` if all its times fit.
+   * TIMESTAMP of this unit, NANOS if all its times fit into 64 bits.
    */
   | { readonly same: number; readonly int96: Int96Unit }
   /** `isUtc`: whether moments are in UTC; those of a spreadsheet have no zone. */
@@ -117,17 +117,17 @@ function writeGroup(file: ParquetWriter, columns: readonly WrittenColumn[], rows
   const compressors = file.compressors as Encoder['compressors'];
   const start = writer.offset;
   const chunks = columns
-    .flatMap(({ node, leaves }) => leaves.map((values) => ({ node, values })))
-    .map(({ node, values }) => {
+    .flatMap(({ leaves }) => leaves)
+    .map((values) => {
       const { leaf } = values;
       const { type, type_length = 0 } = leaf.element;
       if (type === undefined) throw new Error('a column has no type');
       const isFloat = type === 'FLOAT' || type === 'DOUBLE';
       const column = {
-        columnName: leaf.path.join('.'),
+        columnName: leaf.element.name,
         // As they are stored; its statistics know only the order of stored values.
         element: { name: leaf.element.name, type, type_length },
-        schemaPath: [ROOT, ...pathTo(node, leaf)],
+        schemaPath: [ROOT, ...leaf.path],
         codec: 'SNAPPY' as const,
         compressors,
         stats: false,
@@ -165,13 +165,6 @@ type Encoder = Parameters<typeof writeColumn>[0]['column'];
 
 const ROOT: SchemaElement = { name: 'root' };
 const PAGE_BYTES = 1024 * 1024;
-
-/** The elements from a column down to one of its leaves. */
-function pathTo(node: SchemaNode, leaf: SchemaNode): SchemaElement[] {
-  if (node === leaf) return [node.element];
-  const child = node.children.find((each) => leavesOf([each]).includes(leaf));
-  return child === undefined ? [] : [node.element, ...pathTo(child, leaf)];
-}
 
 function columnsOf(header: readonly string[], plan: ParquetPlan): readonly WrittenColumn[] {
   const own = columnsOfSchema(plan.schema ?? []);

@@ -18,7 +18,16 @@ import { type BinaryFile, type BinaryTable, inBatches, LONG_HEADER, readAt } fro
 import { assertCounts, assertPages, assertSchema } from './footer.js';
 import { cellOf } from './nested.js';
 import { ColumnReader, type Read } from './pages.js';
-import { columnsOf, elementsOf, isFlat, leavesOf, type SchemaNode, tidied, withRoot } from './schema.js';
+import {
+  columnsOf,
+  elementsOf,
+  isFlat,
+  leavesOf,
+  namesOf,
+  type SchemaNode,
+  tidied,
+  withRoot,
+} from './schema.js';
 
 /** Metadata of programs built on Arrow: their own schema, beside that of Parquet. */
 const ARROW_KEY = 'ARROW:schema';
@@ -132,7 +141,7 @@ function warningsOf(
     leaves.some(({ element }) => element.type === 'INT96') &&
       'times of type INT96 are written as TIMESTAMP, because INT96 is deprecated',
     stored.length > leaves.length && 'columns and groups without any members are left out',
-    withValues.some(({ path }, at) => path.join() !== leaves[at]?.path.join()) &&
+    withValues.some((leaf, at) => `${namesOf(leaf)}` !== `${namesOf(leaves[at] ?? leaf)}`) &&
       'some columns have the same name: a number is added to the others',
     key_value_metadata?.some(({ key }) => key === ARROW_KEY) &&
       'Parquet output keeps all values, but not the types that only Arrow knows: zoned times are written in UTC, dictionaries and durations as their values',

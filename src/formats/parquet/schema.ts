@@ -5,8 +5,8 @@ import { uniqueNames } from '../../core/table.js';
 export interface SchemaNode {
   readonly element: SchemaElement;
   readonly children: readonly SchemaNode[];
-  /** Names from the column down. */
-  readonly path: readonly string[];
+  /** From the column down to it. */
+  readonly path: readonly SchemaElement[];
   /** The levels of a value that is there, with all lists and groups around it. */
   readonly repetition: number;
   readonly definition: number;
@@ -18,9 +18,9 @@ export function columnsOf(schema: readonly SchemaElement[]): SchemaNode[] {
   function next(above: Omit<SchemaNode, 'element' | 'children'>): SchemaNode {
     const element = schema[at] as SchemaElement;
     at += 1;
-    const { name, repetition_type } = element;
+    const { repetition_type } = element;
     const levels = {
-      path: [...above.path, name],
+      path: [...above.path, element],
       repetition: above.repetition + Number(repetition_type === 'REPEATED'),
       definition: above.definition + Number(isOptional(element) || repetition_type === 'REPEATED'),
     };
@@ -60,6 +60,10 @@ export function withRoot(columns: readonly (readonly SchemaElement[])[]): Schema
 
 export function isOptional({ repetition_type }: SchemaElement): boolean {
   return repetition_type === 'OPTIONAL';
+}
+
+export function namesOf({ path }: SchemaNode): string[] {
+  return path.map(({ name }) => name);
 }
 
 /** A column without lists and groups. */
