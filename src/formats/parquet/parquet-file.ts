@@ -2,11 +2,10 @@
  * Writes a Parquet file, row group by row group. Columns of a Parquet input keep their types and
  * stored values; those of other formats get the narrowest type of all their cells.
  */
-import { parquetSchema, type SchemaElement, type SchemaTree } from 'hyparquet';
+import type { SchemaElement } from 'hyparquet';
 import { ByteWriter, ParquetWriter } from 'hyparquet-writer';
+import { writeColumn } from 'hyparquet-writer/src/column.js';
 import { DAY_MS } from '../../core/clock.js';
-import { errorText, FailFileError } from '../../core/errors.js';
-import { phrase } from '../../core/phrase.js';
 import { uniqueNames } from '../../core/table.js';
 import {
   type CellFormats,
@@ -15,8 +14,14 @@ import {
   type TypedCell,
   textOfCell,
 } from '../../core/typed-cell.js';
-import { isMap } from './lists.js';
-import { withoutMeaning } from './parquet-table.js';
+import {
+  columnsOf as columnsOfSchema,
+  elementsOf,
+  isFlat,
+  leavesOf,
+  type SchemaNode,
+  withRoot,
+} from './schema.js';
 import { unpackStored } from './values.js';
 
 export interface ParquetPlan {
@@ -30,8 +35,11 @@ export interface ParquetPlan {
 }
 
 type ParquetColumn =
-  /** The column of the input at this position, with its type and stored values. */
-  | { readonly same: number }
+  /**
+   * The column of the input at this position, with its type and stored values. INT96 becomes a
+   * TIMESTAMP of this unit, NANOS if all its times fit into 64 bits.
+   */
+  | { readonly same: number; readonly int96: Int96Unit }
   /** `isUtc`: whether moments are in UTC; those of a spreadsheet have no zone. */
   | { readonly type: ColumnType; readonly isUtc: boolean };
 
@@ -39,32 +47,20 @@ type ParquetColumn =
 const GROUP_ROWS = 20_000;
 const GROUP_CHARACTERS = 32 * 1024 * 1024;
 
-/**
- * Takes records of `TypedCell`s, the first a header, and sends its bytes. Rejects with
- * FailFileError `input-binary` for values of the input that its own schema does not allow, and with
- * what `output` rejects with.
- */
+type Int96Unit = 'NANOS' | 'MICROS';
+
+/** Takes records of `TypedCell`s, the first a header, and sends its bytes. */
 export function createParquetFile(output: (bytes: Buffer) => Promise<void>, plan: ParquetPlan) {
   const bytes = new ByteWriter();
   let columns: readonly WrittenColumn[] = [];
   let file: ParquetWriter | null = null;
-  let rows: TypedCell[][] = [];
+  let rows = 0;
   let characters = 0;
 
   async function flush(): Promise<void> {
     if (file === null) throw new Error('a Parquet file begins with the names of its columns');
-    const columnData = columns.map(({ name, read }, at) => ({
-      name,
-      data: rows.map((cells) => read(cells[at] ?? null)),
-    }));
-    try {
-      if (rows.length > 0) await file.write({ columnData, rowGroupSize: rows.length });
-    } catch (cause) {
-      const what = 'the values of a damaged Parquet file cannot be written as Parquet again';
-      const todo = phrase`write another format, for example with ${{ choose: 'output', example: 'FILE.csv' }}: paid answers are stored`;
-      throw new FailFileError({ code: 'input-binary', what, subject: errorText(cause), todo, cause });
-    }
-    rows = [];
+    if (rows > 0) writeGroup(file, columns, rows);
+    rows = 0;
     characters = 0;
     await send();
   }
@@ -83,122 +79,175 @@ export function createParquetFile(output: (bytes: Buffer) => Promise<void>, plan
           cells.map((cell) => textOfCell(cell, plan.formats)),
           plan,
         );
-        const schema = schemaOf(columns.map(({ stored }) => stored));
-        // Statistics use only the order of the stored values.
-        file = new ParquetWriter({ writer: bytes, schema, statistics: false, createdBy: 'brand-enrich' });
+        const schema = withRoot(columns.map(({ node }) => elementsOf(node)));
+        file = new ParquetWriter({ writer: bytes, schema, createdBy: 'brand-enrich' });
         return;
       }
-      rows.push(cells);
+      for (const [at, column] of columns.entries()) column.add(cells[at] ?? null);
+      rows += 1;
       characters += record.length;
-      if (rows.length === GROUP_ROWS || characters > GROUP_CHARACTERS) await flush();
+      if (rows === GROUP_ROWS || characters > GROUP_CHARACTERS) await flush();
     },
     /** Sends the rest; nothing may be written after it. */
     async finish(): Promise<void> {
       await flush();
-      if (file !== null) {
-        file.schema = schemaOf(columns.map(({ meant }) => meant));
-        await file.finish();
-      }
+      if (file !== null) await file.finish();
       await send();
     },
   };
 }
 
+/** Values of a column as it is stored, and their levels. */
+interface LeafValues {
+  readonly leaf: SchemaNode;
+  values: unknown[];
+  repetitions: number[];
+  definitions: number[];
+}
+
 interface WrittenColumn {
-  readonly name: string;
-  /** The column and its nested elements: stored, and with their meaning. */
-  readonly stored: readonly SchemaElement[];
-  readonly meant: readonly SchemaElement[];
-  read(cell: TypedCell): unknown;
+  readonly node: SchemaNode;
+  readonly leaves: readonly LeafValues[];
+  add(cell: TypedCell): void;
 }
 
-function schemaOf(columns: readonly (readonly SchemaElement[])[]): SchemaElement[] {
-  return [{ name: 'root', num_children: columns.length }, ...columns.flat()];
-}
-
-function columnsOf(header: readonly string[], plan: ParquetPlan): readonly WrittenColumn[] {
-  const own = topColumns(plan.schema ?? []);
-  return uniqueNames(header, [...header.keys()]).map((name, at) => {
-    const column = plan.columns[at] ?? { type: 'text', isUtc: false };
-    if ('same' in column) return sameColumn(orNone(own[column.same] ?? [], plan).map(writable));
-    const element = elementOf(name, column);
-    const read = (cell: TypedCell) => valueIn(cell, column.type, plan.formats);
-    return { name, stored: [element], meant: [element], read };
+/** `ParquetWriter.write` assembles lists anew, and knows fewer kinds of them than there are. */
+function writeGroup(file: ParquetWriter, columns: readonly WrittenColumn[], rows: number): void {
+  const { writer } = file;
+  const compressors = file.compressors as Encoder['compressors'];
+  const start = writer.offset;
+  const chunks = columns
+    .flatMap(({ leaves }) => leaves)
+    .map((values) => {
+      const { leaf } = values;
+      const { type, type_length = 0 } = leaf.element;
+      if (type === undefined) throw new Error('a column has no type');
+      const isFloat = type === 'FLOAT' || type === 'DOUBLE';
+      const column = {
+        columnName: leaf.element.name,
+        // As they are stored; its statistics know only the order of stored values.
+        element: { name: leaf.element.name, type, type_length },
+        schemaPath: [ROOT, ...leaf.path],
+        codec: 'SNAPPY' as const,
+        compressors,
+        stats: false,
+        pageSize: PAGE_BYTES,
+        columnIndex: false,
+        offsetIndex: false,
+        // In a dictionary -0 and 0 are the same.
+        ...(isFloat && { encoding: 'PLAIN' as const }),
+      };
+      const { chunk } = writeColumn({
+        writer,
+        column,
+        pageData: {
+          values: values.values,
+          definitionLevels: leaf.definition === 0 ? [] : values.definitions,
+          repetitionLevels: leaf.repetition === 0 ? [] : values.repetitions,
+          maxDefinitionLevel: leaf.definition,
+        },
+      });
+      Object.assign(values, { values: [], definitions: [], repetitions: [] });
+      return chunk;
+    });
+  let size = 0n;
+  for (const { meta_data } of chunks) size += meta_data?.total_uncompressed_size ?? 0n;
+  file.num_rows += BigInt(rows);
+  file.row_groups.push({
+    columns: chunks,
+    total_byte_size: size,
+    num_rows: BigInt(rows),
+    total_compressed_size: BigInt(writer.offset - start),
   });
 }
 
-/** The elements of each column of the root, with nested elements. */
-function topColumns(schema: readonly SchemaElement[]): SchemaElement[][] {
-  const columns: SchemaElement[][] = [];
-  let open = 0;
-  for (const element of schema.slice(1)) {
-    if (open === 0) columns.push([]);
-    columns.at(-1)?.push(element);
-    open += (element.num_children ?? 0) - (open === 0 ? 0 : 1);
-  }
-  return columns;
+type Encoder = Parameters<typeof writeColumn>[0]['column'];
+
+const ROOT: SchemaElement = { name: 'root' };
+const PAGE_BYTES = 1024 * 1024;
+
+function columnsOf(header: readonly string[], plan: ParquetPlan): readonly WrittenColumn[] {
+  const own = columnsOfSchema(plan.schema ?? []);
+  return uniqueNames(header, [...header.keys()]).map((name, at) => {
+    const column = plan.columns[at] ?? { type: 'text', isUtc: false };
+    if (!('same' in column)) {
+      const node = nodeOf([elementOf(name, column)]);
+      return writtenColumn(node, (cell) => valueIn(cell, column.type, plan.formats));
+    }
+    const before = own[column.same];
+    if (before === undefined) throw new Error(`the input has no column ${column.same}`);
+    return sameColumn(before, name, column.int96, plan);
+  });
+}
+
+function nodeOf(elements: readonly SchemaElement[]): SchemaNode {
+  const [node] = columnsOfSchema(withRoot([elements]));
+  if (node === undefined) throw new Error('a column has no element');
+  return node;
+}
+
+function writtenColumn(node: SchemaNode, toStored: (cell: TypedCell) => unknown): WrittenColumn {
+  const leaves = leavesOf([node]).map((leaf) => ({ leaf, values: [], repetitions: [], definitions: [] }));
+  return { node, leaves, add: (cell) => addEntry(leaves[0], 0, null, toStored(cell)) };
+}
+
+/** `definition`: null for a column without lists and groups. */
+function addEntry(
+  to: LeafValues | undefined,
+  repetition: number,
+  definition: number | null,
+  value: unknown,
+): void {
+  to?.values.push(value);
+  to?.repetitions.push(repetition);
+  to?.definitions.push(definition ?? (value === null ? 0 : to.leaf.definition));
+}
+
+function sameColumn(before: SchemaNode, name: string, unit: Int96Unit, plan: ParquetPlan): WrittenColumn {
+  const [first, ...others] = elementsOf(before).map((element) => writable(element, unit));
+  const isNeeded = plan.hasUnreadable && first?.repetition_type === 'REQUIRED';
+  const top = { ...first, name, ...(isNeeded && { repetition_type: 'OPTIONAL' as const }) };
+  const column = writtenColumn(nodeOf([top, ...others]), (cell) => cell);
+  const { node, leaves } = column;
+  const isMicros = leavesOf([before]).map(({ element }) => element.type === 'INT96' && unit === 'MICROS');
+  const inUnit = (value: unknown, at: number) =>
+    isMicros[at] && typeof value === 'bigint' ? microsOf(value) : value;
+  return {
+    ...column,
+    add(cell) {
+      const isCarried = typeof cell === 'object' && cell !== null && 'p' in cell;
+      const stored = isCarried ? unpackStored(cell.p as Parameters<typeof unpackStored>[0]) : cell;
+      if (isFlat(node)) return addEntry(leaves[0], 0, null, inUnit(stored, 0));
+      for (const [at, leaf] of leaves.entries()) {
+        const entries = stored === null ? [0, 0, null] : ((stored as unknown[][])[at] ?? []);
+        for (let from = 0; from < entries.length; from += 3) {
+          const definition = Number(entries[from + 1]) + Number(isNeeded && stored !== null);
+          addEntry(leaf, Number(entries[from]), definition, inUnit(entries[from + 2], at));
+        }
+      }
+    },
+  };
+}
+
+/** Cut towards the past, as the other units are. */
+function microsOf(nanos: bigint): bigint {
+  return (nanos - (((nanos % 1_000n) + 1_000n) % 1_000n)) / 1_000n;
 }
 
 /**
- * The element, annotated in a way that hyparquet-writer can write. INT96 is deprecated, and its
- * nanoseconds fit into 64 bits. An INTEGER would get its width as a 32-bit number in place of a
- * byte (hyparquet-writer 0.17), and Arrow, pandas and others refuse such a file; the older
- * annotation says the same (LogicalTypes.md, "Integers").
+ * The element, annotated in a way that hyparquet-writer can write. INT96 is deprecated. An INTEGER
+ * would get its width as a 32-bit number in place of a byte (hyparquet-writer 0.17), and Arrow,
+ * pandas and others refuse such a file; the older annotation says the same (LogicalTypes.md,
+ * "Integers").
  */
-function writable(element: SchemaElement): SchemaElement {
+function writable(element: SchemaElement, unit: Int96Unit): SchemaElement {
   const { logical_type: logical, ...rest } = element;
   if (logical?.type === 'INTEGER') {
     const { isSigned, bitWidth } = logical;
     return { ...rest, converted_type: `${isSigned ? 'INT' : 'UINT'}_${bitWidth as 8 | 16 | 32 | 64}` };
   }
-  if (element.type !== 'INT96') return element;
-  return {
-    ...element,
-    type: 'INT64',
-    logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit: 'NANOS' },
-  };
-}
-
-function orNone(
-  [first, ...others]: readonly SchemaElement[],
-  { hasUnreadable }: ParquetPlan,
-): readonly SchemaElement[] {
-  if (first === undefined) return others;
-  const isNeeded = hasUnreadable && first.repetition_type === 'REQUIRED';
-  return [isNeeded ? { ...first, repetition_type: 'OPTIONAL' } : first, ...others];
-}
-
-function sameColumn(meant: readonly SchemaElement[]): WrittenColumn {
-  const stored = meant.map((element) => withoutMeaning(element, 'write'));
-  const tree = parquetSchema({ schema: schemaOf([stored]) }).children[0];
-  return {
-    name: meant[0]?.name ?? '',
-    stored,
-    meant,
-    read(cell) {
-      const isCarried = typeof cell === 'object' && cell !== null && 'p' in cell;
-      if (!isCarried) return cell;
-      const value = unpackStored(cell.p as Parameters<typeof unpackStored>[0]);
-      return tree === undefined || tree.children.length === 0 ? value : withPairs(value, tree);
-    },
-  };
-}
-
-/** Maps were read as groups with one list of pairs; they are written as these lists. */
-function withPairs(value: unknown, { element, children }: SchemaTree): unknown {
-  if (value === null || value === undefined || children.length === 0) return value;
-  const [only] = children;
-  if (Array.isArray(value)) {
-    // The elements of a list may be one group deeper.
-    const inner = element.converted_type === 'LIST' && only?.children.length === 1 ? only.children[0] : only;
-    return inner === undefined ? value : value.map((each) => withPairs(each, inner));
-  }
-  const group = value as Readonly<Record<string, unknown>>;
-  const members = (of: Readonly<Record<string, unknown>>, nodes: readonly SchemaTree[]) =>
-    Object.fromEntries(nodes.map((node) => [node.element.name, withPairs(of[node.element.name], node)]));
-  if (!isMap(element) || only === undefined) return members(group, children);
-  const pairs = (group[only.element.name] ?? []) as readonly Readonly<Record<string, unknown>>[];
-  return pairs.map((pair) => members(pair, only.children));
+  if (rest.type !== 'INT96') return element;
+  return { ...rest, type: 'INT64', logical_type: { type: 'TIMESTAMP', isAdjustedToUTC: false, unit } };
 }
 
 function elementOf(
@@ -232,7 +281,7 @@ function valueIn(cell: TypedCell, type: ColumnType, formats: CellFormats): unkno
   if (type === 'boolean') return typeof cell === 'boolean' ? cell : null;
   const text = textOfCell(cell, formats);
   if (type === 'text') return text;
-  if (type === 'integer') return /^-?\d+$/.test(text) ? BigInt(text) : null;
+  if (type === 'integer') return /^-?\d{1,18}$/.test(text) ? BigInt(text) : null;
   if (type === 'number') return Number.isFinite(Number(text)) ? Number(text) : null;
   const ms = Date.parse(text.includes('T') && !text.endsWith('Z') ? `${text}Z` : text);
   if (Number.isNaN(ms)) return null;

@@ -1,16 +1,10 @@
 /** The table of a Parquet file, one row group after the other. */
-import {
-  type AsyncBuffer,
-  type FileMetaData,
-  parquetMetadataAsync,
-  parquetRead,
-  parquetSchema,
-  type SchemaElement,
-} from 'hyparquet';
-import { compressors } from 'hyparquet-compressors';
+import { type AsyncBuffer, type FileMetaData, parquetMetadataAsync } from 'hyparquet';
 import { FailFileError } from '../../core/errors.js';
 import { countOf } from '../../core/figures.js';
+import type { Phrase } from '../../core/phrase.js';
 import { BINARY_SHAPE, type Row } from '../../core/table.js';
+import { shortName } from '../../core/terminal-text.js';
 import { NO_FORMATS, type TypedCell, textOfCell } from '../../core/typed-cell.js';
 import {
   cutText,
@@ -21,9 +15,19 @@ import {
   OVER_RECORD,
 } from '../../intake/record-splitter.js';
 import { type BinaryFile, type BinaryTable, inBatches, LONG_HEADER, readAt } from '../binary-table.js';
-import { assertCounts, assertSchema, planGroup } from './footer.js';
-import { isList, isMap, leavesOf, withLists } from './lists.js';
-import { parquetCell, textOrBytes } from './values.js';
+import { assertCounts, assertPages, assertSchema } from './footer.js';
+import { cellOf } from './nested.js';
+import { ColumnReader, type Read } from './pages.js';
+import {
+  columnsOf,
+  elementsOf,
+  isFlat,
+  leavesOf,
+  namesOf,
+  type SchemaNode,
+  tidied,
+  withRoot,
+} from './schema.js';
 
 /** Metadata of programs built on Arrow: their own schema, beside that of Parquet. */
 const ARROW_KEY = 'ARROW:schema';
@@ -31,9 +35,8 @@ const ARROW_KEY = 'ARROW:schema';
 /** Throws `input-empty`, and Error for a damaged file. */
 export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> {
   const { name } = input;
-  const file = bufferOf(input);
-  const { metadata, stored, elements, leaves } = await readFooter(file);
-  const columns = elements.map((element) => element.name);
+  const { metadata, nodes, leaves, warnings } = await readFooter(input);
+  const columns = nodes.map(({ element }) => element.name);
   const rawHeader = JSON.stringify(columns);
   if (columns.length === 0 || metadata.num_rows === 0n) {
     throw new FailFileError({
@@ -43,24 +46,7 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
     });
   }
   if (isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw new Error(LONG_HEADER);
-
-  async function* readRows(most: number | null): AsyncGenerator<unknown[][]> {
-    let groupStart = 0;
-    for (const group of metadata.row_groups) {
-      const groupEnd = groupStart + Number(group.num_rows);
-      const last = Math.min(groupEnd, most ?? groupEnd);
-      if (groupStart >= last) break;
-      const plan = planGroup(group, leaves, (from, bytes) => readAt(input, from, bytes));
-      for (let from = groupStart; from < last; from += plan.rows) {
-        const to = Math.min(last, from + plan.rows);
-        // With all groups, each slice would look at each of them.
-        const metadata = { ...stored, row_groups: [group] };
-        const options = { file, metadata, columns, atOnce: plan.columns };
-        yield readSlice(options, from - groupStart, to - groupStart);
-      }
-      groupStart = groupEnd;
-    }
-  }
+  const read: Read = (from, bytes) => readAt(input, from, bytes);
 
   return {
     shape: {
@@ -68,134 +54,134 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
       ...BINARY_SHAPE,
       columns,
       rawHeader,
-      parquet: { schema: metadata.schema },
+      parquet: { schema: withRoot(nodes.map(elementsOf)) },
     },
     detected: `Parquet, ${countOf(metadata.row_groups.length, 'row group')}`,
-    warnings: lostTypes(metadata, elements),
+    warnings,
     openRows(limit) {
       let number = 0;
+      const times = timesOf(nodes);
+      async function* groups() {
+        for (const group of metadata.row_groups) {
+          if (group.num_rows === 0n) continue;
+          assertPages(group, leaves, read);
+          yield rowsOfGroup(group, nodes, read);
+        }
+      }
       const take = (values: readonly unknown[]) => {
         number += 1;
-        return rowOf(number, values, elements);
+        const row = rowOf(number, values, nodes);
+        times.see(values);
+        return row;
       };
       return {
-        batches: inBatches(readRows(limit), take, limit),
+        batches: inBatches(groups(), take, limit),
         width: () => columns.length,
-        notes: () => [],
+        notes: times.notes,
       };
     },
   };
 }
 
-/** What Parquet output does not keep, as sentences. */
-function lostTypes({ key_value_metadata }: FileMetaData, elements: readonly SchemaElement[]): string[] {
+/** Values of each row; of a column with lists or groups the entries of each of its leaves. */
+function* rowsOfGroup(
+  { columns, num_rows }: FileMetaData['row_groups'][number],
+  nodes: readonly SchemaNode[],
+  read: Read,
+): Generator<unknown[]> {
+  let chunk = 0;
+  const readers: ColumnReader[] = [];
+  const takers = nodes.map((node) => {
+    const own = leavesOf([node]).flatMap((leaf) => {
+      const { meta_data } = columns[chunk++] ?? {};
+      return meta_data === undefined ? [] : [new ColumnReader(meta_data, leaf, read)];
+    });
+    readers.push(...own);
+    const [first] = own;
+    if (first !== undefined && isFlat(node)) return () => first.value();
+    return () => own.map((reader) => reader.row(MAX_RECORD_BYTES));
+  });
+  for (let row = 0n; row < num_rows; row += 1n) yield takers.map((take) => take());
+  for (const reader of readers) reader.end();
+}
+
+/** Which times of type INT96 lose digits, because others of their column need microseconds. */
+function timesOf(nodes: readonly SchemaNode[]) {
+  const columns = nodes.flatMap((node, at) =>
+    leavesOf([node]).some(({ element }) => element.type === 'INT96')
+      ? [{ at, name: node.element.name, isLong: false, isFine: false }]
+      : [],
+  );
+  return {
+    see(values: readonly unknown[]): void {
+      for (const column of columns) {
+        const all = [values[column.at]].flat(2).filter((value) => typeof value === 'bigint');
+        column.isLong ||= all.some((value) => BigInt.asIntN(64, value) !== value);
+        column.isFine ||= all.some((value) => value % 1_000n !== 0n);
+      }
+    },
+    notes: () =>
+      columns
+        .filter(({ isLong, isFine }) => isLong && isFine)
+        .map(
+          ({ name }) =>
+            `Parquet output keeps microseconds of column '${shortName(name)}', because some of its times are before 1677 or after 2262: smaller fractions are cut`,
+        ),
+  };
+}
+
+/** What Parquet output does not keep, and what was renamed, as sentences. */
+function warningsOf(
+  { key_value_metadata }: FileMetaData,
+  leaves: readonly SchemaNode[],
+  stored: readonly SchemaNode[],
+): Phrase[] {
+  const withValues = stored.filter(({ element }) => element.type !== undefined);
   return [
-    elements.some(({ type }) => type === 'INT96') &&
-      'times of type INT96 are written as TIMESTAMP(NANOS), because INT96 is deprecated',
+    leaves.some(({ element }) => element.type === 'INT96') &&
+      'times of type INT96 are written as TIMESTAMP, because INT96 is deprecated',
+    stored.length > leaves.length && 'columns and groups without any members are left out',
+    withValues.some((leaf, at) => `${namesOf(leaf)}` !== `${namesOf(leaves[at] ?? leaf)}`) &&
+      'some columns have the same name: a number is added to the others',
     key_value_metadata?.some(({ key }) => key === ARROW_KEY) &&
       'Parquet output keeps all values, but not the types that only Arrow knows: zoned times are written in UTC, dictionaries and durations as their values',
   ].filter((each) => typeof each === 'string');
 }
 
-/** Refuses the ranges of a damaged footer; the reader does not await all of its reads. */
 function bufferOf(input: BinaryFile): AsyncBuffer {
   const { size } = input;
-  const read = (start: number, end: number) => {
-    const bytes = readAt(input, start, end - start);
-    return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
-  };
   return {
     byteLength: size,
     slice(start, end = size) {
-      const isInside = Number.isSafeInteger(start) && start >= 0 && start <= end && end <= size;
-      if (isInside) return read(start, end);
-      const refused = Promise.reject(new Error('it refers to a position beyond its end'));
-      refused.catch(() => undefined);
-      return refused;
+      const bytes = readAt(input, start, end - start);
+      return bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + bytes.length) as ArrayBuffer;
     },
   };
 }
 
-async function readFooter(file: AsyncBuffer) {
-  const read = await parquetMetadataAsync(file, { geoparquet: false });
-  assertSchema(read);
-  const metadata = withLists(read);
+async function readFooter(input: BinaryFile) {
+  const metadata = await parquetMetadataAsync(bufferOf(input), { geoparquet: false });
   assertSchema(metadata);
-  assertChunks(metadata);
-  assertCounts(metadata, file.byteLength);
-  const schema = metadata.schema.map((element) => withoutMeaning(element, 'read'));
-  const tree = parquetSchema(metadata);
-  const elements = tree.children.map(({ element }) => element);
-  return { metadata, stored: { ...metadata, schema }, elements, leaves: leavesOf(tree) };
+  const stored = columnsOf(metadata.schema);
+  const nodes = columnsOf(withRoot(tidied(stored)));
+  const leaves = leavesOf(nodes);
+  assertCounts(
+    metadata,
+    leavesOf(stored).filter(({ element }) => element.type !== undefined),
+    input.size,
+  );
+  return { metadata, nodes, leaves, warnings: warningsOf(metadata, leaves, leavesOf(stored)) };
 }
 
-/**
- * Throws if a row group has other chunks than one for each column. Of chunks with one name the
- * reader would take the first alone, and a fault in one that it does not take would end the
- * process.
- */
-function assertChunks(metadata: FileMetaData): void {
-  const tree = parquetSchema(metadata);
-  const names = tree.children.map(({ element }) => element.name);
-  if (new Set(names).size < names.length) throw new Error('two of its columns have the same name');
-  const expected = JSON.stringify(leavesOf(tree).map(({ path }) => path));
-  for (const { columns } of metadata.row_groups) {
-    const found = JSON.stringify(columns.map(({ meta_data }) => meta_data?.path_in_schema));
-    if (found !== expected) throw new Error('its columns are not those of its schema');
-  }
-}
-
-/**
- * The element without the annotations of its values, so that stored values are read and written
- * unchanged. Annotations of text, lists and maps remain; but maps are read as lists of pairs,
- * because objects would lose the order and type of their keys.
- */
-export function withoutMeaning(element: SchemaElement, purpose: 'read' | 'write'): SchemaElement {
-  const { converted_type, logical_type, ...rest } = element;
-  if (element.type !== undefined) {
-    return converted_type === 'UTF8' || logical_type?.type === 'STRING' ? element : rest;
-  }
-  if (isList(element)) return { ...rest, converted_type: 'LIST' };
-  return isMap(element) && purpose === 'write' ? { ...rest, converted_type: 'MAP' } : rest;
-}
-
-interface StoredTable {
-  readonly file: AsyncBuffer;
-  readonly metadata: FileMetaData;
-  readonly columns: readonly string[];
-  /** Columns to read at once. */
-  readonly atOnce: number;
-}
-
-/** The given rows of one row group. */
-async function readSlice(
-  { file, metadata, columns, atOnce }: StoredTable,
-  rowStart: number,
-  rowEnd: number,
-): Promise<unknown[][]> {
-  const rows: unknown[][] = Array.from({ length: rowEnd - rowStart }, () => []);
-  const parsers = { stringFromBytes: textOrBytes, timestampFromNanoseconds: (nanos: bigint) => nanos };
-  const readColumns = async (some: string[]) => {
-    const onComplete = (parts: unknown[][]) => {
-      if (parts.length !== rows.length) throw new Error('it has fewer rows than its footer states');
-      for (const [at, part] of parts.entries()) rows[at]?.push(...part);
-    };
-    const asStored = { compressors, utf8: false, geoparquet: false, parsers: parsers as object };
-    await parquetRead({ file, metadata, columns: some, rowStart, rowEnd, onComplete, ...asStored });
-  };
-  for (let at = 0; at < columns.length; at += atOnce) await readColumns(columns.slice(at, at + atOnce));
-  return rows;
-}
-
-function rowOf(number: number, values: readonly unknown[], elements: readonly SchemaElement[]): Row {
+function rowOf(number: number, values: readonly unknown[], nodes: readonly SchemaNode[]): Row {
   const place = { number, line: number };
   let left = MAX_RECORD_BYTES;
   const over = values.findIndex((value) => {
     left -= sizeOf(value, left);
     return left < 0;
   });
-  const taken = over < 0 ? elements : elements.slice(0, over);
-  const cells = taken.map((element, at) => parquetCell(element, values[at]));
+  const taken = over < 0 ? nodes : nodes.slice(0, over);
+  const cells = taken.map((node, at) => cellOf(node, values[at]));
   if (over >= 0) cells.push(beginningOf(values[over]));
   const raw = JSON.stringify(cells);
   if (over < 0 && !isLongerThan(raw, MAX_RECORD_BYTES))
@@ -220,23 +206,19 @@ export function sizeOf(value: unknown, most: number): number {
   return size;
 }
 
-const ROWS_COUNTED_AT_ONCE = 20_000;
-
 /**
  * Counts the rows of a file that we wrote: the values of its last column. Numbers to be added.
  * Throws Error for a damaged file.
  */
 export async function* countParquetRows(input: BinaryFile): AsyncGenerator<number> {
-  const file = bufferOf(input);
-  const metadata = await parquetMetadataAsync(file);
-  const last = parquetSchema(metadata).children.at(-1)?.element.name ?? '';
-  for (let rowStart = 0; rowStart < metadata.num_rows; rowStart += ROWS_COUNTED_AT_ONCE) {
-    const rowEnd = rowStart + ROWS_COUNTED_AT_ONCE;
-    let rows = 0;
-    const onComplete = (values: readonly unknown[]) => {
-      rows = values.length;
-    };
-    await parquetRead({ file, metadata, columns: [last], rowStart, rowEnd, onComplete });
-    yield rows;
+  const { metadata, leaves } = await readFooter(input);
+  const leaf = leaves.at(-1);
+  for (const { columns, num_rows } of metadata.row_groups) {
+    const { meta_data } = columns.at(-1) ?? {};
+    if (leaf === undefined || meta_data === undefined) throw new Error('it has no columns');
+    const reader = new ColumnReader(meta_data, leaf, (from, bytes) => readAt(input, from, bytes));
+    for (let row = 0n; row < num_rows; row += 1n) reader.value();
+    reader.end();
+    yield Number(num_rows);
   }
 }

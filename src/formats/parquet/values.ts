@@ -14,8 +14,7 @@ type Stored =
   | readonly Stored[]
   | { readonly i: string }
   | { readonly b: string }
-  | { readonly n: string }
-  | { readonly o: readonly (readonly [string, Stored])[] };
+  | { readonly n: string };
 
 export function packStored(value: unknown): Stored {
   if (value === null || value === undefined) return null;
@@ -26,10 +25,7 @@ export function packStored(value: unknown): Stored {
     return { n: Object.is(value, -0) ? '-0' : String(value) };
   }
   if (value instanceof Uint8Array) return { b: Buffer.from(value).toString('base64') };
-  if (Array.isArray(value) || ArrayBuffer.isView(value)) {
-    return Array.from(value as unknown as ArrayLike<unknown>, packStored);
-  }
-  return { o: Object.entries(value).map(([key, each]) => [key, packStored(each)] as const) };
+  return (value as readonly unknown[]).map(packStored);
 }
 
 export function unpackStored(stored: Stored): unknown {
@@ -37,27 +33,35 @@ export function unpackStored(stored: Stored): unknown {
   if (Array.isArray(stored)) return stored.map(unpackStored);
   if ('i' in stored) return BigInt(stored.i);
   if ('b' in stored) return new Uint8Array(Buffer.from(stored.b, 'base64'));
-  if ('n' in stored) return Number(stored.n);
-  if ('o' in stored) return Object.fromEntries(stored.o.map(([key, each]) => [key, unpackStored(each)]));
-  return null;
+  return 'n' in stored ? Number(stored.n) : null;
+}
+
+/**
+ * Whether a stored value is a time that 64 bits of nanoseconds cannot hold: no other integer is
+ * larger.
+ */
+export function isBeyondNanos(stored: unknown): boolean {
+  if (Array.isArray(stored)) return stored.some(isBeyondNanos);
+  if (typeof stored !== 'object' || stored === null || !('i' in stored)) return false;
+  const value = BigInt(String(stored.i));
+  return BigInt.asIntN(64, value) !== value;
 }
 
 /** The cell of a stored value; it includes the value if the cell alone is not enough. */
 export function parquetCell(element: SchemaElement, value: unknown): TypedCell {
-  if (value === null || value === undefined) return null;
+  if (value === null) return null;
   const cell = meaningOf(element, value);
-  return Object.is(cell, value) && !Object.is(value, -0) ? cell : { p: packStored(value), c: cell };
+  return Object.is(cell, value) ? cell : { p: packStored(value), c: cell };
 }
 
 /** Parquet's logical types (LogicalTypes.md); `element` has its annotations. */
 function meaningOf(element: SchemaElement, value: unknown): TypedCell {
-  const { type, converted_type: converted, logical_type: logical, scale = 0, num_children } = element;
-  if (num_children !== undefined || element.repetition_type === 'REPEATED') return { j: jsonOfStored(value) };
+  const { type, converted_type: converted, logical_type: logical, scale = 0 } = element;
   if (typeof value === 'boolean' || typeof value === 'string') return value;
   if (converted === 'DECIMAL' || logical?.type === 'DECIMAL')
     return { n: decimalText(integerOf(value), scale) };
   if (value instanceof Uint8Array) return bytesCell(element, value);
-  if (typeof value !== 'number' && typeof value !== 'bigint') return { j: jsonOfStored(value) };
+  if (typeof value !== 'number' && typeof value !== 'bigint') return null;
   if (converted === 'DATE' || logical?.type === 'DATE') return { t: momentText(BigInt(value) * 86_400n, 0) };
   if (type === 'INT96') return { t: clockText(BigInt(value), 'NANOS') };
   if (logical?.type === 'TIMESTAMP') {
@@ -75,6 +79,8 @@ function meaningOf(element: SchemaElement, value: unknown): TypedCell {
     return isSmall ? Number(integer) : { n: String(integer) };
   }
   if (!Number.isFinite(value)) return String(value);
+  // JSON would lose the sign.
+  if (Object.is(value, -0)) return { n: '-0' };
   return type === 'FLOAT' ? shortestFloat(value) : value;
 }
 
@@ -164,24 +170,4 @@ function shortestFloat(value: number): number {
     if (Math.fround(short) === value) return short;
   }
   return value;
-}
-
-/** JSON of nested values, for formats without such columns. */
-function jsonOfStored(value: unknown): string {
-  if (value === null || value === undefined) return 'null';
-  if (typeof value === 'bigint') return String(value);
-  if (value instanceof Uint8Array)
-    return JSON.stringify(utf8Text(value) ?? Buffer.from(value).toString('base64'));
-  if (Array.isArray(value)) return `[${value.map(jsonOfStored).join(',')}]`;
-  if (typeof value !== 'object') return JSON.stringify(Number.isNaN(value) ? 'NaN' : value);
-  const entries = entriesOfMap(value) ?? Object.entries(value);
-  return `{${entries.map(([key, each]) => `${JSON.stringify(String(key))}:${jsonOfStored(each)}`).join(',')}}`;
-}
-
-/** Maps are stored as lists of pairs. */
-function entriesOfMap(value: object): [unknown, unknown][] | null {
-  const [[name, pairs] = [], ...others] = Object.entries(value);
-  if (others.length > 0 || !/^(key_value|map|entries)$/.test(name ?? '') || !Array.isArray(pairs))
-    return null;
-  return pairs.map(({ key, value: each }) => [key instanceof Uint8Array ? utf8Text(key) : key, each]);
 }

@@ -11,6 +11,7 @@ import {
   textOfCell,
 } from '../../core/typed-cell.js';
 import type { ParquetPlan } from '../../formats/parquet/parquet-file.js';
+import { isBeyondNanos } from '../../formats/parquet/values.js';
 import { kindOf, type RowSpool, rawOf } from '../scan/row-spool.js';
 import { columnsFor, DUPLICATE_COLUMN, RAW_COLUMN } from './columns.js';
 import { sanitizeCell } from './csv-record.js';
@@ -77,7 +78,9 @@ export function createTypedRenderer(plan: OutputPlan): Renderer {
 export function parquetPlan(plan: OutputPlan, types: readonly ColumnType[]): ParquetPlan {
   const schema = plan.input.parquet?.schema;
   const user = userCellsOf(plan).kept.map((same, at) =>
-    schema === undefined ? { type: types[at] ?? 'text', isUtc: false } : { same },
+    schema === undefined
+      ? { type: types[at] ?? 'text', isUtc: false }
+      : { same, int96: types[at] === 'moment' ? ('MICROS' as const) : ('NANOS' as const) },
   );
   const ours = columnsFor(plan.fields, plan.prefix).map(({ type }) => ({ type, isUtc: true }));
   const { hasUnreadable } = plan;
@@ -86,10 +89,12 @@ export function parquetPlan(plan: OutputPlan, types: readonly ColumnType[]): Par
 
 /**
  * The narrowest type of all cells of each of the user's columns; text for CSV, which has no types.
- * None for Parquet, whose columns keep theirs.
+ * None for Parquet, whose columns keep theirs, but `moment` for INT96 beyond the nanoseconds of 64
+ * bits.
  */
 export function typesOfRows(plan: OutputPlan, rows: Pick<RowSpool, 'records'>): ColumnType[] {
-  if (plan.input.parquet !== undefined) return [];
+  const schema = plan.input.parquet?.schema;
+  if (schema?.every(({ type }) => type !== 'INT96')) return [];
   const user = userCellsOf(plan);
   if (plan.input.format === 'csv') return user.kept.map(() => 'text');
   const seen = user.kept.map(() => new Set<ColumnType>());
@@ -107,6 +112,8 @@ export function typesOfRows(plan: OutputPlan, rows: Pick<RowSpool, 'records'>): 
 
 function typeOf(cell: TypedCell, plan: OutputPlan): ColumnType | null {
   if (cell === null) return null;
+  if (plan.input.parquet !== undefined)
+    return typeof cell === 'object' && 'p' in cell && isBeyondNanos(cell.p) ? 'moment' : null;
   if (typeof cell === 'boolean') return 'boolean';
   if (typeof cell === 'number') return Number.isSafeInteger(cell) ? 'integer' : 'number';
   if (typeof cell === 'string') return 'text';
