@@ -83,7 +83,7 @@ const WORDS: Readonly<Record<string, string>> = {
 };
 
 /** A chosen column, with its kind. */
-export function columnText(text: string): string {
+function columnText(text: string): string {
   const kind = IDENTIFIER_KINDS.find((each) => text.endsWith(`:${each}`));
   const name = kind === undefined ? text : text.slice(0, -kind.length - 1);
   return `${name.replace(/^position:/, 'column ')}${kind === undefined ? '' : ` (${KIND_WORDS[kind]})`}`;
