@@ -18,13 +18,16 @@ const openFd = promisify<number, object, ZipFile>(fromFd);
 /** Part names with `/`, without folders. The caller closes the file. */
 export class ZipArchive {
   #unpacked = 0;
+  readonly #alike: ReadonlyMap<string, Entry>;
 
   private constructor(
     /** The file's name, for messages. */
     readonly name: string,
     private readonly zip: ZipFile,
     private readonly entries: ReadonlyMap<string, Entry>,
-  ) {}
+  ) {
+    this.#alike = new Map([...entries].map(([part, entry]) => [part.toLowerCase(), entry]));
+  }
 
   /** Throws Error for a damaged archive. */
   static async of(name: string, fd: number): Promise<ZipArchive> {
@@ -42,12 +45,17 @@ export class ZipArchive {
   }
 
   has(part: string): boolean {
-    return this.entries.has(part);
+    return this.#find(part) !== undefined;
+  }
+
+  /** Names of parts differ in more than case, and may begin at the root (ECMA-376, part 2). */
+  #find(part: string): Entry | undefined {
+    return this.entries.get(part) ?? this.#alike.get(part.replace(/^\//, '').toLowerCase());
   }
 
   /** Unpacked bytes. Throws Error for a damaged, locked or too strongly packed part. */
   async *read(part: string): AsyncGenerator<Buffer> {
-    const entry = this.entries.get(part);
+    const entry = this.#find(part);
     if (entry === undefined) throw new Error(`its part ${shortName(part)} is missing`);
     assertBounds(entry);
     const stream: Readable = await this.zip.openReadStreamPromise(entry);
