@@ -19,7 +19,7 @@ export interface XmlHandler {
   close?(name: string): void;
 }
 
-export interface XmlAttributes {
+interface XmlAttributes {
   /** Where the value begins in `xml`, which a quote ends; -1: there is none. */
   find(name: string): number;
   readonly xml: string;
@@ -50,12 +50,15 @@ const COMPATIBILITY = 'http://schemas.openxmlformats.org/markup-compatibility/20
 /** Names of relations in both editions of the standard end so. */
 const RELATIONS = /\/relationships$/;
 
+const RETURN = 0x0d;
 const SPACE = 0x20;
 const EXCLAMATION = 0x21;
 const DOUBLE = 0x22;
+const AMPERSAND = 0x26;
 const SINGLE = 0x27;
 const SLASH = 0x2f;
 const COLON = 0x3a;
+const LESS = 0x3c;
 const EQUALS = 0x3d;
 const GREATER = 0x3e;
 const QUESTION = 0x3f;
@@ -279,12 +282,17 @@ export function createXmlFeed(handler: XmlHandler) {
     xml = xml === '' ? text : xml + text;
     let at = 0;
     while (at < xml.length) {
-      const open = xml.indexOf('<', at);
-      const end = open < 0 ? xml.length : open;
-      if (end > at) giveText(xml.slice(at, end), false);
+      let end = at;
+      let isLiteral = true;
+      for (; end < xml.length; end += 1) {
+        const code = xml.charCodeAt(end);
+        if (code === LESS) break;
+        if (code === AMPERSAND || code === RETURN) isLiteral = false;
+      }
+      if (end > at) giveText(xml.slice(at, end), isLiteral);
       at = end;
-      if (open < 0) break;
-      const next = readTag(open);
+      if (at === xml.length) break;
+      const next = readTag(at);
       if (next < 0) break;
       at = next;
     }
