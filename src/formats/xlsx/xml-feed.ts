@@ -91,6 +91,8 @@ export function createXmlFeed(handler: XmlHandler) {
   /** Where the attributes of the tag are: begin and end of name and value, of each. */
   const marks: number[] = [];
   let count = 0;
+  /** No value of them has a reference or a line end. */
+  let areLiteral = true;
 
   /** Of a prefix that nobody declared, itself. */
   function spaceOf(prefix: string): string {
@@ -99,7 +101,10 @@ export function createXmlFeed(handler: XmlHandler) {
 
   const mark = (index: number) => marks[index] as number;
   const nameAt = (index: number) => xml.slice(mark(index * 4), mark(index * 4 + 1));
-  const valueAt = (index: number) => unescapeXml(xml.slice(mark(index * 4 + 2), mark(index * 4 + 3)), true);
+  const valueAt = (index: number) => {
+    const value = xml.slice(mark(index * 4 + 2), mark(index * 4 + 3));
+    return areLiteral ? value : unescapeXml(value, true);
+  };
   const indexOf = (name: string) => {
     for (let index = 0; index < count; index += 1) {
       const from = mark(index * 4);
@@ -122,8 +127,8 @@ export function createXmlFeed(handler: XmlHandler) {
     },
     relation() {
       for (let index = 0; index < count; index += 1) {
-        const [prefix = '', name] = nameAt(index).split(':');
-        if (name === 'id' && RELATIONS.test(spaceOf(prefix))) return valueAt(index);
+        const name = nameAt(index);
+        if (name.endsWith(':id') && RELATIONS.test(spaceOf(name.slice(0, -3)))) return valueAt(index);
       }
       return undefined;
     },
@@ -202,6 +207,7 @@ export function createXmlFeed(handler: XmlHandler) {
     }
     const nameEnd = position;
     count = 0;
+    areLiteral = true;
     let mayDeclare = false;
     for (;;) {
       position = skipSpace(position);
@@ -223,7 +229,11 @@ export function createXmlFeed(handler: XmlHandler) {
       const quote = xml.charCodeAt(position);
       if (quote !== DOUBLE && quote !== SINGLE) throw new Error('its XML has a value without quotes');
       const value = position + 1;
-      for (position = value; position < length; position += 1) if (xml.charCodeAt(position) === quote) break;
+      for (position = value; position < length; position += 1) {
+        const code = xml.charCodeAt(position);
+        if (code === quote) break;
+        if (code === AMPERSAND || code < SPACE) areLiteral = false;
+      }
       if (position >= length) return -1;
       const index = count * 4;
       marks[index] = begin;

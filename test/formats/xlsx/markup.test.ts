@@ -226,6 +226,18 @@ describe('a cell', () => {
     expect(await cellsOf(`<c ${style} t="d"><v>${iso}</v></c>`)).toEqual({ cell, text });
   });
 
+  it('has the number format that a reference writes', async () => {
+    const quotes = styles.replace('yyyy-mm-dd', '&quot;d&amp;y&#x22;0.00');
+    const book = await workbookOf(
+      '<row><c t="str"><v>website</v></c></row><row><c s="1"><v>7</v></c></row>',
+      {
+        'xl/styles.xml': quotes,
+      },
+    );
+    const { input } = await readContent(folder, book, { name: 'book.xlsx', hasHeader: false });
+    expect(input.shape.typed?.codes).toContain('"d&y"0.00');
+  });
+
   it('without a style has the first one', async () => {
     const first = styles.replace('<cellXfs>', '<cellXfs><xf numFmtId="14"/>');
     const { text } = await cellsOf('<c><v>45306</v></c>', { 'xl/styles.xml': first });
