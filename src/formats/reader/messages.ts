@@ -111,13 +111,14 @@ const FRAME_CHARS = 512 * 1024;
 
 /**
  * Rows in order, encoded one by one: their many texts end young. The reply has numbers first, of
- * each row its line, its bytes (twice, and one more if they are UTF-16), and the lengths of its
- * texts, which then follow as one for each row. Blank cells at the end of a row are only counted.
+ * each row its line and the lengths of its texts, then these as one text, which the receiver only
+ * has to cut. Blank cells at the end of a row are only counted.
  */
 export class RowsFrame {
   #numbers: number[] = [];
   #bytes = Buffer.allocUnsafeSlow(FRAME_CHARS * 2);
   #length = 0;
+  #encoding: 'utf8' | 'utf16le' = 'utf8';
   #first = 0;
   #rows = 0;
   #chars = 0;
@@ -134,36 +135,42 @@ export class RowsFrame {
     let filled = cells.length;
     while (filled > 0 && cells[filled - 1] === '') filled -= 1;
     const text = raw + (problem ?? '') + (filled === cells.length ? cells : cells.slice(0, filled)).join('');
-    const size = this.#write(text);
-    this.#numbers.push(line, size, raw.length, problem?.length ?? 0, cells.length, filled);
+    this.#write(text);
+    this.#numbers.push(line, raw.length, problem?.length ?? 0, cells.length, filled);
     for (let at = 0; at < filled; at += 1) this.#numbers.push(cells[at]?.length ?? 0);
     if (this.#rows === 0) this.#first = number;
     this.#rows += 1;
     this.#chars += raw.length;
   }
 
-  #write(text: string): number {
+  #write(text: string): void {
     const most = this.#length + text.length * 3;
     if (most > this.#bytes.length) {
       const larger = Buffer.allocUnsafeSlow(Math.max(most, this.#bytes.length * 2));
       this.#bytes.copy(larger, 0, 0, this.#length);
       this.#bytes = larger;
     }
-    const from = this.#length;
-    let size = this.#bytes.write(text, from);
+    const size = this.#bytes.write(text, this.#length, this.#encoding);
     // UTF-8 has no halves of pairs, and cells may.
-    const isWhole = size === text.length || !/\p{Surrogate}/u.test(text);
-    if (!isWhole) size = this.#bytes.write(text, from, 'utf16le');
-    this.#length += size;
-    return size * 2 + Number(!isWhole);
+    if (this.#encoding === 'utf16le' || size === text.length || !/\p{Surrogate}/u.test(text)) {
+      this.#length += size;
+      return;
+    }
+    const before = this.#bytes.toString('utf8', 0, this.#length);
+    this.#encoding = 'utf16le';
+    this.#bytes = Buffer.from(before, 'utf16le');
+    this.#length = this.#bytes.length;
+    this.#write(text);
   }
 
   /** The reply; it is empty after that. `width`: the columns seen so far. */
   take(width: number): Buffer {
     const numbers = Uint32Array.from(this.#numbers);
-    const start = Uint32Array.of(numbers.length, this.#first, this.#rows, width);
+    const isUtf16 = Number(this.#encoding === 'utf16le');
+    const start = Uint32Array.of(numbers.length, this.#first, this.#rows, width, isUtf16);
     const texts = this.#bytes.subarray(0, this.#length);
     this.#numbers = [];
+    this.#encoding = 'utf8';
     this.#length = this.#rows = this.#chars = 0;
     return frameOf('rows', [bytesOf(start), bytesOf(numbers), texts]);
   }
@@ -173,38 +180,36 @@ function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
-const START_BYTES = 16;
+const START_BYTES = 20;
 
 function rowsOf(bytes: Buffer): { rows: Row[]; width: number } {
   const count = bytes.readUInt32LE(0);
   const first = bytes.readUInt32LE(4);
   const width = bytes.readUInt32LE(12);
-  let position = START_BYTES + count * 4;
+  const from = START_BYTES + count * 4;
   // Numbers must be aligned, the frame is not.
   const numbers = new Uint32Array(
-    bytes.buffer.slice(bytes.byteOffset + START_BYTES, bytes.byteOffset + position),
+    bytes.buffer.slice(bytes.byteOffset + START_BYTES, bytes.byteOffset + from),
   );
+  const text = bytes.toString(bytes.readUInt32LE(16) === 0 ? 'utf8' : 'utf16le', from);
   let at = 0;
+  let position = 0;
   const next = () => numbers[at++] ?? 0;
+  const take = (length: number) => {
+    const from = position;
+    position += length;
+    return text.slice(from, position);
+  };
   const rows = Array.from({ length: bytes.readUInt32LE(8) }, (_, index): Row => {
     const line = next();
-    const size = next();
-    const from = position;
-    position += size >>> 1;
-    const text = bytes.toString(size % 2 === 0 ? 'utf8' : 'utf16le', from, position);
-    const rawEnd = next();
-    let end = rawEnd + next();
-    const problem = end === rawEnd ? null : text.slice(rawEnd, end);
+    const raw = take(next());
+    const problem = take(next()) || null;
     const cellCount = next();
     const filled = next();
     const cells: string[] = [];
-    for (let cell = 0; cell < filled; cell += 1) {
-      const length = next();
-      cells.push(text.slice(end, end + length));
-      end += length;
-    }
+    for (let cell = 0; cell < filled; cell += 1) cells.push(take(next()));
     while (cells.length < cellCount) cells.push('');
-    return { number: first + index, line, raw: text.slice(0, rawEnd), cells, problem };
+    return { number: first + index, line, raw, cells, problem };
   });
   return { rows, width };
 }

@@ -291,8 +291,7 @@ const PLAIN_NUMBER = /^(?:0|-?[1-9]\d{0,14}|-?(?:0|[1-9]\d*)\.(?!0{6})\d*[1-9])$
 function quoted(text: string): string {
   return NEEDS_ESCAPES.test(text) ? JSON.stringify(text) : `"${text}"`;
 }
-// biome-ignore lint/suspicious/noControlCharactersInRegex: JSON escapes these.
-const NEEDS_ESCAPES = /["\\\0-\x1f\ud800-\udfff]/;
+const NEEDS_ESCAPES = /["\\\p{Cc}\p{Surrogate}]/u;
 
 const ROWS_COUNTED_AT_ONCE = 20_000;
 

@@ -65,8 +65,7 @@ const QUESTION = 0x3f;
 const X = 0x78;
 
 /** XML 1.0, 2.2. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not occur.
-const FORBIDDEN = /[\0-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]/;
+const FORBIDDEN = /(?![\t\n\r\x7f-\x9f])\p{Cc}|[\ufffe\uffff]/u;
 /** XML 1.0, 2.3, but for what no format uses. */
 const NAME_START = /^[\p{L}_]/u;
 

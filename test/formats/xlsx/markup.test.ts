@@ -1,4 +1,4 @@
-/** What counts in the parts of a workbook: namespaces, names of parts, encodings, kinds of cells. */
+/** What counts in the parts of a workbook: namespaces, names, encodings, kinds of cells. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { OFFICE, workbookOf, zipOf } from '../../support/workbooks.js';
 import { createFolder, type Folder, readContent } from '../reading.js';
