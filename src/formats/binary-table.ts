@@ -36,7 +36,7 @@ export interface BinaryTable {
 }
 
 export interface BinaryRows {
-  readonly batches: AsyncIterable<readonly Row[]>;
+  readonly batches: AsyncIterable<Iterable<Row>>;
   /** Columns seen so far. */
   width(): number;
   /** Oddities, as sentences; after the last batch. */
@@ -51,36 +51,27 @@ export const MOST_RATIO = 500;
 
 export const LONG_HEADER = 'its header is larger than 1 MiB';
 
-/** Rows in one batch, and about so many characters. */
-const BATCH_ROWS = 4096;
-const BATCH_CHARS = 512 * 1024;
-
 /**
- * The first `limit` rows, null: all. Each is made when its batch is: many large ones may share what
+ * The first `limit` rows, null: all. Each is made when it is taken: many large ones may share what
  * they are made of.
  */
 export async function* inBatches<T>(
   groups: AsyncIterable<Iterable<T>>,
   rowOf: (source: T) => Row,
   limit: number | null,
-): AsyncGenerator<readonly Row[]> {
+): AsyncGenerator<Iterable<Row>> {
   let left = limit ?? Number.POSITIVE_INFINITY;
-  let batch: Row[] = [];
-  let size = 0;
-  for await (const group of groups) {
+  function* take(group: Iterable<T>): Generator<Row> {
     for (const source of group) {
-      const row = rowOf(source);
-      batch.push(row);
-      left -= 1;
-      size += row.raw.length;
-      if (left > 0 && size < BATCH_CHARS && batch.length < BATCH_ROWS) continue;
-      yield batch;
       if (left === 0) return;
-      batch = [];
-      size = 0;
+      left -= 1;
+      yield rowOf(source);
     }
   }
-  if (batch.length > 0) yield batch;
+  for await (const group of groups) {
+    yield take(group);
+    if (left === 0) return;
+  }
 }
 
 /** A file is intact, and has more of something than is read. */

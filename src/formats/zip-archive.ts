@@ -1,6 +1,7 @@
 /** A ZIP archive in an open file: its parts, and the bytes of each, within bounds. */
-import type { Readable } from 'node:stream';
+import { pipeline, type Readable, type Transform } from 'node:stream';
 import { promisify } from 'node:util';
+import { crc32, createInflateRaw } from 'node:zlib';
 import { type Entry, fromFd, type ZipFile } from 'yauzl';
 import { shortName } from '../core/terminal-text.js';
 import { MOST_RATIO, OverBounds } from './binary-table.js';
@@ -11,6 +12,11 @@ const SMALL_BYTES = 256 * 1024 * 1024;
 /** All parts that are read, together. */
 const MOST_BYTES = 64 * 1024 * 1024 * 1024;
 
+/** APPNOTE, 4.4.5. */
+const DEFLATED = 8;
+/** Zlib's own 16 KiB take a third longer. */
+const CHUNK_BYTES = 64 * 1024;
+
 const SPLIT = 'split it into several smaller files';
 
 const openFd = promisify<number, object, ZipFile>(fromFd);
@@ -18,13 +24,16 @@ const openFd = promisify<number, object, ZipFile>(fromFd);
 /** Part names with `/`, without folders. The caller closes the file. */
 export class ZipArchive {
   #unpacked = 0;
+  readonly #alike: ReadonlyMap<string, Entry>;
 
   private constructor(
     /** The file's name, for messages. */
     readonly name: string,
     private readonly zip: ZipFile,
     private readonly entries: ReadonlyMap<string, Entry>,
-  ) {}
+  ) {
+    this.#alike = new Map([...entries].map(([part, entry]) => [part.toLowerCase(), entry]));
+  }
 
   /** Throws Error for a damaged archive. */
   static async of(name: string, fd: number): Promise<ZipArchive> {
@@ -42,31 +51,47 @@ export class ZipArchive {
   }
 
   has(part: string): boolean {
-    return this.entries.has(part);
+    return this.#find(part) !== undefined;
+  }
+
+  /** Names of parts differ in more than case, and may begin at the root (ECMA-376, part 2). */
+  #find(part: string): Entry | undefined {
+    return this.entries.get(part) ?? this.#alike.get(part.replace(/^\//, '').toLowerCase());
   }
 
   /** Unpacked bytes. Throws Error for a damaged, locked or too strongly packed part. */
   async *read(part: string): AsyncGenerator<Buffer> {
-    const entry = this.entries.get(part);
+    const entry = this.#find(part);
     if (entry === undefined) throw new Error(`its part ${shortName(part)} is missing`);
     assertBounds(entry);
-    const stream: Readable = await this.zip.openReadStreamPromise(entry);
+    const packed: Readable = await this.zip.openReadStreamPromise(entry, { decodeFileData: false });
+    const stream = entry.compressionMethod === 0 ? packed : createInflateRaw({ chunkSize: CHUNK_BYTES });
+    if (stream !== packed) pipeline(packed, stream as Transform, () => undefined);
+    let size = 0;
+    let sum = 0;
     try {
       for await (const chunk of stream as AsyncIterable<Buffer>) {
+        size += chunk.length;
+        sum = crc32(chunk, sum);
         this.#unpacked += chunk.length;
         if (this.#unpacked > MOST_BYTES) throw new OverBounds('it unpacks to more than 64 GiB', SPLIT);
+        if (size > entry.uncompressedSize) break;
         yield chunk;
       }
+      if (size !== entry.uncompressedSize || sum !== entry.crc32)
+        throw new Error(`its part ${shortName(part)} is not what was packed`);
     } finally {
+      packed.destroy();
       stream.destroy();
     }
   }
 }
 
-/** yauzl checks a part against the size in its entry. */
 function assertBounds({ fileName, compressedSize, uncompressedSize, ...entry }: Entry): void {
   const shown = shortName(fileName);
   if ((entry.generalPurposeBitFlag & 1) === 1) throw new Error(`its part ${shown} has a password`);
+  if (entry.compressionMethod !== 0 && entry.compressionMethod !== DEFLATED)
+    throw new Error(`its part ${shown} is packed in a way that is not known`);
   const isBomb = uncompressedSize > SMALL_BYTES && uncompressedSize > compressedSize * MOST_RATIO;
   if (uncompressedSize > MOST_BYTES)
     throw new OverBounds(`its part ${shown} unpacks to more than 64 GiB`, SPLIT);

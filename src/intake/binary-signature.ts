@@ -56,7 +56,7 @@ export function tableInside(archive: { readonly name: string; readonly names: re
   const { name, names } = archive;
   const kind = ZIP_KINDS.find(([part]) => names.some((each) => part.test(each)))?.[1];
   if (kind !== undefined) throw refusal(name, kind);
-  if (names.includes('[Content_Types].xml')) return null;
+  if (names.some((each) => /^\[content_types\]\.xml$/i.test(each))) return null;
   const meant = names.filter((each) => !NOT_MEANT.test(each));
   const tables = meant.filter((each) => TABLE_NAME.test(each));
   const [only, ...others] = tables;

@@ -2,7 +2,7 @@
 import { Buffer } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { parquetWriteBuffer } from 'hyparquet-writer';
-import { workbookOf, zipOf } from './workbooks.js';
+import { OFFICE, workbookOf, zipOf } from './workbooks.js';
 
 export const cell = (text: string) => `<c t="inlineStr"><is><t>${text}</t></is></c>`;
 export const row = (...cells: readonly string[]) => `<row>${cells.join('')}</row>`;
@@ -72,7 +72,7 @@ export const HOSTILE: readonly (readonly [
     'a long name of a sheet',
     () =>
       workbookOf(WEBSITE, {
-        'xl/workbook.xml': `<workbook xmlns:r="r"><sheets><sheet name="${'N'.repeat(3_000_000)}" sheetId="1" r:id="r0"/></sheets></workbook>`,
+        'xl/workbook.xml': `<workbook xmlns:r="${OFFICE}"><sheets><sheet name="${'N'.repeat(3_000_000)}" sheetId="1" r:id="r0"/></sheets></workbook>`,
       }),
     null,
   ],

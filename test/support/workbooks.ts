@@ -9,7 +9,7 @@ export async function zipOf(parts: Readonly<Record<string, string | Buffer>>): P
   return buffer(zip.outputStream);
 }
 
-const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
+export const OFFICE = 'http://schemas.openxmlformats.org/officeDocument/2006/relationships';
 const relations = (...parts: readonly (readonly [kind: string, target: string])[]) =>
   `<Relationships>${parts.map(([kind, target], at) => `<Relationship Id="r${at}" Type="${OFFICE}/${kind}" Target="${target}"/>`).join('')}</Relationships>`;
 
@@ -22,7 +22,7 @@ export function workbookOf(
   return zipOf({
     '[Content_Types].xml': '<Types/>',
     '_rels/.rels': relations(['officeDocument', 'xl/workbook.xml']),
-    'xl/workbook.xml': `<x:workbook xmlns:x="x" xmlns:r="r">${properties}<x:sheets><x:sheet name="One" sheetId="1" r:id="r0"/></x:sheets></x:workbook>`,
+    'xl/workbook.xml': `<x:workbook xmlns:x="x" xmlns:r="${OFFICE}">${properties}<x:sheets><x:sheet name="One" sheetId="1" r:id="r0"/></x:sheets></x:workbook>`,
     'xl/_rels/workbook.xml.rels': relations(
       ['worksheet', 'worksheets/one.xml'],
       ['styles', '/xl/styles.xml'],

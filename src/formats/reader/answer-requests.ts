@@ -9,7 +9,7 @@ import {
   readAt,
 } from '../binary-table.js';
 import type { ZipArchive } from '../zip-archive.js';
-import { bytesFrame, errorFrame, jsonFrame, type ReaderRequest, rowsFrame } from './messages.js';
+import { bytesFrame, errorFrame, jsonFrame, type ReaderRequest, RowsFrame } from './messages.js';
 
 const SPLIT = 'save it as CSV (UTF-8), or split it into several smaller files';
 /** More are too many to choose from. */
@@ -92,11 +92,16 @@ const MOST_CHARS = 64 * 1024 * 1024 * 1024;
 async function* rowFrames({ batches, width, notes }: BinaryRows): AsyncGenerator<Buffer> {
   const { size } = fstatSync(FILE_DESCRIPTOR);
   let left = Math.min(MOST_CHARS, Math.max(SMALL_CHARS, size * MOST_RATIO));
+  const frame = new RowsFrame();
   for await (const batch of batches) {
-    for (const { raw } of batch) left -= raw.length;
-    if (left < 0) throw new OverBounds('its rows have far more text than the file', SPLIT);
-    if (batch.length > 0) yield rowsFrame(batch, width());
+    for (const row of batch) {
+      left -= row.raw.length;
+      if (left < 0) throw new OverBounds('its rows have far more text than the file', SPLIT);
+      frame.add(row);
+      if (frame.isFull) yield frame.take(width());
+    }
   }
+  if (!frame.isEmpty) yield frame.take(width());
   yield jsonFrame({ width: width(), notes: notes() });
 }
 

@@ -104,68 +104,111 @@ function errorOf(text: string): Error {
   return new Kind({ ...detail, ...(reason && { cause: new Error(reason) }) });
 }
 
-const ROW_FACTS = 5;
+/** Rows in one reply, and about so many characters. */
+const FRAME_ROWS = 4096;
+const FRAME_CHARS = 512 * 1024;
 
 /**
- * `rows` in order, `width`: the columns seen so far. First numbers, of each row its line and the
- * lengths of its texts, then these as one text, which the receiver only has to cut. Blank cells at
- * the end of a row are counted.
+ * Rows in order, encoded one by one: their many texts end young. The reply has numbers first, of
+ * each row its line and the lengths of its texts, then these as one text, which the receiver only
+ * has to cut. Blank cells at the end of a row are only counted.
  */
-export function rowsFrame(rows: readonly Row[], width: number): Buffer {
-  const numbers = [rows[0]?.number ?? 0, rows.length, width];
-  const texts: string[] = [];
-  for (const { line, raw, problem, cells } of rows) {
+export class RowsFrame {
+  #numbers: number[] = [];
+  #bytes = Buffer.allocUnsafeSlow(FRAME_CHARS * 2);
+  #length = 0;
+  #encoding: 'utf8' | 'utf16le' = 'utf8';
+  #first = 0;
+  #rows = 0;
+  #chars = 0;
+
+  get isFull(): boolean {
+    return this.#rows >= FRAME_ROWS || this.#chars >= FRAME_CHARS;
+  }
+
+  get isEmpty(): boolean {
+    return this.#rows === 0;
+  }
+
+  add({ number, line, raw, problem, cells }: Row): void {
     let filled = cells.length;
     while (filled > 0 && cells[filled - 1] === '') filled -= 1;
     const reason = problem === null ? '' : writeRowReason(problem);
-    numbers.push(line, raw.length, reason.length, cells.length, filled);
-    texts.push(raw, reason);
-    for (let at = 0; at < filled; at += 1) {
-      const cell = cells[at] ?? '';
-      numbers.push(cell.length);
-      texts.push(cell);
-    }
+    const text = raw + reason + (filled === cells.length ? cells : cells.slice(0, filled)).join('');
+    this.#write(text);
+    this.#numbers.push(line, raw.length, reason.length, cells.length, filled);
+    for (let at = 0; at < filled; at += 1) this.#numbers.push(cells[at]?.length ?? 0);
+    if (this.#rows === 0) this.#first = number;
+    this.#rows += 1;
+    this.#chars += raw.length;
   }
-  const text = texts.join('');
-  // UTF-8 has no halves of pairs, and cells may.
-  const isWhole = !/\p{Surrogate}/u.test(text);
-  return frameOf('rows', [
-    bytesOf(Uint32Array.of(numbers.length, Number(isWhole))),
-    bytesOf(new Uint32Array(numbers)),
-    Buffer.from(text, isWhole ? 'utf8' : 'utf16le'),
-  ]);
+
+  #write(text: string): void {
+    const most = this.#length + text.length * 3;
+    if (most > this.#bytes.length) {
+      const larger = Buffer.allocUnsafeSlow(Math.max(most, this.#bytes.length * 2));
+      this.#bytes.copy(larger, 0, 0, this.#length);
+      this.#bytes = larger;
+    }
+    const size = this.#bytes.write(text, this.#length, this.#encoding);
+    // UTF-8 has no halves of pairs, and cells may.
+    if (this.#encoding === 'utf16le' || size === text.length || !/\p{Surrogate}/u.test(text)) {
+      this.#length += size;
+      return;
+    }
+    const before = this.#bytes.toString('utf8', 0, this.#length);
+    this.#encoding = 'utf16le';
+    this.#bytes = Buffer.from(before, 'utf16le');
+    this.#length = this.#bytes.length;
+    this.#write(text);
+  }
+
+  /** The reply; it is empty after that. `width`: the columns seen so far. */
+  take(width: number): Buffer {
+    const numbers = Uint32Array.from(this.#numbers);
+    const isUtf16 = Number(this.#encoding === 'utf16le');
+    const start = Uint32Array.of(numbers.length, this.#first, this.#rows, width, isUtf16);
+    const texts = this.#bytes.subarray(0, this.#length);
+    this.#numbers = [];
+    this.#encoding = 'utf8';
+    this.#length = this.#rows = this.#chars = 0;
+    return frameOf('rows', [bytesOf(start), bytesOf(numbers), texts]);
+  }
 }
 
 function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
 }
 
+const START_BYTES = 20;
+
 function rowsOf(bytes: Buffer): { rows: Row[]; width: number } {
   const count = bytes.readUInt32LE(0);
-  const isWhole = bytes.readUInt32LE(4) === 1;
-  const from = 8 + count * 4;
+  const first = bytes.readUInt32LE(4);
+  const width = bytes.readUInt32LE(12);
+  const from = START_BYTES + count * 4;
   // Numbers must be aligned, the frame is not.
-  const numbers = new Uint32Array(bytes.buffer.slice(bytes.byteOffset + 8, bytes.byteOffset + from));
-  const text = bytes.toString(isWhole ? 'utf8' : 'utf16le', from);
-  const [first = 0, rowCount = 0, width = 0] = numbers;
-  let at = 3;
+  const numbers = new Uint32Array(
+    bytes.buffer.slice(bytes.byteOffset + START_BYTES, bytes.byteOffset + from),
+  );
+  const text = bytes.toString(bytes.readUInt32LE(16) === 0 ? 'utf8' : 'utf16le', from);
+  let at = 0;
   let position = 0;
-  const take = (length = 0) => {
+  const next = () => numbers[at++] ?? 0;
+  const take = (length: number) => {
     const from = position;
     position += length;
     return text.slice(from, position);
   };
-  const rows = Array.from({ length: rowCount }, (_, index): Row => {
-    const line = numbers[at] ?? 0;
-    const rawLength = numbers[at + 1];
-    const problemLength = numbers[at + 2] ?? 0;
-    const cellCount = numbers[at + 3] ?? 0;
-    const end = at + ROW_FACTS + (numbers[at + 4] ?? 0);
-    at += ROW_FACTS;
-    const raw = take(rawLength);
-    const problem = problemLength === 0 ? null : readRowReason(take(problemLength));
+  const rows = Array.from({ length: bytes.readUInt32LE(8) }, (_, index): Row => {
+    const line = next();
+    const raw = take(next());
+    const reason = take(next());
+    const problem = reason === '' ? null : readRowReason(reason);
+    const cellCount = next();
+    const filled = next();
     const cells: string[] = [];
-    for (; at < end; at += 1) cells.push(take(numbers[at]));
+    for (let cell = 0; cell < filled; cell += 1) cells.push(take(next()));
     while (cells.length < cellCount) cells.push('');
     return { number: first + index, line, raw, cells, problem };
   });

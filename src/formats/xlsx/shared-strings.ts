@@ -8,12 +8,17 @@ export const SPLIT = 'save the table as CSV, or as several workbooks';
 /** A workbook with more distinct text is a database: Excel itself takes minutes to open it. */
 const MOST_BYTES = 512 * 1024 * 1024;
 const FIRST_BYTES = 1024 * 1024;
+/** Of the last short texts that were asked for, so many are kept as such: a power of two. */
+const RECENT = 4096;
+const SHORT_CHARS = 64;
 
 export class SharedStrings {
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
   #ends = new Uint32Array(4096);
   #count = 0;
   readonly #cut = new Set<number>();
+  readonly #recent = new Array<string>(RECENT).fill('');
+  readonly #recentIndex = new Int32Array(RECENT).fill(-1);
 
   /** Whether only the beginning of a text was kept. */
   isCut(index: number): boolean {
@@ -23,7 +28,14 @@ export class SharedStrings {
   /** null: no text has this number. */
   at(index: number): string | null {
     if (!(index >= 0 && index < this.#count)) return null;
-    return this.#bytes.toString('utf8', index === 0 ? 0 : this.#ends[index - 1], this.#ends[index]);
+    const slot = index % RECENT;
+    if (this.#recentIndex[slot] === index) return this.#recent[slot] ?? null;
+    const text = this.#bytes.toString('utf8', index === 0 ? 0 : this.#ends[index - 1], this.#ends[index]);
+    if (text.length <= SHORT_CHARS) {
+      this.#recentIndex[slot] = index;
+      this.#recent[slot] = text;
+    }
+    return text;
   }
 
   add(whole: string): void {

@@ -33,23 +33,21 @@ export async function readWorkbook(archive: ZipArchive): Promise<Workbook> {
 
 /** The sheets, and the names of other parts by their kind. Throws as `readWorkbook`. */
 export async function readSheets(archive: ZipArchive) {
-  const roots = await readRelations(archive, '_rels/.rels', '');
+  const roots = await readRelations(archive, '/');
   const path = [...roots.values()].find(({ kind }) => kind === 'officeDocument')?.part;
   if (path === undefined) throw new Error('it has no workbook part');
-  const folder = posix.dirname(path);
-  const relations = await readRelations(archive, `${folder}/_rels/${posix.basename(path)}.rels`, folder);
+  const relations = await readRelations(archive, path);
   const sheets: SheetPart[] = [];
   let is1904 = false;
   await readXml(archive.read(path), {
     open(name, attributes) {
-      if (name === 'workbookPr') is1904 = /^(1|true|on)$/.test(attributes.date1904 ?? '');
+      if (name === 'workbookPr') is1904 = /^(1|true|on)$/.test(attributes.get('date1904') ?? '');
       if (name !== 'sheet') return;
-      const id = Object.entries(attributes).find(([key]) => key.endsWith(':id'))?.[1] ?? '';
-      const relation = relations.get(id);
+      const relation = relations.get(attributes.relation() ?? '');
       // Charts and macros have their own sheets.
       if (relation?.kind !== 'worksheet') return;
-      const isHidden = (attributes.state ?? 'visible') !== 'visible';
-      sheets.push({ name: attributes.name ?? '', part: relation.part, isHidden });
+      const isHidden = (attributes.get('state') ?? 'visible') !== 'visible';
+      sheets.push({ name: attributes.get('name') ?? '', part: relation.part, isHidden });
     },
   });
   const partOf = (wanted: string) => {
@@ -59,14 +57,20 @@ export async function readSheets(archive: ZipArchive) {
   return { sheets: sheets as readonly SheetPart[], is1904, partOf };
 }
 
-/** Targets by id; `kind` is the last word of the type, which is a URL that differs by edition. */
-async function readRelations(archive: ZipArchive, part: string, folder: string) {
+/** The types of relations in both editions of the standard, transitional and strict. */
+const RELATION =
+  /^http:\/\/(?:schemas\.openxmlformats\.org\/officeDocument\/2006|purl\.oclc\.org\/ooxml\/officeDocument)\/relationships\/(\w+)$/;
+
+/** Targets by id, of the standard's own kinds. */
+async function readRelations(archive: ZipArchive, source: string) {
+  const { dir: folder, base } = posix.parse(source);
   const relations = new Map<string, { readonly kind: string; readonly part: string }>();
-  await readXml(archive.read(part), {
-    open(name, { Id = '', Type = '', Target = '' }) {
-      if (name !== 'Relationship') return;
-      const path = Target.startsWith('/') ? Target.slice(1) : posix.join(folder, Target);
-      relations.set(Id, { kind: posix.basename(Type), part: path });
+  await readXml(archive.read(posix.join(folder, '_rels', `${base}.rels`)), {
+    open(name, attributes) {
+      const kind = RELATION.exec(attributes.get('Type') ?? '')?.[1];
+      if (name !== 'Relationship' || kind === undefined) return;
+      const target = (attributes.get('Target') ?? '').replaceAll('\\', '/');
+      relations.set(attributes.get('Id') ?? '', { kind, part: posix.resolve(folder, target) });
     },
   });
   return relations;
@@ -89,11 +93,11 @@ async function readStyles(chunks: AsyncIterable<Buffer> | null) {
     await readXml(chunks, {
       open(name, attributes) {
         if (name === 'numFmt') {
-          const code = attributes.formatCode ?? 'General';
-          own.set(Number(attributes.numFmtId), code.length > MOST_CODE_CHARS ? 'General' : code);
+          const code = attributes.get('formatCode') ?? 'General';
+          own.set(Number(attributes.get('numFmtId')), code.length > MOST_CODE_CHARS ? 'General' : code);
         } else if (name === 'cellXfs') isCellStyles = true;
         else if (name === 'xf' && isCellStyles) {
-          const code = codeOf(Number(attributes.numFmtId ?? 0));
+          const code = codeOf(Number(attributes.get('numFmtId') ?? 0));
           if (!positions.has(code)) positions.set(code, positions.size);
           formatOfStyle.push(positions.get(code) ?? 0);
         }

@@ -4,7 +4,6 @@ import { type Phrase, phrase } from '../../core/phrase.js';
 import { sayRowReason } from '../../core/row-reason.js';
 import { BINARY_SHAPE, type Row } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
-import { textOfCell } from '../../core/typed-cell.js';
 import { correctHeader, findDataInHeader, headerWarnings, isBareList } from '../../intake/header-check.js';
 import {
   cutText,
@@ -24,11 +23,6 @@ import { chooseSheet, listSheets, readWorkbook } from './workbook.js';
 const ROWS_LOOKED_AT = 500;
 const CHARS_LOOKED_AT = 16 * 1024 * 1024;
 
-/** A row with the texts of its cells. */
-interface TextRow extends SheetRow {
-  readonly texts: readonly string[];
-}
-
 /** Throws `input-empty`, `input-preamble`, `column-doubtful`, and Error for a damaged workbook. */
 export async function openXlsxTable(archive: ZipArchive, opening: TableOpening): Promise<BinaryTable> {
   const { name } = archive;
@@ -37,22 +31,14 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   const part = book.sharedStrings;
   const strings = part === null ? null : await SharedStrings.read(archive.read(part));
   const sheet = chooseSheet(name, book.sheets, opening.sheet ?? undefined);
-  const { formats } = book;
 
   /** Filled rows below the skipped ones, in batches. */
-  async function* readFilled(below: number): AsyncGenerator<readonly TextRow[]> {
-    for await (const rows of readSheetRows(archive.read(sheet.part), book, strings)) {
-      const filled: TextRow[] = [];
-      for (const row of rows) {
-        if (row.line <= below) continue;
-        const texts = row.cells.map((cell) => textOfCell(cell, formats));
-        if (row.problem !== undefined || !isBlank(texts)) filled.push(Object.assign(row, { texts }));
-      }
-      yield filled;
-    }
+  async function* readFilled(below: number): AsyncGenerator<readonly SheetRow[]> {
+    for await (const rows of readSheetRows(archive.read(sheet.part), book, strings))
+      yield rows.filter(({ line, problem, texts }) => line > below && (problem !== null || !isBlank(texts)));
   }
 
-  const head: TextRow[] = [];
+  const head: SheetRow[] = [];
   let chars = 0;
   for await (const rows of readFilled(skipLines)) {
     for (const row of rows) {
@@ -74,7 +60,7 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
           : 'check that this is the right file',
     });
   }
-  const width = Math.max(...head.map(({ cells }) => cells.length));
+  const width = Math.max(...head.map(({ texts }) => texts.length));
   const texts = head.map((row) => padded(row.texts, width));
   const warnings: Phrase[] = [];
   if (book.sheets.length > 1 && opening.sheet === null) {
@@ -93,9 +79,9 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   const found = judgeTable(head, texts, mayHaveHeader, `${name}, ${shownSheet}`);
   const { first, columns, hasHeader } = found;
   warnings.push(...found.warnings);
-  const rawHeader = hasHeader ? JSON.stringify(first.cells) : null;
+  const rawHeader = hasHeader ? rawOf(first) : null;
   if (rawHeader !== null && isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw new Error(LONG_HEADER);
-  const typed = { ...formats, sheet: sheet.name };
+  const typed = { ...book.formats, sheet: sheet.name };
   return {
     shape: { format: 'xlsx', ...BINARY_SHAPE, columns, rawHeader, typed },
     detected: `Excel, ${shownSheet}`,
@@ -105,12 +91,12 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
       let next = hasHeader ? first.line + 1 : first.line;
       let blank = 0;
       let number = 0;
-      const rowOf = (row: TextRow): Row => {
+      const rowOf = (row: SheetRow): Row => {
         number += 1;
-        widest = Math.max(widest, row.cells.length);
+        widest = Math.max(widest, row.texts.length);
         blank += Math.max(0, row.line - next);
         next = row.line + 1;
-        const raw = JSON.stringify(row.cells);
+        const raw = rawOf(row);
         const place = { number, line: row.line };
         const problem = row.problem ?? (isLongerThan(raw, MAX_RECORD_BYTES) ? OVER_RECORD : null);
         if (problem !== null) return { ...place, raw: cutText(raw, KEPT_CHARS), cells: [], problem };
@@ -138,8 +124,8 @@ function judgeTable(
   const warnings: Phrase[] = [];
   const found = mayHaveHeader ? findSheetHeader(head, texts) : 0;
   // A row that cannot be read is not a header below a title.
-  const at = head[found]?.problem === undefined ? found : 0;
-  const first: SheetRow = head[at] ?? { line: 1, cells: [] };
+  const at = head[found]?.problem === null ? found : 0;
+  const first = head[at] ?? NO_ROW;
   const [header = [], ...others] = texts.slice(at);
   const isBare = isBareList([header, ...others]);
   const hasHeader = mayHaveHeader && !isBare;
@@ -152,7 +138,7 @@ function judgeTable(
     return { first, hasHeader: false, warnings: [...warnings, ...more], columns };
   };
   if (!hasHeader) return withoutHeader();
-  if (first.problem !== undefined) {
+  if (first.problem !== null) {
     throw new FailFileError({
       code: 'input-preamble',
       what: 'the header cannot be read',
@@ -173,6 +159,10 @@ function judgeTable(
   warnings.push(...headerWarnings(header));
   return { first, hasHeader, warnings, columns: header };
 }
+
+const NO_ROW: SheetRow = { line: 1, json: [], texts: [], lacksResult: false, problem: null };
+
+const rawOf = ({ json }: SheetRow) => `[${json.join(',')}]`;
 
 function padded(cells: readonly string[], width: number): readonly string[] {
   const missing = width - cells.length;

@@ -9,7 +9,7 @@ import { openInput } from '../../../src/formats/open-input.js';
 import { FileReader } from '../../../src/formats/reader/file-reader.js';
 import { cell, row } from '../../support/hostile-files.js';
 import { commandOf, readersOf } from '../../support/reading-processes.js';
-import { workbookOf } from '../../support/workbooks.js';
+import { OFFICE, workbookOf } from '../../support/workbooks.js';
 import { createFolder, type Folder, intakeOptions } from '../reading.js';
 
 const ROWS = 30_000;
@@ -128,7 +128,9 @@ describe('a file that takes too much', () => {
 
   it('objects on the heap fails, at the second try', { tags: ['long'] }, async () => {
     const sheets = '<sheet name="One" sheetId="1" r:id="r0"/>'.repeat(600_000);
-    const parts = { 'xl/workbook.xml': `<workbook xmlns:r="r"><sheets>${sheets}</sheets></workbook>` };
+    const parts = {
+      'xl/workbook.xml': `<workbook xmlns:r="${OFFICE}"><sheets>${sheets}</sheets></workbook>`,
+    };
     const path = await folder.write('sheets.xlsx', await workbookOf(row(cell('website')), parts));
     const { reader, close } = await openReader(path, { ...LIMITS, heapMib: 40 });
     await expect(reader.open(OPENING)).rejects.toThrow(/too large or too complex.*more than 40 MiB/);

@@ -14,7 +14,7 @@ import {
   createReplyReader,
   jsonFrame,
   type ReaderReply,
-  rowsFrame,
+  RowsFrame,
 } from '../../../src/formats/reader/messages.js';
 import { openXlsxTable } from '../../../src/formats/xlsx/xlsx-table.js';
 import { ZipArchive } from '../../../src/formats/zip-archive.js';
@@ -113,7 +113,9 @@ describe('messages', () => {
         fc.uint8Array(),
         fc.array(fc.nat(200)),
         (sent, width, bytes, sizes) => {
-          const frames = [rowsFrame(sent, width), jsonFrame({ width }), bytesFrame(Buffer.from(bytes))];
+          const frame = new RowsFrame();
+          for (const row of sent) frame.add(row);
+          const frames = [frame.take(width), jsonFrame({ width }), bytesFrame(Buffer.from(bytes))];
           const whole = Buffer.concat(frames);
           const replies: ReaderReply[] = [];
           const read = createReplyReader((reply) => replies.push(reply));

@@ -177,8 +177,8 @@ describe('the XML of a workbook', () => {
     const row =
       '<row><c t="str"><v>website</v></c><c t="str"><v>day</v></c></row><row><c t="str"><v>a.com</v></c><c s="1" t="d"><v>2024-01-15T00:00:00.000Z</v></c><c s="1" t="d"><v>10:30</v></c></row>';
     const { rows: read } = await readBook(await workbookOf(row, parts));
-    expect(read[0]?.cells).toEqual(['a.com', '2024-01-15', '10:30']);
-    expect(JSON.parse(read[0]?.raw ?? '')).toEqual(['a.com', { n: 45_306, f: 1 }, { t: '10:30' }]);
+    expect(read[0]?.cells).toEqual(['a.com', '2024-01-15', '10:30:00']);
+    expect(JSON.parse(read[0]?.raw ?? '')).toEqual(['a.com', { n: 45_306, f: 1 }, { t: '10:30:00' }]);
   });
 
   it('the dates of old Macs', async () => {
