@@ -155,7 +155,7 @@ export function ChoicesCard(shown: { upload: Upload; choice: Choice; reading: Up
             id="sheet"
             label="Sheet"
             options={[
-              ['', 'the first one', choice.sheet === undefined],
+              ['', 'the one with identifiers', choice.sheet === undefined],
               ...reading.sheets.map((sheet): Option => [sheet, sheet, choice.sheet === sheet]),
             ]}
           />
