@@ -55,19 +55,19 @@ const BASE: LoadedSettings = loadSettings({
 
 it('advises columns that the inbox accepts', () => {
   const { detail } = refusal([
-    'Web Site|isin',
-    'apple.com|US0378331005',
-    'sap.com|DE0007164600',
+    'buyer website|seller website',
+    'apple.com|sap.com',
+    'sap.com|acme.com',
   ]) as NeverStartError;
   const read = settingsIn(detail.todo).map(
     (values) => applyFolderSettings({ path: '/in/brand-enrich.json', values }, BASE).columns,
   );
   expect(read).toEqual([
-    [{ name: 'Web Site', kind: 'domain' }],
-    [{ name: 'isin', kind: 'isin' }],
+    [{ name: 'buyer website', kind: 'domain' }],
+    [{ name: 'seller website', kind: 'domain' }],
     [
-      { name: 'Web Site', kind: 'domain' },
-      { name: 'isin', kind: 'isin' },
+      { name: 'buyer website', kind: 'domain' },
+      { name: 'seller website', kind: 'domain' },
     ],
   ]);
 });
