@@ -240,6 +240,9 @@ export const RUN_SETTINGS = {
   escapeFormulas: output('--escape-formulas', choice(['all', 'ours', 'none']), 'ours').describe(
     'which cells to escape if a spreadsheet would run them as a formula: all, only ours, or none',
   ),
+  outputHeader: output('--no-output-header', yesOrNo).describe(
+    'write no header line; a list without one gets a header otherwise: column_1, brand_status and so on',
+  ),
   prefix: output('--prefix', prefixValue, 'brand_').describe('prefix of the added columns'),
   errors: output('--errors', path('FILE')).describe('file for rows without an answer, with the reason', {
     commands: ['run'],

@@ -170,6 +170,8 @@ export interface FileOptions extends SharedOptions {
   readonly format?: 'csv' | 'jsonl' | 'json' | 'xlsx' | 'parquet' | undefined;
   readonly fields?: readonly string[] | undefined;
   readonly sort?: 'quality' | 'none' | undefined;
+  /** Default true; a list without a header gets one. */
+  readonly outputHeader?: boolean | undefined;
   readonly escapeFormulas?: 'all' | 'ours' | 'none' | undefined;
   readonly prefix?: string | undefined;
   /** Rows that the errors file has besides those that failed. Default: none. */

@@ -194,7 +194,7 @@ function planOutput(
   input: Input,
   scan: Scan,
 ) {
-  const { prefix, fields, escapeFormulas, errorsInclude, minQuality } = settings;
+  const { prefix, fields, outputHeader, escapeFormulas, errorsInclude, minQuality } = settings;
   const { shape } = input;
   const { format, names } = namesOfRun(path, shape, settings);
   const plan: OutputPlan = {
@@ -202,6 +202,7 @@ function planOutput(
     format,
     prefix,
     fields,
+    outputHeader,
     escapeFormulas,
     errorsInclude,
     minQuality,

@@ -57,14 +57,16 @@ function formatOfName(path: string): TableFormat | null {
  */
 export function namesOfRun(
   input: string,
-  shape: Pick<TableShape, 'isGzip' | 'format'>,
+  shape: Pick<TableShape, 'isGzip' | 'format' | 'rawHeader'>,
   { output, format: asked, errors, report: askedReport }: OutputSettings,
 ): { readonly format: TableFormat; readonly names: OutputNames } {
   const format = asked ?? formatOfName(output ?? '') ?? shape.format;
   const own = partsOf(isStream(input) ? 'stdin' : input);
   // Programs recognise binary files by their ending. The result of an archive is not an archive.
   const isFit = isTyped(format) ? ENDINGS[format].test(own.extension) : !/^(\.zip)?$/i.test(own.extension);
-  const extension = format === shape.format && isFit ? own.extension : `.${format}`;
+  // A bare list becomes a table.
+  const isList = format === 'csv' && shape.rawHeader === null && /^\.txt$/i.test(own.extension);
+  const extension = format === shape.format && isFit && !isList ? own.extension : `.${format}`;
   const given = output === null || isStream(output) ? null : partsOf(output);
   if (given?.isGzip && isTyped(format)) {
     const what = `${format} files are already compressed`;

@@ -38,7 +38,10 @@ export interface RenderedAnswer {
   readonly after: string;
 }
 
-type OutputSettings = Pick<Settings, 'fields' | 'prefix' | 'escapeFormulas' | 'errorsInclude' | 'minQuality'>;
+type OutputSettings = Pick<
+  Settings,
+  'fields' | 'prefix' | 'outputHeader' | 'escapeFormulas' | 'errorsInclude' | 'minQuality'
+>;
 
 /** `fields` are for CSV and formats with types: a JSON line carries the whole profile. */
 export interface OutputPlan extends OutputSettings {

@@ -37,11 +37,9 @@ export function createTypedRenderer(plan: OutputPlan): Renderer {
   const renderer: Renderer = {
     header() {
       // The columns of a Parquet file always have names.
-      const named = plan.format === 'parquet' ? user.kept.map((at) => plan.allColumns[at] ?? null) : null;
-      const header = user.header ?? named;
-      if (header === null) return null;
+      if (!plan.outputHeader && plan.format !== 'parquet') return null;
       const names = columns.map((column) => plan.prefix + column.name);
-      return record(header, JSON.stringify(names).slice(1, -1), plan.prefix + RAW_COLUMN);
+      return record(user.header, JSON.stringify(names).slice(1, -1), plan.prefix + RAW_COLUMN);
     },
     answer(view) {
       const brand = brandOf(view);

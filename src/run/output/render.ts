@@ -50,7 +50,7 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
 
   const renderer: Renderer = {
     header() {
-      if (user.header === null) return null;
+      if (!plan.outputHeader) return null;
       const names = columns.map((column) => plan.prefix + column.name);
       if (hasRaw) names.push(plan.prefix + RAW_COLUMN);
       return user.header + joint + writeCells(names, delimiter) + lineEnd;
@@ -84,8 +84,8 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
 interface UserPart {
   /** How many columns it has. */
   readonly width: number;
-  /** Names of its columns as a record; null when the input has no header. */
-  readonly header: string | null;
+  /** Names of its columns as a record. */
+  readonly header: string;
   /** Whether rows may carry text: of an earlier unreadable row, or their own with surplus cells. */
   readonly carriesRaw: boolean;
   /** The record without line end, and the cell for that text, quoting included. */
@@ -98,7 +98,7 @@ function createUserPart(plan: OutputPlan, delimiter: string): UserPart {
   const escaped = (text: string) => escapeRecord(text, delimiter);
   return {
     ...part,
-    header: part.header === null ? null : escaped(part.header),
+    header: escaped(part.header),
     read(raw) {
       const [record, carried] = part.read(raw);
       return [escaped(record), escaped(carried)];
@@ -120,7 +120,7 @@ function fromCsv(plan: OutputPlan, delimiter: string): UserPart {
   };
   return {
     width: columns.length - cut.size,
-    header: rawHeader === null ? null : read(rawHeader)[0],
+    header: rawHeader === null ? writeCells(columns, delimiter) : read(rawHeader)[0],
     carriesRaw: rawPosition >= 0 || hasSurplus,
     read,
   };
@@ -136,7 +136,7 @@ function fromCells(plan: OutputPlan, delimiter: string): UserPart {
     );
   return {
     width: user.kept.length,
-    header: user.header && write(user.header),
+    header: write(user.header),
     carriesRaw: user.carriesRaw,
     read(raw) {
       const { cells, carried } = user.read(raw);

@@ -10,8 +10,8 @@ import type { OutputPlan } from './output-plan.js';
 export interface UserCells {
   /** Positions of its columns in the input. */
   readonly kept: readonly number[];
-  /** null when the input has no header. */
-  readonly header: readonly TypedCell[] | null;
+  /** Names of these columns: `column_1` and so on where the input has none. */
+  readonly header: readonly TypedCell[];
   /** Whether rows may have the text of an earlier unreadable row, or surplus cells. */
   readonly carriesRaw: boolean;
   /** A cell for each column kept; `carried`: that text, or empty. */
@@ -35,7 +35,7 @@ function ofTyped(plan: OutputPlan): UserCells {
   const pick = (cells: readonly TypedCell[]) => kept.map((at) => cells[at] ?? null);
   return {
     kept,
-    header: input.rawHeader === null ? null : pick(readTyped(input.rawHeader)),
+    header: pick(input.rawHeader === null ? allColumns : readTyped(input.rawHeader)),
     carriesRaw: rawPosition >= 0,
     read(raw) {
       const cells = readTyped(raw);
@@ -55,7 +55,7 @@ function ofCsv(plan: OutputPlan): UserCells {
   const pick = (texts: readonly string[]) => kept.map((at) => texts[at] || blank);
   return {
     kept,
-    header: rawHeader === null ? null : pick(textsOf(rawHeader)),
+    header: pick(rawHeader === null ? columns : textsOf(rawHeader)),
     carriesRaw: rawPosition >= 0 || plan.hasSurplus,
     read(raw) {
       const texts = textsOf(raw);

@@ -7,11 +7,18 @@ interface Naming extends Partial<Pick<Settings, 'output' | 'format' | 'errors' |
   readonly input?: string;
   readonly isGzip?: boolean;
   readonly inputFormat?: TableFormat;
+  readonly rawHeader?: string | null;
 }
 
-function namesOf({ input = 'customers.csv', isGzip = false, inputFormat = 'csv', ...asked }: Naming) {
+function namesOf({
+  input = 'customers.csv',
+  isGzip = false,
+  inputFormat = 'csv',
+  rawHeader = 'website',
+  ...asked
+}: Naming) {
   const settings = { output: null, format: null, errors: null, report: null, ...asked };
-  return namesOfRun(input, { isGzip, format: inputFormat }, settings).names;
+  return namesOfRun(input, { isGzip, format: inputFormat, rawHeader }, settings).names;
 }
 
 it('says how a file could be written as its reader names settings', () => {
@@ -30,6 +37,8 @@ describe('the names of a run', () => {
     [{ input: 'c.xlsm', inputFormat: 'xlsx', format: 'xlsx' }, 'c.enriched.xlsx'],
     [{ input: 'c.csv', inputFormat: 'parquet', format: 'parquet' }, 'c.enriched.parquet'],
     [{ input: 'c.zip' }, 'c.enriched.csv'],
+    [{ input: 'c.txt' }, 'c.enriched.txt'],
+    [{ input: 'c.txt', rawHeader: null }, 'c.enriched.csv'],
     [{ input: 'c.zip', inputFormat: 'json', format: 'json' }, 'c.enriched.json'],
   ])('of another format: %j gives %s', (options, complete) => {
     expect(namesOf(options)).toMatchObject({ complete, gzip: complete.endsWith('.gz') });
@@ -139,6 +148,8 @@ describe('the name of the output', () => {
     ['-', 'json'],
   ])('%s, for an input in JSON, implies %s', (output, format) => {
     const settings = { output, format: null, errors: null, report: null };
-    expect(namesOfRun('a.json', { isGzip: false, format: 'json' }, settings).format).toBe(format);
+    expect(namesOfRun('a.json', { isGzip: false, format: 'json', rawHeader: null }, settings).format).toBe(
+      format,
+    );
   });
 });

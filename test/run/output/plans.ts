@@ -29,6 +29,7 @@ export function planFor(changes: Partial<OutputPlan> = {}): OutputPlan {
     format: input.format,
     fields: null,
     prefix: 'brand_',
+    outputHeader: true,
     escapeFormulas: 'ours',
     errorsInclude: [],
     minQuality: null,

@@ -28,7 +28,7 @@ describe('CSV output', () => {
     await expectGolden('default.csv', output(planFor({ hasUnreadable: true }), raws));
   });
 
-  it('keeps delimiter and line ends of the input, and has no header where the input has none', async () => {
+  it('keeps delimiter and line ends of the input, and names columns where the input does not', async () => {
     const input = {
       ...CSV_SHAPE,
       delimiter: ';',
@@ -37,6 +37,12 @@ describe('CSV output', () => {
       columns: ['column_1', 'column_2'],
     } as const;
     await expectGolden('no-header.csv', output(planFor({ input }), ['1,10;acme.example', '2;"a;b"']));
+  });
+
+  it('has no header if the user wants none', () => {
+    expect(createRenderer(planFor({ outputHeader: false })).header()).toBeNull();
+    const typed = planFor({ outputHeader: false, format: 'xlsx' });
+    expect(createRenderer(typed).header()).toBeNull();
   });
 
   it('has the requested columns', async () => {
