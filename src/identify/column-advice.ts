@@ -114,9 +114,16 @@ function adviceFor(judge: JudgeInput, open: readonly number[], isOurs: boolean) 
 /** The column whose values are written like symbols and differ most, when there is one. */
 function findSymbols(judge: JudgeInput, open: readonly number[]): number | undefined {
   return open
+    .filter((column) => !isIndex(judge, column, open))
     .map((column) => ({ column, variety: varietyOfSymbols(judge, column) }))
     .filter(({ variety }) => variety > 0)
     .sort((one, other) => other.variety - one.variety)[0]?.column;
+}
+
+/** The index that a data frame writes as a column without a name, beside its values' own column. */
+function isIndex({ columns, sample }: JudgeInput, column: number, open: readonly number[]): boolean {
+  if (!/^(?:unnamed: \d+|index)?$/i.test((columns[column] ?? '').trim())) return false;
+  return open.some((other) => other !== column && sample.every((row) => row[other] === row[column]));
 }
 
 /** How much the symbols of a column differ, up to 1; 0 for numbers, words, classes, codes. */

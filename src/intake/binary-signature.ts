@@ -1,4 +1,5 @@
 /** Files that are not text, by their first bytes: what each is, and what to do. Pure. */
+import { basename } from 'node:path';
 import { FailFileError } from '../core/errors.js';
 import { shortName } from '../core/terminal-text.js';
 
@@ -79,8 +80,16 @@ const LOCKED: BinaryKind = {
 };
 const OLD: BinaryKind = { name: 'an old Office file (.xls, .doc)', todo: SAVE_XLSX };
 
+/** `~$list.xlsx` beside `list.xlsx`: who has it open in an Office program. */
+const OWNER_FILE = /^~\$(.+\.(?:xls|doc|ppt)[a-z]?)$/i;
+
 /** Throws `input-binary` for bytes that are certainly not a text. */
 export function assertNotBinary(name: string, head: Buffer): void {
+  const [, opened] = OWNER_FILE.exec(basename(name)) ?? [];
+  if (opened !== undefined) {
+    const todo = `give ${shortName(opened)}; if it is open, save it first`;
+    throw refusal(name, { name: 'the lock file of an Office program, not a table', todo });
+  }
   const start = head.subarray(0, 32 * 1024).toString('latin1');
   if (start.startsWith(OLE_START)) {
     throw refusal(name, start.includes(ENCRYPTED) || /\.xlsx$/i.test(name) ? LOCKED : OLD);

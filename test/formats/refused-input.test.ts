@@ -36,6 +36,12 @@ describe('an unreadable input stops with a reason', () => {
     await expect(reading).rejects.toThrow(words);
   });
 
+  it('the lock file that an Office program keeps beside an open one', async () => {
+    const reading = readContent(folder, `\u0005Anna${'\0'.repeat(160)}`, { name: '~$list.xlsx' });
+    await expect(reading).rejects.toMatchObject({ code: 'input-binary' });
+    await expect(reading).rejects.toThrow('the lock file of an Office program, not a table; give list.xlsx');
+  });
+
   it.each([
     ['a missing file', 'nowhere.csv'],
     ['a folder', '.'],

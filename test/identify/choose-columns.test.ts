@@ -398,6 +398,10 @@ describe('columns that name the same companies', () => {
 });
 
 describe('what may be symbols', () => {
+  it('is the column with a name rather than the index of a data frame', () => {
+    expect(refusal(['|x', 'AAPL|AAPL', 'MSFT|MSFT']).todo).toMatch(/^use --column x:ticker or/);
+  });
+
   it.each([
     ['times', ['name|created', 'Acme|2024-01-05T10:00:00Z', 'Beta|2024-02-05T11:00:00Z']],
     ['countries', ['name|x', 'Acme|US', 'Beta|DE', 'Gamma|FR']],
