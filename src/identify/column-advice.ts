@@ -29,7 +29,8 @@ const SYMBOL_SHARE = 0.8;
 const CODE = /^[^a-z]*$|\d:\d|^(?!\d{3,6}\.[a-z]+$).*(?:\d{3}|\d[^a-z]\d)/i;
 /** Columns of few different values are classes (countries, currencies), not identifiers. */
 const LEAST_VARIETY = 0.7;
-const KINDS = `kinds: ${IDENTIFIER_KINDS.join(', ')}`;
+/** Not `auto`: where no value shows its kind, it would look up nothing. */
+const KINDS = `kinds: ${IDENTIFIER_KINDS.filter((kind) => kind !== 'auto').join(', ')}`;
 const NAMES = 'company names cannot be looked up';
 const SYMBOL_KINDS = ['ticker', 'crypto'] as const;
 

@@ -288,12 +288,12 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
     [
       'company names',
       ['company|city', 'Acme|Berlin', 'Beta|Rome'],
-      'no column clearly holds identifiers: "company", "city"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers: "company", "city"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)',
     ],
     [
       'a website whose values cannot be looked up',
       ['name|website|rev', 'N0|b0.example|7', 'N1|b1.example|8'],
-      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website", "rev"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website", "rev"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)',
     ],
     [
       'the same in the output of an earlier run, whose values are to be corrected',
@@ -302,37 +302,37 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
         'N0|b0.example|invalid|||',
         'N1|10.0.0.1|invalid|||',
       ],
-      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website"; correct its values, or use --column website:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("website" might, but 0 of its 2 sampled values are domains; others: a reserved or private host name): "name", "website"; correct its values, or use --column website:domain (kinds: domain, ticker, isin, crypto, id)',
     ],
     [
       'the output of an earlier run, with rows that could not be read',
       ['name|x|brand_status|brand_identifier|brand_fetched_at|brand_raw', '||invalid|||"a', '||invalid|||"b'],
-      'no column clearly holds identifiers: "name", "x"; correct its rows, or name the column that the earlier run used, with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers: "name", "x"; correct its rows, or name the column that the earlier run used, with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)',
     ],
     [
       'a website that is the same for all, behind a logo',
       ['logo_url|website', ...['a', 'b', 'c', 'd', 'e'].map((page) => `cdn.org|${page}.acme.com`)],
-      'no column clearly holds identifiers ("website" might, but all of its sampled values belong to one domain): "logo_url", "website"; use --column website:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("website" might, but all of its sampled values belong to one domain): "logo_url", "website"; use --column website:domain (kinds: domain, ticker, isin, crypto, id)',
     ],
     [
       'logos are not suggested',
       ['name|logo_url', 'Acme|cdn.org/1', 'Beta|img.net/2'],
-      'no column clearly holds identifiers: "name", "logo_url"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers: "name", "logo_url"; company names cannot be looked up: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them with --column NAME:KIND (kinds: domain, ticker, isin, crypto, id)',
     ],
     [
       'values that are partly domains, under a name that says nothing',
       ['name|x', 'A|acme.com', 'B|beta.com', 'C|none yet'],
-      'no column clearly holds identifiers ("x" might, but 2 of its 3 sampled values are domains; others: not a domain name): "name", "x"; use --column x:domain (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("x" might, but 2 of its 3 sampled values are domains; others: not a domain name): "name", "x"; use --column x:domain (kinds: domain, ticker, isin, crypto, id)',
     ],
     [
       'symbols under a name that says nothing',
       ['a|b', 'META|US', 'LINK|US'],
-      'no column clearly holds identifiers ("a" might, but its values may be tickers, coins or other codes): "a", "b"; use --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("a" might, but its values may be tickers, coins or other codes): "a", "b"; use --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id)',
     ],
     [
       'tickers that look like domains, under a name that says nothing',
       ['a', 'SAP.DE', 'AIR.PA'],
-      'no column clearly holds identifiers ("a" might, but its values may be tickers, coins or other codes): "a"; use --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id, auto)',
+      'no column clearly holds identifiers ("a" might, but its values may be tickers, coins or other codes): "a"; use --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id)',
     ],
   ])('%s', (_, table, message) => {
     const error = refusal(table);

@@ -55,7 +55,7 @@ describe('--column', () => {
     const error = refusal(CUSTOMERS, { column: ['company'] });
     expect(error.code).toBe('column-doubtful');
     expect(error.todo).toBe(
-      'name another column, or give the kind: --column company:KIND (kinds: domain, ticker, isin, crypto, id, auto); company names cannot be looked up',
+      'name another column, or give the kind: --column company:KIND (kinds: domain, ticker, isin, crypto, id); company names cannot be looked up',
     );
   });
 
