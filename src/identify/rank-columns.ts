@@ -4,7 +4,7 @@
  */
 import type { IdentifierKind } from '../core/identifier.js';
 import { readHeader } from './header-words.js';
-import { identifyCell } from './identify-cell.js';
+import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import { nameInDomain } from './identify-domain.js';
 import type { ColumnReading, JudgeInput } from './judge-columns.js';
 
@@ -49,7 +49,9 @@ export function arePartiesOfRow(one: ColumnReading, other: ColumnReading): boole
 export function areOfOneCompany({ columns, sample }: JudgeInput, one: ColumnReading, other: ColumnReading) {
   if (one.kind === null || other.kind === null || one.isMail !== other.isMail) return false;
   if (one.weight !== other.weight || one.role !== other.role) return false;
-  if (one.kind !== other.kind) return one.weight === 1;
+  // A coin and a ticker in one row are two things, and no check tells them apart.
+  const isChecked = CHECKED_KINDS.has(one.kind) || CHECKED_KINDS.has(other.kind);
+  if (one.kind !== other.kind) return one.weight === 1 && isChecked;
   const names = [one, other].map(({ column }) => readHeader((columns[column] ?? '').replace(/\d+/g, '')));
   if (names[0]?.meaning !== names[1]?.meaning) return false;
   if (areNumbered(columns[one.column] ?? '', columns[other.column] ?? '')) return true;

@@ -392,6 +392,11 @@ describe('columns that name the same companies', () => {
     expect(chosen(table)).toBe(expected);
   });
 
+  it('a coin and a ticker are a question', () => {
+    const table = ['coin|ticker|exchange', 'BTC|IBIT|NASDAQ', 'ETH|ETHA|NASDAQ'];
+    expect(refusal(table).what).toBe('more than one column could hold the identifiers');
+  });
+
   it('values that differ are a question', () => {
     expect(refusal(['Website|Domain', 'a.com|b.com', 'c.com|d.com']).code).toBe('column-doubtful');
   });
