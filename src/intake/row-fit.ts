@@ -104,6 +104,8 @@ export function fitTable({ header, rows, ragged }: FitInput) {
       return isUniform || (isRegular && emptyFrom === columnCount) ? null : findFault(cells);
     }
     if (length < columnCount && isTaken(cells)) return null;
+    // No cell of it can be in a wrong column.
+    if (cells.every(isBlank)) return null;
     return { code: 'cell_count', cells: length, columns: columnCount };
   }
 

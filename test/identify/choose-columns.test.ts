@@ -90,6 +90,11 @@ describe('without --column', () => {
       ['a|b', ...Array.from({ length: 9 }, (_, at) => `https://x${at % 3}.com/p/${at}|https://a${at}.com/`)],
       'b:domain',
     ],
+    [
+      'contacts of few companies, whose domains are no pages',
+      ['domain|x', ...Array.from({ length: 60 }, (_, at) => `company-${at % 2}.com|https://a${at}.com/p`)],
+      'domain:domain',
+    ],
     ['numbers with an exchange', ['name|code', 'Nissui|1332.T', 'Inpex|1605.T'], 'code:ticker'],
     ['symbols with the suffix of an exchange alone', ['name|x', 'BP|BP.L', 'Vodafone|VOD.L'], 'x:ticker'],
     [

@@ -5,7 +5,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Ragged, Row } from '../../src/core/table.js';
-import { fitTable } from '../../src/intake/row-fit.js';
+import { fitTable, MisfitTally } from '../../src/intake/row-fit.js';
 import { sniffTable } from '../../src/intake/sniff-table.js';
 
 function read(text: string, options: { ragged?: Ragged; delimiter?: string; hasHeader?: boolean } = {}) {
@@ -30,6 +30,34 @@ describe('a row with a cell too many or too few', () => {
   ])('does not fit the table %j: %j', (header, row, problem) => {
     const { rows } = read(table(header, row));
     expect(rows).toMatchObject([{ raw: row, cells: [], problem, isMisfit: true }]);
+  });
+
+  it('fits if all of its cells are blank, however many', () => {
+    const rows = ['Apple,AAPL,big', ',', ',,,,', 'IBM,IBM', 'Sony,SONY,old'];
+    expect(read(table('company,ticker,notes', ...rows)).problems).toEqual([
+      null,
+      null,
+      null,
+      { code: 'cell_count', cells: 2, columns: 3 },
+      null,
+    ]);
+  });
+
+  it.each([
+    ['one of four', 3, 1, true],
+    ['two of eight', 6, 2, true],
+    ['two of seven', 5, 2, false],
+    ['three of twenty', 17, 3, false],
+    ['three of sixty', 57, 3, true],
+  ])('is left out, or stops the file: %s', (_, good, bad, isRead) => {
+    const tally = new MisfitTally();
+    const row = { number: 1, line: 2, raw: '', cells: [] };
+    for (let at = 0; at < good; at += 1) tally.note({ ...row, problem: null });
+    const problem = { code: 'cell_count', cells: 4, columns: 3 } as const;
+    for (let at = 0; at < bad; at += 1) tally.note({ ...row, problem, isMisfit: true });
+    const assertFew = () => tally.assertFew({ name: 'a.csv', delimiter: "','", suspicion: null });
+    if (isRead) expect(assertFew).not.toThrow();
+    else expect(assertFew).toThrow('too many rows do not fit');
   });
 
   it('does not fit in a file with trailing delimiters either', () => {

@@ -51,7 +51,7 @@ describe('rows of a CSV table', () => {
     ['"a""",b,c', 3],
     ['a,b,', 3],
     ['a,b,,, ,""," "', 7],
-    [',,', 3],
+    [',,a', 3],
     ['a', 1],
     ['"b,"', 1],
   ])('that do not fit are marked as such and keep their raw text: %j', (bad, cells) => {
@@ -162,7 +162,10 @@ describe('any table', () => {
           record_delimiter: '\n',
         });
         const isBlank = (it: string[]) => it.length === 1 && it[0] === '';
-        const fitted = (it: string[]) => (it.length === 3 ? it : []);
+        const fitted = (it: string[]) => {
+          if (it.length === 3) return it;
+          return it.every((cell) => cell.trim() === '') ? [...it, '', ''].slice(0, 3) : [];
+        };
         expect(rows.map((it) => it.cells)).toEqual(expected.filter((it) => !isBlank(it)).map(fitted));
       }),
       { numRuns: 2000 },

@@ -91,7 +91,7 @@ function* rowsOfGroup(
 ): Generator<unknown[]> {
   let chunk = 0;
   const readers: ColumnReader[] = [];
-  const takers = nodes.map((node) => {
+  const cellReaders = nodes.map((node) => {
     const own = leavesOf([node]).flatMap((leaf) => {
       const { meta_data } = columns[chunk++] ?? {};
       return meta_data === undefined ? [] : [new ColumnReader(meta_data, leaf, read)];
@@ -101,7 +101,7 @@ function* rowsOfGroup(
     if (first !== undefined && isFlat(node)) return () => first.value();
     return () => own.map((reader) => reader.row(MAX_RECORD_BYTES));
   });
-  for (let row = 0n; row < num_rows; row += 1n) yield takers.map((take) => take());
+  for (let row = 0n; row < num_rows; row += 1n) yield cellReaders.map((readCell) => readCell());
   for (const reader of readers) reader.end();
 }
 

@@ -307,3 +307,17 @@ acme.com,deferred,,,not asked,
     'line 57: a quoted cell is never closed',
   ]);
 });
+
+it('notes cells with several domains, and looks up the first of each', async () => {
+  const { input, texts } = await scanText('website\nacme.com\nbeta.io; gamma.com\n', { columns: [WEBSITE] });
+  expect(texts).toEqual(['domain:acme.com', 'domain:beta.io']);
+  expect(input.warnings).toContain(
+    'cells with several domains (first in line 3): the first of each is looked up',
+  );
+});
+
+it('reads the array of a JSON file that the user names', async () => {
+  const text = '{"many": [{"website": "a.com"}, {"website": "b.com"}], "few": [{"website": "c.com"}]}';
+  const { texts } = await scanText(text, { name: 'a.json', records: 'few', columns: [WEBSITE] });
+  expect(texts).toEqual(['domain:c.com']);
+});
