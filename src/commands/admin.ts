@@ -28,7 +28,7 @@ import { inFlightOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
-import { fileOf, pausedText, type RunRecord } from '../stores/run-store.js';
+import { labelText, pausedText, type RunRecord } from '../stores/run-store.js';
 import { sayRun } from '../words/say-run.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
@@ -193,7 +193,7 @@ export function statusText(status: AccountStatus, spools: readonly SpoolStatus[]
   if (status.queue) parts.push(`queue       ${countOf(waiting, 'chunk')} waiting, ${others}\n`);
   parts.push(outcomesText(status.outcomes), ...spools.map(spoolText), '\n');
   for (const { label, run, ...order } of status.pauses) {
-    const name = fileOf(label);
+    const { name } = label;
     const line = `paused      ${name}: ${pausedText(order)}; \`brand-enrich resume ${run ?? name}\` continues it`;
     parts.push(visibleLines([line]));
   }
@@ -215,7 +215,7 @@ function runLine(judged: JudgedRun, now: number): string {
   const why = sayRun(judged, 'terminal', now);
   const state = judged.state === 'nothing matched' ? judged.standing : judged.state;
   const parts = [
-    `${id}  ${state.padEnd(9)}  ${time(asOf)}  ${label}`,
+    `${id}  ${state.padEnd(9)}  ${time(asOf)}  ${labelText(label)}`,
     ...(rows === null ? [] : [countOf(rows, 'row'), countOf(run.identifiers ?? 0, 'identifier')]),
     `${countText(tally.matched + tally.notFound + tally.stored)} answered`,
     ...(tally.failed === 0 ? [] : [`${countText(tally.failed)} failed`]),

@@ -9,9 +9,9 @@ import { createScheduleFiles } from '../daemon/schedules/schedule-files.js';
 import type { Engine } from '../engine/engine.js';
 import { listReading } from '../jobs/watcher-status.js';
 import {
-  fileOf,
   isAlive,
   isScheduleOwner,
+  type Label,
   type OrderEnd,
   type Pause,
   type RunRecord,
@@ -77,7 +77,7 @@ async function resume(name: string, stores: Stores): Promise<Answer> {
   const [standing, schedules] = await Promise.all([runs.pauses(), stores.ownersOf(name)]);
   const named = standing.filter(({ owner, run, label }) =>
     known === null
-      ? [run, owner].includes(name) || schedules.includes(owner) || fileOf(label) === name
+      ? [run, owner].includes(name) || schedules.includes(owner) || label.name === name
       : owner === known.owner,
   );
   const [one, ...others] = named;
@@ -123,7 +123,7 @@ async function cancel(name: string, stores: Stores): Promise<Answer> {
 /** `file`: without a run, because it is read, or was paused meanwhile. */
 type Found =
   | { readonly type: 'run'; readonly run: string }
-  | { readonly type: 'schedule' | 'file'; readonly owner: string; readonly label: string };
+  | { readonly type: 'schedule' | 'file'; readonly owner: string; readonly label: Label };
 
 /** By the id of a run or of a file's job, or by the name of a schedule or of an unfinished file. */
 async function find(name: string, stores: Stores): Promise<Found> {
@@ -140,10 +140,10 @@ async function find(name: string, stores: Stores): Promise<Found> {
   const files = filesNamed(name, listed).filter((run) => !isRead(run));
   const isFileNamed = ({ owner, label, run }: Pause) => {
     if (run !== null || isScheduleOwner(owner) || reading.some(({ job }) => job === owner)) return false;
-    return owner === name || (fileOf(label) === name && !listed.some((each) => each.owner === owner));
+    return owner === name || (label.name === name && !listed.some((each) => each.owner === owner));
   };
   const unread = [
-    ...reading.map(({ job, host, file }) => ({ owner: job, label: `${host}: ${file}` })),
+    ...reading.map(({ job, host, file }) => ({ owner: job, label: { host, name: file } })),
     ...(await runs.pauses()).filter(isFileNamed),
   ];
   const found: Found[] = [
@@ -160,7 +160,7 @@ async function find(name: string, stores: Stores): Promise<Found> {
       name,
       found.map((each) => (each.type === 'run' ? each.run : each.owner)),
     );
-  if (schedule !== undefined) return { type: 'schedule', owner: schedule, label: name };
+  if (schedule !== undefined) return { type: 'schedule', owner: schedule, label: { host: null, name } };
   if (file !== undefined) return file;
   throw unusable('the engine knows no such run, schedule or unfinished file', name);
 }
@@ -169,7 +169,7 @@ async function find(name: string, stores: Stores): Promise<Found> {
 export function filesNamed(name: string, runs: readonly RunRecord[]): RunRecord[] {
   const newest = new Map<string, RunRecord>();
   for (const run of runs) if (!newest.has(run.owner)) newest.set(run.owner, run);
-  const named = [...newest.values()].filter(({ label }) => fileOf(label) === name);
+  const named = [...newest.values()].filter(({ label }) => label.name === name);
   const active = named.filter(({ status }) => status === 'running');
   return active.length > 0 ? active : named.filter(({ status }) => status === 'stopped');
 }
@@ -183,7 +183,7 @@ async function activeOf(owner: string, job: string | null, { runs }: Engine): Pr
 }
 
 const idOf = ({ run, owner }: Pause) => run ?? owner;
-const refOf = ({ run, label }: Pause) => run ?? fileOf(label);
+const refOf = ({ run, label }: Pause) => run ?? label.name;
 
 function assertDone(end: OrderEnd, name: string): void {
   if (end === 'ended') throw unusable('the run has ended', name);

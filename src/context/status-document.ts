@@ -5,7 +5,7 @@ import { type JudgedRun, partsOf } from '../facts/judge-runs.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { isoTime } from '../run/output/columns.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
-import { fileOf, type Order } from '../stores/run-store.js';
+import { labelText, type Order } from '../stores/run-store.js';
 import { sayStop } from '../words/say-reason.js';
 import type { AccountStatus } from './account-status.js';
 
@@ -45,7 +45,7 @@ export function statusDocument(
     queue: queue && { waiting, active, delayed },
     answers: answersDocument(outcomes),
     pauses: pauses.map(({ label, run, by, at }) => {
-      return { name: fileOf(label), label, run, by, since: new Date(at).toISOString() };
+      return { name: label.name, label: labelText(label), run, by, since: new Date(at).toISOString() };
     }),
   };
 }
@@ -62,7 +62,7 @@ export function runDocument(judged: JudgedRun): RunDocument {
   const { starts = 0, billed = 0, unreported: lost = 0, overage: beyond = 0 } = run.earlier ?? {};
   return {
     id,
-    label,
+    label: labelText(label),
     service: run.settings.service,
     account: run.settings.account,
     status,

@@ -130,7 +130,7 @@ const lineSchema = z.discriminatedUnion(
     z.object({
       type: z.literal('pause'),
       owner: name,
-      label: words,
+      label: z.strictObject({ host: words.nullable(), name: words }, 'the label is damaged'),
       run: name.nullable(),
       by: words,
       at: date,

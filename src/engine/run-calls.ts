@@ -4,9 +4,10 @@ import { failureReasonShape, runHaltShape, runStopShape } from '../stores/run-re
 import {
   cancelShape,
   type LookupFailure,
+  labelShape,
   orderEndShape,
   ordersShape,
-  pauseShape,
+  PAUSE,
   RUN_PROGRESS,
   RUN_RECORD,
   type RunStore,
@@ -25,9 +26,15 @@ import {
 
 // What is JSON in a run travels as text: an empty list stays a list, an empty object an object.
 const recordShape = orElse(
-  object({ ...RUN_RECORD, settings: inJson(runSettingsShape), stop: nullOr(inJson(runStopShape)) }),
+  object({
+    ...RUN_RECORD,
+    label: inJson(labelShape),
+    settings: inJson(runSettingsShape),
+    stop: nullOr(inJson(runStopShape)),
+  }),
   null,
 );
+const storedPauseShape = object({ ...PAUSE, label: inJson(labelShape) });
 const progressShape = orElse(object({ ...RUN_PROGRESS, halt: nullOr(inJson(runHaltShape)) }), 'damaged');
 
 const failuresShape = some(
@@ -45,7 +52,7 @@ export function createRuns({ call, address }: StoreCalls): RunStore {
   const change = (operation: string, ...params: StoreParam[]) => call(nothing, operation, ...params);
   return {
     async start({ id, key, label, settings, job = id, owner = key }) {
-      const given = [id, key, storableText(label), JSON.stringify(settings), job, owner];
+      const given = [id, key, storableJson(label), JSON.stringify(settings), job, owner];
       const record = await call(recordShape, 'start_run', ...given);
       if (record !== null) return record;
       throw damaged(address, 'run');
@@ -84,11 +91,11 @@ export function createRuns({ call, address }: StoreCalls): RunStore {
     cancel: (id, by) => call(orderEndShape, 'cancel_run', id, storableText(by)),
     pause: (id, by) => call(orderEndShape, 'pause_run', id, storableText(by)),
     pauseOwner: ({ owner, label, by, run, at = null }) =>
-      change('pause_owner', owner, storableText(label), storableText(by), run, at),
+      change('pause_owner', owner, storableJson(label), storableText(by), run, at),
     cancelJob: ({ job, by, at = null }) => change('cancel_job', job, storableText(by), at),
     resume: (owner) => call(flag, 'resume_owner', owner),
     async pauses() {
-      const pauses = await call(orElse(list(orElse(pauseShape, null)), []), 'list_pauses');
+      const pauses = await call(orElse(list(orElse(storedPauseShape, null)), []), 'list_pauses');
       return whole(pauses).sort((one, other) => one.at - other.at);
     },
     async cancels() {

@@ -18,7 +18,6 @@ import type { RunReport } from '../run/report/report.js';
 import { runFile } from '../run/run-file.js';
 import { newRunId } from '../run/run-record.js';
 import { createLogView, createStanding } from '../run/run-view.js';
-import { fileOf } from '../stores/run-store.js';
 import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
 import { readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
 import { chooseRetries, followOrders, parkStateOf } from './inbox-retries.js';
@@ -60,7 +59,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     const { isDerived, ...record } = job.record;
     if (isDerived !== true) return job;
     const runs = await engine.runs.list(RUNS_NAMED);
-    const newest = runs.find((run) => run.job === run.owner && fileOf(run.label) === job.file);
+    const newest = runs.find((run) => run.job === run.owner && run.label.name === job.file);
     const isOrdered = newest !== undefined && (newest.cancelled ?? newest.paused) !== null;
     const known = isOrdered ? { ...record, id: newest.job, run: newest.id } : record;
     await writeRecord(job.folder, known);

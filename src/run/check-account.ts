@@ -11,7 +11,7 @@ import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
-import type { RunRecord, RunSettings } from '../stores/run-store.js';
+import { labelText, type RunRecord, type RunSettings } from '../stores/run-store.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 
 const SCOPE = 'deferred';
@@ -64,7 +64,7 @@ export async function planCheck(
     throw new NotNowError({
       code: 'check-refused',
       what,
-      subject: noted.label,
+      subject: labelText(noted.label),
       todo: `continue it with \`brand-enrich resume ${noted.id}\`, or ${todo}`,
     });
   }

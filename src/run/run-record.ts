@@ -43,7 +43,7 @@ export async function startRun(
   }
   const started = await runs.start({
     ...run,
-    label: `${hostname()}: ${name}`,
+    label: { host: hostname(), name },
     settings: { ...settings, process: processIdentity() },
   });
   // Alive even while a stage takes long: a run without a heartbeat is dead for its workers.

@@ -80,15 +80,19 @@ const OWNER = {
 };
 export type RunOwner = ObjectOf<typeof OWNER>;
 
-export const pauseShape = object({
+/** For people: the host of a file and its name; `host` null for a schedule. */
+export const labelShape = object({ host: nullOr(text), name: text });
+export type Label = Shaped<typeof labelShape>;
+
+/** A standing pause. */
+export const PAUSE = {
   ...ORDER,
   owner: text,
-  /** As of a run: host and name. */
-  label: text,
+  label: labelShape,
   /** The run that was named; null: none was. */
   run: nullOr(text),
-});
-export type Pause = Shaped<typeof pauseShape>;
+};
+export type Pause = ObjectOf<typeof PAUSE>;
 
 /** A cancel of a job; kept for 90 days. */
 export const cancelShape = object({ ...ORDER, job: text });
@@ -114,8 +118,7 @@ const NEW_RUN = {
   id: text,
   /** Hash of the input's content and of the settings that choose identifiers. */
   key: text,
-  /** For people: host and file name. */
-  label: text,
+  label: labelShape,
   settings: runSettingsShape,
 };
 
@@ -322,18 +325,17 @@ export function cancelledText({ by, at }: Order): string {
   return `cancelled by ${visibleLine(by)} on ${momentText(new Date(at).toISOString())}`;
 }
 
-/** The name of the file, or what stands for it. Labels read `host: file`. */
-export function fileOf(label: string): string {
-  return label.replace(/^.*?: /s, '');
+/** `etl-1: customers.csv`, for people. */
+export function labelText({ host, name }: Label): string {
+  return host === null ? name : `${host}: ${name}`;
 }
 
 /** `queued behind customers.csv and 2 others`, for people; null: behind none. */
 export function queuedText(before: readonly Pick<RunRecord, 'label'>[]): string | null {
   const [first, ...others] = before;
   if (first === undefined) return null;
-  const name = fileOf(first.label);
   const more = others.length === 0 ? '' : ` and ${others.length} other${others.length === 1 ? '' : 's'}`;
-  return `queued behind ${name}${more}`;
+  return `queued behind ${first.label.name}${more}`;
 }
 
 /** How a run judges the age of stored answers: at its start, in every pass. */

@@ -103,7 +103,10 @@ describe('the status text', () => {
   });
 
   it('escapes a line break in a file name, so that no name can pass for another run', () => {
-    const run = runRecord({}, { id: 'r', label: 'host: a\nr-2  completed.csv', rows: 1, identifiers: 1 });
+    const run = runRecord(
+      {},
+      { id: 'r', label: { host: 'host', name: 'a\nr-2  completed.csv' }, rows: 1, identifiers: 1 },
+    );
     const text = statusText({ ...STATUS, runs: [run] }, []);
     expect(text.trimEnd().split('\n').at(-1)).toContain('host: a\\nr-2  completed.csv, 1 row, 1 identifier,');
   });
@@ -204,7 +207,7 @@ describe('the status text', () => {
         {},
         {
           id: 'r-20260315-aa',
-          label: 'host: customers.csv',
+          label: { host: 'host', name: 'customers.csv' },
           status: 'stopped',
           stop: { type: 'halted', halt: HALTS.limit },
           rows: 1_200,
@@ -212,7 +215,10 @@ describe('the status text', () => {
           tally: { matched: 80, notFound: 15, failed: 5, stored: 3, requests: 101, billed: 100 },
         },
       ),
-      runRecord({}, { id: 'r-20260315-bb', label: 'host: new.csv', paused: { by: 'ada', at: 1 } }),
+      runRecord(
+        {},
+        { id: 'r-20260315-bb', label: { host: 'host', name: 'new.csv' }, paused: { by: 'ada', at: 1 } },
+      ),
     ];
     const text = statusText(
       {
@@ -245,7 +251,7 @@ describe('the status text', () => {
     'counts what killed workers may have sent, unless it may be in flight: %s, seen at %d',
     (status, now, lost) => {
       const tally = { matched: 9, notFound: 0, failed: 0, stored: 0, requests: 9, billed: 9 };
-      const run = runRecord({}, { id: 'r', label: 'x', status, tally, spent: 12 });
+      const run = runRecord({}, { id: 'r', label: { host: 'etl-1', name: 'x' }, status, tally, spent: 12 });
       expect(statusText({ ...STATUS, runs: [run], storeNow: now }, [])).toContain(
         `9 answered, 9 requests, 9 billed${lost}\n`,
       );

@@ -65,7 +65,7 @@ describeOn([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEn
     await engine.runs.start({
       id: 'planted',
       key: 'planted',
-      label: 'planted',
+      label: { host: 'etl-1', name: 'planted' },
       settings: runSettings({ service: thief.url, account }),
     });
     const heartbeats = setInterval(() => void engine.runs.heartbeat('planted').catch(() => undefined), 1_000);
@@ -100,7 +100,7 @@ describeOn([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEn
     const engine = await openFor(scene);
     const { queueName, service } = accountNames(scene.service.url, scene.token, null);
     const settings = runSettings({ service, account: 'without-limits', overage: 1_000_000, plan: 'paid' });
-    await engine.runs.start({ id: 'other', key: 'other', label: 'other', settings });
+    await engine.runs.start({ id: 'other', key: 'other', label: { host: 'etl-1', name: 'other' }, settings });
     const heartbeats = setInterval(() => void engine.runs.heartbeat('other').catch(() => undefined), 1_000);
     onTestFinished(() => clearInterval(heartbeats));
     const queue = engine.openChunkQueue(queueName);

@@ -20,7 +20,7 @@ async function open() {
 
 test('of two files of one name, paused while they were read, each is resumed and cancelled by its job', async () => {
   const { scene, engine, owners } = await open();
-  const order = { label: 'mill: a-list.csv', by: 'ada@office', run: null };
+  const order = { label: { host: 'mill', name: 'a-list.csv' }, by: 'ada@office', run: null };
   for (const at of [1, 2, 3]) await engine.runs.pauseOwner({ ...order, owner: `job-${at}`, at });
   const unclear = ['pause', 'resume', 'cancel'].map((word) => scene.run([word, 'a-list.csv']));
   for (const { code, stderr } of await Promise.all(unclear))
@@ -48,7 +48,12 @@ test('the tick of a paused schedule that waits, and whose run did not begin, is 
   const [state] = await createScheduleBook(engine, files).list();
   const key = state === undefined ? '' : keyOf(state);
   const owner = scheduleOwner(key);
-  await engine.runs.pauseOwner({ owner, label: 'nightly', by: 'ada@office', run: null });
+  await engine.runs.pauseOwner({
+    owner,
+    label: { host: null, name: 'nightly' },
+    by: 'ada@office',
+    run: null,
+  });
   await files.noteBegun('nightly', { job: 'tick-7', stampedAt: Date.now() });
   expect(await scene.run(['cancel', 'nightly'])).toMatchObject({ code: 0 });
   expect(await engine.runs.cancels()).toMatchObject([{ job: tickJob(key, 'tick-7') }]);

@@ -167,7 +167,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       return asked.includes('brand-') && asked.includes('nightly-');
     });
     const paused = (await runs.list(9)).filter(({ status, label }) => {
-      return status === 'running' && /(one|nightly)\.csv$/.test(label);
+      return status === 'running' && /(one|nightly)\.csv$/.test(label.name);
     });
     expect(paused).toHaveLength(2);
     for (const { id } of paused) await runs.pause(id, 'ada');

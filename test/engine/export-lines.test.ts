@@ -72,7 +72,7 @@ test('not-found answers, accounts, orders, end and header survive a round trip',
     ...{ type: 'account', account: 'team "ü"', ...spending },
   });
   const order = { by: 'ada@büro', at: 1_760_000_000_123 };
-  const pause = { ...order, owner: 'j-7', label: 'büro: odd\nname.csv', run: null };
+  const pause = { ...order, owner: 'j-7', label: { host: 'büro', name: 'odd\nname.csv' }, run: null };
   expect(readLine(Buffer.from(pauseLine(pause)))).toEqual({ type: 'pause', ...pause });
   const cancel = { ...order, job: 'j-7' };
   expect(readLine(Buffer.from(cancelLine(cancel)))).toEqual({ type: 'cancel', ...cancel });
@@ -87,7 +87,7 @@ test.each([
   [answerLine(answer(null)).replace('"not_found"', '"matched"'), /do not match/],
   [answerLine(answer(null)).replace('"billed":true', '"billed":1'), /billed/],
   [answerLine(answer(null)).replace(/"fetchedAt":"[^"]+"/, '"fetchedAt":"soon"'), /date/],
-  [pauseLine({ owner: 'j-7', label: 'a: b', run: null, by: 'ada', at: -1 }), /date/],
+  [pauseLine({ owner: 'j-7', label: { host: 'a', name: 'b' }, run: null, by: 'ada', at: -1 }), /date/],
   [cancelLine({ job: 'j-7', by: 'ada', at: -1 }), /date/],
   [answerLine(answer(null)).replace('domain:', 'domain:\\u0000'), /key/],
   ['{"type":"account","account":"a","period":"2026-13-77","sent":1,"others":0,"quota":null}', /period/],

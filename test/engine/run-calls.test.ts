@@ -9,10 +9,11 @@ import { runSettings } from './contract/run-settings.js';
 
 const SETTINGS = runSettings();
 const STOP: RunStop = { type: 'halted', halt: HALTS.unreachable };
+const LABEL = { host: 'etl-1', name: 'a: b.csv' };
 const RUN = {
   id: 'r-1',
   key: 'k',
-  label: 'etl-1: a.csv',
+  label: JSON.stringify(LABEL),
   job: 'j',
   owner: 'o',
   settings: JSON.stringify(SETTINGS),
@@ -61,11 +62,12 @@ const reasonOf = async (reason: string) => {
 };
 
 test('a run of ours is read whole, without fields that are new', async () => {
-  expect(await runOf({ ...RUN, later: 1 })).toEqual({ ...RUN, settings: SETTINGS, stop: STOP });
+  expect(await runOf({ ...RUN, later: 1 })).toEqual({ ...RUN, label: LABEL, settings: SETTINGS, stop: STOP });
   expect((await runOf({ ...RUN, stop: null }))?.stop).toBeNull();
   expect(await progressOf(PROGRESS)).toEqual({ ...PROGRESS, halt: HALTS.limit });
-  const pause = { by: 'ada@mill', at: 1, owner: 'o', label: 'l', run: null };
-  expect(await pausesOf([pause, { ...pause, at: 1e300 }, null, 'x'])).toEqual([pause]);
+  const pause = { by: 'ada@mill', at: 1, owner: 'o', label: RUN.label, run: null };
+  const others = [{ ...pause, at: 1e300 }, { ...pause, label: 'nightly' }, null, 'x'];
+  expect(await pausesOf([pause, ...others])).toEqual([{ ...pause, label: LABEL }]);
 });
 
 test('anything else is damaged, and counts as not there', async () => {
@@ -74,10 +76,11 @@ test('anything else is damaged, and counts as not there', async () => {
     await expect(progressOf(junk)).rejects.toMatchObject({ code: 'engine-unfit' });
   }
   const damaged: Record<string, unknown[]> = {
-    ...Object.fromEntries(['id', 'key', 'label', 'job', 'owner'].map((name) => [name, [7]])),
+    ...Object.fromEntries(['id', 'key', 'job', 'owner'].map((name) => [name, [7]])),
     ...Object.fromEntries(
       ['asOf', 'keyStartedAt', 'heartbeatAt', 'endedAt'].map((name) => [name, [-1, Number.NaN, 1e300, 'x']]),
     ),
+    label: [7, '', 'etl-1: a.csv', '{"host":7,"name":"a.csv"}'],
     settings: [7, '', '{', 'null', '[]', '7', '{}', JSON.stringify({ ...SETTINGS, service: {} })],
     status: [7, 'constructor'],
     tally: [{ ...NO_TALLY, billed: 'x' }],

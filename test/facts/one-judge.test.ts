@@ -166,7 +166,7 @@ function anyRun(dice: Dice, id: string): RunRecord {
     key: id,
     // Of a file in an inbox, or a command.
     job: dice.pick(id, `job-${id}`),
-    label: `etl-1: ${id}.csv`,
+    label: { host: 'etl-1', name: `${id}.csv` },
     asOf,
     heartbeatAt: NOW - dice.pick(1_000, 29_000, 31_000, 400_000),
     status,

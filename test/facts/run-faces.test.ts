@@ -106,7 +106,7 @@ it.each<[string, History, standing: Standing, word: string, mark: string]>([
 const markIn = (page: string, pattern: RegExp) => pattern.exec(page)?.[1];
 
 it('a run waits behind those that are there, not behind one whose process is gone', () => {
-  const first = runRecord({ id: 'first', asOf: NOW - 60_000, label: 'h: first.csv' });
+  const first = runRecord({ id: 'first', asOf: NOW - 60_000, label: { host: 'h', name: 'first.csv' } });
   const second = runRecord({ id: 'second', asOf: NOW - 30_000 });
   const queuedOf = (gone: string[]) =>
     judgeRuns(dashboardData({ runs: [second, first], gone: new Set(gone) })).find(

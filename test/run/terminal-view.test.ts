@@ -274,7 +274,7 @@ function question(isTTY = true) {
 describe('a paused command', () => {
   const PAUSE = {
     owner: 'key',
-    label: 'host: a.csv',
+    label: { host: 'host', name: 'a.csv' },
     run: 'r-1',
     by: 'ada@office',
     at: Date.UTC(2026, 0, 14),

@@ -5,7 +5,7 @@ import { NOW, runRecord } from '../daemon/dashboard/views.js';
 
 const big = runRecord({
   id: 'big',
-  label: 'etl-1: big.csv',
+  label: { host: 'etl-1', name: 'big.csv' },
   identifiers: 5_000,
   tally: { matched: 300, requests: 300 },
 });

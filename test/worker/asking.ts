@@ -196,7 +196,7 @@ export function runRecord(settings: Partial<RunSettings> = {}, some: Partial<Run
   return {
     id: 'run',
     key: 'key',
-    label: 'test',
+    label: { host: 'etl-1', name: 'test' },
     settings: runSettings(settings),
     asOf: NOON,
     keyStartedAt: NOON,

@@ -146,7 +146,7 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
       engine.runs.start({
         id,
         key: `key of ${id}`,
-        label: 'test',
+        label: { host: 'etl-1', name: 'test' },
         settings: runSettings({ service: SERVICE, ...settings }),
       }),
     async context(worker, client, some = {}) {

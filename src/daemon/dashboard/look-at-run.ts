@@ -121,7 +121,7 @@ export function createRunLook({ engine, look, inboxes }: RunLookContext) {
       speed: shown.standing === 'running' ? speedOf(run, looks.note(run, data.at), data.storeNow) : null,
       newer: data.runs.find((each) => each.key === run.key && each.asOf > run.asOf) ?? null,
       job: isWorking ? null : await findJob(run),
-      isOfThisHost: run.label.startsWith(`${hostname()}: `),
+      isOfThisHost: run.label.host === hostname(),
     };
   };
 }

@@ -6,7 +6,7 @@ import type { Engine } from '../../engine/engine.js';
 import { isAtWork, judgeRuns, partsOf } from '../../facts/judge-runs.js';
 import { carryOutCheck, checkText, planCheck } from '../../run/check-account.js';
 import { accountOfRun, estimateSpending } from '../../run/lookups/spending.js';
-import { fileOf, type Pause, pausedText, type RunRecord, type RunSettings } from '../../stores/run-store.js';
+import { type Pause, pausedText, type RunRecord, type RunSettings } from '../../stores/run-store.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { CHECK_PATH } from './account-section.js';
 import type { Action } from './actions.js';
@@ -14,7 +14,6 @@ import type { DashboardView } from './gather-dashboard.js';
 import type { RunView } from './look-at-run.js';
 import { runPath } from './plain-pages.js';
 import { actionsOf, type MoneyTerms, type RunAction } from './run-page.js';
-import { nameAndHostOf } from './runs-section.js';
 
 export interface RunActionContext {
   readonly engine: Pick<Engine, 'runs' | 'ledger'>;
@@ -58,7 +57,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
     const { runs } = engine;
     const isDone = isPaused ? (await runs.pause(id, user)) === 'done' : await runs.resume(run.owner);
     if (!isDone) throw refusal('this run has ended', id, 'reload the page');
-    const { name } = nameAndHostOf(run);
+    const { name } = run.label;
     const sentence = isPaused
       ? `${name} is paused: nothing more is sent for it`
       : `${name} is resumed${(await isAllPaused()) ? ', but all spending is paused' : ''}`;
@@ -75,7 +74,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
       async ask({ params: { id = '' } }) {
         const run = await openTo('resume', id);
         const lines = [await costLine(engine, run, termsOf(run, await look())), STORED];
-        return { title: `Resume ${nameAndHostOf(run).name}?`, lines, yes: 'Resume' };
+        return { title: `Resume ${run.label.name}?`, lines, yes: 'Resume' };
       },
       carryOut: ({ params: { id = '' }, user }) => setPaused(id, user, false),
     },
@@ -84,7 +83,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
       async ask({ params: { id = '' } }) {
         const run = await openTo('cancel', id);
         return {
-          title: `Cancel ${nameAndHostOf(run).name}?`,
+          title: `Cancel ${run.label.name}?`,
           lines: [leftLine(run), ENDS],
           yes: 'Cancel the run',
         };
@@ -93,7 +92,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
         const run = await openTo('cancel', id);
         if ((await engine.runs.cancel(id, user)) !== 'done')
           throw refusal('this run has ended', id, 'reload the page');
-        const { name } = nameAndHostOf(run);
+        const { name } = run.label;
         return {
           path: runPath(id),
           sentence: `${name} is cancelled; its paid answers stay stored`,
@@ -106,12 +105,12 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
       async ask({ fields }) {
         const { label, ...order } = await findPause(fields.get('owner'));
         const lines = [`It is ${pausedText(order)}.`, STORED];
-        return { title: `Resume ${fileOf(label)}?`, lines, yes: 'Resume' };
+        return { title: `Resume ${label.name}?`, lines, yes: 'Resume' };
       },
       async carryOut({ fields }) {
         const { owner, label } = await findPause(fields.get('owner'));
         await engine.runs.resume(owner);
-        return { path: '/', sentence: `${fileOf(label)} is resumed`, subject: owner };
+        return { path: '/', sentence: `${label.name} is resumed`, subject: owner };
       },
     },
     {
@@ -130,7 +129,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
         const alive = view.data === null ? [] : judgeRuns(view.data).filter(isAtWork);
         const runs = alive.map(({ run }) => run);
         const costs = await Promise.all(runs.map((run) => costLine(engine, run, termsOf(run, view))));
-        const lines = runs.map((run, index) => `${nameAndHostOf(run).name}: ${costs[index]}`);
+        const lines = runs.map((run, index) => `${run.label.name}: ${costs[index]}`);
         const none = 'No run is active. Schedules and inbox files can spend again.';
         return {
           title: 'Resume spending?',

@@ -21,7 +21,7 @@ import {
   Top,
 } from './plain-pages.js';
 import { livePage } from './render-dashboard.js';
-import { Counts, markOf, nameAndHostOf } from './runs-section.js';
+import { Counts, markOf } from './runs-section.js';
 
 /** Settings of this process. */
 export interface MoneyTerms {
@@ -31,7 +31,7 @@ export interface MoneyTerms {
 }
 
 export function renderRun(seen: RunView, viewer: Viewer, terms: MoneyTerms): Page {
-  const { name } = nameAndHostOf(seen.shown.run);
+  const { name } = seen.shown.run.label;
   const parts = `${runPath(seen.shown.run.id)}/parts`;
   return livePage(`${name}: brand-enrich`, bodyOf(seen, viewer, terms), viewer, parts, [DASHBOARD_SCRIPT]);
 }
@@ -44,14 +44,14 @@ export function renderRunParts(seen: RunView, viewer: Viewer, terms: MoneyTerms)
 function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
   const { view, shown } = seen;
   const { run } = shown;
-  const { name, host } = nameAndHostOf(run);
+  const { name, host } = run.label;
   // Those of another account are not known here.
   const known = seen.isOnOwnAccount ? terms : null;
   return (
     <>
       <header>
         <Top>
-          Run on <bdi>{host || 'an unknown machine'}</bdi>
+          Run on <bdi>{host ?? 'an unknown machine'}</bdi>
         </Top>
         <Title mark={markOf(shown)} isPart>
           <bdi>{name}</bdi>
@@ -246,19 +246,19 @@ function FilesCard({ seen }: { seen: RunView }) {
 /** Where the files of a run are, as far as this process knows. */
 function noFilesText({ shown, isOfThisHost }: RunView): string {
   if (isAtWork(shown)) return 'They are written when the run ends.';
-  const { host } = nameAndHostOf(shown.run);
+  const { host } = shown.run.label;
   const inboxes = 'This page shows files of the inboxes that its process watches; this run has none there.';
   return isOfThisHost
     ? `${inboxes} A run from the command line on ${host} writes its files next to the input, or to the path of -o.`
-    : `${inboxes} It ran on ${host || 'another machine'}: its files are there.`;
+    : `${inboxes} It ran on ${host ?? 'another machine'}: its files are there.`;
 }
 
 function AboutCard({ seen: { shown, newer } }: { seen: RunView }) {
   const { run } = shown;
-  const { host } = nameAndHostOf(run);
+  const { host } = run.label;
   const { settings, rows } = run;
   const facts: Fact[] = [
-    host !== '' && ['Machine', <bdi>{host}</bdi>],
+    host !== null && ['Machine', <bdi>{host}</bdi>],
     ['Account', settings.account],
     ['Service', settings.service],
     ['Rows', rows === null ? 'unknown' : countText(rows)],

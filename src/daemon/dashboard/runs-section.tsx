@@ -3,7 +3,7 @@
 import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
 import { isAtWork, type JudgedRun, judgeRuns, partsOf, type RunState } from '../../facts/judge-runs.js';
 import { Bar, Card, Dot, type Mark } from '../../pages/parts.js';
-import { fileOf, isScheduleOwner, type Pause, pausedText, type RunRecord } from '../../stores/run-store.js';
+import { isScheduleOwner, type Pause, pausedText, type RunRecord } from '../../stores/run-store.js';
 import { sayRun } from '../../words/say-run.js';
 import type { DashboardData } from './gather-dashboard.js';
 import { ActionButton, ItemHead, runPath, type Sender } from './plain-pages.js';
@@ -72,13 +72,13 @@ function Pauses({ pauses, viewer }: { pauses: readonly Pause[]; viewer: Sender }
         <li>
           <p class="why">
             <strong>
-              <bdi>{fileOf(label)}</bdi>
+              <bdi>{label.name}</bdi>
             </strong>{' '}
             is {pausedText(order)}.
           </p>
           <div class="actions">
             <ActionButton by={viewer} path="/pauses/resume" fields={[['owner', owner]]}>
-              Resume<span class="unseen"> {fileOf(label)}</span>
+              Resume<span class="unseen"> {label.name}</span>
             </ActionButton>
           </div>
         </li>
@@ -90,16 +90,10 @@ function Pauses({ pauses, viewer }: { pauses: readonly Pause[]; viewer: Sender }
 /** The state of a run in a word. */
 export const markOf = ({ state }: Pick<JudgedRun, 'state'>): Mark => MARKS[state];
 
-/** Labels read `host: file`. */
-export function nameAndHostOf({ label }: Pick<RunRecord, 'label'>) {
-  const [, host = '', name = label] = /^(.*?): (.*)$/s.exec(label) ?? [];
-  return { host, name };
-}
-
 function RunItem({ shown, now }: { shown: JudgedRun; now: number }) {
   const { run, standing } = shown;
   const { whole, left } = partsOf(run);
-  const { host, name } = nameAndHostOf(run);
+  const { host, name } = run.label;
   const answered = whole - left;
   const why = sayRun(shown, 'page', now);
   const isGoing = isAtWork({ standing });
@@ -123,7 +117,7 @@ function RunItem({ shown, now }: { shown: JudgedRun; now: number }) {
       {why !== null && <p class="why">{why}</p>}
       <p class="note run-id">
         {run.rows === null ? 'reading the file' : countOf(run.rows, 'row')}
-        {host !== '' && ` · on ${host}`} · <code>{run.id}</code>
+        {host !== null && ` · on ${host}`} · <code>{run.id}</code>
       </p>
     </li>
   );

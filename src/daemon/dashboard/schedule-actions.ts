@@ -63,7 +63,7 @@ export function scheduleActions(
         const state = await find(params);
         const { name } = state;
         const owner = scheduleOwner(keyOf(state));
-        await runs.pauseOwner({ owner, label: name, by: user, run: null });
+        await runs.pauseOwner({ owner, label: { host: null, name }, by: user, run: null });
         return { path: '/', sentence: `${name} is paused: its next runs are skipped`, subject: name };
       },
     },

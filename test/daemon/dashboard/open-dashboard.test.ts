@@ -309,7 +309,7 @@ describeOn(engines, (under) => {
       const run = {
         id,
         key: id,
-        label: `etl-1: ${id}.csv`,
+        label: { host: 'etl-1', name: `${id}.csv` },
         settings: { ...settings, ...(process && { process }) },
       };
       await engine.runs.start(run);

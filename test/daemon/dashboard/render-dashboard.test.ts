@@ -132,10 +132,10 @@ it('names settings instead of flags, except in commands', () => {
 it('offers to resume what is paused, with and without a run; a schedule is resumed in its own section', () => {
   const order = { by: 'ada@office', at: NOW };
   const pauses = [
-    { ...order, owner: 'j-1', label: 'etl-1: read.csv', run: null },
-    { ...order, owner: 'j-2', label: 'etl-1: begun.csv', run: 'r-2' },
-    { ...order, owner: 'schedule:q/nightly', label: 'nightly', run: null },
-    { ...order, owner: 'schedule:q/hourly', label: 'etl-1: hourly.csv', run: 'r-4' },
+    { ...order, owner: 'j-1', label: { host: 'etl-1', name: 'read.csv' }, run: null },
+    { ...order, owner: 'j-2', label: { host: 'etl-1', name: 'begun.csv' }, run: 'r-2' },
+    { ...order, owner: 'schedule:q/nightly', label: { host: null, name: 'nightly' }, run: null },
+    { ...order, owner: 'schedule:q/hourly', label: { host: 'etl-1', name: 'hourly.csv' }, run: 'r-4' },
   ];
   const { html } = renderDashboard(dashboardView({ data: dashboardData({ pauses }) }), VIEWER);
   const offered = [...html.matchAll(/action="\/pauses\/resume".*?name="owner" value="([^"]+)"/g)];

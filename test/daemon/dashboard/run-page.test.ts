@@ -297,7 +297,13 @@ describe('the files', () => {
 it('escapes all data, and has the same parts whatever the data', () => {
   const attack = `</script><script>alert(1)</script>"'<img src=x>`;
   const settings = { account: attack, service: attack, maxRequests: 1 };
-  const run = runRecord({ label: attack, id: attack, stop: stoppedBy(attack), status: 'stopped', settings });
+  const run = runRecord({
+    label: { host: attack, name: attack },
+    id: attack,
+    stop: stoppedBy(attack),
+    status: 'stopped',
+    settings,
+  });
   const view = seen(run, { newer: runRecord({ id: attack }) });
   const page = renderRun(view, { ...VIEWER, notice: attack }, TERMS).html;
   expect(page.match(/<script/g)).toHaveLength(1);

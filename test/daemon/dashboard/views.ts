@@ -30,7 +30,7 @@ export function runRecord(
   return {
     id: 'r-20261120-8ce9ee49',
     key: 'key',
-    label: 'etl-1: customers.csv',
+    label: { host: 'etl-1', name: 'customers.csv' },
     asOf,
     keyStartedAt: asOf,
     hasEarlierFailures: false,
@@ -205,7 +205,7 @@ const RUNS: readonly RunRecord[] = [
   }),
   runRecord({
     id: 'r-20261120-000002',
-    label: 'etl-2: newsletter subscribers (Q4).csv',
+    label: { host: 'etl-2', name: 'newsletter subscribers (Q4).csv' },
     status: 'completed',
     asOf: NOW - 3 * HOUR,
     identifiers: 4_900,
@@ -214,7 +214,7 @@ const RUNS: readonly RunRecord[] = [
   }),
   runRecord({
     id: 'r-20261120-000003',
-    label: 'etl-2: partners.csv',
+    label: { host: 'etl-2', name: 'partners.csv' },
     asOf: NOW - 20 * MINUTE,
     heartbeatAt: NOW - 12 * MINUTE,
     identifiers: 600,
@@ -223,7 +223,7 @@ const RUNS: readonly RunRecord[] = [
   }),
   runRecord({
     id: 'r-20261119-000004',
-    label: 'etl-1: funds.csv',
+    label: { host: 'etl-1', name: 'funds.csv' },
     status: 'stopped',
     asOf: NOW - 26 * HOUR,
     stop: { type: 'halted', halt: { why: 'limit', reached: { name: 'maxCost' } } },
@@ -282,7 +282,12 @@ export function troubledView(): DashboardView {
       }),
       runs: [
         runRecord({ tally: { matched: 300, failed: 700, requests: 1_000, billed: 300 } }),
-        runRecord({ id: 'r-2', label: `etl-1: ${long}`, status: 'cancelled', stop: { type: 'cancelled' } }),
+        runRecord({
+          id: 'r-2',
+          label: { host: 'etl-1', name: `${long}` },
+          status: 'cancelled',
+          stop: { type: 'cancelled' },
+        }),
         runRecord({
           id: 'r-3',
           heartbeatAt: NOW - 3 * DAY,
@@ -343,7 +348,7 @@ export function hostileView(attack: string): DashboardView {
       runs: [
         runRecord({
           id: attack,
-          label: `${attack}: ${attack}`,
+          label: { host: attack, name: attack },
           status: 'stopped',
           stop: stoppedBy(attack),
         }),

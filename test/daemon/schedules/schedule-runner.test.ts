@@ -144,7 +144,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     const schedule = scene.schedule('paused', { cron: EVERY_SECOND });
     await scene.book.add(schedule);
     const owner = scheduleOwner(keyOf(await entryOf(scene, schedule)));
-    await runs.pauseOwner({ owner, label: schedule.name, by: 'ada@office', run: null });
+    await runs.pauseOwner({ owner, label: { host: null, name: schedule.name }, by: 'ada@office', run: null });
     const said = new Set<string>();
     const onPaused = async ({ name }: Schedule, { by }: Order) => void said.add(`${name} ${by}`);
     await scene.startRunner({ onPaused });
@@ -172,7 +172,12 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     await scene.startRunner({
       execute: async ({ job }) => {
         if (scene.begun.length > 1) return WELL;
-        await runs.pauseOwner({ owner: job.owner, label: schedule.name, by: 'ada@office', run: null });
+        await runs.pauseOwner({
+          owner: job.owner,
+          label: { host: null, name: schedule.name },
+          by: 'ada@office',
+          run: null,
+        });
         return { ...WELL, exitCode: 7, orderedEnd: 'paused' };
       },
     });
@@ -197,7 +202,13 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     await expect.poll(() => before.begun.length, PATIENCE).toBe(1);
     const { job } = before.begun[0] ?? {};
     const id = `run-of-${before.host}`;
-    await before.engine.runs.start({ id, key: id, label: 'a.csv', settings: runSettings(), ...job });
+    await before.engine.runs.start({
+      id,
+      key: id,
+      label: { host: 'etl-1', name: 'a.csv' },
+      settings: runSettings(),
+      ...job,
+    });
     expect(await before.engine.runs.cancel(id, 'ada@office')).toBe('done');
     const after = await before.reopen();
     await after.startRunner();

@@ -83,7 +83,7 @@ export function testClaims(bench: OutcomesBench): void {
     const { keys, mark, first, second } = begin(1);
     const { runs } = engine();
     const settings = runSettings({ account: mark });
-    const run = await runs.start({ id: mark, key: mark, label: mark, settings });
+    const run = await runs.start({ id: mark, key: mark, label: { host: 'etl-1', name: mark }, settings });
     for (const worker of [first, second, first, second]) {
       await claim(worker, keys);
       await store().deregister(worker);

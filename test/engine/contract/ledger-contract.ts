@@ -74,7 +74,7 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       const run = await engine.runs.start({
         id: `${account}-run`,
         key: `${account}-key`,
-        label: account,
+        label: { host: 'etl-1', name: account },
         settings: runSettings({ account, ...settings }),
       });
       const worker = `${account}-worker`;

@@ -164,7 +164,7 @@ export function createLedgerTwin(
     const id = `${name}-run-${started.length}`;
     const key = `${name}-key-${operation.key}`;
     const settings = runSettings({ ...operation.settings, account: named(accounts, operation.account) });
-    const record = await runs.start({ id, key, owner: id, label: name, settings });
+    const record = await runs.start({ id, key, owner: id, label: { host: 'etl-1', name: name }, settings });
     started.push(id);
     world.runs.set(id, { key, heartbeatAt: record.heartbeatAt, status: 'running', settings });
     return both(record.status, 'running');

@@ -92,7 +92,8 @@ export function describeQueue(name: string, open: OpenEngineUnderTest): void {
       const { engine } = subject;
       const queue = engine.openChunkQueue(`chunks-${counted}`);
       releasers.push(() => queue.close());
-      const [id, key, label] = [`ended-${counted}`, `key-${counted}`, 'a.csv'];
+      const [id, key] = [`ended-${counted}`, `key-${counted}`];
+      const label = { host: 'etl-1', name: 'a.csv' };
       const { asOf } = await engine.runs.start({ id, key, label, settings: runSettings() });
       await queue.add(
         [

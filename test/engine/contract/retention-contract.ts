@@ -55,7 +55,7 @@ export function describeRetention(name: string, open: OpenEngineUnderTest): void
       const run = await runs.start({
         id: 'r-spares',
         key: 'k-spares',
-        label: 'test',
+        label: { host: 'etl-1', name: 'test' },
         settings: runSettings({ account: 'a-spares' }),
       });
       await passDays(31, () => runs.heartbeat(run.id));

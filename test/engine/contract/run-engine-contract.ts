@@ -41,7 +41,12 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
       counted += 1;
       const id = `run-${counted}`;
       const settings = runSettings({ account: `account-${counted}`, ...some });
-      return subject.engine.runs.start({ id, key: `key-${counted}`, label: 'host: ü.csv', settings });
+      return subject.engine.runs.start({
+        id,
+        key: `key-${counted}`,
+        label: { host: 'host', name: 'ü.csv' },
+        settings,
+      });
     }
     const chunk = (run: string, number: number): ChunkData => ({
       run,
@@ -132,7 +137,11 @@ export function describeRunEngine(name: string, open: OpenEngineUnderTest): void
     test('a run begins, learns the progress of its workers, and ends', async () => {
       const { runs } = subject.engine;
       const run = await begin({ quotaCap: 3 });
-      expect(run).toMatchObject({ label: 'host: ü.csv', status: 'running', settings: { quotaCap: 3 } });
+      expect(run).toMatchObject({
+        label: { host: 'host', name: 'ü.csv' },
+        status: 'running',
+        settings: { quotaCap: 3 },
+      });
       await runs.setSize(run.id, { rows: 9, identifiers: 4 });
       await runs.finishChunk(run.id, 0);
       await subject.engine.runs.fail(run.id, [

@@ -22,7 +22,12 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     const newRun = (key?: string) => {
       counted += 1;
       const id = `run-${counted}`;
-      return { id, key: key ?? `key-${counted}`, label: `host, "${id}".csv ü`, settings: runSettings() };
+      return {
+        id,
+        key: key ?? `key-${counted}`,
+        label: { host: 'host', name: `host, "${id}": .csv ü` },
+        settings: runSettings(),
+      };
     };
 
     test('a run is stored as it was started, dated by the store', async () => {
@@ -68,7 +73,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     test('a file that is started again after it stopped is one entry of the list, with the requests billed before', async () => {
       const { key, label } = newRun();
       const begin = (more: object = {}) => store().start({ ...newRun(key), label, ...more });
-      const other = await begin({ label: 'a copy under another name' });
+      const other = await begin({ label: { host: 'etl-1', name: 'a copy under another name' } });
       await store().end(other.id, { type: 'stopped' });
       const ended: string[] = [];
       for (const billed of [20, 0, 1]) {
@@ -211,7 +216,12 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     });
 
     test('a pause is dated by the store, and given also where no run is', async () => {
-      await store().pauseOwner({ owner: 'schedule:nightly', label: 'nightly', by: 'ada@office', run: null });
+      await store().pauseOwner({
+        owner: 'schedule:nightly',
+        label: { host: null, name: 'nightly' },
+        by: 'ada@office',
+        run: null,
+      });
       const [paused] = await store().orders([{ job: 'tick', owner: 'schedule:nightly' }]);
       expect(Math.abs((paused?.paused?.at ?? 0) - (Date.now() + clock.offsetMs()))).toBeLessThan(5_000);
       const tick = await store().start({ ...newRun(), job: 'tick', owner: 'schedule:nightly' });
@@ -220,7 +230,7 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       await store().end(tick.id, null);
       expect((await store().get(tick.id))?.paused).toBeNull();
       expect((await store().pauses()).find(({ owner }) => owner === 'schedule:nightly')).toMatchObject({
-        label: 'nightly',
+        label: { host: null, name: 'nightly' },
         run: null,
       });
       expect(await store().resume('schedule:nightly')).toBe(true);
@@ -268,7 +278,13 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
 
     test('orders of another engine stand as they were given, for jobs that have no run yet', async () => {
       const [job, at] = ['file-7', Date.now() + clock.offsetMs() - 86_400_000];
-      const moved = { owner: 'file-6', label: 'elsewhere: six.csv', by: 'ada@office', run: 'r-6', at };
+      const moved = {
+        owner: 'file-6',
+        label: { host: 'elsewhere', name: 'six.csv' },
+        by: 'ada@office',
+        run: 'r-6',
+        at,
+      };
       await store().pauseOwner(moved);
       await store().pauseOwner({ ...moved, by: 'bob@office' });
       await store().pauseOwner({ ...moved, owner: job });

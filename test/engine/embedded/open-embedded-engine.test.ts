@@ -99,7 +99,12 @@ describe('the embedded engine', () => {
     await first.close();
     const second = await open({ offsetMs: 29 * DAY_MS });
     expect((await second.outcomes.read(['k'], ANY_AGE))[0]?.packed?.toString()).toBe('answer');
-    await second.runs.start({ id: 'r', key: 'r', label: '', settings: runSettings() });
+    await second.runs.start({
+      id: 'r',
+      key: 'r',
+      label: { host: 'etl-1', name: '' },
+      settings: runSettings(),
+    });
     await second.close();
     const third = await open({ offsetMs: 29 * DAY_MS + 1 });
     expect((await third.outcomes.stats()).matched).toBe(1);
@@ -225,7 +230,7 @@ describe('the embedded engine', () => {
           await openEmbeddedEngine({ folder: ${JSON.stringify(folder)}, log: silentLog() });
         const run = 'run-${round}';
         const worker = 'worker-${round}';
-        const { asOf } = await runs.start({ id: run, key: run, label: '', settings: ${JSON.stringify(runSettings())} });
+        const { asOf } = await runs.start({ id: run, key: run, label: { host: 'etl-1', name: '' }, settings: ${JSON.stringify(runSettings())} });
         const freshness = { asOf, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: asOf };
         const request = { account: ${JSON.stringify(runSettings().account)}, worker, run, seen: null, settle: [],
           reading: { quota: 1e6, usage: 0, period: 'none' }, isConfirmed: true, refusedForQuota: false, pace: null,

@@ -10,7 +10,12 @@ export interface RunFixture {
 }
 
 export async function beginRun(engine: Engine, keys: number): Promise<RunFixture> {
-  const run = await engine.runs.start({ id: 'run', key: 'key', label: 'test', settings: runSettings() });
+  const run = await engine.runs.start({
+    id: 'run',
+    key: 'key',
+    label: { host: 'etl-1', name: 'test' },
+    settings: runSettings(),
+  });
   const names = Array.from({ length: keys }, (_, index) => `k:u:domain:${index}.example`);
   await engine.outcomes.claim({ worker: 'worker', run: 'run', keys: names, freshness: freshnessOf(run) });
   return {

@@ -32,7 +32,7 @@ function operations(engine: Engine): Readonly<Record<string, () => Promise<unkno
     getRun: () => runs.get('r1'),
     listRuns: () => runs.list(10),
     heartbeat: () => runs.heartbeat('r1'),
-    start: () => runs.start({ id: 'r3', key: 'k1', label: 'x', settings }),
+    start: () => runs.start({ id: 'r3', key: 'k1', label: { host: 'etl-1', name: 'x' }, settings }),
     setSize: () => runs.setSize('r1', { rows: 1, identifiers: 1 }),
     addTally: () => runs.addTally('r1', 'p', { ...NO_TALLY, requests: 2 }),
     finishChunk: () => runs.finishChunk('r1', 3),
@@ -85,10 +85,15 @@ async function seed(engine: Engine): Promise<void> {
   await keyValues.put('engine', 'id', engine.id);
   await keyValues.put('services', 'a', 'text');
   for (const run of ['1', '2'])
-    await runs.start({ id: `r${run}`, key: `k${run}`, label: `host: ${run}.csv`, settings });
+    await runs.start({
+      id: `r${run}`,
+      key: `k${run}`,
+      label: { host: 'host', name: `${run}.csv` },
+      settings,
+    });
   await runs.addTally('r1', 'p', { ...NO_TALLY, requests: 1 });
   await runs.fail('r1', [{ key: 'k:a', reason: { code: 'answer', text: 'why' }, billed: true }]);
-  await runs.pauseOwner({ owner: 'o1', label: 'schedule', by: 'ada', run: null });
+  await runs.pauseOwner({ owner: 'o1', label: { host: 'etl-1', name: 'schedule' }, by: 'ada', run: null });
   await ledger.open('account', { rate: 90, burst: 10 });
   await ledger.observe('account', { usage: 5, quota: 100 });
   await outcomes.claim({ worker: 'w', run: 'r1', keys: ['k:a', 'k:b'], freshness: FRESHNESS });
