@@ -1,7 +1,9 @@
 /** The end of a run in words: what came out, what it cost, where it is, what to do next. */
 import { EXIT } from '../core/errors.js';
 import { countOf, countText, durationText } from '../core/figures.js';
+import type { StatusCounts } from '../core/outcome.js';
 import { visibleLines } from '../core/terminal-text.js';
+import type { Tone } from '../pages/parts.js';
 import { rowsText, verdictOf } from './report/headline.js';
 import { noMatchText } from './report/next-step.js';
 import type { RunReport } from './report/report.js';
@@ -10,52 +12,98 @@ import type { FinishedRun } from './run-file.js';
 /** Codes of terminals for the colours of a verdict. */
 const COLORS = { good: 32, warn: 33, bad: 31, calm: 2 } as const;
 
-/** Safe for terminals. `hasColor`: its first line has the colour of the verdict. */
-export function summaryText(run: FinishedRun, hasColor = false): string {
-  const { result, report, page } = run;
-  const { rows, requests, account, identifiers, quality, files } = report;
+const TONES: Readonly<Record<keyof StatusCounts, Tone>> = {
+  matched: 'good',
+  not_found: 'warn',
+  failed: 'bad',
+  invalid: 'warn',
+  skipped: 'calm',
+  deferred: 'warn',
+};
+
+type Line = readonly [name: string, text: string];
+
+/** Plain lines, for logs. Safe for terminals. */
+export function summaryText(run: FinishedRun): string {
+  const { report, page, result } = run;
+  const took = `; took ${durationText(report.seconds)}`;
+  const pages = `${page === null ? '' : `${page} and `}${result.names.report}${took}`;
+  const lines = [...factsOf(run), ...filesOf(run), ['report', pages] as const];
+  const outcome = `${countOf(report.input.records, 'row')}: ${rowsText(report.rows)}`;
+  const written = lines.map(([name, text]) => `${name}: ${text}`);
+  return `\n${visibleLines([outcome, ...written, ...closingOf(run)])}`;
+}
+
+/** The same for a person at a terminal: in columns, what to do next above the files, the report last. */
+export function summaryTable(run: FinishedRun, hasColor: boolean): string {
+  const { report, page, result } = run;
+  const paint = (tone: Tone, text: string) => (hasColor ? `\u001b[${COLORS[tone]}m${text}\u001b[0m` : text);
+  const counted = Object.entries(report.rows).filter(([, count]) => count > 0);
+  const parts = counted.map(([status, count]) =>
+    paint(TONES[status as keyof StatusCounts], `${countText(count)} ${status.replace('_', ' ')}`),
+  );
+  const records = countOf(report.input.records, 'row');
+  const facts: Line[] = [...factsOf(run), ['took', durationText(report.seconds)]];
+  const files: Line[] = [...filesOf(run), ['report', page ?? result.names.report]];
+  const width = Math.max(...[...facts, ...files].map(([name]) => name.length));
+  const inColumns = (lines: readonly Line[]) =>
+    visibleLines(lines.map(([name, text]) => `  ${name.padEnd(width)}  ${text}`));
+  const closing = visibleLines(closingOf(run));
+  const [mark, tone] = verdictOf(report);
+  const head = `${paint(tone, mark)}: ${parts.length === 0 ? 'no rows' : `${parts.join(', ')} of ${records}`}\n`;
+  return ['', head, inColumns(facts), ...(closing === '' ? [] : [closing]), inColumns(files)].join('\n');
+}
+
+function factsOf({ report }: FinishedRun): Line[] {
+  const { rows, requests, account, identifiers, quality } = report;
   const meanwhile =
     requests.savedByOthers > 0
       ? ` ${countText(requests.savedByOthers)} bought meanwhile by another run,`
       : '';
-  const outcome = visibleLines([`${countOf(report.input.records, 'row')}: ${rowsText(rows)}`]);
-  const color = COLORS[verdictOf(report)[1]];
-  const lines = [
-    `${countOf(identifiers.distinct, 'distinct identifier')}: ${countOf(requests.sent, 'request')}, ${countText(requests.billed)} billed; ` +
-      `${countText(identifiers.stored)} already stored,${meanwhile} ${countOf(identifiers.duplicateRows, 'duplicate row')} at no cost`,
+  const lines: Line[] = [
+    [
+      countOf(identifiers.distinct, 'distinct identifier'),
+      `${countOf(requests.sent, 'request')}, ${countText(requests.billed)} billed; ` +
+        `${countText(identifiers.stored)} already stored,${meanwhile} ${countOf(identifiers.duplicateRows, 'duplicate row')} at no cost`,
+    ],
   ];
   if (requests.unreported > 0)
-    lines.push(`${countText(requests.unreported)} more may have been billed: their workers were killed`);
+    lines.push(['perhaps billed', `${countText(requests.unreported)} more, by workers that were killed`]);
   if (requests.overage > 0)
-    lines.push(`overage: ${countOf(requests.overage, 'request')}, ${requests.overageCost} spent`);
+    lines.push(['overage', `${countOf(requests.overage, 'request')}, ${requests.overageCost} spent`]);
   if (account && account.limit !== null) {
     const spent = account.used;
-    lines.push(
-      `account: ${countText(spent)} of ${countText(account.limit)} used this period${sharesOf(account)}, ${countText(Math.max(0, account.limit - spent))} left`,
-    );
+    const left = countText(Math.max(0, account.limit - spent));
+    const used = `${countText(spent)} of ${countText(account.limit)} used this period`;
+    lines.push(['account', `${used}${sharesOf(account)}, ${left} left`]);
   }
   if (rows.matched > 0) {
     const { high, acceptable, poor, unscored } = quality;
-    lines.push(
-      `quality of ${countOf(high + acceptable + poor + unscored, 'brand')}: ${countText(high)} high, ${countText(acceptable)} acceptable, ${countText(poor)} poor` +
+    lines.push([
+      `quality of ${countOf(high + acceptable + poor + unscored, 'brand')}`,
+      `${countText(high)} high, ${countText(acceptable)} acceptable, ${countText(poor)} poor` +
         (unscored > 0 ? `, ${countText(unscored)} unscored` : ''),
-    );
+    ]);
   }
   if (report.fetchedAt.scoresMayHaveDrifted)
-    lines.push('note: stored and new scores are more than 7 days apart; --refresh fetches all again');
+    lines.push(['note', 'stored and new scores are more than 7 days apart; --refresh fetches all again']);
   for (const [reason, count] of Object.entries(report.failures).slice(0, 5))
-    lines.push(`failed ${countText(count)} x: ${reason}`);
-  for (const { line, reason } of report.input.examples.slice(0, 3)) lines.push(`line ${line}: ${reason}`);
-  lines.push(
-    `output: ${files.output === '-' ? 'standard output' : files.output}${result.isComplete ? '' : ' (partial)'}`,
-  );
-  if (files.errors) lines.push(`rows without an answer: ${files.errors}`);
-  lines.push(
-    `report: ${page === null ? '' : `${page} and `}${result.names.report}; took ${durationText(report.seconds)}`,
-  );
-  const closing = new Set([noMatchText(report, 'terminal'), report.next].filter((line) => line !== null));
-  const first = hasColor ? `\u001b[${color}m${outcome.trimEnd()}\u001b[0m\n` : outcome;
-  return `\n${first}${visibleLines([...lines, ...closing])}`;
+    lines.push([`failed ${countText(count)} x`, reason]);
+  for (const { line, reason } of report.input.examples.slice(0, 3)) lines.push([`line ${line}`, reason]);
+  return lines;
+}
+
+function filesOf({ report: { files }, result }: FinishedRun): Line[] {
+  const output = files.output === '-' ? 'standard output' : files.output;
+  const lines: Line[] = [['output', `${output}${result.isComplete ? '' : ' (partial)'}`]];
+  if (files.errors) lines.push(['rows without an answer', files.errors]);
+  return lines;
+}
+
+/** What to do next, in sentences. */
+function closingOf({ report }: FinishedRun): string[] {
+  const closing = new Set([noMatchText(report, 'terminal'), report.next]);
+  return [...closing].filter((line) => line !== null);
 }
 
 /** Who used it, where we were not the only one. */

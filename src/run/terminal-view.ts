@@ -65,16 +65,18 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
     shownAt = at;
     marks.push({ at, answered: progress.answered });
     while (marks.length > 2 && at - (marks[0]?.at ?? at) > RATE_WINDOW_MS) marks.shift();
-    const text = visibleLine(progressText(progress, rateOf(marks), settings.overagePrice));
+    const rate = rateOf(marks);
     if (!isBar) {
-      printText(stderr, `${text}\n`);
+      printText(stderr, `${visibleLine(progressText(progress, rate, settings.overagePrice))}\n`);
       return;
     }
-    const width = (stderr.columns ?? 80) - 1;
-    const line =
-      progress.phase === 'reading' ? text.slice(0, width) : barLine(progress, text, width, settings.color);
-    clear();
-    printControlled(stderr, line);
+    // Some terminals say that they have no columns.
+    const width = (stderr.columns || 80) - 1;
+    const text = visibleLine(barText(progress, rate, settings.overagePrice));
+    const hasBar = progress.phase === 'asking' || progress.phase === 'parked';
+    const line = hasBar ? barLine(progress, text, width, settings.color) : text.slice(0, width);
+    // Written over, then cut: a line that is cleared first flickers.
+    printControlled(stderr, `\r${line}\u001b[K`);
     isBarShown = true;
   };
 
@@ -100,7 +102,9 @@ export function createTerminalView(options: TerminalViewOptions): RunView {
       const asks = isInteractive && isWorthAsking;
       const show = asks ? warn : notice;
       if (isTrial) for (const line of trialLines(trial)) show(line);
-      show(questionText(question));
+      // Said once, unless the first request told of costs or of a limit.
+      const isNews = trial === null || question.overageRequests > 0 || (question.deferred ?? 0) > 0;
+      if (asks || isTrial || isNews) show(questionText(question));
       if (!asks) return settings.yes || !isTrial;
       hasAgreed = await askOnTerminal(isTrial ? 'continue?' : 'spend it?', options);
       return hasAgreed;
@@ -181,11 +185,8 @@ function rateOf(marks: readonly Mark[]): number | null {
 export function progressText(progress: EnrichProgress, rate: number | null, price: string): string {
   const { phase, rows, answered, wanted, ledger } = progress;
   if (phase === 'reading' || phase === 'writing') return `${phase}: ${countOf(rows, 'row')}`;
-  const parts = [`${countText(answered)}/${countOf(wanted, 'lookup')}`];
-  if (phase === 'parked') parts.push('parked');
-  else if (progress.queued) parts.push(progress.queued);
-  if (rate !== null && rate > 0)
-    parts.push(`${countText(Math.round(rate))}/s`, `${durationText((wanted - answered) / rate)} left`);
+  const parts = [`${countText(answered)}/${countOf(wanted, 'lookup')}`, ...waitsOf(progress)];
+  parts.push(...paceOf(progress, rate));
   if (progress.inFlight > 0) parts.push(`${countText(progress.inFlight)} in flight`);
   parts.push(`${countText(progress.run?.tally.billed ?? 0)} billed`);
   if (progress.outage !== null) parts.push(`waiting: ${progress.outage}`);
@@ -197,6 +198,38 @@ export function progressText(progress: EnrichProgress, rate: number | null, pric
   }
   if (progress.run?.isPaused ?? ledger?.isPaused) parts.push('paused');
   return parts.join(', ');
+}
+
+/** The words beside the bar: what came out, what is spent of the limit, rate and time left. */
+export function barText(progress: EnrichProgress, rate: number | null, price: string): string {
+  const { phase, rows, answered, wanted, ledger, run, outage } = progress;
+  if (phase === 'reading' || phase === 'writing') return `${phase} ${countOf(rows, 'row')}`;
+  const { matched = 0, stored = 0, billed = 0 } = run?.tally ?? {};
+  const account = ledger && judgeAccount(ledger);
+  const overage = ledger?.run?.overageBilled ?? 0;
+  const isPaused = run?.isPaused ?? ledger?.isPaused ?? false;
+  return [
+    `${countText(answered)} of ${countText(wanted)}`,
+    ...(isPaused ? ['paused'] : waitsOf(progress)),
+    ...(outage === null ? [] : [`waiting: ${outage}`]),
+    `${countText(matched)} matched`,
+    ...(stored > 0 ? [`${countText(stored)} stored`] : []),
+    account?.limit == null
+      ? `${countText(billed)} billed`
+      : `${countText(account.used)} of ${countText(account.limit)} spent`,
+    ...(overage > 0 ? [`${costOf(overage, price)} overage`] : []),
+    ...paceOf(progress, rate),
+  ].join(' · ');
+}
+
+function waitsOf({ phase, queued }: EnrichProgress): string[] {
+  if (phase === 'parked') return ['parked'];
+  return queued ? [queued] : [];
+}
+
+function paceOf({ wanted, answered }: EnrichProgress, rate: number | null): string[] {
+  if (rate === null || rate <= 0) return [];
+  return [`${countText(Math.round(rate))}/s`, `${durationText((wanted - answered) / rate)} left`];
 }
 
 /** Cut to the terminal's width, so that a redraw stays on one line. Colour codes take no room. */

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { makeReport } from '../../src/run/report/report.js';
 import { exitCodeOf } from '../../src/run/run-end.js';
 import type { FinishedRun } from '../../src/run/run-file.js';
-import { stopText, summaryText } from '../../src/run/run-summary-text.js';
+import { stopText, summaryTable, summaryText } from '../../src/run/run-summary-text.js';
 import type { Scan } from '../../src/run/scan/scan.js';
 import type { RunSettings } from '../../src/stores/run-store.js';
 import { type ResultParts, requestFor, resultOf, STARTED_AT } from '../commands/results.js';
@@ -47,14 +47,49 @@ it('a complete run says what there is, and nothing to do', () => {
   ]);
 });
 
-it.each<[string, ResultParts, string]>([
-  ['green', {}, '32'],
-  ['yellow if nothing matched', { rows: { not_found: 4 } }, '33'],
-  ['red if every row is invalid', { rows: { invalid: 4 } }, '31'],
-])('on a terminal its first line is %s', (_, parts, code) => {
-  const [first = '', second = ''] = summaryText(finishedRun(parts), true).trim().split('\n');
-  expect(first).toMatch(new RegExp(`^\\u001b\\[${code}m4 rows: .*\\u001b\\[0m$`));
-  expect(second).not.toContain('\u001b');
+describe('on a terminal', () => {
+  it.each<[string, ResultParts, string]>([
+    ['green', {}, '\u001b[32mFinished\u001b[0m: \u001b[32m4 matched\u001b[0m of 4 rows'],
+    [
+      'yellow if nothing matched',
+      { rows: { not_found: 4 } },
+      '\u001b[33mFinished, nothing matched\u001b[0m: \u001b[33m4 not found\u001b[0m of 4 rows',
+    ],
+    [
+      'red if every row is invalid',
+      { rows: { invalid: 4 } },
+      '\u001b[31mFinished, every row is invalid\u001b[0m: \u001b[33m4 invalid\u001b[0m of 4 rows',
+    ],
+    ['calm without rows', { rows: {} }, '\u001b[2mFinished, no rows\u001b[0m: no rows'],
+  ])('its first line is %s', (_, parts, line) => {
+    const [first, ...others] = summaryTable(finishedRun(parts), true).trim().split('\n');
+    expect(first).toBe(line);
+    expect(others.join('')).not.toContain('\u001b');
+  });
+
+  it('has columns, what to do next above the files, and the report last', () => {
+    const run = {
+      ...finishedRun({
+        tally: { requests: 2, billed: 2 },
+        facts: { identifiers: { ...DEFERRED.identifiers, stored: 1 } },
+        rows: { invalid: 1, matched: 3 },
+      }),
+    };
+    expect(summaryTable({ ...run, page: 'customers.report.html' }, false).split('\n')).toEqual([
+      '',
+      'Finished: 3 matched, 1 invalid of 4 rows',
+      '',
+      '  3 distinct identifiers  2 requests, 2 billed; 1 already stored, 1 duplicate row at no cost',
+      '  quality of 3 brands     2 high, 1 acceptable, 0 poor',
+      '  took                    12 s',
+      '',
+      expect.stringMatching(/^if the invalid rows matter, correct them/),
+      '',
+      '  output                  customers.enriched.csv',
+      '  report                  customers.report.html',
+      '',
+    ]);
+  });
 });
 
 it('uses the singular for one of a thing', () => {
@@ -149,7 +184,7 @@ it('shows overage and account where there are any', () => {
 
 it('shows what killed workers may have spent where there is any', () => {
   const tally = { requests: 2, billed: 2 };
-  expect(summaryOf({ tally, spent: 5 })).toContain('3 more may have been billed: their workers were killed');
+  expect(summaryOf({ tally, spent: 5 })).toContain('perhaps billed: 3 more, by workers that were killed');
   expect(summaryOf({ tally, spent: 2 }).join('\n')).not.toContain('killed');
   // A worker that was cut off may have reported to the run before it could report to the ledger.
   expect(summaryOf({ tally, spent: 1 }).join('\n')).not.toContain('killed');

@@ -10,7 +10,7 @@ import { InterruptedError } from '../../src/core/errors.js';
 import type { EnrichProgress } from '../../src/run/enrich-request.js';
 import type { SpendingQuestion } from '../../src/run/lookups/spending.js';
 import type { TrialResult } from '../../src/run/lookups/trial.js';
-import { createTerminalView, progressText } from '../../src/run/terminal-view.js';
+import { barText, createTerminalView, progressText } from '../../src/run/terminal-view.js';
 import { ledgerState, runSpending } from './ledger-state.js';
 
 const ASKING: EnrichProgress = {
@@ -33,6 +33,42 @@ const ASKING: EnrichProgress = {
 };
 
 const RUN = ASKING.run;
+
+describe('the words beside the bar', () => {
+  const tally = { matched: 380, notFound: 30, failed: 2, stored: 588, requests: 412, billed: 412 };
+
+  it.each<[string, Partial<EnrichProgress>, number | null, string]>([
+    ['reading', { phase: 'reading' }, null, 'reading 5,000 rows'],
+    ['before the first report', { run: null }, null, '1,000 of 4,000 · 0 matched · 0 billed'],
+    [
+      'a known limit and a rate',
+      { run: RUN && { ...RUN, tally }, ledger: ledgerState({ quota: 100_000, sent: 412 }), inFlight: 64 },
+      50,
+      '1,000 of 4,000 · 380 matched · 588 stored · 412 of 100,000 spent · 50/s · 1 min 0 s left',
+    ],
+    ['parked', { phase: 'parked' }, null, '1,000 of 4,000 · parked · 900 matched · 1,000 billed'],
+    [
+      'queued',
+      { queued: 'queued behind a.csv' },
+      null,
+      '1,000 of 4,000 · queued behind a.csv · 900 matched · 1,000 billed',
+    ],
+    [
+      'paused, while the service gives no answers',
+      { run: RUN && { ...RUN, isPaused: true }, outage: 'status 503' },
+      null,
+      '1,000 of 4,000 · paused · waiting: status 503 · 900 matched · 1,000 billed',
+    ],
+    [
+      'overage',
+      { ledger: ledgerState({ quota: 10, sent: 25, overage: 20, run: runSpending({ overageBilled: 13 }) }) },
+      null,
+      '1,000 of 4,000 · 900 matched · 25 of 30 spent · 1.3 overage',
+    ],
+  ])('%s', (_what, some, rate, text) => {
+    expect(barText({ ...ASKING, ...some }, rate, '0.1')).toBe(text);
+  });
+});
 
 describe('the progress text', () => {
   it.each<[string, Partial<EnrichProgress>, number | null, string]>([
@@ -147,9 +183,8 @@ describe('on a terminal', () => {
     view.end();
     view.end();
     expect(written).toEqual([
-      '██████░░░░░░░░░░░░░░░░░░ 1,000/4,000 lookups, 1,000 billed',
-      CLEARED,
-      '████████████████████████ 4,000/4,000 lookups, 1,000 billed',
+      '\r██████░░░░░░░░░░░░░░░░░░ 1,000 of 4,000 · 900 matched · 1,000 billed\u001b[K',
+      '\r████████████████████████ 4,000 of 4,000 · 900 matched · 1,000 billed\u001b[K',
       CLEARED,
     ]);
   });
@@ -164,13 +199,13 @@ describe('on a terminal', () => {
   it('shows no bar while the file is read', () => {
     const { view, written } = createScreen({ isTTY: true });
     view.update({ ...ASKING, phase: 'reading' });
-    expect(written).toEqual(['reading: 5,000 rows']);
+    expect(written).toEqual(['\rreading 5,000 rows\u001b[K']);
   });
 
   it('shows an empty bar when nothing is wanted', () => {
     const { view, written } = createScreen({ isTTY: true });
     view.update({ ...ASKING, wanted: 0, answered: 0 });
-    expect(written[0]).toMatch(/^░{24} 0\/0 lookups/);
+    expect(written[0]).toMatch(/^\r░{24} 0 of 0 · /);
   });
 
   it.each([10, 24, 25, 40, 200])(
@@ -181,11 +216,11 @@ describe('on a terminal', () => {
           const { view, written } = createScreen({ isTTY: true, columns, hasColor });
           view.update({ ...ASKING, phase, rows: 123_456_789 });
           const text = written.join('');
-          const visible = stripVTControlCharacters(text);
+          const visible = stripVTControlCharacters(text).replace('\r', '');
           expect(visible.length).toBeLessThan(columns);
           expect(visible.length).toBeGreaterThan(0);
-          expect(text.includes('\u001b[36m')).toBe(hasColor && phase !== 'reading');
-          expect(text.includes('\u001b[0m')).toBe(hasColor && phase !== 'reading');
+          expect(text.includes('\u001b[36m')).toBe(hasColor && phase === 'asking');
+          expect(text.includes('\u001b[0m')).toBe(hasColor && phase === 'asking');
         }
       }
     },
@@ -199,7 +234,7 @@ describe('on a terminal', () => {
       view.update({ ...ASKING, wanted: 100_000, answered });
       pass(1_000);
     }
-    expect(written.at(-1)).toContain(' 10/s,');
+    expect(written.at(-1)).toContain(' 10/s ·');
   });
 });
 
@@ -208,7 +243,7 @@ it.each([true, false])('escapes control characters from service and file (termin
   pass(10_000);
   view.update({ ...ASKING, outage: 'said \u001b[2J\u009bA\u202e\nbrand-enrich: done' });
   view.notice('column "web\u001b]0;x\u0007\nsite"');
-  const text = written.join('').replaceAll(CLEARED, '');
+  const text = written.join('').replaceAll(CLEARED, '').replace('\r', '').replace('\u001b[K', '');
   expect(text).not.toMatch(/(?!\n)\p{Cc}|\u202e/u);
   expect(text).toContain('waiting: said \\x1b[2J\\x9bA\\u202e\\nbrand-enrich: done');
   expect(text).toContain('column "web\\x1b]0;x\\x07\\nsite"\n');
@@ -354,6 +389,18 @@ describe('the quota', () => {
     expect(await agreed).toBe(true);
     expect(await view.confirm({ ...ESTIMATE, quotaLeft: 1_000 })).toBe(true);
     expect(said().match(/spend it/g)).toHaveLength(1);
+  });
+
+  it('what the first request told is said only if it costs more or is not enough', async () => {
+    const { open, said } = question(false);
+    const view = open();
+    const unknown = { ...FREE, withinQuota: null, quotaLeft: null, deferred: null };
+    const trial = { ...TRIAL, isRequested: false };
+    await view.confirm(unknown);
+    await view.confirm({ ...FREE, requests: 999, trial });
+    expect(said()).toBe('1,000 identifiers to look up\n');
+    await view.confirm({ ...FREE, requests: 999, withinQuota: 900, deferred: 99, trial });
+    expect(said()).toBe('999 more identifiers to look up, 900 within the quota, 99 beyond the limit\n');
   });
 
   it('without a terminal nothing is asked, and the share is printed', async () => {
