@@ -83,6 +83,7 @@ export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
   const kinds = Object.entries(identifiers.byKind).map(([kind, count]) => `${countText(count)} ${kind}`);
   const least = requests.least === requests.most ? '' : `${countText(requests.least)} to `;
   const lines = [
+    `detected: ${plan.input.detected}`,
     ...plan.input.warnings,
     plan.columns,
     '',

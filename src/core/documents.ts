@@ -33,6 +33,7 @@ const input = {
   sha256: z.string(),
   records: count,
   columns: z.array(z.object({ name: z.string(), kind: z.string() })),
+  detected: z.string().describe('the format, for people'),
   warnings: z.array(z.string()),
   unreadable: count,
   misfits: count.describe('unreadable rows with too many or too few cells'),

@@ -55,6 +55,8 @@ export class Input {
   /** The path, or `stdin`: for people. */
   readonly name: string;
   readonly shape: TableShape;
+  /** As of `InputParts`. */
+  readonly detected: string;
   readonly #warnings: Phrase[];
   /** Known after the first whole pass; later ones must find the same content. */
   #settled: {
@@ -73,11 +75,8 @@ export class Input {
   ) {
     this.name = parts.source.name;
     this.shape = { ...parts.shape, columns };
-    this.#warnings = [
-      `detected: ${parts.detected}`,
-      ...parts.warnings,
-      ...(isEmpty ? ['the table has a header and no rows'] : []),
-    ];
+    this.detected = parts.detected;
+    this.#warnings = [...parts.warnings, ...(isEmpty ? ['the table has a header and no rows'] : [])];
   }
 
   /** Throws the errors of `assertSample` and `rows`. */
@@ -102,7 +101,7 @@ export class Input {
     return new Input(parts, cells.slice(0, MAX_SAMPLE_ROWS), columns, rowCount === 0);
   }
 
-  /** Detected formats and oddities, as sentences. Grows until the first `rows()` has ended. */
+  /** Oddities, as sentences. Grows until the first `rows()` has ended. */
   get warnings(): readonly Phrase[] {
     return this.#warnings;
   }

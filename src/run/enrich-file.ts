@@ -53,7 +53,9 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
     const { plan, names } = planOutput(request, input, scan);
     const renderer = createRenderer(plan);
     const warnings = input.warnings.map((each) => sayTo(request.reader, each));
-    for (const notice of [...warnings, sayTo(request.reader, scan.chosen.sentence)]) onNotice(notice);
+    const { detected } = input;
+    for (const notice of [`detected: ${detected}`, ...warnings, sayTo(request.reader, scan.chosen.sentence)])
+      onNotice(notice);
     if (scan.priorities) onNotice(scan.priorities.sentence);
     if (plan.format === 'xlsx') {
       const { assertFitsSheet } = await import('../formats/xlsx/xlsx-file.js');
@@ -155,8 +157,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
       ledger,
       // Workers may have reported more since the last look.
       progress: active.progress && { ...active.progress, tally: ended.tally },
-      inputWarnings: warnings,
-      inputName: input.name,
+      input: { name: input.name, detected, warnings },
       startedAt,
       endedAt: clock.now(),
       /** From start to end, however the clock was set meanwhile. */

@@ -51,7 +51,10 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
     const spending = known && estimateSpending(most, known.state, { ...known, overagePrice });
     const { asked, duplicates, skipped, invalid } = scan.counts;
     return {
-      input: inputFacts(input.name, [...warnings, ...unwritable], scan),
+      input: inputFacts(
+        { name: input.name, detected: input.detected, warnings: [...warnings, ...unwritable] },
+        scan,
+      ),
       columns: sayTo(request.reader, scan.chosen.sentence),
       rows: { total: scan.rows.count, asked, duplicates, skipped, invalid },
       /** Of invalid and unreadable rows, and of skipped ones. */

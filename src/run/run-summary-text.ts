@@ -34,7 +34,7 @@ export function summaryText(run: FinishedRun): string {
   return `\n${visibleLines([outcome, ...written, ...closingOf(run)])}`;
 }
 
-/** The same for a person at a terminal: in columns, what to do next above the files, the report last. */
+/** The same in columns, for a person: what to do next above the files, the report last. */
 export function summaryTable(run: FinishedRun, hasColor: boolean): string {
   const { report, page, result } = run;
   const paint = (tone: Tone, text: string) => (hasColor ? `\u001b[${COLORS[tone]}m${text}\u001b[0m` : text);
@@ -117,5 +117,5 @@ function sharesOf({ sent, inFlight, others }: NonNullable<RunReport['account']>)
 export function stopText({ result, report, exitCode }: FinishedRun): string {
   const { next } = report;
   if (next === null || (exitCode === EXIT.done && result.end.type !== 'declined')) return '';
-  return visibleLines([`brand-enrich: ${result.inputName}: ${next}`]);
+  return visibleLines([`brand-enrich: ${result.input.name}: ${next}`]);
 }

@@ -11,6 +11,7 @@ const PLAN: Plan = {
     sha256: '',
     records: 1_010,
     columns: [{ name: 'website', kind: 'domain' }],
+    detected: "CSV, delimiter ',', utf-8",
     warnings: [],
     unreadable: 1,
     misfits: 1,

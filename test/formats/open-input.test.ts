@@ -43,7 +43,7 @@ describe('an input', () => {
       columns: ['name', 'site'],
       rawHeader: 'name;site',
     });
-    expect(input.warnings).toEqual([`detected: CSV, delimiter ';', ${encoding}`]);
+    expect([input.detected, input.warnings]).toEqual([`CSV, delimiter ';', ${encoding}`, []]);
     expect(input.sample).toEqual(CELLS);
     expect(input.contentHash()).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
@@ -71,7 +71,7 @@ describe('an input', () => {
     expect(rows).toEqual(plain.rows);
     expect(input.contentHash()).toBe(plain.input.contentHash());
     expect(input.shape.isGzip).toBe(true);
-    expect(input.warnings[0]).toBe("detected: CSV, delimiter ';', utf-8, gzip");
+    expect(input.detected).toBe("CSV, delimiter ';', utf-8, gzip");
   });
 
   it('from standard input leaves no file behind, and can be read repeatedly', async () => {
@@ -176,7 +176,7 @@ describe('an input', () => {
     const input = await openInput(path, null, intakeOptions(folder));
     await readAll(input);
     await readAll(input);
-    expect(input.warnings).toEqual(["detected: CSV, delimiter ',', utf-8", '1 blank line ignored']);
+    expect(input.warnings).toEqual(['1 blank line ignored']);
     await input.close();
   });
 });

@@ -51,7 +51,7 @@ describe('a file with one array', () => {
   it('is a table of its objects; other elements are unreadable rows', async () => {
     const { input, rows } = await readContent(folder, '[{"site":"a.com","n":1}, 7, {"site":NaN},\n{"x":2}]');
     expect(input.shape.format).toBe('json');
-    expect(input.warnings[0]).toBe('detected: JSON array, utf-8');
+    expect(input.detected).toBe('JSON array, utf-8');
     expect(input.columns()).toEqual(['site', 'n', 'x']);
     expect(rows.map(({ cells, problem, line }) => [line, cells, problem])).toEqual([
       [1, ['a.com', '1'], null],

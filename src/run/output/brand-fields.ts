@@ -144,6 +144,17 @@ export function mainColor(brand: Brand): unknown {
   return (colors.find((color) => color.type === 'accent') ?? colors[0])?.hex ?? null;
 }
 
+export function locationOf(brand: Brand): JsonObject {
+  const location = isObject(brand.company) ? brand.company.location : null;
+  return isObject(location) ? location : {};
+}
+
+/** The name of the country, or its code without one. */
+export function countryOf(brand: Brand): unknown {
+  const { country, countryCode } = locationOf(brand);
+  return country || countryCode;
+}
+
 /** The industry with the highest score (first of equals): its name, or its slug without one. */
 export function mainIndustry(brand: Brand): unknown {
   const scoreOf = ({ score }: JsonObject) => (typeof score === 'number' ? score : Number.NEGATIVE_INFINITY);

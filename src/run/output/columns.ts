@@ -6,9 +6,10 @@ import {
   bestIcon,
   bestLogo,
   columnOfPath,
+  countryOf,
   fieldAt,
-  isObject,
   isScalar,
+  locationOf,
   mainColor,
   mainIndustry,
   valueAt,
@@ -53,11 +54,6 @@ function typedValue<T>(value: T, textOf: (value: T) => string): TypedCell {
   return /^https?:\/\/\S+$/i.test(text) ? { u: text } : text;
 }
 
-function location(brand: Brand) {
-  const company = isObject(brand.company) ? brand.company : {};
-  return isObject(company.location) ? company.location : {};
-}
-
 function tier(brand: Brand): string | null {
   const score = qualityScoreOf(brand);
   return score === null ? null : qualityTier(score);
@@ -76,8 +72,8 @@ export const DEFAULT_COLUMNS: readonly Column[] = [
   fromBrand('industry', mainIndustry),
   fromBrand('employees', (brand) => brand.company?.employees, 'integer'),
   fromBrand('founded_year', (brand) => brand.company?.foundedYear, 'integer'),
-  fromBrand('country', (brand) => location(brand).country || location(brand).countryCode),
-  fromBrand('city', (brand) => location(brand).city),
+  fromBrand('country', countryOf),
+  fromBrand('city', (brand) => locationOf(brand).city),
   fromBrand('logo_url', bestLogo),
   fromBrand('icon_url', bestIcon),
   fromBrand('color', mainColor),

@@ -29,30 +29,45 @@ function BrandList(list: { id: string; title: string; brands: readonly ShownBran
 }
 
 function BrandItem({ brand }: { brand: ShownBrand }) {
-  const hex = hexColor(brand.color);
   const tier = qualityTier(brand.score);
+  const { industry, country } = brand;
   return (
     <li>
       <Badge brand={brand} />
       <span class="brand">
         <bdi class="brand-name">{brand.name}</bdi>
-        {brand.domain !== null && <bdi class="brand-domain">{brand.domain}</bdi>}
+        {brand.domain !== null && <Domain text={brand.domain} />}
       </span>
-      {hex !== null && (
-        <span class="swatch">
-          <svg viewBox="0 0 10 10" width="10" height="10" aria-hidden="true">
-            <rect width="10" height="10" rx="2" fill={hex} />
-          </svg>
-          <span class="unseen">colour </span>
-          {hex}
-        </span>
-      )}
+      <span class="about">
+        {industry !== null && <bdi>{industry}</bdi>}
+        {country !== null && <bdi>{country}</bdi>}
+      </span>
       <span class={`score ${tier}`}>
         {scoreText(brand.score)}
         <span class="unseen">, {tier}</span>
       </span>
     </li>
   );
+}
+
+/** A link if it is a domain and nothing else: the service says it, and a person may press it. */
+function Domain({ text }: { text: string }) {
+  const href = siteOf(text);
+  if (href === null) return <bdi class="brand-domain">{text}</bdi>;
+  return (
+    <a class="brand-domain" href={href} rel="noopener noreferrer nofollow">
+      <bdi>{text}</bdi>
+    </a>
+  );
+}
+
+/** `https://acme.com/`; null for anything but a host with a dot. */
+export function siteOf(domain: string): string | null {
+  if (!/^[\p{L}\p{N}.-]+$/u.test(domain) || !domain.includes('.')) return null;
+  const address = `https://${domain}`;
+  if (!URL.canParse(address)) return null;
+  const { hostname, href } = new URL(address);
+  return /^[\d.]+$/.test(hostname) ? null : href;
 }
 
 const HEX = /^#?(?:([0-9a-f]{6})(?:[0-9a-f]{2})?|([0-9a-f]{3})[0-9a-f]?)$/i;

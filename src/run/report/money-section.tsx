@@ -9,12 +9,16 @@ export function MoneySection({ report }: { report: RunReport }) {
       <Card id="money" title="Money">
         <Spent report={report} />
       </Card>
-      <Card id="account" title="Quota">
-        <Account account={report.account} />
-      </Card>
-      <Card id="ages" title="Age of the answers">
-        <Ages fetchedAt={report.fetchedAt} />
-      </Card>
+      {report.account !== null && (
+        <Card id="account" title="Quota">
+          <Account account={report.account} />
+        </Card>
+      )}
+      {report.fetchedAt.oldest !== null && (
+        <Card id="ages" title="Age of the answers">
+          <Ages fetchedAt={report.fetchedAt} oldest={report.fetchedAt.oldest} />
+        </Card>
+      )}
     </div>
   );
 }
@@ -69,8 +73,7 @@ export function perBrand(requests: number, brands: number): string {
   return each > 0 && each < 0.005 ? '< 0.01' : each.toFixed(2);
 }
 
-function Account({ account }: Pick<RunReport, 'account'>) {
-  if (account === null) return <p class="muted">No request was sent: the account is unknown.</p>;
+function Account({ account }: { account: NonNullable<RunReport['account']> }) {
   const { quota, limit, cap, used, others, period } = account;
   const ours = used - others;
   const ofPeriod = period === null || period === 'none' ? '' : `Since ${period}. `;
@@ -115,8 +118,9 @@ function Account({ account }: Pick<RunReport, 'account'>) {
   );
 }
 
-function Ages({ fetchedAt: { oldest, newest, scoresMayHaveDrifted } }: Pick<RunReport, 'fetchedAt'>) {
-  if (oldest === null) return <p class="muted">No answers.</p>;
+function Ages(ages: { fetchedAt: RunReport['fetchedAt']; oldest: string }) {
+  const { oldest } = ages;
+  const { newest, scoresMayHaveDrifted } = ages.fetchedAt;
   return (
     <>
       <Facts

@@ -73,8 +73,8 @@ export function pageDataOf(
   logos: ReadonlyMap<string, string>,
 ) {
   /** `logo`: as a `data:` address; null: initials stand in its place. */
-  const withLogo = ({ name, domain, score, color, logoUrl }: RankedBrand) => {
-    return { name, domain, score, color, logo: logos.get(logoUrl ?? '') ?? null };
+  const withLogo = ({ index, key, logoUrl, ...brand }: RankedBrand) => {
+    return { ...brand, logo: logos.get(logoUrl ?? '') ?? null };
   };
   const shownFile = (label: string, path: string) => {
     const { name, href } = fileFrom(names.reportHtml, path);

@@ -16,7 +16,7 @@ import { MoneySection, perBrand } from './money-section.js';
 import type { PageData } from './portable-report.js';
 import type { RunReport } from './report.js';
 import { RowsSection } from './rows-section.js';
-import { CausesSection, FilesSection, OutcomesSection, ScoresSection } from './sections.js';
+import { CausesSection, FilesSection, hasBrands, OutcomesSection, ScoresSection } from './sections.js';
 
 const POLICY = policyOf({ scripts: [], style: hashSource(STYLE), more: ["form-action 'none'"] });
 
@@ -49,15 +49,15 @@ export function renderPage(data: PageData): string {
       </header>
       <main>
         <KeyFigures figures={figuresOf(report, verdict[1])} />
-        <div class="pair">
+        <div class={hasBrands(report) ? 'pair' : undefined}>
           <OutcomesSection report={report} />
-          <ScoresSection report={report} />
+          {hasBrands(report) && <ScoresSection report={report} />}
         </div>
         <BrandsSection data={data} />
+        <RowsSection report={report} />
         <CausesSection report={report} />
         <MoneySection report={report} />
         <FilesSection data={data} />
-        <RowsSection report={report} />
       </main>
       <footer>
         <p class="note">

@@ -43,7 +43,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       nothingMatched: result.isComplete && hasNoMatch(written.counts),
       exitCode,
     },
-    input: inputFacts(result.inputName, result.inputWarnings, scan),
+    input: inputFacts(result.input, scan),
     rows: written.counts,
     identifiers: {
       distinct: scan.answers.wanted,

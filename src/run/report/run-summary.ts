@@ -6,7 +6,7 @@ import type { AnswerSource } from '../../core/outcome.js';
 import { type Brand, type QualityTier, qualityTier } from '../../lookup/brand.js';
 import type { FailureReason } from '../../stores/run-reasons.js';
 import type { FetchedAnswer } from '../../worker/asked.js';
-import { bestIcon, bestLogo, mainColor } from '../output/brand-fields.js';
+import { bestIcon, bestLogo, countryOf, mainColor, mainIndustry } from '../output/brand-fields.js';
 
 /** An answer of the service, fetched in this run or stored. */
 export interface NotedAnswer extends Pick<FetchedAnswer, 'status' | 'retryLater' | 'fetchedAt'> {
@@ -145,6 +145,8 @@ function rankedBrand({ index, identifier, score, brand }: ScoredAnswer) {
     domain,
     score,
     color: textOf(mainColor(brand)),
+    industry: textOf(mainIndustry(brand)),
+    country: textOf(countryOf(brand)),
     /** null also for brands with adult content, whose pictures are not shown. */
     logoUrl: brand.isNsfw === true ? null : (bestIcon(brand) ?? bestLogo(brand)),
   };

@@ -71,14 +71,15 @@ const THIRDS: [tier: QualityTier, range: string][] = [
   ['high', '0.67 to 1'],
 ];
 
+export function hasBrands({ quality }: Pick<RunReport, 'quality'>): boolean {
+  return Object.values(quality).some((count) => typeof count === 'number' && count > 0);
+}
+
 export function ScoresSection({ report: { quality } }: { report: RunReport }) {
   const { high, acceptable, poor, unscored } = quality;
   const scored = high + acceptable + poor;
   const total = scored + unscored;
-  const none =
-    unscored === 0
-      ? 'No brand was found, so there are no scores.'
-      : `None of the ${countOf(unscored, 'brand')} has a score.`;
+  const none = `None of the ${countOf(unscored, 'brand')} has a score.`;
   const tiers: [tone: QualityTier | 'unscored', range: string][] = THIRDS.toReversed();
   if (unscored > 0) tiers.push(['unscored', 'no score sent']);
   return (
@@ -200,6 +201,7 @@ export function FilesSection({ data: { report, files } }: { data: PageData }) {
   const text = (value: string) => <bdi>{value}</bdi>;
   const rows: Fact[] = [
     ['Input', text(input.name)],
+    ['Read as', text(input.detected)],
     ...files.map(
       ({ label, name, href }): Fact => [label, href === null ? text(name) : <a href={href}>{text(name)}</a>],
     ),

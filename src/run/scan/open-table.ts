@@ -167,13 +167,16 @@ export function chooseFrom(input: Input, { settings }: { readonly settings: Pick
 }
 
 /** The sheet may be the wrong one, or its cells blank, for a reason that was seen on opening it. */
-function namingSheet({ shape, warnings }: Input, choose: () => ChosenColumns): ChosenColumns {
+function namingSheet({ shape, detected, warnings }: Input, choose: () => ChosenColumns): ChosenColumns {
   try {
     return choose();
   } catch (error) {
     if (!(error instanceof NeverStartError) || shape.format !== 'xlsx') throw error;
     const { detail } = error;
-    throw new NeverStartError({ ...detail, todo: joinPhrases([detail.todo, ...warnings], '; ') });
+    throw new NeverStartError({
+      ...detail,
+      todo: joinPhrases([detail.todo, `detected: ${detected}`, ...warnings], '; '),
+    });
   }
 }
 

@@ -189,14 +189,17 @@ export async function scanInput(
 }
 
 /** The input as documents have it. */
-export function inputFacts(name: string, warnings: readonly string[], scan: Scan) {
+export function inputFacts(
+  input: { readonly name: string; readonly detected: string; readonly warnings: readonly string[] },
+  scan: Scan,
+) {
   const { counts, contentHash: sha256, rows, chosen, invalid } = scan;
   const { unreadable, misfits, short, long } = counts;
   const columns = chosen.choices.map(({ name, kind }) => ({ name, kind }));
   const examples = invalid
     .slice(0, EXAMPLES_AT_MOST)
     .map(({ line, reason }) => ({ line, reason: sayRowReason(reason) }));
-  return { name, sha256, records: rows.count, columns, warnings, unreadable, misfits, short, long, examples };
+  return { ...input, sha256, records: rows.count, columns, unreadable, misfits, short, long, examples };
 }
 
 /** Wants the next candidates of rows whose last was not found; returns how many are new. */

@@ -71,7 +71,7 @@ async function readHere(path: string): Promise<Read> {
     const { batches, width, notes } = table.openRows(null);
     const rows: Row[] = [];
     for await (const batch of batches) rows.push(...batch);
-    const warnings = [`detected: ${table.detected}`, ...table.warnings, ...notes()];
+    const warnings = [...table.warnings, ...notes()];
     return { rows, width: width(), shape: table.shape, warnings, error: null };
   } catch (error) {
     return failedWith(error);

@@ -63,6 +63,10 @@ describe('of a brand', () => {
         { hex: '#111111', type: 'dark' },
         { hex: '#f40009', type: 'accent' },
       ],
+      company: {
+        industries: [{ name: 'Tools', score: 1 }],
+        location: { country: 'Lithuania', countryCode: 'LT' },
+      },
       logos: [logo('logo', 'https://a.example/logo.svg'), logo('icon', 'https://a.example/icon.svg')],
     };
     expect(rankingOf([0.8, brand]).best).toEqual([
@@ -73,6 +77,8 @@ describe('of a brand', () => {
         domain: 'acme.example',
         score: 0.8,
         color: '#f40009',
+        industry: 'Tools',
+        country: 'Lithuania',
         logoUrl: 'https://a.example/icon.svg',
       },
     ]);

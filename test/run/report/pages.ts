@@ -112,7 +112,8 @@ export function figures(parts: FigureParts = {}): RunReport {
       sha256: 'c0ffee',
       records,
       columns: [{ name: 'website', kind: 'domain' }],
-      warnings: ["detected: CSV, delimiter ',', utf-8"],
+      detected: "CSV, delimiter ',', utf-8",
+      warnings: [],
       unreadable: 0,
       misfits: 0,
       short: 0,
@@ -131,7 +132,16 @@ function listedRows(count: number, reason = 'the service has no such brand, or w
 }
 
 export function brand(parts: Partial<ShownBrand> = {}): ShownBrand {
-  return { name: 'Acme', domain: 'acme.example', score: 0.9, color: '#f40009', logo: null, ...parts };
+  return {
+    name: 'Acme',
+    domain: 'acme.example',
+    score: 0.9,
+    color: '#f40009',
+    industry: 'Tools',
+    country: 'Lithuania',
+    logo: null,
+    ...parts,
+  };
 }
 
 const NAMES = [

@@ -3,6 +3,8 @@ import { createHash } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
 import { describe, expect, it } from 'vitest';
 import { STYLE } from '../../../src/pages/page.js';
+import { siteOf } from '../../../src/run/report/brands-section.js';
+import type { PageData } from '../../../src/run/report/portable-report.js';
 import { renderPage } from '../../../src/run/report/render-page.js';
 import {
   brand,
@@ -51,8 +53,9 @@ describe('a page shows', () => {
       ['Failed lookups by cause', 'the service answered 503 five times 1,200'],
     ],
     ['why rows were not asked for', {}, ['the cell is blank 3', '54 http://10.0.0.1/ an IP address']],
-    ['that there are no scores', emptyPage(), ['No brand was found', 'The file has no rows']],
-    ['that nothing was asked', emptyPage(), ['the account is unknown', 'No answers']],
+    ['that there are no rows', emptyPage(), ['The file has no rows']],
+    ['how the file was read', {}, ['Read as CSV, delimiter &#39;,&#39;, utf-8']],
+    ['the industry and the country of a brand', {}, ['best-0.example Tools Lithuania 0.980']],
     ['that the brands are made up', { isSample: true }, ['Sample data']],
     ['where the files are', {}, ['customers.enriched.csv', 'customers.errors.csv']],
     [
@@ -99,6 +102,30 @@ describe('a page shows', () => {
     const text = textOf(renderPage(pageData({ report: figures({ account, quality }) })));
     expect(text).toContain('The service reports no quota');
     expect(text).toContain('None of the 3 brands has a score');
+  });
+
+  it('no card without content: no scores, quota or ages where nothing was looked up', () => {
+    const titles = (data: PageData) =>
+      [...renderPage(data).matchAll(/<h2 id="([^"]*)"/g)].map(([, id]) => id);
+    expect(titles(emptyPage())).toEqual(['outcomes', 'money', 'files']);
+    expect(titles(pageData())).toEqual([
+      ...['outcomes', 'scores', 'best', 'lowest', 'rows-not_found', 'rows-invalid', 'excluded'],
+      ...['money', 'account', 'ages', 'files'],
+    ]);
+  });
+
+  it.each([
+    ['acme.com', 'https://acme.com/'],
+    ['münchen.de', 'https://xn--mnchen-3ya.de/'],
+    ['acme', null],
+    ['127.0.0.1', null],
+    ['acme.com/path', null],
+    ['user@acme.com', null],
+    ['acme.com:8080', null],
+    ['javascript:alert(1).com', null],
+    ['', null],
+  ])('the domain %j links to %j', (domain, href) => {
+    expect(siteOf(domain)).toBe(href);
   });
 
   it('brands with a score alone, in two lists where there are enough', () => {
@@ -161,9 +188,11 @@ it.each([pageData(), emptyPage(), failedPage(), partialPage(), unmatchedPage()])
 );
 
 describe('the page loads nothing', () => {
-  it('contains no address but that of the service as text, names of formats, and its own files', () => {
+  it('contains no address but links to brands, that of the service as text, names of formats, and its own files', () => {
     const page = renderPage(pageData());
-    const addresses = page.match(/(?:src|href|action|data|poster)="[^"]*"|url\([^)]*\)|@import/g);
+    const isPressed = (each: string) => /^href="https:\/\/(best|low)-\d\.example\/"$/.test(each);
+    const found = page.match(/(?:src|href|action|data|poster)="[^"]*"|url\([^)]*\)|@import/g);
+    const addresses = found?.filter((each) => !isPressed(each));
     expect(addresses?.map((each) => each.slice(0, 28))).toEqual([
       'href="#rows-not_found"',
       'href="#rows-invalid"',

@@ -25,6 +25,8 @@ function ranked(index: number, parts: Partial<RankedBrand> = {}): RankedBrand {
     domain: null,
     score: 0.5,
     color: null,
+    industry: null,
+    country: null,
     logoUrl: `https://a.example/${index}.svg?c=key`,
     ...parts,
   };

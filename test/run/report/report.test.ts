@@ -59,6 +59,7 @@ it('has one shape', () => {
       sha256: 'c0ffee',
       records: 4,
       columns: [{ name: 'website', kind: 'domain' }],
+      detected: "CSV, delimiter ',', utf-8",
       warnings: [],
       unreadable: 0,
       examples: [],

@@ -239,7 +239,9 @@ describe('the scan as a whole', () => {
     expect(scan.counts.invalid).toBe(1_500);
     expect([...scan.reasons.invalid].length).toBeLessThanOrEqual(1_000);
     expect(scan.invalid).toHaveLength(100);
-    expect(inputFacts('customers.csv', [], scan).examples).toHaveLength(5);
+    expect(inputFacts({ name: 'customers.csv', detected: 'CSV', warnings: [] }, scan).examples).toHaveLength(
+      5,
+    );
   });
 
   it('has columns of JSON lines in order of appearance, whatever the first line contains', async () => {
