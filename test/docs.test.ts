@@ -14,6 +14,7 @@ import { ERROR_CATALOGUE } from '../src/core/errors.ts';
 import { parseAccounts } from '../src/local-service/accounts.ts';
 import { readCatalogueLine } from '../src/local-service/load-catalogue.ts';
 import { DEFAULT_COLUMNS } from '../src/run/output/columns.ts';
+import { makePictures } from './support/pictures.ts';
 import { settingsTable } from './support/settings-table.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -97,6 +98,20 @@ describe('tables', () => {
     const text = read(README);
     const missing = DEFAULT_COLUMNS.filter(({ name }) => !text.includes(`\`brand_${name}\``));
     expect(missing.map(({ name }) => name)).toEqual([]);
+  });
+});
+
+describe('the pictures of the README', () => {
+  const names = [...read(README).matchAll(/\((\.github\/pictures\/[^)]+)\)/g)].map(([, path]) => path ?? '');
+
+  it.runIf(process.env.REWRITE_PICTURES)('are made anew', { timeout: 180_000 }, () =>
+    makePictures(join(ROOT, '.github/pictures')),
+  );
+
+  it.each(names)('%s is small, and loads nothing', (path) => {
+    const bytes = readFileSync(join(ROOT, path));
+    expect(bytes.length).toBeLessThan(120_000);
+    if (path.endsWith('.svg')) expect(bytes.toString()).not.toMatch(/<script|href=|url\((?!#)|@import/);
   });
 });
 
