@@ -1,6 +1,6 @@
 /** The pictures of the README, made from the sample data. Needs Chromium and `script`. */
 import { copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
+import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { Browser } from 'playwright-core';
@@ -27,8 +27,8 @@ export async function makePictures(folder: string): Promise<void> {
     const terminal = await recordTerminal(line, 'brand-enrich run customers.csv', work);
     await writeFile(join(folder, 'run.svg'), terminal);
     await writeFile(join(folder, 'row.svg'), rowDiagram());
-    await pictureReport(browser, work, join(folder, 'report.png'));
-    await pictureDashboard(browser, work, join(folder, 'dashboard.png'));
+    await pictureReport(browser, work, join(folder, 'report.jpg'));
+    await pictureDashboard(browser, work, join(folder, 'dashboard.jpg'));
   } finally {
     await browser.close();
     await rm(work, { recursive: true, force: true });
@@ -42,15 +42,17 @@ async function pictureReport(browser: Browser, work: string, path: string): Prom
   const report = (await page.screenshot()).toString('base64');
   const lines = (await readFile(SAMPLE, 'utf8')).split('\n').slice(0, 21);
   const text = lines.join('\n').replace(/[&<]/g, (each) => `&#${each.charCodeAt(0)};`);
-  await page.setViewportSize({ width: 1_200, height: 560 });
-  await page.setContent(`<style>
+  await page.close();
+  // Another page: the report's policy would forbid its style.
+  const both = await browser.newPage({ viewport: { width: 1_200, height: 560 } });
+  await both.setContent(`<style>
     body{margin:0;background:#e9edf2;font:12px ui-monospace,Menlo,Consolas,monospace;display:flex;gap:18px;padding:24px}
     pre{margin:0;width:340px;height:512px;overflow:hidden;background:#fff;border-radius:8px;padding:14px;box-sizing:border-box;line-height:1.9}
     b{font-family:system-ui,sans-serif;font-size:26px;align-self:center;color:#0f7b6c}
     img{width:752px;border-radius:8px;height:512px;object-fit:cover;object-position:top}
   </style><pre>${text}</pre><b>→</b><img src="data:image/png;base64,${report}">`);
-  await page.screenshot({ path });
-  await page.close();
+  await both.screenshot({ path, quality: 80 });
+  await both.close();
 }
 
 /** With a file under way. */
@@ -78,7 +80,15 @@ async function pictureDashboard(browser: Browser, work: string, path: string): P
       .first()
       .waitFor();
     await page.waitForTimeout(5_000);
-    await page.screenshot({ path });
+    // Neither this machine's name nor its folders belong into a picture.
+    await page.evaluate(`
+      const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+      while (texts.nextNode())
+        texts.currentNode.data = texts.currentNode.data
+          .replaceAll(${JSON.stringify(work)}, '/data/brands')
+          .replace(/\\b${hostname()}\\b/g, 'etl-1');
+    `);
+    await page.screenshot({ path, quality: 80 });
     await page.close();
   } finally {
     up.kill('SIGTERM');
