@@ -6,7 +6,7 @@ import {
   limitText,
   projectionText,
   readAccountStatus,
-  termsOf,
+  readOwnAccount,
 } from '../context/account-status.js';
 import { accountOf, knownNames } from '../context/open-service.js';
 import { spoolOf } from '../context/open-stores.js';
@@ -47,13 +47,14 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
       return status(settings, stores);
     case 'ledger show': {
       const account = accountOf(settings);
-      return showLedger(account, await ledger.show(account), settings, stores);
+      return showLedger(account, await readOwnAccount(stores, account, settings));
     }
     case 'ledger observe': {
       const account = accountOf(settings);
       const { observedUsage: usage, observedQuota: quota } = settings;
       const reading = { ...(usage === null ? {} : { usage }), ...(quota === null ? {} : { quota }) };
-      return showLedger(account, await ledger.observe(account, reading), settings, stores);
+      const observe = (name: string) => ledger.observe(name, reading);
+      return showLedger(account, await readOwnAccount(stores, account, settings, observe));
     }
     case 'ledger reset': {
       const account = accountOf(settings);
@@ -78,15 +79,7 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
   }
 }
 
-/** The same terms as `status`: an account has one limit. */
-async function showLedger(
-  account: string,
-  seen: LedgerState,
-  settings: Settings,
-  stores: Engine,
-): Promise<Answer> {
-  const { overage, quotaCap } = termsOf(account, seen, await stores.runs.list(RUNS_SHOWN), settings);
-  const state = { ...seen, overage, quotaCap };
+function showLedger(account: string, state: LedgerState): Answer {
   return { data: { account: accountDocument(account, state) }, text: ledgerText(account, state) };
 }
 
