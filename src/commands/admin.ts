@@ -32,6 +32,7 @@ import { labelText, pausedText, type RunRecord } from '../stores/run-store.js';
 import { sayRun } from '../words/say-run.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
+import { spendingAnswer } from './spending.js';
 
 const RUNS_SHOWN = 10;
 
@@ -44,7 +45,9 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
   const { ledger, outcomes } = stores;
   switch (command) {
     case 'status':
-      return status(settings, stores);
+      return settings.spendingBy === null
+        ? status(settings, stores)
+        : spendingAnswer(settings.spendingBy, settings, stores);
     case 'ledger show': {
       const account = accountOf(settings);
       return showLedger(account, await readOwnAccount(stores, account, settings));

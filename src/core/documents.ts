@@ -347,6 +347,35 @@ export const DOCUMENTS = {
         .describe('paid answers on this disk'),
     })
     .describe('status --json'),
+  spending: z
+    .object({
+      version,
+      by: z.enum(['input', 'schedule', 'person', 'month']),
+      since: time.nullable().describe('start of the oldest run that is known; null: none is'),
+      price: money.describe('of one request beyond the quota, as this command was told'),
+      currency,
+      groups: z.array(
+        z.object({
+          name: z.string().nullable().describe('null: none, or it is not known'),
+          runs: count,
+          billed: count,
+          unreported: count.describe('may also have been billed: their workers were killed'),
+          overage: count,
+          overageCost: money,
+        }),
+      ),
+      account: z
+        .object({
+          name: z.string(),
+          period: z.string().nullable(),
+          sent: count.describe('counted by this engine in the period'),
+          unattributed: count.describe('of them by runs that are not known any more, or by no run'),
+          others: count.describe('by others with the same token: nothing else is known of them'),
+        })
+        .nullable(),
+      unknown: z.array(z.string()).describe('what cannot be told from what is kept'),
+    })
+    .describe('status --by --json'),
   dashboard: z
     .object({
       version,

@@ -111,6 +111,7 @@ describe('options', () => {
         "json",
         "logFile",
         "logLevel",
+        "metricsFile",
         "metricsHost",
         "metricsPort",
         "notifyEmail",
