@@ -8,14 +8,17 @@ import type { Setting } from '../config/setting.js';
 import { SETTING_ENTRIES } from '../config/settings.js';
 import { DOCUMENTS } from '../core/documents.js';
 import { NeverStartError, usageProblem } from '../core/errors.js';
+import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { didYouMean, nearest } from '../core/nearest.js';
+import { type AnswerSource, OUTCOME_STATUSES } from '../core/outcome.js';
 import { scheduleEntry } from '../daemon/schedules/file-schedules.js';
 import { BRAND, isList, type Shape } from '../lookup/brand.js';
 
 /** Each made when it is asked for. */
 const FILES = {
-  brand: {
-    description: 'the key brand of a JSONL or JSON row, and brand of the library',
+  brand: { description: 'the key brand of a row of JSONL or JSON', make: rowKeySchema },
+  profile: {
+    description: 'what the service knows of a brand: brand.profile of a row, brand in the library',
     make: () => brandSchema(BRAND),
   },
   'config-file': { description: 'brand-enrich.config.json', make: configSchema },
@@ -46,6 +49,21 @@ function schemaOf(name: string): object {
   if (shape !== undefined) return z.toJSONSchema(shape, { io: 'input' });
   const file = Object.entries(FILES).find(([each]) => each === name)?.[1];
   return { $schema: 'https://json-schema.org/draft/2020-12/schema', ...file?.make() };
+}
+
+function rowKeySchema(): object {
+  const known = z.object({
+    status: z.enum(OUTCOME_STATUSES),
+    kind: z.enum(IDENTIFIER_KINDS).nullable(),
+    identifier: z.string().nullable(),
+    source: z.enum(['api', 'stored'] satisfies AnswerSource[]).nullable(),
+    fetchedAt: z.iso.datetime().nullable(),
+    error: z.string().nullable(),
+    raw: z.string().optional().describe('a record that could not be read, as it stood'),
+  });
+  const { $schema: _, ...schema } = z.toJSONSchema(known, { io: 'input' });
+  const required = [...(schema.required ?? []), 'profile'];
+  return { ...schema, properties: { ...schema.properties, profile: brandSchema(BRAND) }, required };
 }
 
 /** Every field may be absent or null, and a service may add others. */

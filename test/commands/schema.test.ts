@@ -28,15 +28,26 @@ it.each(names)('the schema of %s requires a version and allows fields of later v
   expect(text).not.toContain('"additionalProperties": false');
 });
 
-it('the schema of a brand takes the sample brands, fields left out or null, and finds wrong ones', async () => {
+it('the schema of a profile takes the sample brands, fields left out or null, and finds wrong ones', async () => {
   const catalogue = await readFile(new URL('../../fixtures/catalogue.jsonl', import.meta.url), 'utf8');
   const brands = catalogue.split('\n').filter((line) => line !== '');
   expect(brands.length).toBeGreaterThan(20);
-  for (const line of brands) expect(faultsOf('brand', JSON.parse(line).brand)).toEqual([]);
-  expect(faultsOf('brand', Object.fromEntries(Object.keys(BRAND).map((key) => [key, null])))).toEqual([]);
-  expect(faultsOf('brand', null)).toEqual([]);
-  expect(faultsOf('brand', { qualityScore: 'high', company: { location: { city: 7 } } })).toHaveLength(2);
-  expect(schemaText('brand')).not.toContain('additionalProperties');
+  for (const line of brands) expect(faultsOf('profile', JSON.parse(line).brand)).toEqual([]);
+  expect(faultsOf('profile', Object.fromEntries(Object.keys(BRAND).map((key) => [key, null])))).toEqual([]);
+  expect(faultsOf('profile', { qualityScore: 'high', company: { location: { city: 7 } } })).toHaveLength(2);
+  expect(schemaText('profile')).not.toContain('additionalProperties');
+});
+
+it('the schema of the key brand takes the rows that are written', async () => {
+  const golden = ['default', 'from-csv', 'customers.enriched', 'customers.errors'].map((name) =>
+    readFile(new URL(`../run/output/golden/${name}.jsonl`, import.meta.url), 'utf8'),
+  );
+  const rows = (await Promise.all(golden)).flatMap((text) => text.split('\n')).filter((line) => line !== '');
+  expect(rows.length).toBeGreaterThan(10);
+  const faults = rows.flatMap((line) => faultsOf('brand', JSON.parse(line).brand));
+  // A service may add fields to a profile.
+  expect(faults.filter((fault) => !/^brand\/profile.*additional/.test(fault))).toEqual([]);
+  expect(faultsOf('brand', { status: 'found' })).not.toEqual([]);
 });
 
 it('the schema of the config file takes what the program takes, and finds what it refuses', () => {
