@@ -18,6 +18,7 @@ export {
 export type { IdentifierKind } from './core/identifier.js';
 export type { AnswerSource, OutcomeStatus, StatusCounts } from './core/outcome.js';
 export { createEnricher } from './library/create-enricher.js';
+export type { AccountState, AccountUse, FilePlan } from './library/documents.js';
 export type {
   Candidate,
   Candidates,
@@ -30,5 +31,6 @@ export type {
   FileProgress,
   FileResult,
   LookupOptions,
+  PlanOptions,
 } from './library/enricher.js';
 export { type Brand, type QualityTier, qualityTier } from './lookup/brand.js';

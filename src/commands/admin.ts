@@ -6,7 +6,7 @@ import {
   limitText,
   projectionText,
   readAccountStatus,
-  termsOf,
+  readOwnAccount,
 } from '../context/account-status.js';
 import { accountOf, knownNames } from '../context/open-service.js';
 import { spoolOf } from '../context/open-stores.js';
@@ -32,6 +32,7 @@ import { labelText, pausedText, type RunRecord } from '../stores/run-store.js';
 import { sayRun } from '../words/say-run.js';
 import { listSpooled, type SpooledAnswers } from '../worker/answer-spool.js';
 import { type Answer, answerFrom, answerLine, type CommandCall } from './answer.js';
+import { spendingAnswer } from './spending.js';
 
 const RUNS_SHOWN = 10;
 
@@ -44,16 +45,19 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
   const { ledger, outcomes } = stores;
   switch (command) {
     case 'status':
-      return status(settings, stores);
+      return settings.spendingBy === null
+        ? status(settings, stores)
+        : spendingAnswer(settings.spendingBy, settings, stores);
     case 'ledger show': {
       const account = accountOf(settings);
-      return showLedger(account, await ledger.show(account), settings, stores);
+      return showLedger(account, await readOwnAccount(stores, account, settings));
     }
     case 'ledger observe': {
       const account = accountOf(settings);
       const { observedUsage: usage, observedQuota: quota } = settings;
       const reading = { ...(usage === null ? {} : { usage }), ...(quota === null ? {} : { quota }) };
-      return showLedger(account, await ledger.observe(account, reading), settings, stores);
+      const observe = (name: string) => ledger.observe(name, reading);
+      return showLedger(account, await readOwnAccount(stores, account, settings, observe));
     }
     case 'ledger reset': {
       const account = accountOf(settings);
@@ -78,15 +82,7 @@ async function carryOut({ command, args, settings }: CommandCall, stores: Engine
   }
 }
 
-/** The same terms as `status`: an account has one limit. */
-async function showLedger(
-  account: string,
-  seen: LedgerState,
-  settings: Settings,
-  stores: Engine,
-): Promise<Answer> {
-  const { overage, quotaCap } = termsOf(account, seen, await stores.runs.list(RUNS_SHOWN), settings);
-  const state = { ...seen, overage, quotaCap };
+function showLedger(account: string, state: LedgerState): Answer {
   return { data: { account: accountDocument(account, state) }, text: ledgerText(account, state) };
 }
 

@@ -2,7 +2,7 @@
 import { COMMAND_FAMILIES, COMMANDS } from '../config/commands.js';
 import { COMMAND_NAMES, type CommandName, type Setting, wordsAfter } from '../config/setting.js';
 import { SETTING_ENTRIES } from '../config/settings.js';
-import { DOCUMENTS } from '../core/documents.js';
+import { SCHEMA_NAMES } from './schema.js';
 
 const PROGRAM = 'brand-enrich';
 const FAMILIES = Object.keys(COMMAND_FAMILIES);
@@ -49,7 +49,7 @@ function completes(choices: readonly string[], placeholder: string): Completes {
 function argumentOf(name: CommandName): Completes | null {
   const { argument } = COMMANDS[name];
   if (argument === undefined) return null;
-  const choices = name === 'schema' ? Object.keys(DOCUMENTS) : argument.choices;
+  const choices = name === 'schema' ? SCHEMA_NAMES : argument.choices;
   return completes(choices ?? [], argument.name);
 }
 

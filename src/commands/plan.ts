@@ -2,8 +2,7 @@
 import { isLoopbackUrl } from '../config/address-values.js';
 import { knownNames } from '../context/open-service.js';
 import { openStores } from '../context/open-stores.js';
-import { type Counted, commonestOf, countsInWords } from '../core/counter.js';
-import type { Document } from '../core/documents.js';
+import { type Counted, commonestOf } from '../core/counter.js';
 import { type ExitCode, FailFileError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { type Releasers, withReleasers } from '../core/lifecycle.js';
@@ -11,6 +10,7 @@ import { type RowReason, sayRowReason } from '../core/row-reason.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { runSettingsOf } from '../run/enrich-request.js';
+import { planDocument } from '../run/plan-document.js';
 import { type Plan, planFile } from '../run/plan-file.js';
 import { openTableEarly } from '../run/scan/open-table.js';
 import { type CommandCall, show } from './answer.js';
@@ -46,15 +46,6 @@ export function runPlan(call: CommandCall): Promise<ExitCode> {
 }
 
 const REASONS_SHOWN = 20;
-
-function planDocument({ columns: _, spending: estimate, ...plan }: Plan): Document<'plan'> {
-  const { invalid, skipped } = plan.reasons;
-  const reasons = countsInWords([...invalid, ...skipped], sayRowReason, REASONS_SHOWN);
-  const skipReasons = countsInWords(skipped, sayRowReason);
-  if (estimate === null) return { ...plan, reasons, skipReasons, spending: null };
-  const { overageRequests: overage, maxCost: overageCost, ...spending } = estimate;
-  return { ...plan, reasons, skipReasons, spending: { ...spending, overage, overageCost } };
-}
 
 const NO_SERVICE = { stores: null, unknown: 'unknown: no service and token are set' };
 

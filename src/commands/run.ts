@@ -2,18 +2,47 @@
 import { randomUUID } from 'node:crypto';
 import { openContext, openState } from '../context/open-context.js';
 import { systemClock } from '../core/clock.js';
-import type { ExitCode } from '../core/errors.js';
+import { BrandEnrichError, EXIT, type ExitCode } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
-import { printControlled, printJson } from '../core/terminal-text.js';
+import { systemWords } from '../core/system-error.js';
+import { printControlled, printJson, printText } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { createRunNotices } from '../run/notices/run-notices.js';
+import type { RunReport } from '../run/report/report.js';
+import type { FinishedRun } from '../run/run-file.js';
 import { stopText, summaryTable, summaryText } from '../run/run-summary-text.js';
 import { openTableEarly } from '../run/scan/open-table.js';
 import { createTerminalView } from '../run/terminal-view.js';
 import type { CommandCall } from './answer.js';
 
 /** Enriches one file. Throws what prevents a run; a run that stops has an exit code. */
-export function runRun(call: CommandCall): Promise<ExitCode> {
+export async function runRun(call: CommandCall): Promise<ExitCode> {
+  try {
+    const { exitCode, report } = await runOne(call);
+    await noteMetrics(call, exitCode, report);
+    return exitCode;
+  } catch (error) {
+    await noteMetrics(call, error instanceof BrandEnrichError ? error.exitCode : EXIT.ioError, null);
+    throw error;
+  }
+}
+
+/** A file that cannot be written changes nothing of the run. */
+async function noteMetrics(
+  { settings, args, stderr }: CommandCall,
+  exitCode: ExitCode,
+  report: RunReport | null,
+) {
+  const { metricsFile: path } = settings;
+  if (path === null) return;
+  const { writeMetricsFile } = await import('../context/metrics-file.js');
+  const [input = '-'] = args;
+  await writeMetricsFile(path, { input, exitCode, endedAt: systemClock.now(), report }).catch((error) => {
+    printText(stderr, `warning: no metrics were written: ${path} (${systemWords(error)})\n`);
+  });
+}
+
+function runOne(call: CommandCall): Promise<FinishedRun> {
   return withReleasers(async (releasers) => {
     const { settings, origins, stop, stdout, stderr } = call;
     const [input = '-'] = call.args;
@@ -45,7 +74,7 @@ export function runRun(call: CommandCall): Promise<ExitCode> {
       for (const warning of warnings) view.notice(`note: ${warning}`);
       const summary = stderr.isTTY === true ? summaryTable(finished, color) : summaryText(finished);
       printControlled(stderr, quiet ? stopText(finished) : summary);
-      return finished.exitCode;
+      return finished;
     });
   });
 }

@@ -299,8 +299,12 @@ const TABLE = {
       description: 'a document of the list; without it, the list is printed',
       isOptional: true,
     },
-    summary: 'list the JSON documents, or print the JSON schema of one',
-    examples: { schema: 'the list', 'schema report': 'the schema of reports and of run --json' },
+    summary: 'list the JSON documents and files, or print the JSON schema of one',
+    examples: {
+      schema: 'the list',
+      'schema report': 'the schema of reports and of run --json',
+      'schema config-file': 'for an editor: save it, and name it as "$schema" in brand-enrich.config.json',
+    },
   },
   config: {
     summary: 'show each setting, its value and its origin; secrets are masked',

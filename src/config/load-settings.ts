@@ -87,13 +87,14 @@ function unusable(what: string, subject: string, rest: { todo: Phrase; cause?: u
   return new NeverStartError({ code: 'usage-invalid', what, subject, ...rest });
 }
 
-/** The only key that is not a setting, for `src/daemon/schedules/file-schedules.ts`. */
+/** Keys that are not settings: for `src/daemon/schedules/file-schedules.ts`, and for editors. */
 export const SCHEDULES_KEY = 'schedules';
+export const SCHEMA_KEY = '$schema';
 
 /** One for each key that the table does not know or allow in a file. Values are never shown. */
 function findUnknownKeys({ path, values }: ConfigFile): Problem[] {
   const settings = SETTING_ENTRIES.flatMap(([, line]) => (line.isInFile ? (line.key ?? []) : []));
-  const allowed = [...settings, SCHEDULES_KEY];
+  const allowed = [...settings, SCHEDULES_KEY, SCHEMA_KEY];
   const unknown = Object.keys(values).filter((key) => !allowed.includes(key));
   return unknown.map((key) => {
     const subject = `${key} in ${path}`;

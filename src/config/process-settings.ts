@@ -61,6 +61,9 @@ const serving = linesOf('Local service', ['serve', 'config']);
 const inventing = linesOf('Local service', ['generate-catalogue'], { isFlagOnly: true });
 const admin = linesOf('Account and answers', ['ledger observe'], { isFlagOnly: true });
 
+/** By what `status` groups the spending of runs. */
+const SPENDING_BY = ['input', 'schedule', 'person', 'month'] as const;
+
 /** Events that people and programs can be notified of. */
 const NOTIFY_EVENTS = ['finish', 'failure', 'limit', 'parked'] as const;
 export type NotifyEvent = (typeof NOTIFY_EVENTS)[number];
@@ -214,6 +217,10 @@ export const PROCESS_SETTINGS = {
   metricsHost: watched('--metrics-host', hostValue, '127.0.0.1').describe(
     'address to serve them on; there is no password',
   ),
+  metricsFile: watched('--metrics-file', path('FILE')).describe(
+    'write the metrics of this run there at its end, for the textfile collector of node_exporter (NAME.prom)',
+    { commands: ['run', 'config'], note: 'not written' },
+  ),
 
   // OpenTelemetry's own variables are for all programs of a machine: an unusable value in one stops
   // nothing and is reported by `traceTarget`; only what is meant for this program alone is refused.
@@ -291,6 +298,10 @@ export const PROCESS_SETTINGS = {
   ),
   observedQuota: admin('--quota', count(0, 1_000_000_000_000)).describe(
     "quota, as the service's website shows it",
+  ),
+  spendingBy: admin('--by', choice(SPENDING_BY)).describe(
+    'what the runs of the last days spent, by input, schedule, person or month',
+    { commands: ['status'], note: 'the state of engine, account and runs' },
   ),
   olderThanMs: admin('--older-than', duration('0s', '365d'), '30d').describe(
     'forget answers that were fetched longer ago than this',

@@ -38,6 +38,20 @@ export function termsOf(
   return { plan, overage: plan === 'paid' ? requestsFor(overageBudget, overagePrice) : 0, quotaCap: quota };
 }
 
+const RUNS_LOOKED_AT = 10;
+
+/** The state of an account on the terms that hold for it, as `status` shows it. */
+export async function readOwnAccount(
+  { ledger, runs }: Pick<Engine, 'ledger' | 'runs'>,
+  account: string,
+  given: GivenTerms,
+  read: (account: string) => Promise<LedgerState> = (name) => ledger.show(name),
+): Promise<LedgerState> {
+  const seen = await read(account);
+  const { overage, quotaCap } = termsOf(account, seen, await runs.list(RUNS_LOOKED_AT), given);
+  return { ...seen, overage, quotaCap };
+}
+
 /** Others who can write to the engine name accounts: at most so many are looked at. */
 const OTHERS_READ = 50;
 

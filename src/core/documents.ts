@@ -348,6 +348,35 @@ export const DOCUMENTS = {
         .describe('paid answers on this disk'),
     })
     .describe('status --json'),
+  spending: z
+    .object({
+      version,
+      by: z.enum(['input', 'schedule', 'person', 'month']),
+      since: time.nullable().describe('start of the oldest run that is known; null: none is'),
+      price: money.describe('of one request beyond the quota, as this command was told'),
+      currency,
+      groups: z.array(
+        z.object({
+          name: z.string().nullable().describe('null: none, or it is not known'),
+          runs: count,
+          billed: count,
+          unreported: count.describe('may also have been billed: their workers were killed'),
+          overage: count,
+          overageCost: money,
+        }),
+      ),
+      account: z
+        .object({
+          name: z.string(),
+          period: z.string().nullable(),
+          sent: count.describe('counted by this engine in the period'),
+          unattributed: count.describe('of them by runs that are not known any more, or by no run'),
+          others: count.describe('by others with the same token: nothing else is known of them'),
+        })
+        .nullable(),
+      unknown: z.array(z.string()).describe('what cannot be told from what is kept'),
+    })
+    .describe('status --by --json'),
   dashboard: z
     .object({
       version,
@@ -403,6 +432,46 @@ export const DOCUMENTS = {
   error: z
     .object({ version, error: z.object({ code: z.string(), message: z.string(), exitCode: z.int() }) })
     .describe('any command that fails, with --json'),
+  upload: z
+    .object({
+      version,
+      id: z.string().describe('of its job, which all its runs share'),
+      file: z.string().describe('its name in the inbox'),
+      links: z.object({ run: z.string() }),
+    })
+    .describe('the answer of POST /uploads?start=1'),
+  run: z
+    .object({
+      version,
+      id: z.string().describe('as asked: of a run, or of the job of a file, whose latest run is shown'),
+      state: z
+        .enum([
+          ...(['queued', 'running', 'paused', 'waiting', 'finished'] as const),
+          ...(['failed', 'cancelled', 'stopped', 'dead'] as const),
+        ])
+        .describe(
+          'queued: in the inbox, not taken yet; waiting: for quota or budget, it goes on by itself; failed: see reason; stopped, dead: a command that has to be run again',
+        ),
+      isEnded: z.boolean().describe('its files are where the links lead, and stay there'),
+      file: z.string().nullable(),
+      reason: z.string().nullable(),
+      run: run.nullable().describe('as in status --json; null: none has begun'),
+      links: z
+        .object({
+          run: z.string(),
+          page: z.string().nullable(),
+          output: z.string().nullable(),
+          partial: z.string().nullable().describe('the rows so far'),
+          errors: z.string().nullable(),
+          report: z.string().nullable(),
+          reportPage: z.string().nullable(),
+        })
+        .describe('paths at this address; null: there is no such file'),
+    })
+    .describe('/runs/ID.json of the dashboard'),
+  'http-error': z
+    .object({ version, error: z.object({ code: z.string(), message: z.string() }) })
+    .describe('the dashboard, to a program whose request fails'),
   ledger: z.object({ version, account }).describe('ledger show and observe --json'),
   'ledger-check': z
     .object({

@@ -6,7 +6,7 @@
 import pLimit from 'p-limit';
 import type { Settings } from '../config/settings.js';
 import type { DaemonContext } from '../context/daemon-context.js';
-import { BrandEnrichError } from '../core/errors.js';
+import { BrandEnrichError, FailFileError, NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import type { TableFormat } from '../core/table.js';
 import { sheetNames } from '../formats/open-input.js';
@@ -231,6 +231,18 @@ export function createUploadPlans(context: PlanContext & Pick<DaemonContext, 'cl
       if (found === undefined || isOld || found.left.signal.aborted) return begin(key, upload, choice).ended;
       found.askedAt = clock.monotonic();
       return found.ended;
+    },
+    /**
+     * Throws `NeverStartError` for settings that files of this inbox cannot have, and
+     * `FailFileError` where the inbox is closed because of its own.
+     */
+    async check(root: string, values: Readonly<Record<string, unknown>>): Promise<void> {
+      const { loaded } = context;
+      const settings = await readFolderSettings(settingsFilesOf(root), loaded).catch((error) => {
+        if (!(error instanceof NeverStartError)) throw error;
+        throw new FailFileError({ ...error.detail, cause: error });
+      });
+      applyFolderSettings({ path: 'this request', values }, { ...loaded, settings });
     },
     /** The last one that was made; null: there is none. */
     made: (upload: Upload, choice: Choice): UploadPlan | null =>

@@ -169,15 +169,17 @@ export function createUploads(
 
     /**
      * Moves it into the inbox, after its settings, and never over another file; its name there.
-     * `wanted`: the name to try first. Throws `NeverStartError` where it has just been started, and
-     * `FailFileError` where the disk does not take it; the upload stays then.
+     * `wanted`: the name to try first. `job`: the id that it gets. Throws `NeverStartError` where
+     * it has just been started, and `FailFileError` where the disk does not take it; the upload
+     * stays then.
      */
     async start(
       upload: Upload,
       wanted: string,
       settings: Readonly<Record<string, unknown>>,
+      job = newJobId(),
     ): Promise<string> {
-      const name = await once(upload, START_AGAIN, () => moveIn(upload, wanted, settings));
+      const name = await once(upload, START_AGAIN, () => moveIn(upload, wanted, settings, job));
       // It is in the inbox, whatever becomes of its folder: a share keeps that while a plan reads.
       await drop(upload).catch(() => undefined);
       return name;
@@ -197,6 +199,7 @@ async function moveIn(
   { root, folder, path }: Upload,
   wanted: string,
   settings: Readonly<Record<string, unknown>>,
+  id: string,
 ): Promise<string> {
   const side = join(folder, SETTINGS);
   // As readable as the folder: people put their own files there too.
@@ -207,7 +210,7 @@ async function moveIn(
     await rm(side, { force: true });
     await writeFile(side, `${JSON.stringify(settings)}\n`, { flag: 'wx', flush: true });
     await Promise.all([chmod(side, mode), chmod(path, mode)]);
-    if ((await placeInInbox(root, { name, from: path, side, id: newJobId() })) === 'placed') return name;
+    if ((await placeInInbox(root, { name, from: path, side, id })) === 'placed') return name;
   }
 }
 

@@ -1,10 +1,12 @@
 /** Opens what the lookups of a program need, and closes it. */
-import { EventEmitter, setMaxListeners } from 'node:events';
-import { loadOptions } from '../config/load-options.js';
+import { setMaxListeners } from 'node:events';
+import { loadOptions, type ProgramOptions } from '../config/load-options.js';
 import { readToken } from '../config/secrets.js';
+import { readOwnAccount } from '../context/account-status.js';
 import { openLookupWorker } from '../context/open-context.js';
 import { openService } from '../context/open-service.js';
 import { openStores } from '../context/open-stores.js';
+import { accountDocument } from '../context/status-document.js';
 import { systemClock } from '../core/clock.js';
 import { InterruptedError, NeverStartError } from '../core/errors.js';
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
@@ -14,18 +16,27 @@ import { openingPace } from '../ledger/pace.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { enrichRows } from './enrich-rows.js';
-import type { Candidates, Enriched, Enricher, EnricherOptions, EnrichOptions } from './enricher.js';
+import type {
+  Candidates,
+  Enriched,
+  Enricher,
+  EnricherOptions,
+  EnrichOptions,
+  FileOptions,
+} from './enricher.js';
 import { runOneFile } from './file-run.js';
 import { findBrand } from './find-brand.js';
-import { type AnswerEvents, type Ask, createLookups, forProgram } from './lookups.js';
+import { type Ask, createLookups } from './lookups.js';
+import { planOneFile } from './plan-file.js';
 import { createProgramRuns } from './program-runs.js';
+import { createWaiters, forProgram } from './waiters.js';
 
 /**
  * Opens an enricher: `await enricher.close()` when it is no longer needed, or `await using`. Throws
  * `NeverStartError` for options that cannot be, all problems at once, and `FailFileError` when the
  * engine cannot be used.
  */
-export async function createEnricher(options: EnricherOptions): Promise<Enricher> {
+export async function createEnricher(options: EnricherOptions = {}): Promise<Enricher> {
   try {
     return await keepRunning(orRelease((releasers) => openEnricher(options, releasers)));
   } catch (error) {
@@ -54,11 +65,10 @@ async function openEnricher(
     waitsForDisk,
   });
   if (!isSample) for (const { text } of engine.warnings) log.warn(text);
-  // Many streams may wait for one answer.
-  const board = new EventEmitter<AnswerEvents>().setMaxListeners(0);
+  const waiters = createWaiters();
   const worker = openLookupWorker(
     { engine, service, settings, stateFolder, log, takesChunks: false },
-    { onChunk: () => undefined, onAnswer: (answer) => board.emit(answer.key, answer) },
+    waiters.listener,
   );
   releasers.push(() => worker.stop(settings.timeoutMs));
   await worker.start();
@@ -76,8 +86,8 @@ async function openEnricher(
   });
   const keyPrefix = outcomeKeyPrefix(service.service, settings.allowNsfw);
   const waits = settings.onLimit === 'wait';
-  const parts = { engine, worker, runs, keyPrefix, waits, clock, log, closing: closing.signal };
-  const lookups = createLookups(parts, board);
+  const parts = { engine, worker, waiters, runs, keyPrefix, waits, clock, log, closing: closing.signal };
+  const lookups = createLookups(parts);
   // All files are of one account, whatever else they are given.
   const { baseUrl, token, tokenFile, account, sample, env } = given;
   const own = { baseUrl, token, tokenFile, account, sample, env };
@@ -87,7 +97,7 @@ async function openEnricher(
 
   function askUntil(signal: AbortSignal | undefined): Ask {
     if (signal === undefined) return askOpenly;
-    const ask = askers.get(signal) ?? lookups.open(follow(signal, closing.signal).stop);
+    const ask = askers.get(signal) ?? lookups.open(signal);
     askers.set(signal, ask);
     return ask;
   }
@@ -109,11 +119,31 @@ async function openEnricher(
     const { stop, leave } = follow(signal, closing.signal);
     const ask = lookups.open(stop);
     const candidatesOf = identifier ?? ((row: Row) => row as Candidates);
-    const find = async (row: Row) => findBrand(row, candidatesOf(row), judged, ask);
+    const find = async (row: Row) => findBrand(row, candidatesOf, judged, ask);
     try {
       yield* enrichRows(rows, find, lookAhead, stop);
     } finally {
       leave();
+    }
+  }
+
+  /** What a file is worked on with, until it ends, its signal or the enricher. */
+  async function withFile<Result>(
+    file: FileOptions,
+    work: (options: ProgramOptions & FileOptions, stop: AbortSignal) => Promise<Result>,
+  ): Promise<Result> {
+    closing.signal.throwIfAborted();
+    const { stop, leave } = follow(file.signal, closing.signal);
+    // One enricher has one account, whatever is given for a file.
+    const working = work({ ...given, ...file, ...own }, stop);
+    files.add(working);
+    try {
+      return await keepRunning(working);
+    } catch (error) {
+      throw forProgram(error);
+    } finally {
+      leave();
+      files.delete(working);
     }
   }
 
@@ -133,24 +163,19 @@ async function openEnricher(
     async lookup(identifier, { kind, signal } = {}) {
       const judged = judgedAs(kind);
       signal?.throwIfAborted();
-      return findBrand(identifier, identifier, judged, askUntil(signal));
+      return findBrand(identifier, (each) => each, judged, askUntil(signal));
     },
     enrich,
-    async runFile(path, file = {}) {
+    runFile: (path, file = {}) =>
+      withFile(file, (options, stop) => {
+        const context = { engine, service, token: settings.token, stateFolder, log, stop };
+        return runOneFile(path, options, context);
+      }),
+    plan: (path, file = {}) =>
+      withFile(file, (options, stop) => planOneFile(path, options, { engine, service, stateFolder, stop })),
+    async account() {
       closing.signal.throwIfAborted();
-      const { stop, leave } = follow(file.signal, closing.signal);
-      const context = { engine, service, token: settings.token, stateFolder, log, stop };
-      // One enricher has one account, whatever is given for a file.
-      const run = runOneFile(path, { ...given, ...file, ...own }, context);
-      files.add(run);
-      try {
-        return await keepRunning(run);
-      } catch (error) {
-        throw forProgram(error);
-      } finally {
-        leave();
-        files.delete(run);
-      }
+      return accountDocument(service.account, await readOwnAccount(engine, service.account, settings));
     },
     close,
     [Symbol.asyncDispose]: close,

@@ -4,6 +4,7 @@ import type { ExitCode } from '../core/errors.js';
 import type { IdentifierKind } from '../core/identifier.js';
 import type { AnswerSource, OutcomeStatus, StatusCounts } from '../core/outcome.js';
 import type { Brand } from '../lookup/brand.js';
+import type { AccountState, FilePlan } from './documents.js';
 
 /** A log with pino's methods: `pino()`, `fastify.log` and `console` have them. */
 export interface EnricherLog {
@@ -15,88 +16,204 @@ export interface EnricherLog {
 
 /** Options that can also be given to a single file. Durations read `500ms`, `40s`, `7d`. */
 interface SharedOptions {
-  /** What identifiers are when nothing else says so. Default `auto`: each by its shape. */
+  /**
+   * What identifiers are when nothing else says so; `auto`: each by its shape.
+   * @default 'auto'
+   * @example 'domain'
+   */
   readonly kind?: IdentifierKind | undefined;
-  /** Not found by the first identifier: ask by the next, which costs a request. Default false. */
+  /**
+   * Not found by the first identifier: ask by the next, which costs a request.
+   * @default false
+   */
   readonly waterfall?: boolean | undefined;
-  /** Billable requests at most: of all lookups of this enricher, and of each file. */
+  /**
+   * Billable requests at most: of all lookups of this enricher, and of each file.
+   * @default no cap
+   * @example 500
+   */
   readonly maxRequests?: number | undefined;
-  /** Overage money at most, counted like `maxRequests`. */
+  /**
+   * Overage money at most, counted like `maxRequests`.
+   * @default no cap
+   * @example '2.50'
+   */
   readonly maxCost?: number | string | undefined;
-  /** At the limit: the rest is `deferred`, or waits until there is room again. Default `stop`. */
+  /**
+   * At the limit: the rest is `deferred`, or waits until there is room again.
+   * @default 'stop'
+   */
   readonly onLimit?: 'stop' | 'wait' | undefined;
-  /** Stored brands younger than this are not bought again. Default `7d`. */
+  /**
+   * Stored brands younger than this are not bought again, 30 days at most.
+   * @default '7d'
+   */
   readonly maxAge?: string | undefined;
-  /** The same for identifiers that were not found. Default `1d`. */
+  /**
+   * The same for identifiers that were not found.
+   * @default '1d'
+   */
   readonly maxAgeMissing?: string | undefined;
-  /** Buy every answer again, once. Default false. */
+  /**
+   * Buy every answer again, once.
+   * @default false
+   */
   readonly refresh?: boolean | undefined;
-  /** Return brands with adult content always, or never. Default: the service decides. */
+  /**
+   * Return brands with adult content always, or never.
+   * @default the service decides
+   */
   readonly allowNsfw?: boolean | undefined;
 }
 
 /** Named as in `brand-enrich.config.json`; the README's table of settings says more of each. */
 export interface EnricherOptions extends SharedOptions {
-  /** Address of the service. Needed, unless `sample` or `env` has it. */
+  /**
+   * Address of the service. Needed, unless `sample` or `env` has it.
+   * @example 'https://api.example.com'
+   */
   readonly baseUrl?: string | undefined;
-  /** Token of the service. Needed, unless `tokenFile`, `sample` or `env` has it. */
+  /**
+   * Token of the service. Needed, unless `tokenFile`, `sample` or `env` has it.
+   * @example process.env.BRAND_API_TOKEN
+   */
   readonly token?: string | undefined;
-  /** A file that holds the token and nothing else. */
+  /**
+   * A file that holds the token and nothing else.
+   * @example '/run/secrets/brand-api-token'
+   */
   readonly tokenFile?: string | undefined;
-  /** `embedded`, or a Redis or PostgreSQL address. Default `embedded`. */
+  /**
+   * `embedded`, or a Redis or PostgreSQL address.
+   * @default 'embedded'
+   * @example 'redis://queue.internal:6379'
+   */
   readonly engine?: string | undefined;
-  /** State folder. Default: that of the command line, so that both share one engine. */
+  /**
+   * State folder.
+   * @default that of the command line, so that both share one engine
+   */
   readonly state?: string | undefined;
-  /** Redis 7.2 and later: permits and answers are on disk before they count. Default false. */
+  /**
+   * Redis 7.2 and later: permits and answers are on disk before they count.
+   * @default false
+   */
   readonly waitForDisk?: boolean | undefined;
-  /** Sample brands, for trying things out: no service, no token, no cost. Default false. */
+  /**
+   * Sample brands, for trying things out: no service, no token, no cost.
+   * @default false
+   */
   readonly sample?: boolean | undefined;
-  /** Name of the account, for tokens that share a quota. Default: made of address and token. */
+  /**
+   * Name of the account, for tokens that share a quota.
+   * @default made of address and token
+   */
   readonly account?: string | undefined;
-  /** Plain http to other machines; the token can be read on the way. Default false. */
+  /**
+   * Plain http to other machines; the token can be read on the way.
+   * @default false
+   */
   readonly allowHttp?: boolean | undefined;
-  /** Go on when nothing is found at an address that never gave a good answer. Default false. */
+  /**
+   * Go on when nothing is found at an address that never gave a good answer.
+   * @default false
+   */
   readonly allowUnknown?: boolean | undefined;
-  /** The service's own brand, which is free to ask for and shows quota and usage. */
+  /**
+   * The service's own domain: looking it up shows quota and usage, free once that is proven.
+   * @default none
+   */
   readonly ownDomain?: string | undefined;
-  /** Total time of one request. Default `40s`. */
+  /**
+   * Total time of one request.
+   * @default '40s'
+   */
   readonly timeout?: string | undefined;
-  /** Keep answers compressed. Default true. */
+  /**
+   * Keep answers compressed.
+   * @default true
+   */
   readonly compression?: boolean | undefined;
-  /** Requests in flight at once. Default 64. */
+  /**
+   * Requests in flight at once.
+   * @default 64
+   */
   readonly concurrency?: number | undefined;
-  /** Requests per second, over all processes; 0 is unpaced. Default 90. */
+  /**
+   * Requests per second, over all processes; 0 is unpaced.
+   * @default 90; at an address of this machine unpaced
+   */
   readonly rate?: number | undefined;
-  /** Requests that may be sent at the same moment. Default 10, and 1 with `rate`. */
+  /**
+   * Requests that may be sent at the same moment.
+   * @default 10, and 1 with `rate`
+   */
   readonly burst?: number | undefined;
-  /** The plan of the account; only a paid one has overage. Default: no overage. */
+  /**
+   * The plan of the account; only a paid one has overage.
+   * @default no overage
+   */
   readonly plan?: 'free' | 'paid' | undefined;
-  /** Requests per period, where the service reports more. */
+  /**
+   * Requests per period, where the service reports more.
+   * @default what the service reports
+   * @example 2000
+   */
   readonly quota?: number | undefined;
-  /** When the quota renews: each month, never, or on a day of the month. Default `month`. */
+  /**
+   * When the quota renews: each month, never, or on a day of the month (1 to 28).
+   * @default 'month'
+   */
   readonly period?: 'month' | 'none' | number | undefined;
-  /** Statuses that are not billed. Default 204, 400, 402 and 5xx. */
-  readonly freeStatuses?: readonly string[] | undefined;
-  /** Money that may be spent per period beyond the quota. Default 0; 100 with `plan: 'paid'`. */
+  /**
+   * Statuses that are not billed, besides 401, 403 and 429.
+   * @default ['204', '400', '402', '5xx']
+   */
+  readonly freeStatuses?: string | readonly string[] | undefined;
+  /**
+   * Money that may be spent per period beyond the quota. Above 0 it implies `plan: 'paid'`.
+   * @default 0; 100 with `plan: 'paid'`
+   * @example '25'
+   */
   readonly overageBudget?: number | string | undefined;
-  /** Price of one request beyond the quota. Default 0.1. */
+  /**
+   * Price of one request beyond the quota.
+   * @default '0.1'
+   */
   readonly overagePrice?: number | string | undefined;
-  /** Three letters, a label of amounts: nothing is converted. Default: none. */
+  /**
+   * Three capital letters, a label of amounts: nothing is converted.
+   * @default none
+   * @example 'EUR'
+   */
   readonly currency?: string | undefined;
-  /** Certificates (PEM) to trust besides Node's own. */
+  /**
+   * Certificates (PEM) to trust besides Node's own.
+   * @default none
+   */
   readonly caFile?: string | undefined;
-  /** How far the service's usage header may lag. Default `60s`. */
+  /**
+   * How far the service's usage header may lag.
+   * @default '60s'
+   */
   readonly usageLag?: string | undefined;
   /**
-   * Environment that fills in what options leave out, by the variables of the command line:
-   * `process.env`. Default: nothing is read from it.
+   * Environment that fills in what options leave out, by the variables of the command line.
+   * @default nothing is read from it
+   * @example process.env
    */
   readonly env?: Readonly<Record<string, string | undefined>> | undefined;
-  /** Where the log goes, without the token. Default: nowhere. */
+  /**
+   * Where the log goes, without the token.
+   * @default nowhere
+   * @example console
+   */
   readonly log?: EnricherLog | undefined;
   /**
    * Name in `brand-enrich status`. Caps (`maxRequests`, `maxCost`) of the lookups are kept under
-   * it, so that a program that crashed goes on with what is left of them. Default: none is kept.
+   * it, so that a program that crashed goes on with what is left of them.
+   * @default none, and no caps are kept
+   * @example 'crm-sync'
    */
   readonly name?: string | undefined;
 }
@@ -111,15 +228,29 @@ export interface Candidate {
 export type Candidates = string | Candidate | null | undefined | readonly (string | Candidate | null)[];
 
 export interface LookupOptions {
+  /**
+   * What the value is.
+   * @default the `kind` of the enricher
+   */
   readonly kind?: IdentifierKind | undefined;
-  /** Ends the wait: the call rejects with its reason. What is in flight is still kept. */
+  /**
+   * Ends the wait: the call rejects with its reason. What is in flight is still kept.
+   * @example AbortSignal.timeout(10_000)
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface EnrichOptions<Row> extends LookupOptions {
-  /** The identifier of one row. Default: the row itself, which is then a text. */
+  /**
+   * The identifier of one row. A row for which it throws is `invalid`.
+   * @default the row itself, which is then a text
+   * @example (row) => row.website
+   */
   readonly identifier?: ((row: Row) => Candidates) | undefined;
-  /** Rows looked up before the first of them is taken. Default: twice `concurrency`. */
+  /**
+   * Rows looked up before the first of them is taken.
+   * @default twice `concurrency`
+   */
   readonly lookAhead?: number | undefined;
 }
 
@@ -133,6 +264,11 @@ export type Enriched<Row = string> = {
   readonly source: AnswerSource | null;
   /** When the service answered: ISO 8601, UTC. */
   readonly fetchedAt: string | null;
+  /**
+   * Requests for this row that were or may have been billed: 0 for a stored answer, and for the
+   * lookup that another row at the same moment asked for. The sum is what this program spent.
+   */
+  readonly billed: number;
   /** Why there is no answer, or what is wrong with the identifier. */
   readonly error: string | null;
 } & (
@@ -142,46 +278,147 @@ export type Enriched<Row = string> = {
 
 /** Settings of one file, named as in the config file, over those of the enricher. */
 export interface FileOptions extends SharedOptions {
-  /** Default: `<name>.enriched.<ext>` beside the input; likewise the next two. */
+  /**
+   * Where the enriched file goes.
+   * @default `<name>.enriched.<ext>` beside the input
+   */
   readonly output?: string | undefined;
+  /**
+   * Where rows without an answer go.
+   * @default `<name>.errors.<ext>` beside the output
+   */
   readonly errors?: string | undefined;
+  /**
+   * Where the report goes; its page is beside it.
+   * @default `<name>.report.json` beside the output
+   */
   readonly report?: string | undefined;
   readonly onProgress?: ((progress: FileProgress) => void) | undefined;
   /** Stops the run as Ctrl-C does: what is there is written, and the next run goes on. */
   readonly signal?: AbortSignal | undefined;
-  /** Columns with the identifiers, `NAME` or `NAME:KIND`. Default: chosen by header and values. */
-  readonly column?: readonly string[] | undefined;
+  /**
+   * Columns with the identifiers, `NAME` or `NAME:KIND`; further ones are for rows where the first
+   * is blank.
+   * @default chosen by header and values
+   * @example 'website:domain'
+   * @example ['website:domain', 'isin']
+   */
+  readonly column?: string | readonly string[] | undefined;
+  /**
+   * Go on even if most values do not fit the kind of their column.
+   * @default false
+   */
   readonly allowMismatch?: boolean | undefined;
-  /** The sheet of a workbook, by name or by number from 1. Default: the first visible one. */
+  /**
+   * The sheet of a workbook, by name or by number from 1.
+   * @default the first visible one
+   */
   readonly sheet?: string | undefined;
-  /** The array of a JSON file with the rows, as keys between dots. Default: the longest. */
+  /**
+   * The array of a JSON file with the rows, as keys between dots.
+   * @default the only one, or the longest
+   * @example 'data.items'
+   */
   readonly records?: string | undefined;
+  /**
+   * The character between cells, or the word `tab`.
+   * @default detected
+   */
   readonly delimiter?: string | undefined;
+  /**
+   * Encoding of the input.
+   * @default detected
+   * @example 'windows-1252'
+   */
   readonly encoding?: string | undefined;
+  /**
+   * Whether the first record names the columns.
+   * @default true
+   */
   readonly header?: boolean | undefined;
+  /**
+   * Lines above the header that are not part of the table.
+   * @default 0
+   */
   readonly skipLines?: number | undefined;
-  /** Records that are read at most. */
+  /**
+   * Records that are read at most.
+   * @default all
+   */
   readonly limit?: number | undefined;
+  /**
+   * Rows with too many or too few cells: read them by position, or mark all of them invalid.
+   * @default invalid, up to 5 % of the rows
+   */
   readonly ragged?: 'take' | 'invalid' | undefined;
+  /**
+   * If the limit does not cover the file, the highest (or lowest) values of this column first.
+   * @default the order of the file
+   * @example 'revenue:desc'
+   */
   readonly priority?: string | undefined;
-  /** Failed lookups that end the run: a number, or a share such as `5%`. */
+  /**
+   * Failed lookups that end the run: a number, or a share.
+   * @default off
+   * @example '5%'
+   */
   readonly maxErrors?: number | string | undefined;
-  /** Default: that of the input, or of the ending of `output`. */
+  /**
+   * Format of the enriched file.
+   * @default that of the ending of `output`, otherwise of the input
+   */
   readonly format?: 'csv' | 'jsonl' | 'json' | 'xlsx' | 'parquet' | undefined;
-  readonly fields?: readonly string[] | undefined;
+  /**
+   * Fields of the brand that are columns, by path; `+path` for an unknown field.
+   * @default the standard columns
+   * @example ['name', 'company.location.region', 'links.twitter']
+   */
+  readonly fields?: string | readonly string[] | undefined;
+  /**
+   * Rank by quality score, best first, or keep the order of the input.
+   * @default 'quality'
+   */
   readonly sort?: 'quality' | 'none' | undefined;
-  /** Default true; a list without a header gets one. */
+  /**
+   * Write a header line; a list without one gets one.
+   * @default true
+   */
   readonly outputHeader?: boolean | undefined;
+  /**
+   * Cells to escape where a spreadsheet would run them as a formula.
+   * @default 'ours'
+   */
   readonly escapeFormulas?: 'all' | 'ours' | 'none' | undefined;
+  /**
+   * Prefix of the added columns.
+   * @default 'brand_'
+   */
   readonly prefix?: string | undefined;
-  /** Rows that the errors file has besides those that failed. Default: none. */
-  readonly errorsInclude?: readonly 'not_found'[] | undefined;
-  /** Brands with a lower score are marked, and their rows are in the errors file too. */
+  /**
+   * Rows that the errors file has besides those that failed.
+   * @default none
+   */
+  readonly errorsInclude?: 'not_found' | readonly 'not_found'[] | undefined;
+  /**
+   * Brands with a lower score (0 to 1) are marked, and their rows are in the errors file too.
+   * @default off
+   * @example 0.33
+   */
   readonly minQuality?: number | undefined;
+  /**
+   * Fetch the logos of the report page and embed them in it.
+   * @default false
+   */
   readonly embedLogos?: boolean | undefined;
-  /** Invalid rows, and a file without any match, give exit code 1. Default false. */
+  /**
+   * Invalid rows, and a file without any match, give exit code 1.
+   * @default false
+   */
   readonly strict?: boolean | undefined;
 }
+
+/** What a plan depends on. */
+export type PlanOptions = Omit<FileOptions, 'onProgress'>;
 
 export interface FileProgress {
   readonly phase: 'reading' | 'asking' | 'parked' | 'writing';
@@ -222,7 +459,7 @@ export interface FileResult {
  */
 export interface Enricher extends AsyncDisposable {
   /** One identifier. Calls at the same moment share their way to the engine. */
-  lookup(identifier: Candidates, options?: LookupOptions): Promise<Enriched<Candidates>>;
+  lookup<Input extends Candidates>(identifier: Input, options?: LookupOptions): Promise<Enriched<Input>>;
   /**
    * Rows with their brands, in the order of the input. `lookAhead` rows are looked up ahead, no
    * more; leaving the loop cancels what was not sent yet.
@@ -237,6 +474,10 @@ export interface Enricher extends AsyncDisposable {
   ): AsyncGenerator<Enriched<Row>, void, undefined>;
   /** One file, as `brand-enrich run` does it. What stops a begun run is in the result. */
   runFile(path: string, options?: FileOptions): Promise<FileResult>;
+  /** What `runFile` would do and cost: nothing is sent or written. */
+  plan(path: string, options?: PlanOptions): Promise<FilePlan>;
+  /** What is used and left of the account's quota and budget; nothing is sent. */
+  account(): Promise<AccountState>;
   /**
    * Sends nothing more, waits for what is in flight (at most `timeout`) and lets go of the engine.
    * Calls that are under way reject.

@@ -71,7 +71,7 @@ export async function runOneFile(
 }
 
 /** A program has its own standard input and output. */
-function assertFiles(paths: readonly (string | undefined)[]): void {
+export function assertFiles(paths: readonly (string | undefined)[]): void {
   if (!paths.includes('-')) return;
   const what = 'standard input and output belong to the program';
   throw new NeverStartError({ code: 'usage-invalid', what, subject: '-', todo: 'name a file' });

@@ -5,15 +5,24 @@ import { identifyRow } from '../identify/identify-cell.js';
 import { isoTime } from '../run/output/columns.js';
 import type { Candidate, Candidates, Enriched } from './enricher.js';
 import type { Ask } from './lookups.js';
+import type { Found } from './waiters.js';
 
-/** Rejects with what `ask` rejects with; data never throw. */
+/**
+ * `candidatesOf`: code of the program, which may throw. Rejects with what `ask` rejects with; data
+ * never throw.
+ */
 export async function findBrand<Input>(
   input: Input,
-  candidates: Candidates,
+  candidatesOf: (input: Input) => Candidates,
   { kind, waterfall }: { readonly kind: IdentifierKind; readonly waterfall: boolean },
   ask: Ask,
 ): Promise<Enriched<Input>> {
-  const cells = cellsOf(candidates, kind);
+  let cells: ReturnType<typeof cellsOf>;
+  try {
+    cells = cellsOf(candidatesOf(input), kind);
+  } catch (error) {
+    return withoutLookup(input, 'invalid', `its identifier cannot be read (${reasonOf(error)})`);
+  }
   const choices = cells.map((cell, column) => ({ column, name: '', kind: cell.kind }));
   if (choices.some((choice) => !IDENTIFIER_KINDS.includes(choice.kind)))
     return withoutLookup(input, 'invalid', `no such kind; use one of ${IDENTIFIER_KINDS.join(', ')}`);
@@ -24,9 +33,11 @@ export async function findBrand<Input>(
   const [first, ...others] = identifiers;
   if (first === undefined) return withoutLookup(input, otherwise.type, sayRowReason(otherwise.reason));
   let used = first;
-  let found = await ask(first);
+  let found: Found = await ask(first);
+  let { billed } = found;
   for (const next of waterfall && found.status === 'not_found' ? others : []) {
     const second = await ask(next);
+    billed += second.billed;
     if (second.status === 'not_found') continue;
     used = next;
     found = second;
@@ -34,7 +45,7 @@ export async function findBrand<Input>(
   }
   const { status, brand, source, error } = found;
   const fetchedAt = isoTime(found.fetchedAt);
-  const about = { input, kind: used.kind, identifier: used.value, source, fetchedAt, error };
+  const about = { input, kind: used.kind, identifier: used.value, source, fetchedAt, billed, error };
   if (status === 'matched') return { ...about, status, brand: brand ?? {} };
   return { ...about, status, brand: null };
 }
@@ -49,5 +60,15 @@ function cellsOf(candidates: Candidates, kind: IdentifierKind): { value: string;
 }
 
 function withoutLookup<Input>(input: Input, status: 'invalid' | 'skipped', error: string): Enriched<Input> {
-  return { input, status, kind: null, identifier: null, brand: null, source: null, fetchedAt: null, error };
+  const nothing = { kind: null, identifier: null, brand: null, source: null, fetchedAt: null, billed: 0 };
+  return { input, status, ...nothing, error };
+}
+
+/** What was thrown in the program's own code; its text may throw in turn. */
+function reasonOf(error: unknown): string {
+  try {
+    return error instanceof Error ? error.message : String(error);
+  } catch {
+    return 'an error without a message';
+  }
 }

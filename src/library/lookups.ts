@@ -3,10 +3,8 @@
  * chunks take (claim, permit, request, record), without a queue. The caller waits for each answer,
  * so no other process could take them on, and what is cancelled leaves nothing behind.
  */
-import type { EventEmitter } from 'node:events';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Clock } from '../core/clock.js';
-import { BrandEnrichError } from '../core/errors.js';
 import { type Identifier, identifierText } from '../core/identifier.js';
 import { keepRunning } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
@@ -14,24 +12,13 @@ import type { AnswerSource, Freshness } from '../core/outcome.js';
 import { CHUNK_SIZE } from '../engine/chunk-queue.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { createPatience } from '../engine/patience.js';
-import type { Brand } from '../lookup/brand.js';
-import { type OutcomeKey, RETRY_LATER_REASON } from '../stores/outcome-store.js';
+import { RETRY_LATER_REASON } from '../stores/outcome-store.js';
 import { readProfile } from '../stores/profile-codec.js';
 import { freshnessOf, type LookupFailure } from '../stores/run-store.js';
 import { sayFailure } from '../words/say-reason.js';
-import type { FetchedAnswer } from '../worker/asked.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { ProgramRun, ProgramRuns } from './program-runs.js';
-
-/** The result of one identifier. */
-export interface Found {
-  readonly status: 'matched' | 'not_found' | 'failed' | 'deferred';
-  readonly brand: Brand | null;
-  readonly source: AnswerSource | null;
-  /** Store's clock, milliseconds. */
-  readonly fetchedAt: number | null;
-  readonly error: string | null;
-}
+import type { Found, Waiter, Waiters } from './waiters.js';
 
 /** Looks one identifier up. Rejects with the reason of its signal, and with engine errors. */
 export type Ask = (identifier: Identifier) => Promise<Found>;
@@ -39,6 +26,8 @@ export type Ask = (identifier: Identifier) => Promise<Found>;
 export interface LookupsOptions {
   readonly engine: Engine;
   readonly worker: LookupWorker;
+  /** Their listener is the worker's. */
+  readonly waiters: Waiters;
   readonly runs: ProgramRuns;
   readonly keyPrefix: string;
   /** At the limit: wait instead of `deferred`. */
@@ -49,24 +38,12 @@ export interface LookupsOptions {
   readonly closing: AbortSignal;
 }
 
-/** A caller that waits for one identifier. */
-interface Waiter {
-  readonly text: string;
-  readonly key: OutcomeKey;
-  readonly found: Promise<Found>;
-  readonly settle: (found: Found) => void;
-  readonly fail: (error: unknown) => void;
-}
-
 /** Rounds without an answer and without a reason: the engine took the run for dead each time. */
 const EMPTY_ROUNDS_AT_MOST = 3;
 const TAKEN_FOR_DEAD = 'not asked: the engine took this program for dead, and did so again when it went on';
 
-/** The answers of a worker as they come. */
-export type AnswerEvents = Record<OutcomeKey, [FetchedAnswer]>;
-
-export function createLookups(options: LookupsOptions, board: EventEmitter<AnswerEvents>) {
-  const { engine, worker, runs, keyPrefix, clock, log, closing } = options;
+export function createLookups(options: LookupsOptions) {
+  const { engine, worker, waiters, runs, keyPrefix, clock, log, closing } = options;
   const patience = createPatience({ log, stop: closing });
   const underWay = new Set<Promise<void>>();
   const track = (work: Promise<void>) => {
@@ -80,17 +57,17 @@ export function createLookups(options: LookupsOptions, board: EventEmitter<Answe
       waiting.map(({ key }) => key),
       fresh,
     );
-    for (const [at, { settle }] of waiting.entries()) {
+    for (const [at, waiter] of waiting.entries()) {
       const stored = found[at];
       if (!stored) continue;
       const { status, packed, fetchedAt, freshUntil } = stored;
       const brand = packed === null ? null : (readProfile(packed)?.brand ?? null);
       if (packed !== null && brand === null) {
-        settle(unanswered('failed', sayFailure({ code: 'damaged' })));
+        waiter.settle(unanswered('failed', sayFailure({ code: 'damaged' })));
         continue;
       }
       const retryLater = status === 'not_found' && freshUntil !== null;
-      settle({ status, brand, source, fetchedAt, error: retryLater ? RETRY_LATER_REASON : null });
+      waiter.settle({ status, brand, source, fetchedAt, error: retryLater ? RETRY_LATER_REASON : null });
     }
   }
 
@@ -99,122 +76,127 @@ export function createLookups(options: LookupsOptions, board: EventEmitter<Answe
       record.id,
       waiting.map(({ key }) => key),
     );
-    for (const [at, { key, settle }] of waiting.entries()) {
+    for (const [at, waiter] of waiting.entries()) {
       const failure = found[at];
       if (!failure) continue;
-      if (failure.billed) paidFailures.set(key, failure);
-      settle(foundOfFailure(failure));
+      if (failure.billed) paidFailures.set(waiter.key, failure);
+      waiter.settle(foundOfFailure(failure));
     }
   }
 
-  /** For those who leave together, with this signal, which ends when the program closes too. */
-  function open(signal: AbortSignal): Ask {
-    /** Those who wait, and equal ones once: they are also asked for once. */
-    const pending = new Map<string, Waiter>();
-    const isWaiting = (waiter: Waiter) => pending.get(waiter.text) === waiter;
-    let gathered: Waiter[] = [];
-    let isGathering = false;
-    signal.addEventListener('abort', () => {
-      for (const waiter of pending.values()) waiter.fail(signal.reason);
-    });
+  let gathered: Waiter[] = [];
+  let isGathering = false;
 
-    async function gather(): Promise<void> {
-      await nextTurn();
-      while (gathered.length > 0) {
-        const chunk = gathered.slice(0, CHUNK_SIZE);
-        try {
-          await takeStored(chunk, 'stored', runs.freshness());
-          const missing = chunk.filter(isWaiting);
-          if (missing.length > 0) track(resolveAll(missing));
-        } catch (error) {
-          for (const { fail } of chunk) fail(error);
-        }
-        // Those who came meanwhile are the next chunk.
-        gathered = gathered.slice(chunk.length);
-      }
-      isGathering = false;
-    }
-
-    /** Never rejects. */
-    async function resolveAll(chunk: readonly Waiter[]): Promise<void> {
-      const receivers = chunk.map(({ key, settle }) => {
-        const receive = ({ status, retryLater, profile, fetchedAt }: FetchedAnswer) => {
-          const brand = profile?.brand ?? null;
-          settle({ status, brand, source: 'api', fetchedAt, error: retryLater ? RETRY_LATER_REASON : null });
-        };
-        board.on(key, receive);
-        return { key, receive };
-      });
+  /** Callers of one moment share chunks, whatever ends their waits. */
+  async function gather(): Promise<void> {
+    await nextTurn();
+    while (gathered.length > 0) {
+      const chunk = gathered.slice(0, CHUNK_SIZE);
       try {
-        let rest: Partial<ChunkData> = {};
-        let emptyRounds = 0;
-        for (let left = chunk; left.length > 0; left = left.filter(isWaiting)) {
-          const resting = runs.rest();
-          if (resting?.passes && options.waits) {
-            await clock.sleep(resting.leftMs, signal);
-            continue;
-          }
-          if (resting !== null || emptyRounds === EMPTY_ROUNDS_AT_MOST) {
-            for (const { settle, fail } of left) {
-              if (resting?.error) fail(resting.error);
-              else settle(unanswered('deferred', resting?.why ?? TAKEN_FOR_DEAD));
-            }
-            return;
-          }
-          const run = await runs.enter();
-          try {
-            if (runs.rest() !== null) continue;
-            const result = await resolveRound(run, left, rest);
-            if (result.type === 'parked') {
-              rest = result.data;
-              if (left.some(isWaiting)) await clock.sleep(result.waitMs, signal);
-            } else if (left.some(isWaiting) && !(await runs.isStopped(run))) emptyRounds += 1;
-          } finally {
-            runs.leave(run);
-          }
-        }
+        await takeStored(chunk.filter(isWaiting), 'stored', runs.freshness());
+        const missing = chunk.filter(isWaiting);
+        if (missing.length > 0) track(resolveAll(missing));
       } catch (error) {
         for (const waiter of chunk) waiter.fail(error);
-      } finally {
-        for (const { key, receive } of receivers) board.off(key, receive);
       }
+      // Those who came meanwhile are the next chunk.
+      gathered = gathered.slice(chunk.length);
     }
+    isGathering = false;
+  }
 
-    /** Settles those that have an answer afterwards, or have failed. */
-    async function resolveRound(run: ProgramRun, left: readonly Waiter[], rest: Partial<ChunkData>) {
-      for (const { key, settle } of left) {
-        const failure = run.paidFailures.get(key);
-        if (failure) settle(foundOfFailure(failure));
+  /** Never rejects. */
+  async function resolveAll(chunk: readonly Waiter[]): Promise<void> {
+    const stopping = new AbortController();
+    const { signal: stop } = stopping;
+    const stopUnwanted = () => {
+      if (!chunk.some(isWaiting)) stopping.abort();
+    };
+    for (const { unwanted } of chunk) unwanted.addEventListener('abort', stopUnwanted, { once: true });
+    try {
+      let rest: Partial<ChunkData> = {};
+      let emptyRounds = 0;
+      for (let left = chunk; left.length > 0; left = left.filter(isWaiting)) {
+        const resting = runs.rest();
+        if (resting?.passes && options.waits) {
+          await clock.sleep(resting.leftMs, stop);
+          continue;
+        }
+        if (resting !== null || emptyRounds === EMPTY_ROUNDS_AT_MOST) {
+          for (const waiter of left) {
+            if (resting?.error) waiter.fail(resting.error);
+            else waiter.settle(unanswered('deferred', resting?.why ?? TAKEN_FOR_DEAD));
+          }
+          return;
+        }
+        const run = await runs.enter();
+        try {
+          if (runs.rest() !== null) continue;
+          const result = await resolveRound(run, left, rest, stop);
+          if (result.type === 'parked') {
+            rest = result.data;
+            if (left.some(isWaiting)) await clock.sleep(result.waitMs, stop);
+          } else if (left.some(isWaiting) && !(await runs.isStopped(run))) emptyRounds += 1;
+        } finally {
+          runs.leave(run);
+        }
       }
-      const asked = left.filter(isWaiting);
-      const identifiers = asked.map(({ text }) => text);
-      const data = { attempts: {}, ...rest, run: run.record.id, chunk: run.nextChunk, identifiers };
-      run.nextChunk += 1;
-      let tries = 0;
-      const result = await patience(() => {
-        tries += 1;
-        return worker.resolve(data, signal, tries > 1);
-      });
-      const isLeft = new Set(result.type === 'parked' ? result.data.identifiers : []);
-      const ended = asked.filter((each) => isWaiting(each) && !isLeft.has(each.text));
-      await takeStored(ended, 'api', freshnessOf(run.record));
-      await takeFailed(run, ended.filter(isWaiting));
-      return result;
+    } catch (error) {
+      for (const waiter of chunk) waiter.fail(error);
     }
+  }
 
+  /** Settles those that have an answer afterwards, or have failed. */
+  async function resolveRound(
+    run: ProgramRun,
+    left: readonly Waiter[],
+    rest: Partial<ChunkData>,
+    stop: AbortSignal,
+  ) {
+    for (const waiter of left) {
+      const failure = run.paidFailures.get(waiter.key);
+      if (failure) waiter.settle(foundOfFailure(failure));
+    }
+    const asked = left.filter(isWaiting);
+    const identifiers = asked.map(({ text }) => text);
+    const data = { attempts: {}, ...rest, run: run.record.id, chunk: run.nextChunk, identifiers };
+    run.nextChunk += 1;
+    const stops = new Map(asked.map(({ text, unwanted }) => [text, unwanted]));
+    let tries = 0;
+    const result = await patience(() => {
+      tries += 1;
+      return worker.resolve(data, stop, tries > 1, (text) => stops.get(text));
+    });
+    const isLeft = new Set(result.type === 'parked' ? result.data.identifiers : []);
+    const ended = asked.filter((each) => isWaiting(each) && !isLeft.has(each.text));
+    await takeStored(ended, 'api', freshnessOf(run.record));
+    await takeFailed(run, ended.filter(isWaiting));
+    return result;
+  }
+
+  closing.addEventListener('abort', () => waiters.failAll(closing.reason), { once: true });
+
+  /** For callers who leave together, when `signal` is aborted. */
+  function open(signal: AbortSignal): Ask {
+    const leaving = new Set<(reason: unknown) => void>();
+    signal.addEventListener('abort', () => {
+      for (const leave of leaving) leave(signal.reason);
+    });
     return (identifier) => {
-      if (signal.aborted) return Promise.reject(signal.reason);
+      const ended = [signal, closing].find(({ aborted }) => aborted);
+      if (ended !== undefined) return Promise.reject(ended.reason);
       const text = identifierText(identifier);
-      const known = pending.get(text);
-      if (known) return known.found;
-      const waiter = createWaiter(text, keyPrefix + text, (ended) => {
-        if (isWaiting(ended)) pending.delete(text);
-      });
-      pending.set(text, waiter);
+      const known = waiters.find(keyPrefix + text);
+      const waiter = known ?? waiters.add(text, keyPrefix + text);
+      const { found, leave } = waiter.join();
+      leaving.add(leave);
+      const drop = () => leaving.delete(leave);
+      found.then(drop, drop);
+      if (known !== undefined) return found;
       gathered.push(waiter);
       if (!isGathering) track(gather());
       isGathering = true;
-      return waiter.found;
+      return found;
     };
   }
 
@@ -231,37 +213,12 @@ export function createLookups(options: LookupsOptions, board: EventEmitter<Answe
   };
 }
 
-/** `onEnd`: called when its wait is over. */
-function createWaiter(text: string, key: OutcomeKey, onEnd: (waiter: Waiter) => void): Waiter {
-  let end: Pick<Waiter, 'settle' | 'fail'> | null = null;
-  const found = new Promise<Found>((settle, fail) => {
-    end = { settle, fail };
-  });
-  const waiter: Waiter = {
-    text,
-    key,
-    found,
-    settle(each) {
-      onEnd(waiter);
-      end?.settle(each);
-    },
-    fail(error) {
-      onEnd(waiter);
-      end?.fail(forProgram(error));
-    },
-  };
-  return waiter;
-}
+const isWaiting = ({ isOver }: Waiter): boolean => !isOver;
 
-/** Errors in the names of options; others as they are. */
-export function forProgram(error: unknown): unknown {
-  return error instanceof BrandEnrichError ? Object.assign(error, error.inKeys()) : error;
-}
-
-function foundOfFailure({ isDeferred, reason }: LookupFailure): Found {
+function foundOfFailure({ isDeferred, reason }: LookupFailure): Omit<Found, 'billed'> {
   return unanswered(isDeferred === true ? 'deferred' : 'failed', sayFailure(reason));
 }
 
-function unanswered(status: 'failed' | 'deferred', error: string): Found {
+function unanswered(status: 'failed' | 'deferred', error: string): Omit<Found, 'billed'> {
   return { status, brand: null, source: null, fetchedAt: null, error };
 }

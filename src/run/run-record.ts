@@ -4,7 +4,7 @@ import { hostname } from 'node:os';
 import { FailFileError, PausedError } from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
-import { isProcessGone, processIdentity } from '../core/process-identity.js';
+import { isProcessGone, processIdentity, userAtHost } from '../core/process-identity.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import type { RunStop } from '../stores/run-reasons.js';
 import { NO_TALLY, pausedText, type RunOwner, type RunRecord, unreportedOf } from '../stores/run-store.js';
@@ -44,7 +44,11 @@ export async function startRun(
   const started = await runs.start({
     ...run,
     label: { host: hostname(), name },
-    settings: { ...settings, process: processIdentity() },
+    settings: {
+      ...settings,
+      process: processIdentity(),
+      ...(run.job === undefined && { startedBy: userAtHost() }),
+    },
   });
   // Alive even while a stage takes long: a run without a heartbeat is dead for its workers.
   let isUnderWay = false;

@@ -56,6 +56,8 @@ export const runSettingsShape = object({
   ownDomain: nullOr(text),
   /** The process that waits for the answers (`process-identity.ts`); absent: unknown. */
   process: optional(text),
+  /** `user@host` of a command or a program; absent: a file of an inbox, a schedule. */
+  startedBy: optional(text),
 });
 export type RunSettings = Shaped<typeof runSettingsShape>;
 
@@ -265,6 +267,11 @@ export type OrderEnd = Shaped<typeof orderEndShape>;
 export const scheduleOwner = (key: string): string => `${OF_SCHEDULE}${key}`;
 export const isScheduleOwner = (owner: string): boolean => owner.startsWith(OF_SCHEDULE);
 const OF_SCHEDULE = 'schedule:';
+
+/** null: it is not that of a schedule. */
+export function scheduleNameOf(owner: string): string | null {
+  return isScheduleOwner(owner) ? owner.slice(owner.lastIndexOf('/') + 1) : null;
+}
 
 /** Whether a run completed and the service knew nothing. False if the run used stored answers. */
 export function foundNothing({ status, identifiers, tally }: RunRecord): boolean {

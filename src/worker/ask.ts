@@ -137,7 +137,10 @@ async function sendRequest(lookup: LookupUnderWay, { pass, permit, isFree }: Adm
   const isBilled = answer.cost !== 'free';
   lookup.requests += 1;
   lookup.tries += 1;
-  if (isBilled) lookup.billed += 1;
+  if (isBilled) {
+    lookup.billed += 1;
+    context.listener?.onBilled?.(lookup.key);
+  }
   context.onSent?.(run.id, isBilled);
   const { type } = answer.meaning;
   if (signals.abort.aborted && (type === 'unusable' || type === 'unavailable')) {

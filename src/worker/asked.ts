@@ -28,6 +28,8 @@ export interface FetchedAnswer {
 /** Reports of a worker to runs of its process. Nothing depends on them: stores have it all. */
 export interface WorkerListener {
   onChunk(): void;
+  /** A request for this key was or may have been billed; before its answer is reported. */
+  onBilled?(key: OutcomeKey): void;
   /** Called after each answer, for any run. Must not throw. */
   onAnswer(answer: FetchedAnswer): void;
 }
@@ -43,7 +45,7 @@ export interface AskContext {
   readonly compress: boolean;
   /** Why nothing may be asked for a run any more; undefined: it may. */
   readonly halts: { get(run: string): RunHalt | undefined };
-  readonly listener?: Pick<WorkerListener, 'onAnswer'> | undefined;
+  readonly listener?: Pick<WorkerListener, 'onAnswer' | 'onBilled'> | undefined;
   /** Called for each request that was sent, and whether it was or may have been billed. */
   readonly onSent?: ((run: string, isBilled: boolean) => void) | undefined;
   /** Keeps a failed lookup for its run. Resolves when it is as durable as the engine promises. */
@@ -87,6 +89,8 @@ export type NextStep = Asked['result'] | { readonly type: 'repeat' };
 /** `stop` ends waiting before a request; `abort` also ends a request that is under way. */
 export interface AskSignals {
   readonly stop: AbortSignal;
+  /** In place of `stop` for one identifier of a chunk, and aborted no later than it. */
+  readonly stopOf?: ((text: string) => AbortSignal | undefined) | undefined;
   readonly abort: AbortSignal;
 }
 

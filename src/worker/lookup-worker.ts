@@ -24,7 +24,7 @@ import type { RunHalt } from '../stores/run-reasons.js';
 import type { RunRecord, RunSettings } from '../stores/run-store.js';
 import { createAddressTrust } from './address-trust.js';
 import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
-import type { WorkerListener } from './asked.js';
+import type { AskSignals, WorkerListener } from './asked.js';
 import { Breaker } from './breaker.js';
 import { addressAfter, newOutcome } from './handle-answer.js';
 import { countInFlight } from './in-flight.js';
@@ -130,6 +130,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     data: ChunkData,
     signal: AbortSignal | undefined,
     isRepeat: boolean,
+    stopOf?: AskSignals['stopOf'],
   ): Promise<ChunkResult> {
     const run = await engine.runs.get(data.run);
     if (run === null || run.status !== 'running') return finishChunk(engine, data);
@@ -140,7 +141,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     const stop = signal ? AbortSignal.any([stopping.signal, signal]) : stopping.signal;
     // Every identifier of the chunk listens to it.
     setMaxListeners(0, stop);
-    return resolveChunk(context, run, data, { stop, abort: aborting.signal }, isRepeat);
+    return resolveChunk(context, run, data, { stop, stopOf, abort: aborting.signal }, isRepeat);
   }
 
   async function processJob(job: ChunkJob, token?: string, signal?: AbortSignal): Promise<void> {
@@ -293,10 +294,16 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     },
     /**
      * One round over a chunk that is in no queue. The caller gives what is left again, after the
-     * wait. `stop` ends it before its next request. Throws engine errors.
+     * wait. `stop` ends it before its next request, `stopOf` one identifier of it. Throws engine
+     * errors.
      */
-    resolve(data: ChunkData, stop: AbortSignal, isRepeat: boolean): Promise<ChunkResult> {
-      return untilDone(work(data, stop, isRepeat));
+    resolve(
+      data: ChunkData,
+      stop: AbortSignal,
+      isRepeat: boolean,
+      stopOf?: AskSignals['stopOf'],
+    ): Promise<ChunkResult> {
+      return untilDone(work(data, stop, isRepeat, stopOf));
     },
     /**
      * Reads quota and usage by one request for the service's own brand: free once that is proven,

@@ -114,8 +114,9 @@ async function claimAndAsk(
       const claim = claims[index];
       if (claim === 'fresh') return null;
       if (claim !== 'ours') return [text, withoutRequest(BUSY)];
+      const own = { ...signals, stop: signals.stopOf?.(text) ?? signals.stop };
       const asked = await context.limit(async () => {
-        const one = await ask(context, run, prefix + text, parseIdentifierText(text), signals);
+        const one = await ask(context, run, prefix + text, parseIdentifierText(text), own);
         const { result } = one;
         if (result.type === 'halted' && !context.halts.get(run.id)) await context.halt(run.id, result.halt);
         return one;

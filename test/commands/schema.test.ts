@@ -1,13 +1,16 @@
+import { readFile } from 'node:fs/promises';
 import { expect, it } from 'vitest';
-import { schemaText } from '../../src/commands/schema.js';
+import { SCHEMA_NAMES, schemaText } from '../../src/commands/schema.js';
+import { parseConfigFile } from '../../src/config/load-settings.js';
 import { DOCUMENTS } from '../../src/core/documents.js';
+import { BRAND } from '../../src/lookup/brand.js';
 import { faultsOf } from '../support/schemas.js';
 
 const names = Object.keys(DOCUMENTS);
 
-it('lists the documents, and names the nearest for one that is not there', () => {
+it('lists documents and files, and names the nearest for one that is not there', () => {
   expect(() => schemaText('reprot')).toThrow('no such DOCUMENT: schema; did you mean report?');
-  expect(schemaText('').match(/^\S+ {2,}\S.*$/gm)).toHaveLength(names.length);
+  expect(schemaText('').match(/^\S+ {2,}\S.*$/gm)).toHaveLength(SCHEMA_NAMES.length);
 });
 
 it('finds wrong fields in a document', () => {
@@ -23,4 +26,46 @@ it.each(names)('the schema of %s requires a version and allows fields of later v
   const text = schemaText(name);
   expect(JSON.parse(text)).toMatchObject({ title: name, properties: { version: { const: 1 } } });
   expect(text).not.toContain('"additionalProperties": false');
+});
+
+it('the schema of a profile takes the sample brands, fields left out or null, and finds wrong ones', async () => {
+  const catalogue = await readFile(new URL('../../fixtures/catalogue.jsonl', import.meta.url), 'utf8');
+  const brands = catalogue.split('\n').filter((line) => line !== '');
+  expect(brands.length).toBeGreaterThan(20);
+  for (const line of brands) expect(faultsOf('profile', JSON.parse(line).brand)).toEqual([]);
+  expect(faultsOf('profile', Object.fromEntries(Object.keys(BRAND).map((key) => [key, null])))).toEqual([]);
+  expect(faultsOf('profile', { qualityScore: 'high', company: { location: { city: 7 } } })).toHaveLength(2);
+  expect(schemaText('profile')).not.toContain('additionalProperties');
+});
+
+it('the schema of the key brand takes the rows that are written', async () => {
+  const golden = ['default', 'from-csv', 'customers.enriched', 'customers.errors'].map((name) =>
+    readFile(new URL(`../run/output/golden/${name}.jsonl`, import.meta.url), 'utf8'),
+  );
+  const rows = (await Promise.all(golden)).flatMap((text) => text.split('\n')).filter((line) => line !== '');
+  expect(rows.length).toBeGreaterThan(10);
+  const faults = rows.flatMap((line) => faultsOf('brand', JSON.parse(line).brand));
+  // A service may add fields to a profile.
+  expect(faults.filter((fault) => !/^brand\/profile.*additional/.test(fault))).toEqual([]);
+  expect(faultsOf('brand', { status: 'found' })).not.toEqual([]);
+});
+
+it('the schema of the config file takes what the program takes, and finds what it refuses', () => {
+  const { values } = parseConfigFile(
+    'a.json',
+    `{ "$schema": "./schema.json", "baseUrl": "https://api.example.com", "column": "website:domain",
+       "fields": ["name", "domain"], "maxAge": "7d", "overageBudget": 12.5, "maxErrors": "5%", "refresh": true,
+       "allowNsfw": false, "compression": "off", "sheet": 2, "sort": null, "period": 15,
+       "schedules": [{ "name": "nightly", "cron": "0 2 * * *", "run": "customers.csv" }] }`,
+  );
+  expect(faultsOf('config-file', values)).toEqual([]);
+  for (const wrong of [
+    { token: 'x' },
+    { maxage: '7d' },
+    { sort: 'name' },
+    { maxAge: 7 },
+    { refresh: 'perhaps' },
+    { schedules: [{ name: 'nightly' }] },
+  ])
+    expect(faultsOf('config-file', wrong)).not.toEqual([]);
 });

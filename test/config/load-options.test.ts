@@ -68,6 +68,15 @@ describe('options', () => {
     expect(formats).toHaveLength(TABLE_FORMATS.length);
   });
 
+  it('say their default in the types, or how they are written', async () => {
+    const source = await readFile(new URL('../../src/library/enricher.ts', import.meta.url), 'utf8');
+    const undocumented = [...PROGRAM_OPTIONS.keys()].filter((name) => {
+      const comment = source.split(`\n  readonly ${name}?:`)[0]?.split('/**').at(-1) ?? '';
+      return !/@default|@example/.test(comment);
+    });
+    expect(undocumented).toEqual([]);
+  });
+
   it('cannot be misspelt, nor be those of a process', () => {
     const wrong = () => loadOptions({ ...SERVICE, overageBugdet: 5, metricsPort: 1, rate: 'fast' });
     expect(wrong).toThrow(NeverStartError);
@@ -102,6 +111,7 @@ describe('options', () => {
         "json",
         "logFile",
         "logLevel",
+        "metricsFile",
         "metricsHost",
         "metricsPort",
         "notifyEmail",

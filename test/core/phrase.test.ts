@@ -7,7 +7,7 @@ import { flagOf, joinPhrases, type Phrase, phrase, remediesIn, sayPhrase } from 
 import { errorFrame } from '../../src/formats/reader/messages.js';
 import { chooseColumns } from '../../src/identify/choose-columns.js';
 import { findColumn } from '../../src/identify/find-column.js';
-import { forProgram } from '../../src/library/lookups.js';
+import { forProgram } from '../../src/library/waiters.js';
 import { refusal } from '../config/refusal.js';
 
 it.each<[Phrase, string, string]>([

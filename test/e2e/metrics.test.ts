@@ -2,10 +2,14 @@
  * Metrics and health of real processes: metrics agree with what the service counted, and readiness
  * follows the engine.
  */
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Document } from '../../src/core/documents.js';
+import { userAtHost } from '../../src/core/process-identity.js';
 import { scrape } from '../context/scrape.js';
 import { redisEngine } from '../support/engines.js';
 import { createScene, domainList } from '../support/scene.js';
+import { faultsOf } from '../support/schemas.js';
 
 const METRICS_AT = /(http:\/\/127\.0\.0\.1:\d+)\/metrics/;
 const urlIn = (output: string) => METRICS_AT.exec(output)?.[1] ?? '';
@@ -47,6 +51,49 @@ describe.skipIf(redis.missing !== null)('a worker on redis', () => {
     await expect.poll(async () => (await scrape(`${url}/readyz`)).status).toBe(200);
     worker.kill('SIGTERM');
     expect((await worker.done).code).toBe(0);
+  });
+
+  test('a run leaves its metrics in a file, a failed one too, and status says who spent it', async () => {
+    const scene = await createScene(redis, { quota: 1_000 });
+    const { meter } = scene.service;
+    await scene.write('list.csv', domainList(20));
+    const value = async (line: RegExp) => line.exec(await readFile(scene.path('nightly.prom'), 'utf8'))?.[1];
+    const flags = ['list.csv', '--metrics-file', 'nightly.prom'];
+    const run = await scene.run(['run', ...flags]);
+    expect(run.code, run.stderr).toBe(0);
+    expect(await value(/requests\{input="list.csv",type="billed"\} (\d+)/)).toBe(String(meter.billed));
+    const completeAt = await value(/last_complete_timestamp_seconds\{.*\} (\S+)/);
+    expect(Number(completeAt)).toBeGreaterThan(1_700_000_000);
+    const failed = await scene.run(['run', ...flags, '--column', 'nothing']);
+    expect(failed.code).toBe(2);
+    expect(await value(/exit_code\{input="list.csv"\} (\d+)/)).toBe('2');
+    expect(await value(/last_complete_timestamp_seconds\{.*\} (\S+)/)).toBe(completeAt);
+    const unwritten = await scene.run(['run', 'list.csv', '--metrics-file', 'none/x.prom']);
+    expect([unwritten.code, unwritten.stderr]).toEqual([
+      0,
+      expect.stringContaining('no metrics were written'),
+    ]);
+
+    await scene.write('more.csv', domainList(5, 'more'));
+    expect((await scene.run(['run', 'more.csv'])).code).toBe(0);
+    for (const by of ['input', 'schedule', 'person', 'month']) {
+      const { stdout } = await scene.run(['status', '--by', by, '--json']);
+      const spending = JSON.parse(stdout) as Document<'spending'>;
+      expect(faultsOf('spending', spending)).toEqual([]);
+      const sum = spending.groups.reduce((all, { billed }) => all + billed, 0);
+      // The other scenes of this Redis have accounts of their own.
+      expect(sum).toBeGreaterThanOrEqual(25);
+      expect(spending.account).toMatchObject({ sent: 25, unattributed: 0, others: 0 });
+      expect(spending.unknown.length).toBeGreaterThan(1);
+      if (by === 'input')
+        expect(spending.groups).toContainEqual(
+          expect.objectContaining({ name: 'more.csv', runs: 1, billed: 5 }),
+        );
+      if (by === 'person') expect(spending.groups.map(({ name }) => name)).toEqual([userAtHost()]);
+    }
+    const { stdout } = await scene.run(['status', '--by', 'person']);
+    expect(stdout).toContain(`${userAtHost()}: `);
+    expect(meter.billed).toBe(25);
   });
 
   test('a taken port stops the run before it spends when a flag set it, and is skipped otherwise', async () => {

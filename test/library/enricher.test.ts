@@ -15,6 +15,7 @@ import {
 } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { createScene, describeOn, domainAt, domainList, type Scene } from '../support/scene.js';
+import { faultsOf } from '../support/schemas.js';
 
 /** Closed with the test. */
 async function enricherOf(scene: Scene, options: EnricherOptions = {}): Promise<Enricher> {
@@ -113,6 +114,68 @@ describe('a program', () => {
     expect(meter.mostBilledOnce()).toBe(1);
   });
 
+  test('with signals of their own, of which some ring, are paid for once each, and the rows say what was billed', async () => {
+    const scene = await createScene(engine, { latencyMs: 30 });
+    const { meter } = scene.service;
+    const enricher = await enricherOf(scene, { concurrency: 4 });
+    const leaving = new AbortController();
+    const asked = [...domains(40), ...domains(40)];
+    const found = asked.map((domain) => enricher.lookup(domain, { signal: AbortSignal.timeout(60_000) }));
+    const left = Array.from({ length: 200 }, (_, at) =>
+      enricher.lookup(domainAt(1_000 + at), { signal: leaving.signal }),
+    );
+    const ended = Promise.allSettled(left);
+    await scene.service.until(({ billed }) => billed >= 10);
+    leaving.abort();
+    const rows: Enriched[] = await Promise.all(found);
+    const late = (await ended).flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+    expect(statusesOf(rows)).not.toHaveProperty('deferred');
+    await enricher.close();
+    expect(meter.mostBilledOnce()).toBe(1);
+    // Those in flight when it rang were billed to nobody who waits.
+    const told = [...rows, ...late].reduce((sum, { billed }) => sum + billed, 0);
+    expect(meter.billed - told).toBeLessThanOrEqual(8);
+    expect(rows.reduce((sum, { billed }) => sum + billed, 0)).toBe(40);
+    const second = await enricherOf(scene);
+    expect((await second.lookup(domainAt(0))).billed).toBe(0);
+  });
+
+  test('a plan and the account are those of the command line, and cost nothing', async () => {
+    const scene = await createScene(engine, { quota: 30 });
+    await scene.write('list.csv', `${domainList(20)}no domain,x\n`);
+    const enricher = await enricherOf(scene);
+    await enricher.lookup(domainAt(0));
+    const plan = await enricher.plan(scene.path('list.csv'), { column: 'website:domain' });
+    expect(faultsOf('plan', plan)).toEqual([]);
+    expect(plan).toMatchObject({ requests: { least: 19 }, identifiers: { stored: 1 }, rows: { invalid: 1 } });
+    const account = await enricher.account();
+    expect(account).toMatchObject({ quota: 30, used: 1, left: 29 });
+    const printed = async (args: string[]) => JSON.parse((await scene.run([...args, '--json'])).stdout);
+    expect((await printed(['status'])).account).toEqual(account);
+    const { input, ...rest } = await printed(['plan', 'list.csv', '--column', 'website:domain']);
+    expect(plan).toMatchObject({ ...rest, files: {}, input: { sha256: input.sha256 } });
+    await expect(enricher.plan('-')).rejects.toThrow(/name a file/);
+    expect(scene.service.meter.requests).toHaveLength(1);
+    expect(await scene.files()).not.toContain('list.enriched.csv');
+  });
+
+  test('a row that cannot be read never stops its neighbours', async () => {
+    const scene = await createScene(engine);
+    const enricher = await enricherOf(scene);
+    const broken = {
+      get website(): string {
+        throw new Error('no such column');
+      },
+    };
+    const rows = [{ website: domainAt(0) }, broken, { website: domainAt(1) }];
+    const found = await all(enricher.enrich(rows, { identifier: ({ website }) => website }));
+    expect(found.map(({ status, billed }) => [status === 'invalid', billed])).toEqual([
+      [false, 1],
+      [true, 0],
+      [false, 1],
+    ]);
+  });
+
   test('and a run of the command line at the same time buy each identifier once between them', async () => {
     const scene = await createScene(engine, { latencyMs: 10 });
     await scene.write('list.csv', domainList(150));
@@ -191,6 +254,9 @@ describe('a program', () => {
     await expect(all(enricher.enrich('acme.com'))).rejects.toThrow(/a list of texts/);
     await expect(all(enricher.enrich(['a.com'], { lookAhead: 0 }))).rejects.toThrow(/lookAhead/);
     await expect(enricher.lookup('a.com', { kind: 'website' as 'domain' })).rejects.toThrow(/kind/);
+    await expect(createEnricher()).rejects.toThrow(
+      /no service address was given: baseUrl.*no token was given/s,
+    );
     await expect(createEnricher({ env: scene.env, rate: -1 })).rejects.toThrow(/rate in the options/);
     expect(scene.service.meter.requests).toHaveLength(0);
   });
@@ -339,7 +405,7 @@ describe('a program', () => {
     const other = { baseUrl: 'http://127.0.0.1:9', token: 'of-another-user' };
     const whole = await enricher.runFile(scene.path('list.csv'), {
       output,
-      column: ['website:domain'],
+      column: 'website:domain',
       ...other,
     });
     expect(whole).toMatchObject({ exitCode: 0, isComplete: true, reason: null, output });

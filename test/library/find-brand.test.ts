@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { Identifier } from '../../src/core/identifier.js';
 import type { Candidates } from '../../src/library/enricher.js';
 import { findBrand } from '../../src/library/find-brand.js';
-import type { Found } from '../../src/library/lookups.js';
+import type { Found } from '../../src/library/waiters.js';
 
 const AT = Date.UTC(2026, 10, 22);
 
@@ -14,7 +14,14 @@ function knowing(...known: readonly string[]) {
     asked.push(`${kind}:${value}`);
     const isKnown = known.includes(value);
     const status = isKnown ? 'matched' : 'not_found';
-    return { status, brand: isKnown ? { name: value } : null, source: 'api', fetchedAt: AT, error: null };
+    return {
+      status,
+      brand: isKnown ? { name: value } : null,
+      source: 'api',
+      fetchedAt: AT,
+      billed: 1,
+      error: null,
+    };
   };
   return { ask, asked };
 }
@@ -40,7 +47,7 @@ describe('a row is looked up by', () => {
     [[], null],
   ])('%j: %s', async (candidates, identifier) => {
     const { ask, asked } = knowing();
-    const found = await findBrand('row', candidates, JUDGED, ask);
+    const found = await findBrand('row', () => candidates, JUDGED, ask);
     expect(asked).toEqual(identifier === null ? [] : [identifier]);
     expect(found.status).toBe(identifier === null ? 'skipped' : 'not_found');
     expect(found.kind === null ? null : `${found.kind}:${found.identifier}`).toBe(identifier);
@@ -52,9 +59,46 @@ describe('a row is looked up by', () => {
     [[{ value: 'acme.com', kind: 'isin' }], 'invalid'],
     [7203, 'invalid'],
   ])('%j, which no type allows, without throwing: %s', async (candidates, status) => {
-    const found = await findBrand('row', candidates as Candidates, JUDGED, knowing().ask);
+    const found = await findBrand('row', () => candidates as Candidates, JUDGED, knowing().ask);
     expect(found.status).toBe(status);
     expect(found.error).not.toBeNull();
+  });
+});
+
+describe('a value that cannot be read is invalid, and nothing is sent', () => {
+  const throwing = (key: string, thrown: unknown) =>
+    Object.defineProperty({}, key, {
+      enumerable: true,
+      get() {
+        throw thrown;
+      },
+    });
+  const closed = new Error('the cursor is closed');
+  const revoked = Proxy.revocable({}, {});
+  revoked.revoke();
+
+  it.each<[string, unknown, string]>([
+    ['a getter throws', throwing('value', closed), 'the cursor is closed'],
+    [
+      'its kind throws',
+      Object.assign(throwing('kind', closed), { value: 'acme.com' }),
+      'the cursor is closed',
+    ],
+    ['what it throws throws', throwing('value', throwing('toString', closed)), 'an error without a message'],
+    ['it has no text', { value: Object.create(null) }, 'primitive value'],
+    ['it is a revoked proxy', [revoked.proxy], 'revoked'],
+  ])('%s', async (_, candidates, reason) => {
+    const { ask, asked } = knowing();
+    const found = await findBrand('row', () => candidates as Candidates, JUDGED, ask);
+    expect(found).toMatchObject({ input: 'row', status: 'invalid', billed: 0 });
+    expect(found.error).toContain(reason);
+    expect(asked).toEqual([]);
+  });
+
+  it('and so is a row whose identifier the program cannot tell', async () => {
+    const row = throwing('website', closed) as { website: string };
+    const found = await findBrand(row, ({ website }) => website, JUDGED, knowing().ask);
+    expect(found.error).toBe('its identifier cannot be read (the cursor is closed)');
   });
 });
 
@@ -66,13 +110,13 @@ describe('with several identifiers', () => {
 
   it('the first alone is asked for', async () => {
     const { ask, asked } = knowing('AAPL');
-    expect(await findBrand(1, both, JUDGED, ask)).toMatchObject({ status: 'not_found', kind: 'isin' });
+    expect(await findBrand(1, () => both, JUDGED, ask)).toMatchObject({ status: 'not_found', kind: 'isin' });
     expect(asked).toEqual(['isin:US0378331005']);
   });
 
   it('and waterfall the next ones too, until one is found', async () => {
     const { ask, asked } = knowing('AAPL');
-    const found = await findBrand(1, both, { ...JUDGED, waterfall: true }, ask);
+    const found = await findBrand(1, () => both, { ...JUDGED, waterfall: true }, ask);
     expect(found).toEqual({
       input: 1,
       status: 'matched',
@@ -81,13 +125,14 @@ describe('with several identifiers', () => {
       brand: { name: 'AAPL' },
       source: 'api',
       fetchedAt: '2026-11-22T00:00:00.000Z',
+      billed: 2,
       error: null,
     });
     expect(asked).toHaveLength(2);
   });
 
   it('of which none is found the first is named', async () => {
-    const found = await findBrand(1, both, { ...JUDGED, waterfall: true }, knowing().ask);
+    const found = await findBrand(1, () => both, { ...JUDGED, waterfall: true }, knowing().ask);
     expect(found).toMatchObject({ status: 'not_found', kind: 'isin', brand: null });
   });
 });

@@ -17,7 +17,7 @@ import { createScene, domainAt, domainList, type Scene } from '../support/scene.
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const run = promisify(execFile);
 
-/** Every example of the library in these documents is a program. */
+/** Every example of the library in these documents is a program, in TypeScript or JavaScript. */
 const DOCUMENTS = ['README.md', 'src/library/README.md'];
 
 /** Takes its domains and stops only when it is killed, or forgets to close. */
@@ -29,7 +29,7 @@ const domains = Array.from({ length: Number(count) }, (_, at) => \`brand-\${Stri
 for await (const { identifier, status } of enricher.enrich(domains)) console.log(status, identifier);
 if (end === 'close') await enricher.close();
 `,
-  'types.ts': `import type { Enriched, Enricher, EnricherLog, EnricherOptions } from 'brand-enrich';
+  'types.ts': `import type { AccountState, Enriched, Enricher, EnricherLog, EnricherOptions, FilePlan } from 'brand-enrich';
 export const log: EnricherLog = console;
 export const options: EnricherOptions = { baseUrl: 'https://api.example.com', token: 't', overageBudget: '0.3', log };
 export async function name(enricher: Enricher): Promise<string> {
@@ -38,6 +38,17 @@ export async function name(enricher: Enricher): Promise<string> {
   const [first] = found;
   // The status tells whether there is a brand.
   return first?.status === 'matched' ? (first.brand.company?.location?.city ?? '') : (first?.error ?? '');
+}
+export async function spent(enricher: Enricher, website: string | null): Promise<number> {
+  const one: Enriched = await enricher.lookup('acme.com');
+  const kept: Promise<Enriched>[] = ['a.com', 'b.com'].map((domain) => enricher.lookup(domain));
+  const maybe: Enriched<string | null> = await enricher.lookup(website);
+  const { input } = await enricher.lookup({ value: 'AAPL', kind: 'ticker' });
+  const value: string = input.value;
+  const plan: FilePlan = await enricher.plan('list.csv', { column: value, fields: 'name,domain' });
+  const account: AccountState = await enricher.account();
+  const all = [one, ...(await Promise.all(kept)), maybe];
+  return all.reduce((sum, { billed }) => sum + billed, 0) + plan.requests.most + (account.left ?? 0);
 }
 `,
 };
@@ -62,10 +73,15 @@ let compilerOutput = '';
 function examples(): Promise<[string, string][]> {
   return Promise.all(
     DOCUMENTS.map(async (document) => {
-      const blocks = (await readFile(join(ROOT, document), 'utf8')).matchAll(/^```ts\n([\s\S]*?)^```$/gm);
+      const text = await readFile(join(ROOT, document), 'utf8');
       const name = document.replaceAll(/[^a-z]+/gi, '-').toLowerCase();
-      const programs = [...blocks].filter(([, code]) => code?.includes('createEnricher'));
-      return programs.map(([, code], at): [string, string] => [`${name}-${at + 1}.ts`, code ?? '']);
+      const programs = [...text.matchAll(/^```(ts|js)\n([\s\S]*?)^```$/gm)].filter(([code]) =>
+        code.includes('createEnricher'),
+      );
+      return programs.map(([, type, code], at): [string, string] => [
+        `${name}-${at + 1}.${type}`,
+        code ?? '',
+      ]);
     }),
   ).then((all) => all.flat());
 }
@@ -83,8 +99,9 @@ beforeAll(async () => {
   await cp(join(project, 'package'), join(modules, 'brand-enrich'), { recursive: true });
   for (const types of ['@types/node', 'undici-types']) await link(modules, types);
   await mkdir(join(project, 'src'));
+  await mkdir(join(project, 'out'));
   for (const [name, text] of [...Object.entries(PROGRAMS), ...(await examples())])
-    await writeFile(join(project, 'src', name), text);
+    await writeFile(join(project, name.endsWith('.ts') ? 'src' : 'out', name), text);
   await writeFile(join(project, 'tsconfig.json'), JSON.stringify(TSCONFIG));
   await writeFile(
     join(project, 'package.json'),
@@ -195,6 +212,8 @@ describe('a program', () => {
       'createEnricher',
       'qualityTier',
     ]);
+    const required = "console.log(typeof require('brand-enrich').createEnricher)";
+    expect((await run(process.execPath, ['-e', required], { cwd: project })).stdout).toBe('function\n');
     const inside = "import('brand-enrich/dist/src/engine/open-engine.js')";
     await expect(run(process.execPath, ['-e', inside], { cwd: project })).rejects.toThrow(
       /ERR_PACKAGE_PATH_NOT_EXPORTED/,

@@ -7,8 +7,10 @@ import { secureHeaders } from 'hono/secure-headers';
 import { auth } from 'hono/utils/basic-auth';
 import { isOwnHost } from '../../config/address-values.js';
 import type { Clock } from '../../core/clock.js';
+import type { Document } from '../../core/documents.js';
 import { trustRequest } from '../../core/listen-http.js';
 import type { Log } from '../../core/log.js';
+import { DOCUMENT_VERSION } from '../../core/terminal-text.js';
 import { oncePerMinute } from '../once-per-minute.js';
 import type { Cookies } from './cookies.js';
 import { createGuessLimit, type Guesser, localUserOf } from './guess-limit.js';
@@ -57,7 +59,7 @@ const OLD_LINK =
 const FOREIGN =
   'this form was not sent by a page of this dashboard: open the dashboard and sign in there, or use HTTP Basic; behind a proxy, set --dashboard-url\n';
 const FOREIGN_HOST =
-  'the host name of the request is not allowed: use an IP address, or set --dashboard-url to the address that people use\n';
+  'the host name of the request is not allowed: use an IP address, or set --dashboard-url to the address that people use';
 
 /** An app that lets through to what is added to it only who may look. */
 export function createGate(options: GateOptions): GatedApp {
@@ -149,7 +151,7 @@ export function createGate(options: GateOptions): GatedApp {
     const status = seconds > 0 ? 429 : 401;
     return wantsPage(context)
       ? sendPage(context, renderSignIn(next, words), status)
-      : context.text(`${words}\n`, status);
+      : answerText(context, words, status, seconds > 0 ? 'guesses-used-up' : 'password-wrong');
   }
 
   // The referrer stays within the origin; without one, browsers would not name the origin of forms.
@@ -165,7 +167,7 @@ export function createGate(options: GateOptions): GatedApp {
     // Another host name means that a foreign page sends the request (DNS rebinding). Some names
     // pass as a header and not as an address: `1.2.3.x4`.
     if (URL.canParse(url) && isOwnHost(new URL(url).hostname, host, ownNames)) await next();
-    else context.res = context.text(FOREIGN_HOST, 421);
+    else context.res = answerText(context, FOREIGN_HOST, 421, 'host-foreign');
     context.res.headers.set('cache-control', 'no-store');
     // Strangers keep no connection.
     if (context.get('session') === undefined) context.res.headers.set('connection', 'close');
@@ -238,7 +240,8 @@ export function createGate(options: GateOptions): GatedApp {
       const path = ownPath(`${url.pathname}${url.search}`);
       return context.redirect(`/sign-in?next=${encodeURIComponent(path)}`, 303);
     }
-    return context.text('sign in first: with HTTP Basic, any user name and the password\n', 401);
+    const signIn = 'sign in first: with HTTP Basic, any user name and the password';
+    return answerText(context, signIn, 401, 'signed-out');
   });
   return app;
 }
@@ -252,6 +255,23 @@ function hasCredentials({ req }: Context): boolean {
 export function sendPage(context: Context, page: Page, status: 200 | 401 | 404 | 429 | 503 = 200) {
   context.header('content-security-policy', page.policy);
   return context.html(page.html, status);
+}
+
+/** Whether the answer is JSON, errors too. */
+function isForPrograms({ req }: Context): boolean {
+  return req.path.endsWith('.json') || (req.path === '/uploads' && req.query('start') !== undefined);
+}
+
+/** A refusal: one line, and to programs a document with a code. */
+export function answerText(
+  context: Context,
+  message: string,
+  status: 400 | 401 | 403 | 404 | 421 | 429 | 500 | 503 | 507,
+  code: string,
+): Response {
+  if (!isForPrograms(context)) return context.text(`${message}\n`, status);
+  const document: Document<'http-error'> = { error: { code, message } };
+  return context.json({ version: DOCUMENT_VERSION, ...document }, status);
 }
 
 /** One line, of a length fit for a log. */

@@ -18,6 +18,7 @@ import { createScheduleFiles, tickQueueOf } from '../schedules/schedule-files.js
 import { type Action, addActions, logForged, takeNotice } from './actions.js';
 import { createCookies } from './cookies.js';
 import {
+  answerText,
   createGate,
   type GatedApp,
   type GateOptions,
@@ -27,6 +28,7 @@ import {
 } from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard } from './gather-dashboard.js';
 import { createRunLook } from './look-at-run.js';
+import { addProgramRoutes } from './program-routes.js';
 import type { QueueBoard } from './queue-board.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
 import { type AccountAsker, accountActions, runActions } from './run-actions.js';
@@ -136,6 +138,8 @@ export async function openDashboard(context: DashboardContext) {
     log,
     look,
     addPages(app, viewerOf) {
+      // First: pages of runs would take the names.
+      addProgramRoutes(app, { ...uploads, lookAtRun, expire: newest.expire, log });
       addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, now: systemClock.now });
       addUploads(app, viewerOf, { ...uploads, log });
     },
@@ -210,10 +214,10 @@ export async function serveDashboard(options: DashboardServerOptions): Promise<H
   });
   app.get(QUEUE_PATH, (context) => context.redirect(`${QUEUE_PATH}/`, 301));
   app.all(`${QUEUE_PATH}/*`, async (context) => (await openBoard()).answer(context.req.raw));
-  app.notFound((context) => context.text('not found; the dashboard is at /\n', 404));
+  app.notFound((context) => answerText(context, 'not found; the dashboard is at /', 404, 'not-found'));
   app.onError((error, context) => {
     onError(error);
-    return context.text('internal error; see the log\n', 500);
+    return answerText(context, 'internal error; see the log', 500, 'internal');
   });
   const todo = 'choose another --dashboard-port or --dashboard-host, or --no-dashboard';
   const server = createGuardedServer(getRequestListener(app.fetch, { hostname: 'localhost' }));

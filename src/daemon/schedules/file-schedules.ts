@@ -16,7 +16,8 @@ import type { ScheduleBook } from './schedule-book.js';
 import type { Schedule } from './schedule-files.js';
 import { readSchedule } from './scheduled-command.js';
 
-const entryShape = z.strictObject({
+/** One of `schedules`. */
+export const scheduleEntry = z.strictObject({
   name: z.string(),
   cron: z.string(),
   tz: z.string().optional(),
@@ -39,7 +40,7 @@ export function readFileSchedules(file: ConfigFile | null, load: CommandContext[
   const names = new Set<string>();
   const schedules = written.flatMap((each: unknown, index) => {
     const subject = `schedules[${index}] in ${path}`;
-    const { data } = entryShape.safeParse(each);
+    const { data } = scheduleEntry.safeParse(each);
     if (data === undefined || names.has(data.name)) {
       const what = data === undefined ? 'not a schedule' : `a second schedule named ${data.name}`;
       problems.push(usageProblem(what, subject, `write ${EXAMPLE}`));

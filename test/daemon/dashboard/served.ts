@@ -27,7 +27,10 @@ export interface ServedDashboard {
 /** Without an inbox, nothing can be sent. */
 export function noUploads(): UploadParts {
   const plan = () => Promise.reject(new Error('there is no plan in this test'));
-  return { uploads: createUploads([], { now: () => NOW }), plans: { plan, made: () => null } };
+  return {
+    uploads: createUploads([], { now: () => NOW }),
+    plans: { plan, check: async () => undefined, made: () => null },
+  };
 }
 
 /** The pages of these uploads, without plans. */

@@ -1,0 +1,80 @@
+/** `status --by`: who spent what, as far as the engine still knows. */
+import type { Settings } from '../config/settings.js';
+import { readAccountStatus } from '../context/account-status.js';
+import { knownNames } from '../context/open-service.js';
+import type { Document } from '../core/documents.js';
+import { countOf, countText } from '../core/figures.js';
+import { visibleLines } from '../core/terminal-text.js';
+import type { Engine } from '../engine/engine.js';
+import { judgeRuns } from '../facts/judge-runs.js';
+import { judgeSpending, type SpendingBy, unattributedOf } from '../facts/judge-spending.js';
+import { isoTime } from '../run/output/columns.js';
+import type { Answer } from './answer.js';
+
+/** Far more than an engine keeps in its 7 or 90 days. */
+const RUNS_AT_MOST = 20_000;
+
+const UNKNOWN: Readonly<Record<SpendingBy, readonly string[]>> = {
+  input: ['which of several files of one name: runs are named by the file without its folder'],
+  schedule: [],
+  person: [
+    'who put a file into an inbox, sent it on the dashboard (its log has the name) or added a schedule: only commands and programs have a person, user@host',
+  ],
+  month: ['when earlier starts of a file that stopped spent: they count with its latest start'],
+};
+const ALWAYS_UNKNOWN = [
+  'runs that ended long ago: Redis keeps their records for 7 days, the embedded engine and PostgreSQL for 90',
+  'what others with the same token spent on: the service reports only their number',
+];
+
+export async function spendingAnswer(by: SpendingBy, settings: Settings, stores: Engine): Promise<Answer> {
+  const names = knownNames(settings);
+  const status = await readAccountStatus(stores, async () => null, names, settings, RUNS_AT_MOST);
+  const judged = judgeRuns(status);
+  const { overagePrice: price, currency } = settings;
+  const { ledger, account } = status;
+  const oldest = Math.min(...judged.map(({ run }) => run.asOf));
+  const period = ledger?.period ?? null;
+  const data: Document<'spending'> = {
+    by,
+    since: isoTime(Number.isFinite(oldest) ? oldest : null),
+    price,
+    currency,
+    groups: judgeSpending(by, judged, price),
+    account:
+      ledger && account !== null
+        ? {
+            name: account,
+            period,
+            sent: ledger.sent,
+            unattributed: unattributedOf(ledger.sent, judged, account, Date.parse(period ?? '') || null),
+            others: ledger.others,
+          }
+        : null,
+    unknown: [...UNKNOWN[by], ...ALWAYS_UNKNOWN],
+  };
+  return { data, text: spendingText(data) };
+}
+
+function spendingText({ by, since, groups, account, currency, unknown }: Document<'spending'>): string {
+  const money = (amount: string) => (currency === null ? amount : `${amount} ${currency}`);
+  const rows = groups.map(({ name, runs, billed, unreported, overage, overageCost }) =>
+    [
+      `${name ?? `(no ${by}, or not known)`}: ${countText(billed)} billed in ${countOf(runs, 'run')}`,
+      ...(unreported === 0 ? [] : [`${countText(unreported)} more may have been billed`]),
+      ...(overage === 0 ? [] : [`${countText(overage)} beyond the quota for ${money(overageCost)}`]),
+    ].join(', '),
+  );
+  const rest = account && [
+    '',
+    `account ${account.name}, period ${account.period ?? 'unknown'}: ${countText(account.sent)} sent by us, ${countText(account.unattributed)} of them by no run of this list; ${countText(account.others)} by others`,
+  ];
+  return visibleLines([
+    since === null ? 'no runs are known' : `runs since ${since.slice(0, 10)}, by ${by}`,
+    ...rows,
+    ...(rest ?? []),
+    '',
+    'not known:',
+    ...unknown.map((each) => `  ${each}`),
+  ]);
+}

@@ -1,0 +1,120 @@
+/** Who waits for which identifier. Equal ones wait for one lookup, whichever signals they have. */
+import { BrandEnrichError } from '../core/errors.js';
+import type { AnswerSource } from '../core/outcome.js';
+import type { Brand } from '../lookup/brand.js';
+import type { OutcomeKey } from '../stores/outcome-store.js';
+import { RETRY_LATER_REASON } from '../stores/outcome-store.js';
+import type { FetchedAnswer, WorkerListener } from '../worker/asked.js';
+
+/** The result of one identifier. */
+export interface Found {
+  readonly status: 'matched' | 'not_found' | 'failed' | 'deferred';
+  readonly brand: Brand | null;
+  readonly source: AnswerSource | null;
+  /** Store's clock, milliseconds. */
+  readonly fetchedAt: number | null;
+  readonly error: string | null;
+  /** See `Enriched`. */
+  readonly billed: number;
+}
+
+interface Caller {
+  readonly resolve: (found: Found) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One identifier, as long as somebody waits for it. */
+class Waiter {
+  /** Requests for it that were or may have been billed. */
+  billed = 0;
+  isOver = false;
+  readonly #callers = new Set<Caller>();
+  readonly #unwanted = new AbortController();
+
+  constructor(
+    readonly text: string,
+    readonly key: OutcomeKey,
+    private readonly onOver: () => void,
+  ) {}
+
+  /** Aborted when no caller waits any more: nothing else is sent for it. */
+  get unwanted(): AbortSignal {
+    return this.#unwanted.signal;
+  }
+
+  /** `leave` ends the wait of this caller alone. */
+  join() {
+    let caller: Caller | undefined;
+    const found = new Promise<Found>((resolve, reject) => {
+      caller = { resolve, reject };
+      this.#callers.add(caller);
+    });
+    const leave = (reason: unknown) => {
+      if (caller === undefined || !this.#callers.delete(caller)) return;
+      caller.reject(reason);
+      if (this.#callers.size === 0) this.#end(true);
+    };
+    return { found, leave };
+  }
+
+  /** One caller is told what was billed, so that their sum is right. */
+  settle(found: Omit<Found, 'billed'>): void {
+    let { billed } = this;
+    for (const { resolve } of this.#callers) {
+      resolve({ ...found, billed });
+      billed = 0;
+    }
+    this.#end(false);
+  }
+
+  fail(error: unknown): void {
+    for (const { reject } of this.#callers) reject(forProgram(error));
+    this.#end(true);
+  }
+
+  #end(isUnwanted: boolean): void {
+    if (this.isOver) return;
+    this.isOver = true;
+    this.#callers.clear();
+    this.onOver();
+    if (isUnwanted) this.#unwanted.abort();
+  }
+}
+
+export type { Waiter };
+
+/** The identifiers that are waited for; `listener`: what a worker reports of them. */
+export function createWaiters() {
+  const waiting = new Map<OutcomeKey, Waiter>();
+  const listener: WorkerListener = {
+    onChunk: () => undefined,
+    onBilled(key) {
+      const waiter = waiting.get(key);
+      if (waiter !== undefined) waiter.billed += 1;
+    },
+    onAnswer({ key, status, retryLater, profile, fetchedAt }: FetchedAnswer) {
+      const brand = profile?.brand ?? null;
+      const error = retryLater ? RETRY_LATER_REASON : null;
+      waiting.get(key)?.settle({ status, brand, source: 'api', fetchedAt, error });
+    },
+  };
+  return {
+    listener,
+    find: (key: OutcomeKey): Waiter | undefined => waiting.get(key),
+    add(text: string, key: OutcomeKey): Waiter {
+      const waiter = new Waiter(text, key, () => waiting.delete(key));
+      waiting.set(key, waiter);
+      return waiter;
+    },
+    failAll(error: unknown): void {
+      for (const waiter of [...waiting.values()]) waiter.fail(error);
+    },
+  };
+}
+
+export type Waiters = ReturnType<typeof createWaiters>;
+
+/** Errors in the names of options; others as they are. */
+export function forProgram(error: unknown): unknown {
+  return error instanceof BrandEnrichError ? Object.assign(error, error.inKeys()) : error;
+}

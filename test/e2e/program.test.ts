@@ -1,0 +1,175 @@
+/** A program drives files through the dashboard of a real `up`, by HTTP alone. */
+import { readdir } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import type { Document } from '../../src/core/documents.js';
+import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
+import { quickEngine } from '../support/engines.js';
+import { domainList } from '../support/scene.js';
+import { faultsOf } from '../support/schemas.js';
+import { dashboardUrl, PASSWORD, startUp } from './start-up.js';
+
+type Run = Document<'run'>;
+
+interface Answer<Json> {
+  readonly status: number;
+  readonly location: string | null;
+  readonly json: Json;
+}
+
+async function open(config: object = {}, changes: Parameters<typeof createInboxScene>[1] = {}) {
+  const scene = await createInboxScene(await quickEngine(), changes);
+  const up = await startUp(scene, config);
+  const url = dashboardUrl(up);
+  const authorization = `Basic ${Buffer.from(`etl:${PASSWORD}`).toString('base64')}`;
+  const ask = async <Json>(path: string, init: RequestInit = {}): Promise<Answer<Json>> => {
+    const answer = await fetch(new URL(path, url), {
+      headers: { authorization },
+      redirect: 'manual',
+      ...init,
+    });
+    return {
+      status: answer.status,
+      location: answer.headers.get('location'),
+      json: (await answer.json()) as Json,
+    };
+  };
+  const send = (
+    query: Record<string, string>,
+    body: string,
+    headers: Record<string, string> = { authorization },
+  ) =>
+    ask<Document<'upload'>>(`/uploads?${new URLSearchParams({ start: '1', ...query })}`, {
+      method: 'POST',
+      headers,
+      body,
+    });
+  /** Asks for the run until it says so; each document matches its schema. */
+  const until = async (path: string, isThere: (run: Run) => boolean) => {
+    const states = new Set<string>();
+    for (;;) {
+      const { status, json } = await ask<Run>(path);
+      expect([status, faultsOf('run', json)]).toEqual([200, []]);
+      states.add(json.state);
+      if (isThere(json)) return { run: json, states: [...states] };
+      await sleep(50);
+    }
+  };
+  const text = async (path: string | null) =>
+    (await fetch(new URL(path ?? '/no-such-link', url), { headers: { authorization } })).text();
+  return { scene, up, ask, send, until, text, authorization, meter: scene.service.meter };
+}
+
+const filesIn = async (scene: InboxScene) => [
+  ...(await scene.list('inbox')),
+  ...(await readdir(scene.path('.uploads')).catch(() => [])),
+];
+
+const rowsIn = (csv: string) => csv.match(/^brand-\d{5}\.com,/gm)?.length;
+
+test('a program sends a file, follows its run and takes the result; what it costs is what the file needs', async () => {
+  const { scene, up, ask, send, until, text, meter } = await open({}, { latencyMs: 40 });
+  const sent = await send(
+    { name: 'Kunden März.csv', column: 'website:domain', fields: 'name,domain' },
+    domainList(60),
+  );
+  expect([sent.status, faultsOf('upload', sent.json)]).toEqual([201, []]);
+  expect(sent.json).toMatchObject({ file: 'Kunden März.csv', links: { run: sent.location } });
+
+  const { run, states } = await until(sent.json.links.run, ({ isEnded }) => isEnded);
+  expect(states.at(-1)).toBe('finished');
+  expect(states).not.toContain('failed');
+  expect(run).toMatchObject({ id: sent.json.id, file: 'Kunden März.csv', reason: null });
+  expect(run.run).toMatchObject({ status: 'finished', rows: 60, requests: { sent: 60, billed: 60 } });
+  const output = await text(run.links.output);
+  expect(output).toMatch(/^website,note,.*brand_name,brand_domain/);
+  expect(rowsIn(output)).toBe(60);
+  expect(JSON.parse(await text(run.links.report))).toMatchObject({ run: { id: run.run?.id } });
+  expect(meter.billed).toBe(60);
+
+  // By the run's own id, and as `status --json` has it.
+  const byRun = (await ask<Run>(`/runs/${run.run?.id}.json`)).json;
+  expect({ ...byRun, id: run.id, links: { ...byRun.links, run: run.links.run } }).toEqual(run);
+  const { runs } = JSON.parse((await scene.run(['status', '--json'])).stdout);
+  expect(runs).toContainEqual(run.run);
+  expect(up.said).toMatch(/"by":"etl".*"job":"j-[0-9a-f]+"/);
+
+  // Sent again under the same name: nothing is bought, and nothing is replaced.
+  const again = await send({ name: 'Kunden März.csv' }, domainList(60));
+  expect(again.json.id).not.toBe(sent.json.id);
+  const second = await until(again.json.links.run, ({ isEnded }) => isEnded);
+  expect(second.run.run?.requests.sent).toBe(0);
+  expect(meter.billed).toBe(60);
+});
+
+test('its caps hold, and a file that cannot be read has failed, with the reason', async () => {
+  const { send, until, text, meter } = await open();
+  const capped = await send({ name: 'list.csv', maxRequests: '7' }, domainList(30));
+  const { run } = await until(capped.json.links.run, ({ state }) => state === 'waiting');
+  expect(run).toMatchObject({ isEnded: false, run: { requests: { billed: 7 } }, links: { output: null } });
+  expect(run.reason).toContain('maxRequests');
+  expect(rowsIn(await text(run.links.partial))).toBe(30);
+  expect(meter.billed).toBe(7);
+
+  const unread = await send({ name: 'names.csv' }, 'company,city\nAcme,Berlin\n');
+  const failed = await until(unread.json.links.run, ({ isEnded }) => isEnded);
+  expect(failed.run).toMatchObject({ state: 'failed', run: null, links: { output: null, page: null } });
+  expect(failed.run.reason).not.toBe('');
+  expect(meter.billed).toBe(7);
+});
+
+test('what a request may not say is refused in JSON, and nothing is kept or sent', async () => {
+  const { scene, ask, send, authorization, meter } = await open();
+  const refused = async (status: number, code: string, answer: Promise<Answer<unknown>>) => {
+    const { json: document, status: got } = await answer;
+    const json = document as Document<'http-error'>;
+    expect([got, json.error.code, faultsOf('http-error', json)]).toEqual([status, code, []]);
+    return json.error.message;
+  };
+  const settings: [string, string][] = [
+    ['baseUrl', 'https://evil.example'],
+    ['token', 'x'],
+    ['tokenFile', '/etc/passwd'],
+    ['engine', 'redis://evil.example'],
+    ['state', '/tmp/x'],
+    ['output', '/tmp/x.csv'],
+    ['report', '/tmp/x.json'],
+    ['notifyUrl', 'https://evil.example'],
+    ['notifyEmail', 'eve@evil.example'],
+    ['plan', 'paid'],
+    ['overageBudget', '1000'],
+    ['account', 'other'],
+    ['sample', 'true'],
+    ['pick', 'website'],
+    ['maxRequests', 'many'],
+  ];
+  for (const [key, value] of settings) {
+    const message = await refused(
+      400,
+      'usage-invalid',
+      send({ name: 'list.csv', [key]: value }, domainList(3)),
+    );
+    expect(message).toContain(`${key} in this request`);
+  }
+  await refused(400, 'usage-invalid', send({ name: 'export' }, domainList(3)));
+  await refused(400, 'usage-invalid', send({}, domainList(3)));
+  await refused(400, 'usage-invalid', send({ name: 'list.csv', inbox: '7' }, domainList(3)));
+  await refused(401, 'signed-out', send({ name: 'list.csv' }, domainList(3), {}));
+  const wrong = `Basic ${Buffer.from('etl:wrong').toString('base64')}`;
+  await refused(401, 'password-wrong', send({ name: 'list.csv' }, domainList(3), { authorization: wrong }));
+  for (const foreign of [{ origin: 'https://evil.example' }, { 'sec-fetch-site': 'same-origin' }])
+    await refused(
+      403,
+      'form-foreign',
+      send({ name: 'list.csv' }, domainList(3), { authorization, ...foreign }),
+    );
+  await refused(404, 'not-found', ask('/runs/j-0000000000000000.json'));
+  await refused(404, 'not-found', ask('/runs/r-nobody.json'));
+  await refused(404, 'not-found', ask('/runs/%2e%2e%2fstatus.json'));
+  expect(await filesIn(scene)).toEqual([]);
+  expect(meter.requests).toEqual([]);
+
+  await scene.write('brand-enrich.json', '{"colum": "website"}');
+  await refused(503, 'usage-invalid', send({ name: 'list.csv' }, domainList(3)));
+  expect(await filesIn(scene)).toEqual([]);
+});
