@@ -14,11 +14,16 @@ import { readJson } from '../core/json-text.js';
 import { makeFolder } from '../core/make-folder.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode } from '../core/system-error.js';
-import { lookAt, placeOf, type SeenFile, sideFileOf } from './inbox-file.js';
+import { isSideFile, lookAt, placeOf, type SeenFile, sideFileOf } from './inbox-file.js';
 
 /** Hidden, so that neither watchers nor people take it for a place of the inbox. */
 const FOLDER = '.placed';
-const shape = z.object({ id: z.string().min(1), size: z.number(), mtimeMs: z.number() });
+const shape = z.object({
+  id: z.string().min(1),
+  name: z.string(),
+  size: z.number(),
+  mtimeMs: z.number(),
+});
 
 type Place = Pick<SeenFile, 'name' | 'under'>;
 
@@ -35,12 +40,12 @@ const read = async (root: string, place: Place) =>
  * put something else in place of the folder.
  */
 export async function keepJob(root: string, file: SeenFile, id: string): Promise<void> {
-  const { size, mtimeMs } = file;
+  const { name, size, mtimeMs } = file;
   const folder = join(root, FOLDER);
   makeFolder(folder);
   if ((await lookAt(folder))?.kind !== 'folder') throw new Error(`${folder} is not a folder`);
   const path = pathOf(root, file);
-  const text = JSON.stringify({ id, size, mtimeMs } satisfies z.infer<typeof shape>);
+  const text = JSON.stringify({ id, name, size, mtimeMs } satisfies z.infer<typeof shape>);
   await rm(`${path}.new`, { force: true });
   await writeFile(`${path}.new`, `${text}\n`, { flag: 'wx', flush: true });
   await rename(`${path}.new`, path);
@@ -53,6 +58,16 @@ export async function keepJob(root: string, file: SeenFile, id: string): Promise
 export async function keptJob(root: string, file: SeenFile): Promise<string | null> {
   const kept = await read(root, file);
   return kept?.size === file.size && kept.mtimeMs === file.mtimeMs ? kept.id : null;
+}
+
+/** The name of a file that waits in the inbox as this job; null: none does. */
+export async function placedAs(root: string, id: string): Promise<string | null> {
+  const folder = join(root, FOLDER);
+  for (const name of await readdir(folder).catch(() => [])) {
+    const kept = readJson(await readPlainFile(join(folder, name)).catch(() => ''), shape);
+    if (kept?.id === id && !isSideFile(kept.name)) return kept.name;
+  }
+  return null;
 }
 
 /** Those of these files of the inbox that we placed there, unchanged since. */

@@ -115,6 +115,7 @@ describe('options', () => {
         "quiet",
         "settle",
         "smtpUrl",
+        "try",
         "worker",
         "yes",
       ]

@@ -125,7 +125,7 @@ export async function openDashboard(context: DashboardContext) {
     clock: systemClock,
     actions: onNewestData(
       [
-        ...runActions({ engine, look, lookAtRun, terms }),
+        ...runActions({ engine, look, lookAtRun, terms, uploads: uploads.uploads }),
         ...failedActions(inboxes),
         ...scheduleActions(book, engine.runs, look),
         ...uploadActions(uploads),
@@ -136,7 +136,7 @@ export async function openDashboard(context: DashboardContext) {
     log,
     look,
     addPages(app, viewerOf) {
-      addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, now: systemClock.now });
+      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, terms, now: systemClock.now });
       addUploads(app, viewerOf, { ...uploads, log });
     },
     openBoard() {
