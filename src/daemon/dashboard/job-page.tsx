@@ -196,11 +196,11 @@ export function FileList({ job }: { job: EndedJob }) {
       {files.length === 0 ? (
         <p class="empty">Its folder has no files.</p>
       ) : (
-        <ul class="things">
+        <ul class="things tight">
           {files.map(({ name, type, size }) => (
             <li>
               <a href={`${path}${encodeURIComponent(name)}`} download={type !== 'page'}>
-                {TYPES[type]}
+                {isSideFile(name) ? 'Settings' : TYPES[type]}
               </a>{' '}
               <span class="muted">
                 <bdi>{name}</bdi>, {sizeText(size)}

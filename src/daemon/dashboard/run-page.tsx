@@ -77,10 +77,7 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
         </Card>
         <FilesCard seen={seen} />
         <MatchesCard matches={seen.matches} isGoing={isAtWork(shown)} />
-        <div class="pair">
-          <MoneyCard seen={seen} terms={known} />
-          <AboutCard seen={seen} />
-        </div>
+        <AboutCard seen={seen} terms={known} />
       </main>
       <footer class="foot">
         <p class="note" data-part="stand">
@@ -220,36 +217,6 @@ function amountOf(requests: number, { overagePrice, currency }: MoneyTerms): str
   return moneyText(costOf(requests, overagePrice), currency);
 }
 
-function MoneyCard({ seen: { shown }, terms }: Shown) {
-  const { run, inFlight, unreported, why } = shown;
-  const { starts = 0, billed: before = 0, unreported: lost = 0, overage = 0 } = run.earlier ?? {};
-  const { maxRequests } = run.settings;
-  const rows: Fact[] = [
-    // The headline of a paused run has them.
-    inFlight > 0 && why?.type !== 'paused' && ['In flight', countText(inFlight)],
-    unreported > 0 && ['May also have been billed', countText(unreported)],
-    starts > 0 && [
-      `Billed in ${countOf(starts, 'earlier start')}`,
-      `${countText(before)}${overage > 0 ? `, ${countText(overage)} of them overage` : ''}`,
-    ],
-    lost > 0 && ['May have been billed in earlier starts', countText(lost)],
-    maxRequests !== null && ['Cap', countOf(maxRequests, 'request')],
-    terms !== null && ['Price of an overage request', moneyText(terms.overagePrice, terms.currency, 'price')],
-  ];
-  return (
-    <Card id="money" title="Money" isPart>
-      <Facts rows={rows} />
-      <p class="note">
-        {terms === null
-          ? 'The price of an overage request is not known here: the run is on another account.'
-          : 'The price is that of the settings of this process.'}
-        {unreported > 0 &&
-          ' Workers were killed before they reported some requests: those may have been billed.'}
-      </p>
-    </Card>
-  );
-}
-
 const rateOf = (perSecond: number) =>
   perSecond < 10 ? perSecond.toFixed(1) : countText(Math.round(perSecond));
 const rateText = (perSecond: number) => `${rateOf(perSecond)} a second`;
@@ -272,7 +239,7 @@ function FilesCard({ seen }: { seen: RunView }) {
 
 /** Where the files of a run are, as far as this process knows. */
 function noFilesText({ shown, isOfThisHost }: RunView): string {
-  if (isAtWork(shown)) return 'They are written when the run ends.';
+  if (isAtWork(shown) || shown.inFlight > 0) return 'They are written when the run ends.';
   const { host } = shown.run.label;
   const inboxes = 'This page shows files of the inboxes that its process watches; this run has none there.';
   return isOfThisHost
@@ -280,23 +247,41 @@ function noFilesText({ shown, isOfThisHost }: RunView): string {
     : `${inboxes} It ran on ${host ?? 'another machine'}: its files are there.`;
 }
 
-function AboutCard({ seen: { shown, newer, storeNow, ledger } }: { seen: RunView }) {
-  const { run, standing } = shown;
+function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {
+  const { run, standing, inFlight, unreported, why } = shown;
   const { settings, rows } = run;
+  const { starts = 0, billed: before = 0, unreported: lost = 0, overage = 0 } = run.earlier ?? {};
   const last = ledger?.answeredAt ?? null;
   const ago = (at: number) => <Moment at={at} now={storeNow} />;
   const facts: Fact[] = [
+    // The headline of a paused run has them.
+    inFlight > 0 && why?.type !== 'paused' && ['In flight', countText(inFlight)],
+    unreported > 0 && ['May also have been billed', countText(unreported)],
+    starts > 0 && [
+      `Billed in ${countOf(starts, 'earlier start')}`,
+      `${countText(before)}${overage > 0 ? `, ${countText(overage)} of them overage` : ''}`,
+    ],
+    lost > 0 && ['May have been billed in earlier starts', countText(lost)],
+    settings.maxRequests !== null && ['Cap', countOf(settings.maxRequests, 'request')],
+    terms !== null && ['Price of an overage request', moneyText(terms.overagePrice, terms.currency, 'price')],
     ['Rows', rows === null ? 'unknown' : countText(rows)],
     ['Started', ago(run.asOf)],
     standing !== 'dead' && ['Last heartbeat', ago(run.heartbeatAt)],
-    ['Last answer to any run of its account', last === null ? 'none yet' : ago(last)],
+    ['Last answer to its account', last === null ? 'none yet' : ago(last)],
     ['Account', settings.account],
     ['Service', settings.service],
     newer !== null && ['Later start', <a href={runPath(newer.id)}>{newer.id}</a>],
   ];
   return (
-    <Card id="about" title="About this run" isPart>
+    <Card id="about" title="About this run" more="twofold" isPart>
       <Facts rows={facts} />
+      <p class="note">
+        {terms === null
+          ? 'The price of an overage request is not known here: the run is on another account.'
+          : 'The price is that of the settings of this process.'}
+        {unreported > 0 &&
+          ' Workers were killed before they reported some requests: those may have been billed.'}
+      </p>
     </Card>
   );
 }

@@ -66,8 +66,9 @@ export function addRunRoutes(
   const findStarted = createStartedFinder(inboxes);
   app.get('/started/:job', async (context) => {
     const id = context.req.param('job');
+    const after = context.req.query('after');
     const { data } = await look();
-    const runs = (data?.runs ?? []).filter((run) => run.job === id && run.id !== context.req.query('after'));
+    const runs = (data?.runs ?? []).filter((run) => run.job === id && run.id !== after);
     const [run] = runs.sort((a, b) => b.asOf - a.asOf);
     if (run !== undefined) return context.redirect(runPath(run.id), 303);
     const started = await findStarted(id);
@@ -78,6 +79,8 @@ export function addRunRoutes(
       return sendPage(context, renderStarted(started.file, line));
     }
     const { job } = started;
+    // It was faster than the data of the page.
+    if (job.runId !== null && job.runId !== after) return context.redirect(runPath(job.runId), 303);
     const isPaused = data?.pauses.some(({ owner }) => owner === id) === true;
     const isNext = job.waitsFor === 'again' || (job.waitsFor === 'paused' && !isPaused);
     if (!isNext) return context.redirect(jobPath(job), 303);

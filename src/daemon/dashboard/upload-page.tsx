@@ -13,7 +13,7 @@ import type { Plan } from '../../run/plan-file.js';
 import type { Viewer } from './gate.js';
 import { NoticeBanner, type Page, page } from './plain-pages.js';
 import { ChoicesCard, hasChoices, Remedies } from './upload-choices.js';
-import { costText, Discard, deferredIn, type Found, requestsAtMost, StartCard } from './upload-start.js';
+import { costText, Discard, type Found, requestsAtMost, StartCard } from './upload-start.js';
 
 /** What is known of a file; `plan` null: it is still being read. */
 export interface ShownUpload {
@@ -64,7 +64,7 @@ function headlineOf({ found, refusal }: UploadPlan): string {
   if (found === null) return sentenceOf(`${refusal?.what}: ${refusal?.subject}`);
   const { plan } = found;
   const rows = countOf(plan.rows.total, 'row');
-  return `${rows}, ${kindsText(plan)}: ${costText(plan)}.`;
+  return `${rows}, ${kindsText(plan)}: ${costText(plan, found.settings.maxRequests)}.`;
 }
 
 /** `12 domains, 1 ticker`. */
@@ -85,8 +85,8 @@ function PlanParts({ shown, plan, viewer }: { shown: ShownUpload; plan: UploadPl
         <Remedies refusal={refusal} upload={upload} choice={choice} hasColumns={reading.columns.length > 0} />
       )}
       {found !== null && <Figures plan={found.plan} rate={found.rate} />}
-      {reading.columns.length > 0 && <FirstRows reading={reading} chosen={found?.chosen ?? []} />}
-      <div class="pair">
+      <div class={found === null ? 'stack' : 'plan'}>
+        {reading.columns.length > 0 && <FirstRows reading={reading} chosen={found?.chosen ?? []} />}
         {found !== null && (
           <StartCard
             upload={upload}
@@ -110,11 +110,10 @@ function Figures({ plan, rate }: { plan: Plan; rate: number | null }) {
     ['Rows', countText(rows.total), `${countText(rows.asked)} with an identifier`],
     ['Identifiers', countText(identifiers.distinct), countOf(rows.duplicates, 'duplicate row')],
     ['Stored', countText(identifiers.stored ?? 0), 'cost nothing'],
-    ['Requests', countText(requests), deferredIn(plan) > 0 ? 'at most, now' : 'at most'],
     [
       'Time',
       `about ${durationText(Math.max(1, Math.round(requests / (rate ?? REMOTE_RATE))))}`,
-      rate === null ? 'as fast as the service answers' : `at ${Math.round(rate * 10) / 10} a second`,
+      rate === null ? 'as the service answers' : `at ${Math.round(rate * 10) / 10} a second`,
     ],
   ];
   return <KeyFigures figures={figures} />;
@@ -181,7 +180,6 @@ function ReadingCard({ plan: { reading }, found }: { plan: UploadPlan; found: Fo
   const facts: Fact[] = [
     reading.sheet !== null && ['Sheet', <bdi>{reading.sheet}</bdi>],
     ['First row', hasHeader ? 'names of the columns' : 'data'],
-    ['Identifiers', kindsText(plan)],
     ['Blank or skipped', countText(rows.skipped)],
     ['Invalid', countText(rows.invalid + input.unreadable)],
   ];

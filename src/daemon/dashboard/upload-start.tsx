@@ -11,11 +11,15 @@ import { type Option, Select, uploadPath } from './upload-choices.js';
 
 /**
  * `at most 3,412 requests, at most 12.50 EUR of overage`. What the limits do not cover now is
- * bought when they are raised, because the file waits for that. Pure.
+ * bought when they are raised, because the file waits for that. `cap`: on its own requests. Pure.
  */
-export function costText(plan: Pick<Plan, 'requests' | 'spending' | 'currency'>): string {
+export function costText(
+  plan: Pick<Plan, 'requests' | 'spending' | 'currency'>,
+  cap: number | null = null,
+): string {
   const { spending } = plan;
   const requests = requestsAtMost(plan);
+  if (isCapped(plan, cap)) return `at most ${countOf(requests, 'request')}, by its cap`;
   if (requests === 0)
     return plan.requests.most === 0 ? 'no requests' : 'no requests until quota or budget allow them';
   // While the quota is unknown, every request could be overage: a sum that would only alarm.
@@ -34,11 +38,16 @@ export function startedText({ plan, settings: { trial, maxRequests } }: Found): 
   const requests = requestsAtMost(plan);
   const most = Math.min(requests, trial ?? requests, maxRequests ?? requests);
   return most === requests
-    ? costText(plan)
+    ? costText(plan, maxRequests)
     : `at most ${countOf(most, 'request')}${trial === most ? ' at first' : ''}`;
 }
 
-export function deferredIn({ spending }: Pick<Plan, 'spending'>): number {
+/** Whether its own cap is what leaves requests out. */
+function isCapped(plan: Pick<Plan, 'requests' | 'spending'>, cap: number | null): boolean {
+  return cap !== null && deferredIn(plan) > 0 && requestsAtMost(plan) >= cap;
+}
+
+function deferredIn({ spending }: Pick<Plan, 'spending'>): number {
   return spending?.deferred ?? 0;
 }
 
@@ -76,8 +85,8 @@ export function StartCard(shown: Started & { found: Found; columns: UploadPlan['
     ['token', viewer.formToken],
   ] as const;
   return (
-    <Card id="cost" title="What it costs">
-      <Costs plan={plan} />
+    <Card id="cost" title="What it costs" more="side">
+      <Costs plan={plan} cap={found.settings.maxRequests} />
       {plan.rows.total === 0 ? (
         <p class="banner warn">The file has no rows: there is nothing to start.</p>
       ) : (
@@ -88,7 +97,7 @@ export function StartCard(shown: Started & { found: Found; columns: UploadPlan['
             <button type="submit" class="main">
               Start
             </button>{' '}
-            <span class="muted">{costText(plan)}</span>
+            <span class="muted">{costText(plan, found.settings.maxRequests)}</span>
           </p>
         </form>
       )}
@@ -109,7 +118,7 @@ export function Discard({ upload, viewer }: Omit<Started, 'choice'>) {
   );
 }
 
-function Costs({ plan }: { plan: Plan }) {
+function Costs({ plan, cap }: { plan: Plan; cap: number | null }) {
   const { requests, spending, account } = plan;
   const limit = account?.limit ?? null;
   const within = spending?.withinQuota ?? null;
@@ -144,7 +153,7 @@ function Costs({ plan }: { plan: Plan }) {
         />
       )}
       <p class="note">Nothing has been sent or spent. A request whose answer is lost is sent once more.</p>
-      {deferredIn(plan) > 0 && <p class="banner warn">{waitText(plan)}</p>}
+      {deferredIn(plan) > 0 && <p class="banner warn">{waitText(plan, cap)}</p>}
     </>
   );
 }
@@ -153,7 +162,9 @@ function neededText({ least, most }: Plan['requests']): string {
   return least === most ? countText(most) : `${countText(least)} to ${countText(most)}`;
 }
 
-function waitText(plan: Plan): string {
+function waitText(plan: Plan, cap: number | null): string {
+  if (isCapped(plan, cap))
+    return `The cap leaves out ${countOf(deferredIn(plan), 'request')}. The file will wait with its partial result.`;
   return `Quota and budget do not cover ${countOf(deferredIn(plan), 'request')}. The file will wait with its partial result, and continue when they do.`;
 }
 
@@ -178,8 +189,8 @@ function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['rea
         {isPaid && (
           <Cap choice={choice} name="maxCost" label={`Overage${unit}, at most`} step="any" known={maxCost} />
         )}
-        <Order choice={choice} found={found} columns={columns} />
       </div>
+      <Order choice={choice} found={found} columns={columns} />
       {format !== 'xlsx' && (
         <Check choice={choice} name="format" value="xlsx" isOn={settings.format === 'xlsx'}>
           The result as an Excel workbook
