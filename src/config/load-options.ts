@@ -16,7 +16,7 @@ const GROUPS: readonly SettingGroup[] = [
   'Engine',
 ];
 /** A program has no person to ask, and does its lookups itself. */
-const NOT_OF_PROGRAMS: readonly SettingName[] = ['confirmAbove', 'yes', 'worker'];
+const NOT_OF_PROGRAMS: readonly SettingName[] = ['confirmAbove', 'trial', 'yes', 'worker'];
 
 /** Settings that an option of a program can set, by the option's name. */
 export const PROGRAM_OPTIONS = new Map(

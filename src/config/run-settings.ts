@@ -186,7 +186,7 @@ export const RUN_SETTINGS = {
   ),
   trial: asking('--try', count(1, 10_000)).describe(
     'look up N identifiers first, spread over the file, show the results, and ask whether to continue',
-    { isFlagOnly: true, note: 'all at once' },
+    { commands: RUNNING, env: null, note: 'all at once' },
   ),
   yes: asking('--yes', yesOrNo).describe('do not ask', {
     commands: ['run', 'ledger check', 'init', 'config'],

@@ -6,7 +6,9 @@
 import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
+import { attempt } from '../core/lifecycle.js';
 import { openPlainFile, readPlainFile } from '../core/plain-file.js';
+import { count, object } from '../core/shapes.js';
 import { isErrorCode } from '../core/system-error.js';
 import type { RunRecord } from '../stores/run-store.js';
 import { isSideFile, lookAt, sideFileOf } from './inbox-file.js';
@@ -68,6 +70,10 @@ export async function readJob(roots: readonly string[], { inbox, place, folder }
     file,
     endedAt: endedAtOf(folder),
     reason,
+    /** What a file in `waiting/` waits for; null: it is elsewhere. */
+    waitsFor: place === 'waiting' ? (noted?.parked?.state.why ?? 'limit') : null,
+    /** Its original folder below `inbox`; absent: the inbox itself. */
+    under: noted?.under,
     /** Its latest run; null: none has begun. */
     runId: noted?.run ?? null,
     files: files as readonly JobFile[],
@@ -167,6 +173,16 @@ async function reasonOf(folder: string, noted: JobRecord | null): Promise<JobRea
   return { headline: '', details: text.slice(0, REASON_AT_MOST).trim() };
 }
 
+const reportShape = object({ rows: object({ failed: count }) });
+
+/** How many rows of a finished file failed, by its report; 0: none, or it has no report. */
+export async function readFailedRows({ root, place, folder, files }: EndedJob): Promise<number> {
+  const report = files.find(({ type }) => type === 'report');
+  if (report === undefined) return 0;
+  const text = await readPlainFile(join(root, place, folder, report.name)).catch(() => '');
+  return attempt(() => reportShape(JSON.parse(text)).rows.failed, 0);
+}
+
 /** A file in `failed/`. */
 export type FailedFile = Awaited<ReturnType<typeof listFailed>>['files'][number];
 
@@ -207,8 +223,8 @@ export async function findFailed(roots: readonly string[], id: string): Promise<
   const facts = await lookAt(path);
   if (facts?.kind !== 'file') return null;
   const { file, under } = record;
-  const failed = { under, changedAt: facts.mtimeMs };
-  return { id, root, folder, name: file, path, size: facts.size, at: endedAtOf(name), failed };
+  const failed = { changedAt: facts.mtimeMs };
+  return { id, root, folder, name: file, under, path, size: facts.size, at: endedAtOf(name), failed };
 }
 
 /**

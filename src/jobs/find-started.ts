@@ -9,8 +9,13 @@ import { placedAs } from './placed-files.js';
  * latest one, null: none has begun.
  */
 export type Started =
-  | { readonly place: 'inbox'; readonly file: string }
-  | { readonly place: 'processing'; readonly file: string; readonly run: string | null }
+  | { readonly place: 'inbox'; readonly root: string; readonly file: string }
+  | {
+      readonly place: 'processing';
+      readonly root: string;
+      readonly file: string;
+      readonly run: string | null;
+    }
   | { readonly place: 'ended'; readonly job: EndedJob };
 
 /** Finds the file of a job in these watched folders. null: it is in none. */
@@ -20,11 +25,11 @@ export function createStartedFinder(roots: readonly string[]) {
   async function look(id: string): Promise<Started | null> {
     for (const root of roots) {
       const queued = await placedAs(root, id);
-      if (queued !== null) return { place: 'inbox', file: queued };
+      if (queued !== null) return { place: 'inbox', root, file: queued };
       const watchers = await jobFoldersIn(join(root, 'processing'));
       for (const folder of (await Promise.all(watchers.map(jobFoldersIn))).flat()) {
         const record = await readNoted(folder).catch(() => null);
-        if (record?.id === id) return { place: 'processing', file: record.file, run: record.run };
+        if (record?.id === id) return { place: 'processing', root, file: record.file, run: record.run };
       }
     }
     const job = await findJob({ id: '', job: id });

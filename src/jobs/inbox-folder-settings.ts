@@ -22,7 +22,7 @@ import { FOLDER_SETTINGS_FILE } from './inbox-file.js';
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output'];
 const CAPS: readonly SettingName[] = ['maxRequests', 'maxCost', 'maxErrors'];
 const AGES: readonly SettingName[] = ['maxAgeMs', 'maxAgeMissingMs', 'refresh'];
-const OTHERS: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'priority', ...CAPS, ...AGES];
+const OTHERS: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'priority', 'trial', ...CAPS, ...AGES];
 
 /** What `brand-enrich.json` of an inbox may have; not which service is asked. */
 const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
@@ -117,7 +117,8 @@ function findOtherKeys({ path, values }: ConfigFile): ReadonlyMap<string, Proble
   return new Map(others.map((key) => [key, problemOf(key)]));
 }
 
-function lower<T>(one: T | null, other: T | null, isMore: (one: T, other: T) => boolean): T | null {
+/** Of two caps; null: there is none. */
+export function lower<T>(one: T | null, other: T | null, isMore: (one: T, other: T) => boolean): T | null {
   if (one === null || other === null) return one ?? other;
   return isMore(one, other) ? other : one;
 }

@@ -34,7 +34,7 @@ const PROBE_EVERY_MS = 60_000;
 /**
  * Which parked files to take up because of what is ordered for them, one by one: to end, or to wait
  * for another reason than they say, or because a person asked to try them again. `others` may be
- * retried: they are not paused.
+ * retried: they are not paused, and do not wait for a person's word after a trial.
  */
 export function followOrders(parked: readonly ParkedJob[], orders: readonly Orders[]) {
   const ordered: ParkedJob[] = [];
@@ -43,7 +43,7 @@ export function followOrders(parked: readonly ParkedJob[], orders: readonly Orde
     const { cancelled = null, paused = null } = orders[index] ?? {};
     const { why } = job.state;
     if (cancelled !== null || why === 'again' || (paused !== null) !== (why === 'paused')) ordered.push(job);
-    else if (paused === null) others.push(job);
+    else if (paused === null && why !== 'tried') others.push(job);
   }
   return { ordered, others };
 }

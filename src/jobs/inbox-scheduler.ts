@@ -12,7 +12,7 @@ import { isSameFile, lookAt, placeOf, type SeenFile } from './inbox-file.js';
 import type { WatcherFolders } from './inbox-folders.js';
 import { CRASHED_TOO_OFTEN, type JobEnd, LINK_REFUSED } from './inbox-verdict.js';
 import type { InboxWork } from './inbox-work.js';
-import { arrive, claim, type Job, type ParkedJob, putBack, take } from './job-folder.js';
+import { arrive, claim, type Job, type ParkedJob, type ParkState, putBack, take } from './job-folder.js';
 
 /** An own job: still to be processed, or its end still to be carried out. */
 interface OwnJob {
@@ -47,6 +47,8 @@ const ARRIVALS = {
   failed: { level: 'warn', words: 'failed' },
   parked: { level: 'warn', words: 'waiting: retried automatically' },
 } as const;
+/** Nothing but a person's word continues these. */
+const HELD: readonly ParkState['why'][] = ['paused', 'tried'];
 
 /** Whether a file may take long. False if it cannot be opened: that is seen later. */
 async function takesLong(path: string, size: number): Promise<boolean> {
@@ -162,11 +164,15 @@ export function createInboxScheduler(
       case 'failed':
       case 'parked': {
         const { level, words } = ARRIVALS[end.type];
+        const isHeld = end.type === 'parked' && HELD.includes(end.state.why);
         // Others would end the same way; the next look at the waiting files decides when to retry.
         if (end.type === 'parked') parked = [];
         const folder = await arrive(folders, job, end, clock.now());
         const reason = end.type === 'done' ? undefined : end.reason.headline;
-        log[level]({ file, job: folder && basename(folder), reason }, words);
+        log[level](
+          { file, job: folder && basename(folder), reason },
+          isHeld ? 'waiting for a person' : words,
+        );
         if (folder !== null) work.ended(job, end, folder);
         if (end.type === 'parked' && end.holdMs > 0) hold(end.holdMs, end.reason.headline);
         return;

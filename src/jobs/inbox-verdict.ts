@@ -9,7 +9,7 @@ import {
   errorText,
   InterruptedError,
 } from '../core/errors.js';
-import { sentenceOf } from '../core/figures.js';
+import { countOf, countText, sentenceOf } from '../core/figures.js';
 import { type Phrase, phrase, type Remedy, remediesIn, sayPhrase } from '../core/phrase.js';
 import { visible, visibleLine } from '../core/terminal-text.js';
 import { cutText } from '../intake/record-splitter.js';
@@ -42,9 +42,12 @@ const BUG_RETRY_MS = 10_000;
 
 /** Why a file is parked. Files that would waste money are not retried automatically. */
 type ParkReason = Exclude<RunHalt['why'], 'useless'>;
-type Failures = Pick<EnrichResult['facts'], 'hasOutage'>;
+type Failures = Pick<EnrichResult['facts'], 'hasOutage' | 'identifiers'>;
 
-/** `parkState`: what to remember if it is parked. `seesQuota`: as `seesRaisedQuota`. */
+/**
+ * `parkState`: what to remember if it is parked. `seesQuota`: as `seesRaisedQuota`. `isTrial`: the
+ * cap on its requests is that of its trial.
+ */
 export function verdictOfResult(
   {
     end,
@@ -56,7 +59,7 @@ export function verdictOfResult(
     readonly run: Pick<RunRecord, 'id' | 'cancelled' | 'paused'>;
   },
   parkState: (why: ParkReason) => ParkState,
-  seesQuota = true,
+  { seesQuota = true, isTrial = false }: { readonly seesQuota?: boolean; readonly isTrial?: boolean } = {},
 ): JobEnd {
   const parked = (why: ParkReason, words: string, next = WAITING): JobEnd => {
     const holdMs = why === 'limit' ? 0 : SERVICE_OUTAGE_MS;
@@ -68,8 +71,9 @@ export function verdictOfResult(
   switch (end.type) {
     case 'finished':
     case 'stopped':
-    case 'declined':
       return { type: 'put_back' };
+    case 'declined':
+      return triedEnd(facts.identifiers);
     case 'cancelled':
       return cancelledEnd(run.cancelled);
     case 'paused':
@@ -86,6 +90,7 @@ export function verdictOfResult(
         return { type: 'refused', why: `the service refuses the credentials: ${words}` };
       if (halt.why === 'useless') return failed(words, CHECK_ADDRESS);
       if (halt.why !== 'limit') return parked(halt.why, words);
+      if (isTrial && halt.reached.name === 'maxRequests') return triedEnd(facts.identifiers);
       // Settings of the inbox that limit each file.
       const isCapped = halt.reached.name === 'maxRequests' || halt.reached.name === 'maxCost';
       return parked('limit', words, isCapped ? CAPPED : seesQuota ? WAITING : UNSEEN);
@@ -116,6 +121,19 @@ function pausedEnd(order: Order | null, name: string): JobEnd {
   const details = `It waits until it is resumed. To continue, ${way}\n\n${STORED}`;
   const reason = reasonOf(order === null ? 'paused' : pausedText(order), details);
   return { type: 'parked', reason, state: { why: 'paused', capMark: null }, holdMs: 0 };
+}
+
+/** It goes on when a person who has seen the first answers says so. */
+function triedEnd({ matched, notFound, failed, deferred }: Failures['identifiers']): JobEnd {
+  const counts = `${countText(matched)} matched, ${countText(notFound)} not found, ${countText(failed)} failed`;
+  const headline = `tried first: ${counts}; ${countOf(deferred, 'identifier waits', 'identifiers wait')} for your word`;
+  const details = `To look up the rest, press "Look up the rest" on the page of its run on the dashboard, or put the file into the inbox again\nwithout the setting try. ${STORED} ${RESULTS}`;
+  return {
+    type: 'parked',
+    reason: reasonOf(headline, details),
+    state: { why: 'tried', capMark: null },
+    holdMs: 0,
+  };
 }
 
 const STORED = 'Paid answers are stored: they are not bought again. The file then moves to the folder done.';
@@ -153,7 +171,8 @@ export function verdictOfError(
     return { type: 'again', why: ERROR_CATALOGUE[error.code], inMs: CHANGED_MS, holds: false };
   if (isOurs) {
     const { what, subject } = textsForSender(error, folder);
-    return failed(`${what}: ${subject}`, error.detail.todo, file);
+    const end = failed(`${what}: ${subject}`, error.detail.todo, file);
+    return { ...end, reason: { ...end.reason, code: error.code } };
   }
   if (tries < BUG_TRIES) return { type: 'again', why, inMs: BUG_RETRY_MS, holds: false };
   return failed(

@@ -19,7 +19,7 @@ import { runFile } from '../run/run-file.js';
 import { newRunId } from '../run/run-record.js';
 import { createLogView, createStanding } from '../run/run-view.js';
 import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
-import { readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
+import { lower, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
 import { chooseRetries, followOrders, parkStateOf } from './inbox-retries.js';
 import { type JobEnd, verdictOfError, verdictOfOrders, verdictOfResult } from './inbox-verdict.js';
 import { type Job, type ParkedJob, writeRecord } from './job-folder.js';
@@ -66,7 +66,11 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     return { ...job, record: known };
   }
 
-  async function enrich(job: Job, settings: Settings): Promise<JobEnd> {
+  async function enrich(job: Job, asked: Settings): Promise<JobEnd> {
+    const isTrial = asked.trial !== null && job.record.isTried !== true;
+    // The cap holds for what a trial sends again, and over all starts until it is over.
+    const cap = lower(asked.maxRequests, asked.trial, (one, other) => one > other);
+    const settings = isTrial ? { ...asked, maxRequests: cap } : { ...asked, trial: null };
     const id = newRunId(clock.now());
     // The watcher that takes the file over finds the run by it.
     await writeRecord(job.folder, { ...job.record, run: id });
@@ -108,7 +112,11 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     log.info({ file: job.file, rows: report.rows, billed: report.requests.billed }, 'written');
     const parkState = (why: Parameters<typeof parkStateOf>[0]) =>
       parkStateOf(why, result.ledger, request.runSettings, clock.now());
-    return verdictOfResult(result, parkState, seesRaisedQuota(request.runSettings.plan, result.ledger));
+    const { runSettings } = request;
+    return verdictOfResult(result, parkState, {
+      seesQuota: seesRaisedQuota(runSettings.plan, result.ledger),
+      isTrial: settings.trial !== null && settings.trial === runSettings.maxRequests,
+    });
   }
 
   /** Shows quota and usage without spending, where the service's own brand is known. */

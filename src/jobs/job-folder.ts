@@ -43,13 +43,28 @@ const reasonShape = z.object({
   headline: z.string().max(REASON_AT_MOST),
   /** What else `reason.txt` says. */
   details: z.string().max(REASON_AT_MOST),
+  /** Of the error that failed it; absent: it was none of ours. */
+  code: z.string().optional(),
 });
 /** Why a job is where it is, for people. */
 export type JobReason = z.infer<typeof reasonShape>;
 
 const parkStateShape = z.object({
-  /** `again`: it waits only for its turn, because a person asked to try it again. */
-  why: z.enum(['limit', 'throttled', 'unreachable', 'credentials', 'lost', 'doubtful', 'paused', 'again']),
+  /**
+   * `tried`: a person decides about the rest. `again`: it waits only for its turn, because a person
+   * asked for it.
+   */
+  why: z.enum([
+    'limit',
+    'throttled',
+    'unreachable',
+    'credentials',
+    'lost',
+    'doubtful',
+    'paused',
+    'tried',
+    'again',
+  ]),
   /** Its own caps, whose change it waits for; null: it waits for the account. */
   capMark: z.string().nullable(),
 });
@@ -73,6 +88,8 @@ const recordShape = z.object({
   reason: reasonShape.nullable(),
   /** `at`: the last try, milliseconds since 1970; `since`: when it was first parked. */
   parked: z.object({ at: z.number(), since: z.number(), state: parkStateShape }).nullable(),
+  /** A person has seen its trial, and ordered the rest. */
+  isTried: z.literal(true).optional(),
   /** The record was lost, and this one was made from the files: the id may be another one. */
   isDerived: z.literal(true).optional(),
 });

@@ -96,7 +96,7 @@ type PlanContext = Pick<DaemonContext, 'loaded' | 'service' | 'engine' | 'stateF
 const VALUES_SHOWN = 5;
 
 /** Throws errors that are bugs or outages, and `InterruptedError` when it is stopped. */
-async function planUpload({ root, folder, path, failed }: Upload, choice: Choice, context: PlanContext) {
+async function planUpload({ root, folder, path, under }: Upload, choice: Choice, context: PlanContext) {
   const { loaded, service, engine, stateFolder, stop } = context;
   const reading: Reading = { sheets: [], format: null, sheet: null, columns: [] };
 
@@ -127,6 +127,8 @@ async function planUpload({ root, folder, path, failed }: Upload, choice: Choice
         hasHeader: input.shape.rawHeader !== null,
         rate: await rateOf(runSettings),
         overage: runSettings.overage,
+        /** As they apply: of the inbox, and as chosen. */
+        settings,
       };
     } finally {
       await input.close();
@@ -142,7 +144,7 @@ async function planUpload({ root, folder, path, failed }: Upload, choice: Choice
 
   try {
     const inboxSettings = await readFolderSettings(
-      [...settingsFilesOf(root, failed?.under), sideFileOf(path)],
+      [...settingsFilesOf(root, under), sideFileOf(path)],
       loaded,
     );
     const form = { path: 'this form', values: choice };

@@ -13,7 +13,16 @@ import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { jobName, lookAt, placeOf, sideFileOf } from './inbox-file.js';
 import { joinSettings } from './inbox-folder-settings.js';
-import { isOurs, moveTo, NOTE, newJobId, readRecord, writeAnew, writeRecord } from './job-folder.js';
+import {
+  isOurs,
+  moveTo,
+  NOTE,
+  newJobId,
+  readNoted,
+  readRecord,
+  writeAnew,
+  writeRecord,
+} from './job-folder.js';
 
 /** An event named like the watched folder tells its watcher in this process; others look there. */
 export const triedAgain = new EventEmitter();
@@ -25,17 +34,18 @@ const oneAtATime = pLimit(1);
 
 /**
  * `root`: the watched folder. `settings`: what was chosen on its plan, joined with its side file;
- * absent: as before, and newer settings of the file in the inbox count. `now`: for the name of its
- * folder. Returns the file's name. Throws `NeverStartError` when the file must stay where it is.
+ * absent: as before, and newer settings of the file in the inbox count. `job`: its new id. `now`:
+ * for the name of its folder. Returns the file's name. Throws `NeverStartError` when the file must
+ * stay where it is.
  */
 export async function tryAgain(
   root: string,
   folder: string,
   now: number,
-  settings?: Chosen,
+  { job = newJobId(), settings }: { readonly job?: string; readonly settings?: Chosen } = {},
 ): Promise<string> {
   try {
-    const file = await oneAtATime(() => moveToWaiting(root, folder, now, settings));
+    const file = await oneAtATime(() => moveToWaiting(root, folder, now, job, settings));
     triedAgain.emit(root);
     return file;
   } catch (error) {
@@ -47,11 +57,18 @@ export async function tryAgain(
   }
 }
 
-async function moveToWaiting(root: string, folder: string, now: number, settings?: Chosen): Promise<string> {
+async function moveToWaiting(
+  root: string,
+  folder: string,
+  now: number,
+  id: string,
+  settings?: Chosen,
+): Promise<string> {
   const known = await readRecord(folder);
   if (known === null) throw stays(basename(folder), 'it is unclear which file is the original', BY_HAND);
   // Recognised by its name, it could get back the id of a job that was cancelled.
-  const { isDerived: _, ...record } = known;
+  // A trial is to be seen again: the settings may be other ones.
+  const { isDerived: _, isTried: __, ...record } = known;
   const { file, under } = record;
   if ((await lookAt(join(folder, file)))?.kind !== 'file')
     throw stays(file, 'it is not a file', 'put the file itself into the inbox');
@@ -73,7 +90,7 @@ async function moveToWaiting(root: string, folder: string, now: number, settings
   // What was ordered for the job that failed is over.
   await writeRecord(folder, {
     ...record,
-    id: newJobId(),
+    id,
     run: null,
     adoptions: 0,
     reason: {
@@ -90,6 +107,27 @@ async function moveToWaiting(root: string, folder: string, now: number, settings
 async function takeNewerSettings(place: string, side: string): Promise<void> {
   const newer = sideFileOf(place);
   if ((await lookAt(place)) === null && (await lookAt(newer))?.kind === 'file') await rename(newer, side);
+}
+
+/**
+ * A person has seen the trial of a waiting file: it goes on with the rest. `folder`: of the job.
+ * Returns the file's name. Throws `NeverStartError` where it does not wait for that any more.
+ */
+export async function orderRest(root: string, folder: string): Promise<string> {
+  const file = await oneAtATime(async () => {
+    const record = await readNoted(folder).catch(() => null);
+    if (record === null || record.parked?.state.why !== 'tried')
+      throw stays(basename(folder), 'it does not wait after its trial any more', 'reload the page');
+    await writeRecord(folder, {
+      ...record,
+      isTried: true,
+      reason: { headline: 'The rest is looked up as soon as there is room for it.', details: '' },
+      parked: { ...record.parked, state: { why: 'again', capMark: null } },
+    });
+    return record.file;
+  });
+  triedAgain.emit(root);
+  return file;
 }
 
 const BY_HAND = 'put the file into the inbox yourself';

@@ -42,11 +42,10 @@ export interface Upload {
   readonly size: number;
   /** Milliseconds since 1970. */
   readonly at: number;
-  /**
-   * It failed in the inbox and is in its folder there; `under`: see `SeenFile`; `changedAt`:
-   * milliseconds since 1970. Absent: sent.
-   */
-  readonly failed?: { readonly under: string | undefined; readonly changedAt: number };
+  /** See `SeenFile`: settings of that folder hold for it. */
+  readonly under?: string | undefined;
+  /** It failed in the inbox, and is in its folder there; `changedAt`: as `at`. Absent: sent. */
+  readonly failed?: { readonly changedAt: number };
 }
 
 export type Uploads = ReturnType<typeof createUploads>;
@@ -138,10 +137,11 @@ export function createUploads(
      * `output-unwritable`, `input-changed` when the body ends early), and what `body` throws.
      */
     async receive(
-      { inbox, name: givenName, length }: { inbox: number; name: string; length: number | null },
+      asked: Pick<Upload, 'under'> & { inbox: number; name: string; length: number | null },
       body: AsyncIterable<Uint8Array>,
     ): Promise<Upload> {
-      const name = await this.check(inbox, givenName, length);
+      const { inbox, length, under } = asked;
+      const name = await this.check(inbox, asked.name, length);
       const root = rootAt(inbox);
       const id = randomBytes(12).toString('hex');
       const folder = join(await openPlace(root), `${hostName()}-${process.pid}-${id}`);
@@ -158,7 +158,7 @@ export function createUploads(
             todo,
           });
         }
-        const upload = { id, root, folder, name, path, size, at: clock.now() };
+        const upload = { id, root, folder, name, under, path, size, at: clock.now() };
         known.set(id, upload);
         return upload;
       } catch (error) {
@@ -196,21 +196,21 @@ const DISCARD_AGAIN = ['the file cannot be removed now', 'discard it again'] as 
 
 /** Retries with the next name until file and settings are both placed. */
 async function moveIn(
-  { root, folder, path }: Upload,
+  { root, under, folder, path }: Upload,
   wanted: string,
   settings: Readonly<Record<string, unknown>>,
   id: string,
 ): Promise<string> {
   const side = join(folder, SETTINGS);
   // As readable as the folder: people put their own files there too.
-  const mode = (await lstat(join(root, 'inbox'))).mode & 0o666;
+  const mode = (await lstat(join(root, 'inbox', under ?? ''))).mode & 0o666;
   for (let number = 1; ; number += 1) {
     const name = numberedName(wanted, number);
     // Made anew, so that its time is that of the folder: see `START_TAKES_MS`.
     await rm(side, { force: true });
     await writeFile(side, `${JSON.stringify(settings)}\n`, { flag: 'wx', flush: true });
     await Promise.all([chmod(side, mode), chmod(path, mode)]);
-    if ((await placeInInbox(root, { name, from: path, side, id })) === 'placed') return name;
+    if ((await placeInInbox(root, { name, under, from: path, side, id })) === 'placed') return name;
   }
 }
 

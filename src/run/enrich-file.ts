@@ -12,6 +12,7 @@ import { type EnrichProgress, type EnrichRequest, type EnrichRuntime, runKey } f
 import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { type LookupsContext, runLookups } from './lookups/run-lookups.js';
 import { takeWaves } from './lookups/sweep.js';
+import { tellMatches } from './newest-matches.js';
 import { columnsFor } from './output/columns.js';
 import { assertPlaces, namesOfRun } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
@@ -84,9 +85,11 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
     const freshness = freshnessOf(run);
     const collector = new OutcomeCollector({ engine, scan, renderer, keyPrefix, freshness });
     const { facts } = collector.summary;
+    const matches = tellMatches(engine, run.id, collector.newest, clock);
     let known = 0;
     const show = (phase: EnrichProgress['phase'], rows = scan.rows.count) => {
       const { progress, worker } = active;
+      matches.now();
       onProgress({
         runId: run.id,
         phase,
@@ -145,6 +148,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
       waiting: runtime,
       onRows: (rows) => show('writing', rows),
     });
+    await matches.end();
     const { ledger, ended } = await endRun(active, isComplete ? null : stopped);
     return {
       run: ended,

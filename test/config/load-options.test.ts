@@ -125,6 +125,7 @@ describe('options', () => {
         "quiet",
         "settle",
         "smtpUrl",
+        "try",
         "worker",
         "yes",
       ]

@@ -15,6 +15,7 @@ import { quickEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
 import { domainList } from '../support/scene.js';
 import { workbookOf } from '../support/workbooks.js';
+import { plain, signIn } from './person.js';
 import { dashboardUrl, PASSWORD, startUp } from './start-up.js';
 
 async function startWithUploads(config: object = {}, changes: Parameters<typeof createInboxScene>[1] = {}) {
@@ -23,64 +24,9 @@ async function startWithUploads(config: object = {}, changes: Parameters<typeof 
   return { scene, up, url: dashboardUrl(up) };
 }
 
-/** What a browser does, by its requests. */
-async function signIn(url: string) {
-  const body = new URLSearchParams({ user: 'Ada', password: PASSWORD });
-  const entered = await fetch(`${url}sign-in`, {
-    method: 'POST',
-    headers: { origin: new URL(url).origin },
-    body,
-    redirect: 'manual',
-  });
-  const cookie = entered.headers.getSetCookie()[0]?.split(';')[0] ?? '';
-  /** A page; that of a file once it is read. */
-  const get = async (path: string) => {
-    let page = '';
-    const look = async () => {
-      page = await (await fetch(new URL(path, url), { headers: { cookie } })).text();
-      return page;
-    };
-    await expect.poll(look).not.toContain('The file is being read.');
-    return page;
-  };
-  const token = /name="form-token" content="([^"]+)"/.exec(await get('/'))?.[1] ?? '';
-  return {
-    get,
-    async send(name: string, content: string | Buffer): Promise<string> {
-      const answer = await fetch(`${url}uploads?${new URLSearchParams({ name })}`, {
-        method: 'POST',
-        headers: { cookie, 'x-form-token': token },
-        body: content,
-      });
-      expect(answer.status).toBe(201);
-      return ((await answer.json()) as { path: string }).path;
-    },
-    /** Presses the button of the form on this page whose label begins like this. */
-    async press(page: string, label: string): Promise<Response> {
-      const form = [...page.matchAll(/<form[^>]*action="([^"]+)"[^>]*>(.*?)<\/form>/gs)].find(
-        ([, , inside]) => inside?.includes(`<button type="submit">${label}`),
-      );
-      if (form === undefined) throw new Error(`no button "${label}" in: ${page}`);
-      const [, action = '', inside = ''] = form;
-      const fields = [...inside.matchAll(/name="([^"]+)" value="([^"]*)"/g)].map(
-        ([, name = '', value = '']) => [name, plain(value)] as [string, string],
-      );
-      return fetch(new URL(action, url), {
-        method: 'POST',
-        headers: { cookie },
-        body: new URLSearchParams(fields),
-        redirect: 'manual',
-      });
-    },
-  };
-}
-
-const plain = (text: string) =>
-  text.replaceAll('&quot;', '"').replaceAll('&#39;', "'").replaceAll('&lt;', '<').replaceAll('&amp;', '&');
-
-/** The number on the button. */
+/** The number beside the button. */
 function requestsOf(page: string): number {
-  const shown = /Start: at most ([\d,]+) requests/.exec(page)?.[1];
+  const shown = />Start<.*?at most ([\d,]+) requests/s.exec(page)?.[1];
   if (shown === undefined) throw new Error(`no plan in: ${page}`);
   return Number(shown.replaceAll(',', ''));
 }
@@ -115,7 +61,8 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
   expect(await scene.list('inbox')).toEqual([]);
   const page = await get(path);
   for (const words of [
-    '32 rows, 30 distinct identifiers',
+    '32 rows, 30 domains',
+    'looked up: domains',
     'Identifiers come from column &quot;website&quot; as domain',
     'brand-00005.com',
     'an IP address, not a domain name',
@@ -125,7 +72,10 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
   expect(requestsOf(page)).toBe(30);
   expect(scene.service.meter.requests).toEqual([]);
   const started = await press(page, 'Start');
-  expect([started.status, started.headers.get('location')]).toEqual([303, '/']);
+  expect([started.status, started.headers.get('location')]).toEqual([
+    303,
+    expect.stringMatching(/^\/started\/j-[0-9a-f]{16}$/),
+  ]);
   const workbook = await doneFile(scene, 1, 'Kunden März.xlsx');
   expect((await readFile(workbook)).subarray(0, 2).toString()).toBe('PK');
   expect(scene.service.meter.billed).toBe(30);
@@ -138,7 +88,7 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
   const [, link = ''] =
     /<a class="tall" href="([^"]+)">Identifiers from symbol \(crypto symbols\)<\/a>/.exec(asked) ?? [];
   const chosen = await get(plain(link));
-  expect(chosen).toContain('5 rows, 4 distinct identifiers');
+  expect(chosen).toContain('5 rows, 4 crypto symbols');
   const planned = requestsOf(chosen);
   expect(planned).toBe(4);
   expect(scene.service.meter.billed).toBe(30);
@@ -166,9 +116,9 @@ it('says what has to wait where quota and budget do not cover the file, and cost
   const { get, send, press } = await signIn(url);
   const page = await get(await send('list.csv', domainList(25)));
   expect(page).toContain(
-    'Start: at most 20 requests now and 5 more when quota or budget allow them, at most 1.00\u00a0EUR of overage<',
+    '>Start</button> <span class="muted">at most 20 requests now and 5 more when quota or budget allow them, at most 1.00\u00a0EUR of overage<',
   );
-  expect(page).toContain('0.5 s<span class="below">at 40 a second</span>');
+  expect(page).toContain('about 1 s<span class="below">at 40 a second</span>');
   expect(page).toContain('Quota and budget do not cover 5 requests. The file will wait');
   expect((await press(page, 'Discard')).status).toBe(303);
   expect(await readdir(scene.path('.uploads'))).toEqual([]);
@@ -207,12 +157,12 @@ it('says in sentences why a file cannot be read, and how else to read it', async
     { name: 'Kunden', rows: [['website'], ['acme.com'], ['beta.com']] },
   ];
   const book = await pageOf('book.xlsx', Buffer.from((await writeXlsx({ sheets })) as Uint8Array));
-  expect(book.page).toContain('2 rows, 2 distinct identifiers: at most 2 requests.');
+  expect(book.page).toContain('2 rows, 2 domains: at most 2 requests.');
   expect(book.page).toContain('<dt>Sheet</dt><dd><bdi>Kunden</bdi></dd>');
   expect(book.page).toContain('is read, because the first has no identifiers');
   expect(book.page).toContain('<option value="Kunden">Kunden</option>');
   const second = await get(`${book.path}?sheet=Kunden&pick=&kind=&skipLines=`);
-  expect(second).toContain('2 rows, 2 distinct identifiers: at most 2 requests.');
+  expect(second).toContain('2 rows, 2 domains: at most 2 requests.');
   expect(second).toContain('<option value="Kunden" selected="">Kunden</option>');
   expect(await get(`${book.path}?sheet=Kunden&pick=position%3A1&kind=isin`)).toContain(
     'Most values of this column cannot be ISINs',
@@ -272,15 +222,15 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(await findBarriers(page)).toEqual([]);
     await tabTo(page, 'Identifiers from symbol (tickers)');
     await page.keyboard.press('Enter');
-    await page.getByRole('heading', { name: 'What it would cost' }).waitFor();
+    await page.getByRole('heading', { name: 'What it costs' }).waitFor();
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
     expect(await findBarriers(page)).toEqual([]);
     if (process.env.SCREENSHOTS)
       await page.screenshot({ path: `${process.env.SCREENSHOTS}/plan.png`, fullPage: true });
     expect(scene.service.meter.requests).toEqual([]);
-    await tabTo(page, 'Start: at most 4 requests');
+    await tabTo(page, 'Start');
     await page.keyboard.press('Enter');
-    await page.getByText('doubtful.csv is in the inbox: at most 4 requests.').waitFor();
+    await page.getByText('doubtful.csv is started: at most 4 requests.').waitFor();
     await scene.until('done', 1);
     expect(scene.service.meter.billed).toBe(4);
     expect(complaints).toEqual([]);

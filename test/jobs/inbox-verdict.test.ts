@@ -6,7 +6,8 @@ import { verdictOfError, verdictOfOrders, verdictOfResult } from '../../src/jobs
 import { type ParkState, reasonText } from '../../src/jobs/job-folder.js';
 import { HALTS, halted } from '../support/halts.js';
 
-const facts = { hasOutage: false };
+const identifiers = { matched: 3, notFound: 1, beingFetched: 0, failed: 0, deferred: 8, stored: 0 };
+const facts = { hasOutage: false, identifiers };
 const ADA = { by: 'ada@office', at: Date.UTC(2026, 0, 14, 9, 30) };
 const run = { id: 'r-1', cancelled: ADA, paused: ADA };
 const parkState = (why: ParkState['why']): ParkState => ({ why, capMark: 'its caps' });
@@ -61,6 +62,20 @@ describe('a finished run', () => {
         },
       },
     ],
+    [
+      'ended after its trial, until a person says so',
+      { type: 'declined' },
+      false,
+      {
+        type: 'parked',
+        state: { why: 'tried', capMark: null },
+        holdMs: 0,
+        reason: {
+          headline: 'Tried first: 3 matched, 1 not found, 0 failed; 8 identifiers wait for your word.',
+          details: expect.stringContaining('"Look up the rest"'),
+        },
+      },
+    ],
     ['with too many failures', { type: 'too_many_failures' }, false, { type: 'failed' }],
   ] as const)('%s', (_, end, isComplete, expected) => {
     expect(verdictOfResult({ run, end, isComplete, facts }, parkState)).toMatchObject(expected);
@@ -90,14 +105,19 @@ describe('a finished run', () => {
 
   it('where a raised quota is not seen by itself names the ways, and promises nothing else', () => {
     const ended = { run, end: halted('limit'), isComplete: false, facts };
-    const end = verdictOfResult(ended, parkState, false);
+    const end = verdictOfResult(ended, parkState, { seesQuota: false });
     const text = end.type === 'parked' ? reasonText(end.reason) : '';
     expect(text).toMatch(/ownDomain.*ledger check.*ledger observe --quota N/s);
     expect(text).not.toContain('You do not need to do anything');
   });
 
   it('with lookups that failed during an outage waits for the service', () => {
-    const ended = { run, end: { type: 'finished' }, isComplete: true, facts: { hasOutage: true } } as const;
+    const ended = {
+      run,
+      end: { type: 'finished' },
+      isComplete: true,
+      facts: { ...facts, hasOutage: true },
+    } as const;
     expect(verdictOfResult(ended, parkState).type).toBe('parked');
   });
 });

@@ -77,7 +77,7 @@ it('needs no record', async () => {
 
 it('moves once, with its own settings, however many pages start it together', async () => {
   const { folder } = await failed({ 'list.csv.json': '{"maxRequests":5}' });
-  const chosen = [{ kind: 'crypto' }, undefined, { kind: 'ticker' }];
+  const chosen = [{ settings: { kind: 'crypto' } }, undefined, { settings: { kind: 'ticker' } }];
   const tries = await Promise.allSettled(chosen.map((each) => tryAgain(folders.root, folder, LATER, each)));
   const refused = tries.flatMap((each) => (each.status === 'rejected' ? [each.reason] : []));
   expect(refused).toEqual([expect.any(NeverStartError), expect.any(NeverStartError)]);

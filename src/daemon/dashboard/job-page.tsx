@@ -26,7 +26,7 @@ import {
   type Sender,
   Top,
 } from './plain-pages.js';
-import { uploadPath } from './upload-choices.js';
+import { isHopeless, uploadPath } from './upload-choices.js';
 
 /** The page of a job; its files are below it, so that links among them work. */
 export function jobPath({ inbox, place, folder }: JobAddress): string {
@@ -82,7 +82,9 @@ function FailedItem(item: { failed: FailedFile; inbox: number; now: number; view
         </details>
       )}
       <div class="actions">
-        {file !== null && <Again inbox={inbox} folder={folder} file={file} viewer={viewer} back="/" />}
+        {file !== null && !isHopeless(reason.code) && (
+          <Again inbox={inbox} folder={folder} file={file} viewer={viewer} back="/" />
+        )}
         <a href={jobPath({ inbox, place: 'failed', folder })}>
           Files<span class="unseen"> of {name}</span>
         </a>
@@ -159,7 +161,7 @@ export function renderJob(job: EndedJob, viewer: Omit<Viewer, 'user'>, now: numb
         )}
         <Card id="files" title="Files">
           <FileList job={job} />
-          {place === 'failed' && file !== null && (
+          {place === 'failed' && file !== null && !isHopeless(job.reason.code) && (
             <div class="actions">
               <Again inbox={inbox} folder={folder} file={file} viewer={viewer} back={jobPath(job)} />
             </div>
@@ -194,11 +196,11 @@ export function FileList({ job }: { job: EndedJob }) {
       {files.length === 0 ? (
         <p class="empty">Its folder has no files.</p>
       ) : (
-        <ul class="things">
+        <ul class="things tight">
           {files.map(({ name, type, size }) => (
             <li>
               <a href={`${path}${encodeURIComponent(name)}`} download={type !== 'page'}>
-                {TYPES[type]}
+                {isSideFile(name) ? 'Settings' : TYPES[type]}
               </a>{' '}
               <span class="muted">
                 <bdi>{name}</bdi>, {sizeText(size)}

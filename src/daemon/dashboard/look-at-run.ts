@@ -4,9 +4,10 @@ import { goneAmong } from '../../context/account-status.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Engine } from '../../engine/engine.js';
 import { isAtWork, type JudgedRun, judgeRuns } from '../../facts/judge-runs.js';
-import { createJobFinder, type EndedJob } from '../../jobs/ended-jobs.js';
+import { createJobFinder, type EndedJob, readFailedRows } from '../../jobs/ended-jobs.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { holdOf } from '../../ledger/policy.js';
+import { readNewestMatches, type ShownMatch } from '../../run/newest-matches.js';
 import { answeredOf, isAlive, type RunRecord } from '../../stores/run-store.js';
 import type { DashboardView } from './gather-dashboard.js';
 
@@ -26,6 +27,10 @@ export interface RunView {
   readonly newer: RunRecord | null;
   /** Its files in an inbox of this process; null: none. */
   readonly job: EndedJob | null;
+  /** Rows that failed, if it can be run again for them from here; otherwise 0. */
+  readonly failedRows: number;
+  /** The newest first; empty where none are known. */
+  readonly matches: readonly ShownMatch[];
   readonly isOfThisHost: boolean;
 }
 
@@ -79,7 +84,7 @@ const DEADLINE_MS = 2_000;
 const RUN_ID = /^[\w.-]{1,100}$/;
 
 export interface RunLookContext {
-  readonly engine: Pick<Engine, 'runs' | 'ledger'>;
+  readonly engine: Pick<Engine, 'runs' | 'ledger' | 'keyValues' | 'outcomes'>;
   readonly look: () => Promise<DashboardView>;
   /** The watched folders. */
   readonly inboxes: readonly string[];
@@ -111,7 +116,8 @@ export function createRunLook({ engine, look, inboxes }: RunLookContext) {
     const otherHolds = asked && ledger ? new Map([[account, holdOf(ledger)]]) : data.otherHolds;
     const shown = judgeRuns({ ...data, runs, gone, otherHolds }).find((each) => each.run.id === id);
     if (shown === undefined) return null;
-    const isWorking = isAtWork(shown);
+    const job = isAtWork(shown) ? null : await findJob(run);
+    const canRepeat = job?.place === 'done' && job.runId === run.id && run.tally.failed > 0;
     return {
       view: seen,
       shown,
@@ -120,7 +126,9 @@ export function createRunLook({ engine, look, inboxes }: RunLookContext) {
       ledger,
       speed: shown.standing === 'running' ? speedOf(run, looks.note(run, data.at), data.storeNow) : null,
       newer: data.runs.find((each) => each.key === run.key && each.asOf > run.asOf) ?? null,
-      job: isWorking ? null : await findJob(run),
+      job,
+      failedRows: canRepeat ? await readFailedRows(job) : 0,
+      matches: (isOut ? null : await inTime(readNewestMatches(engine, run))) ?? [],
       isOfThisHost: run.label.host === hostname(),
     };
   };

@@ -127,7 +127,7 @@ export async function openDashboard(context: DashboardContext) {
     clock: systemClock,
     actions: onNewestData(
       [
-        ...runActions({ engine, look, lookAtRun, terms }),
+        ...runActions({ engine, look, lookAtRun, terms, uploads: uploads.uploads }),
         ...failedActions(inboxes),
         ...scheduleActions(book, engine.runs, look),
         ...uploadActions(uploads),
@@ -140,7 +140,7 @@ export async function openDashboard(context: DashboardContext) {
     addPages(app, viewerOf) {
       // First: pages of runs would take the names.
       addProgramRoutes(app, { ...uploads, lookAtRun, expire: newest.expire, log });
-      addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, now: systemClock.now });
+      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, terms, now: systemClock.now });
       addUploads(app, viewerOf, { ...uploads, log });
     },
     openBoard() {

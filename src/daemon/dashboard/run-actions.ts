@@ -1,9 +1,13 @@
 /** What can be done with runs, with all spending of the engine, and with the account. */
+import { join } from 'node:path';
 import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { countOf, moneyText } from '../../core/figures.js';
 import type { Log } from '../../core/log.js';
 import type { Engine } from '../../engine/engine.js';
 import { isAtWork, judgeRuns, partsOf } from '../../facts/judge-runs.js';
+import { sendAgain } from '../../jobs/send-again.js';
+import { orderRest } from '../../jobs/try-again.js';
+import type { Uploads } from '../../jobs/uploads.js';
 import { carryOutCheck, checkText, planCheck } from '../../run/check-account.js';
 import { accountOfRun, estimateSpending } from '../../run/lookups/spending.js';
 import { type Pause, pausedText, type RunRecord, type RunSettings } from '../../stores/run-store.js';
@@ -14,24 +18,28 @@ import type { DashboardView } from './gather-dashboard.js';
 import type { RunView } from './look-at-run.js';
 import { runPath } from './plain-pages.js';
 import { actionsOf, type MoneyTerms, type RunAction } from './run-page.js';
+import { startedPath } from './started-page.js';
+import { uploadPath } from './upload-choices.js';
 
 export interface RunActionContext {
   readonly engine: Pick<Engine, 'runs' | 'ledger'>;
   readonly look: () => Promise<DashboardView>;
   readonly lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>;
   readonly terms: MoneyTerms;
+  /** Where a finished file is sent again. */
+  readonly uploads: Uploads;
 }
 
-/** Pause, resume and cancel one run; pause and resume all. */
-export function runActions({ engine, look, lookAtRun, terms }: RunActionContext): Action[] {
+/** Pause, resume, cancel or go on with one run; pause and resume all. */
+export function runActions({ engine, look, lookAtRun, terms, uploads }: RunActionContext): Action[] {
   /** The run, if this can be done with it now. */
-  async function openTo(action: RunAction, id: string): Promise<RunRecord> {
+  async function openTo(action: RunAction, id: string): Promise<RunView> {
     const seen = await lookAtRun(id);
     if (seen === 'unavailable' || seen?.view.outageNoticedAt != null) throw noEngine(id);
     if (seen === null) throw refusal('the engine knows no such run', id, 'go back to the dashboard');
-    if (!actionsOf(seen.shown, seen.job?.place === 'waiting').includes(action))
+    if (!actionsOf(seen.shown, seen.job?.waitsFor ?? null, seen.failedRows).includes(action))
       throw refusal(`this run cannot be ${DONE[action]} now`, id, 'reload the page');
-    return seen.shown.run;
+    return seen;
   }
 
   async function assertEngine(): Promise<void> {
@@ -53,7 +61,8 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
   const isAllPaused = async () => (await look()).data?.ledger?.isPaused === true;
 
   async function setPaused(id: string, user: string, isPaused: boolean) {
-    const run = await openTo(isPaused ? 'pause' : 'resume', id);
+    const { shown, job } = await openTo(isPaused ? 'pause' : 'resume', id);
+    const { run } = shown;
     const { runs } = engine;
     const isDone = isPaused ? (await runs.pause(id, user)) === 'done' : await runs.resume(run.owner);
     if (!isDone) throw refusal('this run has ended', id, 'reload the page');
@@ -61,7 +70,9 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
     const sentence = isPaused
       ? `${name} is paused: nothing more is sent for it`
       : `${name} is resumed${(await isAllPaused()) ? ', but all spending is paused' : ''}`;
-    return { path: runPath(id), sentence, subject: id };
+    // A file that waits goes on in another run.
+    const path = isPaused || job === null ? runPath(id) : startedPath(run);
+    return { path, sentence, subject: id };
   }
 
   return [
@@ -72,7 +83,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
     {
       path: '/runs/:id/resume',
       async ask({ params: { id = '' } }) {
-        const run = await openTo('resume', id);
+        const { run } = (await openTo('resume', id)).shown;
         const lines = [await costLine(engine, run, termsOf(run, await look())), STORED];
         return { title: `Resume ${run.label.name}?`, lines, yes: 'Resume' };
       },
@@ -81,7 +92,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
     {
       path: '/runs/:id/cancel',
       async ask({ params: { id = '' } }) {
-        const run = await openTo('cancel', id);
+        const { run } = (await openTo('cancel', id)).shown;
         return {
           title: `Cancel ${run.label.name}?`,
           lines: [leftLine(run), ENDS],
@@ -89,7 +100,7 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
         };
       },
       async carryOut({ params: { id = '' }, user }) {
-        const run = await openTo('cancel', id);
+        const { run } = (await openTo('cancel', id)).shown;
         if ((await engine.runs.cancel(id, user)) !== 'done')
           throw refusal('this run has ended', id, 'reload the page');
         const { name } = run.label;
@@ -98,6 +109,33 @@ export function runActions({ engine, look, lookAtRun, terms }: RunActionContext)
           sentence: `${name} is cancelled; its paid answers stay stored`,
           subject: id,
         };
+      },
+    },
+    {
+      path: '/runs/:id/rest',
+      async ask({ params: { id = '' } }) {
+        const { run } = (await openTo('rest', id)).shown;
+        // The cap was that of the trial.
+        const uncapped = { ...run, settings: { ...run.settings, maxRequests: null } };
+        const lines = [await costLine(engine, uncapped, termsOf(run, await look())), STORED];
+        return { title: `Look up the rest of ${run.label.name}?`, lines, yes: 'Look up the rest' };
+      },
+      async carryOut({ params: { id = '' } }) {
+        const { shown, job } = await openTo('rest', id);
+        if (job === null) throw refusal('its file does not wait any more', id, 'reload the page');
+        const { root, place, folder } = job;
+        const file = await orderRest(root, join(root, place, folder));
+        return { path: startedPath(shown.run), sentence: `The rest of ${file} is looked up`, subject: id };
+      },
+    },
+    {
+      path: '/runs/:id/again',
+      async carryOut({ params: { id = '' } }) {
+        const { job } = await openTo('again', id);
+        if (job === null) throw refusal('its file is no longer there', id, 'reload the page');
+        const { upload, fields } = await sendAgain(uploads, job);
+        const sentence = 'This is what it costs to look up again what failed; everything else is stored.';
+        return { path: uploadPath(upload, fields), sentence, subject: upload.name };
       },
     },
     {
@@ -184,6 +222,8 @@ const DONE: Readonly<Record<RunAction, string>> = {
   pause: 'paused',
   resume: 'resumed',
   cancel: 'cancelled',
+  rest: 'looked up further',
+  again: 'run again',
 };
 
 const STORED = 'Paid answers are stored: they are not bought again.';

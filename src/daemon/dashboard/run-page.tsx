@@ -1,15 +1,17 @@
 /** The page of one run: state, counts, money, speed, files, and what can be done. Pure. */
 
 import { costOf } from '../../core/decimal.js';
-import { countOf, countText, durationText, moneyText, shareText, spanText } from '../../core/figures.js';
+import { countOf, countText, durationText, moneyText, sentenceOf, shareText } from '../../core/figures.js';
 import { isAtWork, type JudgedRun, partsOf } from '../../facts/judge-runs.js';
+import type { ParkState } from '../../jobs/job-folder.js';
 import { htmlOf } from '../../pages/page.js';
-import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../../pages/parts.js';
+import { Card, type Fact, Facts, type KeyFigure, KeyFigures, type Mark, Title } from '../../pages/parts.js';
 import type { RunRecord } from '../../stores/run-store.js';
 import { sayRun } from '../../words/say-run.js';
 import type { Viewer } from './gate.js';
 import { FileList } from './job-page.js';
 import type { RunView } from './look-at-run.js';
+import { MatchesCard } from './matches-card.js';
 import { Banners } from './overview.js';
 import {
   ActionButton,
@@ -53,7 +55,7 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
         <Top>
           Run on <bdi>{host ?? 'an unknown machine'}</bdi>
         </Top>
-        <Title mark={markOf(shown)} isPart>
+        <Title mark={stateOf(seen)} isPart>
           <bdi>{name}</bdi>
         </Title>
         <p class="headline" data-part="headline">
@@ -73,12 +75,9 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
             <Counts run={run} />
           )}
         </Card>
-        <div class="pair">
-          <MoneyCard seen={seen} terms={known} />
-          <TimeCard seen={seen} />
-        </div>
         <FilesCard seen={seen} />
-        <AboutCard seen={seen} />
+        <MatchesCard matches={seen.matches} isGoing={isAtWork(shown)} />
+        <AboutCard seen={seen} terms={known} />
       </main>
       <footer class="foot">
         <p class="note" data-part="stand">
@@ -89,32 +88,68 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
   );
 }
 
-/** State and reason, in words. */
-export function headlineOf({ shown, storeNow, newer }: RunView): string {
-  const { run } = shown;
-  const { whole, left } = partsOf(run);
-  const far =
-    whole === 0
-      ? 'Its file is being read'
-      : left === 0
-        ? `All of its ${countOf(whole, 'identifier')} are done`
-        : `${countText(whole - left)} of ${countOf(whole, 'identifier')} are done, ${countText(left)} are left`;
-  const isKnown = whole > 0 || isAtWork(shown);
-  const why = sayRun(shown, 'page', storeNow);
-  const later = newer === null ? '' : ' The same file was started again later.';
-  return `${isKnown ? `${far}. ` : ''}${why ?? ''}${later}`.trim() || 'It ended before its file was read.';
+const STARTING: Mark = ['Starting', 'calm'];
+const TRIED: Mark = ['Tried', 'warn'];
+
+function stateOf({ shown, job }: RunView): Mark {
+  if (isStarting(shown)) return STARTING;
+  return job?.waitsFor === 'tried' ? TRIED : markOf(shown);
 }
 
-const LABELS = { resume: 'Resume', pause: 'Pause', cancel: 'Cancel the run' } as const;
+/** Its process works, and nothing has been sent for it yet. */
+function isStarting({ run, standing, why }: JudgedRun): boolean {
+  if (standing !== 'running' || why !== null || run.tally.requests > 0) return false;
+  return run.identifiers === null || partsOf(run).left > 0;
+}
 
-function Actions({ seen: { shown, storeNow, job }, viewer }: { seen: RunView; viewer: Viewer }) {
+/** State and reason, in words. */
+export function headlineOf({ shown, storeNow, newer, job }: RunView): string {
+  const { run, why, inFlight } = shown;
+  const later = newer === null ? '' : ' The same file was started again later.';
+  if (job?.waitsFor === 'tried')
+    return `These were tried first: look at them, then decide about the rest.${later}`;
+  const { whole, left } = partsOf(run);
+  if (whole === 0 && isAtWork(shown) && why === null) return 'Its file is being read.';
+  const far =
+    whole === 0
+      ? ''
+      : left === 0
+        ? `All of its ${countOf(whole, 'identifier')} are done. `
+        : `${countText(whole - left)} of ${countOf(whole, 'identifier')} are done. `;
+  const reason =
+    why?.type === 'paused' && inFlight > 0
+      ? sentenceOf(`paused by ${why.order.by}, ${inFlightText(inFlight)}`)
+      : sayRun(shown, 'page', storeNow);
+  return `${far}${reason ?? ''}${later}`.trim() || 'It ended before its file was read.';
+}
+
+function inFlightText(count: number): string {
+  return countOf(count, 'request in flight is awaited', 'requests in flight are awaited');
+}
+
+function labelOf(action: RunAction, failedRows: number): string {
+  switch (action) {
+    case 'resume':
+      return 'Resume';
+    case 'pause':
+      return 'Pause';
+    case 'cancel':
+      return 'Cancel the run';
+    case 'rest':
+      return 'Look up the rest';
+    case 'again':
+      return `Run the ${countOf(failedRows, 'failed row')} again`;
+  }
+}
+
+function Actions({ seen: { shown, storeNow, job, failedRows }, viewer }: { seen: RunView; viewer: Viewer }) {
   const { run, standing } = shown;
   const path = runPath(run.id);
   return (
     <div class="actions" data-part="actions">
-      {actionsOf(shown, job?.place === 'waiting').map((action) => (
+      {actionsOf(shown, job?.waitsFor ?? null, failedRows).map((action) => (
         <ActionButton by={viewer} path={`${path}/${action}`} fields={[['back', path]]}>
-          {LABELS[action]}
+          {labelOf(action, failedRows)}
         </ActionButton>
       ))}
       {standing === 'dead' && (
@@ -127,16 +162,20 @@ function Actions({ seen: { shown, storeNow, job }, viewer }: { seen: RunView; vi
   );
 }
 
-export type RunAction = keyof typeof LABELS;
+/** `rest`: after its trial. `again`: a finished one, for what failed. */
+export type RunAction = 'pause' | 'resume' | 'cancel' | 'rest' | 'again';
 
-/** What can be done with a run now. Pure. */
+/** What can be done with a run now. `waitsFor`: of its file; null: that does not wait. Pure. */
 export function actionsOf(
   shown: Pick<JudgedRun, 'run' | 'standing'>,
-  isWaiting = false,
+  waitsFor: ParkState['why'] | null = null,
+  failedRows = 0,
 ): readonly RunAction[] {
   const { run, standing } = shown;
+  if (waitsFor === 'tried' && run.paused === null) return ['rest', 'cancel'];
+  if (standing === 'finished') return failedRows > 0 ? ['again'] : [];
   // No process works on it: it waits, or a killed one left it. The watcher that takes it is told.
-  const isLeft = (standing === 'dead' && run.job !== run.id) || (standing === 'stopped' && isWaiting);
+  const isLeft = (standing === 'dead' && run.job !== run.id) || (standing === 'stopped' && waitsFor !== null);
   if (!isAtWork(shown) && !isLeft && run.paused === null) return [];
   return [shown.run.paused === null ? 'pause' : 'resume', 'cancel'];
 }
@@ -150,77 +189,32 @@ interface Shown {
 function Figures({ seen: { shown, speed }, terms }: Shown) {
   const { run, standing } = shown;
   const rest = standing === 'held' ? 'waiting' : isAtWork(shown) ? 'not known yet' : 'not running';
-  const { matched, notFound, failed, left, whole } = partsOf(run);
+  const { left, whole } = partsOf(run);
   const { requests, billed } = run.tally;
+  const { overageBilled, endedAt } = run;
   const figures: KeyFigure[] = [
-    ['Progress', whole === 0 ? '–' : shareText(whole - left, whole), `of ${countOf(whole, 'identifier')}`],
-    ['Matched', countText(matched), `${countText(notFound)} not found, ${countText(failed)} failed`],
-    ['Billed', countText(billed), `of ${countOf(requests, 'request')} sent`],
+    ['Done', whole === 0 ? '–' : shareText(whole - left, whole), 'of its identifiers'],
+    [
+      'Billed',
+      countText(billed),
+      requests === billed ? 'all requests that were sent' : `of ${countOf(requests, 'request')} sent`,
+    ],
     terms === null
-      ? ['Overage', countText(run.overageBilled), 'requests beyond the quota']
-      : ['Overage', amountOf(run.overageBilled, terms), countOf(run.overageBilled, 'overage request')],
-    ['Time left', timeLeft(run, speed) ?? '–', speed === null ? rest : rateText(speed.perSecond)],
+      ? ['Overage', countText(overageBilled), 'requests beyond the quota']
+      : ['Overage', amountOf(overageBilled, terms), overageText(overageBilled)],
+    endedAt !== null && !isAtWork(shown)
+      ? ['Took', durationText((endedAt - run.asOf) / 1_000), 'from start to end']
+      : ['Time left', timeLeft(run, speed) ?? '–', speed === null ? rest : rateText(speed.perSecond)],
   ];
   return <KeyFigures figures={figures} isPart />;
 }
 
+function overageText(requests: number): string {
+  return requests === 0 ? 'nothing beyond the quota' : `${countOf(requests, 'request')} beyond the quota`;
+}
+
 function amountOf(requests: number, { overagePrice, currency }: MoneyTerms): string {
   return moneyText(costOf(requests, overagePrice), currency);
-}
-
-function MoneyCard({ seen: { shown }, terms }: Shown) {
-  const { run, inFlight, unreported } = shown;
-  const { requests, billed } = run.tally;
-  const { starts = 0, billed: before = 0, unreported: lost = 0, overage = 0 } = run.earlier ?? {};
-  const rows: Fact[] = [
-    ['Requests sent', countText(requests)],
-    ['Billed', countText(billed)],
-    ['Overage requests', countText(run.overageBilled)],
-    terms !== null && ['Cost of the overage', amountOf(run.overageBilled, terms)],
-    inFlight > 0 && ['In flight', countText(inFlight)],
-    unreported > 0 && ['May also have been billed', countText(unreported)],
-    starts > 0 && [
-      `Billed in ${countOf(starts, 'earlier start')}`,
-      `${countText(before)}${overage > 0 ? `, ${countText(overage)} of them overage` : ''}`,
-    ],
-    lost > 0 && ['May have been billed in earlier starts', countText(lost)],
-  ];
-  const price =
-    terms === null
-      ? 'The price of an overage request is not known here: the run is on another account.'
-      : `An overage request costs ${moneyText(terms.overagePrice, terms.currency, 'price')} with the settings of this process.`;
-  return (
-    <Card id="money" title="Money" isPart>
-      <Facts rows={rows} />
-      <p class="note">
-        {price}
-        {unreported > 0 &&
-          ' Workers were killed before they reported some requests: those may have been billed.'}
-      </p>
-    </Card>
-  );
-}
-
-function TimeCard({ seen: { shown, storeNow, ledger, speed } }: { seen: RunView }) {
-  const { run } = shown;
-  const last = ledger?.answeredAt ?? null;
-  const ago = (at: number) => <Moment at={at} now={storeNow} />;
-  const rows: Fact[] = [
-    speed !== null && [
-      'Answers per second',
-      `${rateOf(speed.perSecond)} (${speed.spanMs === null ? 'since its start' : `last ${spanText(speed.spanMs)}`})`,
-    ],
-    speed !== null && ['Time left', timeLeft(run, speed) ?? 'unknown'],
-    ['Last answer of the service', last === null ? 'none yet' : ago(last)],
-    ['Started', ago(run.asOf)],
-    ['Last heartbeat', ago(run.heartbeatAt)],
-  ];
-  return (
-    <Card id="speed" title="Time" isPart>
-      <Facts rows={rows} />
-      <p class="note">The last answer is the newest to any run of the account.</p>
-    </Card>
-  );
 }
 
 const rateOf = (perSecond: number) =>
@@ -245,7 +239,7 @@ function FilesCard({ seen }: { seen: RunView }) {
 
 /** Where the files of a run are, as far as this process knows. */
 function noFilesText({ shown, isOfThisHost }: RunView): string {
-  if (isAtWork(shown)) return 'They are written when the run ends.';
+  if (isAtWork(shown) || shown.inFlight > 0) return 'They are written when the run ends.';
   const { host } = shown.run.label;
   const inboxes = 'This page shows files of the inboxes that its process watches; this run has none there.';
   return isOfThisHost
@@ -253,21 +247,41 @@ function noFilesText({ shown, isOfThisHost }: RunView): string {
     : `${inboxes} It ran on ${host ?? 'another machine'}: its files are there.`;
 }
 
-function AboutCard({ seen: { shown, newer } }: { seen: RunView }) {
-  const { run } = shown;
-  const { host } = run.label;
+function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {
+  const { run, standing, inFlight, unreported, why } = shown;
   const { settings, rows } = run;
+  const { starts = 0, billed: before = 0, unreported: lost = 0, overage = 0 } = run.earlier ?? {};
+  const last = ledger?.answeredAt ?? null;
+  const ago = (at: number) => <Moment at={at} now={storeNow} />;
   const facts: Fact[] = [
-    host !== null && ['Machine', <bdi>{host}</bdi>],
+    // The headline of a paused run has them.
+    inFlight > 0 && why?.type !== 'paused' && ['In flight', countText(inFlight)],
+    unreported > 0 && ['May also have been billed', countText(unreported)],
+    starts > 0 && [
+      `Billed in ${countOf(starts, 'earlier start')}`,
+      `${countText(before)}${overage > 0 ? `, ${countText(overage)} of them overage` : ''}`,
+    ],
+    lost > 0 && ['May have been billed in earlier starts', countText(lost)],
+    settings.maxRequests !== null && ['Cap', countOf(settings.maxRequests, 'request')],
+    terms !== null && ['Price of an overage request', moneyText(terms.overagePrice, terms.currency, 'price')],
+    ['Rows', rows === null ? 'unknown' : countText(rows)],
+    ['Started', ago(run.asOf)],
+    standing !== 'dead' && ['Last heartbeat', ago(run.heartbeatAt)],
+    ['Last answer to its account', last === null ? 'none yet' : ago(last)],
     ['Account', settings.account],
     ['Service', settings.service],
-    ['Rows', rows === null ? 'unknown' : countText(rows)],
-    settings.maxRequests !== null && ['Cap', countOf(settings.maxRequests, 'request')],
     newer !== null && ['Later start', <a href={runPath(newer.id)}>{newer.id}</a>],
   ];
   return (
-    <Card id="about" title="About this run" isPart>
+    <Card id="about" title="About this run" more="twofold" isPart>
       <Facts rows={facts} />
+      <p class="note">
+        {terms === null
+          ? 'The price of an overage request is not known here: the run is on another account.'
+          : 'The price is that of the settings of this process.'}
+        {unreported > 0 &&
+          ' Workers were killed before they reported some requests: those may have been billed.'}
+      </p>
     </Card>
   );
 }

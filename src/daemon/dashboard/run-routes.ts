@@ -4,16 +4,21 @@ import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { type EndedJob, JOB_PLACES, type JobAddress, openJobFile, readJob } from '../../jobs/ended-jobs.js';
+import { createStartedFinder } from '../../jobs/find-started.js';
+import { newJobId } from '../../jobs/job-folder.js';
 import { tryAgain } from '../../jobs/try-again.js';
 import { REPORT_POLICY } from '../../run/report/render-page.js';
 import type { Action } from './actions.js';
 import { type GatedApp, sendPage, type Viewer } from './gate.js';
-import { AGAIN_PATH, renderJob } from './job-page.js';
+import type { DashboardView } from './gather-dashboard.js';
+import { AGAIN_PATH, jobPath, renderJob } from './job-page.js';
 import type { RunView } from './look-at-run.js';
-import { type Page, renderNotice } from './plain-pages.js';
+import { type Page, renderNotice, runPath } from './plain-pages.js';
 import { type MoneyTerms, renderRun, renderRunParts } from './run-page.js';
+import { renderStarted, startedPath } from './started-page.js';
 
 export interface RunRoutes {
+  readonly look: () => Promise<Pick<DashboardView, 'data'>>;
   readonly lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>;
   /** The watched folders; their numbers are in addresses. */
   readonly inboxes: readonly string[];
@@ -31,11 +36,16 @@ const NO_FILE = [
 ] as const;
 const NO_ANSWER = ['The engine does not answer', 'Reload this page later: nothing is lost.'] as const;
 
+const STARTED = {
+  inbox: 'It is started as soon as there is room for it.',
+  processing: 'Its file is being read.',
+} as const;
+
 /** Adds them to an app behind the gate. */
 export function addRunRoutes(
   app: GatedApp,
   viewerOf: (context: Context) => Promise<Viewer>,
-  { lookAtRun, inboxes, terms, now }: RunRoutes,
+  { look, lookAtRun, inboxes, terms, now }: RunRoutes,
 ): void {
   const refuse = (context: Context, [title, line]: readonly [string, string], status: 404 | 503) =>
     sendPage(context, renderNotice(title, line), status);
@@ -52,6 +62,29 @@ export function addRunRoutes(
   showRun('/runs/:id/parts', async (context, seen) => {
     const viewer = { ...context.get('session'), notice: null };
     return { html: renderRunParts(seen, viewer, terms), policy: "default-src 'none'" };
+  });
+  const findStarted = createStartedFinder(inboxes);
+  app.get('/started/:job', async (context) => {
+    const id = context.req.param('job');
+    const after = context.req.query('after');
+    const { data } = await look();
+    const runs = (data?.runs ?? []).filter((run) => run.job === id && run.id !== after);
+    const [run] = runs.sort((a, b) => b.asOf - a.asOf);
+    if (run !== undefined) return context.redirect(runPath(run.id), 303);
+    const started = await findStarted(id);
+    if (started === null) return refuse(context, NO_FILE, 404);
+    if (started.place !== 'ended') {
+      const closed = data?.inboxes.find(({ folder }) => folder === started.root)?.closed ?? null;
+      const line = closed === null ? STARTED[started.place] : `The inbox takes no files: ${closed}`;
+      return sendPage(context, renderStarted(started.file, line));
+    }
+    const { job } = started;
+    // It was faster than the data of the page.
+    if (job.runId !== null && job.runId !== after) return context.redirect(runPath(job.runId), 303);
+    const isPaused = data?.pauses.some(({ owner }) => owner === id) === true;
+    const isNext = job.waitsFor === 'again' || (job.waitsFor === 'paused' && !isPaused);
+    if (!isNext) return context.redirect(jobPath(job), 303);
+    return sendPage(context, renderStarted(job.file ?? '', STARTED.inbox));
   });
   app.get('/inboxes/:inbox/:place/:folder/', async (context) => {
     const job = await findJob(inboxes, context.req.param());
@@ -150,8 +183,9 @@ export function failedActions(inboxes: readonly string[]): Action[] {
       },
       async carryOut({ fields }) {
         const { root, folder } = await find(fields);
-        const file = await tryAgain(root, join(root, 'failed', folder), Date.now());
-        return { path: '/', sentence: `${file} is tried again`, subject: file };
+        const id = newJobId();
+        const file = await tryAgain(root, join(root, 'failed', folder), Date.now(), { job: id });
+        return { path: startedPath(id), sentence: `${file} is tried again`, subject: file };
       },
     },
   ];

@@ -101,11 +101,17 @@ function columnAt([chosen, ...others]: readonly string[], columns: readonly Show
 
 /** Whether another way of reading it could help. */
 export function hasChoices(choice: Choice, { reading, refusal }: UploadPlan): boolean {
-  const isHopeless = refusal !== null && HOPELESS.includes(refusal.code);
-  return !isHopeless || reading.sheets.length > 1 || Object.keys(choice).length > 0;
+  return !isHopeless(refusal?.code) || reading.sheets.length > 1 || Object.keys(choice).length > 0;
 }
 
-const HOPELESS: readonly ErrorCode[] = ['input-binary', 'input-empty', 'input-missing'];
+const HOPELESS: readonly string[] = [
+  'input-binary',
+  'input-empty',
+  'input-missing',
+] satisfies readonly ErrorCode[];
+
+/** Whether a file that failed so cannot be read in any way, as a PDF. */
+export const isHopeless = (code: string | undefined) => code !== undefined && HOPELESS.includes(code);
 
 /** Choices as a form that shows the plan anew. */
 export function ChoicesCard(shown: { upload: Upload; choice: Choice; reading: UploadPlan['reading'] }) {
@@ -127,7 +133,7 @@ export function ChoicesCard(shown: { upload: Upload; choice: Choice; reading: Up
         {columns.length > 0 && (
           <Select
             id="pick"
-            label="Column of the identifiers"
+            label="Column to look up"
             options={[
               chosen.length > 0 &&
                 at === null && ['', `as chosen: ${chosen.map(columnText).join(', then ')}`, true],
@@ -138,13 +144,13 @@ export function ChoicesCard(shown: { upload: Upload; choice: Choice; reading: Up
         )}
         <Select
           id="kind"
-          label="Kind"
+          label="What it holds"
           options={[
             ['', 'judged from the values', choice.kind === undefined],
             ...IDENTIFIER_KINDS.map(
               (kind): Option => [
                 kind,
-                kind === 'auto' ? 'auto: each value by its shape' : KIND_WORDS[kind],
+                kind === 'auto' ? 'a mixture: each value is judged alone' : KIND_WORDS[kind],
                 choice.kind === kind,
               ],
             ),
@@ -173,10 +179,10 @@ export function ChoicesCard(shown: { upload: Upload; choice: Choice; reading: Up
   );
 }
 
-type Option = readonly [value: string, label: string, isChosen: boolean];
+export type Option = readonly [value: string, label: string, isChosen: boolean];
 
 /** `id`: also the name of its field. */
-function Select(shown: { id: string; label: string; options: readonly (Option | false)[] }) {
+export function Select(shown: { id: string; label: string; options: readonly (Option | false)[] }) {
   return (
     <>
       <label for={shown.id}>{shown.label}</label>
@@ -198,7 +204,7 @@ function HeaderFields({ choice }: { choice: Choice }) {
   const lines = typeof choice.skipLines === 'string' ? choice.skipLines : '';
   return (
     <>
-      <label for="skip">Lines above the header</label>
+      <label for="skip">Lines above the header to leave out</label>
       <input id="skip" type="number" name="skipLines" min="0" max="1000000" value={lines} placeholder="0" />
       <p>
         <input id="header" type="checkbox" name="header" value="false" checked={choice.header === 'false'} />{' '}

@@ -1,45 +1,19 @@
 /** The page with the plan of an uploaded file. Pure. */
 
-import type { PropsWithChildren } from 'hono/jsx';
 import { commonestOf } from '../../core/counter.js';
-import { countOf, countText, durationText, moneyText, sentenceOf, sizeText } from '../../core/figures.js';
+import { countOf, countText, durationText, sentenceOf, sizeText } from '../../core/figures.js';
+import { IDENTIFIER_KINDS } from '../../core/identifier.js';
 import { sayRowReason } from '../../core/row-reason.js';
 import { KIND_WORDS } from '../../identify/find-column.js';
-import { type Choice, fieldsOf, type UploadPlan } from '../../jobs/plan-upload.js';
+import type { Choice, UploadPlan } from '../../jobs/plan-upload.js';
 import type { Upload } from '../../jobs/uploads.js';
-import { Bar, Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../../pages/parts.js';
+import { REMOTE_RATE } from '../../ledger/pace.js';
+import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../../pages/parts.js';
 import type { Plan } from '../../run/plan-file.js';
 import type { Viewer } from './gate.js';
-import { ActionButton, NoticeBanner, type Page, page } from './plain-pages.js';
-import { ChoicesCard, hasChoices, Remedies, uploadPath } from './upload-choices.js';
-
-/**
- * `at most 3,412 requests, at most 12.50 EUR of overage`. What the limits do not cover now is
- * bought when they are raised, because the file waits for that. Pure.
- */
-export function costText(plan: Pick<Plan, 'requests' | 'spending' | 'currency'>): string {
-  const { spending } = plan;
-  const requests = requestsAtMost(plan);
-  if (requests === 0)
-    return plan.requests.most === 0 ? 'no requests' : 'no requests until quota or budget allow them';
-  const overage = spending !== null && spending.overageRequests > 0;
-  const later = deferredIn(plan);
-  const parts = [
-    `at most ${countOf(requests, 'request')}`,
-    later > 0 && ` now and ${countText(later)} more when quota or budget allow them`,
-    overage && `, at most ${moneyText(spending.maxCost, plan.currency)} of overage`,
-  ];
-  return parts.filter(Boolean).join('');
-}
-
-function deferredIn({ spending }: Pick<Plan, 'spending'>): number {
-  return spending?.deferred ?? 0;
-}
-
-function requestsAtMost({ requests, spending }: Pick<Plan, 'requests' | 'spending'>): number {
-  if (spending === null || spending.withinQuota === null) return requests.most;
-  return spending.withinQuota + spending.overageRequests;
-}
+import { NoticeBanner, type Page, page } from './plain-pages.js';
+import { ChoicesCard, hasChoices, Remedies } from './upload-choices.js';
+import { costText, Discard, type Found, requestsAtMost, StartCard } from './upload-start.js';
 
 /** What is known of a file; `plan` null: it is still being read. */
 export interface ShownUpload {
@@ -69,7 +43,7 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
       </header>
       <main>
         {plan !== null && <PlanParts shown={shown} plan={plan} viewer={viewer} />}
-        {plan?.found == null && <Ends shown={shown} viewer={viewer} />}
+        {plan?.found == null && <Discard upload={upload} viewer={viewer} />}
       </main>
       <footer class="foot">
         <p class="note">
@@ -90,8 +64,16 @@ function headlineOf({ found, refusal }: UploadPlan): string {
   if (found === null) return sentenceOf(`${refusal?.what}: ${refusal?.subject}`);
   const { plan } = found;
   const rows = countOf(plan.rows.total, 'row');
-  const identifiers = countOf(plan.identifiers.distinct, 'distinct identifier');
-  return `${rows}, ${identifiers}: ${costText(plan)}.`;
+  return `${rows}, ${kindsText(plan)}: ${costText(plan, found.settings.maxRequests)}.`;
+}
+
+/** `12 domains, 1 ticker`. */
+function kindsText({ identifiers: { byKind } }: Plan): string {
+  const counted = IDENTIFIER_KINDS.flatMap((kind) => {
+    const count = byKind[kind] ?? 0;
+    return count === 0 ? [] : [countOf(count, KIND_WORDS[kind].replace(/s$/, ''), KIND_WORDS[kind])];
+  });
+  return counted.join(', ') || 'no identifiers';
 }
 
 function PlanParts({ shown, plan, viewer }: { shown: ShownUpload; plan: UploadPlan; viewer: Viewer }) {
@@ -103,14 +85,19 @@ function PlanParts({ shown, plan, viewer }: { shown: ShownUpload; plan: UploadPl
         <Remedies refusal={refusal} upload={upload} choice={choice} hasColumns={reading.columns.length > 0} />
       )}
       {found !== null && <Figures plan={found.plan} rate={found.rate} />}
-      <div class="pair">
-        {found !== null && <ReadingCard plan={plan} found={found} />}
+      <div class={found === null ? 'stack' : 'plan'}>
+        {reading.columns.length > 0 && <FirstRows reading={reading} chosen={found?.chosen ?? []} />}
         {found !== null && (
-          <CostCard plan={found.plan}>
-            <Ends shown={shown} viewer={viewer} />
-          </CostCard>
+          <StartCard
+            upload={upload}
+            choice={choice}
+            viewer={viewer}
+            found={found}
+            columns={reading.columns}
+          />
         )}
         {hasChoices(choice, plan) && <ChoicesCard upload={upload} choice={choice} reading={reading} />}
+        {found !== null && <ReadingCard plan={plan} found={found} />}
       </div>
     </>
   );
@@ -123,25 +110,76 @@ function Figures({ plan, rate }: { plan: Plan; rate: number | null }) {
     ['Rows', countText(rows.total), `${countText(rows.asked)} with an identifier`],
     ['Identifiers', countText(identifiers.distinct), countOf(rows.duplicates, 'duplicate row')],
     ['Stored', countText(identifiers.stored ?? 0), 'cost nothing'],
-    ['Requests', countText(requests), deferredIn(plan) > 0 ? 'at most, now' : 'at most'],
-    rate === null
-      ? ['Time', 'unpaced', 'as fast as the service answers']
-      : ['Time', durationText(requests / rate), `at ${Math.round(rate * 10) / 10} a second`],
+    [
+      'Time',
+      `about ${durationText(Math.max(1, Math.round(requests / (rate ?? REMOTE_RATE))))}`,
+      rate === null ? 'as the service answers' : `at ${Math.round(rate * 10) / 10} a second`,
+    ],
   ];
   return <KeyFigures figures={figures} />;
 }
 
-type Found = NonNullable<UploadPlan['found']>;
+/** Columns beside each other; the chosen ones are always among them. */
+const COLUMNS_SHOWN = 8;
+const CELL_AT_MOST = 80;
+
+/** The beginning of the table, so that a person sees what is looked up. */
+function FirstRows(shown: { reading: UploadPlan['reading']; chosen: Found['chosen'] }) {
+  const { columns } = shown.reading;
+  const kinds = new Map(shown.chosen.map(({ column, kind }) => [column, KIND_WORDS[kind]]));
+  const known = columns.map((each, column) => ({ ...each, column, kind: kinds.get(column) }));
+  const picked = known.filter(({ kind }) => kind !== undefined);
+  const others = known.filter(({ kind }) => kind === undefined);
+  const seen = [...picked, ...others.slice(0, Math.max(0, COLUMNS_SHOWN - picked.length))];
+  seen.sort((a, b) => a.column - b.column);
+  const rows = Math.max(0, ...columns.map(({ values }) => values.length));
+  const left = columns.length - seen.length;
+  return (
+    <Card id="rows" title="First rows">
+      {/* A wide table is moved by the keyboard, too. */}
+      <section class="grid" tabindex={0} aria-label="First rows of the file">
+        <table>
+          <thead>
+            <tr>
+              {seen.map(({ name, column, kind }) => (
+                <th scope="col" class={kind && 'picked'}>
+                  <bdi>{cut(name === '' ? `column ${column + 1}` : name)}</bdi>
+                  {kind !== undefined && <span class="meaning">looked up: {kind}</span>}
+                </th>
+              ))}
+            </tr>
+          </thead>
+          <tbody>
+            {Array.from({ length: rows }, (_, row) => (
+              <tr>
+                {seen.map(({ values, kind }) => (
+                  <td class={kind && 'picked'}>
+                    <bdi>{cut(values[row] ?? '')}</bdi>
+                  </td>
+                ))}
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </section>
+      {rows === 0 && <p class="empty">There are no rows below the names of the columns.</p>}
+      {left > 0 && <p class="note">{countOf(left, 'other column')} not shown.</p>}
+    </Card>
+  );
+}
+
+function cut(text: string): string {
+  const plain = text.trim();
+  return plain.length <= CELL_AT_MOST ? plain : `${plain.slice(0, CELL_AT_MOST - 1)}…`;
+}
 
 function ReadingCard({ plan: { reading }, found }: { plan: UploadPlan; found: Found }) {
-  const { plan, chosen, hasHeader } = found;
+  const { plan, hasHeader } = found;
   const { rows, input, reasons } = plan;
-  const kinds = Object.entries(plan.identifiers.byKind).map(([kind, count]) => `${countText(count)} ${kind}`);
   const shownReasons = commonestOf([...reasons.invalid, ...reasons.skipped], 5);
   const facts: Fact[] = [
     reading.sheet !== null && ['Sheet', <bdi>{reading.sheet}</bdi>],
     ['First row', hasHeader ? 'names of the columns' : 'data'],
-    ['Identifiers', kinds.join(', ') || 'none'],
     ['Blank or skipped', countText(rows.skipped)],
     ['Invalid', countText(rows.invalid + input.unreadable)],
   ];
@@ -163,18 +201,6 @@ function ReadingCard({ plan: { reading }, found }: { plan: UploadPlan; found: Fo
         </p>
       )}
       {plan.priority !== null && <p class="note">{sentenceOf(plan.priority.sentence)}</p>}
-      <h3>First values</h3>
-      <table>
-        <tbody>
-          {chosen.map(({ column, name, kind }) => (
-            <ValuesRow
-              name={name === '' ? `column ${column + 1}` : name}
-              kind={KIND_WORDS[kind]}
-              values={reading.columns[column]?.values ?? []}
-            />
-          ))}
-        </tbody>
-      </table>
       {input.warnings.length > 0 && <Notes lines={input.warnings.map(sentenceOf)} />}
     </Card>
   );
@@ -187,107 +213,5 @@ function Notes({ lines }: { lines: readonly string[] }) {
         <li>{line}</li>
       ))}
     </ul>
-  );
-}
-
-function ValuesRow({ name, kind, values }: { name: string; kind: string; values: readonly string[] }) {
-  return (
-    <tr>
-      <th class="values-of" scope="row">
-        <bdi>{name}</bdi>
-        <span class="meaning">{kind}</span>
-      </th>
-      <td>
-        <ul class="values">
-          {values.map((value) => (
-            <li>
-              <bdi>{value.trim() === '' ? '(blank)' : value}</bdi>
-            </li>
-          ))}
-        </ul>
-      </td>
-    </tr>
-  );
-}
-
-/** `children`: what can be done. */
-function CostCard({ plan, children }: PropsWithChildren<{ plan: Plan }>) {
-  const { requests, spending, account } = plan;
-  const limit = account?.limit ?? null;
-  const needed =
-    requests.least === requests.most
-      ? countText(requests.most)
-      : `${countText(requests.least)} to ${countText(requests.most)}`;
-  const within = spending?.withinQuota ?? null;
-  const share =
-    account === null || !limit
-      ? null
-      : { used: Math.min(1, account.used / limit), asked: requestsAtMost(plan) / limit };
-  const rows: Fact[] = [
-    ['Requests needed', needed],
-    ['Within the quota', within === null ? 'unknown' : countText(within)],
-    spending !== null && ['Beyond the quota, at most', countText(spending.overageRequests)],
-    spending !== null && ['Overage cost, at most', moneyText(spending.maxCost, plan.currency)],
-    deferredIn(plan) > 0 && ['Must wait', countText(deferredIn(plan))],
-    account !== null && [
-      'Account',
-      limit === null
-        ? `${countText(account.used)} used`
-        : `${countText(account.used)} of ${countText(limit)} used`,
-    ],
-  ];
-  return (
-    <Card id="cost" title="What it would cost">
-      <Facts rows={rows} />
-      {share !== null && (
-        <Bar
-          parts={[
-            ['theirs', share.used],
-            ['ours', Math.min(1 - share.used, share.asked)],
-          ]}
-        />
-      )}
-      {spending !== null && within === null && (
-        <p class="note">The quota is unknown until the service answers a request.</p>
-      )}
-      <p class="note">Nothing has been sent or spent. A request whose answer is lost is sent once more.</p>
-      {deferredIn(plan) > 0 && <p class="banner warn">{waitText(plan)}</p>}
-      {children}
-    </Card>
-  );
-}
-
-function waitText(plan: Plan): string {
-  return `Quota and budget do not cover ${countOf(deferredIn(plan), 'request')}. The file will wait with its partial result, and continue when they do.`;
-}
-
-/** The field of the start's form that has the money on its button. */
-export const SHOWN_COST = 'shown-cost';
-
-function Ends({ shown: { upload, choice, plan }, viewer }: { shown: ShownUpload; viewer: Viewer }) {
-  const path = uploadPath(upload);
-  const chosen = fieldsOf(choice);
-  const found = plan?.found ?? null;
-  return (
-    <div class="ends">
-      {found !== null && (
-        <ActionButton
-          by={viewer}
-          path={`${path}/start`}
-          fields={[
-            ...chosen,
-            [SHOWN_COST, found.plan.spending?.maxCost ?? ''],
-            ['back', uploadPath(upload, chosen)],
-          ]}
-        >
-          Start: {costText(found.plan)}
-        </ActionButton>
-      )}
-      {upload.failed === undefined && (
-        <ActionButton by={viewer} path={`${path}/discard`}>
-          Discard
-        </ActionButton>
-      )}
-    </div>
   );
 }

@@ -8,14 +8,17 @@ import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { findFailed } from '../../jobs/ended-jobs.js';
 import { withTableEnding } from '../../jobs/inbox-file.js';
-import { choiceOf, type UploadPlans } from '../../jobs/plan-upload.js';
+import { newJobId } from '../../jobs/job-folder.js';
+import { choiceOf, fieldsOf, type UploadPlans } from '../../jobs/plan-upload.js';
 import { tryAgain } from '../../jobs/try-again.js';
 import type { Upload, Uploads } from '../../jobs/uploads.js';
 import { isMoreThan } from '../../run/lookups/spending.js';
 import { type Action, FORGED, mayAct } from './actions.js';
 import { type GatedApp, type Session, sendPage, type Viewer } from './gate.js';
+import { startedPath } from './started-page.js';
 import { uploadPath } from './upload-choices.js';
-import { costText, renderUpload, SHOWN_COST } from './upload-page.js';
+import { renderUpload } from './upload-page.js';
+import { SHOWN_COST, startedText } from './upload-start.js';
 
 export interface UploadParts {
   readonly uploads: Uploads;
@@ -106,27 +109,38 @@ export function uploadActions({ uploads, plans }: UploadParts): Action[] {
       async carryOut({ params: { id = '' }, fields }) {
         const upload = known(id, await findUpload(uploads, id));
         const choice = choiceOf(fields);
-        const found = plans.made(upload, choice)?.found ?? null;
-        if (found === null) {
-          const what = 'there is no plan for this file with these choices';
-          throw new NeverStartError(usageProblem(what, upload.name, 'open its plan, then start it'));
-        }
+        /** Nothing is started; its page shows why, with what was chosen. */
+        const refused = (why: string) => ({
+          path: uploadPath(upload, fieldsOf(choice)),
+          sentence: `${upload.name} was not started: ${why}`,
+          subject: upload.name,
+        });
+        // Caps and order may have been chosen since the page was made: they cost nothing to plan.
+        const made =
+          plans.made(upload, choice) ?? (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS));
+        if (made === undefined) return refused('it is still being read; start it when its cost is shown');
+        const { found } = made;
+        if (found === null) return refused('see below');
         const { plan, format, overage } = found;
+        if (plan.rows.total === 0) return refused('it has no rows');
         const shown = /^\d{1,12}(?:\.\d{1,6})?$/.exec(fields.get(SHOWN_COST) ?? '')?.[0];
         // Another view may have planned it anew since, when more of the quota was used.
-        if (shown !== undefined && plan.spending !== null && isMoreThan(plan.spending.maxCost, shown)) {
-          const what = 'it may cost more now than the page showed';
-          throw new NeverStartError(usageProblem(what, upload.name, 'open its plan, then start it'));
-        }
+        if (shown !== undefined && plan.spending !== null && isMoreThan(plan.spending.maxCost, shown))
+          return refused('it may cost more now than the page showed; what it costs now is below');
         // The money that was shown is the most that it costs, whatever others spend meanwhile.
         const cap = overage > 0 && plan.spending !== null ? { maxCost: plan.spending.maxCost } : {};
         const settings = { ...choice, ...cap };
         const { root, folder } = upload;
+        const job = newJobId();
         const name = upload.failed
-          ? await tryAgain(root, folder, Date.now(), settings)
-          : await uploads.start(upload, withTableEnding(upload.name, format), settings);
-        const where = upload.failed ? 'is tried again' : 'is in the inbox';
-        return { path: '/', sentence: `${name} ${where}: ${costText(plan)}.`, subject: name };
+          ? await tryAgain(root, folder, Date.now(), { job, settings })
+          : await uploads.start(upload, withTableEnding(upload.name, format), settings, job);
+        const where = upload.failed ? 'is tried again' : 'is started';
+        return {
+          path: startedPath(job),
+          sentence: `${name} ${where}: ${startedText(found)}.`,
+          subject: name,
+        };
       },
     },
     {

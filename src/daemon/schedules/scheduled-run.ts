@@ -129,7 +129,8 @@ async function settingsOf(
     flags[key] = stamped;
     makeFolder(dirname(stamped));
   }
-  return load('run', flags).settings;
+  // Nobody could be asked after a trial that the config file sets for other runs.
+  return { ...load('run', flags).settings, trial: null };
 }
 
 function enrichScheduled(

@@ -9,6 +9,7 @@ import { readProfile } from '../../stores/profile-codec.js';
 import type { FailureReason, RunStop } from '../../stores/run-reasons.js';
 import { sayDeferred, sayFailure } from '../../words/say-reason.js';
 import type { FetchedAnswer } from '../../worker/asked.js';
+import { NewestMatches } from '../newest-matches.js';
 import { type AnswerView, NOTHING_ASKED, type Renderer } from '../output/output-plan.js';
 import { createRunSummary } from '../report/run-summary.js';
 import type { Scan } from '../scan/scan.js';
@@ -42,6 +43,7 @@ const EXPECTED_AT_MOST = 2 * WINDOW_AT_MOST * CHUNK_SIZE;
 
 export class OutcomeCollector {
   readonly summary = createRunSummary();
+  readonly newest = new NewestMatches();
   /** Why identifiers failed, were deferred or not found for now, by their number. */
   readonly reasons = new Map<number, string>();
   readonly #expected = new Map<string, Unanswered>();
@@ -186,6 +188,7 @@ export class OutcomeCollector {
     this.#render({ index, text }, { status, source, fetchedAt, error, profile, brand }, score);
     const noted = { status, retryLater, index, identifier: text, score, fetchedAt, source, brand };
     this.summary.noteAnswer(noted);
+    if (status === 'matched') this.newest.note(text);
   }
 
   #keepFailure(unanswered: Unanswered, reason: FailureReason): void {

@@ -21,11 +21,14 @@ function ended(
   const files = names.map(([name, type]) => ({ name, type, size: 1 }));
   const reason = { headline: place === 'done' ? '' : 'why', details: '' };
   const at = { root: '/data', inbox: 0, place, folder: 'list-2026', endedAt: NOW };
-  return { place: 'ended', job: { ...at, file: 'list.csv', reason, runId: 'r-1', files } };
+  return {
+    place: 'ended',
+    job: { ...at, file: 'list.csv', reason, waitsFor: null, under: undefined, runId: 'r-1', files },
+  };
 }
 
-const INBOX: Started = { place: 'inbox', file: 'list.csv' };
-const PROCESSING: Started = { place: 'processing', file: 'list.csv', run: 'r-1' };
+const INBOX: Started = { place: 'inbox', root: '/in', file: 'list.csv' };
+const PROCESSING: Started = { place: 'processing', root: '/in', file: 'list.csv', run: 'r-1' };
 const LIVE = judged({});
 const DONE = judged({ status: 'completed' });
 const STOPPED = judged({ status: 'stopped', stop: { type: 'stopped' } });

@@ -14,7 +14,7 @@ import { FIND_ILLEGIBLE } from '../../run/report/legibility.js';
 import { findBarriers } from '../../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { LINK_TOKEN, startDashboard } from './served.js';
+import { LINK_TOKEN, noUploads, startDashboard } from './served.js';
 import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
 
 const DONE = 'newsletter subscribers (Q4)';
@@ -59,8 +59,12 @@ async function serve() {
   const terms = { overagePrice: '0.1', currency: 'EUR' };
   const served = await startDashboard({
     view: await look(),
-    actions: [...runActions({ engine, look, lookAtRun, terms }), ...failedActions(inboxes)],
-    addPages: (app, viewerOf) => addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, now: () => NOW }),
+    actions: [
+      ...runActions({ engine, look, lookAtRun, terms, uploads: noUploads().uploads }),
+      ...failedActions(inboxes),
+    ],
+    addPages: (app, viewerOf) =>
+      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, terms, now: () => NOW }),
   });
   const show = (parts: Partial<DashboardData>) => {
     data = { ...data, ...parts };

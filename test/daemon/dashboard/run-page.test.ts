@@ -31,6 +31,8 @@ function seen(run: RunRecord, parts: Partial<RunView> = {}): RunView {
     newer: null,
     isOnOwnAccount: true,
     job: null,
+    failedRows: 0,
+    matches: [],
     isOfThisHost: false,
     ...parts,
   };
@@ -41,33 +43,38 @@ const tally = { matched: 610, notFound: 31, failed: 4, stored: 120, requests: 64
 
 describe('the headline', () => {
   it.each<[string, Parameters<typeof runRecord>[0], string]>([
-    ['works', { tally }, '765 of 1,400 identifiers are done, 635 are left.'],
+    ['works', { tally }, '765 of 1,400 identifiers are done.'],
     ['reads its file', { identifiers: null, rows: null }, 'Its file is being read.'],
     [
       'is paused alone',
       { tally, paused: { by: 'ada', at: 1 } },
-      '765 of 1,400 identifiers are done, 635 are left. Paused by ada since 1 Jan 1970, 00:00 UTC. Resume on its page continues it.',
+      '765 of 1,400 identifiers are done. Paused by ada since 1 Jan 1970, 00:00 UTC. Resume on its page continues it.',
+    ],
+    [
+      'is paused, with requests in flight',
+      { tally, paused: { by: 'Anna', at: 1 }, spent: 694 },
+      '765 of 1,400 identifiers are done. Paused by Anna, 53 requests in flight are awaited.',
     ],
     [
       'was stopped, and is paused',
       { status: 'stopped', tally, paused: { by: 'ada', at: 1 } },
-      '765 of 1,400 identifiers are done, 635 are left. Paused by ada since 1 Jan 1970, 00:00 UTC. Resume it, then run the same command again.',
+      '765 of 1,400 identifiers are done. Paused by ada since 1 Jan 1970, 00:00 UTC. Resume it, then run the same command again.',
     ],
     [
       'was cancelled',
       { status: 'cancelled', stop: { type: 'cancelled' }, tally, cancelled: { by: 'ada', at: 1 } },
-      '765 of 1,400 identifiers are done, 635 are left. Cancelled by ada on 1 Jan 1970, 00:00 UTC.',
+      '765 of 1,400 identifiers are done. Cancelled by ada on 1 Jan 1970, 00:00 UTC.',
     ],
     ['completed', { status: 'completed', identifiers: 765, tally }, 'All of its 765 identifiers are done.'],
     [
       'stopped',
       { status: 'stopped', stop: { type: 'halted', halt: HALTS.limit }, tally },
-      '765 of 1,400 identifiers are done, 635 are left. The quota is used up.',
+      '765 of 1,400 identifiers are done. The quota is used up.',
     ],
     [
       'is dead',
       { heartbeatAt: NOW - 12 * MINUTE, tally },
-      '765 of 1,400 identifiers are done, 635 are left. No heartbeat for 12\u00a0min: it was killed, or lost its engine. Run the same command again to continue; paid answers are stored.',
+      '765 of 1,400 identifiers are done. No heartbeat for 12\u00a0min: it was killed, or lost its engine. Run the same command again to continue; paid answers are stored.',
     ],
     [
       'ended before it knew its size',
@@ -138,17 +145,18 @@ describe('the money', () => {
     });
     const page = partsOf(seen(run));
     for (const [term, value] of [
-      ['Requests sent', '648'],
-      ['Billed', '641'],
-      ['Overage requests', '12'],
-      ['Cost of the overage', '1.20\u00a0EUR'],
       ['May also have been billed', '3'],
       ['Billed in 2 earlier starts', '50, 5 of them overage'],
       ['May have been billed in earlier starts', '1'],
     ])
       expect(page).toContain(`<dt>${term}</dt><dd>${value}</dd>`);
-    expect(page).toContain('<dt>Matched</dt><dd>658<span class="below">33 not found, 4 failed</span>');
-    expect(page).toContain('An overage request costs 0.10\u00a0EUR with the settings of this process.');
+    for (const [term, figure, below] of [
+      ['Billed', '641', 'of 648 requests sent'],
+      ['Overage', '1.20\u00a0EUR', '12 requests beyond the quota'],
+      ['Done', '55 %', 'of its identifiers'],
+    ])
+      expect(page).toContain(`<dt>${term}</dt><dd>${figure}<span class="below">${below}</span>`);
+    expect(page).toContain('<dt>Price of an overage request</dt><dd>0.10\u00a0EUR</dd>');
   });
 
   it('of a run on another account is in requests: its price is not known here', async () => {
@@ -243,8 +251,7 @@ describe('the speed', () => {
   it('gives the time left and the last answer, with the moment for those who want it', () => {
     const ledger = ledgerState({ now: NOW, quota: 20_000, answeredAt: NOW - 55_000 });
     const page = partsOf(seen(runRecord({ tally }), { ledger, speed: { perSecond: 5, spanMs: 30_000 } }));
-    expect(page).toContain('<dt>Time left</dt><dd>2 min 7 s</dd>');
-    expect(page).toContain('<dt>Answers per second</dt><dd>5.0 (last 30\u00a0s)</dd>');
+    expect(page).toContain('<dt>Time left</dt><dd>2 min 7 s<span class="below">5.0 a second</span>');
     expect(page).toContain(
       '<time datetime="2026-11-20T13:24:51.000Z" title="20 Nov 2026, 13:24 UTC">55\u00a0s ago</time>',
     );
@@ -252,7 +259,7 @@ describe('the speed', () => {
 
   it('that is nothing gives no time left', () => {
     const page = partsOf(seen(runRecord({ tally }), { speed: { perSecond: 0, spanMs: 30_000 } }));
-    expect(page).toContain('<dt>Time left</dt><dd>unknown</dd>');
+    expect(page).toContain('<dt>Time left</dt><dd>–<span class="below">0.0 a second</span>');
   });
 });
 
@@ -279,6 +286,8 @@ describe('the files', () => {
       file: 'Kunden März.csv',
       endedAt: NOW,
       reason: { headline: '', details: '' },
+      under: undefined,
+      waitsFor: null,
       runId: 'r-1',
       files: [
         { name: 'Kunden März.report.html', type: 'page', size: 120_000 },

@@ -25,11 +25,13 @@ async function served() {
   const folders = await openFolders(await temporaryFolder());
   const inboxes = [folders.root];
   const engine = { runs: { get: async () => null }, ledger: {} } as never;
-  const lookAtRun = createRunLook({ engine, look: async () => dashboardView(), inboxes });
+  const look = async () => dashboardView();
+  const lookAtRun = createRunLook({ engine, look, inboxes });
   const terms = { overagePrice: '0.1', currency: null };
   const dashboard = await startDashboard({
     actions: failedActions(inboxes),
-    addPages: (app, viewerOf) => addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, now: () => NOW }),
+    addPages: (app, viewerOf) =>
+      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, terms, now: () => NOW }),
   });
   const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
   /** The path goes out as it is: `fetch` would resolve its dots. */
@@ -225,7 +227,10 @@ describe('trying a failed file again', () => {
     expect(question.text).toContain('Stored answers cost nothing.');
     expect(await readdir(folders.waiting)).toEqual([]);
     const answer = await get('/failed/again', 'POST', `${fields}&confirmed=yes`);
-    expect([answer.status, answer.headers.location]).toEqual([303, '/']);
+    expect([answer.status, answer.headers.location]).toEqual([
+      303,
+      expect.stringMatching(/^\/started\/j-[0-9a-f]{16}$/),
+    ]);
     expect(await readdir(folders.waiting)).toHaveLength(1);
     expect(await readdir(folders.failed)).toEqual([]);
     expect((await get(page)).status).toBe(404);

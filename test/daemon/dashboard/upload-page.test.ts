@@ -1,6 +1,6 @@
 /** What the page of an upload says of its cost, whatever the account does later. */
 import { expect, it } from 'vitest';
-import { costText } from '../../../src/daemon/dashboard/upload-page.js';
+import { costText } from '../../../src/daemon/dashboard/upload-start.js';
 
 const CAP = { requests: 25, maxCost: '1', overageRequests: 0 };
 

@@ -54,8 +54,13 @@ async function signIn(url: string) {
 const HOST = hostname()
   .replaceAll(/[^A-Za-z0-9-]/g, '-')
   .slice(0, 40);
-const PLAN = { spending: null, requests: { least: 1, most: 1 }, currency: null };
-const PLANS = { made: () => ({ found: { plan: PLAN, format: 'csv', overage: 0 } }) } as never;
+const PLAN = { spending: null, requests: { least: 1, most: 1 }, rows: { total: 1 }, currency: null };
+const NO_LIMITS = { trial: null, maxRequests: null };
+const FOUND = { plan: PLAN, format: 'csv', overage: 0, settings: NO_LIMITS };
+const PLANS = { made: () => ({ found: FOUND }) } as never;
+
+/** Where a start leads. */
+const STARTED = /^\/started\/j-[0-9a-f]{16}$/;
 
 /** As a program sends it. */
 const BASIC = { authorization: `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}` };
@@ -316,8 +321,8 @@ describe('a start', () => {
   it('is refused where a newer plan costs more than its form showed', async () => {
     const { uploads, upload, inbox } = await received(['list.csv']);
     const spending = { maxCost: '1.5', overageRequests: 15, withinQuota: 9 };
-    const plan = { spending, requests: { least: 24, most: 24 }, currency: null };
-    const plans = { made: () => ({ found: { plan, format: 'csv', overage: 30 } }) } as never;
+    const plan = { ...PLAN, spending, requests: { least: 24, most: 24 } };
+    const plans = { made: () => ({ found: { ...FOUND, plan, overage: 30 } }) } as never;
     const [start] = uploadActions({ uploads, plans });
     const press = (shown: string) =>
       start?.carryOut({
@@ -325,7 +330,10 @@ describe('a start', () => {
         params: { id: upload.id },
         fields: new URLSearchParams({ 'shown-cost': shown }),
       });
-    await expect(press('0')).rejects.toThrow('it may cost more now than the page showed');
+    expect(await press('0')).toMatchObject({
+      path: `/uploads/${upload.id}`,
+      sentence: expect.stringContaining('it may cost more now than the page showed'),
+    });
     expect(await readdir(inbox)).toEqual([]);
     await press('1.5');
     expect(JSON.parse(await readFile(join(inbox, 'list.csv.json'), 'utf8'))).toEqual({ maxCost: '1.5' });
@@ -356,7 +364,10 @@ describe('a failed file', () => {
   it('is started with the column that was chosen, and keeps its other settings', async () => {
     const { folder, moved, root, start, asked } = await withFailed();
     await writeFile(join(folder, 'list.csv.json'), '{"kind": "ticker", /* theirs */ "maxRequests": 5}');
-    expect(await start?.carryOut(asked)).toMatchObject({ path: '/', subject: 'list.csv' });
+    expect(await start?.carryOut(asked)).toMatchObject({
+      path: expect.stringMatching(STARTED),
+      subject: 'list.csv',
+    });
     expect(JSON.parse(await readFile(join(await moved(), 'list.csv.json'), 'utf8'))).toEqual({
       column: ['symbol'],
       kind: 'crypto',
@@ -451,7 +462,7 @@ describe('on a full disk', () => {
     expect(await readdir(inbox)).toEqual([]);
     expect(uploads.list()).toEqual([upload]);
     disk.free();
-    expect(await press(`uploads/${upload?.id}/start`)).toContain('list.csv is in the inbox');
+    expect(await press(`uploads/${upload?.id}/start`)).toContain('list.csv is started');
     expect((await readdir(inbox)).sort()).toEqual(['list.csv', 'list.csv.json']);
     expect(served.errors).toEqual([]);
   });

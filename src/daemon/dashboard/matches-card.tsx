@@ -1,0 +1,46 @@
+/** The newest matches of a run. Their texts are the service's. Pure. */
+
+import { scoreText } from '../../core/figures.js';
+import { qualityTier } from '../../lookup/brand.js';
+import { Card } from '../../pages/parts.js';
+import type { ShownMatch } from '../../run/newest-matches.js';
+import { Badge } from '../../run/report/brands-section.js';
+
+/** `isGoing`: more may come. */
+export function MatchesCard({ matches, isGoing }: { matches: readonly ShownMatch[]; isGoing: boolean }) {
+  return (
+    <Card id="matches" title="Newest matches" isPart>
+      {matches.length === 0 ? (
+        <p class="empty">{isGoing ? 'None yet.' : 'None are kept of this run.'}</p>
+      ) : (
+        <ol class="brands matches">
+          {matches.map((match) => (
+            <MatchItem match={match} />
+          ))}
+        </ol>
+      )}
+    </Card>
+  );
+}
+
+function MatchItem({ match: { identifier, name, score, color } }: { match: ShownMatch }) {
+  return (
+    <li>
+      <Badge brand={{ name, color, logo: null }} />
+      <span class="brand">
+        <bdi class="brand-name">{name}</bdi>
+        <bdi class="brand-domain">{identifier}</bdi>
+      </span>
+      {score === null ? (
+        <span class="score calm">
+          –<span class="unseen"> no score</span>
+        </span>
+      ) : (
+        <span class={`score ${qualityTier(score)}`}>
+          {scoreText(score)}
+          <span class="unseen">, {qualityTier(score)}</span>
+        </span>
+      )}
+    </li>
+  );
+}

@@ -1,0 +1,282 @@
+/** What an uploaded file would cost, how much of it to buy, and its start. Pure. */
+
+import { countOf, countText, moneyText } from '../../core/figures.js';
+import { type Choice, fieldsOf, type UploadPlan } from '../../jobs/plan-upload.js';
+import type { Upload } from '../../jobs/uploads.js';
+import { Bar, Card, type Fact, Facts } from '../../pages/parts.js';
+import type { Plan } from '../../run/plan-file.js';
+import type { Viewer } from './gate.js';
+import { ActionButton, HiddenFields } from './plain-pages.js';
+import { type Option, Select, uploadPath } from './upload-choices.js';
+
+/**
+ * `at most 3,412 requests, at most 12.50 EUR of overage`. What the limits do not cover now is
+ * bought when they are raised, because the file waits for that. `cap`: on its own requests. Pure.
+ */
+export function costText(
+  plan: Pick<Plan, 'requests' | 'spending' | 'currency'>,
+  cap: number | null = null,
+): string {
+  const { spending } = plan;
+  const requests = requestsAtMost(plan);
+  if (isCapped(plan, cap)) return `at most ${countOf(requests, 'request')}, by its cap`;
+  if (requests === 0)
+    return plan.requests.most === 0 ? 'no requests' : 'no requests until quota or budget allow them';
+  // While the quota is unknown, every request could be overage: a sum that would only alarm.
+  const overage = spending !== null && spending.withinQuota !== null && spending.overageRequests > 0;
+  const later = deferredIn(plan);
+  const parts = [
+    `at most ${countOf(requests, 'request')}`,
+    later > 0 && ` now and ${countText(later)} more when quota or budget allow them`,
+    overage && `, at most ${moneyText(spending.maxCost, plan.currency)} of overage`,
+  ];
+  return parts.filter(Boolean).join('');
+}
+
+/** The same of a start with a trial or a cap. */
+export function startedText({ plan, settings: { trial, maxRequests } }: Found): string {
+  const requests = requestsAtMost(plan);
+  const most = Math.min(requests, trial ?? requests, maxRequests ?? requests);
+  return most === requests
+    ? costText(plan, maxRequests)
+    : `at most ${countOf(most, 'request')}${trial === most ? ' at first' : ''}`;
+}
+
+/** Whether its own cap is what leaves requests out. */
+function isCapped(plan: Pick<Plan, 'requests' | 'spending'>, cap: number | null): boolean {
+  return cap !== null && deferredIn(plan) > 0 && requestsAtMost(plan) >= cap;
+}
+
+function deferredIn({ spending }: Pick<Plan, 'spending'>): number {
+  return spending?.deferred ?? 0;
+}
+
+export function requestsAtMost({ requests, spending }: Pick<Plan, 'requests' | 'spending'>): number {
+  if (spending === null || spending.withinQuota === null) return requests.most;
+  return spending.withinQuota + spending.overageRequests;
+}
+
+export type Found = NonNullable<UploadPlan['found']>;
+
+interface Started {
+  readonly upload: Upload;
+  readonly choice: Choice;
+  readonly viewer: Viewer;
+}
+
+/** The field of the start's form that has the money that its page showed. */
+export const SHOWN_COST = 'shown-cost';
+
+/** Identifiers of a try. */
+const TRIED = 20;
+const RUN_KEYS = ['try', 'maxRequests', 'maxCost', 'priority', 'format', 'errorsInclude'];
+
+/** Cost, options and buttons of a file that can be started. */
+export function StartCard(shown: Started & { found: Found; columns: UploadPlan['reading']['columns'] }) {
+  const { upload, choice, viewer, found, columns } = shown;
+  const { plan } = found;
+  const path = uploadPath(upload);
+  const chosen = fieldsOf(choice);
+  const kept = chosen.filter(([key]) => !RUN_KEYS.includes(key));
+  const hidden = [
+    ...kept,
+    [SHOWN_COST, plan.spending?.maxCost ?? ''],
+    ['back', uploadPath(upload, chosen)],
+    ['token', viewer.formToken],
+  ] as const;
+  return (
+    <Card id="cost" title="What it costs" more="side">
+      <Costs plan={plan} cap={found.settings.maxRequests} />
+      {plan.rows.total === 0 ? (
+        <p class="banner warn">The file has no rows: there is nothing to start.</p>
+      ) : (
+        <form class="choices" method="post" action={`${path}/start`}>
+          <HiddenFields fields={hidden} />
+          <Options choice={choice} found={found} columns={columns} />
+          <p class="start">
+            <button type="submit" class="main">
+              Start
+            </button>{' '}
+            <span class="muted">{costText(plan, found.settings.maxRequests)}</span>
+          </p>
+        </form>
+      )}
+      <Discard upload={upload} viewer={viewer} />
+    </Card>
+  );
+}
+
+/** A failed file stays where it is. */
+export function Discard({ upload, viewer }: Omit<Started, 'choice'>) {
+  if (upload.failed !== undefined) return null;
+  return (
+    <div class="ends">
+      <ActionButton by={viewer} path={`${uploadPath(upload)}/discard`}>
+        Discard
+      </ActionButton>
+    </div>
+  );
+}
+
+function Costs({ plan, cap }: { plan: Plan; cap: number | null }) {
+  const { requests, spending, account } = plan;
+  const limit = account?.limit ?? null;
+  const within = spending?.withinQuota ?? null;
+  const share =
+    account === null || !limit
+      ? null
+      : { used: Math.min(1, account.used / limit), asked: requestsAtMost(plan) / limit };
+  const most = spending !== null && moneyText(spending.maxCost, plan.currency);
+  const isOverage = spending !== null && spending.overageRequests > 0;
+  const rows: Fact[] = [
+    ['Requests needed', neededText(requests)],
+    requests.most > 0 && [
+      'Within the quota',
+      within === null ? 'known after the first request' : countText(within),
+    ],
+    within === null
+      ? isOverage && ['If the quota is used up, at most', most]
+      : isOverage && ['Beyond the quota, at most', `${countText(spending.overageRequests)} for ${most}`],
+    deferredIn(plan) > 0 && ['Must wait', countText(deferredIn(plan))],
+    account !== null &&
+      limit !== null && ['Used of the account', `${countText(account.used)} of ${countText(limit)}`],
+  ];
+  return (
+    <>
+      <Facts rows={rows} />
+      {share !== null && (
+        <Bar
+          parts={[
+            ['theirs', share.used],
+            ['ours', Math.min(1 - share.used, share.asked)],
+          ]}
+        />
+      )}
+      <p class="note">Nothing has been sent or spent. A request whose answer is lost is sent once more.</p>
+      {deferredIn(plan) > 0 && <p class="banner warn">{waitText(plan, cap)}</p>}
+    </>
+  );
+}
+
+function neededText({ least, most }: Plan['requests']): string {
+  return least === most ? countText(most) : `${countText(least)} to ${countText(most)}`;
+}
+
+function waitText(plan: Plan, cap: number | null): string {
+  if (isCapped(plan, cap))
+    return `The cap leaves out ${countOf(deferredIn(plan), 'request')}. The file will wait with its partial result.`;
+  return `Quota and budget do not cover ${countOf(deferredIn(plan), 'request')}. The file will wait with its partial result, and continue when they do.`;
+}
+
+/** How much to buy, in which order, and what to write. */
+function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['reading']['columns'] }) {
+  const { choice, found, columns } = shown;
+  const { plan, settings, format } = found;
+  const { trial, maxRequests, maxCost } = settings;
+  const tried = trial ?? TRIED;
+  const isPaid = found.overage > 0;
+  const unit = plan.currency === null ? '' : ` in ${plan.currency}`;
+  return (
+    <>
+      {(plan.requests.most > tried || trial !== null) && (
+        <Check choice={choice} name="try" value={String(tried)} isOn={trial !== null}>
+          Try {countText(tried)} first, for at most {countOf(tried, 'request')}: you see them, and decide
+          about the rest
+        </Check>
+      )}
+      <div class="fields">
+        <Cap choice={choice} name="maxRequests" label="Requests, at most" step="1" known={maxRequests} />
+        {isPaid && (
+          <Cap choice={choice} name="maxCost" label={`Overage${unit}, at most`} step="any" known={maxCost} />
+        )}
+      </div>
+      <Order choice={choice} found={found} columns={columns} />
+      {format !== 'xlsx' && (
+        <Check choice={choice} name="format" value="xlsx" isOn={settings.format === 'xlsx'}>
+          The result as an Excel workbook
+        </Check>
+      )}
+      <Check
+        choice={choice}
+        name="errorsInclude"
+        value="not_found"
+        isOn={settings.errorsInclude.includes('not_found')}
+      >
+        Rows that are not found also into the file of rows without an answer
+      </Check>
+    </>
+  );
+}
+
+/** What the inbox sets for all its files is shown, and stays. `children`: the words. */
+function Check(shown: { choice: Choice; name: string; value: string; isOn: boolean; children?: unknown }) {
+  const { choice, name, value, isOn, children } = shown;
+  const isOfInbox = isOn && choice[name] === undefined;
+  return (
+    <p class="check">
+      <input
+        id={`run-${name}`}
+        type="checkbox"
+        name={name}
+        value={value}
+        checked={isOn}
+        disabled={isOfInbox}
+      />{' '}
+      <label for={`run-${name}`}>
+        {children}
+        {isOfInbox && ' (set for this inbox)'}
+      </label>
+    </p>
+  );
+}
+
+/** `known`: as it applies. */
+function Cap(shown: {
+  choice: Choice;
+  name: string;
+  label: string;
+  step: string;
+  known: number | string | null;
+}) {
+  const { choice, name, label, step, known } = shown;
+  const own = choice[name];
+  return (
+    <div>
+      <label for={`run-${name}`}>{label}</label>
+      <input
+        id={`run-${name}`}
+        type="number"
+        name={name}
+        min="0"
+        step={step}
+        value={typeof own === 'string' ? own : ''}
+        placeholder={known === null ? 'no cap' : String(known)}
+      />
+    </div>
+  );
+}
+
+/** Which rows are looked up first. */
+function Order(shown: { choice: Choice; found: Found; columns: UploadPlan['reading']['columns'] }) {
+  const { choice, found, columns } = shown;
+  const own = typeof choice.priority === 'string' ? choice.priority : '';
+  const chosen = new Set(found.chosen.map(({ column }) => column));
+  const options = columns.flatMap(({ name }, column): Option[] => {
+    if (chosen.has(column)) return [];
+    const value = `position:${column + 1}:desc`;
+    return [
+      [value, `the highest ${name === '' ? `column ${column + 1}` : name}`.slice(0, 60), value === own],
+    ];
+  });
+  if (options.length === 0) return null;
+  const isOther = own !== '' && options.every(([value]) => value !== own);
+  return (
+    <div>
+      <Select
+        id="priority"
+        label="Looked up first"
+        options={[['', 'the top of the file', own === ''], isOther && [own, own, true], ...options]}
+      />
+    </div>
+  );
+}

@@ -1,0 +1,119 @@
+/**
+ * The newest matches of a run, for pages that show it while it works. The engine keeps only which
+ * identifiers they are: their brands are read from the stored answers, as long as those are kept.
+ */
+import type { Clock } from '../core/clock.js';
+import { readIdentifierText } from '../core/identifier.js';
+import { attempt, succeeds, withinDeadline } from '../core/lifecycle.js';
+import { inJson, list, text } from '../core/shapes.js';
+import type { Engine } from '../engine/engine.js';
+import { qualityScoreOf } from '../lookup/brand.js';
+import { outcomeKeyPrefix } from '../stores/outcome-key.js';
+import { readProfile } from '../stores/profile-codec.js';
+import { freshnessOf, type RunRecord } from '../stores/run-store.js';
+import { mainColor } from './output/brand-fields.js';
+
+const SHOWN = 20;
+const SCOPE = 'newest-matches';
+const EVERY_MS = 1_000;
+/** The engine keeps those of so many runs. */
+const RUNS_KEPT = 30;
+/** A page can do without them. */
+const PATIENCE_MS = 2_000;
+const TEXT_AT_MOST = 100;
+
+/** The last identifiers that matched. */
+export class NewestMatches {
+  /** Of all that were noted. */
+  count = 0;
+  readonly #texts: string[] = [];
+
+  note(identifier: string): void {
+    this.#texts[this.count % SHOWN] = identifier;
+    this.count += 1;
+  }
+
+  /** The newest first. */
+  list(): string[] {
+    const oldest = this.count % SHOWN;
+    return [...this.#texts.slice(oldest), ...this.#texts.slice(0, oldest)].reverse();
+  }
+}
+
+const shape = inJson(list(text));
+
+/** Tells the engine at most once a second. Neither function rejects. */
+export function tellMatches(
+  { keyValues }: Pick<Engine, 'keyValues'>,
+  runId: string,
+  newest: NewestMatches,
+  clock: Pick<Clock, 'monotonic'>,
+) {
+  let told = 0;
+  let toldAt = Number.NEGATIVE_INFINITY;
+  let telling: Promise<unknown> | null = null;
+
+  async function tell(): Promise<void> {
+    if (newest.count === told) return;
+    told = newest.count;
+    toldAt = clock.monotonic();
+    await keyValues.put(SCOPE, runId, JSON.stringify(newest.list()));
+  }
+
+  async function removeOld(): Promise<void> {
+    const entries = await keyValues.list(SCOPE);
+    const old = entries.sort((a, b) => a.ageMs - b.ageMs).slice(RUNS_KEPT);
+    for (const { name } of old) await keyValues.remove(SCOPE, name, null);
+  }
+
+  return {
+    now(): void {
+      if (telling !== null || clock.monotonic() - toldAt < EVERY_MS) return;
+      telling = succeeds(tell()).finally(() => {
+        telling = null;
+      });
+    },
+    async end(): Promise<void> {
+      if (newest.count === 0) return;
+      const last = Promise.resolve(telling).then(tell).then(removeOld);
+      await withinDeadline(succeeds(last), PATIENCE_MS);
+    },
+  };
+}
+
+/** A brand as a page shows it; its texts are the service's. */
+export type ShownMatch = Awaited<ReturnType<typeof readMatches>>[number];
+
+/** The newest first; without those whose answers are no longer stored. Throws engine errors. */
+export async function readNewestMatches(
+  engine: Pick<Engine, 'keyValues' | 'outcomes'>,
+  run: RunRecord,
+): Promise<ShownMatch[]> {
+  const entry = (await engine.keyValues.list(SCOPE)).find(({ name }) => name === run.id);
+  const identifiers = attempt(() => shape(entry?.text), []);
+  return readMatches(engine, run, identifiers.slice(0, SHOWN));
+}
+
+async function readMatches(engine: Pick<Engine, 'outcomes'>, run: RunRecord, identifiers: readonly string[]) {
+  const prefix = outcomeKeyPrefix(run.settings.service, run.settings.allowNsfw);
+  const keys = identifiers.map((identifier) => prefix + identifier);
+  const found = await engine.outcomes.read(keys, freshnessOf(run));
+  return found.flatMap((outcome, at) => {
+    const brand = outcome?.packed ? readProfile(outcome.packed)?.brand : undefined;
+    const identifier = readIdentifierText(identifiers[at] ?? '');
+    if (brand === undefined || identifier === null) return [];
+    const { value } = identifier;
+    return {
+      identifier: value.slice(0, TEXT_AT_MOST),
+      name: textOf(brand.name) ?? textOf(brand.domain) ?? value.slice(0, TEXT_AT_MOST),
+      /** 0 to 1; null: it has none. */
+      score: qualityScoreOf(brand),
+      /** As the service wrote it. */
+      color: textOf(mainColor(brand)),
+    };
+  });
+}
+
+function textOf(value: unknown): string | null {
+  return typeof value === 'string' && value.trim() !== '' ? value.trim().slice(0, TEXT_AT_MOST) : null;
+}

@@ -1,0 +1,166 @@
+/**
+ * What a person chooses on the page of a plan, and on that of a run: a try of 20, caps, the order,
+ * the format, what failed once more. Counted at the service.
+ */
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { createInboxScene } from '../jobs/inbox-scene.js';
+import { quickEngine } from '../support/engines.js';
+import { countStatuses, readRows } from '../support/output-files.js';
+import { domainAt, domainList } from '../support/scene.js';
+import { signIn } from './person.js';
+import { dashboardUrl, startUp } from './start-up.js';
+
+type Person = Awaited<ReturnType<typeof signIn>>;
+
+async function startScene(changes: Parameters<typeof createInboxScene>[1] = {}, config: object = {}) {
+  const scene = await createInboxScene(await quickEngine(), changes);
+  const start = () => startUp(scene, config);
+  const up = await start();
+  return { scene, up, start, person: await signIn(dashboardUrl(up)) };
+}
+
+const PATIENCE = { timeout: 50_000, interval: 100 };
+
+/** Follows a start to the page of its run; its path. */
+async function runAfter({ ask }: Person, answer: Response): Promise<string> {
+  let path = answer.headers.get('location') ?? '';
+  expect(path).toMatch(/^\/started\/j-/);
+  const look = async () => {
+    const next = await ask(path);
+    path = next.headers.get('location') ?? path;
+    return path;
+  };
+  await expect.poll(look, PATIENCE).toMatch(/^\/runs\//);
+  return path;
+}
+
+/** Sends a file, presses Start with these choices; the path of its run. */
+async function begin(person: Person, name: string, content: string, chosen: Record<string, string>) {
+  const page = await person.get(await person.send(name, content));
+  return runAfter(person, await person.press(page, 'Start', chosen));
+}
+
+test('a try of 20 buys 20, shows them, and waits; its rest is bought when a person says so', async () => {
+  const { scene, person } = await startScene();
+  const { meter } = scene.service;
+  const path = await person.send('list.csv', domainList(60));
+  const plan = await person.get(path);
+  expect(plan).toContain('Try 20 first, for at most 20 requests');
+  const answer = await person.press(plan, 'Start', { try: '20' });
+  const run = await runAfter(person, answer);
+  const [waiting = ''] = await scene.until('waiting', 1);
+  expect(meter.requests).toHaveLength(20);
+  const tried = await person.get(run);
+  expect(tried).toContain('>Tried<');
+  expect(tried).toContain('look at them, then decide about the rest');
+  const matched = [...meter.billedOf.keys()].filter((each) => tried.includes(`>${each.slice(7)}</bdi>`));
+  expect(matched.length).toBeGreaterThan(5);
+  expect(tried).not.toContain('>Pause<');
+  expect(await readFile(join(waiting, 'reason.txt'), 'utf8')).toContain('40 identifiers wait for your word');
+
+  const question = await (await person.press(tried, 'Look up the rest')).text();
+  expect(question).toContain('Look up the rest of list.csv?');
+  expect(question).toContain('40 identifiers are left.');
+  expect(meter.requests).toHaveLength(20);
+  const rest = await runAfter(person, await person.press(question, 'Look up the rest'));
+  expect(rest).not.toBe(run);
+  await scene.until('done', 1);
+  expect([meter.billed, meter.mostBilledOnce()]).toEqual([60, 1]);
+  const later = () => person.get(run);
+  await expect.poll(later, PATIENCE).toContain('The same file was started again later.');
+});
+
+test('a try that is paused, killed, resumed and cancelled sends no more than it says', async () => {
+  const { scene, up, person, start } = await startScene({ latencyMs: 40 }, { concurrency: 2 });
+  const { meter, options } = scene.service;
+  const run = await begin(person, 'list.csv', domainList(60), { try: '20' });
+  await scene.service.until(({ billed }) => billed >= 4);
+  // What is left of the trial takes longer than pressing the button.
+  options.latencyMs = 4_000;
+  expect((await person.press(await person.get(run), 'Pause')).status).toBe(303);
+  await scene.until('waiting', 1);
+  expect(meter.billed).toBeLessThan(20);
+  options.latencyMs = 0;
+  const question = await (await person.press(await person.get(run), 'Resume')).text();
+  const again = await runAfter(person, await person.press(question, 'Resume'));
+  await expect.poll(async () => person.get(again), PATIENCE).toContain('>Tried<');
+  expect(meter.requests).toHaveLength(20);
+
+  up.kill('SIGKILL');
+  await up.done;
+  const later = await signIn(dashboardUrl(await start()));
+  await scene.drop('other.csv', domainList(3, 'other'));
+  await scene.until('done', 1);
+  expect(meter.requests).toHaveLength(23);
+  const sure = await (await later.press(await later.get(again), 'Cancel the run')).text();
+  expect((await later.press(sure, 'Cancel the run')).status).toBe(303);
+  const [failed = ''] = await scene.until('failed', 1);
+  expect(await readFile(join(failed, 'reason.txt'), 'utf8')).toContain('Cancelled by Ada');
+  expect(meter.requests).toHaveLength(23);
+});
+
+test('a cap of the page holds, and buys the most valuable rows; not found rows and Excel come as asked', async () => {
+  const { scene, person } = await startScene();
+  const { meter } = scene.service;
+  const rows = Array.from({ length: 30 }, (_, index) => `${domainAt(index)},${index * 10}`);
+  const priority = 'position:2:desc';
+  const chosen = { maxRequests: '7', priority };
+  const run = await begin(person, 'capped.csv', `website,revenue\n${rows.join('\n')}\n`, chosen);
+  const [waiting = ''] = await scene.until('waiting', 1);
+  expect([...meter.billedOf.keys()].sort()).toEqual(
+    [23, 24, 25, 26, 27, 28, 29].map((index) => `domain:${domainAt(index)}`),
+  );
+  expect(meter.requests).toHaveLength(7);
+  expect(JSON.parse(await readFile(join(waiting, 'capped.csv.json'), 'utf8'))).toEqual(chosen);
+  expect(await person.get(run)).toContain('<dt>Cap</dt><dd>7 requests</dd>');
+
+  await begin(person, 'book.csv', domainList(3), { format: 'xlsx' });
+  const [book = ''] = await scene.until('done', 1);
+  expect((await readFile(join(book, 'book.enriched.xlsx'))).subarray(0, 2).toString()).toBe('PK');
+  await begin(person, 'missing.csv', domainList(20, 'other'), { errorsInclude: 'not_found' });
+  const missing = (await scene.until('done', 2)).find((folder) => folder !== book) ?? '';
+  const { not_found } = countStatuses(await readRows(join(missing, 'missing.enriched.csv')));
+  expect(not_found).toBeGreaterThan(0);
+  expect(countStatuses(await readRows(join(missing, 'missing.errors.csv')))).toEqual({ not_found });
+});
+
+test('a choice that cannot be is refused on the page of the plan, and nothing is started', async () => {
+  const { scene, person } = await startScene();
+  const path = await person.send('list.csv', domainList(30));
+  const answer = await person.press(await person.get(path), 'Start', { maxRequests: 'many' });
+  const back = answer.headers.get('location') ?? '';
+  expect(back).toBe(`${path}?maxRequests=many`);
+  const page = await person.get(back);
+  expect(page).toContain('is not a whole number');
+  expect(page).not.toContain('>Start<');
+  expect(await person.get(await person.send('bare.csv', 'website,note\n'))).not.toContain('>Start<');
+  expect(await scene.list('inbox')).toEqual([]);
+  expect(scene.service.meter.requests).toEqual([]);
+});
+
+test('what failed is run again from the page of the run, for no more than its number, beside the first result', async () => {
+  const { scene, person } = await startScene({ badShare: 0.2 });
+  const { meter, options } = scene.service;
+  const run = await begin(person, 'list.csv', domainList(60), {});
+  const [first = ''] = await scene.until('done', 1);
+  const { failed = 0 } = countStatuses(await readRows(join(first, 'list.enriched.csv')));
+  expect(failed).toBeGreaterThan(3);
+  const billed = meter.billed;
+  options.badShare = 0;
+  const button = `Run the ${failed} failed rows again`;
+  const label = async () => person.get(run);
+  await expect.poll(label, PATIENCE).toContain(button);
+  const sent = await person.press(await person.get(run), button);
+  const plan = await person.get(sent.headers.get('location') ?? '');
+  expect(plan).toContain(`60 rows, 60 domains: at most ${failed} requests.`);
+  expect(meter.billed).toBe(billed);
+  await runAfter(person, await person.press(plan, 'Start'));
+  const folders = await scene.until('done', 2);
+  const second = folders.find((folder) => folder !== first) ?? '';
+  expect(countStatuses(await readRows(join(second, 'list.enriched.csv'))).failed).toBeUndefined();
+  expect(countStatuses(await readRows(join(first, 'list.enriched.csv'))).failed).toBe(failed);
+  expect(meter.billed).toBe(billed + failed);
+  expect(meter.mostBilledOnce()).toBe(1);
+});
