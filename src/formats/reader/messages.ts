@@ -236,24 +236,34 @@ function rowsOf(bytes: Buffer): { rows: Row[]; width: number } {
   return { rows, width };
 }
 
-/** Puts replies together from pieces of any size. Throws for a reply that no reader sends. */
+/** Kept for the next replies; a larger one has memory of its own. */
+const KEPT_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Puts replies together from pieces of any size, in the same memory: else what was used piles up
+ * until it is collected. Throws for a reply that no reader sends.
+ */
 export function createReplyReader(onReply: (reply: ReaderReply) => void) {
-  let waiting: Buffer[] = [];
+  let buffer = Buffer.allocUnsafeSlow(FRAME_CHARS);
   let length = 0;
   return (piece: Buffer): void => {
-    waiting.push(piece);
-    length += piece.length;
-    while (length >= HEADER_BYTES) {
-      const [first = piece] = waiting;
-      if (first.length < HEADER_BYTES) waiting = [Buffer.concat(waiting)];
-      const size = (waiting[0] ?? piece).readUInt32LE(0) + 4;
-      if (size > MOST_REPLY_BYTES + 4) throw new Error('the process that reads the file sent no reply');
-      if (length < size) return;
-      const whole = Buffer.concat(waiting);
-      onReply(replyOf(whole.subarray(4, size)));
-      waiting = [whole.subarray(size)];
-      length -= size;
+    if (length + piece.length > buffer.length) {
+      const larger = Buffer.allocUnsafeSlow((length + piece.length) * 2);
+      buffer.copy(larger, 0, 0, length);
+      buffer = larger;
     }
+    length += piece.copy(buffer, length);
+    let from = 0;
+    while (length - from >= HEADER_BYTES) {
+      const end = from + 4 + buffer.readUInt32LE(from);
+      if (end - from > MOST_REPLY_BYTES + 4) throw new Error('the process that reads the file sent no reply');
+      if (length < end) break;
+      onReply(replyOf(buffer.subarray(from + 4, end)));
+      from = end;
+    }
+    buffer.copyWithin(0, from, length);
+    length -= from;
+    if (length === 0 && buffer.length > KEPT_BYTES) buffer = Buffer.allocUnsafeSlow(FRAME_CHARS);
   };
 }
 
@@ -261,7 +271,7 @@ function replyOf(frame: Buffer): ReaderReply {
   const type = KINDS[frame.readUInt8(0)] ?? 'json';
   const bytes = frame.subarray(1);
   if (type === 'rows') return { type, ...rowsOf(bytes) };
-  if (type === 'bytes') return { type, bytes };
+  if (type === 'bytes') return { type, bytes: Buffer.from(bytes) };
   if (type === 'error') return { type, error: errorOf(bytes.toString()) };
   return { type, value: JSON.parse(bytes.toString()) };
 }
