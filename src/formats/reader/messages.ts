@@ -109,7 +109,7 @@ function errorOf(text: string): Error {
 
 /** Rows in one reply, and about so many characters. */
 const FRAME_ROWS = 4096;
-const FRAME_CHARS = 512 * 1024;
+const FRAME_CHARS = 128 * 1024;
 
 /** How a text was encoded: one byte for each character, in UTF-8, or as JSON in UTF-8. */
 const [ASCII, UTF8, JSON_TEXT] = [0, 1, 2] as const;
