@@ -31,8 +31,11 @@ export interface BinaryTable {
   readonly shape: TableShape;
   readonly detected: string;
   readonly warnings: readonly Phrase[];
-  /** One reading of the rows from the first on; null: all. */
-  openRows(limit: number | null): BinaryRows;
+  /**
+   * One reading of the rows from the first on; null: all. `wanted`: the columns whose cells are
+   * needed, the others are blank or not; null: all.
+   */
+  openRows(limit: number | null, wanted: readonly number[] | null): BinaryRows;
 }
 
 export interface BinaryRows {

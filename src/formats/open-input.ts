@@ -111,11 +111,11 @@ function partsOf(
     warnings,
     guess: null,
     limit,
-    openPass(onBytes) {
+    openPass(onBytes, wanted) {
       let width = shape.columns.length;
       let notes: readonly string[] = [];
       async function* read() {
-        const rows = reader.rows(limit);
+        const rows = reader.rows(limit, wanted);
         // The process reads meanwhile.
         const first = rows.next();
         first.catch(() => undefined);

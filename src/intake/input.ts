@@ -42,7 +42,8 @@ export interface InputParts {
   readonly guess: TableGuess | null;
   /** The most records that a pass reads; null: all. */
   readonly limit: number | null;
-  openPass(onBytes: OnBytes): RowPass;
+  /** `wanted`: the columns whose cells are needed, the others may be blank; null: all. */
+  openPass(onBytes: OnBytes, wanted: readonly number[] | null): RowPass;
   /** Gives back what only reading needs; another pass takes it again. */
   rest?(): void;
   close(): Promise<void>;
@@ -81,7 +82,7 @@ export class Input {
 
   /** Throws the errors of `assertSample` and `rows`. */
   static async of(parts: InputParts): Promise<Input> {
-    const pass = parts.openPass(null);
+    const pass = parts.openPass(null, null);
     const cells: (readonly string[])[] = [];
     let rowCount = 0;
     let chars = 0;
@@ -114,15 +115,16 @@ export class Input {
   /**
    * Records in batches of at most a few thousand, in order, in flat memory. Every call reads the
    * file again. Texts may share memory with a whole chunk: copy those that are kept for long.
+   * `wanted`: the columns whose cells are needed, the others may be blank; null: all.
    *
    * Throws `FailFileError`: `input-encoding`, `input-missing`, `input-ragged` at the end of the
    * first pass, `input-changed` where a later pass does not find the content of the first.
    */
-  async *rows(): AsyncGenerator<readonly Row[]> {
+  async *rows(wanted: readonly number[] | null = null): AsyncGenerator<readonly Row[]> {
     const { source, shape, guess, limit } = this.parts;
     const hash = createHash('sha256');
     const isWholeWanted = this.#settled === null || limit === null;
-    const pass = this.parts.openPass(isWholeWanted ? (bytes) => hash.update(bytes) : null);
+    const pass = this.parts.openPass(isWholeWanted ? (bytes) => hash.update(bytes) : null, wanted);
     const tally = new MisfitTally();
     for await (const batch of pass.batches) {
       for (const row of batch) tally.note(row);

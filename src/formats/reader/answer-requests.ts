@@ -61,7 +61,8 @@ export function createAnswers() {
       }
       case 'rows': {
         if (table === null) throw new Error('rows were asked for before the table');
-        return begin(rowFrames(table.openRows(request.limit)));
+        const { limit, wanted } = request;
+        return begin(rowFrames(table.openRows(limit, wanted), wanted));
       }
       case 'bytes':
         return begin(byteFrames((await openArchive(name)).read(request.part)));
@@ -89,10 +90,13 @@ export function createAnswers() {
 const SMALL_CHARS = 256 * 1024 * 1024;
 const MOST_CHARS = 64 * 1024 * 1024 * 1024;
 
-async function* rowFrames({ batches, width, notes }: BinaryRows): AsyncGenerator<Buffer> {
+async function* rowFrames(
+  { batches, width, notes }: BinaryRows,
+  wanted: readonly number[] | null,
+): AsyncGenerator<Buffer> {
   const { size } = fstatSync(FILE_DESCRIPTOR);
   let left = Math.min(MOST_CHARS, Math.max(SMALL_CHARS, size * MOST_RATIO));
-  const frame = new RowsFrame();
+  const frame = new RowsFrame(wanted);
   for await (const batch of batches) {
     for (const row of batch) {
       left -= row.raw.length;

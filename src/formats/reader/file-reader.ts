@@ -77,10 +77,16 @@ export class FileReader {
     }
   }
 
-  /** Rows from the first on, in batches, then the end. Another pass may begin before that. */
-  async *rows(limit: number | null): AsyncGenerator<{ rows: readonly Row[]; width: number } | RowsEnd> {
+  /**
+   * Rows from the first on, in batches, then the end. Another pass may begin before that. `wanted`:
+   * the columns whose cells are needed, the others are blank; null: all.
+   */
+  async *rows(
+    limit: number | null,
+    wanted: readonly number[] | null,
+  ): AsyncGenerator<{ rows: readonly Row[]; width: number } | RowsEnd> {
     let last = 0;
-    for await (const { reply } of this.#series({ type: 'rows', limit })) {
+    for await (const { reply } of this.#series({ type: 'rows', limit, wanted })) {
       if (reply.type !== 'rows') {
         if (reply.type === 'json') yield reply.value as RowsEnd;
         return;

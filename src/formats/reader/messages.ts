@@ -12,8 +12,11 @@ import { type BinaryTable, OverBounds } from '../binary-table.js';
 export type ReaderRequest = { readonly name: string } & (
   | { readonly type: 'open'; readonly opening: TableOpening }
   | { readonly type: 'sheets' }
-  /** Begins to answer `next`: with rows, with the bytes of a part. */
-  | { readonly type: 'rows'; readonly limit: number | null }
+  /**
+   * Begins to answer `next`: with rows, with the bytes of a part. `wanted`: the columns whose cells
+   * are needed; null: all.
+   */
+  | { readonly type: 'rows'; readonly limit: number | null; readonly wanted: readonly number[] | null }
   | { readonly type: 'bytes'; readonly part: string }
   /** Also with numbers of rows; `part`: the sheet's; null: it is a Parquet file. */
   | { readonly type: 'count'; readonly part: string | null }
@@ -106,21 +109,26 @@ function errorOf(text: string): Error {
 
 /** Rows in one reply, and about so many characters. */
 const FRAME_ROWS = 4096;
-const FRAME_CHARS = 512 * 1024;
+const FRAME_CHARS = 128 * 1024;
+
+/** How a text was encoded: one byte for each character, in UTF-8, or as JSON in UTF-8. */
+const [ASCII, UTF8, JSON_TEXT] = [0, 1, 2] as const;
 
 /**
- * Rows in order, encoded one by one: their many texts end young. The reply has numbers first, of
- * each row its line and the lengths of its texts, then these as one text, which the receiver only
- * has to cut. Blank cells at the end of a row are only counted.
+ * Rows in order, encoded one by one: their many texts end young. The reply has numbers first: the
+ * wanted columns, then of each row its line, how many cells it has and the sizes of its texts;
+ * then these. Blank cells at the end of a row are only counted.
  */
 export class RowsFrame {
   #numbers: number[] = [];
   #bytes = Buffer.allocUnsafeSlow(FRAME_CHARS * 2);
   #length = 0;
-  #encoding: 'utf8' | 'utf16le' = 'utf8';
   #first = 0;
   #rows = 0;
   #chars = 0;
+
+  /** `wanted`: the columns whose cells are sent, the others are blank; null: all. */
+  constructor(private readonly wanted: readonly number[] | null) {}
 
   get isFull(): boolean {
     return this.#rows >= FRAME_ROWS || this.#chars >= FRAME_CHARS;
@@ -131,50 +139,55 @@ export class RowsFrame {
   }
 
   add({ number, line, raw, problem, cells }: Row): void {
-    let filled = cells.length;
-    while (filled > 0 && cells[filled - 1] === '') filled -= 1;
-    const reason = problem === null ? '' : writeRowReason(problem);
-    const text = raw + reason + (filled === cells.length ? cells : cells.slice(0, filled)).join('');
-    this.#write(text);
-    this.#numbers.push(line, raw.length, reason.length, cells.length, filled);
-    for (let at = 0; at < filled; at += 1) this.#numbers.push(cells[at]?.length ?? 0);
     if (this.#rows === 0) this.#first = number;
     this.#rows += 1;
     this.#chars += raw.length;
+    this.#numbers.push(line);
+    this.#write(raw);
+    this.#write(problem === null ? '' : writeRowReason(problem));
+    this.#numbers.push(cells.length);
+    if (this.wanted !== null) {
+      for (const at of this.wanted) this.#write(cells[at] ?? '');
+      return;
+    }
+    let filled = cells.length;
+    while (filled > 0 && cells[filled - 1] === '') filled -= 1;
+    this.#numbers.push(filled);
+    for (let at = 0; at < filled; at += 1) this.#write(cells[at] ?? '');
   }
 
-  #write(text: string): void {
+  #write(text: string, isJson = false): void {
     const most = this.#length + text.length * 3;
     if (most > this.#bytes.length) {
       const larger = Buffer.allocUnsafeSlow(Math.max(most, this.#bytes.length * 2));
       this.#bytes.copy(larger, 0, 0, this.#length);
       this.#bytes = larger;
     }
-    const size = this.#bytes.write(text, this.#length, this.#encoding);
-    // UTF-8 has no halves of pairs, and cells may.
-    if (this.#encoding === 'utf16le' || size === text.length || !/\p{Surrogate}/u.test(text)) {
-      this.#length += size;
+    const size = this.#bytes.write(text, this.#length);
+    // UTF-8 has no halves of pairs, and cells may; JSON has escapes for them.
+    if (!isJson && size > text.length && /\p{Surrogate}/u.test(text)) {
+      this.#write(JSON.stringify(text), true);
       return;
     }
-    const before = this.#bytes.toString('utf8', 0, this.#length);
-    this.#encoding = 'utf16le';
-    this.#bytes = Buffer.from(before, 'utf16le');
-    this.#length = this.#bytes.length;
-    this.#write(text);
+    this.#length += size;
+    this.#numbers.push(size * 4 + (isJson ? JSON_TEXT : size === text.length ? ASCII : UTF8));
   }
 
   /** The reply; it is empty after that. `width`: the columns seen so far. */
   take(width: number): Buffer {
-    const numbers = Uint32Array.from(this.#numbers);
-    const isUtf16 = Number(this.#encoding === 'utf16le');
-    const start = Uint32Array.of(numbers.length, this.#first, this.#rows, width, isUtf16);
+    const wanted = this.wanted ?? [];
+    const numbers = Uint32Array.from([...wanted, ...this.#numbers]);
+    const mode = this.wanted === null ? ALL : wanted.length;
+    const start = Uint32Array.of(numbers.length, this.#first, this.#rows, width, mode);
     const texts = this.#bytes.subarray(0, this.#length);
     this.#numbers = [];
-    this.#encoding = 'utf8';
     this.#length = this.#rows = this.#chars = 0;
     return frameOf('rows', [bytesOf(start), bytesOf(numbers), texts]);
   }
 }
+
+/** In place of the count of wanted columns. */
+const ALL = 0xffff_ffff;
 
 function bytesOf({ buffer, byteOffset, byteLength }: Uint32Array): Uint8Array {
   return new Uint8Array(buffer, byteOffset, byteLength);
@@ -186,53 +199,71 @@ function rowsOf(bytes: Buffer): { rows: Row[]; width: number } {
   const count = bytes.readUInt32LE(0);
   const first = bytes.readUInt32LE(4);
   const width = bytes.readUInt32LE(12);
-  const from = START_BYTES + count * 4;
+  const wantedCount = bytes.readUInt32LE(16);
+  let position = START_BYTES + count * 4;
   // Numbers must be aligned, the frame is not.
   const numbers = new Uint32Array(
-    bytes.buffer.slice(bytes.byteOffset + START_BYTES, bytes.byteOffset + from),
+    bytes.buffer.slice(bytes.byteOffset + START_BYTES, bytes.byteOffset + position),
   );
-  const text = bytes.toString(bytes.readUInt32LE(16) === 0 ? 'utf8' : 'utf16le', from);
-  let at = 0;
-  let position = 0;
+  let at = wantedCount === ALL ? 0 : wantedCount;
   const next = () => numbers[at++] ?? 0;
-  const take = (length: number) => {
+  const take = () => {
+    const sized = next();
     const from = position;
-    position += length;
-    return text.slice(from, position);
+    position += sized >>> 2;
+    if (from === position) return '';
+    const kind = sized & 3;
+    const text = bytes.toString(kind === ASCII ? 'latin1' : 'utf8', from, position);
+    return kind === JSON_TEXT ? String(JSON.parse(text)) : text;
   };
+  const wanted = wantedCount === ALL ? null : numbers.subarray(0, wantedCount);
   const rows = Array.from({ length: bytes.readUInt32LE(8) }, (_, index): Row => {
     const line = next();
-    const raw = take(next());
-    const reason = take(next());
+    const raw = take();
+    const reason = take();
     const problem = reason === '' ? null : readRowReason(reason);
     const cellCount = next();
-    const filled = next();
     const cells: string[] = [];
-    for (let cell = 0; cell < filled; cell += 1) cells.push(take(next()));
+    const filled = wanted === null ? next() : 0;
+    while (cells.length < filled) cells.push(take());
     while (cells.length < cellCount) cells.push('');
+    for (const column of wanted ?? []) {
+      const text = take();
+      if (column < cellCount) cells[column] = text;
+    }
     return { number: first + index, line, raw, cells, problem };
   });
   return { rows, width };
 }
 
-/** Puts replies together from pieces of any size. Throws for a reply that no reader sends. */
+/** Kept for the next replies; a larger one has memory of its own. */
+const KEPT_BYTES = 4 * 1024 * 1024;
+
+/**
+ * Puts replies together from pieces of any size, in the same memory: else what was used piles up
+ * until it is collected. Throws for a reply that no reader sends.
+ */
 export function createReplyReader(onReply: (reply: ReaderReply) => void) {
-  let waiting: Buffer[] = [];
+  let buffer = Buffer.allocUnsafeSlow(FRAME_CHARS);
   let length = 0;
   return (piece: Buffer): void => {
-    waiting.push(piece);
-    length += piece.length;
-    while (length >= HEADER_BYTES) {
-      const [first = piece] = waiting;
-      if (first.length < HEADER_BYTES) waiting = [Buffer.concat(waiting)];
-      const size = (waiting[0] ?? piece).readUInt32LE(0) + 4;
-      if (size > MOST_REPLY_BYTES + 4) throw new Error('the process that reads the file sent no reply');
-      if (length < size) return;
-      const whole = Buffer.concat(waiting);
-      onReply(replyOf(whole.subarray(4, size)));
-      waiting = [whole.subarray(size)];
-      length -= size;
+    if (length + piece.length > buffer.length) {
+      const larger = Buffer.allocUnsafeSlow((length + piece.length) * 2);
+      buffer.copy(larger, 0, 0, length);
+      buffer = larger;
     }
+    length += piece.copy(buffer, length);
+    let from = 0;
+    while (length - from >= HEADER_BYTES) {
+      const end = from + 4 + buffer.readUInt32LE(from);
+      if (end - from > MOST_REPLY_BYTES + 4) throw new Error('the process that reads the file sent no reply');
+      if (length < end) break;
+      onReply(replyOf(buffer.subarray(from + 4, end)));
+      from = end;
+    }
+    buffer.copyWithin(0, from, length);
+    length -= from;
+    if (length === 0 && buffer.length > KEPT_BYTES) buffer = Buffer.allocUnsafeSlow(FRAME_CHARS);
   };
 }
 
@@ -240,7 +271,7 @@ function replyOf(frame: Buffer): ReaderReply {
   const type = KINDS[frame.readUInt8(0)] ?? 'json';
   const bytes = frame.subarray(1);
   if (type === 'rows') return { type, ...rowsOf(bytes) };
-  if (type === 'bytes') return { type, bytes };
+  if (type === 'bytes') return { type, bytes: Buffer.from(bytes) };
   if (type === 'error') return { type, error: errorOf(bytes.toString()) };
   return { type, value: JSON.parse(bytes.toString()) };
 }

@@ -5,13 +5,7 @@ import { sayRowReason } from '../../core/row-reason.js';
 import { BINARY_SHAPE, type Row } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { correctHeader, findDataInHeader, headerWarnings, isBareList } from '../../intake/header-check.js';
-import {
-  cutText,
-  isLongerThan,
-  KEPT_CHARS,
-  MAX_RECORD_BYTES,
-  OVER_RECORD,
-} from '../../intake/record-splitter.js';
+import { isLongerThan, MAX_RECORD_BYTES } from '../../intake/record-splitter.js';
 import { type BinaryTable, inBatches, LONG_HEADER } from '../binary-table.js';
 import type { TableOpening } from '../reader/messages.js';
 import type { ZipArchive } from '../zip-archive.js';
@@ -33,14 +27,17 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   const sheet = chooseSheet(name, book.sheets, opening.sheet ?? undefined);
 
   /** Filled rows below the skipped ones, in batches. */
-  async function* readFilled(below: number): AsyncGenerator<readonly SheetRow[]> {
-    for await (const rows of readSheetRows(archive.read(sheet.part), book, strings))
-      yield rows.filter(({ line, problem, texts }) => line > below && (problem !== null || !isBlank(texts)));
+  async function* readFilled(
+    below: number,
+    wanted: readonly number[] | null,
+  ): AsyncGenerator<readonly SheetRow[]> {
+    for await (const rows of readSheetRows(archive.read(sheet.part), book, strings, wanted))
+      yield rows.filter(({ line, problem, isBlank }) => line > below && (problem !== null || !isBlank));
   }
 
   const head: SheetRow[] = [];
   let chars = 0;
-  for await (const rows of readFilled(skipLines)) {
+  for await (const rows of readFilled(skipLines, null)) {
     for (const row of rows) {
       if (head.length === ROWS_LOOKED_AT || chars > CHARS_LOOKED_AT) break;
       head.push(row);
@@ -79,31 +76,28 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   const found = judgeTable(head, texts, mayHaveHeader, `${name}, ${shownSheet}`);
   const { first, columns, hasHeader } = found;
   warnings.push(...found.warnings);
-  const rawHeader = hasHeader ? rawOf(first) : null;
+  const rawHeader = hasHeader ? first.raw : null;
   if (rawHeader !== null && isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw new Error(LONG_HEADER);
   const typed = { ...book.formats, sheet: sheet.name };
   return {
     shape: { format: 'xlsx', ...BINARY_SHAPE, columns, rawHeader, typed },
     detected: `Excel, ${shownSheet}`,
     warnings,
-    openRows(limit) {
+    openRows(limit, wanted) {
       let widest = columns.length;
       let next = hasHeader ? first.line + 1 : first.line;
       let blank = 0;
       let number = 0;
       const rowOf = (row: SheetRow): Row => {
         number += 1;
-        widest = Math.max(widest, row.texts.length);
+        widest = Math.max(widest, row.width);
         blank += Math.max(0, row.line - next);
         next = row.line + 1;
-        const raw = rawOf(row);
-        const place = { number, line: row.line };
-        const problem = row.problem ?? (isLongerThan(raw, MAX_RECORD_BYTES) ? OVER_RECORD : null);
-        if (problem !== null) return { ...place, raw: cutText(raw, KEPT_CHARS), cells: [], problem };
-        return { ...place, raw, cells: row.texts, problem };
+        const { line, raw, texts, problem } = row;
+        return { number, line, raw, cells: problem === null ? texts : [], problem };
       };
       return {
-        batches: inBatches(readFilled(next - 1), rowOf, limit),
+        batches: inBatches(readFilled(next - 1, wanted), rowOf, limit),
         width: () => widest,
         notes: () => (blank === 0 ? [] : [`blank rows ignored: ${blank}`]),
       };
@@ -160,17 +154,19 @@ function judgeTable(
   return { first, hasHeader, warnings, columns: header };
 }
 
-const NO_ROW: SheetRow = { line: 1, json: [], texts: [], lacksResult: false, problem: null };
-
-const rawOf = ({ json }: SheetRow) => `[${json.join(',')}]`;
+const NO_ROW: SheetRow = {
+  line: 1,
+  raw: '[]',
+  width: 0,
+  texts: [],
+  isBlank: true,
+  lacksResult: false,
+  problem: null,
+};
 
 function padded(cells: readonly string[], width: number): readonly string[] {
   const missing = width - cells.length;
   return missing > 0 ? [...cells, ...new Array<string>(missing).fill('')] : cells;
-}
-
-function isBlank(cells: readonly string[]): boolean {
-  return cells.every((cell) => cell.trim() === '');
 }
 
 /** A title above a table has at most this many rows. */

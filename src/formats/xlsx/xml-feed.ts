@@ -1,9 +1,9 @@
 /**
  * Parses the XML of a workbook, in pieces and with bounds: no document type, no deep nesting, no
- * endless text. Our own, because sheets are nearly all tags: names and attributes become strings
- * only where a handler asks for them, which takes a third of the time.
+ * endless text. Our own, because sheets are nearly all tags: it reads bytes, and names and
+ * attributes become strings only where a handler asks for them.
  */
-import { isAscii, isUtf8 } from 'node:buffer';
+import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { shortName } from '../../core/terminal-text.js';
 
@@ -17,19 +17,27 @@ export interface XmlHandler {
   /** A text may come in pieces. */
   text?(text: string): void;
   close?(name: string): void;
+  /**
+   * Reads whole elements in their usual form itself, the first at `from`, inside of `parent`.
+   * Names without prefix are of the root's namespace there. Returns the end of what it read:
+   * `from` if that is nothing.
+   */
+  take?(parent: string, xml: Buffer, from: number, end: number): number;
+  /** Asked after each element; the parser pauses. */
+  isFull?(): boolean;
 }
 
 interface XmlAttributes {
   /** Where the value begins in `xml`, which a quote ends; -1: there is none. */
   find(name: string): number;
-  readonly xml: string;
+  readonly xml: Buffer;
   get(name: string): string | undefined;
   /** The id of a relation of the part: `r:id`. */
   relation(): string | undefined;
 }
 
 const DEEPEST = 64;
-/** Characters without a tag: a cell has 32,767 at most, each perhaps an escape of 7. */
+/** Bytes without a tag: a cell has 32,767 characters at most, each perhaps an escape of 7. */
 const LONGEST_RUN = 4 * 1024 * 1024;
 /** Declared prefixes at one place; programs write up to 40. */
 const MOST_PREFIXES = 256;
@@ -50,7 +58,6 @@ const COMPATIBILITY = 'http://schemas.openxmlformats.org/markup-compatibility/20
 /** Names of relations in both editions of the standard end so. */
 const RELATIONS = /\/relationships$/;
 
-const RETURN = 0x0d;
 const SPACE = 0x20;
 const EXCLAMATION = 0x21;
 const DOUBLE = 0x22;
@@ -63,22 +70,34 @@ const EQUALS = 0x3d;
 const GREATER = 0x3e;
 const QUESTION = 0x3f;
 const X = 0x78;
+/** U+FFFE and U+FFFF begin so in UTF-8. */
+const NEARLY_LAST = 0xef;
 
 /** XML 1.0, 2.2. */
 const FORBIDDEN = /(?![\t\n\r\x7f-\x9f])\p{Cc}|[\ufffe\uffff]/u;
 /** XML 1.0, 2.3, but for what no format uses. */
 const NAME_START = /^[\p{L}_]/u;
 
+/** Whether a text with this byte must be looked at: a reference, a line end, what is forbidden. */
+const isSpecial = (byte: number) => byte < SPACE || byte === AMPERSAND || byte === NEARLY_LAST;
+
+function assertAllowed(text: string): string {
+  if (FORBIDDEN.test(text)) throw new Error('its XML has a character that XML does not allow');
+  return text;
+}
+
 /** Throws Error with a sentence for people if the XML is broken or out of bounds. */
-export function createXmlFeed(handler: XmlHandler) {
-  const decode = createDecoder();
-  /** What is not used yet. */
-  let xml = '';
-  /** Characters since the last tag. */
+function createXmlFeed(handler: XmlHandler) {
+  const toUtf8 = createDecoder();
+  let xml: Buffer = EMPTY;
+  /** What is not used yet: up to the last `>`, and all. */
+  let at = 0;
+  let end = 0;
+  /** Bytes since the last tag. */
   let run = 0;
   let isRootOpen = false;
   let hasRoot = false;
-  /** Open elements: as written, and as told to the handler: null if they are not. */
+  /** Open elements: as written, byte by byte; and as told to the handler: null if they are not. */
   const names: string[] = [];
   const told: (string | null)[] = [];
   /** The depth of the element whose content is not told; 0: none. */
@@ -98,16 +117,23 @@ export function createXmlFeed(handler: XmlHandler) {
     return scopes.findLast((scope) => scope.prefix === prefix)?.space ?? prefix;
   }
 
+  const byteAt = (index: number) => xml[index] as number;
+  const textOf = (from: number, to: number) => xml.toString('utf8', from, to);
+  const startsWith = (text: string, from: number) => {
+    for (let index = 0; index < text.length; index += 1)
+      if (xml[from + index] !== text.charCodeAt(index)) return false;
+    return true;
+  };
   const mark = (index: number) => marks[index] as number;
-  const nameAt = (index: number) => xml.slice(mark(index * 4), mark(index * 4 + 1));
+  const nameAt = (index: number) => xml.toString('latin1', mark(index * 4), mark(index * 4 + 1));
   const valueAt = (index: number) => {
-    const value = xml.slice(mark(index * 4 + 2), mark(index * 4 + 3));
+    const value = textOf(mark(index * 4 + 2), mark(index * 4 + 3));
     return areLiteral ? value : unescapeXml(value, true);
   };
   const indexOf = (name: string) => {
     for (let index = 0; index < count; index += 1) {
       const from = mark(index * 4);
-      if (mark(index * 4 + 1) - from === name.length && xml.startsWith(name, from)) return index;
+      if (mark(index * 4 + 1) - from === name.length && startsWith(name, from)) return index;
     }
     return -1;
   };
@@ -135,7 +161,7 @@ export function createXmlFeed(handler: XmlHandler) {
 
   function declareNamespaces(): void {
     for (let index = 0; index < count; index += 1) {
-      if (!xml.startsWith('xmlns', mark(index * 4))) continue;
+      if (!startsWith('xmlns', mark(index * 4))) continue;
       const [xmlns, prefix = ''] = nameAt(index).split(':');
       if (xmlns !== 'xmlns') continue;
       if (scopes.length === MOST_PREFIXES) throw new Error('its XML declares too many prefixes');
@@ -191,16 +217,29 @@ export function createXmlFeed(handler: XmlHandler) {
     } else if (foreignDepth === 0) handler.text?.(isLiteral ? text : unescapeXml(text, false));
   }
 
+  /** Most names are short and come again and again. */
+  const shortNames = new Map<number, string>();
+  function nameOf(from: number, to: number): string {
+    let key = 0;
+    for (let index = from; index < to; index += 1) key = key * 256 + byteAt(index);
+    const isShort = to - from <= 4;
+    const known = isShort ? shortNames.get(key) : undefined;
+    if (known !== undefined) return known;
+    if (to - from > 1 && !NAME_START.test(textOf(from, to))) throw new Error('its XML has a broken tag');
+    const name = xml.toString('latin1', from, to);
+    if (isShort && shortNames.size < 1_000) shortNames.set(key, name);
+    return name;
+  }
+
   /** The tag at `from`; returns where it ends, -1: it is not whole. */
   function readTag(from: number): number {
-    const second = xml.charCodeAt(from + 1);
+    const second = xml[from + 1];
     if (second === SLASH) return readEnd(from);
     if (second === EXCLAMATION || second === QUESTION) return readOther(from);
-    const { length } = xml;
     let position = from + 1;
     let colon = -1;
-    for (; position < length; position += 1) {
-      const code = xml.charCodeAt(position);
+    for (; position < end; position += 1) {
+      const code = byteAt(position);
       if (code <= SPACE || code === GREATER || code === SLASH) break;
       if (code === COLON && colon < 0) colon = position - from - 1;
     }
@@ -210,45 +249,44 @@ export function createXmlFeed(handler: XmlHandler) {
     let mayDeclare = false;
     for (;;) {
       position = skipSpace(position);
-      if (position >= length) return -1;
-      const first = xml.charCodeAt(position);
+      if (position >= end) return -1;
+      const first = byteAt(position);
       if (first === GREATER || first === SLASH) break;
-      if (first === X && xml.startsWith('xmlns', position)) mayDeclare = true;
+      if (first === X && startsWith('xmlns', position)) mayDeclare = true;
       const begin = position;
-      for (; position < length; position += 1) {
-        const code = xml.charCodeAt(position);
+      for (; position < end; position += 1) {
+        const code = byteAt(position);
         if (code <= SPACE || code === EQUALS || code === GREATER) break;
       }
-      const end = position;
+      const nameEnds = position;
       position = skipSpace(position);
-      if (position >= length) return -1;
-      if (xml.charCodeAt(position) !== EQUALS) throw new Error('its XML has an attribute without a value');
+      if (position >= end) return -1;
+      if (byteAt(position) !== EQUALS) throw new Error('its XML has an attribute without a value');
       position = skipSpace(position + 1);
-      if (position >= length) return -1;
-      const quote = xml.charCodeAt(position);
+      if (position >= end) return -1;
+      const quote = byteAt(position);
       if (quote !== DOUBLE && quote !== SINGLE) throw new Error('its XML has a value without quotes');
       const value = position + 1;
-      for (position = value; position < length; position += 1) {
-        const code = xml.charCodeAt(position);
+      for (position = value; position < end; position += 1) {
+        const code = byteAt(position);
         if (code === quote) break;
-        if (code === AMPERSAND || code < SPACE) areLiteral = false;
+        if (isSpecial(code)) areLiteral = false;
       }
-      if (position >= length) return -1;
+      if (position >= end) return -1;
       const index = count * 4;
       marks[index] = begin;
-      marks[index + 1] = end;
+      marks[index + 1] = nameEnds;
       marks[index + 2] = value;
       marks[index + 3] = position;
       count += 1;
       position += 1;
     }
-    const isEmpty = xml.charCodeAt(position) === SLASH;
+    const isEmpty = byteAt(position) === SLASH;
     if (isEmpty) position += 1;
-    if (position >= length) return -1;
-    if (xml.charCodeAt(position) !== GREATER) throw new Error('its XML has a broken tag');
-    const name = xml.slice(from + 1, nameEnd);
-    if (name.length > 1 && !NAME_START.test(name)) throw new Error('its XML has a broken tag');
-    openElement(name, colon, mayDeclare);
+    if (position >= end) return -1;
+    if (byteAt(position) !== GREATER) throw new Error('its XML has a broken tag');
+    if (!areLiteral) assertAllowed(textOf(from, position));
+    openElement(nameOf(from + 1, nameEnd), colon, mayDeclare);
     if (isEmpty) closeElement();
     run = 0;
     return position + 1;
@@ -256,70 +294,87 @@ export function createXmlFeed(handler: XmlHandler) {
 
   function skipSpace(from: number): number {
     let position = from;
-    while (position < xml.length && xml.charCodeAt(position) <= SPACE) position += 1;
+    while (position < end && isSpace(byteAt(position))) position += 1;
     return position;
   }
 
   function readEnd(from: number): number {
     const name = names[names.length - 1];
-    const end = xml.indexOf('>', from);
-    if (end < 0) return -1;
-    const isIts = name !== undefined && xml.startsWith(name, from + 2);
-    if (!isIts || (end !== from + 2 + name.length && xml.slice(from + 2 + name.length, end).trim() !== ''))
-      throw new Error(`its XML closes ${shortName(xml.slice(from + 2, end))}, which is not open`);
+    const last = xml.indexOf(GREATER, from);
+    if (last < 0) return -1;
+    const isIts = name !== undefined && startsWith(name, from + 2);
+    if (!isIts || skipSpace(from + 2 + name.length) !== last)
+      throw new Error(`its XML closes ${shortName(textOf(from + 2, last))}, which is not open`);
     closeElement();
     run = 0;
-    return end + 1;
+    return last + 1;
   }
 
   function readOther(from: number): number {
     for (const [begin, last] of OTHER_MARKUP) {
-      if (!xml.startsWith(begin, from)) continue;
-      const end = xml.indexOf(last, from + begin.length);
-      if (end < 0) return -1;
-      if (begin === '<![CDATA[') giveText(xml.slice(from + begin.length, end), true);
-      return end + last.length;
+      if (!startsWith(begin, from)) continue;
+      const to = xml.indexOf(last, from + begin.length);
+      if (to < 0) return -1;
+      const text = assertAllowed(textOf(from + begin.length, to));
+      if (begin === '<![CDATA[') giveText(text, true);
+      return to + last.length;
     }
-    if (xml.startsWith('<!DOCTYPE', from)) throw new Error('it declares a document type');
-    if (xml.length - from < '<!DOCTYPE'.length) return -1;
+    if (startsWith('<!DOCTYPE', from)) throw new Error('it declares a document type');
+    if (end - from < '<!DOCTYPE'.length) return -1;
     throw new Error('its XML has a broken tag');
   }
 
-  /** The next pieces; `text` ends with a tag, or a `>` that is none. */
-  function use(text: string): void {
-    if (FORBIDDEN.test(text)) throw new Error('its XML has a character that XML does not allow');
-    xml = xml === '' ? text : xml + text;
-    let at = 0;
-    while (at < xml.length) {
-      let end = at;
-      let isLiteral = true;
-      for (; end < xml.length; end += 1) {
-        const code = xml.charCodeAt(end);
-        if (code === LESS) break;
-        if (code === AMPERSAND || code === RETURN) isLiteral = false;
-      }
-      if (end > at) giveText(xml.slice(at, end), isLiteral);
-      at = end;
-      if (at === xml.length) break;
-      const next = readTag(at);
-      if (next < 0) break;
-      at = next;
-    }
-    xml = xml.slice(at);
-    if (xml.length > LONGEST_RUN) throw new Error('its XML has a text that is too long');
+  /** What the handler reads itself. */
+  function takeElements(from: number): number {
+    const parent = isPlainOurs && foreignDepth === 0 ? told[told.length - 1] : null;
+    if (!parent || handler.take === undefined) return from;
+    const next = handler.take(parent, xml, from, end);
+    if (next > from) run = 0;
+    return next;
   }
 
   return {
-    write(bytes: Buffer): void {
-      const text = decode(bytes);
-      if (text !== '') use(text);
+    /** null: there is no more. */
+    add(bytes: Buffer | null): void {
+      const more = toUtf8(bytes);
+      const checked = xml.length - at;
+      xml = checked === 0 ? more : Buffer.concat([xml.subarray(at), more]);
+      at = 0;
+      // A `>` is none of the bytes of another character.
+      end = bytes === null ? xml.length : xml.lastIndexOf(GREATER) + 1;
+      if (!isUtf8(xml.subarray(0, end))) throw new Error('its XML is not UTF-8');
     },
-    end(): void {
-      use(decode(null));
-      if (xml !== '' || names.length > 0 || !hasRoot) throw new Error('its XML breaks off');
+    /** Whether all is used that can be; else the handler is full. */
+    parse(): boolean {
+      while (at < end) {
+        if (handler.isFull?.()) return false;
+        let to = at;
+        let isLiteral = true;
+        for (; to < end; to += 1) {
+          const code = byteAt(to);
+          if (code === LESS) break;
+          if (isSpecial(code)) isLiteral = false;
+        }
+        if (to > at) giveText(isLiteral ? textOf(at, to) : assertAllowed(textOf(at, to)), isLiteral);
+        at = to;
+        if (at === end) break;
+        at = takeElements(at);
+        if (at === end) break;
+        const next = byteAt(at) === LESS ? readTag(at) : at;
+        if (next < 0) break;
+        at = next;
+      }
+      if (xml.length - at > LONGEST_RUN) throw new Error('its XML has a text that is too long');
+      return true;
+    },
+    assertWhole(): void {
+      if (at < xml.length || names.length > 0 || !hasRoot) throw new Error('its XML breaks off');
     },
   };
 }
+
+/** XML 1.0, 2.3. */
+const isSpace = (byte: number) => byte === SPACE || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 const OTHER_MARKUP = [
   ['<!--', '-->'],
@@ -344,33 +399,27 @@ function unescapeXml(text: string, isAttribute: boolean): string {
   });
 }
 
-/** Of parts in UTF-8 or UTF-16 (ECMA-376, part 2): up to the last `>`, so that few tags are cut. */
+/** Parts are in UTF-8 or UTF-16 (ECMA-376, part 2). */
 function createDecoder() {
-  let rest: Buffer | null = null;
-  /** null: UTF-8; undefined: the first bytes will tell. */
-  let utf16: TextDecoder | null | undefined;
+  let start: Buffer | null = EMPTY;
+  let utf16: TextDecoder | null = null;
   /** null: there is no more. */
-  return (bytes: Buffer | null): string => {
+  return (bytes: Buffer | null): Buffer => {
     let whole = bytes ?? EMPTY;
-    if (utf16) whole = Buffer.from(utf16.decode(whole, { stream: bytes !== null }));
-    if (rest !== null) whole = Buffer.concat([rest, whole]);
-    if (utf16 === undefined && whole.length > 3) {
+    if (start !== null) {
+      whole = Buffer.concat([start, whole]);
+      start = whole;
+      if (whole.length <= 3 && bytes !== null) return EMPTY;
+      start = null;
       const label = UTF16[whole.toString('hex', 0, 2)];
-      utf16 = label === undefined ? null : new TextDecoder(label, { fatal: true });
-      if (utf16 !== null) whole = Buffer.from(utf16.decode(whole, { stream: bytes !== null }));
-      else if (whole.toString('hex', 0, 3) === 'efbbbf') whole = whole.subarray(3);
+      if (label !== undefined) utf16 = new TextDecoder(label, { fatal: true });
+      else if (whole.toString('hex', 0, 3) === 'efbbbf') return whole.subarray(3);
     }
-    const end = bytes === null ? whole.length : whole.lastIndexOf('>') + 1;
-    rest = end < whole.length ? whole.subarray(end) : null;
-    if (whole.length - end > LONGEST_RUN) throw new Error('its XML has a text that is too long');
-    const piece = rest === null ? whole : whole.subarray(0, end);
-    if (isAscii(piece)) return piece.toString('latin1');
-    if (!isUtf8(piece)) throw new Error('its XML is not UTF-8');
-    return piece.toString();
+    return utf16 === null ? whole : Buffer.from(utf16.decode(whole, { stream: bytes !== null }));
   };
 }
 
-const EMPTY = Buffer.alloc(0);
+const EMPTY: Buffer = Buffer.alloc(0);
 /** By the first two bytes: a mark, or a `<`. */
 const UTF16: Readonly<Record<string, string>> = {
   fffe: 'utf-16le',
@@ -379,11 +428,21 @@ const UTF16: Readonly<Record<string, string>> = {
   '003c': 'utf-16be',
 };
 
-/** Reads a whole part with `handler`. Throws the errors of `createXmlFeed` and of the stream. */
-export async function readXml(chunks: AsyncIterable<Buffer>, handler: XmlHandler): Promise<void> {
+/** Reads a part; pauses when the handler is full. Throws Error for broken XML, and the stream's. */
+export async function* parseXml(chunks: AsyncIterable<Buffer>, handler: XmlHandler): AsyncGenerator<void> {
   const feed = createXmlFeed(handler);
-  for await (const chunk of chunks) feed.write(chunk);
-  feed.end();
+  for await (const chunk of chunks) {
+    feed.add(chunk);
+    while (!feed.parse()) yield;
+  }
+  feed.add(null);
+  while (!feed.parse()) yield;
+  feed.assertWhole();
+}
+
+/** Reads a whole part with `handler`, which is never full. Throws the errors of `parseXml`. */
+export async function readXml(chunks: AsyncIterable<Buffer>, handler: XmlHandler): Promise<void> {
+  for await (const _ of parseXml(chunks, handler));
 }
 
 /**

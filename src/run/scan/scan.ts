@@ -116,8 +116,13 @@ export async function scanInput(
   let severalFrom: number | null = null;
   const knownCells = new Map<string, number>();
   const onlyColumn = chosen.choices.length === 1 ? (chosen.choices[0]?.column ?? null) : null;
+  // Those of an earlier run are blank in most rows, or all cells of a row are looked at.
+  const wantedColumns =
+    chosen.ours.length > 0
+      ? null
+      : [...chosen.choices.map(({ column }) => column), ...(priorities === null ? [] : [priorities.column])];
   const turns = createTurns();
-  for await (const batch of input.rows()) {
+  for await (const batch of input.rows(wantedColumns)) {
     if (stop.aborted) throw readingStopped(input.name);
     for (const row of batch) {
       if (turns.isOver()) await turns.next();

@@ -68,7 +68,7 @@ async function readHere(path: string): Promise<Read> {
     const table: BinaryTable = isParquet
       ? await openParquetTable({ name: path, descriptor, size: statSync(path).size })
       : await openXlsxTable(await ZipArchive.of(path, descriptor), opening);
-    const { batches, width, notes } = table.openRows(null);
+    const { batches, width, notes } = table.openRows(null, null);
     const rows: Row[] = [];
     for await (const batch of batches) rows.push(...batch);
     const warnings = [...table.warnings, ...notes()];
@@ -113,7 +113,7 @@ describe('messages', () => {
         fc.uint8Array(),
         fc.array(fc.nat(200)),
         (sent, width, bytes, sizes) => {
-          const frame = new RowsFrame();
+          const frame = new RowsFrame(null);
           for (const row of sent) frame.add(row);
           const frames = [frame.take(width), jsonFrame({ width }), bytesFrame(Buffer.from(bytes))];
           const whole = Buffer.concat(frames);
