@@ -31,12 +31,14 @@ import { createRunLook } from './look-at-run.js';
 import { addProgramRoutes } from './program-routes.js';
 import type { QueueBoard } from './queue-board.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
+import { addResultRoute } from './result-route.js';
 import { type AccountAsker, accountActions, runActions } from './run-actions.js';
 import { addRunRoutes, failedActions } from './run-routes.js';
 import { scheduleActions } from './schedule-actions.js';
 import { statusOf } from './status-json.js';
+import { QUEUE_PATH } from './technical-section.js';
+import { discardAllAction } from './upload-card.js';
 import { addUploads, type UploadParts, uploadActions } from './upload-routes.js';
-import { QUEUE_PATH } from './waiting-sections.js';
 
 export interface DashboardContext {
   readonly settings: Settings;
@@ -131,6 +133,7 @@ export async function openDashboard(context: DashboardContext) {
         ...failedActions(inboxes),
         ...scheduleActions(book, engine.runs, look),
         ...uploadActions(uploads),
+        discardAllAction(uploads.uploads),
         ...(context.asker == null ? [] : accountActions(engine, context.asker, terms, log)),
       ],
       newest.expire,
@@ -141,6 +144,7 @@ export async function openDashboard(context: DashboardContext) {
       // First: pages of runs would take the names.
       addProgramRoutes(app, { ...uploads, lookAtRun, expire: newest.expire, log });
       addRunRoutes(app, viewerOf, { lookAtRun, inboxes, terms, now: systemClock.now });
+      addResultRoute(app, lookAtRun);
       addUploads(app, viewerOf, { ...uploads, log });
     },
     openBoard() {

@@ -10,7 +10,7 @@ import type { Upload } from '../../jobs/uploads.js';
 import { Bar, Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../../pages/parts.js';
 import type { Plan } from '../../run/plan-file.js';
 import type { Viewer } from './gate.js';
-import { ActionButton, NoticeBanner, type Page, page } from './plain-pages.js';
+import { ActionButton, NoticeBanner, type Page, page, SkipLink } from './plain-pages.js';
 import { ChoicesCard, hasChoices, Remedies, uploadPath } from './upload-choices.js';
 
 /**
@@ -54,6 +54,7 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
   const body = (
     <>
       <header>
+        <SkipLink />
         <p class="top">
           <a class="tall" href="/">
             Dashboard
@@ -67,7 +68,7 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
         </p>
         <NoticeBanner notice={viewer.notice} />
       </header>
-      <main>
+      <main id="main" tabindex={-1}>
         {plan !== null && <PlanParts shown={shown} plan={plan} viewer={viewer} />}
         {plan?.found == null && <Ends shown={shown} viewer={viewer} />}
       </main>
