@@ -188,11 +188,17 @@ export function renderSignIn(next: string, complaint: string | null, password: s
         )}
         <button type="submit">Sign in</button>
         {password === null && (
-          <p class="note">
-            The password is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process
-            that serves this page. Without a password, the process prints a sign-in link on standard error
-            when it starts.
-          </p>
+          <>
+            <p class="note">Ask the person who set this up for the password or a link.</p>
+            <details class="folded">
+              <summary>You set this up?</summary>
+              <p class="note">
+                The password is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process
+                that serves this page. Without one, the process prints a sign-in link on standard error when
+                it starts.
+              </p>
+            </details>
+          </>
         )}
       </form>
     </main>

@@ -183,6 +183,41 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     },
   );
 
+  it.each(['light', 'dark'] as const)(
+    'an empty box looks as if one could check it: %s',
+    async (colorScheme) => {
+      const { page, complaints } = await show(dashboardView(), { colorScheme });
+      const boxes = ['', 'checked', 'disabled'].map(
+        (state) => `<input type="checkbox" ${state} aria-label="a">`,
+      );
+      await page
+        .locator('main')
+        .evaluate(
+          (main, html) => main.insertAdjacentHTML('afterbegin', html),
+          `<form class="card choices">${boxes.join('')}<input type="number" aria-label="b"></form>`,
+        );
+      const seen = await page.evaluate<{ ground: string; border: number; opacity: string }[]>(`(() => {
+      const luminance = (color) => {
+        const [r, g, b] = color.match(/[\\d.]+/g).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const card = luminance(getComputedStyle(document.querySelector('form.choices.card')).backgroundColor);
+      return [...document.querySelectorAll('form.choices.card input')].map((each) => {
+        const { backgroundColor, borderColor, opacity } = getComputedStyle(each);
+        const [low, high] = [card, luminance(borderColor)].sort((x, y) => x - y);
+        return { ground: backgroundColor, border: (high + 0.05) / (low + 0.05), opacity };
+      });
+    })()`);
+      const [empty, checked, disabled, field] = seen;
+      expect(empty?.ground).toBe(field?.ground);
+      expect(checked?.ground).not.toBe(empty?.ground);
+      expect(empty?.border).toBeGreaterThanOrEqual(3);
+      expect([empty?.opacity, disabled?.opacity]).toEqual(['1', '0.45']);
+      await keepPicture(page, `boxes-${colorScheme}`);
+      expect(complaints).toEqual([]);
+    },
+  );
+
   it('the first Tab leads past the head of the page', async () => {
     const { page } = await show(dashboardView());
     await page.keyboard.press('Tab');
