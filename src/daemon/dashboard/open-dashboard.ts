@@ -56,8 +56,11 @@ export interface DashboardContext {
   /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
   readonly outage?: () => string | null;
   readonly log: Log;
-  /** Where a sign-in link with a random password is printed; never the log. */
-  readonly stderr: NodeJS.WritableStream;
+  /**
+   * Where a sign-in link with a random password is printed; never the log. null: the caller shows
+   * it.
+   */
+  readonly stderr: NodeJS.WritableStream | null;
   /** The page says that the process is stopping. */
   readonly stop: AbortSignal;
   readonly releasers: Releasers;
@@ -160,8 +163,9 @@ export async function openDashboard(context: DashboardContext) {
   const url = `${settings.dashboardUrl ?? server.url}/`;
   const signInUrl = given === null ? `${url}?token=${password}` : null;
   // Not in the log: a log is kept and passed on, and this opens the dashboard.
-  if (signInUrl !== null) printText(stderr, `dashboard: ${signInUrl}\n`);
-  else {
+  if (signInUrl !== null) {
+    if (stderr !== null) printText(stderr, `dashboard: ${signInUrl}\n`);
+  } else {
     const behind = settings.dashboardUrl === null ? {} : { listensOn: server.url };
     log.info({ ...behind, url }, 'serving the dashboard');
   }
