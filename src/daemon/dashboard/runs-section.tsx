@@ -155,7 +155,7 @@ function RunItem({ shown, now, host }: { shown: JudgedRun; now: number; host: st
         </a>
       </strong>
       <State mark={markOf(shown)} />
-      {whole > 0 && <OutcomeBar run={run} />}
+      {whole > 0 ? <OutcomeBar run={run} /> : <div class="outcome-bar" />}
       <span class="run-matched">
         {whole > 0 ? `${countText(matched)} matched` : isAtWork(shown) ? 'reading the file' : 'not read'}
       </span>

@@ -41,7 +41,8 @@ export function UploadCard(shown: { uploads: UploadsView; now: number; viewer: S
                 </p>
               )}
               <p>
-                <label for="upload-file">or choose one</label> <input id="upload-file" type="file" required />
+                <label for="upload-file">or choose files</label>{' '}
+                <input id="upload-file" type="file" multiple required />
               </p>
               <button type="submit">Send and see the cost</button>
             </div>
