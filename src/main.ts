@@ -10,7 +10,7 @@ import type { CommandCall } from './commands/answer.js';
 import { parseCommandLine } from './config/command-line.js';
 import { type ConfigFile, loadSettings, readConfigFile, wantsJson } from './config/load-settings.js';
 import type { CommandName } from './config/setting.js';
-import { inheritedFlags, type Settings } from './config/settings.js';
+import { inheritedFlags, type LoadedSettings, type Settings } from './config/settings.js';
 import type { CommandContext } from './context/open-stores.js';
 import {
   BrandEnrichError,
@@ -44,6 +44,9 @@ interface Known {
   file: ConfigFile | null;
   settings: Settings | null;
 }
+
+/** Those of them that do not say so themselves. */
+const TOLD_HOW_TO_STOP: readonly CommandName[] = ['watch', 'worker', 'schedule serve'];
 
 /** Runs one command to its end and sets the exit code of the process. Never rejects. */
 export async function main(argv: readonly string[]): Promise<void> {
@@ -126,8 +129,11 @@ async function runArguments(argv: readonly string[], known: Known): Promise<numb
   const { settings } = loaded;
   known.settings = settings;
   const signals = listenForSignals(settings);
-  const level = levelFor(command, settings);
-  const { log, reopen } = openLog({ level, file: settings.logFile ?? undefined });
+  const isText = settings.logFile === null && stderr.isTTY;
+  const level = levelFor(command, loaded, isText);
+  const { log, reopen } = openLog({ level, file: settings.logFile ?? undefined, isText });
+  if (isText && TOLD_HOW_TO_STOP.includes(command) && !settings.quiet)
+    printText(stderr, 'Ctrl-C stops it; requests in flight are awaited.\n');
   // A run keeps it, as everywhere: the terminal is gone.
   if (settings.logFile !== null && STAYING.includes(command)) process.on('SIGHUP', reopen);
   const load: CommandContext['load'] = (of, own, fallback = {}) => {
@@ -149,10 +155,19 @@ function packageVersion(): string {
   return (JSON.parse(readFileSync(path, 'utf8')) as { version: string }).version;
 }
 
-/** A run shows people what they need, so its log is for warnings; with `--quiet` any log is. */
-function levelFor(command: CommandName, { logFile, logLevel, quiet }: Settings): string {
+/**
+ * A run shows people what they need, so its log is for warnings; with `--quiet` any log is, and so
+ * is that of `up` on a terminal, which has its dashboard.
+ */
+function levelFor(
+  command: CommandName,
+  { settings, origins }: Pick<LoadedSettings, 'settings' | 'origins'>,
+  isText: boolean,
+): string {
+  const { logFile, logLevel, quiet, dashboard } = settings;
   if (logFile !== null || logLevel !== 'info') return logLevel;
-  return STAYING.includes(command) && !quiet ? 'info' : 'warn';
+  const isShown = isText && command === 'up' && dashboard && origins.logLevel === 'default';
+  return STAYING.includes(command) && !quiet && !isShown ? 'info' : 'warn';
 }
 
 /** Printed even with `--quiet`: money may be at stake. */

@@ -6,6 +6,7 @@ import { readDashboardPassword } from '../config/secrets.js';
 import { withDaemonContext } from '../context/daemon-context.js';
 import { EXIT, type ExitCode, throwProblems, usageProblem } from '../core/errors.js';
 import { untilAborted } from '../core/lifecycle.js';
+import { printText, visibleLines } from '../core/terminal-text.js';
 import { openDashboard } from '../daemon/dashboard/open-dashboard.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
 import { openFolders, PLACES } from '../jobs/inbox-folders.js';
@@ -24,6 +25,7 @@ const METRICS_PORT = 9464;
  */
 export async function runUp(call: CommandCall): Promise<ExitCode> {
   const { settings, origins, load, stderr, folder } = call;
+  const isForPeople = stderr.isTTY === true && settings.logFile === null && !settings.quiet;
   // Checked before the engine is opened: a wrong dashboard setting is not an engine error.
   if (settings.dashboard) readDashboardPassword(settings);
   const inboxes = await openInboxes(settings.inboxes.map((each) => resolve(folder, each)));
@@ -51,7 +53,8 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
       outage,
       asker,
     };
-    await openDashboard({ ...shown, log, stderr, stop, releasers });
+    const streams = { log, stderr: isForPeople ? null : stderr };
+    const dashboard = await openDashboard({ ...shown, ...streams, stop, releasers });
 
     await context.begin();
     const host = { ...context, settings, load, configFile: call.configFile, daemon: context };
@@ -65,6 +68,8 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
     await schedules?.start();
     const facts = { host: hostname(), engine: engine.address, worker: worker?.worker.name };
     log.info({ ...facts, metrics: `${metrics.url}/metrics`, inboxes: inboxes.length }, 'up');
+    if (isForPeople)
+      printText(stderr, visibleLines(startLines({ dashboard, inboxes, metricsUrl: metrics.url })));
 
     // An inbox ends without `stop` only when no inbox could continue.
     const watching = inboxes.map((root) =>
@@ -77,6 +82,26 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
     await Promise.all([Promise.allSettled(watching), stopSchedules()]);
     return (await ends).includes('refused') ? EXIT.credentials : EXIT.done;
   });
+}
+
+/** What `up` says on a terminal when all is started. Pure. */
+export function startLines(started: {
+  /** null: there is none. */
+  readonly dashboard: { readonly url: string; readonly signInUrl: string | null } | null;
+  readonly inboxes: readonly string[];
+  readonly metricsUrl: string | null;
+}): string[] {
+  const { dashboard, inboxes, metricsUrl } = started;
+  const link = dashboard?.signInUrl ?? null;
+  return [
+    'brand-enrich is up.',
+    ...(dashboard === null ? [] : [`  dashboard  ${link ?? dashboard.url}`]),
+    ...(link === null ? [] : ['             the link signs you in; it is new at each start']),
+    ...inboxes.map((root) => `  inbox      ${join(root, 'inbox')}, results in ${join(root, 'done')}`),
+    ...(inboxes.length === 0 ? ['  inbox      none: name one with --inbox DIR'] : []),
+    ...(metricsUrl === null ? [] : [`  metrics    ${metricsUrl}/metrics`]),
+    '  stop       Ctrl-C; requests in flight are awaited, and the next start goes on',
+  ];
 }
 
 /** The folders, through symbolic links, with those of an inbox in them. */

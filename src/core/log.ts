@@ -1,6 +1,7 @@
 /**
  * The log: pino, to standard error or a file, with the token and every `Authorization` value cut
- * out at the source. What is worth a line is decided where it happens.
+ * out at the source: JSON, and on a terminal text. What is worth a line is decided where it
+ * happens.
  */
 import { dirname } from 'node:path';
 import type { Logger } from 'pino';
@@ -11,7 +12,7 @@ import { phrase } from './phrase.js';
 import { isNamedPipe } from './plain-file.js';
 import { jsonWithoutSecrets } from './secrets.js';
 import { systemWords } from './system-error.js';
-import { visibleJson } from './terminal-text.js';
+import { visible, visibleJson } from './terminal-text.js';
 
 const { pino } = load('pino') as typeof import('pino');
 
@@ -43,6 +44,8 @@ interface LogOptions {
   readonly level: string;
   /** A path to append to; standard error when absent. */
   readonly file?: string | undefined;
+  /** Lines for people, see `textOfLine`. Default: JSON. */
+  readonly isText?: boolean;
 }
 
 /**
@@ -50,11 +53,14 @@ interface LogOptions {
  * `reopen` opens the file again under its name, after a rotation. Throws FailFileError
  * `output-unwritable`.
  */
-export function openLog({ level, file }: LogOptions): { readonly log: Log; reopen(): void } {
+export function openLog({ level, file, isText = false }: LogOptions): { readonly log: Log; reopen(): void } {
   const destination = openDestination(file);
   // The work that it reports goes on when a log cannot be written.
   destination.on('error', () => undefined);
-  const log = pino({ ...LINES, level, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const hooks = isText
+    ? { streamWrite: (line: string) => visible(textOfLine(jsonWithoutSecrets(line))) }
+    : LINES.hooks;
+  const log = pino({ ...LINES, hooks, level, timestamp: pino.stdTimeFunctions.isoTime }, destination);
   return {
     log,
     reopen() {
@@ -66,6 +72,36 @@ export function openLog({ level, file }: LogOptions): { readonly log: Log; reope
       }
     },
   };
+}
+
+/**
+ * A line of the log for people, with its end: `14:05:09 warning: list.csv: failed: no column
+ * (rows 3)`, in local time. Of a bug, the stack follows. Pure, but for the time zone.
+ */
+export function textOfLine(json: string): string {
+  const { level, time, msg = '', file, schedule, reason, err, ...rest } = JSON.parse(json) as LogLine;
+  const { error, warn } = pino.levels.values;
+  const rank = level >= (error ?? 50) ? 'error: ' : level >= (warn ?? 40) ? 'warning: ' : '';
+  const words = [file ?? schedule, msg, reason, err?.message].filter(
+    (each) => each !== undefined && each !== '',
+  );
+  const facts = Object.entries(rest).flatMap(([name, value]) =>
+    value === null ? [] : `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  );
+  const clock = new Date(time).toTimeString().slice(0, 8);
+  const line = `${clock} ${rank}${words.join(': ')}${facts.length === 0 ? '' : ` (${facts.join(', ')})`}`;
+  const stack = err?.stack === undefined ? '' : `\n${err.stack}`;
+  return `${line.replaceAll('\n', '\\n')}${stack}\n`;
+}
+
+interface LogLine {
+  readonly level: number;
+  readonly time: string;
+  readonly msg?: string;
+  readonly file?: string;
+  readonly schedule?: string;
+  readonly reason?: string;
+  readonly err?: { readonly message: string; readonly stack?: string };
 }
 
 function openDestination(file: string | undefined) {

@@ -8,20 +8,24 @@ export type Projection = Readonly<NonNullable<ReturnType<typeof projectPeriodEnd
 
 /**
  * Goes on from the whole period so far in a straight line. null when there is too little to go on:
- * no period or none that ends, less than a day of it, nothing used, or a period that is over and
- * has not been seen to turn. `limit`: null while unknown.
+ * no period or none that ends, less than a day of it or of use, or a period that is over and has
+ * not been seen to turn. `limit`: null while unknown.
  */
 export function projectPeriodEnd(
-  state: Pick<LedgerState, 'now' | 'period' | 'sent' | 'held' | 'probes' | 'others'>,
+  state: Pick<LedgerState, 'now' | 'period' | 'sent' | 'held' | 'probes' | 'others' | 'days'>,
   limit: number | null,
 ) {
-  const { now, period } = state;
+  const { now, period, days } = state;
   const endsAt = nextPeriodAt(period, 'month');
   if (period === null || endsAt === null) return null;
   const startedAt = periodStart(period);
   const goneMs = now - startedAt;
   const used = spendingOf(spentOf(state) - state.others, state.others);
-  if (goneMs < DAY_MS || now >= endsAt || used.total === 0) return null;
+  // The hour of the first use is not known: it may have been the last one of its day.
+  const firstUse = days.find((each) => each.used > 0);
+  const usedSince = firstUse === undefined ? startedAt : periodStart(firstUse.day) + DAY_MS;
+  const isEarly = goneMs < DAY_MS || now - usedSince < DAY_MS;
+  if (isEarly || now >= endsAt || used.total === 0) return null;
   const growth = (endsAt - startedAt) / goneMs;
   const projected = spendingOf(Math.ceil(used.byUs * growth), Math.ceil(used.byOthers * growth));
   const reachedAt = limit === null ? endsAt : Math.max(now, startedAt + (goneMs * limit) / used.total);

@@ -127,16 +127,24 @@ export function KeyFigures({ figures, isPart = false }: { figures: readonly KeyF
   );
 }
 
-/** Shares of 1, from the left, each with its colour class. Shares above 0 stay visible. */
+/**
+ * Shares of 1, from the left, each with its colour class; `stored` is striped. Shares above 0 stay
+ * visible.
+ */
 export function Bar({ parts }: { parts: readonly (readonly [tone: string, share: number])[] }) {
   const rounded = (value: number) => Math.round(value * 100) / 100;
   let x = 0;
   const drawn = parts.map(([tone, share]) => {
     if (share <= 0) return null;
     const width = Math.min(100 - x, Math.max(share * 100, 0.8));
-    const rect = <rect class={tone} x={rounded(x)} width={rounded(width)} height="8" />;
+    const [from, size] = [rounded(x), rounded(width)];
     x += width;
-    return rect;
+    return (
+      <>
+        <rect class={tone} x={from} width={size} height="8" />
+        {tone === 'stored' && <path class="stripes" d={`M${from} 4h${size}`} />}
+      </>
+    );
   });
   return (
     <svg class="bar" viewBox="0 0 100 8" preserveAspectRatio="none" aria-hidden="true">

@@ -4,7 +4,7 @@ import { readFileSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { FailFileError } from '../../src/core/errors.js';
-import { forwardingLog, openLog, silentLog } from '../../src/core/log.js';
+import { forwardingLog, openLog, silentLog, textOfLine } from '../../src/core/log.js';
 import { keepSecret } from '../../src/core/secrets.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
@@ -42,6 +42,24 @@ it('an error of ours is written in words, a bug with its stack', async () => {
     type: 'TypeError',
     stack: expect.stringMatching(/ at /),
   });
+});
+
+it.each([
+  [{ level: 30, file: 'list.csv', job: 'j-1', msg: 'taken' }, 'list.csv: taken (job j-1)'],
+  [
+    { level: 40, file: 'list.csv', job: null, reason: 'It has no rows.', msg: 'failed' },
+    'warning: list.csv: failed: It has no rows.',
+  ],
+  [{ level: 30, schedule: 'nightly', exitCode: 7, msg: '3 rows' }, 'nightly: 3 rows (exitCode 7)'],
+  [
+    { level: 50, err: { code: 'disk-low', message: 'too little disk' }, msg: 'ended' },
+    'error: ended: too little disk',
+  ],
+  [{ level: 60, err: { message: 'odd', stack: 'Error: odd\n  at x' } }, 'error: odd\nError: odd\n  at x'],
+  [{ level: 30, file: 'a\nb.csv', at: { x: 1 }, msg: 'odd' }, 'a\\nb.csv: odd (at {"x":1})'],
+])('for people, %j reads as a line', (line, text) => {
+  const at = new Date(2026, 10, 20, 14, 5, 9);
+  expect(textOfLine(JSON.stringify({ time: at.toISOString(), ...line }))).toBe(`14:05:09 ${text}\n`);
 });
 
 it('a second log appends to the same file', async () => {

@@ -75,6 +75,9 @@ test('a dropped file is paused, resumed and downloaded on its page, and each ide
     const bytes = Buffer.from(await (await ask(link)).arrayBuffer());
     expect(bytes.equals(await readFile(join(done, name))), name).toBe(true);
   }
+  // The dashboard itself has one link, which leads to the enriched rows.
+  expect((await page('/')).text).toContain(`<a href="${newer}/result">Download`);
+  expect((await ask(`${newer}/result`)).headers.get('location')).toBe(links[1]);
   // Its first start leads to the files as well.
   expect((await page(path)).text).toContain('Enriched rows</a>');
   expect((await page('/runs/r-20260101-00000000')).status).toBe(404);

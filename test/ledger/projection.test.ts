@@ -65,9 +65,27 @@ describe('the end of the period', () => {
     ['it is over and has not been seen to turn', { now: at('2026-07-01T00:00') }],
     ['nothing was used', { sent: 0 }],
     ['our clock is behind it', { now: at('2026-05-30T00:00') }],
+    ['it was first used today', { days: [{ day: '2026-06-11', used: 100 }] }],
+    [
+      'it was first used less than a day ago',
+      {
+        now: at('2026-06-11T23:59'),
+        days: [
+          { day: '2026-06-09', used: 0 },
+          { day: '2026-06-10', used: 60 },
+          { day: '2026-06-11', used: 100 },
+        ],
+      },
+    ],
   ])('is not projected when %s', (_, change) => {
     const state = ledgerState({ period: '2026-06-01', now: at('2026-06-11T00:00'), sent: 100, ...change });
     expect(projectPeriodEnd(state, 500)).toBeNull();
+  });
+
+  it('is projected after a day of use', () => {
+    const days = [{ day: '2026-06-09', used: 60 }];
+    const state = ledgerState({ period: '2026-06-01', now: at('2026-06-11T00:00'), sent: 100, days });
+    expect(projectPeriodEnd(state, 500)?.projected.total).toBe(300);
   });
 
   it.each([

@@ -7,6 +7,7 @@ import { judgeAccount } from '../../facts/judge-account.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { periodStart } from '../../ledger/period.js';
 import type { Hold } from '../../ledger/policy.js';
+import type { Projection } from '../../ledger/projection.js';
 import { Chart, percentOf, scaleTo } from '../../pages/chart.js';
 import { Card, Dot, type Fact, Facts } from '../../pages/parts.js';
 import type { DashboardData } from './gather-dashboard.js';
@@ -17,14 +18,16 @@ export const CHECK_PATH = '/account/check';
 /** `currency`: a label of amounts; null: none is set. `check`: that button; null: none. */
 export function accountSection(data: DashboardData, currency: string | null, check: Child = null) {
   return (
-    <>
-      <Card id="quota" title="Quota and overage" isPart>
+    <div class="pair" data-part="account">
+      <Card id="quota" title="Quota and overage">
         <AccountFigures data={data} currency={currency} check={check} />
       </Card>
-      <Card id="projection" title="End of the period">
-        <Projection data={data} />
-      </Card>
-    </>
+      {data.projection !== null && (
+        <Card id="projection" title="End of the period">
+          <ProjectionLine projection={data.projection} ledger={data.ledger} />
+        </Card>
+      )}
+    </div>
   );
 }
 
@@ -114,7 +117,7 @@ const HELD: Readonly<Record<Hold, string>> = {
 
 function AccountFigures(shown: { data: DashboardData; currency: string | null; check: Child }) {
   const { data, currency, check } = shown;
-  const { account, ledger, budget } = data;
+  const { account, ledger, budget, projection } = data;
   if (account === null) return <p class="empty">No account: set the service and its token.</p>;
   if (ledger === null) return <p class="empty">The account has no data yet.</p>;
   const { quota, others, period, overage: allowed, free } = ledger;
@@ -152,6 +155,7 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
   ];
   const terms = [
     period !== null && period !== 'none' && `Since ${dayText(period)}.`,
+    period === 'none' && 'The quota does not renew.',
     limit === null && 'The quota is unknown until the service answers.',
     quota !== null && `The quota of the service is ${countText(quota)}.`,
     quota === null && cap !== null && 'The service reports no quota.',
@@ -159,6 +163,7 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
     budget !== null &&
       `Overage budget ${money(budget.budget)}, at ${moneyText(budget.price, currency, 'price')} a request beyond the quota${cap === null ? '' : `; ${money(budget.used)} used`}.`,
     currency === null && budget !== null && 'Amounts are in the currency of the plan.',
+    period !== 'none' && projection === null && 'A projection follows after a day of use.',
   ];
   return (
     <>
@@ -182,26 +187,16 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
   );
 }
 
-function Projection({ data: { projection, ledger } }: { data: DashboardData }) {
+function ProjectionLine(shown: { projection: Projection; ledger: DashboardData['ledger'] }) {
+  const { projection, ledger } = shown;
   const limit = ledger && judgeAccount(ledger).limit;
-  if (projection === null) {
-    const why =
-      ledger?.period === 'none'
-        ? 'The quota of this account does not renew, so there is no projection.'
-        : 'Too early: a projection needs one day of the period with requests.';
-    return (
-      <div data-part="projection">
-        <p class="empty">{why}</p>
-      </div>
-    );
-  }
   const { projected, used, endsOn, limitReachedOn, daysGone, daysLeft } = projection;
   const over = limit === null ? 0 : projected.total - limit;
   const round = (value: number) => Math.round(value * 1_000) / 1_000;
   const [gone, days] = [round(daysGone), round(daysGone + daysLeft)];
   const isReached = limitReachedOn !== null && over > 0;
   return (
-    <div class="line" data-part="projection">
+    <div class="line">
       <DayChart
         points={daysOf(ledger, gone)}
         now={[gone, used.total]}

@@ -64,7 +64,8 @@ export function addActions(
         const { path: next, sentence, subject } = await carryOut(input);
         log.info({ ...by, action: context.req.path, subject }, sentence);
         await keepNotice(context, cookies, sentence);
-        return context.redirect(next, 303);
+        // To the place on the dashboard where it was pressed.
+        return context.redirect(next === '/' && back.startsWith('/#') ? back : next, 303);
       } catch (error) {
         if (!(error instanceof BrandEnrichError)) throw error;
         log.info({ ...by, action: context.req.path, reason: error.message }, 'refused on the dashboard');

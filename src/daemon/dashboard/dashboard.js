@@ -21,13 +21,15 @@ function take(text) {
     const drawn = document.importNode(next, true);
     old.replaceWith(drawn);
     if (!focused) return;
-    const same = [...drawn.querySelectorAll('a, button, input, summary, [tabindex]')].find(
-      (each) => nameOf(each) === focused,
-    );
+    const same = controlsIn(drawn).find((each) => nameOf(each) === focused);
     // Where it is gone, browsers let the Tab key go on from the same place.
     same?.focus({ preventScroll: true });
   });
 }
+
+const controlsIn = (place) => [
+  ...place.querySelectorAll('a, button, input:not([type=hidden]), summary, [tabindex]'),
+];
 
 // The same for a control before and after.
 function nameOf(control) {
@@ -90,6 +92,35 @@ async function renew() {
   place.textContent = silence;
   isAsking = false;
 }
+
+// A form loads the page anew: the focus comes back to what was pressed, else to what took its place.
+const PRESSED = 'brand-enrich-pressed';
+
+// Of an item in a list: what it is about.
+const itemOf = (control) => control?.closest('li')?.querySelector('.run-name')?.textContent;
+
+document.addEventListener('submit', ({ target, submitter }) => {
+  const control = submitter ?? target.querySelector('button');
+  if (!control) return;
+  const { pathname } = location;
+  const partName = control.closest('[data-part]')?.dataset.part;
+  const place = { pathname, name: nameOf(control), item: itemOf(control), part: partName };
+  sessionStorage.setItem(PRESSED, JSON.stringify(place));
+});
+
+function returnFocus() {
+  const { pathname, name, item, part: partName } = JSON.parse(sessionStorage.getItem(PRESSED) ?? '{}');
+  sessionStorage.removeItem(PRESSED);
+  if (pathname !== location.pathname) return;
+  const same = controlsIn(document).find((each) => nameOf(each) === name);
+  const near = partName === undefined ? [] : controlsIn(part(partName) ?? document.createElement('p'));
+  const next = near.find((each) => item !== undefined && each.matches('button') && itemOf(each) === item);
+  (same ?? next ?? near[0])?.focus();
+}
+
+// Browsers go to the fragment of an address until then.
+if (document.readyState === 'complete') returnFocus();
+else addEventListener('load', returnFocus);
 
 document.addEventListener('visibilitychange', renew);
 setInterval(renew, 5000);

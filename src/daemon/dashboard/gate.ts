@@ -54,8 +54,8 @@ const LONGEST_FORM = 4_096;
 /** How long a browser that signed in is known, at most until the process ends. */
 const BROWSER_KEPT_MS = 365 * 86_400_000;
 
-const OLD_LINK =
-  'This sign-in link is no longer valid: the process prints a new one on standard error when it starts.';
+const OLD_LINK = 'This link is old: each start of brand-enrich makes a new one.';
+const NO_LINK = 'This link is old: the dashboard has a password now.';
 const FOREIGN =
   'this form was not sent by a page of this dashboard: open the dashboard and sign in there, or use HTTP Basic; behind a proxy, set --dashboard-url\n';
 const FOREIGN_HOST =
@@ -208,9 +208,10 @@ export function createGate(options: GateOptions): GatedApp {
       // Any page can send a GET: it is not a guess. 192 random bits are not found, and nothing but
       // them is compared.
       if (linkToken === null || !isSame(token, linkToken)) {
+        const words = linkToken === null ? NO_LINK : OLD_LINK;
         return wantsPage(context)
-          ? sendPage(context, renderSignIn(path, OLD_LINK), 401)
-          : context.text(`${OLD_LINK}\n`, 401);
+          ? sendPage(context, renderSignIn(path, words), 401)
+          : context.text(`${words}\n`, 401);
       }
       if (name !== '' || !wantsPage(context)) return enter(context, path, name);
       // The log says who did what, so people give their name first.

@@ -1,9 +1,8 @@
-/** Files of inboxes that ended: the section of failed ones, and the page of one job. Pure. */
+/** Files of inboxes that ended: the page of one job, and what is done with a failed one. Pure. */
 
-import { countOf, sizeText } from '../../core/figures.js';
+import { sizeText } from '../../core/figures.js';
 import {
   type EndedJob,
-  type FailedFile,
   failedId,
   type JobAddress,
   type JobFile,
@@ -13,11 +12,9 @@ import { isSideFile, sideFileOf } from '../../jobs/inbox-file.js';
 import { reasonText } from '../../jobs/job-folder.js';
 import { Card, Title } from '../../pages/parts.js';
 import type { Viewer } from './gate.js';
-import type { DashboardData } from './gather-dashboard.js';
 import {
   ActionButton,
   type Fields,
-  ItemHead,
   Moment,
   NoticeBanner,
   type Page,
@@ -36,65 +33,8 @@ export function jobPath({ inbox, place, folder }: JobAddress): string {
 /** Where the form of "Try again" is posted. */
 export const AGAIN_PATH = '/failed/again';
 
-export function FailedSection({ data, viewer }: { data: DashboardData; viewer: Sender }) {
-  const { inboxes, failed, at } = data;
-  const shown = inboxes.map(({ folder }, index) => {
-    const { count, files } = failed[index] ?? { count: 0, files: [] };
-    const older = count - files.length;
-    return (
-      count > 0 && (
-        <>
-          <p class="muted">
-            {countOf(count, 'file')} in <code>{folder}/failed</code>
-          </p>
-          <ul class="things">
-            {files.map((file) => (
-              <FailedItem failed={file} inbox={index} now={at} viewer={viewer} />
-            ))}
-          </ul>
-          {older > 0 && <p class="note">{countOf(older, 'older file')} not shown.</p>}
-        </>
-      )
-    );
-  });
-  return (
-    <Card id="failed" title="Failed files" isPart>
-      {shown.some(Boolean) ? shown : <p class="empty">No file has failed.</p>}
-    </Card>
-  );
-}
-
-function FailedItem(item: { failed: FailedFile; inbox: number; now: number; viewer: Sender }) {
-  const { inbox, now, viewer } = item;
-  const { file, folder, failedAt, reason } = item.failed;
-  const { headline, details } = reason;
-  const lost = details === '' ? 'The reason is unknown.' : 'The record of this file was lost.';
-  const unknown = file === null ? 'It is unclear which of its files is the original.' : lost;
-  const name = file ?? folder;
-  return (
-    <li>
-      <ItemHead name={name} when={failedAt > 0 && <Moment at={failedAt} now={now} />} />
-      <p class="why">{headline || unknown}</p>
-      {details !== '' && (
-        <details id={`why-${inbox}-${folder}`}>
-          <summary>Details</summary>
-          <p class="reason">{details}</p>
-        </details>
-      )}
-      <div class="actions">
-        {file !== null && !isHopeless(reason.code) && (
-          <Again inbox={inbox} folder={folder} file={file} viewer={viewer} back="/" />
-        )}
-        <a href={jobPath({ inbox, place: 'failed', folder })}>
-          Files<span class="unseen"> of {name}</span>
-        </a>
-      </div>
-    </li>
-  );
-}
-
 /** Once more as it is, or after column, kind, sheet or header were chosen on a page. */
-function Again(job: { inbox: number; folder: string; file: string; viewer: Sender; back: string }) {
+export function Again(job: { inbox: number; folder: string; file: string; viewer: Sender; back: string }) {
   const { inbox, folder, file, viewer, back } = job;
   const fields: Fields = [
     ['inbox', String(inbox)],
@@ -153,7 +93,7 @@ export function renderJob(job: EndedJob, viewer: Omit<Viewer, 'user'>, now: numb
         </p>
         <NoticeBanner notice={viewer.notice} />
       </header>
-      <main>
+      <main id="main" tabindex={-1}>
         {reason !== '' && (
           <Card id="reason" title="Reason">
             <p class="reason">{reason}</p>

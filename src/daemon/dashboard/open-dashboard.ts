@@ -31,12 +31,14 @@ import { createRunLook } from './look-at-run.js';
 import { addProgramRoutes } from './program-routes.js';
 import type { QueueBoard } from './queue-board.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
+import { addResultRoute } from './result-route.js';
 import { type AccountAsker, accountActions, runActions } from './run-actions.js';
 import { addRunRoutes, failedActions } from './run-routes.js';
 import { scheduleActions } from './schedule-actions.js';
 import { statusOf } from './status-json.js';
+import { QUEUE_PATH } from './technical-section.js';
+import { discardAllAction } from './upload-card.js';
 import { addUploads, type UploadParts, uploadActions } from './upload-routes.js';
-import { QUEUE_PATH } from './waiting-sections.js';
 
 export interface DashboardContext {
   readonly settings: Settings;
@@ -54,8 +56,11 @@ export interface DashboardContext {
   /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
   readonly outage?: () => string | null;
   readonly log: Log;
-  /** Where a sign-in link with a random password is printed; never the log. */
-  readonly stderr: NodeJS.WritableStream;
+  /**
+   * Where a sign-in link with a random password is printed; never the log. null: the caller shows
+   * it.
+   */
+  readonly stderr: NodeJS.WritableStream | null;
   /** The page says that the process is stopping. */
   readonly stop: AbortSignal;
   readonly releasers: Releasers;
@@ -131,6 +136,7 @@ export async function openDashboard(context: DashboardContext) {
         ...failedActions(inboxes),
         ...scheduleActions(book, engine.runs, look),
         ...uploadActions(uploads),
+        discardAllAction(uploads.uploads),
         ...(context.asker == null ? [] : accountActions(engine, context.asker, terms, log)),
       ],
       newest.expire,
@@ -141,6 +147,7 @@ export async function openDashboard(context: DashboardContext) {
       // First: pages of runs would take the names.
       addProgramRoutes(app, { ...uploads, lookAtRun, expire: newest.expire, log });
       addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, terms, now: systemClock.now });
+      addResultRoute(app, lookAtRun);
       addUploads(app, viewerOf, { ...uploads, log });
     },
     openBoard() {
@@ -156,8 +163,9 @@ export async function openDashboard(context: DashboardContext) {
   const url = `${settings.dashboardUrl ?? server.url}/`;
   const signInUrl = given === null ? `${url}?token=${password}` : null;
   // Not in the log: a log is kept and passed on, and this opens the dashboard.
-  if (signInUrl !== null) printText(stderr, `dashboard: ${signInUrl}\n`);
-  else {
+  if (signInUrl !== null) {
+    if (stderr !== null) printText(stderr, `dashboard: ${signInUrl}\n`);
+  } else {
     const behind = settings.dashboardUrl === null ? {} : { listensOn: server.url };
     log.info({ ...behind, url }, 'serving the dashboard');
   }

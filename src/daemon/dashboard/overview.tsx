@@ -1,11 +1,14 @@
-/** The top of the page: one word, one sentence, what hinders the work, and the main figures. */
+/** The top of the page: one word, what needs a person, one sentence, and what hinders the work. */
 
-import { agoText, clockText, countOf, countText, dayText, shareText, spanText } from '../../core/figures.js';
-import { judgeAccount } from '../../facts/judge-account.js';
+import { Counter } from '../../core/counter.js';
+import { agoText, clockText, countOf, dayText, spanText } from '../../core/figures.js';
 import { isAtWork, judgeRuns } from '../../facts/judge-runs.js';
 import { type Hold, holdOf, inFlightOf, roomOf, seesRaisedQuota } from '../../ledger/policy.js';
-import { type KeyFigure, KeyFigures, type Mark } from '../../pages/parts.js';
-import type { DashboardData, DashboardView } from './gather-dashboard.js';
+import type { Mark } from '../../pages/parts.js';
+import { isScheduleOwner, type RunRecord } from '../../stores/run-store.js';
+import { countOfFailed } from './files-section.js';
+import type { DashboardData, DashboardView, WaitingFile } from './gather-dashboard.js';
+import { runPath } from './plain-pages.js';
 
 const HOLD_MARKS: Readonly<Record<Hold, Mark>> = {
   paused: ['Paused', 'warn'],
@@ -44,21 +47,109 @@ export function silenceOf(data: DashboardData) {
   return { ms, hasAnswered: answeredAt >= startedAt, isLong: ms >= SILENT_MS };
 }
 
+/** What a person should look at. `path`: where it is. */
+interface Need {
+  readonly text: string;
+  readonly path: string;
+  readonly tone: 'bad' | 'warn';
+}
+
+/** What a waiting file waits for; those that only wait for their turn need no person. */
+const WAITS: Readonly<Record<Exclude<WaitingFile['state']['why'], 'again' | 'paused'>, string>> = {
+  limit: 'for quota',
+  throttled: 'for the service',
+  unreachable: 'for the service',
+  credentials: 'for a valid token',
+  lost: 'for another try',
+  doubtful: 'for another try',
+  tried: 'for your word',
+};
+
+/** What waits for a person, the worst first. Pure. */
+export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { data: DashboardData }): Need[] {
+  const { inboxes, pauses, schedules, workers, runs } = data;
+  const judged = judgeRuns(data);
+  const isLatest = (run: RunRecord) => !runs.some(({ key, asOf }) => key === run.key && asOf > run.asOf);
+  const dead = judged.filter(({ run, standing }) => standing === 'dead' && isLatest(run));
+  const [onlyDead] = dead;
+  const closed = inboxes.filter((each) => each.closed !== null).length;
+  const unreadable = inboxes.filter(({ waiting }) => waiting === null).length;
+  const bad = schedules.filter(
+    ({ isMissing, isHostOffline, paused, ended }) =>
+      isMissing || isHostOffline || (paused === null && ended !== null && ended.exitCode !== 0),
+  );
+  const isWorkerless = workers?.length === 0 && judged.some(isAtWork);
+  const received = uploads.received.length;
+  const paused = pauses.filter(({ owner }) => !isScheduleOwner(owner)).length;
+  const waiting = new Counter<string>();
+  for (const file of inboxes.flatMap((each) => each.waiting ?? [])) {
+    const what = waitOf(file);
+    if (what !== null) waiting.add(what);
+  }
+  const needs: (readonly [count: number, text: string, path: string, tone: Need['tone']])[] = [
+    [Number(isWorkerless), 'No worker is running', '#technical', 'bad'],
+    [countOfFailed(data), countOf(countOfFailed(data), 'file failed', 'files failed'), '#files', 'bad'],
+    [
+      dead.length,
+      countOf(dead.length, 'run is dead', 'runs are dead'),
+      onlyDead !== undefined && dead.length === 1 ? runPath(onlyDead.run.id) : '#runs',
+      'bad',
+    ],
+    [closed, countOf(closed, 'inbox is closed', 'inboxes are closed'), '#files', 'bad'],
+    [unreadable, countOf(unreadable, 'inbox cannot be read', 'inboxes cannot be read'), '#files', 'bad'],
+    ...[...waiting].map(
+      ({ value: what, count }) =>
+        [count, `${countOf(count, 'file waits', 'files wait')} ${what}`, '#files', 'warn'] as const,
+    ),
+    [paused, countOf(paused, 'file is paused', 'files are paused'), '#pauses', 'warn'],
+    [bad.length, countOf(bad.length, 'schedule needs a look', 'schedules need a look'), '#schedules', 'warn'],
+    [received, countOf(received, 'sent file is not started', 'sent files are not started'), '#sent', 'warn'],
+  ];
+  return needs.flatMap(([count, text, path, tone]) => (count > 0 ? { text, path, tone } : []));
+}
+
+function waitOf({ state: { why, capMark } }: WaitingFile): string | null {
+  if (why === 'again' || why === 'paused') return null;
+  return why === 'limit' && capMark !== null ? 'at a cap of its own' : WAITS[why];
+}
+
+/** What needs a person, as links, and the current work in one sentence. */
+export function Headline({ view }: { view: DashboardView }) {
+  const { data, uploads } = view;
+  const needs = data === null ? [] : needsOf({ data, uploads });
+  return (
+    <div data-part="headline">
+      {needs.length > 0 ? (
+        <ul class="needs" aria-label="What needs you">
+          {needs.map(({ text, path, tone }) => (
+            <li>
+              <a class={tone} href={path}>
+                {text}
+              </a>
+            </li>
+          ))}
+        </ul>
+      ) : (
+        <p class="headline">
+          {data === null ? 'The engine has not answered yet.' : 'Nothing needs your attention.'}
+        </p>
+      )}
+      {data !== null && <p class="now">{headlineOf(data)}</p>}
+    </div>
+  );
+}
+
 /** The current work, in one sentence. */
 export function headlineOf(data: DashboardData): string {
-  const runs = judgeRuns(data);
-  const alive = runs.filter(isAtWork).length;
-  const gone = runs.filter(({ standing }) => standing === 'dead').length;
-  const waiting = waitingCount(data);
-  const parts = [alive === 0 ? 'No run is active' : countOf(alive, 'run is active', 'runs are active')];
-  if (gone > 0) parts.push(countOf(gone, 'run is dead', 'runs are dead'));
-  if (waiting > 0) parts.push(countOf(waiting, 'file waits', 'files wait'));
+  const alive = judgeRuns(data).filter(isAtWork).length;
+  const work = alive === 0 ? 'No run is active' : countOf(alive, 'run is active', 'runs are active');
   const left = data.ledger && roomOf(data.ledger);
-  if (left !== null)
-    parts.push(left === 0 ? 'no request is left' : `${countOf(left, 'request is', 'requests are')} left`);
-  const last = parts.pop();
-  const sentence = `${parts.length === 0 ? last : `${parts.join(', ')} and ${last}`}.`;
+  const room =
+    left === null
+      ? ''
+      : ` and ${left === 0 ? 'no request is' : countOf(left, 'request is', 'requests are')} left`;
   const silence = silenceOf(data);
+  const sentence = `${work}${room}.`;
   if (silence === null || (!silence.hasAnswered && !silence.isLong)) return sentence;
   const { ms, hasAnswered } = silence;
   return `${sentence} ${hasAnswered ? `Last answer ${agoText(0, ms)}` : `No answer for ${spanText(ms)}`}.`;
@@ -119,29 +210,4 @@ function holdText(hold: Hold, { ledger, projection, storeNow, plan }: DashboardD
         ? `The limit is used up. Work resumes when the quota or the budget is raised.${renews}`
         : `The limit is used up. Work resumes when the budget is raised. This plan shows no raised quota by itself: set ownDomain, press “Check the quota”, or run “brand-enrich ledger observe --quota N”.${renews}`;
   }
-}
-
-export function Figures({ data }: { data: DashboardData }) {
-  const { ledger, projection, outcomes, runs, inboxes } = data;
-  const { limit = null, used = 0, left = null } = ledger ? judgeAccount(ledger) : {};
-  const alive = judgeRuns(data).filter(isAtWork).length;
-  const ofRuns = runs.length === 0 ? 'none yet' : `of the last ${countText(runs.length)}`;
-  const ofLimit =
-    limit === null ? 'quota unknown' : `of ${countText(limit)}, ${shareText(used, limit) || '0 %'} used`;
-  const expected = projection === null ? '–' : countText(projection.projected.total);
-  const byDay = projection === null ? 'too early' : `requests by ${dayText(projection.endsOn)}`;
-  const inFolders = inboxes.length === 0 ? 'no folder watched' : `in ${countOf(inboxes.length, 'folder')}`;
-  const { matched, notFound } = outcomes;
-  const figures: KeyFigure[] = [
-    ['Active runs', countText(alive), ofRuns],
-    ['Requests left', left === null ? '–' : countText(left), ofLimit],
-    ['Expected', expected, byDay],
-    ['Waiting files', countText(waitingCount(data)), inFolders],
-    ['Stored answers', countText(matched + notFound), `${countText(notFound)} not found`],
-  ];
-  return <KeyFigures figures={figures} isPart />;
-}
-
-function waitingCount({ inboxes }: DashboardData): number {
-  return inboxes.reduce((sum, { waiting }) => sum + (waiting?.length ?? 0), 0);
 }

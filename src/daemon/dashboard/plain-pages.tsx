@@ -49,12 +49,42 @@ export function runPath(id: string): string {
 /** Above a title: what the page is about, and the way back. */
 export function Top({ children }: PropsWithChildren) {
   return (
-    <p class="top">
-      <span class="eyebrow">{children}</span>
-      <span class="ways">
-        <a href="/">Back to the dashboard</a>
-      </span>
-    </p>
+    <>
+      <SkipLink />
+      <p class="top">
+        <span class="eyebrow">{children}</span>
+        <span class="ways">
+          <a href="/">Back to the dashboard</a>
+        </span>
+      </p>
+    </>
+  );
+}
+
+/** The first stop of the Tab key: on to what the page is about, past what is on each. */
+export function SkipLink() {
+  return (
+    <a class="skip" href="#main">
+      Skip to the content
+    </a>
+  );
+}
+
+/**
+ * What opens below its summary, by default closed. `id`: an open page keeps it open. `on`: where it
+ * is folded at all; default: everywhere.
+ */
+export function Folded({
+  id,
+  summary,
+  on,
+  children,
+}: PropsWithChildren<{ id: string; summary: string; on?: 'phone' }>) {
+  return (
+    <details id={id} class={on === 'phone' ? 'folded on-phone' : 'folded'}>
+      <summary>{summary}</summary>
+      {children}
+    </details>
   );
 }
 
@@ -158,11 +188,17 @@ export function renderSignIn(next: string, complaint: string | null, password: s
         )}
         <button type="submit">Sign in</button>
         {password === null && (
-          <p class="note">
-            The password is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process
-            that serves this page. Without a password, the process prints a sign-in link on standard error
-            when it starts.
-          </p>
+          <>
+            <p class="note">Ask the person who set this up for the password or a link.</p>
+            <details class="folded">
+              <summary>You set this up?</summary>
+              <p class="note">
+                The password is in BRAND_ENRICH_DASHBOARD_PASSWORD or --dashboard-password-file of the process
+                that serves this page. Without one, the process prints a sign-in link on standard error when
+                it starts.
+              </p>
+            </details>
+          </>
         )}
       </form>
     </main>

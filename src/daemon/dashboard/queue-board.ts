@@ -7,7 +7,7 @@ import { serveStatic } from '@hono/node-server/serve-static';
 import type { Queue } from 'bullmq';
 import { withinDeadline } from '../../core/lifecycle.js';
 import { listWorkers } from '../../engine/queues.js';
-import { QUEUE_PATH } from './waiting-sections.js';
+import { QUEUE_PATH } from './technical-section.js';
 
 /** `title` and `description` are for people. */
 type ShownQueue = { readonly queue: Queue; readonly title: string; readonly description: string };

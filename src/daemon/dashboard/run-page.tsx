@@ -66,7 +66,7 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
         <p class="banner bad" id="silent" hidden />
         <Actions seen={seen} viewer={viewer} />
       </header>
-      <main>
+      <main id="main" tabindex={-1}>
         <Figures seen={seen} terms={known} />
         <Card id="progress" title="Progress" isPart>
           {partsOf(run).whole === 0 ? (

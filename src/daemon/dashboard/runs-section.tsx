@@ -1,64 +1,107 @@
-/** Runs: the standing of each, by record, heartbeat and account, and its identifiers by outcome. */
+/** Runs, a line each: the standing by record, heartbeat and account, and identifiers by outcome. */
 
-import { agoText, countOf, countText, shareText, spanText } from '../../core/figures.js';
+import { countOf, countText, spanText } from '../../core/figures.js';
 import { isAtWork, type JudgedRun, judgeRuns, partsOf, type RunState } from '../../facts/judge-runs.js';
 import { Bar, Card, Dot, type Mark } from '../../pages/parts.js';
 import { isScheduleOwner, type Pause, pausedText, type RunRecord } from '../../stores/run-store.js';
-import { sayRun } from '../../words/say-run.js';
-import type { DashboardData } from './gather-dashboard.js';
-import { ActionButton, ItemHead, runPath, type Sender } from './plain-pages.js';
+import type { DashboardData, DashboardView } from './gather-dashboard.js';
+import { ActionButton, Folded, Moment, runPath, type Sender, State } from './plain-pages.js';
 
-const SHOWN = 8;
+/** On a phone, and elsewhere; all that are at work are among the latter. */
+const SHOWN_FIRST = 3;
+const SHOWN = 5;
 
 const MARKS: Readonly<Record<RunState, Mark>> = {
   running: ['Running', 'good'],
   paused: ['Paused', 'warn'],
   waiting: ['Waiting', 'warn'],
-  'nothing matched': ['Finished, nothing matched', 'warn'],
+  'nothing matched': ['Nothing matched', 'warn'],
   dead: ['Dead', 'bad'],
   finished: ['Finished', 'calm'],
   stopped: ['Stopped', 'warn'],
   cancelled: ['Cancelled', 'calm'],
 };
 
-export function RunsSection({ data, viewer }: { data: DashboardData; viewer: Sender }) {
+export function RunsSection({
+  view,
+  viewer,
+}: {
+  view: DashboardView & { data: DashboardData };
+  viewer: Sender;
+}) {
+  const { data, host } = view;
   const judged = judgeRuns(data);
-  const shown = judged.slice(0, Math.max(SHOWN, judged.filter(isAtWork).length));
-  const [inbox] = data.inboxes;
-  const older = judged.length - shown.length;
+  const shown = Math.max(SHOWN, judged.filter(isAtWork).length);
+  const list = (runs: readonly JudgedRun[]) => (
+    <ul class="runs">
+      {runs.map((each) => (
+        <RunItem shown={each} now={data.storeNow} host={host} />
+      ))}
+    </ul>
+  );
+  const [first, more, older] = [
+    judged.slice(0, SHOWN_FIRST),
+    judged.slice(SHOWN_FIRST, shown),
+    judged.slice(shown),
+  ];
   return (
     <Card id="runs" title="Runs" isPart>
-      {shown.length === 0 ? (
+      {first.length === 0 ? (
         <p class="empty">
-          No runs yet. Start one with <code>brand-enrich run customers.csv</code>
-          {inbox !== undefined && (
-            <>
-              , or drop a file into <code>{inbox.folder}/inbox</code>
-            </>
-          )}
-          .
+          No runs yet. Drop a file above, or start one with <code>brand-enrich run customers.csv</code>.
         </p>
       ) : (
-        <ul class="runs">
-          {shown.map((each) => (
-            <RunItem shown={each} now={data.storeNow} />
-          ))}
-        </ul>
+        <>
+          <Legend />
+          {list(first)}
+        </>
       )}
-      {older > 0 && <p class="note">{countOf(older, 'older run')} not shown.</p>}
+      {more.length > 0 && (
+        <Folded id="more-runs" summary={countOf(more.length + older.length, 'more run')} on="phone">
+          {list(more)}
+          {older.length > 0 && (
+            <Folded id="older-runs" summary={countOf(older.length, 'more run')}>
+              {list(older)}
+            </Folded>
+          )}
+        </Folded>
+      )}
       <Pauses pauses={data.pauses} viewer={viewer} />
-      <div class="actions">
-        {data.ledger?.isPaused === true ? (
-          <ActionButton by={viewer} path="/resume">
-            Resume spending
-          </ActionButton>
-        ) : (
-          <ActionButton by={viewer} path="/pause">
-            Pause all spending
-          </ActionButton>
-        )}
-      </div>
     </Card>
+  );
+}
+
+/** Colours of the bars. */
+const TONES = [
+  ['matched', 'matched'],
+  ['stored', 'already stored'],
+  ['not_found', 'not found'],
+  ['failed', 'failed'],
+  ['left', 'left'],
+] as const;
+
+function Legend() {
+  return (
+    <ul class="counts legend" aria-hidden="true">
+      {TONES.map(([tone, words]) => (
+        <li>
+          <Dot tone={tone}>{words}</Dot>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+/** The button that stops all spending, or allows it again. */
+export function SpendingButton({ data, viewer }: { data: DashboardData; viewer: Sender }) {
+  return data.ledger?.isPaused === true ? (
+    <ActionButton by={viewer} path="/resume">
+      Resume spending
+    </ActionButton>
+  ) : (
+    <ActionButton by={viewer} path="/pause">
+      Pause all spending
+    </ActionButton>
   );
 }
 
@@ -67,7 +110,7 @@ function Pauses({ pauses, viewer }: { pauses: readonly Pause[]; viewer: Sender }
   const shown = pauses.filter(({ owner }) => !isScheduleOwner(owner));
   if (shown.length === 0) return null;
   return (
-    <ul class="things">
+    <ul class="things pauses" id="pauses">
       {shown.map(({ owner, label, ...order }) => (
         <li>
           <p class="why">
@@ -77,7 +120,14 @@ function Pauses({ pauses, viewer }: { pauses: readonly Pause[]; viewer: Sender }
             is {pausedText(order)}.
           </p>
           <div class="actions">
-            <ActionButton by={viewer} path="/pauses/resume" fields={[['owner', owner]]}>
+            <ActionButton
+              by={viewer}
+              path="/pauses/resume"
+              fields={[
+                ['owner', owner],
+                ['back', '/#runs'],
+              ]}
+            >
               Resume<span class="unseen"> {label.name}</span>
             </ActionButton>
           </div>
@@ -90,68 +140,91 @@ function Pauses({ pauses, viewer }: { pauses: readonly Pause[]; viewer: Sender }
 /** The state of a run in a word. */
 export const markOf = ({ state }: Pick<JudgedRun, 'state'>): Mark => MARKS[state];
 
-function RunItem({ shown, now }: { shown: JudgedRun; now: number }) {
-  const { run, standing } = shown;
-  const { whole, left } = partsOf(run);
-  const { host, name } = run.label;
-  const answered = whole - left;
-  const why = sayRun(shown, 'page', now);
-  const isGoing = isAtWork({ standing });
+/** One line: name, state, outcomes, matched, age, result. `host`: this machine. */
+function RunItem({ shown, now, host }: { shown: JudgedRun; now: number; host: string }) {
+  const { run } = shown;
+  const { whole, matched } = partsOf(run);
+  const { host: its, name } = run.label;
+  // Only a file of an inbox owns itself; others are where the command put them.
+  const isDownload = run.status === 'completed' && run.job === run.owner && its === host;
   return (
     <li class="run">
-      <ItemHead
-        name={name}
-        path={runPath(run.id)}
-        mark={markOf(shown)}
-        when={isGoing ? `for ${spanText(now - run.asOf)}` : `started ${agoText(run.asOf, now)}`}
-      />
-      {whole > 0 && (
-        <>
-          <p class="run-far">
-            <span class="run-share">{shareText(answered, whole)}</span> {countText(answered)} of{' '}
-            {countOf(whole, 'identifier')}, {countText(run.tally.billed)} billed{earlierText(run)}
-          </p>
-          <Counts run={run} />
-        </>
-      )}
-      {why !== null && <p class="why">{why}</p>}
-      <p class="note run-id">
-        {run.rows === null ? 'reading the file' : countOf(run.rows, 'row')}
-        {host !== null && ` · on ${host}`} · <code>{run.id}</code>
-      </p>
+      <strong class="run-name" title={name}>
+        <a href={runPath(run.id)}>
+          <bdi>{name}</bdi>
+        </a>
+      </strong>
+      <State mark={markOf(shown)} />
+      {whole > 0 ? <OutcomeBar run={run} /> : <div class="outcome-bar" />}
+      <span class="run-matched">
+        {whole > 0 ? `${countText(matched)} matched` : isAtWork(shown) ? 'reading the file' : 'not read'}
+      </span>
+      <span class="run-when">
+        {isAtWork(shown) ? (
+          <>
+            for <Moment at={run.asOf} now={now} words={spanText(now - run.asOf)} />
+          </>
+        ) : (
+          <Moment at={run.asOf} now={now} />
+        )}
+      </span>
+      <span class="run-end">
+        {isDownload ? (
+          <a href={resultPath(run.id)}>
+            Download<span class="unseen"> the result of {name}</span>
+          </a>
+        ) : (
+          its !== null &&
+          !isAtWork(shown) && (
+            <span class="muted">
+              on <bdi>{its}</bdi>
+            </span>
+          )
+        )}
+      </span>
     </li>
+  );
+}
+
+/** Where the enriched file of a run is downloaded. */
+function resultPath(id: string): string {
+  return `${runPath(id)}/result`;
+}
+
+/** Of identifiers, in words and colours; none is 0. */
+function outcomesOf(run: RunRecord) {
+  const { matched, stored, notFound, failed, left } = partsOf(run);
+  const counts = [matched, stored, notFound, failed, left];
+  const outcomes = TONES.map(([tone, words], at) => ({ tone, words, count: counts[at] ?? 0 }));
+  return outcomes.filter(({ count }) => count > 0);
+}
+
+function OutcomeBar({ run }: { run: RunRecord }) {
+  const { whole } = partsOf(run);
+  const outcomes = outcomesOf(run);
+  const label = outcomes.map(({ words, count }) => `${countText(count)} ${words}`).join(', ');
+  const drawn = outcomes.filter(({ tone }) => tone !== 'left');
+  return (
+    <div class="outcome-bar" role="img" aria-label={label} title={label}>
+      <Bar parts={drawn.map(({ tone, count }) => [tone, count / whole])} />
+    </div>
   );
 }
 
 /** The identifiers of a run by outcome: a bar, and the counts. */
 export function Counts({ run }: { run: RunRecord }) {
-  const { whole, left, ...parts } = partsOf(run);
-  const tones = [
-    ['matched', parts.matched, 'matched'],
-    ['stored', parts.stored, 'already stored'],
-    ['not_found', parts.notFound, 'not found'],
-    ['failed', parts.failed, 'failed'],
-  ] as const;
   return (
     <>
-      <Bar parts={tones.map(([tone, count]) => [tone, count / whole])} />
+      <OutcomeBar run={run} />
       <ul class="counts">
-        {[...tones, ['left', left, 'left'] as const].map(
-          ([tone, count, words]) =>
-            count > 0 && (
-              <li>
-                <Dot tone={tone}>
-                  {countText(count)} {words}
-                </Dot>
-              </li>
-            ),
-        )}
+        {outcomesOf(run).map(({ tone, words, count }) => (
+          <li>
+            <Dot tone={tone}>
+              {countText(count)} {words}
+            </Dot>
+          </li>
+        ))}
       </ul>
     </>
   );
-}
-
-function earlierText({ earlier }: RunRecord): string {
-  if (earlier === undefined || earlier.starts === 0) return '';
-  return `, ${countText(earlier.billed)} in ${countOf(earlier.starts, 'earlier start')}`;
 }

@@ -11,7 +11,7 @@ import { REMOTE_RATE } from '../../ledger/pace.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../../pages/parts.js';
 import type { Plan } from '../../run/plan-file.js';
 import type { Viewer } from './gate.js';
-import { NoticeBanner, type Page, page } from './plain-pages.js';
+import { NoticeBanner, type Page, page, SkipLink } from './plain-pages.js';
 import { ChoicesCard, hasChoices, Remedies } from './upload-choices.js';
 import { costText, Discard, type Found, requestsAtMost, StartCard } from './upload-start.js';
 
@@ -28,6 +28,7 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
   const body = (
     <>
       <header>
+        <SkipLink />
         <p class="top">
           <a class="tall" href="/">
             Dashboard
@@ -41,7 +42,7 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
         </p>
         <NoticeBanner notice={viewer.notice} />
       </header>
-      <main>
+      <main id="main" tabindex={-1}>
         {plan !== null && <PlanParts shown={shown} plan={plan} viewer={viewer} />}
         {plan?.found == null && <Discard upload={upload} viewer={viewer} />}
       </main>

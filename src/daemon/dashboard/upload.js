@@ -1,4 +1,4 @@
-/** Sends a file that was chosen, or dropped anywhere on the page, and goes on to its plan. */
+/** Sends files that were chosen, or dropped anywhere on the page; of one, goes on to its plan. */
 
 const upload = document.getElementById('upload');
 if (upload) offerUpload(upload);
@@ -37,33 +37,51 @@ function offerUpload(form) {
       request.send(file);
     });
 
-  async function send(file) {
+  /** The path of its plan. Throws; `isLast`: the next file would not arrive either. */
+  async function sendOne(file) {
+    const query = `?${new URLSearchParams({ name: file.name, inbox: form.elements.inbox.value })}`;
+    const last = (text) => Object.assign(new Error(text), { isLast: true });
+    // Asked first, because browsers do not read an answer while they send.
+    const answer = await fetch(`/uploads/check${query}&size=${file.size}`, {
+      method: 'POST',
+      headers,
+    }).catch(() => {
+      throw last(LOST);
+    });
+    if (answer.status === 401) throw last('Your session has ended: reload the page and sign in.');
+    if (!answer.ok) throw new Error(await answer.text());
+    bar.hidden = false;
+    return transfer(file, query);
+  }
+
+  async function send(files) {
     if (isSending) return;
     isSending = button.disabled = true;
-    const query = `?${new URLSearchParams({ name: file.name, inbox: form.elements.inbox.value })}`;
-    say(`Sending ${file.name}`);
-    try {
-      // Asked first, because browsers do not read an answer while they send.
-      const answer = await fetch(`/uploads/check${query}&size=${file.size}`, {
-        method: 'POST',
-        headers,
-      }).catch(() => {
-        throw new Error(LOST);
-      });
-      if (answer.status === 401) throw new Error('Your session has ended: reload the page and sign in.');
-      if (!answer.ok) throw new Error(await answer.text());
-      bar.hidden = false;
-      location.assign(await transfer(file, query));
-    } catch ({ message }) {
-      say(message, true);
-      isSending = button.disabled = false;
-      bar.hidden = true;
+    const isOne = files.length === 1;
+    const faults = [];
+    let path = '/';
+    for (const [at, file] of files.entries()) {
+      say(`Sending ${file.name}${isOne ? '' : `, ${at + 1} of ${files.length}`}`);
+      try {
+        path = await sendOne(file);
+      } catch ({ message, isLast }) {
+        faults.push(isOne ? message : `${file.name}: ${message}`);
+        if (isLast) break;
+      }
+    }
+    bar.hidden = true;
+    isSending = button.disabled = false;
+    if (faults.length > 0) say(faults.join('\n'), true);
+    else if (isOne) location.assign(path);
+    else {
+      location.hash = 'sent';
+      location.reload();
     }
   }
 
   form.addEventListener('submit', (event) => {
     event.preventDefault();
-    if (input.files.length === 1) send(input.files[0]);
+    if (input.files.length > 0) send([...input.files]);
     else say('Choose a file first.', true);
   });
 
@@ -86,9 +104,9 @@ function offerUpload(form) {
     if (!isFile(event)) return;
     event.preventDefault();
     show(0);
-    const [item, ...others] = event.dataTransfer.items;
-    if (others.length > 0) say('Drop one file at a time.', true);
-    else if (item.webkitGetAsEntry?.()?.isDirectory) say('This is a folder. Drop one file.', true);
-    else send(item.getAsFile());
+    const items = [...event.dataTransfer.items].filter(({ kind }) => kind === 'file');
+    if (items.some((item) => item.webkitGetAsEntry?.()?.isDirectory))
+      say('This is a folder. Drop the files in it.', true);
+    else send(items.map((item) => item.getAsFile()));
   });
 }

@@ -6,13 +6,14 @@ import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { clockText } from '../../../src/core/figures.js';
 import type { Action } from '../../../src/daemon/dashboard/actions.js';
-import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
+import type { DashboardData, DashboardView } from '../../../src/daemon/dashboard/gather-dashboard.js';
 import { FIND_ILLEGIBLE } from '../../run/report/legibility.js';
 import { findBarriers } from '../../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
 import { LINK_TOKEN, PASSWORD, startDashboard } from './served.js';
 import {
   accountParts,
+  crowdedView,
   dashboardData,
   dashboardView,
   emptyView,
@@ -64,6 +65,10 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   /** Triggers the refresh that the page does every few seconds. */
   const renew = (page: Page) => page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
 
+  /** Opens all that is folded, from outside to inside. */
+  const openAll = (page: Page) =>
+    page.evaluate("for (const each of document.querySelectorAll('details')) each.open = true");
+
   /** Desk and phone, light and dark: legible, without barriers. */
   async function lookEverywhere(page: Page, name: string) {
     for (const viewport of [DESK, PHONE]) {
@@ -81,12 +86,14 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   it.each([
     ['busy', dashboardView()],
     ['empty', emptyView()],
+    ['crowded', crowdedView()],
     ['troubled', troubledView()],
   ] as const)(
     '%s: is legible in every look, logs no error and contacts no other host',
     async (name, view) => {
       const { page, complaints, outside } = await show(view);
-      for (const closed of await page.locator('summary').all()) await closed.click();
+      await lookEverywhere(page, `${name}-folded`);
+      await openAll(page);
       await lookEverywhere(page, name);
       expect(complaints).toEqual([]);
       expect(outside()).toEqual([]);
@@ -120,7 +127,105 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     // The button has the focus.
     await page.keyboard.press('Enter');
     await page.getByText('nightly runs now.').waitFor();
-    expect([page.url(), done]).toEqual([served.url, ['nightly']]);
+    expect([page.url(), done]).toEqual([`${served.url}#schedules`, ['nightly']]);
+  });
+
+  it.each([true, false])(
+    'the focus stays near what was pressed, with JavaScript or without: %s',
+    async (hasScript) => {
+      const order = { by: 'Ada', at: NOW };
+      const { schedules } = dashboardData();
+      let paused: Pick<DashboardData, 'ledger'> & { isPaused: boolean } = {
+        ...accountParts({}),
+        isPaused: false,
+      };
+      const viewOf = () =>
+        dashboardView({
+          data: dashboardData({
+            ledger: paused.ledger,
+            schedules: schedules.map((each) => ({
+              ...each,
+              paused: paused.isPaused && each.name === 'weekly-funds' ? order : null,
+            })),
+          }),
+        });
+      const press = (path: string, next: () => typeof paused): Action => ({
+        path,
+        async carryOut() {
+          paused = next();
+          served.show(viewOf());
+          return { path: '/', sentence: 'It is done.' };
+        },
+      });
+      const { page, served } = await show(viewOf(), { javaScriptEnabled: hasScript, viewport: PHONE }, [
+        press('/schedules/:name/pause', () => ({ ...paused, isPaused: true })),
+        press('/pause', () => ({ ...paused, ...accountParts({ isPaused: true }) })),
+      ]);
+      const focused = () =>
+        page.evaluate<{ name: string; isSeen: boolean }>(`(() => {
+          const { tagName, textContent } = document.activeElement;
+          const { top, bottom } = document.activeElement.getBoundingClientRect();
+          return { name: tagName === 'BUTTON' ? textContent : tagName, isSeen: top >= 0 && bottom <= innerHeight };
+        })()`);
+      await page.getByRole('button', { name: 'Pause', exact: true }).last().press('Enter');
+      const said = page.getByRole('status').getByText('It is done.');
+      await said.waitFor();
+      await page.waitForLoadState();
+      // What says that it is done is seen at that place, too.
+      expect((await said.boundingBox())?.y).toBeLessThan(PHONE.height / 2);
+      // Without a script, the next Tab goes on from the section.
+      if (!hasScript) await page.keyboard.press('Tab');
+      await expect.poll(focused).toEqual({ name: hasScript ? 'Resume' : 'Run now', isSeen: true });
+      if (!hasScript) return;
+      await page.getByRole('button', { name: 'Pause all spending' }).press('Enter');
+      await page.getByRole('button', { name: 'Resume spending' }).waitFor();
+      await expect.poll(focused).toEqual({ name: 'Resume spending', isSeen: true });
+    },
+  );
+
+  it.each(['light', 'dark'] as const)(
+    'an empty box looks as if one could check it: %s',
+    async (colorScheme) => {
+      const { page, complaints } = await show(dashboardView(), { colorScheme });
+      const boxes = ['', 'checked', 'disabled'].map(
+        (state) => `<input type="checkbox" ${state} aria-label="a">`,
+      );
+      await page
+        .locator('main')
+        .evaluate(
+          (main, html) => main.insertAdjacentHTML('afterbegin', html),
+          `<form class="card choices">${boxes.join('')}<input type="number" aria-label="b"></form>`,
+        );
+      const seen = await page.evaluate<{ ground: string; border: number; opacity: string }[]>(`(() => {
+      const luminance = (color) => {
+        const [r, g, b] = color.match(/[\\d.]+/g).map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+        return 0.2126 * r + 0.7152 * g + 0.0722 * b;
+      };
+      const card = luminance(getComputedStyle(document.querySelector('form.choices.card')).backgroundColor);
+      return [...document.querySelectorAll('form.choices.card input')].map((each) => {
+        const { backgroundColor, borderColor, opacity } = getComputedStyle(each);
+        const [low, high] = [card, luminance(borderColor)].sort((x, y) => x - y);
+        return { ground: backgroundColor, border: (high + 0.05) / (low + 0.05), opacity };
+      });
+    })()`);
+      const [empty, checked, disabled, field] = seen;
+      expect(empty?.ground).toBe(field?.ground);
+      expect(checked?.ground).not.toBe(empty?.ground);
+      expect(empty?.border).toBeGreaterThanOrEqual(3);
+      expect([empty?.opacity, disabled?.opacity]).toEqual(['1', '0.45']);
+      await keepPicture(page, `boxes-${colorScheme}`);
+      expect(complaints).toEqual([]);
+    },
+  );
+
+  it('the first Tab leads past the head of the page', async () => {
+    const { page } = await show(dashboardView());
+    await page.keyboard.press('Tab');
+    const skip = page.getByRole('link', { name: 'Skip to the content' });
+    expect((await skip.boundingBox())?.y).toBeGreaterThanOrEqual(0);
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    expect(await page.evaluate('document.activeElement.id')).toBe('upload-file');
   });
 
   it('the sign-in page is legible in every look, rejects a wrong password, and signs in and out', async () => {
@@ -177,10 +282,10 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(await page.evaluate<string[]>(FIND_ILLEGIBLE)).toEqual([]);
   });
 
-  it('shows runs first on a phone, and the Tab key follows what is seen', async () => {
+  it('on a phone a file is sent first, and the Tab key follows what is seen', async () => {
     const { page } = await show(dashboardView(), { viewport: PHONE });
     const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
-    expect(headings.slice(0, 3)).toEqual(['Runs', 'Enrich a file', 'Quota and overage']);
+    expect(headings.slice(0, 3)).toEqual(['Enrich a file', 'Runs', 'Failed and waiting files']);
     const stops: { name: string; top: number; left: number; hasOutline: boolean }[] = [];
     for (;;) {
       await page.keyboard.press('Tab');
@@ -189,26 +294,49 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       stops.push(stop);
     }
     expect(stops.map(({ name }) => name)).toEqual([
-      'Queue',
-      'JSON',
+      'Skip to the content',
+      'Pause all spending',
+      '1 file waits at a cap of its own',
+      '',
+      'Send and see the cost',
       'customers.csv',
       'newsletter subscribers (Q4).csv',
       'partners.csv',
-      'funds.csv',
-      'Pause all spending',
-      '',
-      'Send and see the cost',
-      'Files of Kunden März.csv',
+      '1 more run',
+      'Kunden März.csv',
       'Run now',
       'Pause',
       'Last 2 runs',
       'Pause',
-      'Show the queue',
+      'Technical queue, workers, stored answers, engine',
       'Sign out',
     ]);
     expect(stops.filter(({ hasOutline }) => !hasOutline)).toEqual([]);
     const seen = [...stops].sort((a, b) => (Math.abs(a.top - b.top) > 12 ? a.top - b.top : a.left - b.left));
     expect(stops).toEqual(seen);
+  });
+
+  it('shows at once on a desk what needs a person, where to drop a file, runs, and files that failed', async () => {
+    const { page } = await show(crowdedView(), { viewport: DESK });
+    for (const id of ['upload-card', 'runs', 'files']) {
+      const card = await page.locator(`section[aria-labelledby=${id}]`).boundingBox();
+      expect((card?.y ?? 0) + (card?.height ?? 9_999), id).toBeLessThanOrEqual(DESK.height);
+    }
+    expect(await page.getByRole('link', { name: '5 files failed' }).isVisible()).toBe(true);
+    expect(await page.getByRole('link', { name: /^export 1 / }).isVisible()).toBe(true);
+    expect(await page.getByRole('link', { name: /^export 2 / }).isVisible()).toBe(false);
+    await page.getByText('13 more runs').click();
+    expect(await page.getByRole('link', { name: /^export 14 / }).isVisible()).toBe(true);
+    // A line each: the name, the bar and the result stand beside each other.
+    const lines = await page
+      .locator('.run')
+      .evaluateAll((runs) => runs.slice(0, 5).map((run) => run.getBoundingClientRect().height));
+    expect(Math.max(...lines)).toBeLessThan(40);
+    await page.setViewportSize(PHONE);
+    await page.reload();
+    expect(await page.locator('.run:visible').count()).toBe(3);
+    await page.getByText('15 more runs').click();
+    expect(await page.locator('.run:visible').count()).toBe(5);
   });
 
   it('replaces only what changed, and keeps the place, the focus, open details and half-filled forms', async () => {
@@ -237,18 +365,20 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       }),
     );
     await renew(page);
-    await page.getByText('1,399 of 1,400 identifiers').waitFor();
+    await page.getByText('1,399 matched').last().waitFor();
     // The runs above are fewer now; what one looks at stays where it is.
     expect(Math.abs((await top()) - before)).toBeLessThan(2);
     expect(await page.evaluate('window.kept.isConnected')).toBe(true);
-    expect(await page.locator('[data-part=quota] .lead').textContent()).toContain('20,220 of 21,000');
-    await page.locator('summary').click();
+    expect(await page.locator('[data-part=account] .lead').first().textContent()).toContain(
+      '20,220 of 21,000',
+    );
+    await page.locator('.schedules summary').click();
     await page.getByRole('button', { name: 'Run now' }).focus();
     await renewed(1);
     expect(await page.evaluate('window.kept.isConnected')).toBe(false);
     expect(await focused()).toMatchObject({ name: 'Run now' });
     expect(await page.locator('table.history').isVisible()).toBe(true);
-    await page.locator('summary').focus();
+    await page.locator('.schedules summary').focus();
     await renewed(2);
     expect(await focused()).toMatchObject({ name: 'Last 2 runs' });
     await page.getByRole('link', { name: 'Fri 20 Nov, 02:00' }).first().focus();
@@ -260,13 +390,13 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       form.insertAdjacentHTML('beforeend', '<input aria-label="name"><select aria-label="kind"><option>a<option>b</select>');
     })()`);
     await page.getByLabel('name').fill('half a na');
-    await page.getByRole('link', { name: 'JSON' }).focus();
+    await page.getByRole('button', { name: 'Sign out' }).focus();
     await renewed(4);
     expect(await page.getByLabel('name').inputValue()).toBe('half a na');
-    expect(await page.locator('[data-part=runs]').textContent()).toContain('4 of 1,400 identifiers');
+    expect(await page.locator('[data-part=runs]').textContent()).toContain('4 matched');
     // Emptied, it is in nobody's way.
     await page.getByLabel('name').fill('');
-    await page.getByRole('link', { name: 'JSON' }).focus();
+    await page.getByRole('button', { name: 'Sign out' }).focus();
     await renewed(5);
     expect(await page.getByLabel('name').count()).toBe(0);
     // What had the focus is gone: the next Tab goes on from there.
@@ -292,7 +422,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.getByText('The engine has not answered yet.').waitFor();
     served.show(dashboardView());
     await renew(page);
-    await page.getByText('765 of 1,400 identifiers').waitFor();
+    await page.getByText('610 matched').last().waitFor();
     expect(await page.locator('.chart').isVisible()).toBe(true);
     expect(complaints).toEqual([]);
     await page.route('**/parts', (route) => route.abort());

@@ -1,9 +1,28 @@
-/** The status word and the sentence at the top of the page. */
+/** The top of the page: status word, what needs a person, and the sentence. */
 import { describe, expect, it } from 'vitest';
 import type { DashboardData } from '../../../src/daemon/dashboard/gather-dashboard.js';
-import { Banners, headlineOf, silenceOf, verdictOf } from '../../../src/daemon/dashboard/overview.js';
+import {
+  Banners,
+  headlineOf,
+  needsOf,
+  silenceOf,
+  verdictOf,
+} from '../../../src/daemon/dashboard/overview.js';
+import { renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
+import type { ParkState } from '../../../src/jobs/job-folder.js';
 import { htmlOf } from '../../../src/pages/page.js';
-import { accountParts, dashboardData, dashboardView, emptyView, NOW, runRecord } from './views.js';
+import {
+  accountParts,
+  crowdedView,
+  dashboardData,
+  dashboardView,
+  ENDED_WELL as ENDED,
+  emptyView,
+  NOW,
+  runRecord,
+  scheduleState,
+  VIEWER,
+} from './views.js';
 
 const withData = (parts: Partial<DashboardData>) => dashboardView({ data: dashboardData(parts) });
 
@@ -31,24 +50,109 @@ describe('the status word', () => {
 describe('the status sentence', () => {
   it.each([
     ['No run is active.', emptyView().data],
-    [
-      '1 run is active, 1 run is dead, 1 file waits and 9,780 requests are left. Last answer just now.',
-      dashboardData(),
-    ],
+    ['1 run is active and 9,780 requests are left. Last answer just now.', dashboardData()],
     [
       'No run is active and no request is left.',
-      dashboardData({ runs: [], inboxes: [], ...accountParts({ quota: 5, others: 9 }, 'free') }),
+      dashboardData({ runs: [], ...accountParts({ quota: 5, others: 9 }, 'free') }),
     ],
     [
       '2 runs are active and 1 request is left.',
       dashboardData({
         runs: [runRecord(), runRecord()],
-        inboxes: [{ folder: '/gone', closed: null, queued: [], inProgress: [], waiting: null }],
         ...accountParts({ quota: 5, sent: 4 }, 'free'),
       }),
     ],
   ])('%s', (sentence, data) => {
     expect(data && headlineOf(data)).toBe(sentence);
+  });
+});
+
+describe('what needs a person', () => {
+  const [inbox] = dashboardData().inboxes;
+  const dead = runRecord({ id: 'r-dead', heartbeatAt: NOW - 60_000 });
+  const waits = (why: ParkState['why'], capMark: string | null = null) =>
+    ({ file: 'a.csv', folder: 'a', since: 1, reason: 'x', state: { why, capMark } }) as const;
+  const withInbox = (parts: Partial<NonNullable<typeof inbox>>) => ({
+    inboxes: inbox === undefined ? [] : [{ ...inbox, ...parts }],
+  });
+  const QUIET = { runs: [], schedules: [], ...withInbox({ waiting: [] }) };
+
+  it.each<[string, Partial<DashboardData>, string[]]>([
+    ['nothing', {}, []],
+    ['failed files', { failed: [{ count: 5, files: [] }] }, ['5 files failed: #files, bad']],
+    [
+      'files that wait, by what they wait for; those whose turn comes are not meant',
+      withInbox({
+        waiting: [
+          waits('limit'),
+          waits('unreachable'),
+          waits('throttled'),
+          waits('limit', '40'),
+          waits('again'),
+          waits('paused'),
+        ],
+      }),
+      [
+        '1 file waits for quota: #files, warn',
+        '2 files wait for the service: #files, warn',
+        '1 file waits at a cap of its own: #files, warn',
+      ],
+    ],
+    ['a dead run, by its page', { runs: [dead] }, ['1 run is dead: /runs/r-dead, bad']],
+    [
+      'two dead runs',
+      { runs: [dead, { ...dead, id: 'r-2', key: 'other' }] },
+      ['2 runs are dead: #runs, bad'],
+    ],
+    ['no dead run whose file was started again', { runs: [runRecord({ asOf: NOW }), dead] }, []],
+    [
+      'an inbox that takes nothing',
+      withInbox({ closed: 'x', waiting: null }),
+      ['1 inbox is closed: #files, bad', '1 inbox cannot be read: #files, bad'],
+    ],
+    [
+      'what is paused by hand; a paused schedule is its own matter',
+      {
+        pauses: ['j-1', 'schedule:q/nightly'].map((owner) => {
+          return { by: 'ada', at: NOW, owner, label: { host: 'etl-1', name: 'a.csv' }, run: null };
+        }),
+      },
+      ['1 file is paused: #pauses, warn'],
+    ],
+    [
+      'schedules that did not do their work',
+      {
+        schedules: [
+          scheduleState(),
+          scheduleState({ isHostOffline: true }),
+          scheduleState({ ended: { ...ENDED, exitCode: 7 } }),
+          scheduleState({ ended: { ...ENDED, exitCode: 7 }, paused: { by: 'ada', at: 1 } }),
+        ],
+      },
+      ['2 schedules need a look: #schedules, warn'],
+    ],
+    [
+      'a run without a worker',
+      { runs: [runRecord()], workers: [] },
+      ['No worker is running: #technical, bad'],
+    ],
+  ])('%s', (_, parts, needs) => {
+    const data = dashboardData({ ...QUIET, ...parts });
+    const found = needsOf({ data, uploads: { roots: [], received: [] } });
+    expect(found.map(({ text, path, tone }) => `${text}: ${path}, ${tone}`)).toEqual(needs);
+  });
+
+  it('is linked to where it is on the page, and said to be nothing when it is', () => {
+    const page = renderParts(crowdedView(), VIEWER);
+    const needs = page.slice(page.indexOf('<ul class="needs"'), page.indexOf('<p class="now">'));
+    const links = [...needs.matchAll(/href="#(\w+)">([^<]+)/g)].map(([, id, text]) => [id, text]);
+    expect(links).toEqual([
+      ['files', '5 files failed'],
+      ['files', '1 file waits for quota'],
+      ['sent', '5 sent files are not started'],
+    ]);
+    for (const [id] of links) expect(page).toContain(`id="${id}"`);
+    expect(renderParts(emptyView(), VIEWER)).toContain('Nothing needs your attention.');
   });
 });
 

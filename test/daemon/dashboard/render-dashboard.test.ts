@@ -12,12 +12,14 @@ import {
 import { renderDashboard, renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
 import {
   accountParts,
+  crowdedView,
   dashboardData,
   dashboardView,
   emptyView,
   hostileView,
   NOW,
   runRecord,
+  scheduleState,
   troubledView,
   VIEWER,
 } from './views.js';
@@ -39,14 +41,31 @@ it.each<[string, DashboardView, string[]]>([
     'nothing yet',
     emptyView(),
     [
-      'No runs yet. Start one with brand-enrich run customers.csv, or drop a file into /data/brands/inbox.',
-      'No files are waiting. Drop a file into /data/brands/inbox; its results appear in /data/brands/done.',
+      'Nothing needs your attention. No run is active.',
+      'Drop an Excel, CSV, JSON or Parquet file here',
+      'A file that is put into /data/brands/inbox starts by itself.',
+      'No runs yet. Drop a file above, or start one with brand-enrich run customers.csv.',
       "No schedules. brand-enrich schedule add nightly --cron '0 2 * * *' -- run customers.csv runs a file",
-      '0 workers Nothing is looked up until brand-enrich up, run or worker is started.',
+      'Workers None: nothing is looked up until brand-enrich up, run or worker is started.',
       'None yet. Paid answers are stored',
       'The quota is unknown until the service answers.',
       'brand-enrich spends no money: it stops at the quota.',
-      'Too early: a projection needs one day',
+      'A projection follows after a day of use.',
+    ],
+  ],
+  [
+    'a busy week',
+    crowdedView(),
+    [
+      'customers.csv Running 610 matched for 5\u00a0min',
+      'newsletter subscribers (Q4).csv Finished 1,100 matched 3\u00a0h ago on etl-2',
+      '15 more runs',
+      '13 more runs',
+      '40 matched 10\u00a0h ago Download the result of export 2 of the shop.csv',
+      'supplier list 1.csv Failed 1\u00a0h ago Several columns can hold the identifiers: website, mail. Try again',
+      'Kunden März.csv Waiting for 2\u00a0h maxRequests 40 is reached for this run. 3 more files',
+      'Sent, not started Removed after a day. Discard all new customers 1.xlsx 48\u00a0kB, 1\u00a0min ago',
+      '144\u00a0kB, 3\u00a0min ago 2 more files new customers 4.xlsx',
     ],
   ],
   [
@@ -56,21 +75,19 @@ it.each<[string, DashboardView, string[]]>([
       'No answer from the engine since 13:26:46 UTC, 3\u00a0min ago. The figures below are from 13:25:46 UTC,',
       'The service is unavailable: it cannot be reached (connection refused). One request at a time',
       'The service refused further requests 42\u00a0min ago: the quota is reached.',
-      '300 matched 700 failed 400 left',
-      'Cancelled started 5\u00a0min ago 0 % 0 of 1,400 identifiers, 0 billed',
-      'reading the file · on etl-1 · r-3',
+      'Cancelled 0 matched 5\u00a0min ago on etl-1',
+      'Dead not read 3\u00a0days ago',
       '6,030 of 6,000 used 100 %',
       'beyond the limit 30',
       'The limit is reached; the projection exceeds it by 3,250 requests.',
-      '2 files wait in /mnt/share/marketing/brands/waiting',
-      'for 2\u00a0days The service refuses further requests: its quota is reached',
+      'Waiting for 2\u00a0days The service refuses further requests: its quota is reached',
       '/mnt/gone cannot be read at the moment.',
       'Host offline Next was due Fri 20 Nov, 09:25 Europe/Berlin',
       'Missed Fri 20 Nov, 09:25, 5\u00a0h ago: its machine was offline',
       'Its machine laptop-of-somebody-on-holiday is offline: no run starts until brand-enrich up or schedule',
       'defined on etl-2',
       'Definition missing on etl-1: it never runs. brand-enrich schedule remove planted removes it',
-      'The workers are unknown: the server of the engine does not list its sessions.',
+      'Workers Unknown: the server of the engine does not list its sessions.',
     ],
   ],
   [
@@ -91,11 +108,61 @@ it.each<[string, DashboardView, string[]]>([
   for (const each of words) expect(shown).toContain(each);
 });
 
+it('says the outcomes of a run in words to who does not see its bar', () => {
+  expect(renderParts(dashboardView(), VIEWER)).toContain(
+    'role="img" aria-label="610 matched, 120 already stored, 31 not found, 4 failed, 635 left"',
+  );
+});
+
 it('marks a start, a reached quota, and use without days for style and script', () => {
   expect(renderParts(dashboardView({ data: null }), VIEWER)).toContain('data-empty="true"');
   const page = renderParts(troubledView(), VIEWER);
   expect(page).toContain('<p class="banner bad">The service refused');
   expect(page).toContain('<path class="now"');
+});
+
+it('has its sections in the order in which people look for them, machines last and folded', () => {
+  const page = renderParts(crowdedView(), VIEWER);
+  const headings = [...page.matchAll(/<h2[^>]*>([^<]+)/g)].map(([, text]) => text?.trim());
+  expect(headings).toEqual([
+    'Enrich a file',
+    'Runs',
+    'Failed and waiting files',
+    'Quota and overage',
+    'End of the period',
+    'Schedules',
+    'Technical',
+  ]);
+  const technical = page.slice(page.indexOf('<details class="card technical"'));
+  for (const words of ['Queue', 'Workers', 'Stored answers', 'Show the queue', 'redis://queue.internal'])
+    expect(technical).toContain(words);
+});
+
+it('folds all runs but three on a phone and five elsewhere, and never one that is at work', () => {
+  const shownOf = (count: number, live: number) => {
+    const runs = Array.from({ length: count }, (_, at) =>
+      runRecord({ id: `r-${at}`, status: at < live ? 'running' : 'completed' }),
+    );
+    const page = renderParts(dashboardView({ data: dashboardData({ runs }) }), VIEWER);
+    const [first = '', more = '', older = ''] = page.split(/<details id="(?:more|older)-runs"/);
+    return [first, more, older].map((part) => part.split('<li class="run">').length - 1);
+  };
+  expect(shownOf(2, 0)).toEqual([2, 0, 0]);
+  expect(shownOf(9, 1)).toEqual([3, 2, 4]);
+  expect(shownOf(9, 7)).toEqual([3, 4, 2]);
+});
+
+it('leaves out what has nothing to show: a projection, files, a column', () => {
+  const { runs, ...schedule } = scheduleState();
+  const unbilled = runs.map(({ billed: _, ...run }) => run);
+  const data = dashboardData({
+    projection: null,
+    inboxes: [],
+    schedules: [scheduleState({ ...schedule, runs: unbilled })],
+  });
+  const page = renderParts(dashboardView({ data }), VIEWER);
+  expect(page).not.toMatch(/End of the period|Failed and waiting files|<th[^>]*>Billed/);
+  expect(renderParts(dashboardView(), VIEWER)).toMatch(/<th[^>]*>Billed/);
 });
 
 const PARTS = /data-part="([a-z]+)"/g;
@@ -161,7 +228,7 @@ describe('the security policy', () => {
   it.each(pages)('allows nothing from other hosts', ({ html }) => {
     const body = html.replace(/<(script|style)>[\s\S]*?<\/\1>/g, '');
     const addresses = [...body.matchAll(/\b(?:href|src|action)="([^"]*)"/g)].map(([, address]) => address);
-    expect(addresses.filter((address) => !/^(\/(?!\/)|data:)/.test(address ?? ''))).toEqual([]);
+    expect(addresses.filter((address) => !/^(#|\/(?!\/)|data:)/.test(address ?? ''))).toEqual([]);
     expect(body).not.toMatch(/ style="| on[a-z]+="/);
   });
 });

@@ -119,6 +119,6 @@ describe('the note that nothing matched', () => {
     const run = runRecord({ identifiers: 40, ...some, tally });
     expect(foundNothing(run)).toBe(isSaid);
     const page = renderParts(dashboardView({ data: dashboardData({ runs: [run] }) }), VIEWER);
-    expect(page.includes('Finished, nothing matched')).toBe(isSaid);
+    expect(page.includes('Nothing matched')).toBe(isSaid);
   });
 });

@@ -50,11 +50,6 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const { page, uploads, roots } = await open();
     await page.getByLabel('Inbox', { exact: true }).selectOption('1');
     const alert = page.getByRole('alert');
-    await drop(page, [
-      ['a.csv', 'x'],
-      ['b.csv', 'y'],
-    ]);
-    await expect.poll(() => alert.textContent()).toBe('Drop one file at a time.');
     await drop(page, [['list.csv.part', 'x']]);
     await expect.poll(() => alert.textContent()).toContain('rename the file');
     await page.route('**/uploads/check?*', (route) => route.abort());
@@ -76,6 +71,29 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const [upload] = uploads.list();
     expect(upload).toMatchObject({ name: 'Kunden März.csv', root: roots[1], size: 17 });
     expect(page.url()).toContain(`/uploads/${upload?.id}`);
+  });
+
+  it('sends several files, and goes on to their list; one that is refused does not stop the others', async () => {
+    const { page, uploads } = await open();
+    const names = () => uploads.list().map(({ name }) => name);
+    await drop(page, [
+      ['a.csv', 'x'],
+      ['b.csv.part', 'y'],
+      ['c.csv', 'z'],
+    ]);
+    const alert = page.getByRole('alert');
+    await expect.poll(() => alert.textContent()).toMatch(/^b\.csv\.part: .*rename the file/);
+    expect(names()).toEqual(['c.csv', 'a.csv']);
+    await page.evaluate('window.isOld = true');
+    await page
+      .getByLabel('or choose files')
+      .setInputFiles(
+        ['d.csv', 'e.csv'].map((name) => ({ name, mimeType: 'text/csv', buffer: Buffer.from('x') })),
+      );
+    await page.getByRole('button', { name: 'Send and see the cost' }).click();
+    await expect.poll(() => page.evaluate('window.isOld ?? false')).toBe(false);
+    expect(page.url()).toMatch(/\/#sent$/);
+    expect(names()).toEqual(['e.csv', 'd.csv', 'c.csv', 'a.csv']);
   });
 
   it('says without JavaScript that sending needs it, and where else to put the file', async () => {

@@ -183,6 +183,7 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
             folder: 'Kunden März-2026-11-20T11-22-47Z',
             since: NOW - 2 * HOUR,
             reason: 'maxRequests 40 is reached for this run.',
+            state: { why: 'limit', capMark: '40' },
           },
         ],
       },
@@ -265,6 +266,57 @@ export function emptyView(): DashboardView {
   });
 }
 
+/** A week of a busy team: more of everything than the page shows at once. */
+export function crowdedView(): DashboardView {
+  const runs = Array.from({ length: 14 }, (_, at) =>
+    runRecord({
+      id: `r-20261119-1000${String(at).padStart(2, '0')}`,
+      key: `key-${at}`,
+      job: `j-${at}`,
+      owner: `j-${at}`,
+      label: { host: 'etl-1', name: `export ${at + 1} of the shop.csv` },
+      status: 'completed',
+      asOf: NOW - (at + 1) * 5 * HOUR,
+      identifiers: 900,
+      rows: 910,
+      tally: { matched: 40 * at, notFound: 90, failed: at % 3, requests: 600, billed: 600 },
+    }),
+  );
+  const failed = Array.from({ length: 5 }, (_, at) => ({
+    file: at === 4 ? null : `supplier list ${at + 1}.csv`,
+    folder: `supplier list ${at + 1}-2026-11-20T1${at}-00-00Z`,
+    failedAt: NOW - (at + 1) * HOUR,
+    reason: {
+      headline: at === 0 ? 'Several columns can hold the identifiers: website, mail.' : 'It has no rows.',
+      details: 'What to do: name the column.',
+    },
+  }));
+  const sent = (at: number) => ({
+    id: String(at).repeat(24),
+    root: '/data/brands',
+    folder: '/data/brands/.uploads/x',
+    name: `new customers ${at}.xlsx`,
+    path: '/data/brands/.uploads/x/y',
+    size: 48_000 * at,
+    at: NOW - at * MINUTE,
+  });
+  const [inbox] = dashboardData().inboxes;
+  const waiting = inbox?.waiting?.map((each) => ({
+    ...each,
+    state: { why: 'limit', capMark: null } as const,
+  }));
+  const busy = dashboardData();
+  return dashboardView({
+    uploads: { roots: ['/data/brands'], received: [1, 2, 3, 4, 5].map(sent) },
+    data: {
+      ...busy,
+      runs: [...busy.runs, ...runs],
+      inboxes: inbox === undefined ? [] : [{ ...inbox, waiting: waiting ?? [] }],
+      failed: [{ count: 5, files: failed }],
+    },
+  });
+}
+
 /** Everything that can go wrong at once, with very long names. */
 export function troubledView(): DashboardView {
   const long =
@@ -321,8 +373,15 @@ export function troubledView(): DashboardView {
               since: NOW - 2 * DAY,
               reason:
                 'The service refuses further requests: its quota is reached (5600 sent by us, 430 by others, limit 6000).',
+              state: { why: 'limit', capMark: null },
             },
-            { file: 'b.csv', folder: 'b-2026-11-18T09-00-00Z', since: 0, reason: 'The service is away.' },
+            {
+              file: 'b.csv',
+              folder: 'b-2026-11-18T09-00-00Z',
+              since: 0,
+              reason: 'The service is away.',
+              state: { why: 'unreachable', capMark: null },
+            },
           ],
         },
         { folder: '/mnt/gone', closed: null, queued: [], inProgress: [], waiting: null },
@@ -335,7 +394,8 @@ export function troubledView(): DashboardView {
 export function hostileView(attack: string): DashboardView {
   const view = troubledView();
   const data = view.data ?? dashboardData();
-  const waiting = [{ file: attack, folder: attack, since: 1, reason: attack }];
+  const state = { why: 'limit', capMark: null } as const;
+  const waiting = [{ file: attack, folder: attack, since: 1, reason: attack, state }];
   const inbox = { folder: attack, closed: null, queued: [], inProgress: [], waiting };
   const schedule = { name: attack, line: attack, host: attack, cron: attack, tz: attack };
   return {
@@ -365,7 +425,7 @@ export function hostileView(attack: string): DashboardView {
   };
 }
 
-const ENDED_WELL: EndedRun = {
+export const ENDED_WELL: EndedRun = {
   dueAt: Date.UTC(2026, 10, 20, 1),
   startedAt: Date.UTC(2026, 10, 20, 1),
   endedAt: Date.UTC(2026, 10, 20, 1, 4, 10),

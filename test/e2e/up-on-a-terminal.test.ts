@@ -1,0 +1,90 @@
+/** What the commands that stay say on a terminal: a few lines of text; elsewhere JSON, as ever. */
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { fileURLToPath } from 'node:url';
+import { expect, onTestFinished, test } from 'vitest';
+import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
+import { quickEngine } from '../support/engines.js';
+
+const CLI = process.env.TEST_CLI ?? fileURLToPath(new URL('../../dist/src/cli.js', import.meta.url));
+const hasTerminal = spawnSync('script', ['--version']).status === 0;
+const PATIENCE = { timeout: 30_000, interval: 50 };
+
+/** `brand-enrich` with these arguments on a terminal of its own. */
+function startOnTerminal(scene: InboxScene, args: string) {
+  const command = `exec ${process.execPath} ${CLI} ${args}`;
+  const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], {
+    cwd: scene.folder,
+    env: { PATH: process.env.PATH, HOME: scene.folder, TERM: 'dumb', TZ: 'UTC', ...scene.env },
+    stdio: 'pipe',
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  let seen = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    seen += text.replaceAll('\r', '');
+  });
+  const ended = new Promise<number | null>((resolve) => child.once('close', resolve));
+  return {
+    seen: () => seen,
+    until: (words: RegExp) => expect.poll(() => seen, PATIENCE).toMatch(words),
+    /** As a person does. */
+    async stop(): Promise<number | null> {
+      child.stdin?.write('\u0003');
+      return ended;
+    },
+  };
+}
+
+const UP = 'up --inbox . --settle 200ms --metrics-port 0 --dashboard-port 0';
+
+test.skipIf(!hasTerminal)(
+  '`up` says where it is, what it takes and how to stop it, and warns in text',
+  async () => {
+    const scene = await createInboxScene(await quickEngine());
+    const up = startOnTerminal(scene, UP);
+    await up.until(/Ctrl-C/);
+    const { folder } = scene;
+    // An engine may have a warning of its own.
+    const lines = up.seen().split('\n');
+    expect(lines.filter((line) => !/^[\d:]+ warning: /.test(line))).toEqual([
+      'brand-enrich is up.',
+      expect.stringMatching(/^ {2}dashboard {2}http:\/\/127\.0\.0\.1:\d+\/\?token=[\w-]{32}$/),
+      '             the link signs you in; it is new at each start',
+      `  inbox      ${folder}/inbox, results in ${folder}/done`,
+      expect.stringMatching(/^ {2}metrics {4}http:\/\/127\.0\.0\.1:\d+\/metrics$/),
+      '  stop       Ctrl-C; requests in flight are awaited, and the next start goes on',
+      '',
+    ]);
+    await scene.drop('list.csv', 'note\nnothing to find\n');
+    await up.until(/^\d\d:\d\d:\d\d warning: list\.csv: failed: .+$/m);
+    expect(await up.stop()).toBe(0);
+    expect(up.seen()).not.toMatch(/^\{/m);
+  },
+);
+
+test.skipIf(!hasTerminal)('with --log-file the lines are JSON, in the file', async () => {
+  const scene = await createInboxScene(await quickEngine());
+  const up = startOnTerminal(scene, `${UP} --log-file up.log`);
+  await expect
+    .poll(() => readFile(scene.path('up.log'), 'utf8').catch(() => ''), PATIENCE)
+    .toContain('"msg":"up"');
+  await up.until(/dashboard: http.*token=/);
+  const lines = (await readFile(scene.path('up.log'), 'utf8')).trimEnd().split('\n');
+  for (const line of lines) expect(JSON.parse(line)).toHaveProperty('level');
+  expect(lines.join()).not.toContain('token=');
+  expect(await up.stop()).toBe(0);
+});
+
+test.skipIf(!hasTerminal)('`watch` and `worker` log in text, and say how to stop them', async () => {
+  const scene = await createInboxScene(await quickEngine());
+  for (const [args, words] of [
+    ['watch . --settle 200ms', /^\d\d:\d\d:\d\d watching the inbox \(folder \S+, watcher \S+\)$/m],
+    ['worker', /^\d\d:\d\d:\d\d waiting for chunks \(worker \S+, engine .+, service \S+\)$/m],
+  ] as const) {
+    const process = startOnTerminal(scene, args);
+    await process.until(words);
+    expect(process.seen()).toContain('Ctrl-C stops it; requests in flight are awaited.');
+    expect(await process.stop()).toBe(0);
+    expect(process.seen()).not.toMatch(/^\{/m);
+  }
+});
