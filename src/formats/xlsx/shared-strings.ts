@@ -94,6 +94,7 @@ export class SharedStrings {
       text(more) {
         if (isText) text = addText(text, more);
       },
+      wantsText: () => isText,
       close(name) {
         isText = false;
         if (name === 'rPh') isPhonetic = false;

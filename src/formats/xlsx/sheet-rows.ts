@@ -131,6 +131,7 @@ export async function* readSheetRows(
     text(text) {
       if (isValue) value = addText(value, text);
     },
+    wantsText: () => isValue,
     close(name) {
       isValue = false;
       if (name === 'c' && isRow) {

@@ -16,6 +16,8 @@ export interface XmlHandler {
   open(name: string, attributes: XmlAttributes): void;
   /** A text may come in pieces. */
   text?(text: string): void;
+  /** Whether a text here is needed; absent: all are. */
+  wantsText?(): boolean;
   close?(name: string): void;
   /**
    * Reads whole elements in their usual form itself, the first at `from`, inside of `parent`.
@@ -41,6 +43,7 @@ const DEEPEST = 64;
 const LONGEST_RUN = 4 * 1024 * 1024;
 /** Declared prefixes at one place; programs write up to 40. */
 const MOST_PREFIXES = 256;
+const MOST_SHORT = 4096;
 
 /** In a cell (Excel specifications and limits). */
 export const MOST_CELL_CHARS = 32_767;
@@ -58,6 +61,7 @@ const COMPATIBILITY = 'http://schemas.openxmlformats.org/markup-compatibility/20
 /** Names of relations in both editions of the standard end so. */
 const RELATIONS = /\/relationships$/;
 
+const RETURN = 0x0d;
 const SPACE = 0x20;
 const EXCLAMATION = 0x21;
 const DOUBLE = 0x22;
@@ -78,8 +82,11 @@ const FORBIDDEN = /(?![\t\n\r\x7f-\x9f])\p{Cc}|[\ufffe\uffff]/u;
 /** XML 1.0, 2.3, but for what no format uses. */
 const NAME_START = /^[\p{L}_]/u;
 
-/** Whether a text with this byte must be looked at: a reference, a line end, what is forbidden. */
+/** Whether a value with this byte must be looked at: a reference, a blank, what is forbidden. */
 const isSpecial = (byte: number) => byte < SPACE || byte === AMPERSAND || byte === NEARLY_LAST;
+
+/** XML 1.0, 2.3. */
+const isSpace = (byte: number) => byte === SPACE || byte === 0x0a || byte === RETURN || byte === 0x09;
 
 function assertAllowed(text: string): string {
   if (FORBIDDEN.test(text)) throw new Error('its XML has a character that XML does not allow');
@@ -118,7 +125,18 @@ function createXmlFeed(handler: XmlHandler) {
   }
 
   const byteAt = (index: number) => xml[index] as number;
-  const textOf = (from: number, to: number) => xml.toString('utf8', from, to);
+  /** Most texts and names are short, and come again and again. */
+  const shortTexts = new Map<number, string>();
+  function textOf(from: number, to: number): string {
+    if (to - from > 3) return xml.toString('utf8', from, to);
+    let key = 1;
+    for (let index = from; index < to; index += 1) key = key * 256 + byteAt(index);
+    const known = shortTexts.get(key);
+    if (known !== undefined) return known;
+    const text = xml.toString('utf8', from, to);
+    if (shortTexts.size < MOST_SHORT) shortTexts.set(key, text);
+    return text;
+  }
   const startsWith = (text: string, from: number) => {
     for (let index = 0; index < text.length; index += 1)
       if (xml[from + index] !== text.charCodeAt(index)) return false;
@@ -209,26 +227,22 @@ function createXmlFeed(handler: XmlHandler) {
     if (depth === 1) isRootOpen = false;
   }
 
-  function giveText(text: string, isLiteral: boolean): void {
-    run += text.length;
+  function addRun(length: number): void {
+    run += length;
     if (run > LONGEST_RUN) throw new Error('its XML has a text that is too long');
+  }
+
+  function giveText(text: string, isLiteral: boolean): void {
     if (!isRootOpen) {
       if (text.trim() !== '') throw new Error('its XML has a text outside of its elements');
     } else if (foreignDepth === 0) handler.text?.(isLiteral ? text : unescapeXml(text, false));
   }
 
-  /** Most names are short and come again and again. */
-  const shortNames = new Map<number, string>();
+  /** The name of an element, byte by byte. */
   function nameOf(from: number, to: number): string {
-    let key = 0;
-    for (let index = from; index < to; index += 1) key = key * 256 + byteAt(index);
-    const isShort = to - from <= 4;
-    const known = isShort ? shortNames.get(key) : undefined;
-    if (known !== undefined) return known;
-    if (to - from > 1 && !NAME_START.test(textOf(from, to))) throw new Error('its XML has a broken tag');
-    const name = xml.toString('latin1', from, to);
-    if (isShort && shortNames.size < 1_000) shortNames.set(key, name);
-    return name;
+    const text = textOf(from, to);
+    if (text.length > 1 && !NAME_START.test(text)) throw new Error('its XML has a broken tag');
+    return text.length === to - from ? text : xml.toString('latin1', from, to);
   }
 
   /** The tag at `from`; returns where it ends, -1: it is not whole. */
@@ -300,11 +314,13 @@ function createXmlFeed(handler: XmlHandler) {
 
   function readEnd(from: number): number {
     const name = names[names.length - 1];
-    const last = xml.indexOf(GREATER, from);
-    if (last < 0) return -1;
     const isIts = name !== undefined && startsWith(name, from + 2);
-    if (!isIts || skipSpace(from + 2 + name.length) !== last)
-      throw new Error(`its XML closes ${shortName(textOf(from + 2, last))}, which is not open`);
+    const last = isIts ? skipSpace(from + 2 + name.length) : end;
+    if (xml[last] !== GREATER) {
+      const other = xml.indexOf(GREATER, from);
+      if (other < 0) return -1;
+      throw new Error(`its XML closes ${shortName(textOf(from + 2, other))}, which is not open`);
+    }
     closeElement();
     run = 0;
     return last + 1;
@@ -316,7 +332,10 @@ function createXmlFeed(handler: XmlHandler) {
       const to = xml.indexOf(last, from + begin.length);
       if (to < 0) return -1;
       const text = assertAllowed(textOf(from + begin.length, to));
-      if (begin === '<![CDATA[') giveText(text, true);
+      if (begin === '<![CDATA[') {
+        addRun(text.length);
+        giveText(text, true);
+      }
       return to + last.length;
     }
     if (startsWith('<!DOCTYPE', from)) throw new Error('it declares a document type');
@@ -350,12 +369,19 @@ function createXmlFeed(handler: XmlHandler) {
         if (handler.isFull?.()) return false;
         let to = at;
         let isLiteral = true;
+        let isAllowed = true;
         for (; to < end; to += 1) {
           const code = byteAt(to);
           if (code === LESS) break;
-          if (isSpecial(code)) isLiteral = false;
+          if (!isSpecial(code)) continue;
+          if (code === AMPERSAND || code === RETURN) isLiteral = false;
+          else if (!isSpace(code)) isAllowed = false;
         }
-        if (to > at) giveText(isLiteral ? textOf(at, to) : assertAllowed(textOf(at, to)), isLiteral);
+        if (to > at) {
+          addRun(to - at);
+          const isNeeded = !isRootOpen || !isLiteral || !isAllowed || handler.wantsText?.() !== false;
+          if (isNeeded) giveText(isAllowed ? textOf(at, to) : assertAllowed(textOf(at, to)), isLiteral);
+        }
         at = to;
         if (at === end) break;
         at = takeElements(at);
@@ -372,9 +398,6 @@ function createXmlFeed(handler: XmlHandler) {
     },
   };
 }
-
-/** XML 1.0, 2.3. */
-const isSpace = (byte: number) => byte === SPACE || byte === 0x0a || byte === 0x0d || byte === 0x09;
 
 const OTHER_MARKUP = [
   ['<!--', '-->'],
