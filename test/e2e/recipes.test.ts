@@ -1,6 +1,6 @@
 /**
- * The recipes of `src/daemon/README.md`, "In a pipeline", run as they are written: only their folders
- * are those of the test. What Airflow does with a task is done here, by its parameters.
+ * The recipes of `src/daemon/README.md`, "In a pipeline", run as they are written: only their
+ * folders are those of the test. What Airflow does with a task is done here, by its parameters.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
