@@ -18,6 +18,7 @@ export default ({ production }) => ({
     'prlimit',
     'redis-server',
     'script',
+    'systemd-analyze',
     'umount',
   ],
   treatConfigHintsAsErrors: true,

@@ -3,17 +3,19 @@
  * reference resolves, commands and environment are valid for this program, and there is no secret.
  * `test/e2e/many-machines.test.ts` shows that the processes work together.
  */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { DCLinter } from 'dclint';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseCommandLine } from '../../src/config/command-line.js';
 import { loadSettings } from '../../src/config/load-settings.js';
 import { SETTING_ENTRIES } from '../../src/config/settings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { COMPOSE_TEXT, type ComposeService, interpolate, readCompose } from './compose-file.js';
+import { argsOf, COMPOSE_TEXT, interpolate, isStaying, readCompose } from './compose-file.js';
 
 interface LintMessage {
   readonly type: string;
@@ -27,11 +29,6 @@ const compose = readCompose();
 const services = Object.entries(compose.services);
 const ours = services.filter(([, { build }]) => build !== undefined);
 const dockerfile = (compose.services.worker?.build?.dockerfile_inline ?? '').trim().split('\n');
-/** What follows `node /app/dist/src/cli.js` when the user adds no arguments. */
-const argsOf = ({ entrypoint, command }: ComposeService) => [
-  ...(entrypoint ?? []).slice(2),
-  ...(command ?? []),
-];
 
 describe('the form of the Compose file', () => {
   it('matches the schema of the Compose specification', async () => {
@@ -112,8 +109,10 @@ describe('the image', () => {
 
   it('starts the command line', () => {
     expect(last).toContain('ENTRYPOINT ["node", "/app/dist/src/cli.js"]');
-    for (const [name, { entrypoint }] of ours) {
-      if (entrypoint) expect(entrypoint.slice(0, 2), name).toEqual(['node', '/app/dist/src/cli.js']);
+    for (const [name, service] of ours) {
+      const { entrypoint } = service;
+      if (isStaying(service)) expect(entrypoint?.[2], name).toContain('node /app/dist/src/cli.js "$@" &');
+      else if (entrypoint) expect(entrypoint.slice(0, 2), name).toEqual(['node', '/app/dist/src/cli.js']);
     }
   });
 });
@@ -183,6 +182,55 @@ describe('the containers', () => {
   it('every long-running service has a health check', () => {
     const silent = services.filter(([name, { healthcheck }]) => name !== 'run' && healthcheck === undefined);
     expect(silent).toEqual([]);
+  });
+});
+
+describe('a container whose process ends', () => {
+  const staying = ours.filter(([, service]) => isStaying(service));
+
+  /** The shell of the file, with a small process in place of the program. */
+  async function start(child: string) {
+    const [shell = '', ...args] = compose.services.up?.entrypoint ?? [];
+    const folder = await temporaryFolder();
+    await writeFile(join(folder, 'cli.sh'), child);
+    const inPlace = args.map((arg) => arg.replace('node /app/dist/src/cli.js', `exec sh ${folder}/cli.sh`));
+    const running = spawn(shell, [...inPlace, 'one word', 'two']);
+    onTestFinished(() => void running.kill('SIGKILL'));
+    let said = '';
+    for (const stream of [running.stdout, running.stderr])
+      stream.setEncoding('utf8').on('data', (text: string) => {
+        said += text;
+      });
+    const ended = once(running, 'close').then(([code]) => code as number | null);
+    return { running, ended, said: () => said };
+  }
+
+  it('is one of those that stay', () => {
+    expect(staying.map(([name]) => name).sort()).toEqual(['service', 'up', 'worker']);
+    for (const [name, { entrypoint }] of staying)
+      expect(entrypoint, name).toEqual(compose.services.up?.entrypoint);
+  });
+
+  it.each([2, 4])('with %i is not restarted: it stays until it is stopped', async (code) => {
+    const { running, ended, said } = await start(`exit ${code}`);
+    await expect.poll(said).toContain(`ended with ${code} and is not restarted`);
+    expect(running.exitCode).toBeNull();
+    running.kill('SIGTERM');
+    expect(await ended).toBe(code);
+  });
+
+  it.each([0, 1, 5, 130])('with %i ends, for the restart policy to decide', async (code) => {
+    expect(await (await start(`exit ${code}`)).ended).toBe(code);
+  });
+
+  it('is stopped by its own end: the signal is passed on, and waited for', async () => {
+    const { running, ended, said } = await start(
+      'trap "echo stopping; sleep 0.2; echo stopped; exit 0" TERM; echo "$1,$2"; while :; do sleep 0.05; done',
+    );
+    await expect.poll(said).toBe('one word,two\n');
+    running.kill('SIGTERM');
+    expect(await ended).toBe(0);
+    expect(said()).toBe('one word,two\nstopping\nstopped\n');
   });
 });
 

@@ -26,6 +26,15 @@ export interface ComposeFile {
   readonly volumes: Readonly<Record<string, unknown>>;
 }
 
+/** The program in a shell that decides whether its end is the end of the container. */
+export const isStaying = ({ entrypoint }: ComposeService): boolean => entrypoint?.[0] === '/bin/sh';
+
+/** What follows `node /app/dist/src/cli.js` when the user adds no arguments. */
+export function argsOf(service: ComposeService | undefined): string[] {
+  const { entrypoint = [], command = [] } = service ?? {};
+  return [...(service && isStaying(service) ? [] : entrypoint.slice(2)), ...command];
+}
+
 export const COMPOSE_TEXT = readFileSync(new URL('../../docker-compose.yml', import.meta.url), 'utf8');
 
 /** Replaces `${NAME:-default}` and `$$`; throws on any other `$`. */

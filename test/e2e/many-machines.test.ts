@@ -4,7 +4,7 @@
  */
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { type ComposeService, readCompose } from '../compose/compose-file.js';
+import { argsOf, type ComposeService, readCompose } from '../compose/compose-file.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
 import { countStatuses, readRows } from '../support/output-files.js';
@@ -34,10 +34,6 @@ function environmentOf(
     ...(env.BRAND_ENRICH_DASHBOARD_HOST === undefined ? {} : { BRAND_ENRICH_DASHBOARD_HOST: '127.0.0.1' }),
     ...(env.BRAND_ENRICH_INBOX === undefined ? {} : { BRAND_ENRICH_INBOX: scene.folder }),
   };
-}
-
-function argsOf(service: ComposeService | undefined): string[] {
-  return [...(service?.entrypoint ?? []).slice(2), ...(service?.command ?? [])];
 }
 
 describe.skipIf(redis.missing !== null)(
