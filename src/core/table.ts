@@ -36,7 +36,7 @@ export interface TableShape {
   /**
    * Names of the columns by position. CSV: the header's cells as they stand (blank and equal ones
    * included), or `column_1` and on with `--no-header`. JSONL: the keys in the order in which they
-   * were first seen.
+   * were first seen, and those of inner objects (`company.website`).
    */
   readonly columns: readonly string[];
   /**

@@ -29,6 +29,8 @@ interface ColumnsInput extends Omit<JudgeInput, 'context'> {
   readonly fileName?: string | undefined;
   /** Before the names of the columns we add, `brand_` by default. */
   readonly prefix: string;
+  /** Of JSON: the key that we add, with an object; absent: columns are added. */
+  readonly key?: string;
 }
 
 export interface ChosenColumns {
@@ -48,7 +50,8 @@ const MARGIN = 0.1;
 /** Throws `NeverStartError`: column-unknown, column-doubtful, column-ours, column-mismatch. */
 export function chooseColumns(input: ColumnsInput): ChosenColumns {
   const { columns, kind } = input;
-  const ours = findOurColumns(columns, input.prefix);
+  const ours =
+    input.key === undefined ? findOurColumns(columns, input.prefix) : findOurMembers(columns, input.key);
   const names = columns.filter((_, column) => !ours.includes(column));
   const context = symbolContext([...names, input.fileName ?? '']);
   const judge: JudgeInput = { columns, sample: input.sample.slice(0, MOST_ROWS), context, kind };
@@ -155,6 +158,15 @@ function takeOnly(judge: JudgeInput, ours: readonly number[]): Chosen {
 
 /** All three are written by every run, so together they mark a file as ours. */
 const MARKS = ['status', 'identifier', 'fetched_at'] as const;
+/** The same in the object under our key. */
+export const JSON_MARKS = ['status', 'identifier', 'fetchedAt'] as const;
+
+/** Positions of our key and of the members of its object; none when another wrote them. */
+function findOurMembers(columns: readonly string[], key: string): number[] {
+  const isOurs = JSON_MARKS.every((mark) => columns.includes(`${key}.${mark}`));
+  const isUnderKey = (column: string) => column === key || column.startsWith(`${key}.`);
+  return columns.flatMap((column, index) => (isOurs && isUnderKey(column) ? [index] : []));
+}
 
 /**
  * Positions of the columns to be replaced; none when the table is not ours, or for an empty prefix.
