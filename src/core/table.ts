@@ -22,6 +22,9 @@ export function isTyped(format: TableFormat): boolean {
 export const RAGGED_CHOICES = ['take', 'invalid'] as const;
 export type Ragged = (typeof RAGGED_CHOICES)[number];
 
+/** The column of the names of rows that are members of a JSON object. */
+export const KEY_COLUMN = '_key';
+
 export interface TableShape {
   readonly format: TableFormat;
   /** The cell separator; empty for JSONL. */

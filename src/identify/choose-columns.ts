@@ -25,8 +25,6 @@ interface ColumnsInput extends Omit<JudgeInput, 'context'> {
   readonly requested: readonly ColumnRequest[];
   /** `--allow-mismatch`: the given kind applies, even if the values do not fit. */
   readonly allowMismatch?: boolean | undefined;
-  /** Of the input; it may say what its symbols are. Absent: without a name. */
-  readonly fileName?: string | undefined;
   /** Before the names of the columns we add, `brand_` by default. */
   readonly prefix: string;
   /** Of JSON: the key that we add, with an object; absent: columns are added. */
@@ -54,7 +52,8 @@ export function chooseColumns(input: ColumnsInput): ChosenColumns {
     input.key === undefined ? findOurColumns(columns, input.prefix) : findOurMembers(columns, input.key);
   const names = columns.filter((_, column) => !ours.includes(column));
   const context = symbolContext([...names, input.fileName ?? '']);
-  const judge: JudgeInput = { columns, sample: input.sample.slice(0, MOST_ROWS), context, kind };
+  const { fileName } = input;
+  const judge: JudgeInput = { columns, sample: input.sample.slice(0, MOST_ROWS), context, kind, fileName };
   const { named, ...chosen } =
     input.requested.length > 0 ? takeRequested(input, judge, ours) : takeSurest(judge, ours);
   if (input.allowMismatch !== true) assertKindsFit(judge, named, chosen.choices);
@@ -98,7 +97,7 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
 
 function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
   const { columns } = judge;
-  const { kept, mail } = withoutOutranked(judgeColumns(judge, ours));
+  const { kept, mail } = withoutOutranked(columns, judgeColumns(judge, ours));
   const [surest, ...others] = kept;
   if (surest === undefined) return takeOnly(judge, ours);
   const isSame = (other: ColumnReading) => areOfOneCompany(judge, surest, other);

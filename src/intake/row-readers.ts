@@ -5,7 +5,7 @@
  */
 import { cellOfJson, membersOf } from '../core/json-text.js';
 import type { RowReason } from '../core/row-reason.js';
-import type { Row } from '../core/table.js';
+import { KEY_COLUMN, type Row } from '../core/table.js';
 import type { ElementSplitter } from './element-splitter.js';
 import {
   cutText,
@@ -254,8 +254,6 @@ function setCell(cells: string[], { position }: JsonColumn, text: string): void 
   cells[position] = text;
 }
 
-/** The column of the names of rows that are members of an object. */
-export const KEY_COLUMN = '_key';
 const KEYED = /^("[^"\\]*(?:\\.[^"\\]*)*")\s*:\s*/s;
 
 /** The members of an object, `"0": {...}`; the name of each becomes its first member. */

@@ -5,7 +5,7 @@
  */
 import { FailFileError } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
-import { isJson, type Ragged, type TableFormat, type TableShape } from '../core/table.js';
+import { isJson, KEY_COLUMN, type Ragged, type TableFormat, type TableShape } from '../core/table.js';
 import { shortName } from '../core/terminal-text.js';
 import { assertNoDocument } from './binary-signature.js';
 import { ElementSplitter } from './element-splitter.js';
@@ -20,7 +20,6 @@ import {
   JsonKeyedReader,
   JsonListReader,
   JsonReader,
-  KEY_COLUMN,
   type RowReader,
 } from './row-readers.js';
 import {

@@ -173,8 +173,8 @@ function padded(cells: readonly string[], width: number): readonly string[] {
 const MOST_TITLE_ROWS = 30;
 
 /**
- * Index of the header among filled rows: the first, unless that is a title: one filled cell, then
- * rows of at most two cells, then a row with a name for (nearly) every column that is used below.
+ * Index of the header among filled rows: the first, unless that is a title: one filled cell (two
+ * above six columns), then rows of at most two cells, then a row with a name for (nearly) every column that is used below.
  * With two columns only a blank row below it marks a title, because a header may name just one.
  * Pure.
  */
@@ -188,7 +188,9 @@ export function findSheetHeader(
   );
   const least = Math.max(2, Math.ceil(used.size * 0.8));
   const at = filled.findIndex((count) => count >= least);
-  const isTitle = filled[0] === 1 && filled.slice(0, at).every((count) => count <= 2);
+  // `Ticker Symbol: | XLK` above a wide table is no header either.
+  const isTitle =
+    (filled[0] ?? 0) <= (used.size < 6 ? 1 : 2) && filled.slice(0, at).every((count) => count <= 2);
   if (at < 1 || at > MOST_TITLE_ROWS || !isTitle) return 0;
   const hasGap = (rows[at]?.line ?? 0) - (rows[0]?.line ?? 0) > at;
   if (used.size < 3 && !hasGap) return 0;
