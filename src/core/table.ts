@@ -53,7 +53,18 @@ export interface TableShape {
     readonly sheet: string;
   };
   /** The columns of a Parquet file, its root first; absent for other formats. */
-  readonly parquet?: { readonly schema: readonly ParquetElement[] };
+  readonly parquet?: {
+    readonly schema: readonly ParquetElement[];
+    /** Metadata of GeoParquet: which columns are geometries, and their coordinate system. */
+    readonly geo?: string;
+  };
+  /** What of the input no output has; absent: nothing. */
+  readonly leftOut?: {
+    /** Lines above the table, or rows of a sheet. */
+    readonly linesAbove: number;
+    /** The other sheets of a workbook. */
+    readonly sheets: readonly string[];
+  };
 }
 
 /** The shape of a binary file, which has neither lines nor an encoding. */
