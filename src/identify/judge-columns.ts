@@ -121,7 +121,8 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
     const isByName = isSymbol && (wanted === null || meaning === wanted || meaning === 'symbol');
     const context = input.context ?? known ?? (nameShares(input.sample) ? 'ticker' : null);
     const kind = isCode ? 'ticker' : (symbolKind(meaning, context) ?? known);
-    read(wanted ?? kind, sample.symbols, isByName, alone);
+    const symbols = sample.symbols - (kind === 'crypto' ? sample.numbers : 0);
+    read(wanted ?? kind, wanted === null ? symbols : sample.symbols, isByName, alone);
   } else if (meaning === null && !isForeign && sample.listed >= filled * LEAST_LISTED) {
     read('ticker', sample.listed + sample.tickerOrDomains, false);
   } else if (meaning === null && !isForeign && known !== null)
@@ -191,6 +192,8 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
     possibleIds: 0,
     /** ... look like tickers or crypto symbols, as many short words do; ISINs apart. */
     symbols: 0,
+    /** ... of these are numbers, as tickers of Asia are and coins are not. */
+    numbers: 0,
   };
   const texts = new Set<string>();
   const sites = new Set<string>();
@@ -204,6 +207,7 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
     if (readIsin(cleaned) !== null) counts.isins += 1;
     else if (isSymbolLike(cleaned)) {
       counts.symbols += 1;
+      if (/^\d+$/.test(cleaned)) counts.numbers += 1;
       symbols.add(cleaned);
       known.add(cleaned);
     }

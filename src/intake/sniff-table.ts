@@ -34,6 +34,8 @@ export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 
   /** The text before an array in an object; null: there is none. */
   readonly around: string | null;
   readonly warnings: readonly Phrase[];
+  /** Lines above the table. */
+  readonly linesAbove: number;
   /** For the error about a table that too many rows do not fit; null: no such error. */
   readonly guess: TableGuess | null;
   /** A reader for one pass. */
@@ -179,6 +181,7 @@ function jsonLayout(
     rawHeader: null,
     around: head.trim() === '' ? null : head,
     warnings,
+    linesAbove: passLines,
     guess: null,
     createReader,
   };
@@ -261,6 +264,7 @@ function csvLayout(
     rawHeader: hasHeader ? first.raw + delimiter.repeat(addedColumns) : null,
     around: null,
     warnings,
+    linesAbove: options.skipLines,
     guess: options.ragged === undefined ? { name, delimiter: shown, suspicion: oddQuotes } : null,
     createReader: () => new CsvReader({ delimiter, mode, fit, hasHeader, passLines }),
   };

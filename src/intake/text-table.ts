@@ -39,6 +39,7 @@ export async function openTextTable(source: ByteSource, options: TextOptions): P
   const text = decode(createStrictDecoder(chosen.encoding), bytes, seen.isWhole, start);
   const layout = sniffTable(await longEnough({ name, text, isWhole: seen.isWhole }), options);
   const { format, delimiter, lineEnd, rawHeader, columns, warnings, guess, around: head } = layout;
+  const leftOut = layout.linesAbove > 0 && { leftOut: { linesAbove: layout.linesAbove, sheets: [] } };
   const { encoding, bomBytes } = chosen;
   /** With as much of the text as it takes to find the rows of a JSON document. */
   async function longEnough(short: TableText): Promise<TableText> {
@@ -51,7 +52,17 @@ export async function openTextTable(source: ByteSource, options: TextOptions): P
   const how = isJson(format) ? json : `CSV, delimiter ${showDelimiter(delimiter)}`;
   return {
     source,
-    shape: { format, delimiter, lineEnd, rawHeader, hasBom: bomBytes > 0, isGzip, encoding, columns },
+    shape: {
+      format,
+      delimiter,
+      lineEnd,
+      rawHeader,
+      hasBom: bomBytes > 0,
+      isGzip,
+      encoding,
+      columns,
+      ...leftOut,
+    },
     detected: [how, encoding, ...(isGzip ? ['gzip'] : [])].join(', '),
     warnings,
     guess,

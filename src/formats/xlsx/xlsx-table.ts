@@ -16,6 +16,8 @@ import { chooseSheet, listSheets, readWorkbook } from './workbook.js';
 /** Filled rows that are used to find the table, at most of so many characters. */
 const ROWS_LOOKED_AT = 500;
 const CHARS_LOOKED_AT = 16 * 1024 * 1024;
+/** Sheets that are named as left out. */
+const SHEETS_NAMED = 100;
 
 /** Throws `input-empty`, `input-preamble`, `column-doubtful`, and Error for a damaged workbook. */
 export async function openXlsxTable(archive: ZipArchive, opening: TableOpening): Promise<BinaryTable> {
@@ -79,8 +81,11 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   const rawHeader = hasHeader ? first.raw : null;
   if (rawHeader !== null && isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw new Error(LONG_HEADER);
   const typed = { ...book.formats, sheet: sheet.name };
+  const isBelow = first.line > (head[0]?.line ?? 1) || skipLines > 0;
+  const sheets = book.sheets.filter((each) => each !== sheet).map((each) => each.name);
+  const leftOut = { linesAbove: isBelow ? first.line - 1 : 0, sheets: sheets.slice(0, SHEETS_NAMED) };
   return {
-    shape: { format: 'xlsx', ...BINARY_SHAPE, columns, rawHeader, typed },
+    shape: { format: 'xlsx', ...BINARY_SHAPE, columns, rawHeader, typed, leftOut },
     detected: `Excel, ${shownSheet}`,
     warnings,
     openRows(limit, wanted) {
