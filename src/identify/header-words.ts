@@ -77,6 +77,12 @@ const FOREIGN =
 const ROLES = words(`customer client kunde vendor supplier lieferant fournisseur proveedor fornitore
   parent mutter subsidiary tochter agency agentur partner reseller distributor competitor investor owner buyer
   seller publisher sponsor broker manufacturer hersteller advertiser merchant acquirer target employer school`);
+/** People of the user's own firm, whose addresses say nothing about the row. */
+const STAFF =
+  words(`assignee assigned creator created createdby updated updatedby modified modifiedby author reporter
+  accountowner leadowner dealowner contactowner companyowner recordowner ownerid salesrep accountmanager`);
+/** \`owner.email\` in a document, unlike the owner of a shop. */
+const OWNER_MEMBER = /(?:^|\.)owner\./i;
 const CRYPTO_CONTEXT = words(`blockchain circulating coin coins token crypto cryptocurrency coingecko
   coinmarketcap mcap cryptos cryptocurrencies binance kraken coinbase`);
 const TICKER_CONTEXT = words(`stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund
@@ -130,8 +136,10 @@ export function readHeader(name: string): HeaderReading {
   const parts = splitWords(name.replace(ENVELOPE, ''));
   const pairs = parts.slice(1).map((part, index) => `${parts[index]}${part}`);
   const has = (set: ReadonlySet<string>) => [...parts, ...pairs].some((word) => set.has(word));
-  const isForeign = has(FOREIGN);
-  const meaning = isForeign && !has(ISIN) ? null : meaningOf(name, has);
+  const named = meaningOf(name, has);
+  const isStaff = named === 'email' && (has(STAFF) || OWNER_MEMBER.test(name));
+  const isForeign = has(FOREIGN) || isStaff;
+  const meaning = isForeign && !has(ISIN) ? null : named;
   const role = parts.find((part) => ROLES.has(part)) ?? null;
   if (meaning === null) return { meaning, weight: 0, role, isForeign };
   const isVague = !has(DOMAIN) && has(VAGUE_DOMAIN);

@@ -4,6 +4,7 @@ import { type Phrase, phrase } from '../../core/phrase.js';
 import { sayRowReason } from '../../core/row-reason.js';
 import { BINARY_SHAPE, type Row } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
+import { valueKind } from '../../intake/cell-kinds.js';
 import { correctHeader, findDataInHeader, headerWarnings, isBareList } from '../../intake/header-check.js';
 import { isLongerThan, MAX_RECORD_BYTES } from '../../intake/record-splitter.js';
 import { type BinaryTable, inBatches, LONG_HEADER } from '../binary-table.js';
@@ -194,8 +195,10 @@ export function findSheetHeader(
   const least = Math.max(2, Math.ceil(used.size * 0.8));
   const at = filled.findIndex((count) => count >= least);
   // `Ticker Symbol: | XLK` above a wide table is no header either.
+  const isNamed = (texts[at] ?? []).every((cell) => valueKind(cell) !== 'number');
   const isTitle =
-    (filled[0] ?? 0) <= (used.size < 6 ? 1 : 2) && filled.slice(0, at).every((count) => count <= 2);
+    (filled[0] ?? 0) <= (used.size < 6 || !isNamed ? 1 : 2) &&
+    filled.slice(0, at).every((count) => count <= 2);
   if (at < 1 || at > MOST_TITLE_ROWS || !isTitle) return 0;
   const hasGap = (rows[at]?.line ?? 0) - (rows[0]?.line ?? 0) > at;
   if (used.size < 3 && !hasGap) return 0;

@@ -326,6 +326,15 @@ describe('the header of a sheet', () => {
       2,
     ],
     [
+      'may name two of many columns',
+      [
+        ['a', 'b', '', '', '', ''],
+        ['x', 'y', 'z', '1', '2', '3'],
+        ['x', 'y', 'z', '1', '2', '3'],
+      ],
+      0,
+    ],
+    [
       'may name two of a few columns',
       [
         ['a', 'b', '', ''],
