@@ -7,7 +7,7 @@ import { type ExitCode, FailFileError } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import { type Releasers, withReleasers } from '../core/lifecycle.js';
 import { type RowReason, sayRowReason } from '../core/row-reason.js';
-import { visibleLines } from '../core/terminal-text.js';
+import { shortName, visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import { planDocument } from '../run/plan-document.js';
@@ -107,10 +107,24 @@ export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
     if (deferred !== null) lines.push(`would be deferred   ${countText(deferred)}${ways}`);
   }
   if (plan.priority) lines.push(...priorityLines(plan.priority));
+  const leftOut = leftOutText(plan.leftOut);
+  if (leftOut !== '') lines.push(`not in the output   ${leftOut}`);
   const { output, errors } = plan.files;
   if (output !== '-') lines.push(`a run would write   ${output}, ${errors}`);
   lines.push('', 'nothing was sent or spent');
   return visibleLines(lines);
+}
+
+const SHEETS_SHOWN = 10;
+
+function leftOutText({ linesAbove, sheets }: Plan['leftOut']): string {
+  const lines = linesAbove === 1 ? 'line 1' : `lines 1 to ${linesAbove}`;
+  const names = sheets.slice(0, SHEETS_SHOWN).map((name) => `'${shortName(name)}'`);
+  const more = sheets.length > SHEETS_SHOWN ? ' and others' : '';
+  return [
+    ...(linesAbove > 0 ? [`${lines}, above the table`] : []),
+    ...(sheets.length > 0 ? [`the other sheets: ${names.join(', ')}${more}`] : []),
+  ].join('; ');
 }
 
 function priorityLines({ sentence, first, last }: NonNullable<Plan['priority']>): string[] {

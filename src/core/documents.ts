@@ -298,6 +298,9 @@ export const DOCUMENTS = {
     .object({
       version,
       input: z.object(input),
+      leftOut: z
+        .object({ linesAbove: count, sheets: z.array(z.string()) })
+        .describe('what no output has: lines above the table, other sheets'),
       rows: z.object({ total: count, asked: count, duplicates: count, skipped: count, invalid: count }),
       reasons: counts,
       skipReasons: counts,

@@ -22,6 +22,9 @@ export function isTyped(format: TableFormat): boolean {
 export const RAGGED_CHOICES = ['take', 'invalid'] as const;
 export type Ragged = (typeof RAGGED_CHOICES)[number];
 
+/** The column of the names of rows that are members of a JSON object. */
+export const KEY_COLUMN = '_key';
+
 export interface TableShape {
   readonly format: TableFormat;
   /** The cell separator; empty for JSONL. */
@@ -36,7 +39,7 @@ export interface TableShape {
   /**
    * Names of the columns by position. CSV: the header's cells as they stand (blank and equal ones
    * included), or `column_1` and on with `--no-header`. JSONL: the keys in the order in which they
-   * were first seen.
+   * were first seen, and those of inner objects (`company.website`).
    */
   readonly columns: readonly string[];
   /**
@@ -50,7 +53,18 @@ export interface TableShape {
     readonly sheet: string;
   };
   /** The columns of a Parquet file, its root first; absent for other formats. */
-  readonly parquet?: { readonly schema: readonly ParquetElement[] };
+  readonly parquet?: {
+    readonly schema: readonly ParquetElement[];
+    /** Metadata of GeoParquet: which columns are geometries, and their coordinate system. */
+    readonly geo?: string;
+  };
+  /** What of the input no output has; absent: nothing. */
+  readonly leftOut?: {
+    /** Lines above the table, or rows of a sheet. */
+    readonly linesAbove: number;
+    /** The other sheets of a workbook. */
+    readonly sheets: readonly string[];
+  };
 }
 
 /** The shape of a binary file, which has neither lines nor an encoding. */

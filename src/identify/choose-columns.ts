@@ -25,10 +25,10 @@ interface ColumnsInput extends Omit<JudgeInput, 'context'> {
   readonly requested: readonly ColumnRequest[];
   /** `--allow-mismatch`: the given kind applies, even if the values do not fit. */
   readonly allowMismatch?: boolean | undefined;
-  /** Of the input; it may say what its symbols are. Absent: without a name. */
-  readonly fileName?: string | undefined;
   /** Before the names of the columns we add, `brand_` by default. */
   readonly prefix: string;
+  /** Of JSON: the key that we add, with an object; absent: columns are added. */
+  readonly key?: string;
 }
 
 export interface ChosenColumns {
@@ -48,10 +48,12 @@ const MARGIN = 0.1;
 /** Throws `NeverStartError`: column-unknown, column-doubtful, column-ours, column-mismatch. */
 export function chooseColumns(input: ColumnsInput): ChosenColumns {
   const { columns, kind } = input;
-  const ours = findOurColumns(columns, input.prefix);
+  const ours =
+    input.key === undefined ? findOurColumns(columns, input.prefix) : findOurMembers(columns, input.key);
   const names = columns.filter((_, column) => !ours.includes(column));
   const context = symbolContext([...names, input.fileName ?? '']);
-  const judge: JudgeInput = { columns, sample: input.sample.slice(0, MOST_ROWS), context, kind };
+  const { fileName } = input;
+  const judge: JudgeInput = { columns, sample: input.sample.slice(0, MOST_ROWS), context, kind, fileName };
   const { named, ...chosen } =
     input.requested.length > 0 ? takeRequested(input, judge, ours) : takeSurest(judge, ours);
   if (input.allowMismatch !== true) assertKindsFit(judge, named, chosen.choices);
@@ -95,7 +97,7 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
 
 function takeSurest(judge: JudgeInput, ours: readonly number[]): Chosen {
   const { columns } = judge;
-  const { kept, mail } = withoutOutranked(judgeColumns(judge, ours));
+  const { kept, mail } = withoutOutranked(columns, judgeColumns(judge, ours));
   const [surest, ...others] = kept;
   if (surest === undefined) return takeOnly(judge, ours);
   const isSame = (other: ColumnReading) => areOfOneCompany(judge, surest, other);
@@ -155,6 +157,15 @@ function takeOnly(judge: JudgeInput, ours: readonly number[]): Chosen {
 
 /** All three are written by every run, so together they mark a file as ours. */
 const MARKS = ['status', 'identifier', 'fetched_at'] as const;
+/** The same in the object under our key. */
+export const JSON_MARKS = ['status', 'identifier', 'fetchedAt'] as const;
+
+/** Positions of our key and of the members of its object; none when another wrote them. */
+function findOurMembers(columns: readonly string[], key: string): number[] {
+  const isOurs = JSON_MARKS.every((mark) => columns.includes(`${key}.${mark}`));
+  const isUnderKey = (column: string) => column === key || column.startsWith(`${key}.`);
+  return columns.flatMap((column, index) => (isOurs && isUnderKey(column) ? [index] : []));
+}
 
 /**
  * Positions of the columns to be replaced; none when the table is not ours, or for an empty prefix.

@@ -44,7 +44,8 @@ const EMAIL = words(`email emails mail mails emailaddress mailaddress emailadres
   correo courriel epost eposta sahkoposti mejl почта posta`);
 const EMAIL_SCRIPTS = /邮箱|邮件|郵箱|メール|이메일/;
 const ISIN = words('isin isins isincode isinnumber');
-const TICKER = words(`ticker tickers tickersymbol stocksymbol tickercode borsenkurzel boersenkuerzel kurzel
+const TICKER =
+  words(`ticker tickers tickersymbol stocksymbol tickercode emittententicker borsenkurzel boersenkuerzel kurzel
   kuerzel ric bloombergticker`);
 const SYMBOL = words('symbol symbols symbole simbolo symbool sembol simbol символ');
 const CRYPTO =
@@ -76,6 +77,12 @@ const FOREIGN =
 const ROLES = words(`customer client kunde vendor supplier lieferant fournisseur proveedor fornitore
   parent mutter subsidiary tochter agency agentur partner reseller distributor competitor investor owner buyer
   seller publisher sponsor broker manufacturer hersteller advertiser merchant acquirer target employer school`);
+/** People of the user's own firm, whose addresses say nothing about the row. */
+const STAFF =
+  words(`assignee assigned creator created createdby updated updatedby modified modifiedby author reporter
+  accountowner leadowner dealowner contactowner companyowner recordowner ownerid salesrep accountmanager`);
+/** \`owner.email\` in a document, unlike the owner of a shop. */
+const OWNER_MEMBER = /(?:^|\.)owner\./i;
 const CRYPTO_CONTEXT = words(`blockchain circulating coin coins token crypto cryptocurrency coingecko
   coinmarketcap mcap cryptos cryptocurrencies binance kraken coinbase`);
 const TICKER_CONTEXT = words(`stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund
@@ -93,6 +100,24 @@ const NEVER_SYMBOL =
   batch cohort gender sex language lang locale timezone sku vat tax ein duns commune gemeinde municipio libelle siren siret krs nip hrb number no nr
   uuid guid hash key version grade rating score tier owner team tag tags`);
 
+/** Codes of securities; in other lists those of goods. */
+const SECURITY_CODES =
+  words(`stockcode securitycode securitiescode sharecode localcode issuecode instrumentcode
+  証券コード 銘柄コード 股票代码 股票代碼 证券代码 證券代號 종목코드`);
+const LISTING =
+  words(`isin isins weight weighting gewichtung constituents listed listing listings issuer lot hsi hkex jpx topix
+  nikkei ibov ibovespa krx twse`);
+const BARE_CODES = words('code codigo codice コード 代码 代碼 코드');
+const SHARE_NAMES = words('acao acoes 銘柄名 銘柄 证券简称 股票名称 股票名稱 종목명');
+
+/** Whether a column has an exchange's codes, as the names of the others and of the file show. */
+export function isSecurityCode(name: string, names: readonly string[]): boolean {
+  const code = splitWords(name).join('');
+  const others = names.flatMap(splitWords);
+  if (SECURITY_CODES.has(code)) return others.some((word) => LISTING.has(word) || SHARE_NAMES.has(word));
+  return BARE_CODES.has(code) && others.some((word) => SHARE_NAMES.has(word));
+}
+
 /** Lower-case words without accents; `camelCase`, `snake_case` and `kebab-case` are parted. */
 function splitWords(name: string): string[] {
   return name
@@ -104,12 +129,17 @@ function splitWords(name: string): string[] {
     .filter((word) => word !== '');
 }
 
+/** What programs put around a record (`_source.website` in Elasticsearch). */
+const ENVELOPE = /^(?:_source|profile|companyProfile|company_profile|document)\.(?=.)/;
+
 export function readHeader(name: string): HeaderReading {
-  const parts = splitWords(name);
+  const parts = splitWords(name.replace(ENVELOPE, ''));
   const pairs = parts.slice(1).map((part, index) => `${parts[index]}${part}`);
   const has = (set: ReadonlySet<string>) => [...parts, ...pairs].some((word) => set.has(word));
-  const isForeign = has(FOREIGN);
-  const meaning = isForeign && !has(ISIN) ? null : meaningOf(name, has);
+  const named = meaningOf(name, has);
+  const isStaff = named === 'email' && (has(STAFF) || OWNER_MEMBER.test(name));
+  const isForeign = has(FOREIGN) || isStaff;
+  const meaning = isForeign && !has(ISIN) ? null : named;
   const role = parts.find((part) => ROLES.has(part)) ?? null;
   if (meaning === null) return { meaning, weight: 0, role, isForeign };
   const isVague = !has(DOMAIN) && has(VAGUE_DOMAIN);

@@ -8,9 +8,10 @@
 import type { IdentifierKind } from '../core/identifier.js';
 import { readIsin } from '../core/isin.js';
 import { cleanCell, skipBlank } from './clean-cell.js';
-import { type HeaderMeaning, readHeader } from './header-words.js';
+import { type HeaderMeaning, isSecurityCode, readHeader } from './header-words.js';
 import { isCertainBrandId, isPossibleBrandId } from './identify-cell.js';
 import { identifyDomain } from './identify-domain.js';
+import { KnownSymbols, nameShares } from './known-symbols.js';
 
 export interface ColumnReading {
   readonly column: number;
@@ -29,6 +30,8 @@ export interface ColumnReading {
   readonly isPages: boolean;
   /** Pages of a few sites, such as job boards. */
   readonly isFewSites: boolean;
+  /** The same symbol in every row. */
+  readonly isConstant: boolean;
   /** 0 to 1. */
   readonly score: number;
   /** Sampled values that fit. */
@@ -45,6 +48,8 @@ export interface JudgeInput {
   readonly context: 'ticker' | 'crypto' | null;
   /** `--kind`: readings of other kinds do not count, and the values need no name beside them. */
   readonly kind: IdentifierKind | null;
+  /** Of the input; it may say what its codes are. Absent: without a name. */
+  readonly fileName?: string | undefined;
 }
 
 /** Without a fitting name this share of the values must fit. */
@@ -55,6 +60,8 @@ const SHARE_WITH_NAME = 0.2;
 const SHARE_WHEN_NAMED = 0.5;
 /** So many tickers that can be nothing else show that the others of the column are tickers too. */
 const LEAST_LISTED = 0.3;
+/** Well-known symbols show what a column is though totals and notes stand below it. */
+const SHARE_KNOWN = 0.6;
 const SYMBOL_WEIGHT = 0.7;
 /** A nearly empty column still counts a little. */
 const LEAST_FILL = 0.05;
@@ -66,7 +73,7 @@ const LEAST_FILL = 0.05;
 export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean): ColumnReading | null {
   const { meaning, weight, role, isForeign } = readHeader(input.columns[column] ?? '');
   const sample = sampleColumn(input.sample, column);
-  const { filled, variety, isPages, isFewSites } = sample;
+  const { filled, variety, isPages, isFewSites, isConstant } = sample;
   const rows = input.sample.length;
   const fill = rows === 0 ? 1 : Math.max(LEAST_FILL, filled / rows);
   if (filled === 0 && rows > 0 && !isNamed) return null;
@@ -89,7 +96,7 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
       filled === 0 ? 'its name fits (no sampled values)' : isByName ? `its name and ${values}` : values;
     const isEnough = filled === 0 || share >= least;
     if (!isEnough || score === 0) return;
-    const looks = { fill, variety, isPages, isFewSites };
+    const looks = { fill, variety, isPages, isFewSites, isConstant };
     readings.push({ column, kind, isMail, weight: named, role, ...looks, score, fitting, because });
   };
 
@@ -105,14 +112,21 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
   const isPassedOver = !isNamed && (isForeign || sample.isOneSite);
   if ((isWeb || meaning === null) && !isPassedOver) read('domain', domains, isWeb);
 
-  const isSymbol = meaning === 'ticker' || meaning === 'crypto' || meaning === 'symbol';
+  const known = sample.known.kind(filled);
+  const isCode =
+    meaning === null && isSecurityCode(input.columns[column] ?? '', [...input.columns, input.fileName ?? '']);
+  const isSymbol = isCode || meaning === 'ticker' || meaning === 'crypto' || meaning === 'symbol';
   const wanted = input.kind === 'ticker' || input.kind === 'crypto' ? input.kind : null;
   if (isSymbol || wanted !== null) {
     const isByName = isSymbol && (wanted === null || meaning === wanted || meaning === 'symbol');
-    read(wanted ?? symbolKind(meaning, input.context), sample.symbols, isByName, alone);
+    const context = input.context ?? known ?? (nameShares(input.sample) ? 'ticker' : null);
+    const kind = isCode ? 'ticker' : (symbolKind(meaning, context) ?? known);
+    const symbols = sample.symbols - (kind === 'crypto' ? sample.numbers : 0);
+    read(wanted ?? kind, wanted === null ? symbols : sample.symbols, isByName, alone);
   } else if (meaning === null && !isForeign && sample.listed >= filled * LEAST_LISTED) {
     read('ticker', sample.listed + sample.tickerOrDomains, false);
-  }
+  } else if (meaning === null && !isForeign && known !== null)
+    read(known, sample.symbols, false, SHARE_KNOWN);
   return readings.sort((one, other) => other.score - one.score)[0] ?? null;
 }
 
@@ -137,6 +151,8 @@ const TICKER_OR_DOMAIN = /^[A-Z0-9]{1,6}\.[A-Z]{1,2}$/;
 const NUMBERED_TICKER = /^\d{3,6}\.[A-Z]{1,2}$/;
 /** More than a site: `acme.com/jobs/7`. */
 const PAGE = /^(?:\w+:\/\/)?[^/?#]+[/?#]+[^/?#]/;
+/** So many equal symbols name what the whole list is about, such as a fund. */
+const LEAST_EQUAL = 5;
 /** From this share of values on a column is one of pages. */
 const MOSTLY = 0.8;
 /** Pages of fewer sites than this share of the values are a directory's or a job board's. */
@@ -176,16 +192,25 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
     possibleIds: 0,
     /** ... look like tickers or crypto symbols, as many short words do; ISINs apart. */
     symbols: 0,
+    /** ... of these are numbers, as tickers of Asia are and coins are not. */
+    numbers: 0,
   };
   const texts = new Set<string>();
   const sites = new Set<string>();
+  const known = new KnownSymbols();
+  const symbols = new Set<string>();
   let pages = 0;
   for (const row of rows) {
     const cleaned = cleanCell(row[column] ?? '');
     if (skipBlank(cleaned, 'domain') !== null) continue;
     counts.filled += 1;
     if (readIsin(cleaned) !== null) counts.isins += 1;
-    else if (isSymbolLike(cleaned)) counts.symbols += 1;
+    else if (isSymbolLike(cleaned)) {
+      counts.symbols += 1;
+      if (/^\d+$/.test(cleaned)) counts.numbers += 1;
+      symbols.add(cleaned);
+      known.add(cleaned);
+    }
     if (isCertainBrandId(cleaned)) counts.certainIds += 1;
     if (isPossibleBrandId(cleaned)) counts.possibleIds += 1;
     if (!cleaned.includes('.')) continue;
@@ -205,5 +230,14 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
   const values = counts.domains + counts.emails + counts.tickerOrDomains;
   const isPages = counts.emails === 0 && Math.min(pages, texts.size) > values * MOSTLY;
   const variety = values === 0 ? 0 : sites.size / values;
-  return { ...counts, isOneSite, isPages, isFewSites: isPages && variety <= FEW_SITES, variety };
+  const isConstant = symbols.size === 1 && counts.symbols >= LEAST_EQUAL;
+  return {
+    ...counts,
+    known,
+    isConstant,
+    isOneSite,
+    isPages,
+    isFewSites: isPages && variety <= FEW_SITES,
+    variety,
+  };
 }

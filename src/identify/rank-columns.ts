@@ -3,6 +3,7 @@
  * that one fills the gaps of the other. Pure; `judge-columns.ts` weighs each column by itself.
  */
 import type { IdentifierKind } from '../core/identifier.js';
+import { KEY_COLUMN } from '../core/table.js';
 import { readHeader } from './header-words.js';
 import { CHECKED_KINDS, identifyCell } from './identify-cell.js';
 import { nameInDomain } from './identify-domain.js';
@@ -14,15 +15,21 @@ const LEAST_FILL = 0.5;
 const LEAST_AGREEMENT = 0.5;
 
 /** Without those that a better one makes needless: e-mail addresses beside websites, links. */
-export function withoutOutranked(readings: readonly ColumnReading[]): {
+export function withoutOutranked(
+  columns: readonly string[],
+  readings: readonly ColumnReading[],
+): {
   readonly kept: readonly ColumnReading[];
   /** Addresses of people, passed over for a website. */
   readonly mail: readonly ColumnReading[];
 } {
   const websites = readings.filter(({ kind, isMail }) => kind === 'domain' && !isMail);
   const mail = websites.length > 0 ? readings.filter(({ isMail }) => isMail) : [];
+  const isLastResort = ({ isConstant, column }: ColumnReading) =>
+    isConstant || columns[column] === KEY_COLUMN;
   const isOutranked = (reading: ColumnReading) =>
-    websites.includes(reading) && websites.some((other) => outranks(other, reading));
+    (websites.includes(reading) && websites.some((other) => outranks(other, reading))) ||
+    (isLastResort(reading) && readings.some((other) => other.kind === reading.kind && !isLastResort(other)));
   return { kept: readings.filter((each) => !mail.includes(each) && !isOutranked(each)), mail };
 }
 

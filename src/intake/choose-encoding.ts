@@ -60,21 +60,27 @@ const STRETCH_BYTES = 64 * 1024;
 const CONTEXT_BYTES = 4 * 1024;
 
 /** @param isStretchWanted false: the encoding is known, and reading stops with the head */
-export async function lookAhead(chunks: AsyncIterable<Buffer>, isStretchWanted: boolean): Promise<LookAhead> {
-  let head: Buffer = Buffer.alloc(0);
+export async function lookAhead(
+  chunks: AsyncIterable<Buffer>,
+  isStretchWanted: boolean,
+  headBytes = HEAD_BYTES,
+): Promise<LookAhead> {
+  const heads: Buffer[] = [];
   let stretch: Buffer = Buffer.alloc(0);
   let total = 0;
   for await (const chunk of chunks) {
+    // The source reads into the same memory again.
+    if (total < headBytes) heads.push(Buffer.from(chunk));
     total += chunk.length;
-    head = append(head, chunk, HEAD_BYTES);
     if (isStretchWanted && stretch.length > 0) {
       stretch = append(stretch, chunk, STRETCH_BYTES);
     } else if (isStretchWanted && !isAscii(chunk)) {
       const begin = chunk.findIndex((byte) => byte > 127) - CONTEXT_BYTES;
       stretch = append(stretch, chunk.subarray(Math.max(0, begin)), STRETCH_BYTES);
     }
-    if (total > HEAD_BYTES && (!isStretchWanted || stretch.length === STRETCH_BYTES)) break;
+    if (total > headBytes && (!isStretchWanted || stretch.length === STRETCH_BYTES)) break;
   }
+  const head = Buffer.concat(heads, Math.min(total, headBytes));
   return { head, isWhole: total === head.length, stretch };
 }
 

@@ -1,10 +1,25 @@
-/** Splits a JSON array, alone or in an object, into its elements, unchanged, in constant memory. */
+/**
+ * Splits a JSON array, alone or in an object, into its elements, unchanged, in constant memory; or
+ * an object into its members (`"0": {...}`).
+ */
 import { FailFileError } from '../core/errors.js';
+import { phrase } from '../core/phrase.js';
+import { shortName } from '../core/terminal-text.js';
+import { jqFor } from './json-table.js';
 import { cutText, MAX_RECORD_BYTES, OVER_RECORD, type SplitRecord } from './record-splitter.js';
 
 /** The characters that matter outside and inside of strings. */
 const OUTSIDE = /["{}[\],\n]/g;
 const INSIDE = /["\\\n]/g;
+
+interface Around {
+  /** The text around the array begins so; empty for an array alone. */
+  readonly head: string;
+  /** Keys down to it, between dots. */
+  readonly path: string;
+  /** Whether an object is split. */
+  readonly isKeyed: boolean;
+}
 
 export class ElementSplitter {
   #line = 1;
@@ -25,10 +40,9 @@ export class ElementSplitter {
   constructor(
     private readonly name: string,
     private linesToDrop: number,
-    /** The text around the array begins so; empty for an array alone. */
-    private readonly head = '',
+    private readonly around: Around = { head: '', path: '', isKeyed: false },
   ) {
-    this.#headLeft = head.length;
+    this.#headLeft = around.head.length;
   }
 
   /** The text behind the array; null: it has not ended yet. */
@@ -62,7 +76,8 @@ export class ElementSplitter {
         if (this.#depth === 1) from = at;
       } else {
         const isEnd = sign !== ',';
-        if (this.#depth < 1 || (this.#depth === 1 && sign === '}')) throw this.#damage(`a stray ${sign}`);
+        const isStray = this.#depth === 1 && sign === (this.around.isKeyed ? ']' : '}');
+        if (this.#depth < 1 || isStray) throw this.#damage(`a stray ${sign}`);
         if (this.#depth === 1) {
           this.#add(chunk.slice(from, found.index));
           this.#finish(records, isEnd);
@@ -75,7 +90,7 @@ export class ElementSplitter {
     if (!this.#hasEnded) this.#add(chunk.slice(from));
     else this.#addTail(chunk.slice(at));
     if (isLast && !this.#hasEnded) throw this.#damage('the array does not end');
-    if (isLast && !isJson(`${this.head}[]${this.#tail}`)) throw this.#damage('text follows the array');
+    if (isLast && !isJson(`${this.around.head}[]${this.#tail}`)) throw this.#damage('text follows the array');
     return records;
   }
 
@@ -104,7 +119,14 @@ export class ElementSplitter {
 
   #addTail(text: string): void {
     this.#tail += text;
-    if (this.#tail.length > MAX_RECORD_BYTES) throw this.#damage('too much text follows the array');
+    if (this.#tail.length <= MAX_RECORD_BYTES) return;
+    const { path } = this.around;
+    throw new FailFileError({
+      code: 'input-binary',
+      what: 'too much text follows the array of rows',
+      subject: `${this.name}, line ${this.#line}${path === '' ? '' : `, array ${shortName(path)}`}`,
+      todo: phrase`name another array with ${{ setting: 'records' }}, or write the rows as lines: ${jqFor(this.name, path)}`,
+    });
   }
 
   #add(text: string): void {

@@ -6,6 +6,7 @@ import { FailFileError } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { type RowReason, sayRowReason } from '../core/row-reason.js';
 import { shortName } from '../core/terminal-text.js';
+import { isKnownAbove } from '../identify/known-symbols.js';
 import { commonest, countEach, valueKind } from './cell-kinds.js';
 import { isReadable, type SplitRecord } from './record-splitter.js';
 import { isCut } from './row-fit.js';
@@ -68,7 +69,7 @@ export function correctHeader(table: HeaderToCheck): HeaderCorrection | null {
     });
   }
   const rows = others.filter(isReadable).map((record) => record.cells);
-  const data = findDataInHeader(first.cells, rows);
+  const data = findDataInHeader(first.cells, rows) ?? findSymbolInHeader(first.cells, rows);
   if (data === null) return null;
   const names = 'columns are named column_1 and so on';
   const warning = `no header: the first line ('${shortName(data)}') is data like the others; ${names}`;
@@ -92,6 +93,12 @@ function quoteShort(text: string): string {
  * A header with one name alone fits too: below it stands data, and not another header.
  */
 export function findPreamble(records: readonly Cells[]): FoundTable | null {
+  const [[mark = '', version = ''] = [], names = []] = records;
+  // DATEV's format has a line about the file.
+  if (/^(?:EXTF|DTVF)$/.test(mark) && /^\d+$/.test(version)) return { headerAt: 1, width: names.length };
+  const isComment = ([first = '', ...others]: Cells) => others.length === 0 && /^#\s/.test(first);
+  const comments = records.findIndex((cells) => !isComment(cells));
+  if (comments > 0 && records[comments]?.length === 1) return { headerAt: comments, width: 1 };
   const widths = records.map(({ length }) => length);
   const width = widths[0] ?? 0;
   const table = findTable(widths);
@@ -137,6 +144,16 @@ export function findDataInHeader(header: Cells, rows: readonly Cells[]): string 
     return kind === 'blank' || below.filter((it) => it === kind).length >= below.length / 2;
   });
   return isLikeBelow ? (header[telling] ?? null) : null;
+}
+
+/** The cell that is a well-known symbol, above others of them. */
+function findSymbolInHeader(header: Cells, rows: readonly Cells[]): string | null {
+  const isSymbol = (cell: string, at: number) =>
+    isKnownAbove(
+      cell,
+      rows.map((row) => row[at] ?? ''),
+    );
+  return header.find(isSymbol) ?? null;
 }
 
 /** What is a domain to a lookup. */

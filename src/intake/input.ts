@@ -16,6 +16,8 @@ interface RowPass {
   readonly batches: AsyncIterable<readonly Row[]>;
   /** Columns seen so far; null if the shape has all of them. */
   columns(): readonly string[] | null;
+  /** Those of them that an output has; absent: all. */
+  keys?(): readonly string[] | null;
   /** Oddities that are not problems of single rows, as sentences; after the last batch. */
   notes(): readonly Phrase[];
   /** The text around a JSON array, after the last batch; absent: other formats. */
@@ -133,7 +135,7 @@ export class Input {
     this.parts.rest?.();
     const digest = hash.digest('hex');
     if (this.#settled === null) {
-      const columns = pass.columns() ?? shape.columns;
+      const columns = pass.keys?.() ?? pass.columns() ?? shape.columns;
       this.#settled = { hash: digest, columns, around: pass.around?.() ?? null };
       this.#warnings.push(...pass.notes(), ...tally.notes());
       if (guess !== null) tally.assertFew(guess);
@@ -147,7 +149,9 @@ export class Input {
     return this.#afterPass().hash;
   }
 
-  /** All columns, for JSONL as they were first seen; after `rows()` has ended. */
+  /**
+   * All columns of an output, for JSON the keys as they were first seen; after `rows()` has ended.
+   */
   columns(): readonly string[] {
     return this.#afterPass().columns;
   }

@@ -1,92 +1,174 @@
 /**
  * Finds the table in a JSON text: an array at its top, or one inside an object, as answers of web
- * services have it (`{"data": {"items": [...]}}`). Pure; looks at the beginning of the text.
+ * services have it (`{"data": {"items": [...]}}`), or an object whose members are the rows
+ * (`{"0": {...}, "1": {...}}`). Pure; looks at the beginning of the text.
  */
 import { FailFileError } from '../core/errors.js';
 import { phrase } from '../core/phrase.js';
 import { shortName } from '../core/terminal-text.js';
 
+/** `bare`: an array of texts or numbers, a list without a header. `keyed`: an object of objects. */
+type JsonRows = 'objects' | 'bare' | 'keyed';
+
 export interface JsonTable {
-  /** Keys down to the array, between dots; empty for an array at the top. */
+  /** Keys down to the rows, between dots; empty for those at the top. */
   readonly path: string;
-  /** The text before the array; the output begins with it too. */
+  /** The text before them; the output begins with it too. */
   readonly head: string;
-  /** Whether the array holds texts or numbers instead of objects: a list without a header. */
-  readonly isBare: boolean;
-  /** Paths of the other arrays of objects. */
+  readonly rows: JsonRows;
+  /** Paths of other tables. */
   readonly others: readonly string[];
-  /** Whether arrays of objects are most of the text. */
+  /** Whether tables are most of the text. */
   readonly isMost: boolean;
 }
 
-interface FoundArray extends Pick<JsonTable, 'path' | 'isBare'> {
+interface JsonText {
+  /** For messages. */
+  readonly name: string;
+  readonly text: string;
+  /** False: it goes on. */
+  readonly isWhole: boolean;
+}
+
+interface Found extends Pick<JsonTable, 'path' | 'rows'> {
   /** Position of its bracket. */
   readonly at: number;
   /** Objects around it. */
   readonly depth: number;
-  /** Length as text. */
+  /** Length as text; infinite where that is cut. */
   readonly chars: number;
+  /** Whether it is a table only when the user says so: an object with one member. */
+  readonly isDoubtful?: boolean;
 }
 
-const TOKEN = /"(?:[^"\\]|\\.)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
+/** An object that is open. */
+interface Frame {
+  readonly at: number;
+  /** The key whose value comes, or stands there. */
+  key: string;
+  readonly keys: string[];
+  /** Keys of its first members, where these are whole objects. */
+  readonly inner: string[][];
+  /** Whether a member is not an object. */
+  isMixed: boolean;
+  /** Whether a member is not an array. */
+  hasColumns: boolean;
+}
+
+const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
 const COMMENT = /^\/[/*]/;
-/** Arrays that a message names at most. */
+/** Tables that a message names at most. */
 const MOST_NAMED = 10;
+/** Members that are compared with the first one. */
+const MEMBERS_COMPARED = 20;
 
 /**
- * `records`: the path that the user chose; null: the only array of objects, or the longest, or
- * else one of texts or numbers. Returns null where there is none. Throws `input-binary` for a path
- * that is not there, and for JSON with comments.
+ * `records`: the path that the user chose; null: the only table, or the longest, or else an array
+ * of texts or numbers. Returns null where there is none. Throws `input-binary` for a path that is
+ * not there, and for JSON with comments.
  */
-export function findJsonTable(name: string, text: string, records: string | null): JsonTable | null {
-  const arrays = findArrays(name, text);
-  const byLength = [...arrays].sort((one, other) => other.chars - one.chars);
-  const objects = byLength.filter(({ isBare }) => !isBare);
-  const chosen = records === null ? (objects[0] ?? byLength[0]) : arrays.find(({ path }) => path === records);
-  if (chosen === undefined && records !== null) throw unknownPath(name, records, arrays);
+export function findJsonTable({ name, text, isWhole }: JsonText, records: string | null): JsonTable | null {
+  const tables = findTables(name, text);
+  const byLength = tables.filter((each) => !each.isDoubtful).sort((one, other) => other.chars - one.chars);
+  const objects = byLength.filter(({ rows }) => rows !== 'bare');
+  const bare = byLength.find(({ chars }) => isWhole || chars === Number.POSITIVE_INFINITY);
+  const chosen = records === null ? (objects[0] ?? bare) : tables.find(({ path }) => path === records);
+  if (chosen === undefined && records !== null) {
+    throw isWhole ? unknownPath(name, records, byLength) : noTableYet(name, text.length, records);
+  }
   if (chosen === undefined || !isBeginning(text.slice(0, chosen.at), chosen.depth)) return null;
-  const { path, at, isBare } = chosen;
+  const { path, at, rows } = chosen;
   const others = objects.filter((each) => each !== chosen).map((each) => each.path);
   const isMost = objects.reduce((sum, each) => sum + each.chars, 0) > text.length / 2;
-  return { path, head: text.slice(0, at), isBare, others, isMost };
+  return { path, head: text.slice(0, at), rows, others, isMost };
 }
 
-/** Arrays of objects, texts or numbers, in the text or in its objects; none within another one. */
-function findArrays(name: string, text: string): FoundArray[] {
-  const found: FoundArray[] = [];
-  /** Of the objects that are open, the key whose value comes. */
-  const keys: string[] = [];
-  let open: { readonly path: string; readonly at: number; first: string | null } | null = null;
+/**
+ * Whether the rows of this cut text may begin behind its end, or others there may be more. An
+ * object of objects that is open may stand before the rows, if it is not the whole.
+ */
+export function isCutBeforeRows({ name, text }: Omit<JsonText, 'isWhole'>, records: string | null): boolean {
+  const isIt = ({ path, rows, chars, isDoubtful }: Found) =>
+    chars === Number.POSITIVE_INFINITY &&
+    (records === null ? !isDoubtful && (rows !== 'keyed' || path === '') : path === records);
+  return !findTables(name, text).some(isIt);
+}
+
+/** None within another one. */
+function findTables(name: string, text: string): Found[] {
+  const found: Found[] = [];
+  const frames: Frame[] = [];
+  let array: { readonly path: string; readonly at: number; first: string | null } | null = null;
+  /** Brackets that are open within the array. */
   let depth = 0;
   let last = '';
-  const close = (chars: number) => {
-    const { path = '', at = 0, first = null } = open ?? {};
-    const isBare = first !== '{';
+  const pathOf = () => frames.map(({ key }) => key).join('.');
+  const closeArray = (chars: number) => {
+    const { path = '', at = 0, first = null } = array ?? {};
+    const rows = first === '{' ? 'objects' : 'bare';
     if (first !== null && first !== '[' && first !== ']')
-      found.push({ path, at, depth: keys.length, chars, isBare });
-    open = null;
+      found.push({ path, at, depth: frames.length, chars, rows });
+    array = null;
+  };
+  const closeObject = (end: number | null) => {
+    const frame = frames.pop();
+    if (frame === undefined) return;
+    const parent = frames.at(-1);
+    if (end !== null && parent && parent.inner.length < MEMBERS_COMPARED) {
+      parent.inner.push(frame.hasColumns ? frame.keys : []);
+    }
+    const { at, isMixed, inner } = frame;
+    if (isMixed || inner.length === 0) return;
+    const chars = end === null ? Number.POSITIVE_INFINITY : end - at;
+    const inside = found.filter((each) => each.at > at);
+    const until = end ?? text.length;
+    const lengthOf = (each: Found) => (each.rows === 'objects' ? Math.min(each.chars, until - each.at) : 0);
+    const charsInside = inside.reduce((sum, each) => sum + lengthOf(each), 0);
+    const isDoubtful = !areAlike(inner) || charsInside > (until - at) / 2;
+    if (!isDoubtful) found.splice(0, found.length, ...found.filter((each) => each.at < at));
+    found.push({ path: pathOf(), at, depth: frames.length, chars, rows: 'keyed', isDoubtful });
   };
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
     if (COMMENT.test(token)) throw withComments(name);
-    if (open !== null) {
-      open.first ??= token;
+    const frame = frames.at(-1);
+    if (array !== null) {
+      array.first ??= token;
       if (token === '{' || token === '[') depth += 1;
       else if (token === '}' || token === ']') depth -= 1;
-      if (depth === 0) close(index - open.at);
-    } else if (token === '[') {
-      open = { path: keys.join('.'), at: index, first: null };
-      depth = 1;
-    } else if (token === '{') keys.push('');
-    else if (token === '}') keys.pop();
-    else if (token === ':' && keys.length > 0) keys[keys.length - 1] = keyOf(last);
+      if (depth === 0) closeArray(index - array.at);
+    } else if (token === '{') {
+      frames.push({ at: index, key: '', keys: [], inner: [], isMixed: false, hasColumns: false });
+      if (frame !== undefined) frame.hasColumns = true;
+    } else if (token === '}') closeObject(index);
+    else if (token === ':' && frame !== undefined) {
+      frame.key = keyOf(last);
+      frame.keys.push(frame.key);
+    } else {
+      if (frame !== undefined && last === ':') {
+        frame.isMixed = true;
+        frame.hasColumns ||= token !== '[';
+      }
+      if (token === '[') {
+        array = { path: pathOf(), at: index, first: null };
+        depth = 1;
+      }
+    }
     last = token;
   }
-  // The text that was looked at is only the beginning, and this array goes on.
-  close(Number.POSITIVE_INFINITY);
+  // The text that was looked at is only the beginning, and what is open goes on.
+  closeArray(Number.POSITIVE_INFINITY);
+  while (frames.length > 0) closeObject(null);
   return found;
 }
 
-/** Whether this is JSON up to an array in so many objects: lines of JSON have brackets too. */
+/** Whether these objects have the columns of one table. */
+function areAlike([first = [], ...others]: readonly string[][]): boolean {
+  const isLikeFirst = (keys: readonly string[]) =>
+    keys.filter((key) => first.includes(key)).length * 2 >= Math.max(1, keys.length, first.length);
+  return others.length > 0 && others.every(isLikeFirst);
+}
+
+/** Whether this is JSON up to a table in so many objects: lines of JSON have brackets too. */
 function isBeginning(head: string, depth: number): boolean {
   try {
     JSON.parse(`${head}[]${'}'.repeat(depth)}`);
@@ -104,13 +186,31 @@ function keyOf(token: string): string {
   }
 }
 
-function unknownPath(name: string, records: string, arrays: readonly FoundArray[]): FailFileError {
-  const paths = arrays.slice(0, MOST_NAMED).map(({ path }) => shortName(path));
+/** The command that writes the rows at this path as lines; null: the path is not known. */
+export function jqFor(name: string, path: string | null): string {
+  const keys = path === null ? ['PATH'] : path.split('.').filter((key) => key !== '');
+  const steps = keys.map((key) => (/^[a-z_]\w*$/i.test(key) ? `.${key}` : `.[${JSON.stringify(key)}]`));
+  return `jq -c '${steps.join('').replaceAll("'", "'\\''")}[]' ${shortName(name)} > rows.jsonl`;
+}
+
+function unknownPath(name: string, records: string, tables: readonly Found[]): FailFileError {
+  const paths = tables.slice(0, MOST_NAMED).map(({ path }) => shortName(path));
   return new FailFileError({
     code: 'input-binary',
     what: 'the input has no such array',
     subject: phrase`${name}, ${{ set: { records } }}`,
     todo: paths.length === 0 ? 'give a file with an array of objects' : `use one of ${paths.join(', ')}`,
+  });
+}
+
+/** The error of a text that was looked at for so many characters. */
+export function noTableYet(name: string, chars: number, records: string | null): FailFileError {
+  const looked = `its first ${Math.floor(chars / 1024 / 1024)} MB`;
+  return new FailFileError({
+    code: 'input-binary',
+    what: records === null ? 'no array of objects was found' : 'the array was not found',
+    subject: phrase`${name}, ${looked}${records === null ? '' : phrase`, ${{ set: { records } }}`}`,
+    todo: `write its rows as lines and give those: ${jqFor(name, records)}`,
   });
 }
 

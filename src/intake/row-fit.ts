@@ -169,6 +169,8 @@ const SHARE_AT_MOST = 0.05;
 /** ... but not one or two, if they are at most one in four. */
 const FEW = 2;
 const SHARE_OF_FEW = 0.25;
+/** Rows that fit for each remark below them. */
+const LEAST_ABOVE_REMARKS = 2;
 
 export interface TableGuess {
   readonly name: string;
@@ -184,9 +186,12 @@ export class MisfitTally {
   readonly #misfits: Tally = { count: 0, line: 0, problem: null };
   readonly #short: Tally = { ...this.#misfits };
   readonly #long: Tally = { ...this.#misfits };
+  /** The last rows that have one cell: remarks below the table, where nothing is shifted. */
+  #remarks = 0;
 
   note({ line, problem, isMisfit, shortBy, surplus }: Row): void {
     this.#rows += 1;
+    this.#remarks = problem?.code === 'cell_count' && problem.cells === 1 ? this.#remarks + 1 : 0;
     const habit = shortBy !== undefined ? this.#short : surplus !== undefined ? this.#long : null;
     const tally = isMisfit ? this.#misfits : habit;
     if (tally?.count === 0) Object.assign(tally, { line, problem });
@@ -207,7 +212,8 @@ export class MisfitTally {
   assertFew({ name, delimiter, suspicion }: TableGuess): void {
     const { count, line, problem } = this.#misfits;
     const most = Math.max(this.#rows * SHARE_AT_MOST, Math.min(FEW, this.#rows * SHARE_OF_FEW));
-    if (problem === null || count <= most) return;
+    const remarks = this.#rows - count >= this.#remarks * LEAST_ABOVE_REMARKS ? this.#remarks : 0;
+    if (problem === null || count - remarks <= most) return;
     const cause = [sayRowReason(problem), ...(suspicion === null ? [] : [suspicion])].join('; ');
     throw new FailFileError({
       code: 'input-ragged',

@@ -5,7 +5,7 @@
  */
 import { cellOfJson, membersOf } from '../core/json-text.js';
 import type { RowReason } from '../core/row-reason.js';
-import type { Row } from '../core/table.js';
+import { KEY_COLUMN, type Row } from '../core/table.js';
 import type { ElementSplitter } from './element-splitter.js';
 import {
   cutText,
@@ -67,6 +67,11 @@ export abstract class RowReader {
   /** Columns seen until now; null where they are known from the start. */
   columns(): readonly string[] | null {
     return null;
+  }
+
+  /** Those of them that an output has. */
+  keys(): readonly string[] | null {
+    return this.columns();
   }
 
   /** Whether the record is not a row: a header, most blank lines. */
@@ -132,9 +137,30 @@ export function isBlankLine({ raw }: SplitRecord, delimiter: string): boolean {
   return raw.length <= 64 && raw.trim() === '' && !raw.includes(delimiter);
 }
 
-/** Objects by their keys, one on each line or the elements of an array. */
+/** Rows whose inner objects are looked at for columns: no more than the choice of columns sees. */
+const INNER_ROWS = 1000;
+/** `a.b.c.website` stands in three objects. */
+const INNER_DEPTH = 3;
+/** Objects of more members are maps whose keys are data. */
+const INNER_MEMBERS = 100;
+const INNER_COLUMNS = 500;
+
+interface JsonColumn {
+  /** Position among the columns. */
+  readonly position: number;
+  /** Columns of the object that it holds, by their keys; null: none were seen. */
+  members: Map<string, JsonColumn> | null;
+}
+
+/**
+ * Objects by their keys, one on each line or the elements of an array. Members of inner objects are
+ * columns too (`company.website`), to choose from; an output has them in their object.
+ */
 export class JsonReader extends RowReader {
-  readonly #positions = new Map<string, number>();
+  readonly #names: string[] = [];
+  readonly #keys = new Map<string, JsonColumn>();
+  #innerColumns = 0;
+  #rows = 0;
   #isFull = false;
 
   constructor(
@@ -154,30 +180,53 @@ export class JsonReader extends RowReader {
   protected read({ raw }: SplitRecord): Content {
     const problem = findJsonProblem(raw, this.place);
     if (problem !== null) return unread(problem);
-    const found = (membersOf(raw) ?? []).map(
-      ({ key, valueStart, valueEnd }) =>
-        [this.#positionOf(key), cellOfJson(raw.slice(valueStart, valueEnd))] as const,
-    );
-    if (found.some(([, text]) => isLongerThan(text, MAX_FIELD_BYTES))) {
-      return unread({ code: 'large_value' });
-    }
+    this.#rows += 1;
     const cells: string[] = [];
-    for (const [position, text] of found) {
-      if (position === null) continue;
-      while (cells.length < position) cells.push('');
-      cells[position] = text;
+    let isLarge = false;
+    for (const { key, valueStart, valueEnd } of membersOf(raw) ?? []) {
+      const value = raw.slice(valueStart, valueEnd);
+      const text = cellOfJson(value);
+      isLarge ||= isLongerThan(text, MAX_FIELD_BYTES);
+      const column = this.#keys.get(key) ?? this.#addKey(key);
+      if (column === null) continue;
+      setCell(cells, column, text);
+      if (isObject(value)) this.#readInner(value, column, key, 1, cells);
     }
-    return { cells, problem };
+    return isLarge ? unread({ code: 'large_value' }) : { cells, problem };
+  }
+
+  #readInner(object: string, column: JsonColumn, path: string, depth: number, cells: string[]): void {
+    if (column.members === null && this.#rows > INNER_ROWS) return;
+    const members = membersOf(object) ?? [];
+    if (members.length > INNER_MEMBERS) return;
+    column.members ??= new Map();
+    for (const { key, valueStart, valueEnd } of members) {
+      const name = `${path}.${key}`;
+      const inner = column.members.get(key) ?? this.#addInner(column.members, key, name);
+      if (inner === null) continue;
+      const value = object.slice(valueStart, valueEnd);
+      setCell(cells, inner, cellOfJson(value));
+      if (depth < INNER_DEPTH && isObject(value)) this.#readInner(value, inner, name, depth + 1, cells);
+    }
   }
 
   /** null: there are too many columns already. */
-  #positionOf(key: string): number | null {
-    const known = this.#positions.get(key);
-    if (known !== undefined) return known;
-    this.#isFull ||= this.#positions.size === MAX_COLUMNS;
-    if (this.#isFull) return null;
-    this.#positions.set(key, this.#positions.size);
-    return this.#positions.size - 1;
+  #addKey(key: string): JsonColumn | null {
+    this.#isFull ||= this.#keys.size === MAX_COLUMNS;
+    return this.#isFull ? null : this.#add(this.#keys, key, key);
+  }
+
+  #addInner(members: Map<string, JsonColumn>, key: string, name: string): JsonColumn | null {
+    if (this.#rows > INNER_ROWS || this.#innerColumns === INNER_COLUMNS) return null;
+    this.#innerColumns += 1;
+    return this.#add(members, key, name);
+  }
+
+  #add(columns: Map<string, JsonColumn>, key: string, name: string): JsonColumn {
+    const column = { position: this.#names.length, members: null };
+    columns.set(key, column);
+    this.#names.push(name);
+    return column;
   }
 
   notes(): string[] {
@@ -188,7 +237,39 @@ export class JsonReader extends RowReader {
   }
 
   override columns(): readonly string[] {
-    return [...this.#positions.keys()];
+    return this.#names;
+  }
+
+  override keys(): readonly string[] {
+    return [...this.#keys.keys()];
+  }
+}
+
+function isObject(json: string): boolean {
+  return json.startsWith('{');
+}
+
+function setCell(cells: string[], { position }: JsonColumn, text: string): void {
+  while (cells.length < position) cells.push('');
+  cells[position] = text;
+}
+
+const KEYED = /^("[^"\\]*(?:\\.[^"\\]*)*")\s*:\s*/s;
+
+/** The members of an object, `"0": {...}`; the name of each becomes its first member. */
+export class JsonKeyedReader extends JsonReader {
+  constructor(splitter: Splitter) {
+    super(splitter, 'element');
+  }
+
+  protected override read(record: SplitRecord): Content {
+    const [start = '', key = ''] = KEYED.exec(record.raw) ?? [];
+    const object = record.raw.slice(start.length);
+    if (start === '' || !isObject(object)) return unread({ code: 'not_object', place: 'element' });
+    const members = object.slice(1).trimStart();
+    const raw = `{"${KEY_COLUMN}":${key}${members.startsWith('}') ? '' : ','}${members}`;
+    const content = super.read({ ...record, raw });
+    return content.problem === null ? { ...content, raw } : content;
   }
 }
 

@@ -5,16 +5,23 @@
  */
 import { FailFileError } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
-import { isJson, type Ragged, type TableFormat, type TableShape } from '../core/table.js';
+import { isJson, KEY_COLUMN, type Ragged, type TableFormat, type TableShape } from '../core/table.js';
 import { shortName } from '../core/terminal-text.js';
 import { assertNoDocument } from './binary-signature.js';
 import { ElementSplitter } from './element-splitter.js';
 import { correctHeader, type HeaderCorrection, headerWarnings, isBareList } from './header-check.js';
-import { findJsonTable, type JsonTable } from './json-table.js';
+import { findJsonTable, isCutBeforeRows, type JsonTable, noTableYet } from './json-table.js';
 import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
-import { isReadable, RecordSplitter, type SplitRecord } from './record-splitter.js';
+import { isReadable, MAX_RECORD_BYTES, RecordSplitter, type SplitRecord } from './record-splitter.js';
 import { fitTable, type TableGuess } from './row-fit.js';
-import { CsvReader, findJsonProblem, JsonListReader, JsonReader, type RowReader } from './row-readers.js';
+import {
+  CsvReader,
+  findJsonProblem,
+  JsonKeyedReader,
+  JsonListReader,
+  JsonReader,
+  type RowReader,
+} from './row-readers.js';
 import {
   findOddQuotes,
   readSample,
@@ -27,13 +34,15 @@ export type TableLayout = Pick<TableShape, 'format' | 'delimiter' | 'lineEnd' | 
   /** The text before an array in an object; null: there is none. */
   readonly around: string | null;
   readonly warnings: readonly Phrase[];
+  /** Lines above the table. */
+  readonly linesAbove: number;
   /** For the error about a table that too many rows do not fit; null: no such error. */
   readonly guess: TableGuess | null;
   /** A reader for one pass. */
   createReader(): RowReader;
 };
 
-interface TableText extends Omit<SampleText, 'mode'> {
+export interface TableText extends Omit<SampleText, 'mode'> {
   /** For messages, and for the extension. */
   readonly name: string;
 }
@@ -60,7 +69,7 @@ export function sniffTable(input: TableText, options: TableOptions): TableLayout
     const subject = skipLines > 0 ? phrase`${name} after ${{ set: { skipLines } }}` : name;
     throw new FailFileError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
   }
-  const { format, table } = sniffFormat(name, body, input.isWhole, options.records ?? null);
+  const { format, table } = sniffFormat({ ...input, text: body }, options.records ?? null);
   if (isJson(format)) return jsonLayout(name, format, body, skipLines, table);
   assertNoDocument(name, body);
   const layout = csvLayout({ ...input, text: body }, options);
@@ -92,24 +101,46 @@ interface FoundFormat {
 const ARRAY = { format: 'json', table: null } as const;
 /** An array of texts or numbers: a line of CSV has no such brackets. */
 const LIST_START = /^\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)\s*(?:[,\]]|$)/;
+const OBJECT_START = /^\{\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*:/s;
+const LINES_NAME = /\.(jsonl|ndjson)(\.gz)?$/i;
 
-function sniffFormat(name: string, body: string, isWhole: boolean, records: string | null): FoundFormat {
-  const text = body.trimStart();
+/**
+ * Whether this beginning of a text is too short for {@link sniffTable}: it is an object of JSON,
+ * and its rows may begin behind it.
+ */
+export function isTooShort(input: TableText, options: TableOptions): boolean {
+  const { name, isWhole } = input;
+  if (isWhole || LINES_NAME.test(name)) return false;
+  const text = passOver(input.text, options.skipLines);
+  if (!OBJECT_START.test(text.trimStart()) || readLines(text).includes(true)) return false;
+  return isCutBeforeRows({ name, text }, options.records ?? null);
+}
+
+/** Whether each of the first lines with text is an object. */
+function readLines(text: string): boolean[] {
+  const lines = text.trimStart().split(/[\r\n]+/, LINES_TRIED);
+  return lines
+    .filter((line) => line.trim() !== '')
+    .map((line) => line.startsWith('{') && findJsonProblem(line, 'line') === null);
+}
+
+function sniffFormat(input: TableText, records: string | null): FoundFormat {
+  const { name, isWhole } = input;
+  const text = input.text.trimStart();
   if (/^\[\s*(?:[{\]]|$)/.test(text)) return ARRAY;
-  if (LIST_START.test(text)) return { format: 'json', table: findJsonTable(name, body, null) };
-  if (/\.(jsonl|ndjson)(\.gz)?$/i.test(name)) return { format: 'jsonl', table: null };
+  if (LIST_START.test(text)) return { format: 'json', table: findJsonTable(input, null) };
+  if (LINES_NAME.test(name)) return { format: 'jsonl', table: null };
   if (!text.startsWith('{')) return { format: 'csv', table: null };
-  const lines = text.split(/[\r\n]+/, LINES_TRIED).filter((line) => line.trim() !== '');
-  const [isFirst = false, ...others] = lines.map(
-    (line) => line.startsWith('{') && findJsonProblem(line, 'line') === null,
-  );
-  const isOnlyLine = isWhole && lines.length === 1;
+  const [isFirst = false, ...others] = readLines(text);
+  const isOnlyLine = isWhole && others.length === 0;
   if (isFirst && !isOnlyLine) return { format: 'jsonl', table: null };
-  // One object on one line is a row, unless it is hardly more than arrays.
-  const table = findJsonTable(name, body, records);
-  const isRow = isFirst && !table?.isMost && records === null;
+  // One object on one line is a row, unless it is hardly more than a table.
+  const table = findJsonTable(input, records);
+  const isRow = isFirst && !table?.isMost && records === null && text.length <= MAX_RECORD_BYTES;
   if (isRow || (table === null && others.includes(true))) return { format: 'jsonl', table: null };
-  return table === null ? { format: 'csv', table } : { format: 'json', table };
+  if (table !== null) return { format: 'json', table };
+  if (!isWhole && OBJECT_START.test(text)) throw noTableYet(name, text.length, records);
+  return { format: 'csv', table };
 }
 
 function jsonLayout(
@@ -121,19 +152,26 @@ function jsonLayout(
 ): TableLayout {
   const mode = detectLineMode(body, false);
   const lines = new LineFinder(body, mode, true);
-  const { path = '', head = '', others = [], isBare = false } = table ?? {};
+  const { path = '', head = '', others = [], rows = 'objects' } = table ?? {};
   const warnings: Phrase[] = [];
-  if (isBare) warnings.push('no header: the elements are texts or numbers; the column is named column_1');
-  if (path !== '') warnings.push(`the rows are read from the array "${shortName(path)}"`);
+  if (rows === 'bare')
+    warnings.push('no header: the elements are texts or numbers; the column is named column_1');
+  if (rows === 'keyed') {
+    const where = path === '' ? 'the object' : `the object "${shortName(path)}"`;
+    warnings.push(
+      `the rows are the members of ${where}: their names are in the column ${KEY_COLUMN}, and the output is an array, because ranked rows need an order and members of an object have none`,
+    );
+  } else if (path !== '') warnings.push(`the rows are read from the array "${shortName(path)}"`);
   if (others.length > 0) {
     const named = others.slice(0, PATHS_NAMED).map((each) => `"${shortName(each)}"`);
-    warnings.push(phrase`other arrays: ${named.join(', ')}; choose with ${{ setting: 'records' }}`);
+    warnings.push(phrase`other tables: ${named.join(', ')}; choose with ${{ setting: 'records' }}`);
   }
   const createReader = () => {
     if (format === 'jsonl')
       return new JsonReader(new RecordSplitter({ mode, passLines, delimiter: null, columnCount: 0 }), 'line');
-    const elements = new ElementSplitter(name, passLines, head);
-    return isBare ? new JsonListReader(elements) : new JsonReader(elements, 'element');
+    const elements = new ElementSplitter(name, passLines, { head, path, isKeyed: rows === 'keyed' });
+    if (rows === 'bare') return new JsonListReader(elements);
+    return rows === 'keyed' ? new JsonKeyedReader(elements) : new JsonReader(elements, 'element');
   };
   return {
     format,
@@ -143,6 +181,7 @@ function jsonLayout(
     rawHeader: null,
     around: head.trim() === '' ? null : head,
     warnings,
+    linesAbove: passLines,
     guess: null,
     createReader,
   };
@@ -225,6 +264,7 @@ function csvLayout(
     rawHeader: hasHeader ? first.raw + delimiter.repeat(addedColumns) : null,
     around: null,
     warnings,
+    linesAbove: options.skipLines,
     guess: options.ragged === undefined ? { name, delimiter: shown, suspicion: oddQuotes } : null,
     createReader: () => new CsvReader({ delimiter, mode, fit, hasHeader, passLines }),
   };

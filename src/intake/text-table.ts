@@ -9,9 +9,11 @@ import { type ChosenEncoding, chooseEncoding, lookAhead } from './choose-encodin
 import type { InputParts, OnBytes } from './input.js';
 import { detectLineMode, LineFinder } from './line-finder.js';
 import type { RowReader } from './row-readers.js';
-import { showDelimiter, sniffTable, type TableOptions } from './sniff-table.js';
+import { isTooShort, showDelimiter, sniffTable, type TableOptions, type TableText } from './sniff-table.js';
 import { createStrictDecoder, EncodingFault, type StrictDecoder } from './strict-decoder.js';
 
+/** What is looked at of a JSON document whose rows are not in its first MiB. */
+const LONG_HEAD_BYTES = 16 * 1024 * 1024;
 /** Rows in one batch. */
 const MAX_BATCH_ROWS = 4096;
 
@@ -35,14 +37,32 @@ export async function openTextTable(source: ByteSource, options: TextOptions): P
   const bytes = seen.head.subarray(chosen.bomBytes);
   const start = { name, chosen, line: 1, rest: '' };
   const text = decode(createStrictDecoder(chosen.encoding), bytes, seen.isWhole, start);
-  const layout = sniffTable({ name, text, isWhole: seen.isWhole }, options);
+  const layout = sniffTable(await longEnough({ name, text, isWhole: seen.isWhole }), options);
   const { format, delimiter, lineEnd, rawHeader, columns, warnings, guess, around: head } = layout;
+  const leftOut = layout.linesAbove > 0 && { leftOut: { linesAbove: layout.linesAbove, sheets: [] } };
   const { encoding, bomBytes } = chosen;
+  /** With as much of the text as it takes to find the rows of a JSON document. */
+  async function longEnough(short: TableText): Promise<TableText> {
+    if (!isTooShort(short, options)) return short;
+    const { head, isWhole } = await lookAhead(readUntilStopped(source, stop), false, LONG_HEAD_BYTES);
+    const bytes = head.subarray(chosen.bomBytes);
+    return { name, isWhole, text: decode(createStrictDecoder(chosen.encoding), bytes, isWhole, start) };
+  }
   const json = format === 'json' ? 'JSON array' : 'JSONL';
   const how = isJson(format) ? json : `CSV, delimiter ${showDelimiter(delimiter)}`;
   return {
     source,
-    shape: { format, delimiter, lineEnd, rawHeader, hasBom: bomBytes > 0, isGzip, encoding, columns },
+    shape: {
+      format,
+      delimiter,
+      lineEnd,
+      rawHeader,
+      hasBom: bomBytes > 0,
+      isGzip,
+      encoding,
+      columns,
+      ...leftOut,
+    },
     detected: [how, encoding, ...(isGzip ? ['gzip'] : [])].join(', '),
     warnings,
     guess,
@@ -53,6 +73,7 @@ export async function openTextTable(source: ByteSource, options: TextOptions): P
       return {
         batches: readRows(source, chosen, reader, limit, onBytes),
         columns: () => reader.columns(),
+        keys: () => reader.keys(),
         notes: () => reader.notes(),
         around: () => aroundOf(head, reader.tail()),
       };

@@ -55,6 +55,8 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
         { name: input.name, detected: input.detected, warnings: [...warnings, ...unwritable] },
         scan,
       ),
+      /** What no output has. */
+      leftOut: input.shape.leftOut ?? { linesAbove: 0, sheets: [] },
       columns: sayTo(request.reader, scan.chosen.sentence),
       rows: { total: scan.rows.count, asked, duplicates, skipped, invalid },
       /** Of invalid and unreadable rows, and of skipped ones. */

@@ -19,6 +19,7 @@ const PLAN: Plan = {
     long: 0,
     examples: [],
   },
+  leftOut: { linesAbove: 0, sheets: [] },
   columns: 'identifiers come from column "website" as domain (as asked)',
   rows: { total: 1_010, asked: 1_003, duplicates: 3, skipped: 4, invalid: 2 },
   reasons: {
@@ -56,4 +57,16 @@ it('lists reasons below the rows that they explain', () => {
     '    2 x not a domain name',
     '    1 x a NUL character',
   ]);
+});
+
+it('says in a line of its own what no output has', () => {
+  const lineOf = (leftOut: Plan['leftOut']) =>
+    planText({ ...PLAN, leftOut })
+      .split('\n')
+      .find((line) => line.startsWith('not in the output'));
+  expect(lineOf({ linesAbove: 0, sheets: [] })).toBeUndefined();
+  expect(lineOf({ linesAbove: 1, sheets: [] })).toBe('not in the output   line 1, above the table');
+  expect(lineOf({ linesAbove: 4, sheets: ['Cover', 'Old'] })).toBe(
+    "not in the output   lines 1 to 4, above the table; the other sheets: 'Cover', 'Old'",
+  );
 });

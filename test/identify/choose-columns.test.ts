@@ -463,3 +463,53 @@ describe('--kind without --column', () => {
     );
   });
 });
+
+describe('well-known symbols', () => {
+  const rows = (...columns: string[][]) =>
+    (columns[0] ?? []).map((_, at) => columns.map((column) => column[at] ?? '').join('|'));
+  const SHARES = ['AAPL', 'MSFT', 'COST', 'UBER', 'XYZ', 'PQR'];
+  const COINS = ['BTC', 'ETH', 'USDT', 'LINK', 'ZZZ', 'ADA'];
+  const WORDS = ['LOW', 'HIGH', 'LOW', 'MID', 'HIGH', 'MID'];
+  const NUMBERS = ['1', '2', '3', '4', '5', '6'];
+
+  it.each([
+    ['a column of shares', 'Instrument|Quantity', rows(SHARES, NUMBERS), 'Instrument:ticker'],
+    ['a column of coins', 'Currency|Amount', rows(COINS, NUMBERS), 'Currency:crypto'],
+    ['symbols of shares', 'symbol|quantity', rows(SHARES, NUMBERS), 'symbol:ticker'],
+    ['symbols of coins', 'symbol|exchange|coin_id', rows(COINS, NUMBERS, NUMBERS), 'symbol:crypto'],
+    [
+      'symbols beside names with legal forms',
+      'symbol|description',
+      rows(['AB', 'CD', 'EF'], ['A Inc.', 'C plc', 'E']),
+      'symbol:ticker',
+    ],
+    [
+      'the holdings of a fund, whose own ticker is in every row',
+      'Fund Ticker|Holding Ticker',
+      rows(Array<string>(6).fill('QQQ'), SHARES),
+      'Holding Ticker:ticker',
+    ],
+  ])('show %s', (_, header, body, expected) => {
+    expect(chosen([header, ...body])).toBe(expected);
+  });
+
+  it('do not show anything in a column of classes, nor where shares and coins have the same codes', () => {
+    expect(() => chosen(['level|n', ...rows(WORDS, NUMBERS)])).toThrow('no column clearly holds');
+    const both = ['COMP', 'LINK', 'MANA', 'BAT', 'GRT', 'ENS'];
+    expect(() => chosen(['symbol|n', ...rows(both, NUMBERS)])).toThrow('a ticker or a coin');
+  });
+});
+
+describe('codes of an exchange', () => {
+  it.each([
+    [['Local Code|Name', '7203|Toyota', '6758|Sony'], 'jpx_listed_issues.csv', 'Local Code:ticker'],
+    [['Código|Ação|Tipo', 'PETR4|PETROBRAS|PN', 'VALE3|VALE|ON'], 'dia.csv', 'Código:ticker'],
+  ])('are tickers in %j', (table, fileName, expected) => {
+    expect(chosen(table, { fileName })).toBe(expected);
+  });
+
+  it('are not those of goods, nor of customers', () => {
+    expect(() => chosen(['StockCode|Description', '85123A|MUG', '71053|LAMP'])).toThrow('no column clearly');
+    expect(() => chosen(['Code|Company', 'C1|Acme', 'C2|Beta'])).toThrow('no column clearly');
+  });
+});

@@ -61,6 +61,37 @@ describe('a file with one array', () => {
     ]);
   });
 
+  it('may begin far behind the beginning of the text, or else the error says what to do', async () => {
+    const text = (chars: number) =>
+      `{"meta": {"note": [1], "about": "${'x'.repeat(chars)}"}, "rows": [{"site":"a.com"}]}`;
+    const { input, rows } = await readContent(folder, text(3_000_000));
+    expect(input.warnings).toContain('the rows are read from the array "rows"');
+    expect(rows.map(({ cells }) => cells)).toEqual([['a.com']]);
+    await expect(readContent(folder, text(17_000_000))).rejects.toThrow(
+      /no array of objects was found: .*its first 16 MB.*jq -c '\.PATH\[\]'/,
+    );
+  });
+
+  it('is chosen for good only when a larger one cannot follow', async () => {
+    const rest = `"meta": "${'x'.repeat(1_100_000)}", "rows": [${'{"a": 1}, '.repeat(100)}{"a": 1}]}`;
+    const { input } = await readContent(folder, `{"few": [{"b": 1}], ${rest}`);
+    expect(input.shape.columns).toEqual(['a']);
+    const long = `{"rows": [{"a": 1}], "meta": "${'x'.repeat(1_100_000)}"}`;
+    await expect(readContent(folder, long)).rejects.toThrow(/too much text.*--records.*jq -c '\.rows\[\]'/);
+  });
+
+  it('may be an object: its members are the rows, with their names as a column', async () => {
+    const text = '{"n": 1, "data": {"0": {"a": 1}, "a\\"b" : {"a":3}, "3": {"a": 2}}, "m": 2}';
+    const { input, rows } = await readContent(folder, text);
+    expect(input.columns()).toEqual(['_key', 'a']);
+    expect(rows.map(({ raw }) => raw)).toEqual([
+      '{"_key":"0","a": 1}',
+      '{"_key":"a\\"b","a":3}',
+      '{"_key":"3","a": 2}',
+    ]);
+    expect(input.around()).toEqual({ head: '{"n": 1, "data": ', tail: ', "m": 2}' });
+  });
+
   it('keeps an element that is too long from filling memory', async () => {
     const { rows } = await readContent(folder, `[{"a":"${'x'.repeat(3_000_000)}"},{"a":"ok"}]`);
     expect(rows.map(({ problem }) => problem)).toEqual([{ code: 'large_record' }, null]);

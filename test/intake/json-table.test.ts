@@ -1,10 +1,11 @@
 /** Which array of a JSON text holds the rows. */
 import { describe, expect, it } from 'vitest';
 import { sayPhrase } from '../../src/core/phrase.js';
-import { findJsonTable } from '../../src/intake/json-table.js';
+import { findJsonTable, isCutBeforeRows } from '../../src/intake/json-table.js';
 import { sniffTable } from '../../src/intake/sniff-table.js';
 
-const find = (text: string, records: string | null = null) => findJsonTable('a.json', text, records);
+const find = (text: string, records: string | null = null, isWhole = true) =>
+  findJsonTable({ name: 'a.json', text, isWhole }, records);
 
 describe('the table in a JSON text', () => {
   it.each([
@@ -21,8 +22,32 @@ describe('the table in a JSON text', () => {
     ['{"short": [{"a": 1}], "cut": [{"a"', 'cut', '{"short": [{"a": 1}], "cut": '],
     ['[{"a": 1}]', '', ''],
     ['{"a": {"b": 1}, "c": ["x", "y"]}', 'c', '{"a": {"b": 1}, "c": '],
+    ['{"a": {"x": 1}, "b": {"x": 2}}', '', ''],
+    ['{"n": 1, "data": {"1": {"x": 1}, "2": {"x": 2}}}', 'data', '{"n": 1, "data": '],
+    ['{"A": {"x": 1, "y": [{"z": 1}]}, "B": {"x": 2, "y": [{"z": 1}]}, "C": {"x": 3, "y": [{"z"', '', ''],
+    ['{"US": {"rows": [{"a": 1}, {"a": 2}]}, "DE": {"rows": [{"a": 3}]}}', 'US.rows', '{"US": {"rows": '],
   ])('of %j is %j', (text, path, head) => {
     expect(find(text)).toMatchObject({ path, head });
+  });
+
+  it('is an object of rows only where these have the same columns', () => {
+    expect(find('{"a": {"x": 1}, "b": {"y": 2}}')).toBeNull();
+    expect(find('{"a": {"x": 1}}')).toBeNull();
+    expect(find('{"data": {"a": {"x": 1}}}', 'data')).toMatchObject({ path: 'data', rows: 'keyed' });
+  });
+
+  it('that may begin behind the text is looked for there, or else a command is named', () => {
+    const isCut = (text: string, records: string | null = null) =>
+      isCutBeforeRows({ name: 'a.json', text }, records);
+    expect(isCut('{"meta": {"a": 1')).toBe(true);
+    expect(isCut('{"filters": [{"a": 1}], "meta": {"b"')).toBe(true);
+    expect(isCut('{"meta": {"fields": {"a": {"x": 1}, "b": {"x": 1}, "c": {')).toBe(true);
+    expect(isCut('{"rows": [{"a": 1}, {')).toBe(false);
+    expect(isCut('{"rows": [{"a": 1}, {', 'others')).toBe(true);
+    expect(isCut('{"0": {"a": 1}, "1": {"a": 1}, "2": {')).toBe(false);
+    expect(() => find('{"meta": {"a": 1', 'my rows', false)).toThrow(
+      `jq -c '.["my rows"][]' a.json > rows.jsonl`,
+    );
   });
 
   it.each(['{"a": 1}', '{"a": []}', '{"a": [[1]]}', ''])('is missing in %j', (text) => {
@@ -46,6 +71,7 @@ describe('the format of a JSON text', () => {
     ['{"a":1}\n{"a":2}\n', 'jsonl'],
     ['{"website":"acme.com","tags":[{"x":1}]}\n', 'jsonl'],
     ['{"results":[{"website":"acme.com"},{"website":"beta.io"}]}', 'json'],
+    ['{"0":{"website":"acme.com"},"1":{"website":"beta.io"}}', 'json'],
     ['{\n "results": [\n {"website": "acme.com"}\n]}', 'json'],
     ['["acme.com", "beta.io"]', 'json'],
     ['[1, 2]', 'json'],
@@ -64,7 +90,7 @@ describe('the format of a JSON text', () => {
     );
     expect(warnings.map((each) => sayPhrase(each, 'flags'))).toEqual([
       'the rows are read from the array "many"',
-      'other arrays: "few"; choose with --records',
+      'other tables: "few"; choose with --records',
     ]);
   });
 });

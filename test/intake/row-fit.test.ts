@@ -60,6 +60,22 @@ describe('a row with a cell too many or too few', () => {
     else expect(assertFew).toThrow('too many rows do not fit');
   });
 
+  it('is a remark if it has one cell and stands below the table: that stops nothing', () => {
+    const verdict = (...widths: number[]) => {
+      const tally = new MisfitTally();
+      for (const cells of widths) {
+        const problem = cells === 3 ? null : ({ code: 'cell_count', cells, columns: 3 } as const);
+        const row = { number: 1, line: 2, raw: '', cells: [], problem };
+        tally.note(problem === null ? row : { ...row, isMisfit: true });
+      }
+      return () => tally.assertFew({ name: 'a.csv', delimiter: "','", suspicion: null });
+    };
+    expect(verdict(3, 3, 3, 3, 3, 3, 1, 1, 1)).not.toThrow();
+    expect(verdict(3, 3, 3, 1, 1, 1, 3, 3, 3)).toThrow('too many rows');
+    expect(verdict(3, 1, 1, 1, 1)).toThrow('too many rows');
+    expect(verdict(3, 3, 3, 3, 3, 3, 2, 2, 2)).toThrow('too many rows');
+  });
+
   it('does not fit in a file with trailing delimiters either', () => {
     const good = ['Apple,AAPL,', 'Shell,SHEL,', 'Sony,SONY,', 'Nestle,NESN,', 'Roche,ROG,', 'Siemens,SIE,'];
     const odd = ['Acme, Inc.,ACM,', 'Acme, Inc.,ACM', 'SHEL,', 'Beta,BET'];

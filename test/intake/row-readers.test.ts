@@ -2,9 +2,10 @@ import { parse } from 'csv-parse/sync';
 import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ElementSplitter } from '../../src/intake/element-splitter.js';
 import { RecordSplitter } from '../../src/intake/record-splitter.js';
 import { fitTable } from '../../src/intake/row-fit.js';
-import { type CsvLayout, CsvReader, JsonReader } from '../../src/intake/row-readers.js';
+import { type CsvLayout, CsvReader, JsonKeyedReader, JsonReader } from '../../src/intake/row-readers.js';
 
 interface Layout extends Omit<CsvLayout, 'fit'> {
   readonly columnCount: number;
@@ -215,8 +216,28 @@ function readJson(text: string) {
     new RecordSplitter({ mode: 'lf', passLines: 0, delimiter: null, columnCount: 0 }),
     'line',
   );
-  return { rows: reader.push(text, true), columns: reader.columns(), notes: reader.notes() };
+  return {
+    rows: reader.push(text, true),
+    columns: reader.columns(),
+    keys: reader.keys(),
+    notes: reader.notes(),
+  };
 }
+
+describe('rows that are members of an object', () => {
+  it('get their names; what is not an object is unreadable as it stands', () => {
+    const reader = new JsonKeyedReader(
+      new ElementSplitter('a.json', 0, { head: '', path: '', isKeyed: true }),
+    );
+    const rows = reader.push('{"a": {}, "b": 5, "c": {"n": }, "d" : { "n": 1 }}', true);
+    expect(rows.map(({ raw, problem }) => [raw, problem?.code])).toEqual([
+      ['{"_key":"a"}', undefined],
+      ['"b": 5', 'not_object'],
+      ['"c": {"n": }', 'not_json'],
+      ['{"_key":"d","n": 1 }', undefined],
+    ]);
+  });
+});
 
 describe('rows of JSON lines', () => {
   it('have every key as a column, in order of first appearance', () => {
@@ -231,7 +252,32 @@ describe('rows of JSON lines', () => {
 
   it('keep numbers and nested values as they are written', () => {
     const { rows } = readJson('{"n":12345678901234567890,"m":1.10,"e":1E3,"o":{"x": 1.0},"l":[ "}" ]}');
-    expect(rows[0]?.cells).toEqual(['12345678901234567890', '1.10', '1E3', '{"x": 1.0}', '[ "}" ]']);
+    expect(rows[0]?.cells).toEqual(['12345678901234567890', '1.10', '1E3', '{"x": 1.0}', '1.0', '[ "}" ]']);
+  });
+
+  it('have members of inner objects as columns, of three levels at most; an output has keys alone', () => {
+    const { rows, columns, keys } = readJson(
+      '{"c":{"w":"a.com","in":{"d":{"e":{"f":1}}}},"n":1}\n{"n":2,"c":{"w":null,"v":"x"}}\n{"c":"text"}\n',
+    );
+    expect(columns).toEqual(['c', 'c.w', 'c.in', 'c.in.d', 'c.in.d.e', 'n', 'c.v']);
+    expect(keys).toEqual(['c', 'n']);
+    expect(rows.map(({ cells }) => [cells[1], cells[5], cells[6]])).toEqual([
+      ['a.com', '1', undefined],
+      ['', '2', 'x'],
+      [undefined, undefined, undefined],
+    ]);
+  });
+
+  it('have no columns for maps, nor for what only later rows have in an object', () => {
+    const map = Object.fromEntries(Array.from({ length: 101 }, (_, at) => [`k${at}`, at]));
+    const many = Array.from({ length: 1_000 }, () => '{"a":{"b":1}}\n').join('');
+    expect(readJson(`${JSON.stringify({ map })}\n`).columns).toEqual(['map']);
+    expect(readJson(`${many}{"a":{"b":1,"c":2},"d":{"e":1}}\n`).columns).toEqual(['a', 'a.b', 'd']);
+    const wide = Array.from({ length: 40 }, (_, at) => {
+      const inner = Object.fromEntries(Array.from({ length: 90 }, (_, key) => [`${at}_${key}`, 1]));
+      return `${JSON.stringify({ o: { [`m${at}`]: inner } })}\n`;
+    });
+    expect(readJson(wide.join('')).columns).toHaveLength(501);
   });
 
   it.each([

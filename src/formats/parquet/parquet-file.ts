@@ -17,6 +17,7 @@ import {
 import {
   columnsOf as columnsOfSchema,
   elementsOf,
+  GEO_KEY,
   isFlat,
   leavesOf,
   type SchemaNode,
@@ -28,6 +29,8 @@ export interface ParquetPlan {
   readonly formats: CellFormats;
   /** Elements of a Parquet input, its root first; absent for other inputs. */
   readonly schema?: readonly SchemaElement[] | undefined;
+  /** GeoParquet's metadata of the input. */
+  readonly geo?: string | undefined;
   /** In order; columns of the header beyond them are text. */
   readonly columns: readonly ParquetColumn[];
   /** A row that could not be read has no values, not even of a column that every row must have. */
@@ -80,7 +83,14 @@ export function createParquetFile(output: (bytes: Buffer) => Promise<void>, plan
           plan,
         );
         const schema = withRoot(columns.map(({ node }) => elementsOf(node)));
-        file = new ParquetWriter({ writer: bytes, schema, createdBy: 'brand-enrich' });
+        const kvMetadata = plan.geo === undefined ? [] : [{ key: GEO_KEY, value: plan.geo }];
+        const createdBy = 'brand-enrich';
+        file = new ParquetWriter({
+          writer: bytes,
+          schema,
+          createdBy,
+          ...(kvMetadata.length > 0 && { kvMetadata }),
+        });
         return;
       }
       for (const [at, column] of columns.entries()) column.add(cells[at] ?? null);

@@ -21,6 +21,7 @@ import { ColumnReader, type Read } from './pages.js';
 import {
   columnsOf,
   elementsOf,
+  GEO_KEY,
   isFlat,
   leavesOf,
   namesOf,
@@ -38,6 +39,7 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
   const { metadata, nodes, leaves, warnings } = await readFooter(input);
   const columns = nodes.map(({ element }) => element.name);
   const rawHeader = JSON.stringify(columns);
+  const geo = metadata.key_value_metadata?.find(({ key }) => key === GEO_KEY)?.value;
   if (columns.length === 0 || metadata.num_rows === 0n) {
     throw new FailFileError({
       code: 'input-empty',
@@ -54,7 +56,7 @@ export async function openParquetTable(input: BinaryFile): Promise<BinaryTable> 
       ...BINARY_SHAPE,
       columns,
       rawHeader,
-      parquet: { schema: withRoot(nodes.map(elementsOf)) },
+      parquet: { schema: withRoot(nodes.map(elementsOf)), ...(geo !== undefined && { geo }) },
     },
     detected: `Parquet, ${countOf(metadata.row_groups.length, 'row group')}`,
     warnings,

@@ -2,6 +2,9 @@
 import type { SchemaElement } from 'hyparquet';
 import { uniqueNames } from '../../core/table.js';
 
+/** The key of GeoParquet's metadata (https://geoparquet.org/releases/v1.1.0). */
+export const GEO_KEY = 'geo';
+
 export interface SchemaNode {
   readonly element: SchemaElement;
   readonly children: readonly SchemaNode[];

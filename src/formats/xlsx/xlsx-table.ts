@@ -4,6 +4,7 @@ import { type Phrase, phrase } from '../../core/phrase.js';
 import { sayRowReason } from '../../core/row-reason.js';
 import { BINARY_SHAPE, type Row } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
+import { valueKind } from '../../intake/cell-kinds.js';
 import { correctHeader, findDataInHeader, headerWarnings, isBareList } from '../../intake/header-check.js';
 import { isLongerThan, MAX_RECORD_BYTES } from '../../intake/record-splitter.js';
 import { type BinaryTable, inBatches, LONG_HEADER } from '../binary-table.js';
@@ -16,6 +17,8 @@ import { chooseSheet, listSheets, readWorkbook } from './workbook.js';
 /** Filled rows that are used to find the table, at most of so many characters. */
 const ROWS_LOOKED_AT = 500;
 const CHARS_LOOKED_AT = 16 * 1024 * 1024;
+/** Sheets that are named as left out. */
+const SHEETS_NAMED = 100;
 
 /** Throws `input-empty`, `input-preamble`, `column-doubtful`, and Error for a damaged workbook. */
 export async function openXlsxTable(archive: ZipArchive, opening: TableOpening): Promise<BinaryTable> {
@@ -79,8 +82,11 @@ export async function openXlsxTable(archive: ZipArchive, opening: TableOpening):
   const rawHeader = hasHeader ? first.raw : null;
   if (rawHeader !== null && isLongerThan(rawHeader, MAX_RECORD_BYTES)) throw new Error(LONG_HEADER);
   const typed = { ...book.formats, sheet: sheet.name };
+  const isBelow = first.line > (head[0]?.line ?? 1) || skipLines > 0;
+  const sheets = book.sheets.filter((each) => each !== sheet).map((each) => each.name);
+  const leftOut = { linesAbove: isBelow ? first.line - 1 : 0, sheets: sheets.slice(0, SHEETS_NAMED) };
   return {
-    shape: { format: 'xlsx', ...BINARY_SHAPE, columns, rawHeader, typed },
+    shape: { format: 'xlsx', ...BINARY_SHAPE, columns, rawHeader, typed, leftOut },
     detected: `Excel, ${shownSheet}`,
     warnings,
     openRows(limit, wanted) {
@@ -173,8 +179,8 @@ function padded(cells: readonly string[], width: number): readonly string[] {
 const MOST_TITLE_ROWS = 30;
 
 /**
- * Index of the header among filled rows: the first, unless that is a title: one filled cell, then
- * rows of at most two cells, then a row with a name for (nearly) every column that is used below.
+ * Index of the header among filled rows: the first, unless that is a title: one filled cell (two
+ * above six columns), then rows of at most two cells, then a row with a name for (nearly) every column that is used below.
  * With two columns only a blank row below it marks a title, because a header may name just one.
  * Pure.
  */
@@ -188,7 +194,11 @@ export function findSheetHeader(
   );
   const least = Math.max(2, Math.ceil(used.size * 0.8));
   const at = filled.findIndex((count) => count >= least);
-  const isTitle = filled[0] === 1 && filled.slice(0, at).every((count) => count <= 2);
+  // `Ticker Symbol: | XLK` above a wide table is no header either.
+  const isNamed = (texts[at] ?? []).every((cell) => valueKind(cell) !== 'number');
+  const isTitle =
+    (filled[0] ?? 0) <= (used.size < 6 || !isNamed ? 1 : 2) &&
+    filled.slice(0, at).every((count) => count <= 2);
   if (at < 1 || at > MOST_TITLE_ROWS || !isTitle) return 0;
   const hasGap = (rows[at]?.line ?? 0) - (rows[0]?.line ?? 0) > at;
   if (used.size < 3 && !hasGap) return 0;

@@ -4,11 +4,10 @@ import { cutMembers, type Member, membersOf } from '../../core/json-text.js';
 import { phrase } from '../../core/phrase.js';
 import type { RowReason } from '../../core/row-reason.js';
 import type { Row } from '../../core/table.js';
+import { JSON_MARKS } from '../../identify/choose-columns.js';
 import { cutText } from '../../intake/record-splitter.js';
 import { RAW_COLUMN } from './columns.js';
 
-/** Keys that the object under our key always has. */
-const ALWAYS_THERE = ['status', 'identifier', 'fetchedAt'];
 /** Where that object keeps the text of a line that could not be read. */
 const RAW_KEY = 'raw';
 
@@ -21,7 +20,7 @@ export function jsonKey(prefix: string): string {
 /** Whether the JSON text of a value under our key was written by an earlier run. */
 export function isEarlierValue(value: string): boolean {
   const members = membersOf(value);
-  return members !== null && ALWAYS_THERE.every((key) => members.some((member) => member.key === key));
+  return members !== null && JSON_MARKS.every((key) => members.some((member) => member.key === key));
 }
 
 /**

@@ -82,7 +82,8 @@ export function parquetPlan(plan: OutputPlan, types: readonly ColumnType[]): Par
   );
   const ours = columnsFor(plan.fields, plan.prefix).map(({ type }) => ({ type, isUtc: true }));
   const { hasUnreadable } = plan;
-  return { formats: formatsOf(plan.input), schema, columns: [...user, ...ours], hasUnreadable };
+  const geo = plan.input.parquet?.geo;
+  return { formats: formatsOf(plan.input), schema, geo, columns: [...user, ...ours], hasUnreadable };
 }
 
 /**

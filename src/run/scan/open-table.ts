@@ -13,6 +13,7 @@ import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns
 import { readingStopped } from '../../intake/byte-source.js';
 import type { Input } from '../../intake/input.js';
 import { showDelimiter } from '../../intake/sniff-table.js';
+import { jsonKey } from '../output/earlier-key.js';
 import { Priorities } from './priorities.js';
 
 /** How a table is read, and what of it. */
@@ -158,10 +159,10 @@ export function chooseFrom(input: Input, { settings }: { readonly settings: Pick
   const { shape, sample, name } = input;
   const { columns, format } = shape;
   const { columns: requested, kind, allowMismatch, priority } = settings;
-  // JSON lines get one key, so none of their columns can be ours.
-  const prefix = isJson(format) ? '' : settings.prefix;
+  const { prefix } = settings;
+  const ours = isJson(format) ? { prefix, key: jsonKey(prefix) } : { prefix };
   const options = { requested, kind, allowMismatch, fileName: basename(name) };
-  const choose = () => chooseColumns({ ...options, columns, sample, prefix });
+  const choose = () => chooseColumns({ ...options, columns, sample, ...ours });
   const chosen = namingDelimiter(shape, () => namingSheet(input, choose));
   return { chosen, priorities: priority && new Priorities(columns, priority) };
 }

@@ -3,7 +3,7 @@ import { open, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import fc from 'fast-check';
-import type { SchemaElement } from 'hyparquet';
+import { parquetMetadata, type SchemaElement } from 'hyparquet';
 import { parquetWriteBuffer } from 'hyparquet-writer';
 import { describe, expect, it } from 'vitest';
 import type { TypedCell } from '../../../src/core/typed-cell.js';
@@ -146,6 +146,21 @@ describe('a file of DuckDB', () => {
       { numRuns: 150 },
     );
   });
+});
+
+it('which columns of GeoParquet are geometries is kept', async () => {
+  const geo = JSON.stringify({ version: '1.1.0', primary_column: 'shape', columns: { shape: {} } });
+  const columnData = [
+    { name: 'website', data: ['a.com'] },
+    { name: 'shape', data: [Uint8Array.of(1, 2)], type: 'BYTE_ARRAY' as const },
+  ];
+  const kvMetadata = [{ key: 'geo', value: geo }];
+  const path = join(await temporaryFolder(), 'geo.parquet');
+  await writeFile(path, Buffer.from(parquetWriteBuffer({ columnData, kvMetadata, codec: 'UNCOMPRESSED' })));
+  const { raws, shape, columns } = await readTable(path);
+  const written = await readFile(await writeTable(raws, { input: shape, allColumns: columns }));
+  const bytes = written.buffer.slice(written.byteOffset, written.byteOffset + written.length) as ArrayBuffer;
+  expect(parquetMetadata(bytes).key_value_metadata).toEqual([{ key: 'geo', value: geo }]);
 });
 
 it('every logical type of Parquet comes back, and a warning says that those of Arrow do not', async () => {

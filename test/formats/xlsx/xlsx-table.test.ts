@@ -60,6 +60,7 @@ describe('a workbook of other software', () => {
       [6, 2],
     ]);
     expect(input.warnings).toContain('rows above the table ignored: it begins in row 3');
+    expect(input.shape.leftOut).toEqual({ linesAbove: 2, sheets: [] });
     expect(input.warnings).toContain('blank rows ignored: 1');
   });
 
@@ -313,6 +314,34 @@ describe('the header of a sheet', () => {
         ['1', '2', '3'],
       ],
       2,
+    ],
+    [
+      'stands below lines about a fund',
+      [
+        ['Fund Name:', 'A', '', '', '', ''],
+        ['Holdings:', 'May', '', '', '', ''],
+        ['a', 'b', 'c', 'd', 'e', 'f'],
+        ['1', '2', '3', '4', '5', '6'],
+      ],
+      2,
+    ],
+    [
+      'may name two of many columns',
+      [
+        ['a', 'b', '', '', '', ''],
+        ['x', 'y', 'z', '1', '2', '3'],
+        ['x', 'y', 'z', '1', '2', '3'],
+      ],
+      0,
+    ],
+    [
+      'may name two of a few columns',
+      [
+        ['a', 'b', '', ''],
+        ['x', 'y', 'z', 'w'],
+        ['1', '2', '3', '4'],
+      ],
+      0,
     ],
     [
       'may lack names, and rows may be full',

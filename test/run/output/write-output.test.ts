@@ -403,6 +403,36 @@ describe('formats other than lines of text', () => {
     ]);
   });
 
+  it('an object of objects comes back as an array with their names, and inner objects untouched', async () => {
+    const members =
+      '"a": {"company": {"website":"acme.com", "n":1.10}}, "b" : {"company":{"website":"best.com"}}';
+    const columns = [{ name: 'company.website', kind: 'domain' as const }];
+    const { result, text } = await write(`{"page":1,"data":{${members}}}`, ANSWERED, {
+      name: 'customers.json',
+      columns,
+    });
+    const written = await text('customers.enriched.json');
+    expect(JSON.parse(written)).toMatchObject({
+      page: 1,
+      data: [
+        { _key: 'b', company: { website: 'best.com' }, brand: { status: 'matched' } },
+        { _key: 'a', company: { website: 'acme.com' }, brand: { status: 'matched' } },
+      ],
+    });
+    expect(written).toContain('{"_key":"a","company": {"website":"acme.com", "n":1.10},"brand":{');
+    expect(result.readBack).toBe(2);
+    // The result is input again, and nothing under our key is read.
+    const again = await write(written, ANSWERED, { name: 'customers.json', columns: [] });
+    const second = JSON.parse(await again.text('customers.enriched.json'));
+    expect(second.data.map((row: object) => Object.keys(row))).toEqual([
+      ['_key', 'company', 'brand'],
+      ['_key', 'company', 'brand'],
+    ]);
+    const asCsv = { name: 'customers.json', columns, plan: { format: 'csv' as const } };
+    const table = await write(written, ANSWERED, asCsv);
+    expect((await table.text('customers.enriched.csv')).split(',brand_', 1)).toEqual(['_key,company']);
+  });
+
   it('an array as JSON lines, and lines as an array', async () => {
     const lines = await write('[{"a":1,\n"website":"acme.com"}]', ANSWERED, {
       name: 'customers.json',
