@@ -79,6 +79,7 @@ export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
     plan.columns,
     '',
     `rows                ${countText(rows.total)}`,
+    ...selectedLine(plan.input.where),
     `  with identifier   ${countText(rows.asked)}, ${countOf(rows.duplicates, 'of them a duplicate', 'of them duplicates')}`,
     `  blank or skipped  ${countText(rows.skipped)}`,
     ...reasonLines(plan.reasons.skipped),
@@ -111,6 +112,14 @@ export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
   if (output !== '-') lines.push(`a run would write   ${output}, ${errors}`);
   lines.push('', 'nothing was sent or spent');
   return visibleLines(lines);
+}
+
+function selectedLine(where: Plan['input']['where']): string[] {
+  if (where === null) return [];
+  const conditions = where.conditions.join(' and ');
+  const met =
+    where.rows === 0 ? `none: no row has ${conditions}` : `${countText(where.rows)} with ${conditions}`;
+  return [`  selected          ${met}`];
 }
 
 function priorityLines({ sentence, first, last }: NonNullable<Plan['priority']>): string[] {

@@ -34,6 +34,10 @@ const input = {
   records: count,
   columns: z.array(z.object({ name: z.string(), kind: z.string() })),
   detected: z.string().describe('the format, for people'),
+  where: z
+    .object({ conditions: z.array(z.string()), rows: count.describe('rows that meet them all') })
+    .nullable()
+    .describe('which rows are looked up; null: all'),
   warnings: z.array(z.string()),
   unreadable: count,
   misfits: count.describe('unreadable rows with too many or too few cells'),

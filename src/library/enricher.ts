@@ -310,6 +310,13 @@ export interface FileOptions extends SharedOptions {
    */
   readonly allowMismatch?: boolean | undefined;
   /**
+   * Conditions on the rows: `COLUMN=VALUE`, `COLUMN:blank` or `COLUMN:filled`. Rows that miss one
+   * come back as skipped.
+   * @default all rows
+   * @example 'country=DE'
+   */
+  readonly where?: string | readonly string[] | undefined;
+  /**
    * The sheet of a workbook, by name or by number from 1.
    * @default the first visible one
    */

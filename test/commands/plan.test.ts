@@ -12,6 +12,7 @@ const PLAN: Plan = {
     records: 1_010,
     columns: [{ name: 'website', kind: 'domain' }],
     detected: "CSV, delimiter ',', utf-8",
+    where: null,
     warnings: [],
     unreadable: 1,
     misfits: 1,
@@ -56,4 +57,12 @@ it('lists reasons below the rows that they explain', () => {
     '    2 x not a domain name',
     '    1 x a NUL character',
   ]);
+});
+
+it.each([
+  [120, '  selected          120 with country=DE and note:filled'],
+  [0, '  selected          none: no row has country=DE and note:filled'],
+])('says that %i rows are selected', (rows, line) => {
+  const where = { conditions: ['country=DE', 'note:filled'], rows };
+  expect(planText({ ...PLAN, input: { ...PLAN.input, where } }).split('\n')).toContain(line);
 });

@@ -7,6 +7,7 @@ import type { EnrichResult } from '../../src/run/enrich-file.js';
 import type { EnrichRequest } from '../../src/run/enrich-request.js';
 import type { RunFacts } from '../../src/run/report/run-summary.js';
 import type { LookupsEnd } from '../../src/run/run-end.js';
+import { RowFilter } from '../../src/run/scan/row-filter.js';
 import type { Scan } from '../../src/run/scan/scan.js';
 import type { RunRecord, RunSettings, Tally } from '../../src/stores/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
@@ -58,6 +59,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     byKind: new Map([['domain', 3]]),
     reasons: { invalid: new Counter(), skipped: new Counter() },
     invalid: [],
+    filter: new RowFilter([], []),
     columns: ['id', 'website'],
     contentHash: 'c0ffee',
     ...parts.scan,

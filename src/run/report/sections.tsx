@@ -15,7 +15,7 @@ const MEANINGS: Readonly<Record<OutcomeStatus, readonly [name: string, meaning: 
   not_found: ['Not found', 'The service has no such brand, or withholds it.'],
   failed: ['Failed', 'There was no usable answer. Run again to retry.'],
   invalid: ['Invalid', 'No usable identifier. No request was sent.'],
-  skipped: ['Skipped', 'Blank, or an address at a free e-mail provider. No request was sent.'],
+  skipped: ['Skipped', 'Blank, not selected, or an address at a free e-mail provider. No request was sent.'],
   deferred: ['Deferred', 'Not looked up, because the run stopped first. Run again to continue.'],
 };
 
@@ -194,6 +194,7 @@ function CauseTable(table: { counted: string; causes: [string, number][]; unit: 
 
 export function FilesSection({ data: { report, files } }: { data: PageData }) {
   const { accounting, input, run } = report;
+  const { where } = input;
   const columns = input.columns.map(({ name, kind }) => (kind === null ? name : `${name} (${kind})`));
   const { recordsRead, rowsByStatus, recordsWritten } = accounting;
   const written =
@@ -206,6 +207,9 @@ export function FilesSection({ data: { report, files } }: { data: PageData }) {
       ({ label, name, href }): Fact => [label, href === null ? text(name) : <a href={href}>{text(name)}</a>],
     ),
     ['Identifiers from', text(columns.join(', '))],
+    ...(where === null
+      ? []
+      : [['Rows selected', text(`${countText(where.rows)} with ${where.conditions.join(' and ')}`)] as Fact]),
     ['Service', text(run.service)],
     ['Rows counted', `${countText(recordsRead)} read, ${countText(rowsByStatus)} by outcome, ${written}`],
   ];

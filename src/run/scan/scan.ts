@@ -55,7 +55,7 @@ const EXAMPLES_AT_MOST = 5;
 
 /** Throws what reading throws, and the signal's reason. Wants each row's first candidate. */
 export async function scanInput(
-  { input, chosen, priorities }: OpenedTable,
+  { input, chosen, priorities, filter }: OpenedTable,
   { waterfall, prefix }: Pick<Settings, 'waterfall' | 'prefix'>,
   { folder, stop, onRows }: ScanOptions,
   releasers: Releasers,
@@ -74,6 +74,8 @@ export async function scanInput(
   const answers = new Answers(openFile('answers'));
   /** Rows by the result of their cells. */
   const counts = {
+    /** Rows that meet `--where`, those without an identifier included. */
+    selected: 0,
     asked: 0,
     invalid: 0,
     skipped: 0,
@@ -140,6 +142,12 @@ export async function scanInput(
       if (surplus > 0) counts.long += 1;
       // The user's own value under our key stops the run before anything is spent.
       const earlier = earlierProblem(row);
+      const unselected = earlier === null ? filter.reasonAgainst(cells) : null;
+      if (unselected !== null) {
+        addExcluded('skipped', { line, raw }, unselected, '');
+        continue;
+      }
+      if (earlier === null) counts.selected += 1;
       // The same cell means the same identifier: most long files repeat themselves.
       const cell = onlyColumn === null ? undefined : cells[onlyColumn];
       const known = cell === undefined ? undefined : knownCells.get(cell);
@@ -180,6 +188,7 @@ export async function scanInput(
   return {
     chosen,
     priorities,
+    filter,
     rows,
     identifiers,
     answers,
@@ -198,13 +207,25 @@ export function inputFacts(
   input: { readonly name: string; readonly detected: string; readonly warnings: readonly string[] },
   scan: Scan,
 ) {
-  const { counts, contentHash: sha256, rows, chosen, invalid } = scan;
+  const { counts, contentHash: sha256, rows, chosen, invalid, filter } = scan;
   const { unreadable, misfits, short, long } = counts;
   const columns = chosen.choices.map(({ name, kind }) => ({ name, kind }));
   const examples = invalid
     .slice(0, EXAMPLES_AT_MOST)
     .map(({ line, reason }) => ({ line, reason: sayRowReason(reason) }));
-  return { ...input, sha256, records: rows.count, columns, unreadable, misfits, short, long, examples };
+  const where = filter.texts.length === 0 ? null : { conditions: filter.texts, rows: counts.selected };
+  return {
+    ...input,
+    sha256,
+    records: rows.count,
+    columns,
+    where,
+    unreadable,
+    misfits,
+    short,
+    long,
+    examples,
+  };
 }
 
 /** Wants the next candidates of rows whose last was not found; returns how many are new. */

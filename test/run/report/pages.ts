@@ -114,6 +114,7 @@ export function figures(parts: FigureParts = {}): RunReport {
       columns: [{ name: 'website', kind: 'domain' }],
       detected: "CSV, delimiter ',', utf-8",
       warnings: [],
+      where: null,
       unreadable: 0,
       misfits: 0,
       short: 0,

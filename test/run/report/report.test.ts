@@ -60,6 +60,7 @@ it('has one shape', () => {
       records: 4,
       columns: [{ name: 'website', kind: 'domain' }],
       detected: "CSV, delimiter ',', utf-8",
+      where: null,
       warnings: [],
       unreadable: 0,
       examples: [],
