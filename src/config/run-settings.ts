@@ -260,6 +260,10 @@ export const RUN_SETTINGS = {
     isFlagOnly: true,
     note: '<name>.errors.<ext>',
   }),
+  changes: output('--changes', path('FILE')).describe(
+    'file for the brands that are new, changed or gone since the output that is replaced; .csv or .jsonl',
+    { commands: ['run', 'config'], note: 'none' },
+  ),
   report: output('--report', path('FILE')).describe('report file; the HTML page is written next to it', {
     commands: ['run'],
     isFlagOnly: true,

@@ -88,6 +88,14 @@ const requests = {
   overage: count,
 };
 
+const changes = {
+  new: count,
+  changed: count,
+  unchanged: count,
+  vanished: count,
+  failed: count.describe('there before, and their lookup failed now'),
+};
+
 const spending = z.object({ requests: count, overage: count, overageCost: money });
 
 const spread = z.object({ byUs: count, byOthers: count, total: count });
@@ -289,6 +297,15 @@ export const DOCUMENTS = {
         newest: time.nullable(),
         scoresMayHaveDrifted: z.boolean(),
       }),
+      changes: z
+        .object({
+          file: z.string(),
+          since: time.nullable().describe('when the output before was written; null: there is none'),
+          ...changes,
+          fields: counts.describe('how often each column changed'),
+        })
+        .nullable()
+        .describe('brands against the output before; null: not asked for, or the run is not complete'),
       files: z
         .object({ output: z.string(), errors: z.string().nullable() })
         .describe('run --json: as the command names them; the report file: as seen from its folder'),
@@ -429,6 +446,7 @@ export const DOCUMENTS = {
       requests: z.object({ ...requests, overageCost: money }).nullable(),
       currency,
       account: z.object(use).nullable(),
+      changes: z.object({ since: time.nullable(), ...changes }).nullable(),
       files: z.object({ output: z.string(), errors: z.string().nullable() }).nullable(),
       report: z.string().nullable().describe('path of the JSON report'),
     })

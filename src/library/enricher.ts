@@ -293,6 +293,11 @@ export interface FileOptions extends SharedOptions {
    * @default `<name>.report.json` beside the output
    */
   readonly report?: string | undefined;
+  /**
+   * File for the brands that are new, changed or gone since the output that is replaced, `.csv` or
+   * `.jsonl`. Default: none.
+   */
+  readonly changes?: string | undefined;
   readonly onProgress?: ((progress: FileProgress) => void) | undefined;
   /** Stops the run as Ctrl-C does: what is there is written, and the next run goes on. */
   readonly signal?: AbortSignal | undefined;
@@ -449,6 +454,20 @@ export interface FileResult {
   readonly reason: string | null;
   readonly rows: Readonly<StatusCounts>;
   readonly requests: { readonly sent: number; readonly billed: number; readonly overageCost: string };
+  /**
+   * Brands against the output before; `since` null: there was none. null: not asked for, or the run
+   * is not complete.
+   */
+  readonly changes: {
+    readonly file: string;
+    readonly since: string | null;
+    readonly new: number;
+    readonly changed: number;
+    readonly unchanged: number;
+    readonly vanished: number;
+    /** There before, and their lookup failed now. */
+    readonly failed: number;
+  } | null;
   /** Paths of what was written; null: there was no reason to. */
   readonly output: string;
   readonly errors: string | null;

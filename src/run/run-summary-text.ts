@@ -4,7 +4,7 @@ import { countOf, countText, durationText } from '../core/figures.js';
 import type { StatusCounts } from '../core/outcome.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Tone } from '../pages/parts.js';
-import { rowsText, verdictOf } from './report/headline.js';
+import { changesText, rowsText, verdictOf } from './report/headline.js';
 import { noMatchText } from './report/next-step.js';
 import type { RunReport } from './report/report.js';
 import type { FinishedRun } from './run-file.js';
@@ -93,10 +93,11 @@ function factsOf({ report }: FinishedRun): Line[] {
   return lines;
 }
 
-function filesOf({ report: { files }, result }: FinishedRun): Line[] {
+function filesOf({ report: { changes, files }, result }: FinishedRun): Line[] {
   const output = files.output === '-' ? 'standard output' : files.output;
   const lines: Line[] = [['output', `${output}${result.isComplete ? '' : ' (partial)'}`]];
   if (files.errors) lines.push(['rows without an answer', files.errors]);
+  if (changes) lines.push(['changes', `${changesText(changes)}: ${changes.file}`]);
   return lines;
 }
 

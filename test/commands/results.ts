@@ -96,6 +96,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       listed: { not_found: [], failed: [], ...parts.listed },
       readBack: rows,
     },
+    changed: null,
     names: {
       complete: 'customers.enriched.csv',
       partial: 'customers.enriched.partial.csv',
@@ -103,6 +104,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       report: 'customers.report.json',
       reportHtml: 'customers.report.html',
       gzip: false,
+      changes: null,
     },
     progress: { chunks: 1, tally, halt: null, isCancelled: false, isPaused: false, isPausedAlone: false },
     ledger: parts.ledger ?? null,

@@ -80,6 +80,7 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       newest: isoTime(facts.newestFetchedAt),
       scoresMayHaveDrifted: (facts.newestFetchedAt ?? 0) - (facts.oldestFetchedAt ?? 0) > DRIFT_MS,
     },
+    changes: result.changed,
     files: { output: written.output, errors: written.errors },
     accounting: {
       recordsRead: scan.rows.count,

@@ -1,5 +1,5 @@
 /** The sections of the page: outcomes, scores, causes and files. */
-import { countOf, countText, shareText } from '../../core/figures.js';
+import { countOf, countText, momentText, shareText } from '../../core/figures.js';
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { QualityTier } from '../../lookup/brand.js';
 import { Histogram } from '../../pages/chart.js';
@@ -226,6 +226,30 @@ export function FilesSection({ data: { report, files } }: { data: PageData }) {
           </ul>
         </>
       )}
+    </Card>
+  );
+}
+
+/** Brands against the output before; nothing where it was not asked for. */
+export function ChangesSection({ report: { changes } }: { report: RunReport }) {
+  if (changes === null) return null;
+  const { since, new: added, changed, unchanged, vanished, failed, file } = changes;
+  const fields = Object.entries(changes.fields);
+  const rows: Fact[] = [
+    ['Since', since === null ? 'no output before: every brand is new' : momentText(since)],
+    ['New', countText(added)],
+    since !== null && ['Changed', countText(changed)],
+    since !== null && ['Unchanged', countText(unchanged)],
+    since !== null && ['Vanished', countText(vanished)],
+    failed > 0 && ['Unknown, lookup failed', countText(failed)],
+    fields.length > 0 && ['Fields', fields.map(([name, count]) => `${name} ${countText(count)}`).join(', ')],
+  ];
+  return (
+    <Card id="changes" title="Changes since the last complete run">
+      <Facts rows={rows} name="files" />
+      <p class="note">
+        Each brand is in <bdi>{file}</bdi>.
+      </p>
     </Card>
   );
 }

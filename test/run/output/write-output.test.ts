@@ -338,7 +338,7 @@ it('writes to standard output on request, and does not read that back', async ()
   const stdout = new PassThrough();
   const chunks: Buffer[] = [];
   stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const names = { complete: '-', partial: '-', report: '', reportHtml: '', gzip: false };
+  const names = { complete: '-', partial: '-', report: '', reportHtml: '', gzip: false, changes: null };
   const { result } = await write('website\nacme.com\n', ANSWERED, {
     request: { stdout, names: { ...names, errors: join(await temporaryFolder(), 'errors.csv') } },
   });
