@@ -100,6 +100,10 @@ export const RUN_SETTINGS = {
     'look up only rows with this value, or COLUMN:blank, COLUMN:filled; repeat it: all must hold',
     { note: 'all rows' },
   ),
+  nameColumn: column('--name-column', text('COLUMN')).describe(
+    "the column with each company's name: adds brand_name_match, 0 to 1, and lists low ones as errors",
+    { note: 'none' },
+  ),
   waterfall: column('--waterfall', yesOrNo).describe(
     'if a row is not found, try its next column (costs more requests)',
   ),

@@ -297,6 +297,15 @@ export const DOCUMENTS = {
         newest: time.nullable(),
         scoresMayHaveDrifted: z.boolean(),
       }),
+      nameMatch: z
+        .object({
+          column: z.string(),
+          compared: count.describe('matched rows that have a name, as their brands have'),
+          low: count.describe('of them those below the threshold, which are in the errors file'),
+          threshold: z.number(),
+        })
+        .nullable()
+        .describe('names of the input against those of the brands; null: not asked for'),
       changes: z
         .object({
           file: z.string(),

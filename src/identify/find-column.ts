@@ -30,7 +30,7 @@ export const KIND_WORDS: Readonly<Record<IdentifierKind, string>> = {
 };
 
 /** The settings that name a column. */
-type ColumnKey = 'column' | 'priority' | 'where';
+type ColumnKey = 'column' | 'priority' | 'where' | 'nameColumn';
 
 /**
  * `key`: the setting that names it, for messages. Throws column-unknown with the nearest name,
@@ -68,6 +68,25 @@ export function findColumn(
     (columns[number] === undefined ? null : number);
   if (column === null) throw unknown(columns, request, key);
   return { column, kind };
+}
+
+/**
+ * Throws `NeverStartError` (column-ours) if a setting names a column that an earlier run added: its
+ * cells go when the run writes its own.
+ */
+export function assertOwnColumn(
+  columns: readonly string[],
+  column: number,
+  ours: readonly number[],
+  key: ColumnKey,
+): void {
+  if (!ours.includes(column)) return;
+  throw new NeverStartError({
+    code: 'column-ours',
+    what: 'this column was added by an earlier run and will be replaced',
+    subject: phrase`${columnLabel(columns, column)} in ${{ setting: key }}`,
+    todo: 'choose one of your own columns',
+  });
 }
 
 function unknown(columns: readonly string[], { name, kind }: ColumnRequest, key: ColumnKey): NeverStartError {

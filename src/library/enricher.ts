@@ -294,8 +294,10 @@ export interface FileOptions extends SharedOptions {
    */
   readonly report?: string | undefined;
   /**
-   * File for the brands that are new, changed or gone since the output that is replaced, `.csv` or
-   * `.jsonl`. Default: none.
+   * File for the brands that are new, changed or gone since the output that is replaced.
+   * @default none
+   * @example 'changes.csv'
+   * @example 'changes.jsonl'
    */
   readonly changes?: string | undefined;
   readonly onProgress?: ((progress: FileProgress) => void) | undefined;
@@ -314,6 +316,11 @@ export interface FileOptions extends SharedOptions {
    * @default false
    */
   readonly allowMismatch?: boolean | undefined;
+  /**
+   * The column with each company's name: adds `brand_name_match`, how well it fits the brand's.
+   * @default names are not compared
+   */
+  readonly nameColumn?: string | undefined;
   /**
    * Conditions on the rows: `COLUMN=VALUE`, `COLUMN:blank` or `COLUMN:filled`. Rows that miss one
    * come back as skipped.

@@ -66,7 +66,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
       assertFitsSheet(
         names.complete,
         rows,
-        plan.allColumns.length + columnsFor(plan.fields, plan.prefix).length,
+        plan.allColumns.length + columnsFor(plan.fields, plan.prefix, plan.matchesNames).length,
       );
     }
     await assertPlaces(request.input, names);
@@ -235,6 +235,7 @@ function planOutput(
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,
+    matchesNames: scan.nameAt !== null,
     allColumns: scan.columns,
   };
   return { plan, names };

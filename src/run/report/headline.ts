@@ -45,6 +45,11 @@ export function changesText(
   return `${countText(added)} new, ${countText(changed)} changed, ${countText(vanished)} vanished${unknown}`;
 }
 
+/** `12 of 980 compared with the brand's are below 0.75`. */
+export function namesText({ compared, low, threshold }: NonNullable<RunReport['nameMatch']>): string {
+  return `${countText(low)} of ${countText(compared)} compared with the brand's are below ${threshold}`;
+}
+
 /** The outcomes of the rows, in one sentence. */
 export function headlineOf({ input, rows, run, requests }: RunReport): string {
   const { records } = input;

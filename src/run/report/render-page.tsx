@@ -21,6 +21,7 @@ import {
   ChangesSection,
   FilesSection,
   hasBrands,
+  NamesSection,
   OutcomesSection,
   ScoresSection,
 } from './sections.js';
@@ -62,6 +63,7 @@ export function renderPage(data: PageData): string {
         </div>
         <BrandsSection data={data} />
         <RowsSection report={report} />
+        <NamesSection report={report} />
         <ChangesSection report={report} />
         <CausesSection report={report} />
         <MoneySection report={report} />

@@ -6,6 +6,7 @@ import { Histogram } from '../../pages/chart.js';
 import { Bar, Card, Dot, type Fact, Facts, Table } from '../../pages/parts.js';
 import type { RunStop } from '../../stores/run-reasons.js';
 import { sayStop } from '../../words/say-reason.js';
+import { namesText } from './headline.js';
 import type { PageData } from './portable-report.js';
 import type { RunReport } from './report.js';
 import { listId } from './rows-section.js';
@@ -250,6 +251,24 @@ export function ChangesSection({ report: { changes } }: { report: RunReport }) {
       <p class="note">
         Each brand is in <bdi>{file}</bdi>.
       </p>
+    </Card>
+  );
+}
+
+/** Whether the brands are those of the companies that the input names; nothing if not asked. */
+export function NamesSection({ report: { nameMatch, files } }: { report: RunReport }) {
+  if (nameMatch === null) return null;
+  return (
+    <Card id="names" title="Names">
+      <p>
+        Names in <bdi>{nameMatch.column}</bdi>: {namesText(nameMatch)}.
+      </p>
+      {nameMatch.low > 0 && (
+        <p class="note">
+          These brands may be other companies. Their rows are in <bdi>{files.errors}</bdi>, with the name of
+          the brand.
+        </p>
+      )}
     </Card>
   );
 }

@@ -10,6 +10,7 @@ import { isJson, type TableShape } from '../../core/table.js';
 import { NAME_AT_MOST, shortName } from '../../core/terminal-text.js';
 import { type IntakeOptions, openInput, sheetNames } from '../../formats/open-input.js';
 import { chooseColumns } from '../../identify/choose-columns.js';
+import { assertOwnColumn, findColumn } from '../../identify/find-column.js';
 import { readingStopped } from '../../intake/byte-source.js';
 import type { Input } from '../../intake/input.js';
 import { showDelimiter } from '../../intake/sniff-table.js';
@@ -27,7 +28,7 @@ type TextSetting =
   | 'sheet'
   | 'records'
   | 'ragged';
-type ColumnSetting = 'columns' | 'kind' | 'allowMismatch' | 'prefix' | 'priority' | 'where';
+type ColumnSetting = 'columns' | 'kind' | 'allowMismatch' | 'prefix' | 'priority' | 'where' | 'nameColumn';
 
 /** `priorities`: null without `--priority`. */
 export interface OpenedTable extends Readonly<ReturnType<typeof chooseFrom>> {
@@ -158,7 +159,7 @@ export async function openTableEarly(
 export function chooseFrom(input: Input, { settings }: { readonly settings: Pick<Settings, ColumnSetting> }) {
   const { shape, sample, name } = input;
   const { columns, format } = shape;
-  const { columns: requested, kind, allowMismatch, priority, where } = settings;
+  const { columns: requested, kind, allowMismatch, priority, where, nameColumn } = settings;
   // JSON lines get one key, so none of their columns can be ours.
   const prefix = isJson(format) ? '' : settings.prefix;
   const choose = () => {
@@ -175,8 +176,12 @@ export function chooseFrom(input: Input, { settings }: { readonly settings: Pick
       sample: isSeen ? selected : sample,
       prefix,
     });
-    filter.assertNotAmong(chosen.ours);
-    return { chosen, filter };
+    /** Position of the column with the names to compare; null without `--name-column`. */
+    const nameAt =
+      nameColumn === null ? null : findColumn(columns, { name: nameColumn, kind: null }, 'nameColumn').column;
+    for (const at of filter.places) assertOwnColumn(columns, at, chosen.ours, 'where');
+    if (nameAt !== null) assertOwnColumn(columns, nameAt, chosen.ours, 'nameColumn');
+    return { chosen, filter, nameAt };
   };
   const choice = namingDelimiter(shape, () => namingSheet(input, choose));
   return { ...choice, priorities: priority && new Priorities(columns, priority) };

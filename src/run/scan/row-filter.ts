@@ -1,11 +1,9 @@
 /** `--where`: which rows are looked up. The others come back as skipped, with the condition. */
 import type { RowCondition } from '../../config/column-value.js';
 import type { Settings } from '../../config/settings.js';
-import { NeverStartError } from '../../core/errors.js';
-import { phrase } from '../../core/phrase.js';
 import type { RowReason } from '../../core/row-reason.js';
 import { shortName } from '../../core/terminal-text.js';
-import { columnLabel, findColumn } from '../../identify/find-column.js';
+import { findColumn } from '../../identify/find-column.js';
 
 type Judged = RowCondition & { readonly at: number; readonly key: string; readonly reason: RowReason };
 
@@ -13,10 +11,7 @@ export class RowFilter {
   readonly #conditions: readonly Judged[];
 
   /** Throws `NeverStartError` (column-unknown, column-doubtful): no such column, or several. */
-  constructor(
-    private readonly columns: readonly string[],
-    conditions: readonly RowCondition[],
-  ) {
+  constructor(columns: readonly string[], conditions: readonly RowCondition[]) {
     this.#conditions = conditions.map((condition) => {
       const at = findColumn(columns, { name: condition.column, kind: null }, 'where').column;
       return { ...condition, at, key: comparable(condition.value), reason: reasonOf(condition) };
@@ -41,19 +36,9 @@ export class RowFilter {
     return null;
   }
 
-  /**
-   * Throws `NeverStartError` (column-ours) if a condition names a column of an earlier run: its
-   * answers would be gone from the rows that are skipped.
-   */
-  assertNotAmong(ours: readonly number[]): void {
-    const own = this.#conditions.find(({ at }) => ours.includes(at));
-    if (own === undefined) return;
-    throw new NeverStartError({
-      code: 'column-ours',
-      what: 'this column was added by an earlier run and will be replaced',
-      subject: phrase`${columnLabel(this.columns, own.at)} in ${{ setting: 'where' }}`,
-      todo: 'choose one of your own columns; to look up rows without an answer again, run the file as it is, or its errors file',
-    });
+  /** Positions of the columns that it looks at. */
+  get places(): readonly number[] {
+    return this.#conditions.map(({ at }) => at);
   }
 }
 

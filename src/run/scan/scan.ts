@@ -50,12 +50,14 @@ export type Scan = Readonly<Awaited<ReturnType<typeof scanInput>>>;
 
 /** Cells whose identifier is remembered. */
 const KNOWN_CELLS = 65_536;
+/** Of a name that is compared. */
+const NAME_CHARS = 200;
 const REASONS_AT_MOST = 1_000;
 const EXAMPLES_AT_MOST = 5;
 
 /** Throws what reading throws, and the signal's reason. Wants each row's first candidate. */
 export async function scanInput(
-  { input, chosen, priorities, filter }: OpenedTable,
+  { input, chosen, priorities, filter, nameAt }: OpenedTable,
   { waterfall, prefix }: Pick<Settings, 'waterfall' | 'prefix'>,
   { folder, stop, onRows }: ScanOptions,
   releasers: Releasers,
@@ -148,6 +150,7 @@ export async function scanInput(
         continue;
       }
       if (earlier === null) counts.selected += 1;
+      const name = nameAt === null ? '' : (cells[nameAt] ?? '').slice(0, NAME_CHARS);
       // The same cell means the same identifier: most long files repeat themselves.
       const cell = onlyColumn === null ? undefined : cells[onlyColumn];
       const known = cell === undefined ? undefined : knownCells.get(cell);
@@ -156,7 +159,7 @@ export async function scanInput(
         counts.asked += 1;
         counts.duplicates += 1;
         notePriority(known);
-        rows.add(line, 'asked', [known], '', raw);
+        rows.add(line, 'asked', [known], name, raw);
         continue;
       }
       const found = identifyRow(cells, chosen.choices);
@@ -176,7 +179,7 @@ export async function scanInput(
       const [wanted = 0] = candidates;
       if (answers.want(wanted)) byKind.set(first.kind, (byKind.get(first.kind) ?? 0) + 1);
       else counts.duplicates += 1;
-      rows.add(line, 'asked', candidates, '', raw);
+      rows.add(line, 'asked', candidates, name, raw);
       // The copy releases the chunk of the file that the text may be a part of.
       if (cell !== undefined && knownCells.size < KNOWN_CELLS)
         knownCells.set(Buffer.from(cell).toString(), wanted);
@@ -189,6 +192,7 @@ export async function scanInput(
     chosen,
     priorities,
     filter,
+    nameAt,
     rows,
     identifiers,
     answers,

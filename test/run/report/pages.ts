@@ -45,6 +45,7 @@ export function figures(parts: FigureParts = {}): RunReport {
     reasons: { 'not a domain name': 1, 'an IP address, not a domain name': 1, 'the cell is blank': 3 },
     failures: {},
     changes: null,
+    nameMatch: null,
     quality: {
       poor: 4,
       acceptable: 9,

@@ -57,6 +57,16 @@ describe('a page shows', () => {
     ['how the file was read', {}, ['Read as CSV, delimiter &#39;,&#39;, utf-8']],
     ['the industry and the country of a brand', {}, ['best-0.example Tools Lithuania 0.980']],
     [
+      'how many brands may be other companies',
+      {
+        report: figures({
+          files: { output: 'out.csv', errors: 'out.errors.csv' },
+          nameMatch: { column: 'Company', compared: 980, low: 12, threshold: 0.75 },
+        }),
+      },
+      ['Names in Company : 12 of 980 compared', 'Their rows are in out.errors.csv , with the name'],
+    ],
+    [
       'what changed since the run before',
       {
         report: figures({

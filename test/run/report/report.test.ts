@@ -38,6 +38,7 @@ it('has one shape', () => {
   expect(makeReport(requestFor(), result, 1)).toEqual({
     version: 1,
     changes: null,
+    nameMatch: null,
     next: 'some rows failed: run the same command again to retry only those',
     listed: { not_found: [], failed: [{ line: 9, value: 'acme.com', reason: 'gone' }], invalid: [] },
     cost: {

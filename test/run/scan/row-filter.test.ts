@@ -88,9 +88,13 @@ describe('a condition', () => {
     expect(filter.reasonAgainst(['', 'DE'])).toMatchObject({ column: 'position:1' });
   });
 
-  it('on a column that the run will replace is refused', () => {
-    const filter = new RowFilter(COLUMNS, conditions('brand_status=failed'));
-    const error = refusal(() => filter.assertNotAmong([2]));
-    expect(error).toMatchObject({ code: 'column-ours', exitCode: 2 });
-  });
+  it.each([{ where: conditions('brand_status=failed') }, { nameColumn: 'brand_name' }])(
+    'on a column that the run will replace is refused: %j',
+    async (options) => {
+      const text =
+        'website,brand_status,brand_identifier,brand_name,brand_fetched_at\nacme.com,matched,acme.com,Acme,\n';
+      const error = await scanText(text, options).catch((thrown: unknown) => thrown);
+      expect(error).toMatchObject({ code: 'column-ours', exitCode: 2 });
+    },
+  );
 });
