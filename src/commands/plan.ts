@@ -79,6 +79,7 @@ export function planText(plan: Plan, unknown = NO_SERVICE.unknown): string {
     plan.columns,
     '',
     `rows                ${countText(rows.total)}`,
+    ...selectedLine(plan.input.where),
     `  with identifier   ${countText(rows.asked)}, ${countOf(rows.duplicates, 'of them a duplicate', 'of them duplicates')}`,
     `  blank or skipped  ${countText(rows.skipped)}`,
     ...reasonLines(plan.reasons.skipped),
@@ -125,6 +126,14 @@ function leftOutText({ linesAbove, sheets }: Plan['leftOut']): string {
     ...(linesAbove > 0 ? [`${lines}, above the table`] : []),
     ...(sheets.length > 0 ? [`the other sheets: ${names.join(', ')}${more}`] : []),
   ].join('; ');
+}
+
+function selectedLine(where: Plan['input']['where']): string[] {
+  if (where === null) return [];
+  const conditions = where.conditions.join(' and ');
+  const met =
+    where.rows === 0 ? `none: no row has ${conditions}` : `${countText(where.rows)} with ${conditions}`;
+  return [`  selected          ${met}`];
 }
 
 function priorityLines({ sentence, first, last }: NonNullable<Plan['priority']>): string[] {

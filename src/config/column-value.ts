@@ -45,6 +45,32 @@ function splitName<const T extends string>(
   return new Refusal('a column', write, meant && `${seen.slice(0, colon)}:${meant}`);
 }
 
+/** One `--where`: what the cell of a column must be. `value`: empty for `blank` and `filled`. */
+export interface RowCondition {
+  readonly column: string;
+  readonly wants: 'value' | 'blank' | 'filled';
+  readonly value: string;
+}
+
+const STATES = ['blank', 'filled'] as const;
+
+/** The first `=` ends the name: a column with one in its name is written as `position:3`. */
+export const rowConditions = eachText('repeated', 'COLUMN=VALUE', (seen): RowCondition | Refusal => {
+  const write = 'COLUMN=VALUE, COLUMN:blank or COLUMN:filled, for example country=DE';
+  const equals = seen.indexOf('=');
+  if (equals < 0) {
+    const split = splitName(seen, STATES, 0, write);
+    if (split instanceof Refusal) return new Refusal('a condition', write, split.nearest);
+    if (split.ending === null) return new Refusal('a condition', write);
+    return { column: split.name, wants: split.ending, value: '' };
+  }
+  const column = seen.slice(0, equals);
+  const value = seen.slice(equals + 1);
+  if (column.trim() === '') return new Refusal('a condition', write);
+  if (value.trim() === '') return new Refusal('a condition', write, `${column}:blank`);
+  return { column, wants: 'value', value };
+});
+
 /** One character, or the word `tab`. */
 export const delimiterValue = oneText('CHARACTER', (seen) => {
   if (seen === 'tab' || seen === '\\t') return '\t';

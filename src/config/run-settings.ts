@@ -2,7 +2,14 @@
 import { IDENTIFIER_KINDS } from '../core/identifier.js';
 import { RAGGED_CHOICES, TABLE_FORMATS } from '../core/table.js';
 import { baseUrlValue, domainValue } from './address-values.js';
-import { columnChoices, delimiterValue, encodingValue, prefixValue, priorityValue } from './column-value.js';
+import {
+  columnChoices,
+  delimiterValue,
+  encodingValue,
+  prefixValue,
+  priorityValue,
+  rowConditions,
+} from './column-value.js';
 import {
   billingPeriod,
   choice,
@@ -88,6 +95,14 @@ export const RUN_SETTINGS = {
   ),
   allowMismatch: column('--allow-mismatch', yesOrNo).describe(
     'continue even if most values do not fit the kind given for their column',
+  ),
+  where: column('--where', rowConditions, '').describe(
+    'look up only rows with this value, or COLUMN:blank, COLUMN:filled; repeat it: all must hold',
+    { note: 'all rows' },
+  ),
+  nameColumn: column('--name-column', text('COLUMN')).describe(
+    "the column with each company's name: adds brand_name_match, 0 to 1, and lists low ones as errors",
+    { note: 'none' },
   ),
   waterfall: column('--waterfall', yesOrNo).describe(
     'if a row is not found, try its next column (costs more requests)',
@@ -249,6 +264,10 @@ export const RUN_SETTINGS = {
     isFlagOnly: true,
     note: '<name>.errors.<ext>',
   }),
+  changes: output('--changes', path('FILE')).describe(
+    'file for the brands that are new, changed or gone since the output that is replaced; .csv or .jsonl',
+    { commands: ['run', 'config'], note: 'none' },
+  ),
   report: output('--report', path('FILE')).describe('report file; the HTML page is written next to it', {
     commands: ['run'],
     isFlagOnly: true,

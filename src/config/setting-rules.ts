@@ -116,6 +116,7 @@ const NEEDS_ACCOUNT: readonly CommandName[] = ['ledger show', 'ledger observe', 
 const HAS_SAMPLE: readonly CommandName[] = ['run', 'watch', 'up'];
 
 const SAMPLE = { setting: 'sample' };
+const CHANGES = { setting: 'changes' };
 const OUTPUT = { setting: 'output', shell: '-o' };
 /** Where a command takes the service and its token from. */
 const SERVICE_ADDRESS = { setting: 'baseUrl', shell: 'BRAND_API_URL or --base-url' };
@@ -127,11 +128,11 @@ function contradiction(both: Phrase, todo: Phrase): Problem {
 }
 
 function findBroken(settings: Settings, { command, isUnread }: Found): Problem[] {
-  const { sample, output, errors, report, baseUrl, notifyUrl } = settings;
+  const { sample, output, errors, report, changes, baseUrl, notifyUrl } = settings;
   const problems: Problem[] = [];
   const add = (what: Phrase, subject: Phrase, todo: Phrase, code: ErrorCode = 'usage-invalid') =>
     problems.push({ code, what, subject, todo });
-  const files = [output, errors, report].filter((file) => file !== null);
+  const files = [output, errors, report, changes].filter((file) => file !== null);
   const isPlain = (address: string | null): address is string =>
     address !== null && /^http:/i.test(address) && !settings.allowHttp && !isLoopbackUrl(address);
   const isGiven = (...names: readonly SettingName[]) =>
@@ -147,6 +148,19 @@ function findBroken(settings: Settings, { command, isUnread }: Found): Problem[]
   if (output === '-' && settings.json) {
     const todo = phrase`only one of them can use standard output: give a file with ${OUTPUT}`;
     contradict(phrase`${OUTPUT} - with ${{ setting: 'json' }}`, todo);
+  }
+  if (changes !== null && !/\.(?:csv|jsonl|ndjson)$/i.test(changes)) {
+    const todo = 'end its name in .csv or .jsonl';
+    add('no such format of changes', phrase`${CHANGES} ${changes}`, todo);
+  }
+  if (changes !== null && output === '-')
+    contradict(
+      phrase`${CHANGES} with ${OUTPUT} -`,
+      phrase`nothing stands there to compare with: name a file`,
+    );
+  if (changes !== null && !settings.outputHeader) {
+    const both = phrase`${CHANGES} with ${{ set: { outputHeader: false } }}`;
+    contradict(both, 'an output without a header cannot be compared: omit one');
   }
   if (settings.waterfall && settings.columns.length === 1) {
     const both = phrase`${{ setting: 'waterfall' }} with one ${{ setting: 'column' }}`;

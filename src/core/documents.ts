@@ -34,6 +34,10 @@ const input = {
   records: count,
   columns: z.array(z.object({ name: z.string(), kind: z.string() })),
   detected: z.string().describe('the format, for people'),
+  where: z
+    .object({ conditions: z.array(z.string()), rows: count.describe('rows that meet them all') })
+    .nullable()
+    .describe('which rows are looked up; null: all'),
   warnings: z.array(z.string()),
   unreadable: count,
   misfits: count.describe('unreadable rows with too many or too few cells'),
@@ -82,6 +86,14 @@ const requests = {
   billed: count,
   unreported: count.describe('may also have been billed: their workers were killed'),
   overage: count,
+};
+
+const changes = {
+  new: count,
+  changed: count,
+  unchanged: count,
+  vanished: count,
+  failed: count.describe('there before, and their lookup failed now'),
 };
 
 const spending = z.object({ requests: count, overage: count, overageCost: money });
@@ -285,6 +297,24 @@ export const DOCUMENTS = {
         newest: time.nullable(),
         scoresMayHaveDrifted: z.boolean(),
       }),
+      nameMatch: z
+        .object({
+          column: z.string(),
+          compared: count.describe('matched rows that have a name, as their brands have'),
+          low: count.describe('of them those below the threshold, which are in the errors file'),
+          threshold: z.number(),
+        })
+        .nullable()
+        .describe('names of the input against those of the brands; null: not asked for'),
+      changes: z
+        .object({
+          file: z.string(),
+          since: time.nullable().describe('when the output before was written; null: there is none'),
+          ...changes,
+          fields: counts.describe('how often each column changed'),
+        })
+        .nullable()
+        .describe('brands against the output before; null: not asked for, or the run is not complete'),
       files: z
         .object({ output: z.string(), errors: z.string().nullable() })
         .describe('run --json: as the command names them; the report file: as seen from its folder'),
@@ -428,6 +458,7 @@ export const DOCUMENTS = {
       requests: z.object({ ...requests, overageCost: money }).nullable(),
       currency,
       account: z.object(use).nullable(),
+      changes: z.object({ since: time.nullable(), ...changes }).nullable(),
       files: z.object({ output: z.string(), errors: z.string().nullable() }).nullable(),
       report: z.string().nullable().describe('path of the JSON report'),
     })

@@ -7,6 +7,7 @@
 const SYMBOLS = { ticker: 'ticker', crypto: 'crypto symbol' } as const;
 type OfSymbol = { readonly kind: keyof typeof SYMBOLS };
 type OfJson = { readonly place: 'line' | 'element' };
+type OfColumn = { readonly column: string };
 /** `cellLine`: where the cell begins, if that is not the first line of the record. */
 type OfQuoted = { readonly cellLine?: number };
 
@@ -15,6 +16,11 @@ const SENTENCES = {
   blank: 'the cell is blank',
   placeholder: 'the cell is a placeholder such as "n/a"',
   free_mail: 'an address at a free e-mail provider',
+  // By a condition on the rows, with the column as it was asked for.
+  not_selected: ({ column, value }: OfColumn & { readonly value: string }) =>
+    `not selected: ${column} is not ${value}`,
+  not_selected_blank: ({ column }: OfColumn) => `not selected: ${column} is blank`,
+  not_selected_filled: ({ column }: OfColumn) => `not selected: ${column} is not blank`,
 
   // The cell is not an identifier of its kind.
   several_domains: 'several domains in one cell',

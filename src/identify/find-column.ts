@@ -29,6 +29,9 @@ export const KIND_WORDS: Readonly<Record<IdentifierKind, string>> = {
   auto: 'identifiers',
 };
 
+/** The settings that name a column. */
+type ColumnKey = 'column' | 'priority' | 'where' | 'nameColumn';
+
 /**
  * `key`: the setting that names it, for messages. Throws column-unknown with the nearest name,
  * column-doubtful.
@@ -36,7 +39,7 @@ export const KIND_WORDS: Readonly<Record<IdentifierKind, string>> = {
 export function findColumn(
   columns: readonly string[],
   request: ColumnRequest,
-  key: 'column' | 'priority' = 'column',
+  key: ColumnKey = 'column',
 ): { readonly column: number; readonly kind: IdentifierKind | null } {
   const { name, kind } = request;
   const position = readPosition(name);
@@ -67,11 +70,26 @@ export function findColumn(
   return { column, kind };
 }
 
-function unknown(
+/**
+ * Throws `NeverStartError` (column-ours) if a setting names a column that an earlier run added: its
+ * cells go when the run writes its own.
+ */
+export function assertOwnColumn(
   columns: readonly string[],
-  { name, kind }: ColumnRequest,
-  key: 'column' | 'priority',
-): NeverStartError {
+  column: number,
+  ours: readonly number[],
+  key: ColumnKey,
+): void {
+  if (!ours.includes(column)) return;
+  throw new NeverStartError({
+    code: 'column-ours',
+    what: 'this column was added by an earlier run and will be replaced',
+    subject: phrase`${columnLabel(columns, column)} in ${{ setting: key }}`,
+    todo: 'choose one of your own columns',
+  });
+}
+
+function unknown(columns: readonly string[], { name, kind }: ColumnRequest, key: ColumnKey): NeverStartError {
   const [, front, ending] = /^(.+):(.*)$/s.exec(name) ?? [];
   const isKindWrong = columns.some((column) => looseName(column) === looseName(front ?? ''));
   if (key === 'column' && kind === null && front !== undefined && isKindWrong) {
@@ -82,10 +100,11 @@ function unknown(
   }
   const nearest = nearestColumn(columns, name);
   const shown = columns.slice(0, 20).map((_, index) => columnLabel(columns, index));
+  const all = `use one of ${shown.join(', ')}${columns.length > shown.length ? ' ...' : ''}`;
   const todo =
     nearest === null
-      ? `use one of ${shown.join(', ')}${columns.length > shown.length ? ' ...' : ''}`
-      : phrase`did you mean ${kind === null ? columnLabel(columns, nearest) : columnSetting(columns, nearest, kind)}?`;
+      ? all
+      : phrase`did you mean ${kind === null ? columnLabel(columns, nearest) : columnSetting(columns, nearest, kind)}?${key === 'column' ? '' : ` Otherwise ${all}`}`;
   return new NeverStartError({ code: 'column-unknown', subject: `"${shortName(name)}"`, todo });
 }
 

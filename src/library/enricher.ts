@@ -293,6 +293,13 @@ export interface FileOptions extends SharedOptions {
    * @default `<name>.report.json` beside the output
    */
   readonly report?: string | undefined;
+  /**
+   * File for the brands that are new, changed or gone since the output that is replaced.
+   * @default none
+   * @example 'changes.csv'
+   * @example 'changes.jsonl'
+   */
+  readonly changes?: string | undefined;
   readonly onProgress?: ((progress: FileProgress) => void) | undefined;
   /** Stops the run as Ctrl-C does: what is there is written, and the next run goes on. */
   readonly signal?: AbortSignal | undefined;
@@ -309,6 +316,18 @@ export interface FileOptions extends SharedOptions {
    * @default false
    */
   readonly allowMismatch?: boolean | undefined;
+  /**
+   * The column with each company's name: adds `brand_name_match`, how well it fits the brand's.
+   * @default names are not compared
+   */
+  readonly nameColumn?: string | undefined;
+  /**
+   * Conditions on the rows: `COLUMN=VALUE`, `COLUMN:blank` or `COLUMN:filled`. Rows that miss one
+   * come back as skipped.
+   * @default all rows
+   * @example 'country=DE'
+   */
+  readonly where?: string | readonly string[] | undefined;
   /**
    * The sheet of a workbook, by name or by number from 1.
    * @default the first visible one
@@ -442,6 +461,20 @@ export interface FileResult {
   readonly reason: string | null;
   readonly rows: Readonly<StatusCounts>;
   readonly requests: { readonly sent: number; readonly billed: number; readonly overageCost: string };
+  /**
+   * Brands against the output before; `since` null: there was none. null: not asked for, or the run
+   * is not complete.
+   */
+  readonly changes: {
+    readonly file: string;
+    readonly since: string | null;
+    readonly new: number;
+    readonly changed: number;
+    readonly unchanged: number;
+    readonly vanished: number;
+    /** There before, and their lookup failed now. */
+    readonly failed: number;
+  } | null;
   /** Paths of what was written; null: there was no reason to. */
   readonly output: string;
   readonly errors: string | null;

@@ -86,6 +86,7 @@ function resultOf({ result, report, exitCode, page }: FinishedRun): FileResult {
     reason: stop && sayDeferred(stop, 'program'),
     rows: report.rows,
     requests: { sent, billed, overageCost },
+    changes: report.changes,
     output: report.files.output,
     errors: report.files.errors,
     report: result.names.report,

@@ -13,6 +13,7 @@ import { OutcomeCollector } from './lookups/collect-outcomes.js';
 import { type LookupsContext, runLookups } from './lookups/run-lookups.js';
 import { takeWaves } from './lookups/sweep.js';
 import { tellMatches } from './newest-matches.js';
+import { openChanges } from './output/changes.js';
 import { columnsFor } from './output/columns.js';
 import { assertPlaces, namesOfRun } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
@@ -21,6 +22,7 @@ import { writeOutput } from './output/write-output.js';
 import { faultAfter, type LookupsEnd, stopOf } from './run-end.js';
 import { assertNotPaused, endRun, newRunId, recordStored, startRun } from './run-record.js';
 import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
+import { SpoolFile } from './scan/spool-file.js';
 
 /** How often a file that is read looks whether a person ordered something for its job. */
 const ORDERS_LOOK_MS = 2_000;
@@ -64,7 +66,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
       assertFitsSheet(
         names.complete,
         rows,
-        plan.allColumns.length + columnsFor(plan.fields, plan.prefix).length,
+        plan.allColumns.length + columnsFor(plan.fields, plan.prefix, plan.matchesNames).length,
       );
     }
     await assertPlaces(request.input, names);
@@ -75,6 +77,23 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
     const staysText = plan.format === plan.input.format && plan.input.typed === undefined && !names.gzip;
     if (isFile && staysText) assertContentRoom(input.name, place, scan.rows.bytes);
 
+    const changes =
+      names.changes === null
+        ? null
+        : await openChanges({
+            plan,
+            file: names.changes,
+            earlier: names.complete,
+            identifiers: scan.identifiers,
+            spoolFolder: folder,
+            stop,
+            onNotice,
+            openSpool(label) {
+              const file = new SpoolFile(folder, label, input.name);
+              releasers.push(() => file.close());
+              return file;
+            },
+          });
     const key = runKey(scan.contentHash, request);
     const name = basename(input.name);
     if (runtime.job === undefined) await assertNotPaused(key, name, runtime);
@@ -83,7 +102,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
     await engine.runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
     const keyPrefix = outcomeKeyPrefix(runSettings.service, runSettings.allowNsfw);
     const freshness = freshnessOf(run);
-    const collector = new OutcomeCollector({ engine, scan, renderer, keyPrefix, freshness });
+    const collector = new OutcomeCollector({ engine, scan, renderer, keyPrefix, freshness, changes });
     const { facts } = collector.summary;
     const matches = tellMatches(engine, run.id, collector.newest, clock);
     let known = 0;
@@ -136,6 +155,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
     const stopped = stopOf(end) ?? { type: 'stopped' };
     collector.deferRest(stopped);
     const isComplete = hasCompleteResults(end) && facts.identifiers.deferred === 0;
+    const changed = isComplete && changes !== null ? await changes.write(scan.answers) : null;
     const written = await writeOutput({
       scan,
       renderer,
@@ -157,6 +177,7 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
       scan,
       facts,
       written,
+      changed,
       names,
       ledger,
       // Workers may have reported more since the last look.
@@ -214,6 +235,7 @@ function planOutput(
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,
+    matchesNames: scan.nameAt !== null,
     allColumns: scan.columns,
   };
   return { plan, names };

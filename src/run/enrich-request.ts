@@ -13,6 +13,7 @@ import type { LookupWorker } from '../worker/lookup-worker.js';
 import type { OutcomeCollector } from './lookups/collect-outcomes.js';
 import type { SpendingQuestion } from './lookups/spending.js';
 import { intakeOf, type OpenedTable } from './scan/open-table.js';
+import { keyOfConditions } from './scan/row-filter.js';
 import type { Scan, ScanRequest } from './scan/scan.js';
 
 /** The request of one run. */
@@ -154,10 +155,11 @@ export function runKey(
   contentHash: string,
   { settings, runSettings }: Pick<EnrichRequest, 'settings' | 'runSettings'>,
 ): string {
-  const { columns: requested, kind, waterfall } = settings;
+  const { columns: requested, kind, waterfall, where } = settings;
   const { service, allowNsfw } = runSettings;
   // The settings that choose identifiers, or the meaning of their answers.
-  const chosen = { ...intakeOf(settings), requested, kind, waterfall, service, allowNsfw };
+  const rows = where.length > 0 && { where: keyOfConditions(where) };
+  const chosen = { ...intakeOf(settings), requested, kind, waterfall, service, allowNsfw, ...rows };
   const ordered = Object.entries(chosen).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(contentHash).update(JSON.stringify(ordered)).digest('hex').slice(0, 32);
 }

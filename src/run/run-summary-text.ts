@@ -4,7 +4,7 @@ import { countOf, countText, durationText } from '../core/figures.js';
 import type { StatusCounts } from '../core/outcome.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Tone } from '../pages/parts.js';
-import { rowsText, verdictOf } from './report/headline.js';
+import { changesText, namesText, rowsText, verdictOf } from './report/headline.js';
 import { noMatchText } from './report/next-step.js';
 import type { RunReport } from './report/report.js';
 import type { FinishedRun } from './run-file.js';
@@ -85,6 +85,7 @@ function factsOf({ report }: FinishedRun): Line[] {
         (unscored > 0 ? `, ${countText(unscored)} unscored` : ''),
     ]);
   }
+  if (report.nameMatch) lines.push(['names', namesText(report.nameMatch)]);
   if (report.fetchedAt.scoresMayHaveDrifted)
     lines.push(['note', 'stored and new scores are more than 7 days apart; --refresh fetches all again']);
   for (const [reason, count] of Object.entries(report.failures).slice(0, 5))
@@ -93,10 +94,11 @@ function factsOf({ report }: FinishedRun): Line[] {
   return lines;
 }
 
-function filesOf({ report: { files }, result }: FinishedRun): Line[] {
+function filesOf({ report: { changes, files }, result }: FinishedRun): Line[] {
   const output = files.output === '-' ? 'standard output' : files.output;
   const lines: Line[] = [['output', `${output}${result.isComplete ? '' : ' (partial)'}`]];
   if (files.errors) lines.push(['rows without an answer', files.errors]);
+  if (changes) lines.push(['changes', `${changesText(changes)}: ${changes.file}`]);
   return lines;
 }
 

@@ -12,6 +12,7 @@ const PLAN: Plan = {
     records: 1_010,
     columns: [{ name: 'website', kind: 'domain' }],
     detected: "CSV, delimiter ',', utf-8",
+    where: null,
     warnings: [],
     unreadable: 1,
     misfits: 1,
@@ -69,4 +70,12 @@ it('says in a line of its own what no output has', () => {
   expect(lineOf({ linesAbove: 4, sheets: ['Cover', 'Old'] })).toBe(
     "not in the output   lines 1 to 4, above the table; the other sheets: 'Cover', 'Old'",
   );
+});
+
+it.each([
+  [120, '  selected          120 with country=DE and note:filled'],
+  [0, '  selected          none: no row has country=DE and note:filled'],
+])('says that %i rows are selected', (rows, line) => {
+  const where = { conditions: ['country=DE', 'note:filled'], rows };
+  expect(planText({ ...PLAN, input: { ...PLAN.input, where } }).split('\n')).toContain(line);
 });

@@ -7,6 +7,7 @@ import type { EnrichResult } from '../../src/run/enrich-file.js';
 import type { EnrichRequest } from '../../src/run/enrich-request.js';
 import type { RunFacts } from '../../src/run/report/run-summary.js';
 import type { LookupsEnd } from '../../src/run/run-end.js';
+import { RowFilter } from '../../src/run/scan/row-filter.js';
 import type { Scan } from '../../src/run/scan/scan.js';
 import type { RunRecord, RunSettings, Tally } from '../../src/stores/run-store.js';
 import { runSettings } from '../engine/contract/run-settings.js';
@@ -58,6 +59,8 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     byKind: new Map([['domain', 3]]),
     reasons: { invalid: new Counter(), skipped: new Counter() },
     invalid: [],
+    filter: new RowFilter([], []),
+    nameAt: null,
     columns: ['id', 'website'],
     contentHash: 'c0ffee',
     ...parts.scan,
@@ -91,9 +94,11 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       output: parts.output ?? 'customers.enriched.csv',
       errors: parts.errors ?? null,
       counts,
+      names: { compared: 0, low: 0 },
       listed: { not_found: [], failed: [], ...parts.listed },
       readBack: rows,
     },
+    changed: null,
     names: {
       complete: 'customers.enriched.csv',
       partial: 'customers.enriched.partial.csv',
@@ -101,6 +106,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
       report: 'customers.report.json',
       reportHtml: 'customers.report.html',
       gzip: false,
+      changes: null,
     },
     progress: { chunks: 1, tally, halt: null, isCancelled: false, isPaused: false, isPausedAlone: false },
     ledger: parts.ledger ?? null,

@@ -15,6 +15,7 @@ import {
   encodingValue,
   prefixValue,
   priorityValue,
+  rowConditions,
 } from '../../src/config/column-value.js';
 import {
   billingPeriod,
@@ -370,6 +371,27 @@ describe('a priority column', () => {
     ['3:asc', { name: '3', direction: 'asc' }],
   ])('reads %j as %j', (seen, value) => {
     expect(priorityValue.parse([seen])).toEqual(value);
+  });
+
+  it.each([
+    ['country=DE', { column: 'country', wants: 'value', value: 'DE' }],
+    ['size=a=b:blank', { column: 'size', wants: 'value', value: 'a=b:blank' }],
+    ['site:url:blank', { column: 'site:url', wants: 'blank', value: '' }],
+    ['website:filled', { column: 'website', wants: 'filled', value: '' }],
+  ])('reads the condition %j', (seen, value) => {
+    expect(rowConditions.parse([seen])).toEqual([value]);
+  });
+
+  it.each([
+    ['country', undefined],
+    ['country=', 'country:blank'],
+    ['=DE', undefined],
+    ['country:blnk', 'country:blank'],
+    [':filled', undefined],
+  ])('refuses the condition %j', (seen, nearest) => {
+    const parsed = rowConditions.parse([seen]);
+    expect(parsed).toBeInstanceOf(Refusal);
+    expect(parsed).toMatchObject({ nearest });
   });
 
   it.each([

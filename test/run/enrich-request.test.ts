@@ -24,6 +24,17 @@ it('does not depend on the order of settings, nor on those that choose no identi
   expect(runKey('hash', { settings, runSettings: changed })).toBe(KEY);
 });
 
+it('is one key for the same conditions on rows, in any order and case', () => {
+  const [one, other] = [
+    { column: 'country', wants: 'value', value: 'DE' },
+    { column: 'note', wants: 'filled', value: '' },
+  ] as const;
+  const keyOf = (where: Request['settings']['where']) =>
+    runKey('hash', { ...REQUEST, settings: { ...REQUEST.settings, where } });
+  expect(keyOf([one, other])).toBe(keyOf([other, { ...one, value: 'de' }, one]));
+  expect(keyOf([one])).not.toBe(keyOf([other]));
+});
+
 it('differs for other content', () => {
   expect(runKey('other', REQUEST)).not.toBe(KEY);
 });
@@ -41,6 +52,7 @@ it.each<[string, Partial<Request['settings']>]>([
   ['--encoding', { encoding: 'latin1' }],
   ['--sheet', { sheet: 'Q1' }],
   ['--ragged', { ragged: 'take' }],
+  ['--where', { where: [{ column: 'country', wants: 'value', value: 'DE' }] }],
 ])('differs for %s', (_what, changed) => {
   expect(runKey('hash', { ...REQUEST, settings: { ...REQUEST.settings, ...changed } })).not.toBe(KEY);
 });

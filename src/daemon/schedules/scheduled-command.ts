@@ -19,7 +19,7 @@ import { findCronProblem, isTimeZone, unknownStamps } from './schedule-times.js'
 const GROUPS: readonly SettingGroup[] = ['Input', 'Columns', 'Output', 'Money', 'Limits'];
 const BESIDES: readonly SettingName[] = ['allowNsfw', 'allowUnknown', 'timeoutMs', 'compression', 'worker'];
 /** Flags whose file names may contain the moment of the run. */
-export const STAMPED: readonly string[] = ['output', 'errors', 'report'];
+export const STAMPED: readonly string[] = ['output', 'errors', 'report', 'changes'];
 
 const LINES = SETTING_ENTRIES.flatMap(([name, line]) =>
   line.key === null ? [] : [{ ...line, name, key: line.key }],
@@ -101,6 +101,10 @@ function findProblems(input: string, flags: Record<string, unknown>): Problem[] 
     add('a scheduled run has no standard input or output', '-', 'give files');
   if (flags.try !== undefined)
     add('a scheduled run has nobody to ask after a trial', '--try', 'omit it; try the command by hand');
+  if (flags.changes !== undefined && /\{(?:date|time)\}/.test(String(flags.output ?? ''))) {
+    const todo = 'give a fixed -o; {date} may stand in --changes';
+    add('changes are those since the output of the same name', `--changes with -o ${flags.output}`, todo);
+  }
   problems.push(...findForeignFlags(flags, ''));
   for (const { key, flag } of LINES) {
     const given = flags[key];

@@ -9,6 +9,9 @@ const CACHED_BYTES = 16 * 1_048_576;
 const WANTED = 1;
 const FIRST_STATUS = 2;
 
+/** Texts of an answer, one after the other. */
+const PARTS = 3;
+
 export class Answers {
   /** How many identifiers are wanted, and how many of them have a status. */
   wanted = 0;
@@ -16,7 +19,7 @@ export class Answers {
   #codes = new Uint8Array(1_024);
   #scores = new Float64Array(1_024);
   #positions = new Float64Array(1_024);
-  #lengths = new Uint32Array(2_048);
+  #lengths = new Uint32Array(1_024 * PARTS);
   #firstRows = new Uint32Array(1_024);
   #cache = new Map<number, RenderedAnswer>();
   #cachedBytes = 0;
@@ -44,15 +47,19 @@ export class Answers {
   set(index: number, status: OutcomeStatus, score: number | null, rendered: RenderedAnswer): void {
     this.#fit(index);
     // First, because it fails when the disk is full: then the identifier has no answer yet.
-    const { buffer, at } = this.file.room((rendered.before.length + rendered.after.length) * 3);
+    const texts = [rendered.before, rendered.after, rendered.name ?? ''];
+    const { buffer, at } = this.file.room(texts.join('').length * 3);
     if (this.status(index) === null) this.answered += 1;
     this.#codes[index] = OUTCOME_STATUSES.indexOf(status) + FIRST_STATUS;
     this.#scores[index] = score ?? Number.NaN;
     this.#positions[index] = this.file.length;
-    const before = buffer.write(rendered.before, at);
-    const after = buffer.write(rendered.after, at + before);
-    this.#lengths.set([before, after], index * 2);
-    this.file.advance(before + after);
+    let to = at;
+    for (const [nth, text] of texts.entries()) {
+      const bytes = buffer.write(text, to);
+      this.#lengths[index * PARTS + nth] = bytes;
+      to += bytes;
+    }
+    this.file.advance(to - at);
     this.#cache.delete(index);
   }
 
@@ -64,9 +71,13 @@ export class Answers {
   rendered(index: number): RenderedAnswer {
     const known = this.#cache.get(index);
     if (known) return known;
-    const before = this.#lengths[index * 2] ?? 0;
-    const text = this.file.read(this.#positions[index] ?? 0, before + (this.#lengths[index * 2 + 1] ?? 0));
-    const rendered = { before: text.toString('utf8', 0, before), after: text.toString('utf8', before) };
+    const [before = 0, after = 0, name = 0] = this.#lengths.subarray(index * PARTS, (index + 1) * PARTS);
+    const text = this.file.read(this.#positions[index] ?? 0, before + after + name);
+    const rendered = {
+      before: text.toString('utf8', 0, before),
+      after: text.toString('utf8', before, before + after),
+      ...(name > 0 && { name: text.toString('utf8', before + after) }),
+    };
     // Sorted rows of one identifier stand together: the latest are the likeliest.
     if (this.#cachedBytes > CACHED_BYTES) {
       this.#cache = new Map();
@@ -93,7 +104,7 @@ export class Answers {
     this.#codes = grown(this.#codes, index + 1);
     this.#scores = grown(this.#scores, index + 1);
     this.#positions = grown(this.#positions, index + 1);
-    this.#lengths = grown(this.#lengths, (index + 1) * 2);
+    this.#lengths = grown(this.#lengths, (index + 1) * PARTS);
     this.#firstRows = grown(this.#firstRows, index + 1);
   }
 }

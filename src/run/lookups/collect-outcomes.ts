@@ -10,6 +10,7 @@ import type { FailureReason, RunStop } from '../../stores/run-reasons.js';
 import { sayDeferred, sayFailure } from '../../words/say-reason.js';
 import type { FetchedAnswer } from '../../worker/asked.js';
 import { NewestMatches } from '../newest-matches.js';
+import type { Changes } from '../output/changes.js';
 import { type AnswerView, NOTHING_ASKED, type Renderer } from '../output/output-plan.js';
 import { createRunSummary } from '../report/run-summary.js';
 import type { Scan } from '../scan/scan.js';
@@ -31,6 +32,8 @@ export interface CollectorOptions {
   readonly renderer: Renderer;
   readonly keyPrefix: string;
   readonly freshness: Freshness;
+  /** Gets each brand; null or absent: no changes are asked for. */
+  readonly changes?: Pick<Changes, 'note'> | null;
 }
 
 /** Identifiers whose outcomes are read in one call. */
@@ -186,6 +189,7 @@ export class OutcomeCollector {
     const error = retryLater ? RETRY_LATER_REASON : null;
     if (error !== null) this.reasons.set(index, error);
     this.#render({ index, text }, { status, source, fetchedAt, error, profile, brand }, score);
+    if (status === 'matched') this.options.changes?.note(index, text, brand);
     const noted = { status, retryLater, index, identifier: text, score, fetchedAt, source, brand };
     this.summary.noteAnswer(noted);
     if (status === 'matched') this.newest.note(text);

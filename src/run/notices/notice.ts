@@ -9,7 +9,8 @@ import { DOCUMENT_VERSION, visibleLine, visibleLines } from '../../core/terminal
 import { useOf } from '../../facts/judge-account.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { sayStop } from '../../words/say-reason.js';
-import { rowsText } from '../report/headline.js';
+import type { ChangesReport } from '../output/changes.js';
+import { changesText, rowsText } from '../report/headline.js';
 import { noMatchText } from '../report/next-step.js';
 import type { RunReport } from '../report/report.js';
 
@@ -24,7 +25,7 @@ export function noticeOfReport(
   report: RunReport,
   reportPath: string,
 ): Notice {
-  const { account, files, requests, rows, run } = report;
+  const { account, changes, files, requests, rows, run } = report;
   const { sent, billed, unreported, overage, overageCost } = requests;
   const tooMany =
     run.exitCode === EXIT.tooManyErrors ? sayStop({ type: 'too_many_failures' }, 'notice') : null;
@@ -33,9 +34,14 @@ export function noticeOfReport(
     rows,
     requests: { sent, billed, unreported, overage, overageCost },
     account,
+    changes: changes && changeCounts(changes),
     files: { output: basename(files.output), errors: files.errors && basename(files.errors) },
     report: reportPath,
   };
+}
+
+function changeCounts({ since, new: added, changed, unchanged, vanished, failed }: ChangesReport) {
+  return { since, new: added, changed, unchanged, vanished, failed };
 }
 
 /** The error that prevented a run; null when a person stopped it. */
@@ -58,7 +64,15 @@ export function noticeOfAccount(
 /** Without currency, which the notifier adds. */
 export function bareNotice(event: NotifyEvent, scene: NoticeScene, reason: string | null): Notice {
   const { at, isSample, run } = scene;
-  const unknown = { rows: null, requests: null, currency: null, account: null, files: null, report: null };
+  const unknown = {
+    rows: null,
+    requests: null,
+    currency: null,
+    account: null,
+    changes: null,
+    files: null,
+    report: null,
+  };
   const known = { event, at: new Date(at).toISOString(), isSample, run, reason };
   return { version: DOCUMENT_VERSION, ...known, ...unknown };
 }
@@ -85,7 +99,7 @@ function headline({ event, run, rows }: Notice): string {
   }
 }
 
-function linesOf({ run, reason, rows, requests, account, files, report, at }: Notice): string[] {
+function linesOf({ run, reason, rows, requests, account, changes, files, report, at }: Notice): string[] {
   const lines: string[] = [];
   if (reason !== null) lines.push(reason, '');
   if (rows !== null) lines.push(`rows:      ${rowsText(rows)}`);
@@ -102,6 +116,7 @@ function linesOf({ run, reason, rows, requests, account, files, report, at }: No
     const share = limit === null || left === null ? '' : ` of ${countText(limit)}, ${countText(left)} left`;
     lines.push(`account:   ${countOf(used, 'request')} used${share}`);
   }
+  if (changes !== null) lines.push(`changes:   ${changesText(changes)}`);
   if (files !== null) {
     const errors = files.errors === null ? '' : `, rows without an answer: ${files.errors}`;
     lines.push(`output:    ${files.output}${errors}`);

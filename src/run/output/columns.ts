@@ -27,7 +27,7 @@ export interface Column {
 }
 
 /** The column whose cell differs between rows of an identifier; the renderer fills it in. */
-export const DUPLICATE_COLUMN = 'duplicate_of' satisfies ColumnName;
+const DUPLICATE_COLUMN = 'duplicate_of' satisfies ColumnName;
 /** The column for the text of a row that could not be read, last when it is there. */
 export const RAW_COLUMN = 'raw';
 
@@ -105,6 +105,9 @@ const PATH_TYPES: Readonly<Record<string, ColumnType>> = {
   isNsfw: 'boolean',
 };
 
+/** See {@link rowColumnsIn}. Only where names are compared. */
+const NAME_MATCH: Column = { name: 'name_match', type: 'number', cell: () => '', typed: () => null };
+
 /** Always first and last, independent of `--fields`: a next run needs them to read the output. */
 const FIRST = ['status', 'identifier'];
 const LAST = ['fetched_at', 'error'];
@@ -114,8 +117,32 @@ const LAST = ['fetched_at', 'error'];
  * the brand, perhaps with a plus in front (`known-fields.ts`), each once, between `FIRST` and
  * `LAST`.
  */
-export function columnsFor(fields: readonly string[] | null, prefix: string): readonly Column[] {
-  if (fields === null) return DEFAULT_COLUMNS;
+export function columnsFor(
+  fields: readonly string[] | null,
+  prefix: string,
+  matchesNames = false,
+): readonly Column[] {
+  const columns = fields === null ? DEFAULT_COLUMNS : chosenColumns(fields, prefix);
+  if (!matchesNames) return columns;
+  const duplicateAt = columns.findIndex(({ name }) => name === DUPLICATE_COLUMN);
+  return columns.toSpliced(duplicateAt < 0 ? -LAST.length : duplicateAt + 1, 0, NAME_MATCH);
+}
+
+/** Those that differ between rows of an identifier: where they begin, and which they are. */
+export function rowColumnsIn(columns: readonly Column[]) {
+  const names = [DUPLICATE_COLUMN, NAME_MATCH.name];
+  const at = columns.findIndex(({ name }) => names.includes(name));
+  const own = columns.filter(({ name }) => names.includes(name));
+  return {
+    at,
+    count: own.length,
+    /** The values of a row, in their order. */
+    valuesOf: (duplicateOf: number | null, nameMatch: number | null) =>
+      own.map((column) => (column === NAME_MATCH ? nameMatch : duplicateOf)),
+  };
+}
+
+function chosenColumns(fields: readonly string[], prefix: string): readonly Column[] {
   const chosen = new Map<string, Column>();
   for (const field of [...FIRST, ...fields]) {
     const path = uncheckedPath(field) ?? field;

@@ -4,12 +4,14 @@ import type { Answers } from '../lookups/answers.js';
 import {
   candidatesOf,
   kindOf,
+  nameOf,
   type RowRecord,
   type RowSpool,
   rawOf,
   readRow,
   reasonInCell,
 } from '../scan/row-spool.js';
+import { matchNames } from './name-match.js';
 import { NOTHING_ASKED, type RenderedAnswer, type Renderer } from './output-plan.js';
 
 /** Groups in the order of the output. Group 0 is for matched brands that have a score. */
@@ -87,11 +89,19 @@ export class RowRanking {
   }
 }
 
+/** How well the names of a row and of its brand fit, 0 to 1; null: one is blank, or not known. */
+export function nameMatchOf(record: RowRecord, { name = '' }: RenderedAnswer): number | null {
+  return name === '' ? null : matchNames(nameOf(record), name);
+}
+
 /** Renders joined rows. Rows without a lookup share their reasons. */
 export function createRowRenderer(renderer: Renderer, answers: Answers): (row: JoinedRow) => string {
   const excluded = new Map<string, RenderedAnswer>();
   return ({ record, status, index, duplicateOf }) => {
-    if (index >= 0) return renderer.row(rawOf(record), answers.rendered(index), duplicateOf || null);
+    if (index >= 0) {
+      const rendered = answers.rendered(index);
+      return renderer.row(rawOf(record), rendered, duplicateOf || null, nameMatchOf(record, rendered));
+    }
     const row = readRow(record);
     if (row.kind === 'unreadable') return renderer.unreadable(row.raw, reasonInCell(row));
     const name = `${row.kind} ${row.reason}`;

@@ -21,11 +21,14 @@ export interface OutputNames {
   readonly errors: string;
   readonly report: string;
   readonly reportHtml: string;
+  /** null: no changes are asked for. */
+  readonly changes: string | null;
   /** Whether complete, partial and errors file are gzip-compressed. */
   readonly gzip: boolean;
 }
 
-type OutputSettings = Pick<Settings, 'output' | 'format' | 'errors' | 'report'>;
+type OutputSettings = Pick<Settings, 'output' | 'format' | 'errors' | 'report'> &
+  Partial<Pick<Settings, 'changes'>>;
 
 /** The name of an open stream, not of a file: nothing is written beside it. */
 function isStream(path: string): boolean {
@@ -58,7 +61,7 @@ function formatOfName(path: string): TableFormat | null {
 export function namesOfRun(
   input: string,
   shape: Pick<TableShape, 'isGzip' | 'format' | 'rawHeader'>,
-  { output, format: asked, errors, report: askedReport }: OutputSettings,
+  { output, format: asked, errors, report: askedReport, changes = null }: OutputSettings,
 ): { readonly format: TableFormat; readonly names: OutputNames } {
   const format = asked ?? formatOfName(output ?? '') ?? shape.format;
   const own = partsOf(isStream(input) ? 'stdin' : input);
@@ -84,6 +87,7 @@ export function namesOfRun(
     errors: errors ?? `${stem}.errors${suffix}`,
     report,
     reportHtml: `${report.replace(/\.json$/i, '')}.html`,
+    changes,
     gzip,
   };
   return { format, names };
@@ -109,6 +113,7 @@ const OUTPUT_FILES = [
   ['partial', { ...OUTPUT, name: 'the partial output' }],
   ['errors', { name: 'the errors file', setting: { setting: 'errors' } }],
   ['report', REPORT],
+  ['changes', { name: 'the file of changes', setting: { setting: 'changes' } }],
   ['reportHtml', { ...REPORT, name: 'the page of the report' }],
 ] as const;
 type OutputFile = (typeof OUTPUT_FILES)[number][1];
@@ -160,7 +165,7 @@ export async function assertPlaces(input: string, names: OutputNames): Promise<v
   const taken = new Map<string, OutputFile>();
   for (const [key, file] of OUTPUT_FILES) {
     const path = names[key];
-    if (path === '-' || (key === 'partial' && path === names.complete)) continue;
+    if (path === null || path === '-' || (key === 'partial' && path === names.complete)) continue;
     const place = await placeOf(path);
     const existing = await stat(path).catch(() => null);
     const other = taken.get(place);

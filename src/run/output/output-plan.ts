@@ -32,10 +32,12 @@ export const NOTHING_ASKED: AnswerView = {
   error: null,
 };
 
-/** The pieces around `brand_duplicate_of` (CSV); JSON lines lack it and use `before` alone. */
+/** The pieces around what differs between the rows of an identifier. */
 export interface RenderedAnswer {
   readonly before: string;
   readonly after: string;
+  /** The name of the brand, where names are compared; empty or absent: there is none. */
+  readonly name?: string;
 }
 
 type OutputSettings = Pick<
@@ -54,6 +56,8 @@ export interface OutputPlan extends OutputSettings {
   readonly hasUnreadable: boolean;
   /** CSV: whether rows with surplus cells were read. They are cut; `brand_raw` has them whole. */
   readonly hasSurplus: boolean;
+  /** Whether `brand_name_match` says how well the row's name fits that of the brand. */
+  readonly matchesNames: boolean;
   /** Every column or key of the input: the columns of JSON lines that become CSV. */
   readonly allColumns: readonly string[];
 }
@@ -63,8 +67,11 @@ export interface Renderer {
   header(): string | null;
   /** Renders the result of an identifier, for {@link Renderer.row}. */
   answer(view: AnswerView): RenderedAnswer;
-  /** A record with its line end. `duplicateOf`: first row of the identifier; null on that row. */
-  row(raw: string, answer: RenderedAnswer, duplicateOf: number | null): string;
+  /**
+   * A record with its line end. `duplicateOf`: first row of the identifier; null on that row.
+   * `nameMatch`: 0 to 1; null or absent: there is none.
+   */
+  row(raw: string, answer: RenderedAnswer, duplicateOf: number | null, nameMatch?: number | null): string;
   /** The output record of an unreadable row: its unchanged text and the reason. */
   unreadable(raw: string, reason: string): string;
 }

@@ -13,7 +13,7 @@ import {
 import type { ParquetPlan } from '../../formats/parquet/parquet-file.js';
 import { isBeyondNanos } from '../../formats/parquet/values.js';
 import { kindOf, type RowSpool, rawOf } from '../scan/row-spool.js';
-import { columnsFor, DUPLICATE_COLUMN, RAW_COLUMN } from './columns.js';
+import { columnsFor, RAW_COLUMN, rowColumnsIn } from './columns.js';
 import { sanitizeCell } from './csv-record.js';
 import { brandOf, inOnePiece, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
 import { userCellsOf } from './user-cells.js';
@@ -25,8 +25,10 @@ export function formatsOf({ typed }: TableShape): CellFormats {
 
 export function createTypedRenderer(plan: OutputPlan): Renderer {
   const user = userCellsOf(plan);
-  const columns = columnsFor(plan.fields, plan.prefix);
-  const duplicateAt = columns.findIndex((column) => column.name === DUPLICATE_COLUMN);
+  const columns = columnsFor(plan.fields, plan.prefix, plan.matchesNames);
+  const ofRow = rowColumnsIn(columns);
+  const ownOf = (duplicateOf: number | null, nameMatch: number | null) =>
+    ofRow.valuesOf(duplicateOf, nameMatch).map(String).join();
   const hasRaw = plan.hasUnreadable || user.carriesRaw;
 
   const record = (cells: readonly TypedCell[], ours: string, carried: string) => {
@@ -47,18 +49,18 @@ export function createTypedRenderer(plan: OutputPlan): Renderer {
         const cell = column.typed(view, brand);
         return JSON.stringify(typeof cell === 'string' ? sanitizeCell(cell) || null : cell);
       });
-      if (duplicateAt < 0) return { before: inOnePiece(cells.join(',')), after: '' };
-      const before = cells.slice(0, duplicateAt).map((cell) => `${cell},`);
-      const after = cells.slice(duplicateAt + 1).map((cell) => `,${cell}`);
+      if (ofRow.count === 0) return { before: inOnePiece(cells.join(',')), after: '' };
+      const before = cells.slice(0, ofRow.at).map((cell) => `${cell},`);
+      const after = cells.slice(ofRow.at + ofRow.count).map((cell) => `,${cell}`);
       return { before: inOnePiece(before.join('')), after: inOnePiece(after.join('')) };
     },
-    row(raw, { before, after }, duplicateOf) {
+    row(raw, { before, after }, duplicateOf, nameMatch = null) {
       const { cells, carried } = user.read(raw);
-      return record(cells, before + (duplicateAt < 0 ? '' : duplicateOf) + after, carried);
+      return record(cells, before + ownOf(duplicateOf, nameMatch) + after, carried);
     },
     unreadable(raw, reason) {
       const { before, after } = renderer.answer({ ...NOTHING_ASKED, error: reason });
-      const ours = before + (duplicateAt < 0 ? '' : null) + after;
+      const ours = before + ownOf(null, null) + after;
       return record(
         user.kept.map(() => null),
         ours,
@@ -80,7 +82,10 @@ export function parquetPlan(plan: OutputPlan, types: readonly ColumnType[]): Par
       ? { type: types[at] ?? 'text', isUtc: false }
       : { same, int96: types[at] === 'moment' ? ('MICROS' as const) : ('NANOS' as const) },
   );
-  const ours = columnsFor(plan.fields, plan.prefix).map(({ type }) => ({ type, isUtc: true }));
+  const ours = columnsFor(plan.fields, plan.prefix, plan.matchesNames).map(({ type }) => ({
+    type,
+    isUtc: true,
+  }));
   const { hasUnreadable } = plan;
   const geo = plan.input.parquet?.geo;
   return { formats: formatsOf(plan.input), schema, geo, columns: [...user, ...ours], hasUnreadable };

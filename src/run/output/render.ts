@@ -5,7 +5,7 @@ import { isJson, isTyped, uniqueNames } from '../../core/table.js';
 import { shortName } from '../../core/terminal-text.js';
 import { jsonOfCell, type TypedCell, textOfCell } from '../../core/typed-cell.js';
 import { qualityScoreOf } from '../../lookup/brand.js';
-import { columnsFor, DUPLICATE_COLUMN, isoTime, RAW_COLUMN } from './columns.js';
+import { columnsFor, isoTime, RAW_COLUMN, rowColumnsIn } from './columns.js';
 import { escapeFormula, escapeRecord, sanitizeCell, splitRecord, writeCells } from './csv-record.js';
 import { jsonKey, rawMember, refusal, withoutOurs } from './earlier-key.js';
 import {
@@ -15,6 +15,7 @@ import {
   inOnePiece,
   NOTHING_ASKED,
   type OutputPlan,
+  type RenderedAnswer,
   type Renderer,
 } from './output-plan.js';
 import { createTypedRenderer, formatsOf } from './render-typed.js';
@@ -27,8 +28,16 @@ export function createRenderer(plan: OutputPlan): Renderer {
     : plan.format === 'csv'
       ? createCsvRenderer(plan)
       : createJsonRenderer(plan);
-  if (plan.minQuality === null) return renderer;
-  return { ...renderer, answer: (view) => renderer.answer(withDoubt(view, plan)) };
+  if (plan.minQuality === null && !plan.matchesNames) return renderer;
+  return {
+    ...renderer,
+    answer(view) {
+      const answer = renderer.answer(withDoubt(view, plan));
+      if (!plan.matchesNames || view.status !== 'matched') return answer;
+      const { name } = brandOf(view);
+      return { ...answer, name: typeof name === 'string' ? name : '' };
+    },
+  };
 }
 
 /** A brand of low quality keeps its status, because its answer may be useful. */
@@ -43,8 +52,8 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
   const { delimiter: ofInput, lineEnd } = plan.input;
   const delimiter = ofInput || ',';
   const user = createUserPart(plan, delimiter);
-  const columns = columnsFor(plan.fields, plan.prefix);
-  const duplicateAt = columns.findIndex((column) => column.name === DUPLICATE_COLUMN);
+  const columns = columnsFor(plan.fields, plan.prefix, plan.matchesNames);
+  const ofRow = rowColumnsIn(columns);
   const hasRaw = plan.hasUnreadable || user.carriesRaw;
   const joint = user.width > 0 ? delimiter : '';
 
@@ -60,22 +69,23 @@ function createCsvRenderer(plan: OutputPlan): Renderer {
       const cells = columns.map((column) =>
         escapeFormula(sanitizeCell(column.cell(view, brand)), plan.escapeFormulas),
       );
-      if (duplicateAt < 0) return { before: inOnePiece(joint + writeCells(cells, delimiter)), after: '' };
-      const before = joint + writeCells([...cells.slice(0, duplicateAt), ''], delimiter);
-      const after = delimiter + writeCells(cells.slice(duplicateAt + 1), delimiter);
+      if (ofRow.count === 0) return { before: inOnePiece(joint + writeCells(cells, delimiter)), after: '' };
+      const before = joint + writeCells([...cells.slice(0, ofRow.at), ''], delimiter);
+      const after = delimiter + writeCells(cells.slice(ofRow.at + ofRow.count), delimiter);
       return { before: inOnePiece(before), after: inOnePiece(after) };
     },
-    row(raw, answer, duplicateOf) {
-      const duplicate = duplicateAt < 0 || duplicateOf === null ? '' : duplicateOf;
+    row(raw, answer, duplicateOf, nameMatch = null) {
+      const own = ofRow.valuesOf(duplicateOf, nameMatch).join(delimiter);
       const [record, carried] = user.read(raw);
       const last = hasRaw ? delimiter + carried : '';
-      return `${record}${answer.before}${duplicate}${answer.after}${last}${lineEnd}`;
+      return `${record}${answer.before}${own}${answer.after}${last}${lineEnd}`;
     },
     unreadable(raw, reason) {
       if (!hasRaw) throw new Error('an unreadable row in an output that was planned without any');
       const { before, after } = renderer.answer({ ...NOTHING_ASKED, error: reason });
+      const own = ofRow.valuesOf(null, null).join(delimiter);
       const cell = writeCells([escapeFormula(raw, plan.escapeFormulas, true)], delimiter);
-      return `${delimiter.repeat(Math.max(0, user.width - 1))}${before}${after}${delimiter}${cell}${lineEnd}`;
+      return `${delimiter.repeat(Math.max(0, user.width - 1))}${before}${own}${after}${delimiter}${cell}${lineEnd}`;
     },
   };
   return renderer;
@@ -155,7 +165,7 @@ function createJsonRenderer(plan: OutputPlan): Renderer {
     ? objectAsItStood(key, plan.format === 'jsonl')
     : objectFromCells(plan, key);
 
-  function member(view: AnswerView): string {
+  function member(view: AnswerView): RenderedAnswer {
     const ours = {
       status: view.status,
       kind: view.identifier?.kind ?? null,
@@ -166,7 +176,12 @@ function createJsonRenderer(plan: OutputPlan): Renderer {
     };
     // A profile may be pretty-printed: valid JSON has line breaks only between its tokens.
     const profile = view.profile === null ? 'null' : view.profile.replace(/[\r\n]+/g, '');
-    return `${JSON.stringify(key)}:${JSON.stringify(ours).slice(0, -1)},"profile":${profile}}`;
+    const before = `${JSON.stringify(key)}:${JSON.stringify(ours).slice(0, -1)}`;
+    return { before: inOnePiece(before), after: inOnePiece(`,"profile":${profile}}`) };
+  }
+
+  function whole({ before, after }: RenderedAnswer, nameMatch: number | null): string {
+    return before + (plan.matchesNames ? `,"nameMatch":${nameMatch}` : '') + after;
   }
 
   function spliced({ line, carried }: Base, ours: string): string {
@@ -181,9 +196,10 @@ function createJsonRenderer(plan: OutputPlan): Renderer {
 
   return {
     header: () => null,
-    answer: (view) => ({ before: inOnePiece(member(view)), after: '' }),
-    row: (raw, answer) => spliced(baseOf(raw), answer.before),
-    unreadable: (raw, reason) => unread(raw, member({ ...NOTHING_ASKED, error: reason })) + lineEnd,
+    answer: member,
+    row: (raw, answer, _duplicateOf, nameMatch = null) => spliced(baseOf(raw), whole(answer, nameMatch)),
+    unreadable: (raw, reason) =>
+      unread(raw, whole(member({ ...NOTHING_ASKED, error: reason }), null)) + lineEnd,
   };
 }
 

@@ -10,7 +10,8 @@ import type { Around } from '../../intake/input.js';
 import { type ListedRow, lineOf, listRow, readRow, reasonInCell } from '../scan/row-spool.js';
 import type { Scan } from '../scan/scan.js';
 import { countRecords } from './count-records.js';
-import { createRowRenderer, type JoinedRow, joinRow, RowRanking } from './join-rows.js';
+import { createRowRenderer, type JoinedRow, joinRow, nameMatchOf, RowRanking } from './join-rows.js';
+import { nameDoubtOf } from './name-match.js';
 import { createOutput, type OutputOptions, type ReaderWait } from './output-file.js';
 import { type OutputNames, writeFailure } from './output-names.js';
 import { type AnswerView, doubtOf, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
@@ -35,7 +36,8 @@ export interface WriteRequest {
 /**
  * Throws FailFileError `output-unwritable` and `output-miscounted`. `output`: `-` for standard
  * output. `errors` null: no such rows, no such file. `readBack`: null on standard output. `listed`:
- * the first rows that were asked and have no brand.
+ * the first rows that were asked and have no brand. `names`: rows whose names were compared, and
+ * those whose brand may be another company.
  */
 export function writeOutput(request: WriteRequest) {
   return withReleasers(async (releasers) => {
@@ -55,6 +57,7 @@ export function writeOutput(request: WriteRequest) {
 
     if (header !== null) await output.write(header);
     const counts = emptyCounts();
+    const nameCounts = { compared: 0, low: 0 };
     const listed = { not_found: [] as ListedRow[], failed: [] as ListedRow[] };
     const answers = scan.answers;
     answers.forgetRows();
@@ -71,8 +74,16 @@ export function writeOutput(request: WriteRequest) {
         else await output.write(render(joined));
         if (joined.status === 'not_found' || joined.status === 'failed')
           listRow(listed[joined.status], asListed(joined, request));
-        const doubt = joined.status === 'matched' ? doubtOf(answers.score(joined.index), plan) : null;
-        if (doubt !== null || isListed(joined.status, plan)) await addError(errors, joined, request, doubt);
+        const matched = joined.status === 'matched' ? joined : null;
+        const named = matched && plan.matchesNames ? answers.rendered(matched.index) : null;
+        const nameMatch = named && nameMatchOf(record, named);
+        const nameDoubt = nameDoubtOf(nameMatch, named?.name ?? '');
+        if (nameMatch !== null) nameCounts.compared += 1;
+        if (nameDoubt !== null) nameCounts.low += 1;
+        const doubts = [matched && doubtOf(answers.score(matched.index), plan), nameDoubt];
+        const doubt = doubts.filter((each) => each !== null).join('; ') || null;
+        if (doubt !== null || isListed(joined.status, plan))
+          await addError(errors, joined, request, doubt, nameMatch);
       }
       rows += batch.length;
       request.onRows(rows);
@@ -102,7 +113,8 @@ export function writeOutput(request: WriteRequest) {
     assertCounts();
     await errors.commit();
     if (isComplete && names.partial !== target) await rm(names.partial, { force: true });
-    return { output: target, errors: errors.count > 0 ? names.errors : null, counts, listed, readBack };
+    const file = errors.count > 0 ? names.errors : null;
+    return { output: target, errors: file, counts, names: nameCounts, listed, readBack };
   });
 }
 
@@ -194,12 +206,13 @@ async function addError(
   { record, status, index }: JoinedRow,
   { scan, reasons }: WriteRequest,
   doubt: string | null,
+  nameMatch: number | null,
 ): Promise<void> {
   const row = readRow(record);
   if (row.kind === 'unreadable') return errors.unreadable(row.raw, reasonInCell(row));
   const error = doubt ?? (index < 0 ? reasonInCell(row) : (reasons.get(index) ?? null));
   const identifier = index < 0 ? null : parseIdentifierText(scan.identifiers.at(index));
-  return errors.row(row.raw, { ...NOTHING_ASKED, status, identifier, error });
+  return errors.row(row.raw, { ...NOTHING_ASKED, status, identifier, error }, nameMatch);
 }
 
 /** Opens the errors file: user columns, our few. Throws FailFileError `output-unwritable`. */
@@ -225,7 +238,8 @@ async function createErrorsFile(
     get count() {
       return count;
     },
-    row: (raw: string, view: AnswerView) => add(renderer.row(raw, renderer.answer(view), null)),
+    row: (raw: string, view: AnswerView, nameMatch: number | null) =>
+      add(renderer.row(raw, renderer.answer(view), null, nameMatch)),
     /** Adds a row that could not be read. */
     unreadable: (raw: string, reason: string) => add(renderer.unreadable(raw, reason)),
     /** Puts the file under its name; without rows it removes the one of an earlier run instead. */

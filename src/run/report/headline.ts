@@ -3,6 +3,7 @@ import { EXIT, type ExitCode } from '../../core/errors.js';
 import { countOf, countText } from '../../core/figures.js';
 import { hasNoMatch, type StatusCounts } from '../../core/outcome.js';
 import type { Mark } from '../../pages/parts.js';
+import type { ChangesReport } from '../output/changes.js';
 import type { RunReport } from './report.js';
 
 /** Fewer matches than this share of the rows that were to be looked up are few. */
@@ -32,6 +33,21 @@ export function rowsText(rows: StatusCounts): string {
   return (
     counted.map(([status, count]) => `${countText(count)} ${status.replace('_', ' ')}`).join(', ') || 'none'
   );
+}
+
+/** `3 new, 1 changed, 0 vanished`; of a first output only how many brands it has. */
+export function changesText(
+  changes: Pick<ChangesReport, 'since' | 'new' | 'changed' | 'vanished' | 'failed'>,
+) {
+  const { since, new: added, changed, vanished, failed } = changes;
+  if (since === null) return `${countText(added)} new, because there was no output before`;
+  const unknown = failed === 0 ? '' : `, ${countText(failed)} unknown because their lookup failed`;
+  return `${countText(added)} new, ${countText(changed)} changed, ${countText(vanished)} vanished${unknown}`;
+}
+
+/** `12 of 980 compared with the brand's are below 0.75`. */
+export function namesText({ compared, low, threshold }: NonNullable<RunReport['nameMatch']>): string {
+  return `${countText(low)} of ${countText(compared)} compared with the brand's are below ${threshold}`;
 }
 
 /** The outcomes of the rows, in one sentence. */

@@ -80,6 +80,8 @@ export function noMatchText(report: Figures, reader: Reader): string | null {
 function noMatch({ run, rows, input, identifiers }: Figures): Phrase | null {
   if (!run.isComplete || !hasNoMatch(rows)) return null;
   if (rows.failed > 0 && rows.not_found === 0) return 'Nothing matched: every lookup failed.';
+  if (input.where?.rows === 0)
+    return `Nothing was looked up: no row has ${input.where.conditions.map(shortName).join(' and ')}.`;
   const columns = input.columns
     .map(({ name, kind }) => `"${shortName(name)}"${kind === null ? '' : ` as ${kind}`}`)
     .join(', ');

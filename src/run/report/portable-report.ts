@@ -13,11 +13,12 @@ export interface Place {
 
 /** `report`: its path. Names of files are made for the report's folder, that of the input too. */
 export function portableReport(made: RunReport, report: string, place?: Place): RunReport {
-  const { files, input } = made;
+  const { files, input, changes } = made;
   const nameOf = (path: string) => fileFrom(report, path, place).name;
   return {
     ...made,
     input: { ...input, name: lastPart(input.name) },
+    changes: changes && { ...changes, file: nameOf(changes.file) },
     files: { output: nameOf(files.output), errors: files.errors && nameOf(files.errors) },
   };
 }
@@ -67,7 +68,12 @@ export type ShownBrand = PageData['best'][number];
 
 /** `isSample`: these are the sample brands. `logos`: by the address that the service gave. */
 export function pageDataOf(
-  { facts: { brands }, names, written }: Pick<EnrichResult, 'facts' | 'names' | 'written'>,
+  {
+    facts: { brands },
+    names,
+    written,
+    changed,
+  }: Pick<EnrichResult, 'facts' | 'names' | 'written' | 'changed'>,
   report: RunReport,
   isSample: boolean,
   logos: ReadonlyMap<string, string>,
@@ -88,6 +94,7 @@ export function pageDataOf(
     files: [
       shownFile(report.run.isComplete ? 'Enriched rows' : 'Enriched rows (partial)', written.output),
       ...(written.errors === null ? [] : [shownFile('Rows without an answer', written.errors)]),
+      ...(changed === null ? [] : [shownFile('Changes', changed.file)]),
       shownFile('Report as JSON', names.report),
     ],
   };

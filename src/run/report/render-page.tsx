@@ -16,7 +16,15 @@ import { MoneySection, perBrand } from './money-section.js';
 import type { PageData } from './portable-report.js';
 import type { RunReport } from './report.js';
 import { RowsSection } from './rows-section.js';
-import { CausesSection, FilesSection, hasBrands, OutcomesSection, ScoresSection } from './sections.js';
+import {
+  CausesSection,
+  ChangesSection,
+  FilesSection,
+  hasBrands,
+  NamesSection,
+  OutcomesSection,
+  ScoresSection,
+} from './sections.js';
 
 const POLICY = policyOf({ scripts: [], style: hashSource(STYLE), more: ["form-action 'none'"] });
 
@@ -55,6 +63,8 @@ export function renderPage(data: PageData): string {
         </div>
         <BrandsSection data={data} />
         <RowsSection report={report} />
+        <NamesSection report={report} />
+        <ChangesSection report={report} />
         <CausesSection report={report} />
         <MoneySection report={report} />
         <FilesSection data={data} />

@@ -14,6 +14,7 @@ import { sayFailure, sayHalt } from '../../words/say-reason.js';
 import type { EnrichResult } from '../enrich-file.js';
 import type { EnrichRequest } from '../enrich-request.js';
 import { isoTime } from '../output/columns.js';
+import { LOW_NAME_MATCH } from '../output/name-match.js';
 import { sumOf } from '../output/write-output.js';
 import type { ListedRow } from '../scan/row-spool.js';
 import { inputFacts } from '../scan/scan.js';
@@ -80,6 +81,11 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       newest: isoTime(facts.newestFetchedAt),
       scoresMayHaveDrifted: (facts.newestFetchedAt ?? 0) - (facts.oldestFetchedAt ?? 0) > DRIFT_MS,
     },
+    nameMatch:
+      scan.nameAt === null
+        ? null
+        : { column: scan.columns[scan.nameAt] ?? '', ...written.names, threshold: LOW_NAME_MATCH },
+    changes: result.changed,
     files: { output: written.output, errors: written.errors },
     accounting: {
       recordsRead: scan.rows.count,

@@ -1,11 +1,12 @@
 /** The sections of the page: outcomes, scores, causes and files. */
-import { countOf, countText, shareText } from '../../core/figures.js';
+import { countOf, countText, momentText, shareText } from '../../core/figures.js';
 import { OUTCOME_STATUSES, type OutcomeStatus } from '../../core/outcome.js';
 import type { QualityTier } from '../../lookup/brand.js';
 import { Histogram } from '../../pages/chart.js';
 import { Bar, Card, Dot, type Fact, Facts, Table } from '../../pages/parts.js';
 import type { RunStop } from '../../stores/run-reasons.js';
 import { sayStop } from '../../words/say-reason.js';
+import { namesText } from './headline.js';
 import type { PageData } from './portable-report.js';
 import type { RunReport } from './report.js';
 import { listId } from './rows-section.js';
@@ -15,7 +16,7 @@ const MEANINGS: Readonly<Record<OutcomeStatus, readonly [name: string, meaning: 
   not_found: ['Not found', 'The service has no such brand, or withholds it.'],
   failed: ['Failed', 'There was no usable answer. Run again to retry.'],
   invalid: ['Invalid', 'No usable identifier. No request was sent.'],
-  skipped: ['Skipped', 'Blank, or an address at a free e-mail provider. No request was sent.'],
+  skipped: ['Skipped', 'Blank, not selected, or an address at a free e-mail provider. No request was sent.'],
   deferred: ['Deferred', 'Not looked up, because the run stopped first. Run again to continue.'],
 };
 
@@ -194,6 +195,7 @@ function CauseTable(table: { counted: string; causes: [string, number][]; unit: 
 
 export function FilesSection({ data: { report, files } }: { data: PageData }) {
   const { accounting, input, run } = report;
+  const { where } = input;
   const columns = input.columns.map(({ name, kind }) => (kind === null ? name : `${name} (${kind})`));
   const { recordsRead, rowsByStatus, recordsWritten } = accounting;
   const written =
@@ -206,6 +208,9 @@ export function FilesSection({ data: { report, files } }: { data: PageData }) {
       ({ label, name, href }): Fact => [label, href === null ? text(name) : <a href={href}>{text(name)}</a>],
     ),
     ['Identifiers from', text(columns.join(', '))],
+    ...(where === null
+      ? []
+      : [['Rows selected', text(`${countText(where.rows)} with ${where.conditions.join(' and ')}`)] as Fact]),
     ['Service', text(run.service)],
     ['Rows counted', `${countText(recordsRead)} read, ${countText(rowsByStatus)} by outcome, ${written}`],
   ];
@@ -221,6 +226,48 @@ export function FilesSection({ data: { report, files } }: { data: PageData }) {
             ))}
           </ul>
         </>
+      )}
+    </Card>
+  );
+}
+
+/** Brands against the output before; nothing where it was not asked for. */
+export function ChangesSection({ report: { changes } }: { report: RunReport }) {
+  if (changes === null) return null;
+  const { since, new: added, changed, unchanged, vanished, failed, file } = changes;
+  const fields = Object.entries(changes.fields);
+  const rows: Fact[] = [
+    ['Since', since === null ? 'no output before: every brand is new' : momentText(since)],
+    ['New', countText(added)],
+    since !== null && ['Changed', countText(changed)],
+    since !== null && ['Unchanged', countText(unchanged)],
+    since !== null && ['Vanished', countText(vanished)],
+    failed > 0 && ['Unknown, lookup failed', countText(failed)],
+    fields.length > 0 && ['Fields', fields.map(([name, count]) => `${name} ${countText(count)}`).join(', ')],
+  ];
+  return (
+    <Card id="changes" title="Changes since the last complete run">
+      <Facts rows={rows} name="files" />
+      <p class="note">
+        Each brand is in <bdi>{file}</bdi>.
+      </p>
+    </Card>
+  );
+}
+
+/** Whether the brands are those of the companies that the input names; nothing if not asked. */
+export function NamesSection({ report: { nameMatch, files } }: { report: RunReport }) {
+  if (nameMatch === null) return null;
+  return (
+    <Card id="names" title="Names">
+      <p>
+        Names in <bdi>{nameMatch.column}</bdi>: {namesText(nameMatch)}.
+      </p>
+      {nameMatch.low > 0 && (
+        <p class="note">
+          These brands may be other companies. Their rows are in <bdi>{files.errors}</bdi>, with the name of
+          the brand.
+        </p>
       )}
     </Card>
   );

@@ -31,6 +31,14 @@ export class IdentifierSpool {
     return this.#write(text);
   }
 
+  /** The number of this text; null: it was never added. */
+  find(text: string): number | null {
+    const known = this.#texts.get(text);
+    if (known !== undefined || this.#slots.length === 0) return known ?? null;
+    const entry = (this.#slots[this.#slotOf(wordsOf(text))] ?? 0) - 1;
+    return entry < 0 ? null : entry + TEXTS;
+  }
+
   /** The text of one number. */
   at(index: number): string {
     const from = this.#starts[index] ?? 0;
@@ -71,18 +79,25 @@ export class IdentifierSpool {
   #addHashed(text: string): number {
     const entry = this.count - TEXTS;
     if ((entry + 1) * 2 > this.#slots.length) this.#growSlots();
-    const digest = hash('sha256', text, 'buffer');
-    const word = [0, 4, 8, 12].map((at) => digest.readUInt32LE(at));
-    const mask = this.#slots.length - 1;
-    let slot = (word[0] ?? 0) & mask;
-    for (let known = this.#slots[slot]; known; known = this.#slots[slot]) {
-      const at = (known - 1) * 4;
-      if (word.every((each, nth) => this.#words[at + nth] === each)) return known - 1 + TEXTS;
-      slot = (slot + 1) & mask;
-    }
-    this.#words.set(word, entry * 4);
+    const words = wordsOf(text);
+    const slot = this.#slotOf(words);
+    const known = this.#slots[slot] ?? 0;
+    if (known !== 0) return known - 1 + TEXTS;
+    this.#words.set(words, entry * 4);
     this.#slots[slot] = entry + 1;
     return this.#write(text);
+  }
+
+  /** The slot of this hash, or the free one where it would be. */
+  #slotOf(words: readonly number[]): number {
+    const mask = this.#slots.length - 1;
+    let slot = (words[0] ?? 0) & mask;
+    for (let known = this.#slots[slot]; known; known = this.#slots[slot]) {
+      const at = (known - 1) * 4;
+      if (words.every((each, nth) => this.#words[at + nth] === each)) break;
+      slot = (slot + 1) & mask;
+    }
+    return slot;
   }
 
   #growSlots(): void {
@@ -95,4 +110,10 @@ export class IdentifierSpool {
       this.#slots[slot] = entry + 1;
     }
   }
+}
+
+/** The hash of a text, of which 128 bits are kept. */
+function wordsOf(text: string): number[] {
+  const digest = hash('sha256', text, 'buffer');
+  return [0, 4, 8, 12].map((at) => digest.readUInt32LE(at));
 }

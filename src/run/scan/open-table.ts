@@ -9,12 +9,14 @@ import { joinPhrases, phrase } from '../../core/phrase.js';
 import { isJson, type TableShape } from '../../core/table.js';
 import { NAME_AT_MOST, shortName } from '../../core/terminal-text.js';
 import { type IntakeOptions, openInput, sheetNames } from '../../formats/open-input.js';
-import { type ChosenColumns, chooseColumns } from '../../identify/choose-columns.js';
+import { chooseColumns } from '../../identify/choose-columns.js';
+import { assertOwnColumn, findColumn } from '../../identify/find-column.js';
 import { readingStopped } from '../../intake/byte-source.js';
 import type { Input } from '../../intake/input.js';
 import { showDelimiter } from '../../intake/sniff-table.js';
 import { jsonKey } from '../output/earlier-key.js';
 import { Priorities } from './priorities.js';
+import { RowFilter } from './row-filter.js';
 
 /** How a table is read, and what of it. */
 type TableSettings = Pick<Settings, TextSetting | ColumnSetting>;
@@ -27,7 +29,7 @@ type TextSetting =
   | 'sheet'
   | 'records'
   | 'ragged';
-type ColumnSetting = 'columns' | 'kind' | 'allowMismatch' | 'prefix' | 'priority';
+type ColumnSetting = 'columns' | 'kind' | 'allowMismatch' | 'prefix' | 'priority' | 'where' | 'nameColumn';
 
 /** `priorities`: null without `--priority`. */
 export interface OpenedTable extends Readonly<ReturnType<typeof chooseFrom>> {
@@ -158,17 +160,36 @@ export async function openTableEarly(
 export function chooseFrom(input: Input, { settings }: { readonly settings: Pick<Settings, ColumnSetting> }) {
   const { shape, sample, name } = input;
   const { columns, format } = shape;
-  const { columns: requested, kind, allowMismatch, priority } = settings;
+  const { columns: requested, kind, allowMismatch, priority, where, nameColumn } = settings;
   const { prefix } = settings;
   const ours = isJson(format) ? { prefix, key: jsonKey(prefix) } : { prefix };
-  const options = { requested, kind, allowMismatch, fileName: basename(name) };
-  const choose = () => chooseColumns({ ...options, columns, sample, ...ours });
-  const chosen = namingDelimiter(shape, () => namingSheet(input, choose));
-  return { chosen, priorities: priority && new Priorities(columns, priority) };
+  const choose = () => {
+    const filter = new RowFilter(columns, where);
+    const selected = sample.filter((cells) => filter.reasonAgainst(cells) === null);
+    const isSeen = selected.length > 0;
+    const chosen = chooseColumns({
+      requested,
+      kind,
+      // Rows that are not looked up prove nothing against a kind.
+      allowMismatch: allowMismatch || !isSeen,
+      fileName: basename(name),
+      columns,
+      sample: isSeen ? selected : sample,
+      ...ours,
+    });
+    /** Position of the column with the names to compare; null without `--name-column`. */
+    const nameAt =
+      nameColumn === null ? null : findColumn(columns, { name: nameColumn, kind: null }, 'nameColumn').column;
+    for (const at of filter.places) assertOwnColumn(columns, at, chosen.ours, 'where');
+    if (nameAt !== null) assertOwnColumn(columns, nameAt, chosen.ours, 'nameColumn');
+    return { chosen, filter, nameAt };
+  };
+  const choice = namingDelimiter(shape, () => namingSheet(input, choose));
+  return { ...choice, priorities: priority && new Priorities(columns, priority) };
 }
 
 /** The sheet may be the wrong one, or its cells blank, for a reason that was seen on opening it. */
-function namingSheet({ shape, detected, warnings }: Input, choose: () => ChosenColumns): ChosenColumns {
+function namingSheet<T>({ shape, detected, warnings }: Input, choose: () => T): T {
   try {
     return choose();
   } catch (error) {
@@ -182,7 +203,7 @@ function namingSheet({ shape, detected, warnings }: Input, choose: () => ChosenC
 }
 
 /** If a whole table became one column, its delimiter may be missing, not the identifiers. */
-function namingDelimiter(shape: TableShape, choose: () => ChosenColumns): ChosenColumns {
+function namingDelimiter<T>(shape: TableShape, choose: () => T): T {
   try {
     return choose();
   } catch (error) {

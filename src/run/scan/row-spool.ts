@@ -2,6 +2,7 @@
  * The rows of the input on disk, as they stood, each with its identifiers or a reason. A record,
  * little-endian: length and line (u32 each), kind (u8), count of candidates (u8), their numbers
  * (u32 each), length of the reason (u16), reason as `writeRowReason` has it and raw text in UTF-8.
+ * An asked row has no reason: there stands its name, if names are compared.
  */
 import { readRowReason, sayRowReason } from '../../core/row-reason.js';
 import type { SpoolFile } from './spool-file.js';
@@ -35,7 +36,7 @@ export class RowSpool {
     return this.file.length;
   }
 
-  /** `line`: where the row begins in the input. `reason`: empty for `asked`. */
+  /** `line`: where the row begins in the input. `reason`: for `asked` its name, or empty. */
   add(line: number, kind: RowKind, candidates: readonly number[], reason: string, raw: string): void {
     const few = candidates.slice(0, CANDIDATES_AT_MOST);
     const { buffer, at } = this.file.room(FIXED_BYTES + few.length * 4 + (reason.length + raw.length) * 3);
@@ -111,6 +112,12 @@ export function rawOf(record: RowRecord): string {
   const { buffer, at, length } = record;
   const reasonAt = reasonAtOf(record);
   return buffer.toString('utf8', reasonAt + 2 + buffer.readUInt16LE(reasonAt), at + length);
+}
+
+/** The name of an asked row; empty: it has none, or names are not compared. */
+export function nameOf(record: RowRecord): string {
+  const at = reasonAtOf(record);
+  return record.buffer.toString('utf8', at + 2, at + 2 + record.buffer.readUInt16LE(at));
 }
 
 export function readRow(record: RowRecord) {

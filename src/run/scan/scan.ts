@@ -50,12 +50,14 @@ export type Scan = Readonly<Awaited<ReturnType<typeof scanInput>>>;
 
 /** Cells whose identifier is remembered. */
 const KNOWN_CELLS = 65_536;
+/** Of a name that is compared. */
+const NAME_CHARS = 200;
 const REASONS_AT_MOST = 1_000;
 const EXAMPLES_AT_MOST = 5;
 
 /** Throws what reading throws, and the signal's reason. Wants each row's first candidate. */
 export async function scanInput(
-  { input, chosen, priorities }: OpenedTable,
+  { input, chosen, priorities, filter, nameAt }: OpenedTable,
   { waterfall, prefix }: Pick<Settings, 'waterfall' | 'prefix'>,
   { folder, stop, onRows }: ScanOptions,
   releasers: Releasers,
@@ -74,6 +76,8 @@ export async function scanInput(
   const answers = new Answers(openFile('answers'));
   /** Rows by the result of their cells. */
   const counts = {
+    /** Rows that meet `--where`, those without an identifier included. */
+    selected: 0,
     asked: 0,
     invalid: 0,
     skipped: 0,
@@ -140,6 +144,13 @@ export async function scanInput(
       if (surplus > 0) counts.long += 1;
       // The user's own value under our key stops the run before anything is spent.
       const earlier = earlierProblem(row);
+      const unselected = earlier === null ? filter.reasonAgainst(cells) : null;
+      if (unselected !== null) {
+        addExcluded('skipped', { line, raw }, unselected, '');
+        continue;
+      }
+      if (earlier === null) counts.selected += 1;
+      const name = nameAt === null ? '' : (cells[nameAt] ?? '').slice(0, NAME_CHARS);
       // The same cell means the same identifier: most long files repeat themselves.
       const cell = onlyColumn === null ? undefined : cells[onlyColumn];
       const known = cell === undefined ? undefined : knownCells.get(cell);
@@ -148,7 +159,7 @@ export async function scanInput(
         counts.asked += 1;
         counts.duplicates += 1;
         notePriority(known);
-        rows.add(line, 'asked', [known], '', raw);
+        rows.add(line, 'asked', [known], name, raw);
         continue;
       }
       const found = identifyRow(cells, chosen.choices);
@@ -168,7 +179,7 @@ export async function scanInput(
       const [wanted = 0] = candidates;
       if (answers.want(wanted)) byKind.set(first.kind, (byKind.get(first.kind) ?? 0) + 1);
       else counts.duplicates += 1;
-      rows.add(line, 'asked', candidates, '', raw);
+      rows.add(line, 'asked', candidates, name, raw);
       // The copy releases the chunk of the file that the text may be a part of.
       if (cell !== undefined && knownCells.size < KNOWN_CELLS)
         knownCells.set(Buffer.from(cell).toString(), wanted);
@@ -180,6 +191,8 @@ export async function scanInput(
   return {
     chosen,
     priorities,
+    filter,
+    nameAt,
     rows,
     identifiers,
     answers,
@@ -198,13 +211,25 @@ export function inputFacts(
   input: { readonly name: string; readonly detected: string; readonly warnings: readonly string[] },
   scan: Scan,
 ) {
-  const { counts, contentHash: sha256, rows, chosen, invalid } = scan;
+  const { counts, contentHash: sha256, rows, chosen, invalid, filter } = scan;
   const { unreadable, misfits, short, long } = counts;
   const columns = chosen.choices.map(({ name, kind }) => ({ name, kind }));
   const examples = invalid
     .slice(0, EXAMPLES_AT_MOST)
     .map(({ line, reason }) => ({ line, reason: sayRowReason(reason) }));
-  return { ...input, sha256, records: rows.count, columns, unreadable, misfits, short, long, examples };
+  const where = filter.texts.length === 0 ? null : { conditions: filter.texts, rows: counts.selected };
+  return {
+    ...input,
+    sha256,
+    records: rows.count,
+    columns,
+    where,
+    unreadable,
+    misfits,
+    short,
+    long,
+    examples,
+  };
 }
 
 /** Wants the next candidates of rows whose last was not found; returns how many are new. */

@@ -55,6 +55,7 @@ it.each([
   [['run', 'a.csv', '--engine', 'redis://u:pw@queue'], /not a flag of a scheduled run: --engine/],
   [['run', 'a.csv', '--sample'], /not a flag of a scheduled run: --sample/],
   [['run', 'a.csv', '-o', '{datum}.csv'], /no such placeholder: \{datum\} in --output/],
+  [['run', 'a.csv', '--changes', 'c.csv', '-o', '{date}.csv'], /since the output of the same name/],
   [['run', 'a.csv', '--waterfall', '--column', 'one'], /contradict/],
 ])('%j is refused', (argv, reason) => {
   expect(() => read(...argv)).toThrow(reason);

@@ -71,6 +71,7 @@ describe('a notice', () => {
         others: 1,
         free: 0,
       },
+      changes: null,
       files: { output: 'out.csv', errors: 'out.errors.csv' },
       report: '/data/out.report.json',
     });

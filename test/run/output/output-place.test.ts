@@ -69,6 +69,7 @@ describe('before anything is spent', () => {
     report: at('out.report.json'),
     reportHtml: at('out.report.html'),
     gzip: false,
+    changes: null,
     ...some,
   });
   const check = (some: Partial<OutputNames>) => assertPlaces(at('input.csv'), namesWith(some));

@@ -36,6 +36,7 @@ export function planFor(changes: Partial<OutputPlan> = {}): OutputPlan {
     replacedColumns: [],
     hasUnreadable: false,
     hasSurplus: false,
+    matchesNames: false,
     allColumns: input.columns,
     ...changes,
   };

@@ -11,6 +11,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { parseIdentifierText } from '../../../src/core/identifier.js';
 import type { OutcomeStatus } from '../../../src/core/outcome.js';
 import type { Ragged } from '../../../src/core/table.js';
+import { openInput } from '../../../src/formats/open-input.js';
 import { namesOfRun } from '../../../src/run/output/output-names.js';
 import type { AnswerView, OutputPlan } from '../../../src/run/output/output-plan.js';
 import { createRenderer } from '../../../src/run/output/render.js';
@@ -78,6 +79,7 @@ async function write(
     plan?: Partial<OutputPlan>;
     before?: (folder: string) => Promise<void>;
     ragged?: Ragged;
+    nameColumn?: string;
   } = {},
 ): Promise<Written> {
   const name = some.name ?? 'customers.csv';
@@ -87,6 +89,7 @@ async function write(
     columns,
     waterfall: columns.length > 1,
     ...(some.ragged && { ragged: some.ragged }),
+    ...(some.nameColumn && { nameColumn: some.nameColumn }),
   });
   const { scan, input: opened, folder } = scanned;
   await some.before?.(folder);
@@ -96,6 +99,7 @@ async function write(
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,
+    matchesNames: scan.nameAt !== null,
     allColumns: scan.columns,
     ...some.plan,
   });
@@ -338,7 +342,7 @@ it('writes to standard output on request, and does not read that back', async ()
   const stdout = new PassThrough();
   const chunks: Buffer[] = [];
   stdout.on('data', (chunk: Buffer) => chunks.push(chunk));
-  const names = { complete: '-', partial: '-', report: '', reportHtml: '', gzip: false };
+  const names = { complete: '-', partial: '-', report: '', reportHtml: '', gzip: false, changes: null };
   const { result } = await write('website\nacme.com\n', ANSWERED, {
     request: { stdout, names: { ...names, errors: join(await temporaryFolder(), 'errors.csv') } },
   });
@@ -512,6 +516,86 @@ describe('more rows in the errors file', () => {
       { website: 'localhost' },
     ]);
     expect(result.readBack).toBe(5);
+  });
+});
+
+describe('names of the list', () => {
+  const rows =
+    'website,company\nacme.com,"Brand ""acme.com"" GmbH"\nACME.com,Elsewhere\nbest.com,\nnobody.org,Nobody\ntoo,many,cells\n';
+  const nameColumn = 'company';
+  const LOW = {
+    website: 'ACME.com',
+    brand_status: 'matched',
+    brand_name_match: expect.stringMatching(/^0\.[0-6]/),
+    brand_error: expect.stringMatching(
+      /^the brand is called "=Brand, "acme.com"" \(name match 0\.[0-6]\d?, below/,
+    ),
+  };
+
+  it.each<[string[] | null, number]>([
+    [null, 24],
+    [['name'], 5],
+  ])('are compared row by row with the brand, low ones are errors too: fields %j', async (fields, at) => {
+    const { text, result } = await write(rows, ANSWERED, { nameColumn, plan: { fields } });
+    const [header = [], ...all] = parse(await text('customers.enriched.csv'));
+    expect(header.indexOf('brand_name_match')).toBe(at);
+    expect(header.indexOf('brand_fetched_at')).toBe(at + 1);
+    const matches = all.map((row) => [row[0], row[at], row[header.indexOf('brand_status')]]);
+    expect(matches).toEqual([
+      ['best.com', '', 'matched'],
+      ['acme.com', '1', 'matched'],
+      ['ACME.com', LOW.brand_name_match, 'matched'],
+      ['nobody.org', '', 'not_found'],
+      ['', '', 'invalid'],
+    ]);
+    expect(parse(await text('customers.errors.csv'), { columns: true })).toMatchObject([
+      LOW,
+      { brand_status: 'invalid' },
+    ]);
+    expect(result).toMatchObject({ names: { compared: 2, low: 1 }, readBack: 5 });
+  });
+
+  it('are compared in JSON under our key', async () => {
+    const lines =
+      '{"website":"acme.com","company":"Brand acme.com"}\n{"website":"nobody.org","company":"Nobody"}\nbroken\n';
+    const { text } = await write(lines, ANSWERED, { name: 'customers.jsonl', nameColumn });
+    const written = (await text('customers.enriched.jsonl')).trim().split('\n');
+    expect(written.map((line) => JSON.parse(line).brand.nameMatch as unknown)).toEqual([1, null, null]);
+  });
+
+  it('are compared in workbooks and Parquet, as numbers', async () => {
+    const input = await writeXlsx({
+      sheets: [
+        {
+          name: 'List',
+          rows: [
+            ['website', 'company'],
+            ['acme.com', 'Brand acme.com'],
+            ['best.com', 'Elsewhere'],
+            ['nobody.org', 'Nobody'],
+          ],
+        },
+      ],
+    });
+    const { folder } = await write(Buffer.from(input), ANSWERED, { name: 'customers.xlsx', nameColumn });
+    const { sheets } = await readXlsx(await readFile(join(folder, 'customers.enriched.xlsx')));
+    const [header = [], ...all] = sheets[0]?.rows ?? [];
+    const at = header.indexOf('brand_name_match');
+    expect(all.map((row) => [row[0], row[at]])).toEqual([
+      ['best.com', expect.any(Number)],
+      ['acme.com', 1],
+      ['nobody.org', null],
+    ]);
+    const parquet = await write(rows, ANSWERED, { nameColumn, plan: { format: 'parquet', fields: null } });
+    const read = await openInput(join(parquet.folder, 'customers.enriched.parquet'), null, {
+      hasHeader: true,
+      skipLines: 0,
+      limit: null,
+      spoolFolder: parquet.folder,
+    });
+    const place = read.shape.columns.indexOf('brand_name_match');
+    expect(read.sample.map((cells) => cells[place])).toEqual(['', '1', LOW.brand_name_match, '', '']);
+    await read.close();
   });
 });
 

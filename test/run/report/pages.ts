@@ -44,6 +44,8 @@ export function figures(parts: FigureParts = {}): RunReport {
     },
     reasons: { 'not a domain name': 1, 'an IP address, not a domain name': 1, 'the cell is blank': 3 },
     failures: {},
+    changes: null,
+    nameMatch: null,
     quality: {
       poor: 4,
       acceptable: 9,
@@ -114,6 +116,7 @@ export function figures(parts: FigureParts = {}): RunReport {
       columns: [{ name: 'website', kind: 'domain' }],
       detected: "CSV, delimiter ',', utf-8",
       warnings: [],
+      where: null,
       unreadable: 0,
       misfits: 0,
       short: 0,

@@ -56,6 +56,33 @@ describe('a page shows', () => {
     ['that there are no rows', emptyPage(), ['The file has no rows']],
     ['how the file was read', {}, ['Read as CSV, delimiter &#39;,&#39;, utf-8']],
     ['the industry and the country of a brand', {}, ['best-0.example Tools Lithuania 0.980']],
+    [
+      'how many brands may be other companies',
+      {
+        report: figures({
+          files: { output: 'out.csv', errors: 'out.errors.csv' },
+          nameMatch: { column: 'Company', compared: 980, low: 12, threshold: 0.75 },
+        }),
+      },
+      ['Names in Company : 12 of 980 compared', 'Their rows are in out.errors.csv , with the name'],
+    ],
+    [
+      'what changed since the run before',
+      {
+        report: figures({
+          changes: {
+            file: 'changes.csv',
+            since: '2026-03-14T12:00:00.000Z',
+            ...{ new: 3, changed: 2, unchanged: 40, vanished: 1, failed: 1 },
+            fields: { quality_score: 2, name: 1 },
+          },
+        }),
+      },
+      [
+        'Since 14 Mar 2026, 12:00 UTC New 3 Changed 2 Unchanged 40 Vanished 1 Unknown, lookup failed 1',
+        'quality_score 2, name 1 Each brand is in changes.csv',
+      ],
+    ],
     ['that the brands are made up', { isSample: true }, ['Sample data']],
     ['where the files are', {}, ['customers.enriched.csv', 'customers.errors.csv']],
     [

@@ -37,6 +37,8 @@ it('has one shape', () => {
   });
   expect(makeReport(requestFor(), result, 1)).toEqual({
     version: 1,
+    changes: null,
+    nameMatch: null,
     next: 'some rows failed: run the same command again to retry only those',
     listed: { not_found: [], failed: [{ line: 9, value: 'acme.com', reason: 'gone' }], invalid: [] },
     cost: {
@@ -60,6 +62,7 @@ it('has one shape', () => {
       records: 4,
       columns: [{ name: 'website', kind: 'domain' }],
       detected: "CSV, delimiter ',', utf-8",
+      where: null,
       warnings: [],
       unreadable: 0,
       examples: [],

@@ -77,3 +77,12 @@ it('finds texts at the boundary between text and hash', async () => {
   }
   expect(spool.add('ticker:new')).toBe(TEXTS + 70_000);
 });
+
+it('finds what was added, and nothing else, among texts and hashes', async () => {
+  const spool = new IdentifierSpool(await openSpool());
+  expect(spool.find('domain:none.example')).toBeNull();
+  for (let at = 0; at < TEXTS + 5; at += 1) spool.add(`auto:${at}`);
+  const found = [0, TEXTS - 1, TEXTS, TEXTS + 4, TEXTS + 5].map((at) => spool.find(`auto:${at}`));
+  expect(found).toEqual([0, TEXTS - 1, TEXTS, TEXTS + 4, null]);
+  expect(spool.count).toBe(TEXTS + 5);
+});

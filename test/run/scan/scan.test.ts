@@ -43,6 +43,7 @@ describe('one column', () => {
       ['asked', 1],
     ]);
     expect(scan.counts).toEqual({
+      selected: 9,
       asked: 4,
       invalid: 2,
       skipped: 3,

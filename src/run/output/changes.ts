@@ -1,0 +1,281 @@
+/**
+ * `--changes`: the brands that are new, changed or gone since the output that a complete run
+ * replaces. That file alone says what was there before: it is read before anything is spent, and
+ * the changes get their name before it is replaced, so that a crash between the two repeats them.
+ *
+ * A brand is that of one identifier, compared by the cells of the columns that both outputs have.
+ * About 25 bytes of memory for each identifier.
+ */
+import { stat } from 'node:fs/promises';
+import { Counter, countsInWords } from '../../core/counter.js';
+import type { Document } from '../../core/documents.js';
+import { BrandEnrichError, NeverStartError } from '../../core/errors.js';
+import { IDENTIFIER_KINDS, parseIdentifierText } from '../../core/identifier.js';
+import { createTurns } from '../../core/lifecycle.js';
+import { phrase } from '../../core/phrase.js';
+import type { Brand } from '../../lookup/brand.js';
+import type { Answers } from '../lookups/answers.js';
+import { IdentifierSpool } from '../scan/identifier-spool.js';
+import { grown, type SpoolFile } from '../scan/spool-file.js';
+import { isScalar } from './brand-fields.js';
+import { type Column, columnsFor } from './columns.js';
+import { escapeFormula, sanitizeCell, writeCells } from './csv-record.js';
+import { type EarlierBrand, readEarlierOutput } from './earlier-output.js';
+import { createOutput } from './output-file.js';
+import { NOTHING_ASKED, type OutputPlan } from './output-plan.js';
+
+/** One line of the file. `status`: of the identifier now; empty: it is not in the input. */
+interface Change {
+  readonly change: 'new' | 'changed' | 'vanished';
+  readonly kind: string;
+  readonly identifier: string;
+  readonly name: string;
+  readonly domain: string;
+  readonly fields: readonly string[];
+  readonly status: string;
+}
+
+const KEYS = ['change', 'kind', 'identifier', 'name', 'domain', 'fields', 'status'] as const;
+
+/** Columns that say how an answer came, not what the brand is. */
+const NOT_OF_BRANDS = ['status', 'kind', 'identifier', 'source', 'duplicate_of', 'fetched_at', 'error'];
+
+export type ChangesReport = NonNullable<Document<'report'>['changes']>;
+
+export interface ChangesRequest {
+  readonly plan: Pick<OutputPlan, 'fields' | 'prefix' | 'escapeFormulas'>;
+  /** The file of the changes: CSV, or JSON lines by its name. */
+  readonly file: string;
+  /** The output that is compared with. */
+  readonly earlier: string;
+  readonly identifiers: IdentifierSpool;
+  /** Opens a file in the folder of the run's spools. */
+  readonly openSpool: (name: string) => SpoolFile;
+  readonly spoolFolder: string;
+  readonly stop: AbortSignal;
+  readonly onNotice: (sentence: string) => void;
+}
+
+/**
+ * Reads the earlier output. One that cannot be read counts as none, and `onNotice` says why. Throws
+ * `NeverStartError` `usage-invalid` where the output is not a file, and `InterruptedError`.
+ */
+export async function openChanges(request: ChangesRequest): Promise<Changes> {
+  const { earlier, stop, onNotice } = request;
+  const facts = await stat(earlier).catch(() => null);
+  if (facts !== null && !facts.isFile())
+    throw new NeverStartError({
+      code: 'usage-invalid',
+      what: 'an output that is not a file keeps nothing to compare with',
+      subject: earlier,
+      todo: phrase`name a file with ${{ setting: 'output', shell: '-o' }}, or ${{ unset: 'changes' }}`,
+    });
+  const changes = new Changes(request);
+  try {
+    await changes.readEarlier(request);
+    if (changes.since === null) onNotice(`there is no ${earlier} yet: all its brands will count as new`);
+    return changes;
+  } catch (error) {
+    if (stop.aborted || !(error instanceof BrandEnrichError)) throw error;
+    onNotice(`all brands will count as new, because ${earlier} cannot be compared with: ${error.what}`);
+    return new Changes(request);
+  }
+}
+
+export class Changes {
+  /** When the earlier output was written; null: there is none. */
+  since: Date | null = null;
+  readonly #columns: readonly Column[];
+  readonly #isJson: boolean;
+  /** By the number of an identifier: what the earlier output had, and what is to be written. */
+  readonly #before: NumberedTexts;
+  readonly #lines: NumberedTexts;
+  /** Identifiers that are not in the input any more, and their lines. */
+  readonly #gone: IdentifierSpool;
+  readonly #goneLines: NumberedTexts;
+  readonly #counts = { new: 0, changed: 0, unchanged: 0, vanished: 0, failed: 0 };
+  readonly #fields = new Counter<string>();
+
+  constructor(private readonly request: ChangesRequest) {
+    const { plan, file, openSpool } = request;
+    this.#columns = columnsFor(plan.fields, plan.prefix).filter(({ name }) => !NOT_OF_BRANDS.includes(name));
+    this.#isJson = isJsonLines(file);
+    this.#before = new NumberedTexts(openSpool('earlier'));
+    this.#lines = new NumberedTexts(openSpool('changes'));
+    this.#gone = new IdentifierSpool(openSpool('gone'));
+    this.#goneLines = new NumberedTexts(openSpool('gone-lines'));
+  }
+
+  /** Throws as `readEarlierOutput`. */
+  async readEarlier({ earlier, plan, spoolFolder, stop }: ChangesRequest): Promise<void> {
+    const options = { prefix: plan.prefix, columns: this.#columns, spoolFolder, stop };
+    this.since = await readEarlierOutput(earlier, options, (brand) => this.#noteEarlier(brand));
+  }
+
+  #noteEarlier({ kind, identifier, name, domain, cells }: EarlierBrand): void {
+    const kinds = kind === '' ? IDENTIFIER_KINDS : [kind];
+    for (const each of kinds) {
+      const index = this.request.identifiers.find(`${each}:${identifier}`);
+      if (index === null) continue;
+      if (!this.#before.has(index))
+        this.#before.set(
+          index,
+          JSON.stringify([name, domain, ...cells.map((cell) => (cell === null ? null : hashOf(cell)))]),
+        );
+      return;
+    }
+    const known = this.#gone.count;
+    const index = this.#gone.add(`${kind}:${identifier}`);
+    if (index < known) return;
+    const gone = { change: 'vanished', kind, identifier, name, domain, fields: [], status: '' } as const;
+    this.#goneLines.set(index, this.#lineOf(gone));
+  }
+
+  /** A brand that this run has, once for each identifier: its number, its text, the profile. */
+  note(index: number, text: string, brand: Brand): void {
+    const before = this.#before.at(index);
+    const [, , ...hashes] = before === null ? [] : (JSON.parse(before) as (string | number | null)[]);
+    const fields = this.#columns
+      .filter((column, at) => isDifferent(hashes[at], column.cell(NOTHING_ASKED, brand)))
+      .map(({ name }) => name);
+    if (before !== null && fields.length === 0) {
+      this.#counts.unchanged += 1;
+      return;
+    }
+    const change = before === null ? 'new' : 'changed';
+    this.#counts[change] += 1;
+    if (change === 'changed') for (const field of fields) this.#fields.add(field);
+    const { kind, value: identifier } = parseIdentifierText(text);
+    const textOf = (value: unknown) => (isScalar(value) ? String(value) : '');
+    const [name, domain] = [textOf(brand.name), textOf(brand.domain)];
+    const named = change === 'changed' ? fields : [];
+    this.#lines.set(
+      index,
+      this.#lineOf({ change, kind, identifier, name, domain, fields: named, status: 'matched' }),
+    );
+  }
+
+  /**
+   * Writes the file in one step: what is new or changed in the order of the input, each vanished
+   * brand where its identifier stands, then those that are not in the input. A brand whose lookup
+   * failed is in none of them. Throws FailFileError `output-unwritable`.
+   */
+  async write(answers: Pick<Answers, 'status'>): Promise<ChangesReport> {
+    const { file, identifiers } = this.request;
+    const output = await createOutput(file, { gzip: false, bom: false, stdout: null });
+    const turns = createTurns();
+    try {
+      if (!this.#isJson) await output.write(`${KEYS.join()}\n`);
+      for (const { first, texts } of identifiers.batches()) {
+        if (turns.isOver()) await turns.next();
+        for (const [offset, text] of texts.entries()) {
+          const line = this.#lines.at(first + offset) ?? this.#vanished(first + offset, text, answers);
+          if (line !== null) await output.write(line);
+        }
+      }
+      for (let index = 0; index < this.#gone.count; index += 1) {
+        if (turns.isOver()) await turns.next();
+        await output.write(this.#goneLines.at(index) ?? '');
+      }
+      await output.commit();
+    } finally {
+      await output.discard();
+    }
+    this.#counts.vanished += this.#gone.count;
+    return {
+      file,
+      since: this.since?.toISOString() ?? null,
+      ...this.#counts,
+      fields: countsInWords(this.#fields, (name) => name),
+    };
+  }
+
+  #vanished(index: number, text: string, answers: Pick<Answers, 'status'>): string | null {
+    const before = this.#before.at(index);
+    const status = answers.status(index);
+    if (before === null || status === 'matched') return null;
+    if (status === 'failed') {
+      this.#counts.failed += 1;
+      return null;
+    }
+    this.#counts.vanished += 1;
+    const [name = '', domain = ''] = JSON.parse(before) as string[];
+    const { kind, value: identifier } = parseIdentifierText(text);
+    return this.#lineOf({
+      change: 'vanished',
+      kind,
+      identifier,
+      name,
+      domain,
+      fields: [],
+      status: status ?? '',
+    });
+  }
+
+  #lineOf(change: Change): string {
+    if (this.#isJson) return `${JSON.stringify({ ...change, status: change.status || null })}\n`;
+    const { escapeFormulas } = this.request.plan;
+    const cells = KEYS.map((key) => {
+      const cell = key === 'fields' ? change.fields.join('|') : change[key];
+      return escapeFormula(sanitizeCell(cell), escapeFormulas);
+    });
+    return `${writeCells(cells, ',')}\n`;
+  }
+}
+
+function isJsonLines(file: string): boolean {
+  return /\.(?:jsonl|ndjson)$/i.test(file);
+}
+
+/** Whether a cell is another one than before; a column that the earlier output lacks is not. */
+function isDifferent(before: string | number | null | undefined, cell: string): boolean {
+  return typeof before === 'number' && before !== hashOf(cell);
+}
+
+/**
+ * A cell in 32 bits (FNV-1a), equal for what is the same in all formats of an output: blanks,
+ * escapes of formulas, TRUE of workbooks, and digits beyond those of a workbook.
+ */
+function hashOf(cell: string): number {
+  const text = sanitizeCell(cell)
+    .replace(/[\s\p{Cc}]+/gu, ' ')
+    .trim()
+    .replace(/^'/, '');
+  const isNumber = /^-?\d+(?:\.\d+)?(?:e[+-]?\d+)?$/i.test(text) && text.length > SAFE_DIGITS;
+  const plain = isNumber ? String(Number(Number(text).toPrecision(SAFE_DIGITS))) : text;
+  const canonical = /^(?:true|false)$/i.test(plain) ? plain.toLowerCase() : plain;
+  let hash = 0x811c9dc5;
+  for (let at = 0; at < canonical.length; at += 1)
+    hash = Math.imul(hash ^ canonical.charCodeAt(at), 0x01000193);
+  return hash >>> 0;
+}
+
+const SAFE_DIGITS = 12;
+
+/** Texts on disk by number, each set once. */
+class NumberedTexts {
+  #starts = new Float64Array(1_024);
+  #lengths = new Uint32Array(1_024);
+
+  constructor(private readonly file: SpoolFile) {}
+
+  set(index: number, text: string): void {
+    this.#starts = grown(this.#starts, index + 1);
+    this.#lengths = grown(this.#lengths, index + 1);
+    const { buffer, at } = this.file.room(text.length * 3);
+    const bytes = buffer.write(text, at);
+    this.#starts[index] = this.file.length;
+    this.#lengths[index] = bytes;
+    this.file.advance(bytes);
+  }
+
+  has(index: number): boolean {
+    return (this.#lengths[index] ?? 0) > 0;
+  }
+
+  /** null: there is none. */
+  at(index: number): string | null {
+    const bytes = this.#lengths[index] ?? 0;
+    return bytes === 0 ? null : this.file.read(this.#starts[index] ?? 0, bytes).toString('utf8');
+  }
+}

@@ -1,0 +1,116 @@
+/** The output that a complete run is about to replace, read for what it said of each brand. */
+import { stat } from 'node:fs/promises';
+import { NeverStartError } from '../../core/errors.js';
+import { membersOf } from '../../core/json-text.js';
+import { attempt, createTurns } from '../../core/lifecycle.js';
+import { phrase } from '../../core/phrase.js';
+import { isJson, type Row } from '../../core/table.js';
+import { openInput } from '../../formats/open-input.js';
+import { readingStopped } from '../../intake/byte-source.js';
+import type { Input } from '../../intake/input.js';
+import type { Brand } from '../../lookup/brand.js';
+import { isObject } from './brand-fields.js';
+import type { Column } from './columns.js';
+import { jsonKey } from './earlier-key.js';
+import { NOTHING_ASKED } from './output-plan.js';
+
+/** A matched row of it. */
+export interface EarlierBrand {
+  /** Empty: the output has no column for it. */
+  readonly kind: string;
+  readonly identifier: string;
+  readonly name: string;
+  readonly domain: string;
+  /** The cell of each column that is compared; null: the output does not have that column. */
+  readonly cells: readonly (string | null)[];
+}
+
+interface EarlierOutputOptions {
+  readonly prefix: string;
+  /** What is compared. */
+  readonly columns: readonly Column[];
+  /** For a copy of what can be read only once. */
+  readonly spoolFolder: string;
+  readonly stop: AbortSignal;
+}
+
+/**
+ * Calls `onBrand` for each matched row and returns when the file was written; null: there is none.
+ * Throws `FailFileError` and `NeverStartError` if it is not the readable output of a run, and
+ * `InterruptedError` when stopped.
+ */
+export async function readEarlierOutput(
+  path: string,
+  options: EarlierOutputOptions,
+  onBrand: (brand: EarlierBrand) => void,
+): Promise<Date | null> {
+  const { spoolFolder, stop } = options;
+  const facts = await stat(path).catch(() => null);
+  if (facts === null) return null;
+  // As a run writes it, whatever became of single rows since.
+  const written = { encoding: 'utf-8', hasHeader: true, skipLines: 0, ragged: 'take', limit: null } as const;
+  const input = await openInput(path, null, { ...written, only: 'file', spoolFolder, stop });
+  try {
+    const read = isJson(input.shape.format) ? readerOfJson(options) : readerOfCells(input, options);
+    const turns = createTurns();
+    for await (const batch of input.rows()) {
+      if (stop.aborted) throw readingStopped(path);
+      for (const row of batch) {
+        if (turns.isOver()) await turns.next();
+        const brand = read(row);
+        if (brand !== null) onBrand(brand);
+      }
+    }
+    return facts.mtime;
+  } finally {
+    await input.close();
+  }
+}
+
+type ReadBrand = (row: Row) => EarlierBrand | null;
+
+/** Of CSV, workbooks and Parquet. */
+function readerOfCells({ name: path, shape }: Input, { prefix, columns }: EarlierOutputOptions): ReadBrand {
+  const placeOf = (column: string) => shape.columns.indexOf(prefix + column);
+  const [status, identifier] = [placeOf('status'), placeOf('identifier')];
+  if (status < 0 || identifier < 0)
+    throw new NeverStartError({
+      code: 'column-unknown',
+      what: `the file has no columns ${prefix}status and ${prefix}identifier`,
+      subject: path,
+      todo: phrase`check ${{ setting: 'prefix' }}`,
+    });
+  const [kind, name, domain] = [placeOf('kind'), placeOf('name'), placeOf('domain')];
+  const places = columns.map((column) => placeOf(column.name));
+  return ({ cells, problem }) => {
+    if (problem !== null || cells[status] !== 'matched') return null;
+    const cellAt = (place: number) => cells[place] ?? '';
+    return {
+      kind: cellAt(kind),
+      identifier: cellAt(identifier),
+      name: cellAt(name),
+      domain: cellAt(domain),
+      cells: places.map((place) => (place < 0 ? null : cellAt(place))),
+    };
+  };
+}
+
+/** Of JSON, where a profile has the fields of every column. */
+function readerOfJson({ prefix, columns }: EarlierOutputOptions): ReadBrand {
+  const key = jsonKey(prefix);
+  const textOf = (value: unknown) => (typeof value === 'string' ? value : '');
+  return ({ raw }) => {
+    const member = membersOf(raw)?.find((each) => each.key === key);
+    const value = member && raw.slice(member.valueStart, member.valueEnd);
+    const ours: unknown = attempt(() => JSON.parse(value ?? 'null'), null);
+    if (!isObject(ours) || ours.status !== 'matched') return null;
+    const brand: Brand = isObject(ours.profile) ? ours.profile : {};
+    return {
+      kind: textOf(ours.kind),
+      identifier: textOf(ours.identifier),
+      name: textOf(brand.name),
+      domain: textOf(brand.domain),
+      cells: columns.map((column) => column.cell(NOTHING_ASKED, brand)),
+    };
+  };
+}

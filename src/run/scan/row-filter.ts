@@ -1,0 +1,63 @@
+/** `--where`: which rows are looked up. The others come back as skipped, with the condition. */
+import type { RowCondition } from '../../config/column-value.js';
+import type { Settings } from '../../config/settings.js';
+import type { RowReason } from '../../core/row-reason.js';
+import { shortName } from '../../core/terminal-text.js';
+import { findColumn } from '../../identify/find-column.js';
+
+type Judged = RowCondition & { readonly at: number; readonly key: string; readonly reason: RowReason };
+
+export class RowFilter {
+  readonly #conditions: readonly Judged[];
+
+  /** Throws `NeverStartError` (column-unknown, column-doubtful): no such column, or several. */
+  constructor(columns: readonly string[], conditions: readonly RowCondition[]) {
+    this.#conditions = conditions.map((condition) => {
+      const at = findColumn(columns, { name: condition.column, kind: null }, 'where').column;
+      return { ...condition, at, key: comparable(condition.value), reason: reasonOf(condition) };
+    });
+  }
+
+  /** The conditions as they are written; none: every row is looked up. */
+  get texts(): readonly string[] {
+    return this.#conditions.map(({ column, wants, value }) =>
+      wants === 'value' ? `${column}=${value}` : `${column}:${wants}`,
+    );
+  }
+
+  /** Why a row with these cells is not looked up: the first condition that it does not meet. */
+  reasonAgainst(cells: readonly string[]): RowReason | null {
+    for (const { at, wants, key, reason } of this.#conditions) {
+      const text = cells[at] ?? '';
+      const meets =
+        wants === 'value' ? comparable(text) === key : (text.trim() === '') === (wants === 'blank');
+      if (!meets) return reason;
+    }
+    return null;
+  }
+
+  /** Positions of the columns that it looks at. */
+  get places(): readonly number[] {
+    return this.#conditions.map(({ at }) => at);
+  }
+}
+
+/**
+ * The conditions in one order and spelling, for the key of a run: where they stand on the command
+ * line does not matter.
+ */
+export function keyOfConditions(where: Settings['where']): string[] {
+  const texts = where.map(({ column, wants, value }) => JSON.stringify([column, wants, comparable(value)]));
+  return [...new Set(texts)].sort();
+}
+
+/** Outer blanks, case and compatibility forms do not count. */
+function comparable(text: string): string {
+  return text.normalize('NFKC').trim().toLowerCase();
+}
+
+function reasonOf({ column, wants, value }: RowCondition): RowReason {
+  const named = { column: shortName(column) };
+  if (wants === 'value') return { code: 'not_selected', ...named, value: shortName(value) };
+  return { code: wants === 'blank' ? 'not_selected_filled' : 'not_selected_blank', ...named };
+}

@@ -1,0 +1,72 @@
+/** `--changes` of real runs: against the last complete output, and never against a partial one. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import { startHook } from '../notify/hook-server.js';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { createScene, describeOn, domainAt, type Scene } from '../support/scene.js';
+
+/** The test service knows nine in ten. */
+const list = (from: number, to: number) =>
+  `website\n${Array.from({ length: to - from }, (_, at) => `${domainAt(from + at)}\n`).join('')}`;
+const changesIn = async (scene: Scene) =>
+  parse<Record<string, string>>(await readFile(scene.path('changes.csv')), { columns: true });
+
+describeOn([redisEngine().missing === null ? redisEngine() : embeddedEngine()], (engine) => {
+  beforeAll(() => engine.start());
+  afterAll(() => engine.stop());
+
+  test('a night later they are in the file, the report and the webhook, and a stopped run leaves them', async () => {
+    const scene = await createScene(engine);
+    const hook = await startHook(200);
+    const command = ['run', 'list.csv', '--changes', 'changes.csv', '--notify-url', hook.url];
+    await scene.write('list.csv', list(0, 30));
+    const first = await scene.run(command);
+    expect(first.code, first.stderr).toBe(0);
+    expect(first.stderr).toContain('all its brands will count as new');
+    const before = await changesIn(scene);
+    expect(new Set(before.map(({ change }) => change))).toEqual(new Set(['new']));
+
+    // A person corrects a name in the output; the list loses ten rows and gets five.
+    const output = await readFile(scene.path('list.enriched.csv'), 'utf8');
+    const renamed = before.map(({ identifier = '' }) => identifier).find((each) => each >= domainAt(12));
+    await writeFile(scene.path('list.enriched.csv'), output.replace(`Brand ""${renamed}""`, 'Renamed'));
+    await scene.write('list.csv', list(10, 35));
+    const stopped = await scene.run([...command, '--max-requests', '2']);
+    expect(stopped.code, stopped.stderr).toBe(7);
+    expect(await changesIn(scene)).toEqual(before);
+
+    const second = await scene.run([...command, '--json']);
+    expect(second.code, second.stderr).toBe(0);
+    const changes = await changesIn(scene);
+    const wasThere = new Set(before.map(({ identifier }) => identifier));
+    const gone = Array.from({ length: 10 }, (_, at) => domainAt(at)).filter((each) => wasThere.has(each));
+    const of = (kind: string) => changes.filter(({ change }) => change === kind);
+    expect(
+      of('vanished')
+        .map(({ identifier }) => identifier)
+        .sort(),
+    ).toEqual(gone);
+    expect(of('changed')).toEqual([expect.objectContaining({ identifier: renamed, fields: 'name' })]);
+    expect(of('new').every(({ identifier = '' }) => identifier > domainAt(29))).toBe(true);
+    const counts = { new: of('new').length, changed: 1, vanished: gone.length, failed: 0 };
+    expect(JSON.parse(second.stdout)).toMatchObject({ changes: { ...counts, fields: { name: 1 } } });
+    expect(JSON.parse(hook.received.at(-1)?.body ?? '')).toMatchObject({ event: 'finish', changes: counts });
+  });
+
+  test('what cannot be compared is refused before anything is spent', async () => {
+    const scene = await createScene(engine);
+    await scene.write('list.csv', list(0, 5));
+    for (const flags of [
+      ['--changes', 'changes.xlsx'],
+      ['--changes', 'changes.csv', '-o', '-'],
+      ['--changes', 'changes.csv', '--no-output-header'],
+      ['--changes', 'changes.csv', '-o', '/dev/null'],
+      ['--changes', 'list.csv'],
+    ]) {
+      const { code, stderr } = await scene.run(['run', 'list.csv', ...flags]);
+      expect(code, stderr).toBe(2);
+    }
+    expect(scene.service.meter.requests).toHaveLength(0);
+  });
+});
