@@ -20,6 +20,7 @@ import { pageOf } from './run-page-of.js';
 const HISTORIES = 300;
 /** The words of `status` and of JSON that belong to each mark of the pages. */
 const SAME: Readonly<Record<string, readonly [word: string, standing: string]>> = {
+  Starting: ['running', 'running'],
   Running: ['running', 'running'],
   Waiting: ['waiting', 'held'],
   Dead: ['dead', 'dead'],

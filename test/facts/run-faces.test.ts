@@ -30,12 +30,13 @@ interface History {
 }
 
 it.each<[string, History, standing: Standing, word: string, mark: string]>([
-  ['works', { run: {} }, 'running', 'running', 'Running'],
-  ['reads its file', { run: { identifiers: null, rows: null } }, 'running', 'running', 'Running'],
-  ['had a heartbeat 29 s ago', { run: { heartbeatAt: NOW - 29_000 } }, 'running', 'running', 'Running'],
+  ['begins', { run: {} }, 'running', 'running', 'Starting'],
+  ['works', { run: { tally: { requests: 1 } } }, 'running', 'running', 'Running'],
+  ['reads its file', { run: { identifiers: null, rows: null } }, 'running', 'running', 'Starting'],
+  ['had a heartbeat 29 s ago', { run: { heartbeatAt: NOW - 29_000 } }, 'running', 'running', 'Starting'],
   ['had a heartbeat 31 s ago', { run: { heartbeatAt: NOW - 31_000 } }, 'dead', 'dead', 'Dead'],
   ['had a heartbeat 59 s ago', { run: { heartbeatAt: NOW - 59_000 } }, 'dead', 'dead', 'Dead'],
-  ['has a heartbeat a little ahead', { run: { heartbeatAt: NOW + 4_000 } }, 'running', 'running', 'Running'],
+  ['has a heartbeat a little ahead', { run: { heartbeatAt: NOW + 4_000 } }, 'running', 'running', 'Starting'],
   ['had a heartbeat before a clock was set', { run: { heartbeatAt: NOW + 50_000 } }, 'dead', 'dead', 'Dead'],
   ['has lost its process', { run: {}, isGone: true }, 'dead', 'dead', 'Dead'],
   ['was paused and has lost its process', { run: { paused: ADA }, isGone: true }, 'dead', 'dead', 'Dead'],
@@ -58,7 +59,7 @@ it.each<[string, History, standing: Standing, word: string, mark: string]>([
     'running',
     'Running',
   ],
-  ['is of another account', { run: OTHER, account: USED_UP }, 'running', 'running', 'Running'],
+  ['is of another account', { run: OTHER, account: USED_UP }, 'running', 'running', 'Starting'],
   [
     'is of an account at its limit',
     { run: OTHER, others: { other: 'used up' } },

@@ -88,18 +88,10 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
   );
 }
 
-const STARTING: Mark = ['Starting', 'calm'];
 const TRIED: Mark = ['Tried', 'warn'];
 
 function stateOf({ shown, job }: RunView): Mark {
-  if (isStarting(shown)) return STARTING;
   return job?.waitsFor === 'tried' ? TRIED : markOf(shown);
-}
-
-/** Its process works, and nothing has been sent for it yet. */
-function isStarting({ run, standing, why }: JudgedRun): boolean {
-  if (standing !== 'running' || why !== null || run.tally.requests > 0) return false;
-  return run.identifiers === null || partsOf(run).left > 0;
 }
 
 /** State and reason, in words. */

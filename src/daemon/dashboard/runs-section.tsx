@@ -138,7 +138,15 @@ function Pauses({ pauses, viewer }: { pauses: readonly Pause[]; viewer: Sender }
 }
 
 /** The state of a run in a word. */
-export const markOf = ({ state }: Pick<JudgedRun, 'state'>): Mark => MARKS[state];
+export function markOf(shown: JudgedRun): Mark {
+  return isStarting(shown) ? ['Starting', 'calm'] : MARKS[shown.state];
+}
+
+/** Its process works, and nothing has been sent for it yet. */
+function isStarting({ run, standing, why }: JudgedRun): boolean {
+  if (standing !== 'running' || why !== null || run.tally.requests > 0) return false;
+  return run.identifiers === null || partsOf(run).left > 0;
+}
 
 /** One line: name, state, outcomes, matched, age, result. `host`: this machine. */
 function RunItem({ shown, now, host }: { shown: JudgedRun; now: number; host: string }) {
