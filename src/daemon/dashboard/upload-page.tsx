@@ -179,6 +179,7 @@ function ReadingCard({ plan: { reading }, found }: { plan: UploadPlan; found: Fo
   const { rows, input, reasons } = plan;
   const shownReasons = commonestOf([...reasons.invalid, ...reasons.skipped], 5);
   const facts: Fact[] = [
+    ['Format', <bdi>{input.detected}</bdi>],
     reading.sheet !== null && ['Sheet', <bdi>{reading.sheet}</bdi>],
     ['First row', hasHeader ? 'names of the columns' : 'data'],
     ['Blank or skipped', countText(rows.skipped)],
