@@ -36,7 +36,7 @@ export function renderStarted(file: string, line: string): Page {
         </Title>
         <p class="headline">{line}</p>
       </header>
-      <main>
+      <main id="main" tabindex={-1}>
         <p class="note">This page goes on to the run by itself. Nothing is spent before that begins.</p>
       </main>
     </>
