@@ -52,8 +52,9 @@ test('a try of 20 buys 20, shows them, and waits; its rest is bought when a pers
   const run = await runAfter(person, answer);
   const [waiting = ''] = await scene.until('waiting', 1);
   expect(meter.requests).toHaveLength(20);
+  // The page may be a second old.
+  await expect.poll(() => person.get(run), PATIENCE).toContain('>Tried<');
   const tried = await person.get(run);
-  expect(tried).toContain('>Tried<');
   expect(tried).toContain('look at them, then decide about the rest');
   const matched = [...meter.billedOf.keys()].filter((each) => tried.includes(`>${each.slice(7)}</bdi>`));
   expect(matched.length).toBeGreaterThan(5);
@@ -70,6 +71,31 @@ test('a try of 20 buys 20, shows them, and waits; its rest is bought when a pers
   expect([meter.billed, meter.mostBilledOnce()]).toEqual([60, 1]);
   const later = () => person.get(run);
   await expect.poll(later, PATIENCE).toContain('The same file was started again later.');
+});
+
+test('a try whose answers are lost sends no more than it says', async () => {
+  const { scene, person } = await startScene({ faults: { resetBefore: 0.5 } });
+  const { meter } = scene.service;
+  const run = await begin(person, 'list.csv', domainList(60), { try: '20' });
+  const [waiting = ''] = await scene.until('waiting', 1);
+  expect(meter.requests).toHaveLength(20);
+  // Some of the 20 could not be asked for once more.
+  const statuses = countStatuses(await readRows(join(waiting, 'list.enriched.partial.csv')));
+  expect(statuses.deferred).toBeGreaterThan(40);
+  await expect.poll(() => person.get(run), PATIENCE).toContain('>Tried<');
+});
+
+test('a try for the files of an inbox is not one of schedules: nobody would see it', async () => {
+  const scene = await createInboxScene(await quickEngine());
+  await scene.write('list.csv', domainList(5, 'scheduled'));
+  const added = ['schedule', 'add', 'yearly', '--cron', '0 0 1 1 *', '--', 'run', 'list.csv'];
+  expect((await scene.run(added)).code).toBe(0);
+  await startUp(scene, { try: 2 });
+  expect((await scene.run(['schedule', 'run-now', 'yearly'])).code).toBe(0);
+  await scene.service.until(({ billed }) => billed === 5);
+  await scene.drop('dropped.csv', domainList(5, 'dropped'));
+  await scene.until('waiting', 1);
+  expect(scene.service.meter.requests).toHaveLength(7);
 });
 
 test('a try that is paused, killed, resumed and cancelled sends no more than it says', async () => {

@@ -62,7 +62,8 @@ it('a workbook and a CSV with a doubtful column come back enriched for what thei
   const page = await get(path);
   for (const words of [
     '32 rows, 30 domains',
-    'looked up: domains',
+    '<th scope="col" class="picked"><bdi>website</bdi><span class="meaning">looked up: domains</span>',
+    '<dt>Within the quota</dt><dd>known after the first request</dd>',
     'Identifiers come from column &quot;website&quot; as domain',
     'brand-00005.com',
     'an IP address, not a domain name',

@@ -11,6 +11,7 @@ const ADA = { by: 'ada@office', at: NOW };
 const FULL = { quota: 100, sent: 100, period: '2026-01-01', now: NOW };
 const ROOM = { ...FULL, sent: 60 };
 
+const TRIED: ParkState = { why: 'tried', capMark: null };
 const PAUSED: ParkState = { why: 'paused', capMark: null };
 
 function parked(file: string, state: ParkState, parkedAt = NOW - 600_000): ParkedJob {
@@ -116,6 +117,9 @@ test.each([
   ['a pause that stands', PAUSED, { paused: ADA }, 'nothing'],
   ['a pause that has ended', PAUSED, {}, 'ordered'],
   ['its turn, since a person tried it again', { why: 'again', capMark: null } as const, {}, 'ordered'],
+  ['the word of a person after its trial', TRIED, {}, 'nothing'],
+  ['that word, and is cancelled', TRIED, { cancelled: ADA }, 'ordered'],
+  ['that word, and is paused', TRIED, { paused: ADA }, 'ordered'],
   ['a limit, and is paused', byLimit, { paused: ADA }, 'ordered'],
   ['a limit, and is cancelled', byLimit, { cancelled: ADA }, 'ordered'],
   ['a pause that stands, and is cancelled', PAUSED, { paused: ADA, cancelled: ADA }, 'ordered'],

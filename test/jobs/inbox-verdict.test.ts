@@ -169,6 +169,7 @@ describe('an error', () => {
     const error = new FailFileError({ code: 'input-binary', subject, todo: `look at ${'y'.repeat(9_000)}` });
     const end = verdictOfError(error, { folder: '/desk/job', file: 'list.csv' }, 0);
     const reason = end.type === 'failed' ? end.reason : { headline: '', details: '' };
+    expect(reason).toMatchObject({ code: 'input-binary' });
     expect(reason.headline).toMatch(/: a\\nb\.csv x+…$/);
     expect(reasonText(reason).length).toBeLessThan(4_000);
   });

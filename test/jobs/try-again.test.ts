@@ -8,7 +8,7 @@ import { NeverStartError } from '../../src/core/errors.js';
 import { lookAt } from '../../src/jobs/inbox-file.js';
 import { openFolders, type WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import { arrive, claim, listWaiting, readRecord, take } from '../../src/jobs/job-folder.js';
-import { triedAgain, tryAgain } from '../../src/jobs/try-again.js';
+import { orderRest, triedAgain, tryAgain } from '../../src/jobs/try-again.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
@@ -84,6 +84,43 @@ it('moves once, with its own settings, however many pages start it together', as
   const job = await waiting();
   const settings = JSON.parse(await readFile(join(job.folder, 'list.csv.json'), 'utf8'));
   expect(settings).toEqual({ maxRequests: 5, kind: 'crypto' });
+});
+
+describe('a file that waits after its trial', () => {
+  const TRIED = {
+    type: 'parked',
+    reason: { headline: 'Tried first.', details: '' },
+    state: { why: 'tried', capMark: null },
+  } as const;
+
+  async function tried() {
+    const { folder, id } = await failed();
+    await tryAgain(folders.root, folder, LATER);
+    const taken = await take(folders, (await waiting()).folder);
+    const parked = taken && (await arrive(folders, taken, TRIED, LATER));
+    if (!parked) throw new Error('not waiting');
+    return { folder: parked, id };
+  }
+
+  it('goes on with the rest once, as the same job, when a person says so', async () => {
+    const { folder } = await tried();
+    const before = await waiting();
+    expect(await orderRest(folders.root, folder)).toBe('list.csv');
+    const after = await waiting();
+    expect(after).toMatchObject({ id: before.id, state: { why: 'again' } });
+    expect(await readRecord(after.folder)).toMatchObject({ isTried: true });
+    await expect(orderRest(folders.root, folder)).rejects.toBeInstanceOf(NeverStartError);
+  });
+
+  it('has its trial again when it is tried again', async () => {
+    const { folder } = await tried();
+    await orderRest(folders.root, folder);
+    const taken = await take(folders, (await waiting()).folder);
+    const end = { type: 'failed', reason: { headline: 'Cancelled.', details: '' } } as const;
+    const again = taken && (await arrive(folders, taken, end, LATER));
+    await tryAgain(folders.root, again ?? '', LATER);
+    expect(await readRecord((await waiting()).folder)).not.toHaveProperty('isTried');
+  });
 });
 
 it('takes along what a person put beside it', async () => {

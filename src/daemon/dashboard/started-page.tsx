@@ -1,5 +1,6 @@
 /** From the start of a file to its run: nothing is known of that yet. Pure. */
 
+import { readFileSync } from 'node:fs';
 import { Title } from '../../pages/parts.js';
 import type { RunRecord } from '../../stores/run-store.js';
 import { type Page, page, Top } from './plain-pages.js';
@@ -14,6 +15,16 @@ export function startedPath(after: string | Pick<RunRecord, 'id' | 'job'>): stri
   return `/started/${encodeURIComponent(job)}${query}`;
 }
 
+/** Of a page that goes on by itself, with and without script: once its headline is another one. */
+export const FOLLOWING = {
+  head: (
+    <noscript>
+      <meta http-equiv="refresh" content="2" />
+    </noscript>
+  ),
+  scripts: [readFileSync(new URL('follow.js', import.meta.url), 'utf8')],
+};
+
 /** `line`: what it waits for. The notice of the start is left to the page of the run. */
 export function renderStarted(file: string, line: string): Page {
   const body = (
@@ -25,10 +36,10 @@ export function renderStarted(file: string, line: string): Page {
         </Title>
         <p class="headline">{line}</p>
       </header>
-      <main>
+      <main id="main" tabindex={-1}>
         <p class="note">This page goes on to the run by itself. Nothing is spent before that begins.</p>
       </main>
     </>
   );
-  return page(`${file}: brand-enrich`, body, { head: <meta http-equiv="refresh" content="1" /> });
+  return page(`${file}: brand-enrich`, body, FOLLOWING);
 }

@@ -12,6 +12,7 @@ import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../..
 import type { Plan } from '../../run/plan-file.js';
 import type { Viewer } from './gate.js';
 import { NoticeBanner, type Page, page, SkipLink } from './plain-pages.js';
+import { FOLLOWING } from './started-page.js';
 import { ChoicesCard, hasChoices, Remedies } from './upload-choices.js';
 import { costText, Discard, type Found, requestsAtMost, StartCard } from './upload-start.js';
 
@@ -57,8 +58,7 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
       </footer>
     </>
   );
-  const head = plan === null && <meta http-equiv="refresh" content="2" />;
-  return page(`${upload.name}: brand-enrich`, body, { head });
+  return page(`${upload.name}: brand-enrich`, body, plan === null ? FOLLOWING : {});
 }
 
 function headlineOf({ found, refusal }: UploadPlan): string {
@@ -179,6 +179,7 @@ function ReadingCard({ plan: { reading }, found }: { plan: UploadPlan; found: Fo
   const { rows, input, reasons } = plan;
   const shownReasons = commonestOf([...reasons.invalid, ...reasons.skipped], 5);
   const facts: Fact[] = [
+    ['Format', <bdi>{input.detected}</bdi>],
     reading.sheet !== null && ['Sheet', <bdi>{reading.sheet}</bdi>],
     ['First row', hasHeader ? 'names of the columns' : 'data'],
     ['Blank or skipped', countText(rows.skipped)],

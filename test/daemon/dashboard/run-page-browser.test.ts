@@ -10,6 +10,7 @@ import { addRunRoutes, failedActions } from '../../../src/daemon/dashboard/run-r
 import { listFailed } from '../../../src/jobs/ended-jobs.js';
 import { openFolders } from '../../../src/jobs/inbox-folders.js';
 import { writeRecord } from '../../../src/jobs/job-folder.js';
+import { packProfile } from '../../../src/stores/profile-codec.js';
 import { FIND_ILLEGIBLE } from '../../run/report/legibility.js';
 import { findBarriers } from '../../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
@@ -19,6 +20,9 @@ import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
 
 const DONE = 'newsletter subscribers (Q4)';
 const FAILED = 'list-2026-11-20T11-22-47Z';
+const MATCHED = ['domain:acme.com', 'domain:beta.com', 'ticker:GAMMA'];
+const PROFILE = { name: 'Acme "Inc."', qualityScore: 0.7, colors: [{ hex: '#12806e', type: 'accent' }] };
+const BRAND = { packed: packProfile(Buffer.from(JSON.stringify(PROFILE)), true) };
 const LOOKS = [
   [{ width: 1_280, height: 900 }, 'light'],
   [{ width: 390, height: 844 }, 'dark'],
@@ -26,7 +30,7 @@ const LOOKS = [
 
 /** A dashboard with a paused run, one with files, and a failed file; `show` changes its data. */
 async function serve() {
-  const { root, done, failed } = await openFolders(await temporaryFolder());
+  const { root, done, failed, processing, waiting } = await openFolders(await temporaryFolder());
   const job = join(done, `${DONE}-2026-11-20T10-30-00Z`);
   await mkdir(job);
   const run = 'r-20261120-000002';
@@ -38,7 +42,24 @@ async function serve() {
   await writeFile(join(failed, FAILED, 'list.csv'), 'x');
   const reason = { headline: 'The column is missing.', details: 'What to do: name another.' };
   await writeRecord(join(failed, FAILED), { ...record, id: 'j-1', run: null, file: 'list.csv', reason });
+  const starting = join(processing, 'one', 'new-2026-11-20T11-22-48Z');
+  await mkdir(starting, { recursive: true });
+  await writeRecord(starting, { ...record, id: 'j-new', run: null, file: 'new.csv' });
+  const waits = join(waiting, 'tried-2026-11-20T11-22-49Z');
+  await mkdir(waits);
+  await writeFile(join(waits, 'tried.csv'), 'x');
+  const parked = { at: NOW, since: NOW, state: { why: 'tried', capMark: null } } as const;
+  const ids = { id: 'j-tried', run: 'r-tried', file: 'tried.csv' };
+  await writeRecord(waits, { ...record, ...ids, parked });
   const { runs, inboxes: places } = dashboardData();
+  const tried = runRecord({
+    id: 'r-tried',
+    job: 'j-tried',
+    label: { host: 'etl-1', name: 'tried.csv' },
+    status: 'stopped',
+    stop: { type: 'declined' },
+    tally: { matched: 17, notFound: 3, requests: 20, billed: 20 },
+  });
   const paused = runRecord({
     id: 'r-paused',
     paused: { by: 'ada', at: 1 },
@@ -46,7 +67,7 @@ async function serve() {
   });
   const inboxes = [root];
   let data = dashboardData({
-    runs: [paused, ...runs],
+    runs: [paused, tried, ...runs],
     inboxes: places.map((each) => ({ ...each, folder: root })),
     failed: [await listFailed(root)],
   });
@@ -54,6 +75,8 @@ async function serve() {
   const engine = {
     runs: { get: async () => null, pause: async () => 'done', resume: async () => true },
     ledger: { show: async () => data.ledger },
+    keyValues: { list: async () => [{ name: 'r-tried', text: JSON.stringify(MATCHED), ageMs: 0 }] },
+    outcomes: { read: async (keys: readonly string[]) => keys.map(() => BRAND) },
   } as never;
   const lookAtRun = createRunLook({ engine, look, inboxes });
   const terms = { overagePrice: '0.1', currency: 'EUR' };
@@ -84,7 +107,14 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     for (const [viewport, colorScheme] of LOOKS) {
       const { page, complaints, requests } = await openWatchedPage(browser, { viewport, colorScheme });
       await page.goto(`${served.url}?token=${LINK_TOKEN}&name=Ada`);
-      const paths = ['', 'runs/r-paused', 'runs/r-20261120-000002', 'runs/r-20261120-000003'];
+      const paths = [
+        '',
+        'started/j-new',
+        'runs/r-tried',
+        'runs/r-paused',
+        'runs/r-20261120-000002',
+        'runs/r-20261120-000003',
+      ];
       for (const path of [...paths, `inboxes/0/failed/${FAILED}/`, 'runs/r-none']) {
         await page.goto(served.url + path);
         const name = `${path} ${viewport.width}`;
@@ -117,6 +147,14 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     await page.keyboard.press('Enter');
     await page.getByRole('status').getByText('customers.csv is resumed').waitFor();
 
+    await page.goto(`${served.url}runs/r-tried`);
+    await page.getByRole('button', { name: 'Look up the rest' }).focus();
+    await page.keyboard.press('Enter');
+    await page.getByText('1,380 identifiers are left.').waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByText('It is started as soon as there is room for it.').waitFor();
+
+    await page.goto(`${served.url}runs/r-paused`);
     show({ runs: [runRecord({ id: 'r-paused', tally: { matched: 1_400, billed: 1_400 } })] });
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
     await page.getByText('All of its 1,400 identifiers are done.').waitFor();

@@ -119,6 +119,51 @@ describe('what is offered', () => {
   });
 });
 
+it('offers the rest of a file that waits after its trial, and what failed of a finished one', () => {
+  const { shown } = seen(runRecord({ status: 'stopped', stop: { type: 'declined' } }));
+  expect(actionsOf(shown, 'tried')).toEqual(['rest', 'cancel']);
+  const paused = seen(runRecord({ status: 'stopped', paused: { by: 'ada', at: 1 } }));
+  expect(actionsOf(paused.shown, 'tried')).toEqual(['resume', 'cancel']);
+  expect(partsOf(seen(runRecord({ status: 'completed' }), { failedRows: 12 }))).toContain(
+    '>Run the 12 failed rows again</button>',
+  );
+});
+
+it('is starting until its first request is sent', () => {
+  const isStarting = (parts: Parameters<typeof runRecord>[0]) =>
+    partsOf(seen(runRecord(parts))).includes('>Starting<');
+  expect(isStarting({ identifiers: null, rows: null })).toBe(true);
+  expect(isStarting({ tally: {} })).toBe(true);
+  expect(isStarting({ tally: { requests: 1 } })).toBe(false);
+  expect(isStarting({ status: 'completed', tally: {} })).toBe(false);
+});
+
+it('shows each number once', () => {
+  const numbers = { matched: 611, notFound: 37, failed: 13, stored: 127, requests: 683, billed: 659 };
+  const run = runRecord({ tally: numbers, identifiers: 1_403, rows: 1_511, spent: 692, overageBilled: 17 });
+  const page = partsOf(seen(run, { speed: { perSecond: 5, spanMs: 30_000 } }));
+  const words = page.replaceAll(/<[^>]*>/g, ' ').split(/\s+/);
+  for (const number of [611, 37, 13, 127, 683, 659, 17, '1,403', '1,511', 788, 615])
+    expect(
+      words.filter((word) => word === String(number)),
+      String(number),
+    ).toHaveLength(1);
+});
+
+it('shows the newest matches, whatever the service called them', () => {
+  const attack = '<img src=x onerror=alert(1)>';
+  const matches = [
+    { identifier: 'acme.com', name: attack, score: 0.91, color: `"/>${attack}` },
+    { identifier: attack, name: 'Beta', score: null, color: '#12806e' },
+  ];
+  const page = partsOf(seen(runRecord({ tally }), { matches }));
+  expect(page).not.toContain('<img');
+  expect(page).toContain('&lt;img src=x onerror=alert(1)&gt;</bdi>');
+  expect(page).toContain('fill="#12806e"');
+  expect(page).toContain('0.910<span class="unseen">, high</span>');
+  expect(page.indexOf('acme.com')).toBeLessThan(page.indexOf('Beta'));
+});
+
 describe('the money', () => {
   it.each([
     ['running', { status: 'running' }, 'In flight'],

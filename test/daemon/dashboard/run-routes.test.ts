@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readlink, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readlink, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -13,7 +13,10 @@ import {
   contentTypeOf,
   failedActions,
 } from '../../../src/daemon/dashboard/run-routes.js';
+import { lookAt } from '../../../src/jobs/inbox-file.js';
 import { openFolders } from '../../../src/jobs/inbox-folders.js';
+import { writeRecord } from '../../../src/jobs/job-folder.js';
+import { keepJob } from '../../../src/jobs/placed-files.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { PASSWORD, startDashboard } from './served.js';
 import { dashboardView, NOW } from './views.js';
@@ -205,6 +208,76 @@ it('shows a run that is known, and says where to go when it is not', async () =>
     expect([missing.status, missing.text.includes('There is no such run')], path).toEqual([404, true]);
     expect(missing.text).toContain('<a href="/">Back to the dashboard</a>');
   }
+});
+
+describe('from the start of a file to its run', () => {
+  const FOLDER = 'list-2026-11-20T11-22-48Z';
+  const JOB_ID = 'j-0123456789abcdef';
+  const record = { id: JOB_ID, run: null, file: 'list.csv', adoptions: 0, reason: null, parked: null };
+
+  it('says that it is starting wherever its file is, and goes on to its run', async () => {
+    const { get, folders } = await served();
+    const { root, inbox, processing, waiting, done } = folders;
+    const path = `/started/${JOB_ID}`;
+    expect((await get(path)).status).toBe(404);
+    const expectStarting = async (words: string, at = path) => {
+      const page = await get(at);
+      expect([page.status, page.text.includes('>Starting<')]).toEqual([200, true]);
+      expect(page.text).toContain('<bdi>list.csv</bdi>');
+      expect(page.text).toContain(words);
+      expect(page.text).toContain('http-equiv="refresh"');
+    };
+
+    await writeFile(join(inbox, 'list.csv'), 'x');
+    const seen = await lookAt(join(inbox, 'list.csv'));
+    if (seen !== null) await keepJob(root, seen, JOB_ID);
+    await expectStarting('as soon as there is room');
+    await rm(join(root, '.placed'), { recursive: true });
+
+    const own = join(processing, 'one', FOLDER);
+    await mkdir(own, { recursive: true });
+    await writeFile(join(own, 'list.csv'), 'x');
+    await writeRecord(own, record);
+    await expectStarting('Its file is being read.');
+
+    // Resumed, or ordered to go on: the watcher has not taken it yet.
+    await rename(own, join(waiting, FOLDER));
+    const parked = { at: NOW, since: NOW, state: { why: 'again', capMark: null } } as const;
+    await writeRecord(join(waiting, FOLDER), { ...record, run: 'r-1', parked });
+    await expectStarting('as soon as there is room', `${path}?after=r-1`);
+
+    await rename(join(waiting, FOLDER), join(done, FOLDER));
+    await writeRecord(join(done, FOLDER), { ...record, run: 'r-2' });
+    const ended = await get(`${path}?after=r-1`);
+    expect([ended.status, ended.headers.location]).toEqual([303, '/runs/r-2']);
+  });
+
+  it('shows why it ended when it has no run', async () => {
+    const { get, folders } = await served();
+    await mkdir(join(folders.failed, FOLDER));
+    await writeFile(join(folders.failed, FOLDER, 'list.csv'), 'x');
+    await writeRecord(join(folders.failed, FOLDER), record);
+    const answer = await get(`/started/${JOB_ID}`);
+    expect([answer.status, answer.headers.location]).toEqual([303, `/inboxes/0/failed/${FOLDER}/`]);
+  });
+});
+
+it.each([
+  ['input-binary', false],
+  ['column-unknown', true],
+])('a file that failed with %s can be tried again: %s', async (code, canBe) => {
+  const { get, folders } = await served();
+  await mkdir(join(folders.failed, JOB));
+  await writeFile(join(folders.failed, JOB, 'list.csv'), '%PDF-1.7');
+  const reason = { headline: 'It is a PDF document.', details: '', code };
+  const ids = { id: 'j-1', run: null, file: 'list.csv', adoptions: 0, reason, parked: null };
+  await writeRecord(join(folders.failed, JOB), ids);
+  const page = await get(`/inboxes/0/failed/${encodeURIComponent(JOB)}/`);
+  expect(page.text).toContain('It is a PDF document.');
+  expect([page.text.includes('Try again'), page.text.includes('Read it differently')]).toEqual([
+    canBe,
+    canBe,
+  ]);
 });
 
 describe('trying a failed file again', () => {
