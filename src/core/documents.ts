@@ -471,7 +471,7 @@ export const DOCUMENTS = {
       version,
       id: z.string().describe('of its job, which all its runs share'),
       file: z.string().describe('its name in the inbox'),
-      links: z.object({ run: z.string() }),
+      links: z.object({ run: z.string(), page: z.string() }),
     })
     .describe('the answer of POST /uploads?start=1'),
   run: z
@@ -493,7 +493,7 @@ export const DOCUMENTS = {
       links: z
         .object({
           run: z.string(),
-          page: z.string().nullable(),
+          page: z.string().describe('for people'),
           output: z.string().nullable(),
           partial: z.string().nullable().describe('the rows so far'),
           errors: z.string().nullable(),

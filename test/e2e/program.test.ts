@@ -113,9 +113,30 @@ test('its caps hold, and a file that cannot be read has failed, with the reason'
 
   const unread = await send({ name: 'names.csv' }, 'company,city\nAcme,Berlin\n');
   const failed = await until(unread.json.links.run, ({ isEnded }) => isEnded);
-  expect(failed.run).toMatchObject({ state: 'failed', run: null, links: { output: null, page: null } });
+  expect(failed.run).toMatchObject({ state: 'failed', run: null, links: { output: null } });
   expect(failed.run.reason).not.toBe('');
   expect(meter.billed).toBe(7);
+});
+
+test('a link leads to the run after a killed process has come back, and only what was in flight is paid again', async () => {
+  const { scene, up, send, meter, authorization } = await open({ concurrency: 4 }, { latencyMs: 100 });
+  const sent = await send({ name: 'list.csv' }, domainList(80));
+  await scene.service.until(({ billed }) => billed >= 20);
+  up.kill('SIGKILL');
+  await up.done;
+  scene.service.options.latencyMs = 0;
+  const again = dashboardUrl(await startUp(scene, { concurrency: 4 }));
+  const look = async () => {
+    const answer = await fetch(new URL(sent.json.links.run, again), { headers: { authorization } });
+    return (await answer.json()) as Run;
+  };
+  await expect
+    .poll(look, { interval: 200 })
+    .toMatchObject({ state: 'finished', isEnded: true, file: 'list.csv' });
+  const { run } = await look();
+  expect(run).toMatchObject({ status: 'finished', rows: 80, identifiers: { failed: 0, left: 0 } });
+  // Twice the concurrency may have been in flight when it was killed.
+  expect(meter.billed).toBeLessThanOrEqual(88);
 });
 
 test('what a request may not say is refused in JSON, and nothing is kept or sent', async () => {

@@ -18,6 +18,7 @@ import { FORGED, mayAct } from './actions.js';
 import { answerText, type GatedApp } from './gate.js';
 import { jobPath } from './job-page.js';
 import type { RunView } from './look-at-run.js';
+import { startedPath } from './started-page.js';
 import type { UploadParts } from './upload-routes.js';
 
 export interface ProgramRoutes extends UploadParts {
@@ -81,7 +82,8 @@ export function addProgramRoutes(
       const { id, file, bytes } = await receiveAndStart(context);
       const by = { by: session.user, address: getConnInfo(context).remote.address };
       log.info({ ...by, file, bytes, job: id }, 'a file was sent by a program and is in the inbox');
-      const document: Document<'upload'> = { id, file, links: { run: runPath(id) } };
+      const links = { run: runPath(id), page: startedPath(id) };
+      const document: Document<'upload'> = { id, file, links };
       context.header('location', runPath(id));
       return context.json({ version: DOCUMENT_VERSION, ...document }, 201);
     } catch (error) {
@@ -161,7 +163,8 @@ export function programRun(id: string, started: Started | null, shown: JudgedRun
     run,
     links: {
       run: runPath(id),
-      page: run && `/runs/${run.id}`,
+      // Until a run begins it is the id of a job.
+      page: run === null ? startedPath(id) : `/runs/${run.id}`,
       output: linkTo('output'),
       partial: linkTo('partial'),
       errors: linkTo('errors'),
