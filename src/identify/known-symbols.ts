@@ -25,7 +25,7 @@ const COINS =
   FLOW XTZ EOS IOTA MIOTA NEO ZEC XZEC DASH KAVA SNX CRV COMP SUSHI YFI BAT ENJ ZIL RUNE CAKE GALA LRC ENS DYDX
   GMX RPL WBTC DAI BUSD TUSD KSM WAVES QTUM ICX ZRX BTT CELO ROSE ANKR XEM DCR DGB RVN LUNA LUNC OP`);
 
-/** Coins whose codes no share has, unlike COMP, LINK or ENS: of two of them the list is one of coins. */
+/** Coins whose codes no share has, unlike COMP: of two of them the list is one of coins. */
 const ONLY_COINS =
   words(`BTC XBT XXBT ETH XETH USDT USDC BNB XRP XXRP DOGE XDG XXDG SHIB ADA XLM XXLM XMR XXMR HBAR
   DAI WBTC BUSD MATIC PEPE XTZ EOS IOTA AVAX BCH ALGO`);

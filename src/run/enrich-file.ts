@@ -235,7 +235,7 @@ function planOutput(
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,
-    matchesNames: scan.nameAt !== null,
+    matchesNames: scan.nameColumn !== null,
     allColumns: scan.columns,
   };
   return { plan, names };

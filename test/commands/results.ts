@@ -60,7 +60,7 @@ export function resultOf(parts: ResultParts = {}): EnrichResult {
     reasons: { invalid: new Counter(), skipped: new Counter() },
     invalid: [],
     filter: new RowFilter([], []),
-    nameAt: null,
+    nameColumn: null,
     columns: ['id', 'website'],
     contentHash: 'c0ffee',
     ...parts.scan,

@@ -1,7 +1,7 @@
 /**
  * Cells in the form in which programs write nearly all of them, `<c r="A1" s="2"><v>7</v></c>` or
  * with a text in `<is><t>`: from the bytes of a sheet to those of a row, without a string for each.
- * It takes a third of the time.
+ * That halves the CPU time of planning a workbook. All others go through the parser.
  */
 import { MAX_COLUMNS } from '../../intake/record-splitter.js';
 import type { createCells } from './cell-json.js';

@@ -82,9 +82,9 @@ export function makeReport(request: EnrichRequest, result: EnrichResult, exitCod
       scoresMayHaveDrifted: (facts.newestFetchedAt ?? 0) - (facts.oldestFetchedAt ?? 0) > DRIFT_MS,
     },
     nameMatch:
-      scan.nameAt === null
+      scan.nameColumn === null
         ? null
-        : { column: scan.columns[scan.nameAt] ?? '', ...written.names, threshold: LOW_NAME_MATCH },
+        : { column: scan.nameColumn, ...written.names, threshold: LOW_NAME_MATCH },
     changes: result.changed,
     files: { output: written.output, errors: written.errors },
     accounting: {

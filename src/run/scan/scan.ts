@@ -124,7 +124,14 @@ export async function scanInput(
   const wantedColumns =
     chosen.ours.length > 0
       ? null
-      : [...chosen.choices.map(({ column }) => column), ...(priorities === null ? [] : [priorities.column])];
+      : [
+          ...new Set([
+            ...chosen.choices.map(({ column }) => column),
+            ...(priorities === null ? [] : [priorities.column]),
+            ...filter.places,
+            ...(nameAt === null ? [] : [nameAt]),
+          ]),
+        ];
   const turns = createTurns();
   for await (const batch of input.rows(wantedColumns)) {
     if (stop.aborted) throw readingStopped(input.name);
@@ -192,7 +199,8 @@ export async function scanInput(
     chosen,
     priorities,
     filter,
-    nameAt,
+    /** Whose cells are the names to compare; null: they are not compared. */
+    nameColumn: nameAt === null ? null : (shape.columns[nameAt] ?? ''),
     rows,
     identifiers,
     answers,

@@ -99,7 +99,7 @@ async function write(
     replacedColumns: scan.chosen.ours,
     hasUnreadable: scan.counts.unreadable > 0,
     hasSurplus: scan.counts.long > 0,
-    matchesNames: scan.nameAt !== null,
+    matchesNames: scan.nameColumn !== null,
     allColumns: scan.columns,
     ...some.plan,
   });

@@ -1,4 +1,5 @@
 /** `--where`: which rows are looked up, in text and JSON, and why the others are not. */
+import { writeXlsx } from 'hucre/xlsx';
 import { describe, expect, it } from 'vitest';
 import { rowConditions } from '../../../src/config/column-value.js';
 import { Refusal } from '../../../src/config/parse-value.js';
@@ -63,6 +64,17 @@ describe('rows', () => {
   ])('of %s are judged by their keys', async (format, text) => {
     const { rows } = await reasonsOf(text, ['n:blank'], `list.${format}`);
     expect(rows).toEqual(['skipped: not selected: n is not blank', 'asked', 'asked']);
+  });
+
+  it('of a workbook are judged by cells that nothing else needs', async () => {
+    const rows = [
+      ['website', 'note', 'country'],
+      ['acme.com', 'x', 'DE'],
+      ['beta.com', 'x', 'FR'],
+    ];
+    const workbook = Buffer.from(await writeXlsx({ sheets: [{ name: 'List', rows }] }));
+    const { texts } = await scanText(workbook, { where: conditions('country=de'), name: 'list.xlsx' });
+    expect(texts).toEqual(['domain:acme.com']);
   });
 
   it('that are not selected say nothing about the kind of a mixed column', async () => {
