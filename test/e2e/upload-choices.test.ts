@@ -99,7 +99,7 @@ test('a try for the files of an inbox is not one of schedules: nobody would see 
 });
 
 test('a try that is paused, killed, resumed and cancelled sends no more than it says', async () => {
-  const { scene, up, person, start } = await startScene({ latencyMs: 40 }, { concurrency: 2 });
+  const { scene, up, person, start } = await startScene({ latencyMs: 500 }, { concurrency: 2 });
   const { meter, options } = scene.service;
   const run = await begin(person, 'list.csv', domainList(60), { try: '20' });
   await scene.service.until(({ billed }) => billed >= 4);
