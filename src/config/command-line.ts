@@ -52,11 +52,13 @@ function isHelpFlag(word: string): boolean {
 }
 
 /** `words`: what follows `help`. */
-function helpOf([first = '', second]: readonly string[]): ParsedCommand {
+function helpOf(words: readonly string[]): ParsedCommand {
+  const [first = '', second] = words;
   const topics: readonly string[] = [...COMMAND_NAMES, ...Object.keys(COMMAND_FAMILIES)];
   if (first === '' || first.startsWith('-')) return { help: helpText(null) };
   if (!topics.includes(first)) refuse(unknownCommand(first));
-  return { help: helpText(topics.find((topic) => topic === `${first} ${second}`) ?? first) };
+  const topic = topics.find((each) => each === `${first} ${second}`) ?? first;
+  return { help: helpText(topic, words.at(-1) === 'all') };
 }
 
 function unknownCommand(word: string): Problem {
@@ -89,7 +91,7 @@ function readWords(command: CommandName, words: readonly string[]): ParsedComman
       args.push(...words.slice(at + 1));
       break;
     }
-    if (isHelpFlag(word)) return { help: helpText(command) };
+    if (isHelpFlag(word)) return { help: helpText(command, words[at + 1] === 'all') };
     if (!/^-[^\d]/.test(word)) {
       args.push(word);
       continue;

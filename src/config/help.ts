@@ -13,8 +13,10 @@ import { settingsOf } from './settings.js';
 
 /** Wide enough for the table of flags, narrow enough for most terminals. */
 const HELP_WIDTH = 110;
-/** A command with more flags shows the main ones first. */
+/** A command with more flags shows only the main ones, on one screen; `--help all` has the rest. */
 const MANY_FLAGS = 20;
+
+const EXAMPLES_OF_SHORT = 3;
 
 const HELP_FLAG = ['-h, --help', 'show help'] as const;
 const SETTINGS_NOTE = [
@@ -39,10 +41,13 @@ export const EXIT_MEANINGS: readonly (readonly [ExitCode, string])[] = [
 
 type Entry = readonly [term: string, text: string];
 
-/** Help for a command, for a family of commands (`ledger`), or for the program. */
-export function helpText(topic: string | null): string {
+/**
+ * Help for a command, for a family of commands (`ledger`), or for the program. `isWhole`: with
+ * every flag, also of a command that has many.
+ */
+export function helpText(topic: string | null, isWhole = false): string {
   const command = COMMAND_NAMES.find((name) => name === topic);
-  const sections = command === undefined ? listOfCommands(topic) : helpOfCommand(command);
+  const sections = command === undefined ? listOfCommands(topic) : helpOfCommand(command, isWhole);
   return `${sections
     .filter((lines) => lines.length > 0)
     .map((lines) => lines.join('\n'))
@@ -81,10 +86,11 @@ function argumentOf(command: CommandName): string {
   return argument.isOptional ? `[${word}]` : word;
 }
 
-function helpOfCommand(command: CommandName): string[][] {
+function helpOfCommand(command: CommandName, isWhole: boolean): string[][] {
   const { argument, summary, notes = [], examples } = COMMANDS[command];
   const lines = settingsOf(command).map(([, line]) => line);
   const hasMain = lines.length > MANY_FLAGS && command !== 'config';
+  const isShort = hasMain && !isWhole;
   const groups = SETTING_GROUPS.map((group) => {
     const shown = lines.filter((line) => line.group === group && !(hasMain && line.isMain));
     // `config` takes the flags of all commands: too many to list.
@@ -93,7 +99,7 @@ function helpOfCommand(command: CommandName): string[][] {
   const tables: [string, Entry[]][] = [
     ['Arguments', argument === undefined ? [] : [[argument.name, argument.description]]],
     ['Main flags', entriesOf(hasMain ? lines.filter((line) => line.isMain) : [])],
-    ...groups.map(([group, shown]): [string, Entry[]] => [group, entriesOf(shown)]),
+    ...(isShort ? [] : groups).map(([group, shown]): [string, Entry[]] => [group, entriesOf(shown)]),
   ];
   tables.at(-1)?.[1].push(HELP_FLAG);
   const width = widthOf(tables.flatMap(([, entries]) => entries));
@@ -106,9 +112,19 @@ function helpOfCommand(command: CommandName): string[][] {
     [summary],
     [
       'Examples:',
-      ...Object.entries(examples).flatMap(([line, does]) => [`  # ${does}`, `  brand-enrich ${line}`]),
+      ...Object.entries(examples)
+        .slice(0, isShort ? EXAMPLES_OF_SHORT : undefined)
+        .flatMap(([line, does]) => [`  # ${does}`, `  brand-enrich ${line}`]),
     ],
     ...tables.map(([heading, entries]) => section(heading, entries, width)),
+    ...(isShort
+      ? [[`\`brand-enrich ${command} --help all\` has every flag, and what the exit codes mean.`]]
+      : restOf(command, notes)),
+  ];
+}
+
+function restOf(command: CommandName, notes: readonly string[]): string[][] {
+  return [
     [...notes],
     ['Exit codes:', ...exitsOf(command).map(([code, meaning]) => `  ${String(code).padEnd(4)} ${meaning}`)],
     SETTINGS_NOTE,

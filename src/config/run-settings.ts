@@ -194,16 +194,17 @@ export const RUN_SETTINGS = {
   ),
   priority: spending('--priority', priorityValue).describe(
     'if the limit does not cover the file, look up the highest (or lowest) values of this column first',
-    { note: 'the order of the file' },
+    { isMain: true, note: 'the order of the file' },
   ),
   confirmAbove: asking('--confirm-above', decimal('20', 'not negative'), '20').describe(
     'on a terminal, ask before starting a run that may cost more than this, or use most of the quota left',
   ),
   trial: asking('--try', count(1, 10_000)).describe(
     'look up N identifiers first, spread over the file, show the results, and ask whether to continue',
-    { commands: RUNNING, env: null, note: 'all at once' },
+    { isMain: true, commands: RUNNING, env: null, note: 'all at once' },
   ),
   yes: asking('--yes', yesOrNo).describe('do not ask', {
+    isMain: true,
     commands: ['run', 'ledger check', 'init', 'config'],
   }),
   dryRun: asking('--dry-run', yesOrNo).describe('the same as plan: nothing is spent or written', {

@@ -180,7 +180,7 @@ describe('help', () => {
   it.each(COMMAND_NAMES.filter((name) => name !== 'config'))(
     'of %s shows each of its flags with its default, and no other',
     (command) => {
-      const help = helpOf(...command.split(' '), '--help');
+      const help = helpOf(...command.split(' '), '--help', 'all');
       const flat = help.replace(/\s+/g, ' ');
       for (const [, line] of SETTING_ENTRIES) {
         const usage = flagUsage(line);
@@ -211,7 +211,7 @@ describe('help', () => {
   });
 
   it('of run begins with examples and the main flags, then has the others in groups', () => {
-    const help = helpOf('run', '--help');
+    const help = helpOf('run', '--help', 'all');
     const headings = [...help.matchAll(/^(\w[\w ]*):$/gm)].map(([, heading]) => heading);
     expect(headings).toEqual([
       'Examples',
@@ -230,7 +230,19 @@ describe('help', () => {
       'Exit codes',
     ]);
     const main = help.slice(help.indexOf('Main flags:'), help.indexOf('\nInput:'));
-    expect(main.match(/^ {2}-/gm)).toHaveLength(12);
+    expect(main.match(/^ {2}-/gm)).toHaveLength(15);
+    expect(helpOf('help', 'run', 'all')).toBe(help);
+  });
+
+  it('of a command with many flags fits on a screen, and says where the rest is', () => {
+    for (const command of ['run', 'plan', 'watch', 'up']) {
+      const help = helpOf(command, '--help');
+      expect(help.split('\n').length).toBeLessThanOrEqual(50);
+      expect(help).toContain(`\`brand-enrich ${command} --help all\` has every flag`);
+      expect(help).not.toContain('--delimiter');
+    }
+    for (const flag of ['--try', '--priority', '--yes'])
+      expect(helpOf('run', '--help')).toContain(`  ${flag}`);
   });
 
   it('of every command lists its exit codes', () => {
@@ -239,11 +251,11 @@ describe('help', () => {
         Number(code),
       );
     for (const command of COMMAND_NAMES)
-      expect(codesIn(helpOf(...command.split(' '), '--help'))).toEqual(
+      expect(codesIn(helpOf(...command.split(' '), '--help', 'all'))).toEqual(
         expect.arrayContaining([EXIT.done, EXIT.usage, EXIT.ioError]),
       );
-    expect(codesIn(helpOf('run', '--help'))).toEqual(Object.values(EXIT));
-    expect(codesIn(helpOf('watch', '--help'))).toContain(EXIT.credentials);
+    expect(codesIn(helpOf('run', '--help', 'all'))).toEqual(Object.values(EXIT));
+    expect(codesIn(helpOf('watch', '--help', 'all'))).toContain(EXIT.credentials);
   });
 
   it('of config stays short, though it accepts the flags of other commands', () => {
