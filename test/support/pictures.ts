@@ -98,10 +98,10 @@ async function pictureDashboard(browser: Browser, work: string, path: string): P
 
 const STEPS = [
   ['customers.csv', 'your file'],
-  ['identify', 'cell → identifier, no network'],
-  ['claim', 'stored answer? asked elsewhere?'],
+  ['identify', 'cell → identifier'],
+  ['claim', 'stored? being asked?'],
   ['permit', 'quota, budget, pace'],
-  ['request', 'one, and its usage headers'],
+  ['request', 'one, with its usage'],
   ['record', 'on disk, then settled'],
   ['enriched.csv', 'ranked, every row'],
 ] as const;
