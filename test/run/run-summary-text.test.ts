@@ -292,7 +292,7 @@ describe('the next step', () => {
       'a cap of the run is reached',
       limit({ name: 'maxRequests', maxRequests: 50 }),
       { plan: 'paid', maxRequests: 50 },
-      'stopped: --max-requests 50 is reached by this run and earlier starts of it; 1,900 identifiers are left: a higher --max-requests would cover more of them; run the same command again to continue',
+      'stopped: --max-requests 50 is reached by this run and earlier starts of it; 1,900 identifiers are left; to continue, run it again with a higher --max-requests',
     ],
     [
       'the service refused everything as too many: no quota would help',

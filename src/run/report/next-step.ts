@@ -118,7 +118,10 @@ function limitAdvice(
   const { name } = end.halt.reached;
   if (name === 'overstated')
     return phrase`${left}: set ${{ setting: 'plan' }} and ${OVERAGE_BUDGET} to what the account has, or raise them in the account; ${again}`;
-  const cap = name === 'service' || name === 'account' ? null : name;
+  // The same command would stop at once: its own starts count.
+  if (name === 'maxRequests' || name === 'maxCost')
+    return phrase`${left}; to continue, run it again with a higher ${{ setting: name }}`;
+  const cap = name === 'quota' ? name : null;
   return phrase`${left}: ${waysToCover(cap, plan, seesQuota)}; ${again}`;
 }
 
