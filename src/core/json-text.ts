@@ -45,6 +45,22 @@ export function membersOf(text: string): Member[] | null {
   return members;
 }
 
+/** The elements of the outermost array, as they stand; null when the text is not an array. */
+export function elementsOf(text: string): string[] | null {
+  let at = skipBlanks(text, 0);
+  if (text.charCodeAt(at) !== OPEN_BRACKET) return null;
+  const elements: string[] = [];
+  at = skipBlanks(text, at + 1);
+  while (at < text.length && text.charCodeAt(at) !== CLOSE_BRACKET) {
+    const end = endOfValue(text, at);
+    elements.push(text.slice(at, end));
+    at = skipBlanks(text, end);
+    if (text.charCodeAt(at) !== COMMA) break;
+    at = skipBlanks(text, at + 1);
+  }
+  return elements;
+}
+
 /** A value as shown in a table: a string's text, nothing for null, anything else as written. */
 export function cellOfJson(value: string): string {
   if (value.startsWith('"')) return stringText(value);

@@ -68,6 +68,7 @@ const SENTENCES = {
   stray_quote: quoted('a stray quote: the cell would contain whole rows'),
   ambiguous_quotes: 'quotes that can be read in two ways',
   not_json: ({ place }: OfJson) => `the ${place} is not valid JSON`,
+  not_array: 'the element is not a JSON array',
   not_object: ({ place }: OfJson) => `the ${place} is not a JSON object`,
   cell_count: ({ cells, columns }: { readonly cells: number; readonly columns: number }) =>
     `${cells} ${cells === 1 ? 'cell' : 'cells'} instead of ${columns}`,

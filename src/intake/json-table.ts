@@ -1,20 +1,26 @@
 /**
  * Finds the table in a JSON text: an array at its top, or one inside an object, as answers of web
  * services have it (`{"data": {"items": [...]}}`), or an object whose members are the rows
- * (`{"0": {...}, "1": {...}}`). Pure; looks at the beginning of the text.
+ * (`{"0": {...}, "1": {...}}`) or the columns. Pure; looks at the beginning of the text.
  */
 import { FailFileError } from '../core/errors.js';
 import { phrase } from '../core/phrase.js';
 import { shortName } from '../core/terminal-text.js';
 
-/** `bare`: an array of texts or numbers, a list without a header. `keyed`: an object of objects. */
-type JsonRows = 'objects' | 'bare' | 'keyed';
+/**
+ * `arrays`: an array of arrays, at least one text among them. `bare`: an array of texts or numbers,
+ * a list without a header. `keyed`: an object of objects. `columns`: an object of columns, each an
+ * array or an object by the numbers of rows.
+ */
+type JsonRows = 'objects' | 'arrays' | 'bare' | 'keyed' | 'columns';
 
 export interface JsonTable {
   /** Keys down to the rows, between dots; empty for those at the top. */
   readonly path: string;
   /** The text before them; the output begins with it too. */
   readonly head: string;
+  /** Objects that are open in it. */
+  readonly depth: number;
   readonly rows: JsonRows;
   /** Paths of other tables. */
   readonly others: readonly string[];
@@ -30,11 +36,9 @@ interface JsonText {
   readonly isWhole: boolean;
 }
 
-interface Found extends Pick<JsonTable, 'path' | 'rows'> {
+interface Found extends Pick<JsonTable, 'path' | 'depth' | 'rows'> {
   /** Position of its bracket. */
   readonly at: number;
-  /** Objects around it. */
-  readonly depth: number;
   /** Length as text; infinite where that is cut. */
   readonly chars: number;
   /** Whether it is a table only when the user says so: an object with one member. */
@@ -53,6 +57,19 @@ interface Frame {
   isMixed: boolean;
   /** Whether a member is not an array. */
   hasColumns: boolean;
+  /** Elements of each member, where all are arrays of texts or numbers. */
+  readonly lengths: number[];
+}
+
+/** An array that is open. */
+interface OpenArray {
+  readonly path: string;
+  readonly at: number;
+  first: string | null;
+  /** Elements behind the first one. */
+  commas: number;
+  /** Whether an inner array has a text. */
+  hasText: boolean;
 }
 
 const TOKEN = /"[^"\\]*(?:\\.[^"\\]*)*"|[{}[\],:]|[^\s"{}[\],:]+/gs;
@@ -61,6 +78,8 @@ const COMMENT = /^\/[/*]/;
 const MOST_NAMED = 10;
 /** Members that are compared with the first one. */
 const MEMBERS_COMPARED = 20;
+/** Keys whose values describe the columns of a table. */
+export const COLUMNS_KEY = /^(?:columns?|cols|fields?|headers?|names|(?:column|field)_?names)$/i;
 
 /**
  * `records`: the path that the user chose; null: the only table, or the longest, or else an array
@@ -69,7 +88,11 @@ const MEMBERS_COMPARED = 20;
  */
 export function findJsonTable({ name, text, isWhole }: JsonText, records: string | null): JsonTable | null {
   const tables = findTables(name, text);
-  const byLength = tables.filter((each) => !each.isDoubtful).sort((one, other) => other.chars - one.chars);
+  const byLength = tables
+    .filter((each) => !each.isDoubtful)
+    .sort(
+      (one, other) => Number(isAboutColumns(one)) - Number(isAboutColumns(other)) || other.chars - one.chars,
+    );
   const objects = byLength.filter(({ rows }) => rows !== 'bare');
   const bare = byLength.find(({ chars }) => isWhole || chars === Number.POSITIVE_INFINITY);
   const chosen = records === null ? (objects[0] ?? bare) : tables.find(({ path }) => path === records);
@@ -77,37 +100,46 @@ export function findJsonTable({ name, text, isWhole }: JsonText, records: string
     throw isWhole ? unknownPath(name, records, byLength) : noTableYet(name, text.length, records);
   }
   if (chosen === undefined || !isBeginning(text.slice(0, chosen.at), chosen.depth)) return null;
-  const { path, at, rows } = chosen;
-  const others = objects.filter((each) => each !== chosen).map((each) => each.path);
+  const { path, at, depth, rows } = chosen;
+  const others = objects.filter((each) => each !== chosen && !isAboutColumns(each)).map((each) => each.path);
   const isMost = objects.reduce((sum, each) => sum + each.chars, 0) > text.length / 2;
-  return { path, head: text.slice(0, at), rows, others, isMost };
+  return { path, head: text.slice(0, at), depth, rows, others, isMost };
 }
 
 /**
- * Whether the rows of this cut text may begin behind its end, or others there may be more. An
- * object of objects that is open may stand before the rows, if it is not the whole.
+ * Whether the rows of this cut text may begin behind its end, or others there may be more. A list
+ * of texts may be one of its columns. An object of objects that is open may stand before the rows,
+ * if it is not the whole.
  */
 export function isCutBeforeRows({ name, text }: Omit<JsonText, 'isWhole'>, records: string | null): boolean {
   const isIt = ({ path, rows, chars, isDoubtful }: Found) =>
     chars === Number.POSITIVE_INFINITY &&
+    rows !== 'columns' &&
+    (rows !== 'bare' || records !== null) &&
     (records === null ? !isDoubtful && (rows !== 'keyed' || path === '') : path === records);
   return !findTables(name, text).some(isIt);
+}
+
+/** `{"fields": [{"name": ...}], "data": [...]}` */
+function isAboutColumns({ path }: Found): boolean {
+  return COLUMNS_KEY.test(path.slice(path.lastIndexOf('.') + 1));
 }
 
 /** None within another one. */
 function findTables(name: string, text: string): Found[] {
   const found: Found[] = [];
   const frames: Frame[] = [];
-  let array: { readonly path: string; readonly at: number; first: string | null } | null = null;
+  let array: OpenArray | null = null;
   /** Brackets that are open within the array. */
   let depth = 0;
   let last = '';
   const pathOf = () => frames.map(({ key }) => key).join('.');
   const closeArray = (chars: number) => {
-    const { path = '', at = 0, first = null } = array ?? {};
-    const rows = first === '{' ? 'objects' : 'bare';
-    if (first !== null && first !== '[' && first !== ']')
+    const { path = '', at = 0, first = null, commas = 0, hasText = false } = array ?? {};
+    const rows = first === '{' ? 'objects' : first === '[' ? 'arrays' : 'bare';
+    if (first !== null && first !== ']' && (rows !== 'arrays' || hasText))
       found.push({ path, at, depth: frames.length, chars, rows });
+    if (first !== null && rows === 'bare') frames.at(-1)?.lengths.push(first === ']' ? 0 : commas + 1);
     array = null;
   };
   const closeObject = (end: number | null) => {
@@ -117,27 +149,41 @@ function findTables(name: string, text: string): Found[] {
     if (end !== null && parent && parent.inner.length < MEMBERS_COMPARED) {
       parent.inner.push(frame.hasColumns ? frame.keys : []);
     }
-    const { at, isMixed, inner } = frame;
-    if (isMixed || inner.length === 0) return;
+    const { at, isMixed, inner, keys, lengths } = frame;
+    const isByColumn =
+      (lengths.length > 1 && lengths.length === keys.length && areAsLong(lengths, end === null)) ||
+      (!isMixed && areNumbers(inner[0] ?? []) && !areNumbers(keys));
+    if (!isByColumn && (isMixed || inner.length === 0)) return;
     const chars = end === null ? Number.POSITIVE_INFINITY : end - at;
     const inside = found.filter((each) => each.at > at);
     const until = end ?? text.length;
     const lengthOf = (each: Found) => (each.rows === 'objects' ? Math.min(each.chars, until - each.at) : 0);
     const charsInside = inside.reduce((sum, each) => sum + lengthOf(each), 0);
-    const isDoubtful = !areAlike(inner) || charsInside > (until - at) / 2;
+    const isDoubtful = !isByColumn && (!areAlike(inner) || charsInside > (until - at) / 2);
     if (!isDoubtful) found.splice(0, found.length, ...found.filter((each) => each.at < at));
-    found.push({ path: pathOf(), at, depth: frames.length, chars, rows: 'keyed', isDoubtful });
+    const rows = isByColumn ? 'columns' : 'keyed';
+    found.push({ path: pathOf(), at, depth: frames.length, chars, rows, isDoubtful });
   };
   for (const { 0: token, index } of text.matchAll(TOKEN)) {
     if (COMMENT.test(token)) throw withComments(name);
     const frame = frames.at(-1);
     if (array !== null) {
       array.first ??= token;
+      if (depth === 1 && token === ',') array.commas += 1;
+      array.hasText ||= depth === 2 && token.startsWith('"');
       if (token === '{' || token === '[') depth += 1;
       else if (token === '}' || token === ']') depth -= 1;
       if (depth === 0) closeArray(index - array.at);
     } else if (token === '{') {
-      frames.push({ at: index, key: '', keys: [], inner: [], isMixed: false, hasColumns: false });
+      frames.push({
+        at: index,
+        key: '',
+        keys: [],
+        inner: [],
+        isMixed: false,
+        hasColumns: false,
+        lengths: [],
+      });
       if (frame !== undefined) frame.hasColumns = true;
     } else if (token === '}') closeObject(index);
     else if (token === ':' && frame !== undefined) {
@@ -149,7 +195,7 @@ function findTables(name: string, text: string): Found[] {
         frame.hasColumns ||= token !== '[';
       }
       if (token === '[') {
-        array = { path: pathOf(), at: index, first: null };
+        array = { path: pathOf(), at: index, first: null, commas: 0, hasText: false };
         depth = 1;
       }
     }
@@ -159,6 +205,17 @@ function findTables(name: string, text: string): Found[] {
   closeArray(Number.POSITIVE_INFINITY);
   while (frames.length > 0) closeObject(null);
   return found;
+}
+
+/** Whether these have equally many elements, more than one; of a cut text the last may go on. */
+function areAsLong(lengths: readonly number[], isCut: boolean): boolean {
+  const [first = 0, ...others] = lengths;
+  const goesOn = (length: number, at: number) => isCut && at === others.length - 1 && length < first;
+  return first > 1 && others.every((length, at) => length === first || goesOn(length, at));
+}
+
+function areNumbers(keys: readonly string[]): boolean {
+  return keys.length > 1 && keys.every((key) => /^\d+$/.test(key));
 }
 
 /** Whether these objects have the columns of one table. */
@@ -211,6 +268,16 @@ export function noTableYet(name: string, chars: number, records: string | null):
     what: records === null ? 'no array of objects was found' : 'the array was not found',
     subject: phrase`${name}, ${looked}${records === null ? '' : phrase`, ${{ set: { records } }}`}`,
     todo: `write its rows as lines and give those: ${jqFor(name, records)}`,
+  });
+}
+
+/** The error of a text by column that is longer than what is looked at. */
+export function tooLongByColumn(name: string): FailFileError {
+  return new FailFileError({
+    code: 'input-binary',
+    what: 'the values stand by column, and the file is too long to be turned into rows',
+    subject: name,
+    todo: "write it by row (in pandas: `to_json(orient='records', lines=True)`), or save it as CSV",
   });
 }
 

@@ -10,18 +10,19 @@ import { shortName } from '../core/terminal-text.js';
 import { assertNoDocument } from './binary-signature.js';
 import { ElementSplitter } from './element-splitter.js';
 import { correctHeader, type HeaderCorrection, headerWarnings, isBareList } from './header-check.js';
-import { findJsonTable, isCutBeforeRows, type JsonTable, noTableYet } from './json-table.js';
-import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
-import { isReadable, MAX_RECORD_BYTES, RecordSplitter, type SplitRecord } from './record-splitter.js';
-import { fitTable, type TableGuess } from './row-fit.js';
+import { ColumnsSplitter, nameArrays } from './json-columns.js';
 import {
-  CsvReader,
   findJsonProblem,
+  JsonArraysReader,
   JsonKeyedReader,
   JsonListReader,
   JsonReader,
-  type RowReader,
-} from './row-readers.js';
+} from './json-readers.js';
+import { findJsonTable, isCutBeforeRows, type JsonTable, noTableYet, tooLongByColumn } from './json-table.js';
+import { detectLineMode, LineFinder, lineEndAt } from './line-finder.js';
+import { isReadable, MAX_RECORD_BYTES, RecordSplitter, type SplitRecord } from './record-splitter.js';
+import { fitTable, type TableGuess } from './row-fit.js';
+import { CsvReader, type RowReader } from './row-readers.js';
 import {
   findOddQuotes,
   readSample,
@@ -70,7 +71,7 @@ export function sniffTable(input: TableText, options: TableOptions): TableLayout
     throw new FailFileError({ code: 'input-empty', subject, todo: 'check that this is the right file' });
   }
   const { format, table } = sniffFormat({ ...input, text: body }, options.records ?? null);
-  if (isJson(format)) return jsonLayout(name, format, body, skipLines, table);
+  if (isJson(format)) return jsonLayout({ ...input, text: body }, format, options, table);
   assertNoDocument(name, body);
   const layout = csvLayout({ ...input, text: body }, options);
   if (!('options' in layout)) return layout;
@@ -99,6 +100,8 @@ interface FoundFormat {
 }
 
 const ARRAY = { format: 'json', table: null } as const;
+/** An array of arrays. */
+const ARRAYS_START = /^\[\s*\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*|null)\s*(?:[,\]]|$)/;
 /** An array of texts or numbers: a line of CSV has no such brackets. */
 const LIST_START = /^\[\s*(?:"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*)\s*(?:[,\]]|$)/;
 const OBJECT_START = /^\{\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*:/s;
@@ -128,7 +131,8 @@ function sniffFormat(input: TableText, records: string | null): FoundFormat {
   const { name, isWhole } = input;
   const text = input.text.trimStart();
   if (/^\[\s*(?:[{\]]|$)/.test(text)) return ARRAY;
-  if (LIST_START.test(text)) return { format: 'json', table: findJsonTable(input, null) };
+  if (LIST_START.test(text) || ARRAYS_START.test(text))
+    return { format: 'json', table: findJsonTable(input, null) };
   if (LINES_NAME.test(name)) return { format: 'jsonl', table: null };
   if (!text.startsWith('{')) return { format: 'csv', table: null };
   const [isFirst = false, ...others] = readLines(text);
@@ -136,7 +140,9 @@ function sniffFormat(input: TableText, records: string | null): FoundFormat {
   if (isFirst && !isOnlyLine) return { format: 'jsonl', table: null };
   // One object on one line is a row, unless it is hardly more than a table.
   const table = findJsonTable(input, records);
-  const isRow = isFirst && !table?.isMost && records === null && text.length <= MAX_RECORD_BYTES;
+  if (table?.rows === 'columns' && !isWhole) throw tooLongByColumn(name);
+  const isTable = table !== null && (table.isMost || table.rows === 'arrays');
+  const isRow = isFirst && !isTable && records === null && text.length <= MAX_RECORD_BYTES;
   if (isRow || (table === null && others.includes(true))) return { format: 'jsonl', table: null };
   if (table !== null) return { format: 'json', table };
   if (!isWhole && OBJECT_START.test(text)) throw noTableYet(name, text.length, records);
@@ -144,48 +150,64 @@ function sniffFormat(input: TableText, records: string | null): FoundFormat {
 }
 
 function jsonLayout(
-  name: string,
+  input: TableText,
   format: TableFormat,
-  body: string,
-  passLines: number,
+  { skipLines, hasHeader }: TableOptions,
   table: JsonTable | null,
 ): TableLayout {
-  const mode = detectLineMode(body, false);
-  const lines = new LineFinder(body, mode, true);
-  const { path = '', head = '', others = [], rows = 'objects' } = table ?? {};
+  const { name, text } = input;
+  const mode = detectLineMode(text, false);
+  const lines = new LineFinder(text, mode, true);
+  const { path = '', head = '', depth = 0, others = [], rows = 'objects' } = table ?? {};
+  const arrays = rows === 'arrays' ? nameArrays({ name, text, head, depth, mayHaveHeader: hasHeader }) : null;
   const warnings: Phrase[] = [];
+  const where = path === '' ? 'the object' : `the object "${shortName(path)}"`;
   if (rows === 'bare')
     warnings.push('no header: the elements are texts or numbers; the column is named column_1');
   if (rows === 'keyed') {
-    const where = path === '' ? 'the object' : `the object "${shortName(path)}"`;
     warnings.push(
       `the rows are the members of ${where}: their names are in the column ${KEY_COLUMN}, and the output is an array, because ranked rows need an order and members of an object have none`,
     );
+  } else if (rows === 'columns') {
+    warnings.push(
+      `${where} holds columns: the output is an array of rows, because ranked rows need an order`,
+    );
   } else if (path !== '') warnings.push(`the rows are read from the array "${shortName(path)}"`);
+  if (arrays !== null) warnings.push(`the rows are arrays, ${NAMED[arrays.from]}: they come back as objects`);
   if (others.length > 0) {
     const named = others.slice(0, PATHS_NAMED).map((each) => `"${shortName(each)}"`);
     warnings.push(phrase`other tables: ${named.join(', ')}; choose with ${{ setting: 'records' }}`);
   }
   const createReader = () => {
-    if (format === 'jsonl')
-      return new JsonReader(new RecordSplitter({ mode, passLines, delimiter: null, columnCount: 0 }), 'line');
-    const elements = new ElementSplitter(name, passLines, { head, path, isKeyed: rows === 'keyed' });
+    if (format === 'jsonl') {
+      const splitter = { mode, passLines: skipLines, delimiter: null, columnCount: 0 };
+      return new JsonReader(new RecordSplitter(splitter), 'line');
+    }
+    if (rows === 'columns') return new JsonReader(new ColumnsSplitter(name, skipLines, head), 'element');
+    const elements = new ElementSplitter(name, skipLines, { head, path, isKeyed: rows === 'keyed' });
+    if (arrays !== null) return new JsonArraysReader(elements, arrays.names, arrays.from === 'first');
     if (rows === 'bare') return new JsonListReader(elements);
     return rows === 'keyed' ? new JsonKeyedReader(elements) : new JsonReader(elements, 'element');
   };
   return {
     format,
     delimiter: '',
-    lineEnd: lineEndAt(body, lines.stop(lines.next(0), 0)) ?? '\n',
+    lineEnd: lineEndAt(text, lines.stop(lines.next(0), 0)) ?? '\n',
     columns: [],
     rawHeader: null,
     around: head.trim() === '' ? null : head,
     warnings,
-    linesAbove: passLines,
+    linesAbove: skipLines,
     guess: null,
     createReader,
   };
 }
+
+const NAMED = {
+  around: 'named by the columns beside them',
+  first: 'named by the first one',
+  none: 'without names (column_1 and on)',
+} as const;
 
 function csvLayout(
   { name, text: body, isWhole }: TableText,

@@ -92,6 +92,59 @@ describe('a file with one array', () => {
     expect(input.around()).toEqual({ head: '{"n": 1, "data": ', tail: ', "m": 2}' });
   });
 
+  it.each([
+    ['[["a","b"],["x",1.10],["y"]]', 'named by the first one', ['{"a":"x","b":1.10}', '{"a":"y"}']],
+    ['{"columns":["a","a"],"data":[["x",2]]}', 'beside them', ['{"a":"x","column_2":2}']],
+    [
+      '{"fields":[{"name":"a"},{"name":"b"}],"rows":[["x",{"c":[1]}]]}',
+      'beside',
+      ['{"a":"x","b":{"c":[1]}}'],
+    ],
+    ['[["acme.com",1],["beta.io",2]]', 'without names', ['{"column_1":"acme.com","column_2":1}']],
+    ['[["a"],["x","y"]]', 'the first one', ['{"a":"x","column_2":"y"}']],
+  ])('may hold arrays: %s, %s', async (text, said, expected) => {
+    const { input, rows } = await readContent(folder, text, { name: 'a.json' });
+    expect(input.warnings.join()).toContain(said);
+    expect(rows.map(({ raw }) => raw)).toEqual(expect.arrayContaining(expected));
+    expect(rows.map(({ problem }) => problem)).toEqual(rows.map(() => null));
+  });
+
+  it('has the names of its arrays once, and rows without a place in it as invalid', async () => {
+    const rest = Array.from({ length: 200 }, (_, at) => `["n${at}"]`).join();
+    const { rows } = await readContent(folder, `[["a"],${rest},["x","y"],{"a":1},[1,]]`, { name: 'a.json' });
+    expect(rows).toHaveLength(203);
+    expect(rows.slice(-3).map(({ problem }) => problem)).toEqual([
+      { code: 'cell_count', cells: 2, columns: 1 },
+      { code: 'not_array' },
+      { code: 'not_json', place: 'element' },
+    ]);
+  });
+
+  it.each([
+    ['{"a":[1.10,12345678901234567890],"b":["x",null]}', { head: '', tail: '' }],
+    ['{"a":{"0":1.10,"7":12345678901234567890},"b":{"7":null,"0":"x"}}', { head: '', tail: '' }],
+    [
+      '{"n":1,"d":{"a":[1.10,12345678901234567890],"b":["x",null]},"e":2}\n',
+      { head: '{"n":1,"d":', tail: ',"e":2}\n' },
+    ],
+  ])('may hold columns, which become rows: %s', async (text, { head, tail }) => {
+    const { input, rows } = await readContent(folder, text, { name: 'a.json' });
+    expect(input.warnings.join()).toContain('holds columns');
+    expect(rows.map(({ raw }) => raw)).toEqual(['{"a":1.10,"b":"x"}', '{"a":12345678901234567890,"b":null}']);
+    expect(input.around()).toEqual(head === '' ? null : { head, tail });
+  });
+
+  it('by column is read whole, or else the error says how to write it by row', async () => {
+    const column = (name: string, count: number) => `"${name}":[${`"${'x'.repeat(99)}",`.repeat(count)}1]`;
+    const { rows } = await readContent(folder, `{${column('a', 20_000)},${column('b', 20_000)}}`);
+    expect(rows).toHaveLength(20_001);
+    const text = `{${column('a', 60_000)},${column('b', 60_000)},${column('c', 60_000)}}`;
+    await expect(readContent(folder, text)).rejects.toThrow(/by column.*orient='records'/);
+    await expect(readContent(folder, '{"a":[1,2],"b":[3,4]} x', { name: 'a.json' })).rejects.toThrow(
+      'damaged',
+    );
+  });
+
   it('keeps an element that is too long from filling memory', async () => {
     const { rows } = await readContent(folder, `[{"a":"${'x'.repeat(3_000_000)}"},{"a":"ok"}]`);
     expect(rows.map(({ problem }) => problem)).toEqual([{ code: 'large_record' }, null]);

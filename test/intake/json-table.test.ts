@@ -36,6 +36,33 @@ describe('the table in a JSON text', () => {
     expect(find('{"data": {"a": {"x": 1}}}', 'data')).toMatchObject({ path: 'data', rows: 'keyed' });
   });
 
+  it.each([
+    ['[["a", "b"], ["x", 1]]', 'arrays', '', ''],
+    ['{"columns": ["a", "b"], "data": [[1, "x"]]}', 'arrays', 'data', '{"columns": ["a", "b"], "data": '],
+    [
+      '{"fields": [{"name": "a"}], "data": [["x"]]}',
+      'arrays',
+      'data',
+      '{"fields": [{"name": "a"}], "data": ',
+    ],
+    [
+      '{"fields": [{"name": "a"}], "data": [{"a":1}]}',
+      'objects',
+      'data',
+      '{"fields": [{"name": "a"}], "data": ',
+    ],
+    ['{"fields": [{"name": "a"}]}', 'objects', 'fields', '{"fields": '],
+    ['{"a": [1, 2], "b": ["x", "y"]}', 'columns', '', ''],
+    ['{"a": {"0": 1, "1": 3}, "b": {"0": 2, "1": 4}}', 'columns', '', ''],
+    ['{"n": 1, "data": {"a": {"0": 1, "2": 3}}}', 'columns', 'data', '{"n": 1, "data": '],
+    ['{"1": {"0": "x", "1": 3}, "2": {"0": "y", "1": 4}}', 'keyed', '', ''],
+    ['{"a": ["x", "y"], "b": ["z"]}', 'bare', 'a', '{"a": '],
+    ['{"a": ["x"], "b": ["y"]}', 'bare', 'a', '{"a": '],
+    ['{"a": ["x", "y"], "b": ["z", "y"], "c": 1}', 'bare', 'a', '{"a": '],
+  ])('of %j is one of %s', (text, rows, path, head) => {
+    expect(find(text)).toMatchObject({ rows, path, head, others: [] });
+  });
+
   it('that may begin behind the text is looked for there, or else a command is named', () => {
     const isCut = (text: string, records: string | null = null) =>
       isCutBeforeRows({ name: 'a.json', text }, records);
@@ -45,6 +72,7 @@ describe('the table in a JSON text', () => {
     expect(isCut('{"rows": [{"a": 1}, {')).toBe(false);
     expect(isCut('{"rows": [{"a": 1}, {', 'others')).toBe(true);
     expect(isCut('{"0": {"a": 1}, "1": {"a": 1}, "2": {')).toBe(false);
+    expect(isCut('{"a": {"0": 1, "1": 1}, "b": {')).toBe(true);
     expect(() => find('{"meta": {"a": 1', 'my rows', false)).toThrow(
       `jq -c '.["my rows"][]' a.json > rows.jsonl`,
     );
@@ -75,7 +103,12 @@ describe('the format of a JSON text', () => {
     ['{\n "results": [\n {"website": "acme.com"}\n]}', 'json'],
     ['["acme.com", "beta.io"]', 'json'],
     ['[1, 2]', 'json'],
+    ['[["a", "b"], [1, 2]]', 'json'],
+    ['{"values": [["a"], ["b"]]}', 'json'],
+    ['{"a": [1, 2], "b": [3, 4]}', 'json'],
+    ['{"a": [1, 2], "b": [3, 4]}\n{"a": [1, 2], "b": [3, 4]}', 'jsonl'],
     ["['a', 'b'],x\n", 'csv'],
+    ['[[x]],y\n', 'csv'],
     ['{1234-5678},acme.com\n', 'csv'],
   ])('%j is %s', (text, format) => {
     const layout = sniffTable({ name: 'a.txt', text, isWhole: true }, { hasHeader: true, skipLines: 0 });

@@ -3,9 +3,10 @@ import { stringify } from 'csv-stringify/sync';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ElementSplitter } from '../../src/intake/element-splitter.js';
+import { JsonKeyedReader, JsonReader } from '../../src/intake/json-readers.js';
 import { RecordSplitter } from '../../src/intake/record-splitter.js';
 import { fitTable } from '../../src/intake/row-fit.js';
-import { type CsvLayout, CsvReader, JsonKeyedReader, JsonReader } from '../../src/intake/row-readers.js';
+import { type CsvLayout, CsvReader } from '../../src/intake/row-readers.js';
 
 interface Layout extends Omit<CsvLayout, 'fit'> {
   readonly columnCount: number;

@@ -1,0 +1,156 @@
+/**
+ * Columns of JSON whose rows have no keys: the names of rows that are arrays
+ * (`{"columns": ["a", "b"], "data": [[1, 2]]}`), and rows from values that stand by column
+ * (`{"a": [1, 3], "b": [2, 4]}`, `{"a": {"0": 1, "1": 3}}`).
+ */
+import { FailFileError } from '../core/errors.js';
+import { cellOfJson, elementsOf, membersOf } from '../core/json-text.js';
+import { attempt } from '../core/lifecycle.js';
+import { ElementSplitter } from './element-splitter.js';
+import { findDataInHeader } from './header-check.js';
+import { objectOf } from './json-readers.js';
+import { COLUMNS_KEY } from './json-table.js';
+import type { SplitRecord } from './record-splitter.js';
+
+/** Where the names of the columns are from: a member around the rows, the first row, or neither. */
+type NamesFrom = 'around' | 'first' | 'none';
+
+interface ArrayNames {
+  /** Each once, none blank. */
+  readonly names: readonly string[];
+  readonly from: NamesFrom;
+}
+
+interface ArraysToName {
+  readonly name: string;
+  /** The beginning of the text, the rows in it included. */
+  readonly text: string;
+  /** The text before the rows, and how many objects are open in it. */
+  readonly head: string;
+  readonly depth: number;
+  /** Whether the first row may hold the names. */
+  readonly mayHaveHeader: boolean;
+}
+
+/** Rows that are looked at for the names of their columns. */
+const ROWS_SEEN = 100;
+
+/** The names of the columns of rows that are arrays. */
+export function nameArrays({ name, text, head, depth, mayHaveHeader }: ArraysToName): ArrayNames {
+  const elements = new ElementSplitter(name, 0, { head, path: '', isKeyed: false });
+  const seen = attempt(() => elements.push(text, false), []).slice(0, ROWS_SEEN);
+  const rows = seen.map(({ raw }) => elementsOf(raw) ?? []);
+  const cells = rows.map((row) => row.map(cellOfJson));
+  const [first = [], ...others] = cells;
+  const width = Math.max(0, ...others.map(({ length }) => length), first.length);
+  const around = findNames(head, depth, width);
+  if (around !== null) return { names: unique(around), from: 'around' };
+  const areTexts = rows[0]?.every((value) => value.startsWith('"')) ?? false;
+  const isHeader = mayHaveHeader && areTexts && findDataInHeader(first, others) === null;
+  const blank = new Array<string>(width - (isHeader ? first.length : 0)).fill('');
+  return { names: unique([...(isHeader ? first : []), ...blank]), from: isHeader ? 'first' : 'none' };
+}
+
+/** Names for so many columns in the objects that are open before the rows; null: there are none. */
+function findNames(head: string, depth: number, width: number): string[] | null {
+  let found: string[] | null = null;
+  const look = (value: unknown, key: string): void => {
+    if (typeof value !== 'object' || value === null) return;
+    if (!Array.isArray(value)) for (const [name, inner] of Object.entries(value)) look(inner, name);
+    else if (value.length === width && width > 0 && COLUMNS_KEY.test(key)) {
+      const names = value.map(nameOf);
+      if (names.every((each) => each !== '')) found = names;
+    }
+  };
+  look(
+    attempt(() => JSON.parse(`${head}[]${'}'.repeat(depth)}`), null),
+    '',
+  );
+  return found;
+}
+
+/** `"a"`, `{"name": "a", "type": "text"}` */
+function nameOf(column: unknown): string {
+  if (typeof column !== 'object' || column === null) return typeof column === 'string' ? column : '';
+  const { name, title, label, field } = column as Record<string, unknown>;
+  return String(name ?? title ?? label ?? field ?? '');
+}
+
+/** Keys of an object: blank and repeated names are those of their place. */
+function unique(names: readonly string[]): string[] {
+  return names.map((name, at) =>
+    name.trim() === '' || names.indexOf(name) < at ? `column_${at + 1}` : name,
+  );
+}
+
+/** Turns the columns of an object into rows; holds the whole text. */
+export class ColumnsSplitter {
+  #text = '';
+  #tail: string | null = null;
+
+  constructor(
+    private readonly name: string,
+    private readonly linesToDrop: number,
+    /** The text before the object. */
+    private readonly head: string,
+  ) {}
+
+  /** Throws `input-binary` if the text is damaged. */
+  push(chunk: string, isLast: boolean): SplitRecord[] {
+    this.#text += chunk;
+    if (!isLast) return [];
+    const text = withoutLines(this.#text, this.linesToDrop);
+    this.#assertJson(text);
+    const object = text.slice(this.head.length);
+    const columns = (membersOf(object) ?? []).map(({ key, valueStart, valueEnd }) => ({
+      key,
+      values: valuesOf(object.slice(valueStart, valueEnd)),
+      end: valueEnd,
+    }));
+    this.#tail = object.slice(object.indexOf('}', columns.at(-1)?.end) + 1);
+    const numbers = [...new Set(columns.flatMap(({ values }) => [...values.keys()]))];
+    const line = this.linesToDrop + this.head.split('\n').length;
+    return numbers.map((number) => {
+      const filled = columns.filter(({ values }) => values.has(number));
+      const values = filled.map((column) => column.values.get(number) ?? 'null');
+      const raw = objectOf(
+        filled.map(({ key }) => key),
+        values,
+      );
+      return { line, raw, cells: [], problem: null };
+    });
+  }
+
+  /** Nothing is read before the end of the text. */
+  position(): { readonly line: number; readonly rest: string } {
+    return { line: 1, rest: this.#text };
+  }
+
+  tail(): string | null {
+    return this.#tail;
+  }
+
+  #assertJson(text: string): void {
+    if (attempt(() => JSON.parse(text), undefined) !== undefined) return;
+    throw new FailFileError({
+      code: 'input-binary',
+      what: 'the JSON is damaged',
+      subject: this.name,
+      todo: 'write it again, or write one object per line',
+    });
+  }
+}
+
+function withoutLines(text: string, lines: number): string {
+  let at = 0;
+  for (let line = 0; line < lines; line += 1) at = text.indexOf('\n', at) + 1;
+  return text.slice(at);
+}
+
+/** By the number of the row. */
+function valuesOf(column: string): ReadonlyMap<string, string> {
+  const elements = elementsOf(column);
+  if (elements !== null) return new Map(elements.map((value, at) => [String(at), value]));
+  const members = membersOf(column) ?? [];
+  return new Map(members.map(({ key, valueStart, valueEnd }) => [key, column.slice(valueStart, valueEnd)]));
+}
