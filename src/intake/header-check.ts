@@ -6,6 +6,7 @@ import { FailFileError } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { type RowReason, sayRowReason } from '../core/row-reason.js';
 import { shortName } from '../core/terminal-text.js';
+import { skipBlank } from '../identify/clean-cell.js';
 import { isKnownAbove } from '../identify/known-symbols.js';
 import { commonest, countEach, valueKind } from './cell-kinds.js';
 import { isReadable, type SplitRecord } from './record-splitter.js';
@@ -140,8 +141,11 @@ export function findDataInHeader(header: Cells, rows: readonly Cells[]): string 
   const telling = kinds.findIndex((kind) => IDENTIFYING.has(kind));
   if (telling < 0) return null;
   const isLikeBelow = kinds.every((kind, column) => {
-    const below = rows.map((row) => valueKind(row[column] ?? '')).filter((it) => it !== 'blank');
-    return kind === 'blank' || below.filter((it) => it === kind).length >= below.length / 2;
+    // A dump of a database writes \N for nothing.
+    const filled = rows
+      .map((row) => (row[column] ?? '').trim())
+      .filter((it) => skipBlank(it, 'domain') === null);
+    return kind === 'blank' || filled.filter((it) => valueKind(it) === kind).length >= filled.length / 2;
   });
   return isLikeBelow ? (header[telling] ?? null) : null;
 }

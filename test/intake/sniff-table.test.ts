@@ -139,6 +139,23 @@ describe('data in place of the header', () => {
     [['1', 'info@acme.com'], [['2', 'a@foo.com']], 'info@acme.com'],
     [['US0378331005'], [['DE0007164600']], 'US0378331005'],
     [['acme.com'], [], 'acme.com'],
+    [
+      ['acme.com', '9'],
+      [
+        ['foo.com', '\\N'],
+        ['bar.com', 'NULL'],
+        ['baz.com', '7'],
+      ],
+      'acme.com',
+    ],
+    [
+      ['acme.com', '2021'],
+      [
+        ['foo.com', 'many'],
+        ['bar.com', 'few'],
+      ],
+      null,
+    ],
     [['name', 'website'], [['Acme', 'acme.com']], null],
     [['company', 'Booking.com'], [['Acme', '12']], null],
     [['company.website'], [['acme.com']], null],
