@@ -50,7 +50,7 @@ const TICKER =
 const SYMBOL = words('symbol symbols symbole simbolo symbool sembol simbol символ');
 const CRYPTO =
   words(`crypto cryptos coin coins token cryptocurrency krypto kryptowahrung kryptowaehrung cripto
-  criptomoneda cryptomonnaie altcoin`);
+  criptomoneda cryptomonnaie altcoin baseasset basecoin`);
 const SECURITY = words(`stock stocks equity share shares etf etfs fund security securities aktie aktien accion
   action trading exchange`);
 const EXCHANGE = words('nyse nasdaq amex lse xetra euronext tsx asx nse bse tse hkex jse six');

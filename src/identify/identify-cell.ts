@@ -6,6 +6,7 @@
  */
 import type { Identified, Identifier, IdentifierKind, Unidentified } from '../core/identifier.js';
 import { identifyIsin, isMistypedIsin, readIsin } from '../core/isin.js';
+import { readBloomberg } from './bloomberg.js';
 import { asIdentifier, BLANK, cleanCell, invalid, isBlank, skipBlank } from './clean-cell.js';
 import type { ColumnChoice } from './find-column.js';
 import { identifyDomain, mentionsDomain } from './identify-domain.js';
@@ -108,7 +109,8 @@ function identifySymbol(cleaned: string, kind: 'ticker' | 'crypto'): Identified 
   if (cleaned.includes('://')) return invalid({ code: 'url_as_symbol', kind });
   if (SEPARATOR.test(cleaned)) return invalid({ code: 'several_symbols', kind });
   // Some letters have two lower-case forms: `ẞ` and `ß` are `SS`.
-  const value = withoutCashtag(cleaned).toLowerCase().toUpperCase().normalize('NFC');
+  const symbol = withoutCashtag(cleaned).toLowerCase().toUpperCase().normalize('NFC');
+  const value = (kind === 'ticker' ? readBloomberg(symbol) : null) ?? symbol;
   if (value.length > LONGEST_SYMBOL) return invalid({ code: 'long_symbol', kind, most: LONGEST_SYMBOL });
   const isSymbol = HAS_LETTER_OR_DIGIT.test(value) && (kind === 'ticker' ? TICKER : CRYPTO).test(value);
   // A proxy that decodes such a segment would see another path.

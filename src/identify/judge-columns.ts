@@ -7,11 +7,12 @@
  */
 import type { IdentifierKind } from '../core/identifier.js';
 import { readIsin } from '../core/isin.js';
+import { readBloomberg } from './bloomberg.js';
 import { cleanCell, skipBlank } from './clean-cell.js';
 import { type HeaderMeaning, isSecurityCode, readHeader } from './header-words.js';
 import { isCertainBrandId, isPossibleBrandId } from './identify-cell.js';
 import { identifyDomain } from './identify-domain.js';
-import { KnownSymbols, nameShares } from './known-symbols.js';
+import { isCurrency, isMarket, KnownSymbols, nameShares } from './known-symbols.js';
 
 export interface ColumnReading {
   readonly column: number;
@@ -117,6 +118,8 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
     meaning === null && isSecurityCode(input.columns[column] ?? '', [...input.columns, input.fileName ?? '']);
   const isSymbol = isCode || meaning === 'ticker' || meaning === 'crypto' || meaning === 'symbol';
   const wanted = input.kind === 'ticker' || input.kind === 'crypto' ? input.kind : null;
+  const surest = () => readings.sort((one, other) => other.score - one.score)[0] ?? null;
+  if (sample.isOfTrade && !isNamed) return surest();
   if (isSymbol || wanted !== null) {
     const isByName = isSymbol && (wanted === null || meaning === wanted || meaning === 'symbol');
     const context = input.context ?? known ?? (nameShares(input.sample) ? 'ticker' : null);
@@ -127,7 +130,7 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
     read('ticker', sample.listed + sample.tickerOrDomains, false);
   } else if (meaning === null && !isForeign && known !== null)
     read(known, sample.symbols, false, SHARE_KNOWN);
-  return readings.sort((one, other) => other.score - one.score)[0] ?? null;
+  return surest();
 }
 
 /** Lists of coins call their symbols tickers too: beside their words "ticker" is a doubt. */
@@ -167,7 +170,7 @@ const SYMBOL_LIKE =
 
 /** Whether a cleaned cell is written as tickers and crypto symbols are. */
 export function isSymbolLike(cleaned: string): boolean {
-  return SYMBOL_LIKE.test(cleaned);
+  return SYMBOL_LIKE.test(cleaned) || readBloomberg(cleaned) !== null;
 }
 
 /** Whether a cell is not blank. */
@@ -199,6 +202,8 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
   const sites = new Set<string>();
   const known = new KnownSymbols();
   const symbols = new Set<string>();
+  let currencies = 0;
+  let markets = 0;
   let pages = 0;
   for (const row of rows) {
     const cleaned = cleanCell(row[column] ?? '');
@@ -206,10 +211,13 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
     counts.filled += 1;
     if (readIsin(cleaned) !== null) counts.isins += 1;
     else if (isSymbolLike(cleaned)) {
+      const symbol = readBloomberg(cleaned) ?? cleaned;
       counts.symbols += 1;
       if (/^\d+$/.test(cleaned)) counts.numbers += 1;
       symbols.add(cleaned);
-      known.add(cleaned);
+      if (isCurrency(cleaned)) currencies += 1;
+      if (isMarket(cleaned)) markets += 1;
+      known.add(symbol);
     }
     if (isCertainBrandId(cleaned)) counts.certainIds += 1;
     if (isPossibleBrandId(cleaned)) counts.possibleIds += 1;
@@ -230,10 +238,13 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
   const values = counts.domains + counts.emails + counts.tickerOrDomains;
   const isPages = counts.emails === 0 && Math.min(pages, texts.size) > values * MOSTLY;
   const variety = values === 0 ? 0 : sites.size / values;
+  /** Currencies of amounts, or markets of coins (`BTCUSDT`): neither is an identifier. */
+  const isOfTrade = counts.symbols > 0 && Math.max(currencies, markets) >= counts.symbols * MOSTLY;
   const isConstant = symbols.size === 1 && counts.symbols >= LEAST_EQUAL;
   return {
     ...counts,
     known,
+    isOfTrade,
     isConstant,
     isOneSite,
     isPages,

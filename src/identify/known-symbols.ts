@@ -31,6 +31,24 @@ const ONLY_COINS =
   DAI WBTC BUSD MATIC PEPE XTZ EOS IOTA AVAX BCH ALGO`);
 const LEAST_ONLY_COINS = 2;
 
+/** Currencies of states (ISO 4217), in which lists of shares and coins have their amounts. */
+const CURRENCIES =
+  words(`USD EUR GBP GBX CHF JPY CNY CNH HKD SGD TWD KRW INR IDR THB MYR PHP VND AUD NZD CAD MXN BRL CLP COP ARS PEN
+  SEK NOK DKK ISK PLN CZK HUF RON BGN TRY ILS ZAR AED SAR EGP NGN UAH`);
+
+export function isCurrency(symbol: string): boolean {
+  return CURRENCIES.has(symbol);
+}
+
+/** What coins are traded against, behind the coin: `BTCUSDT`, `ETH-EUR`. */
+const QUOTED = /^(.{2,}?)[-/_]?(?:USDT|USDC|BUSD|FDUSD|TUSD|USD|EUR|GBP|BTC|XBT|ETH|BNB|TRY)$/;
+
+/** Whether a symbol is a coin and what it is traded against: a market, not a coin. */
+export function isMarket(symbol: string): boolean {
+  const [, coin = ''] = QUOTED.exec(symbol) ?? [];
+  return COINS.has(coin);
+}
+
 type KnownKind = 'ticker' | 'crypto';
 
 /** Counts known symbols among values. */

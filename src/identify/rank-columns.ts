@@ -14,7 +14,7 @@ const LEAST_FILL = 0.5;
 /** Columns of one meaning stand for the same companies if this share of their values agrees. */
 const LEAST_AGREEMENT = 0.5;
 
-/** Without those that a better one makes needless: e-mail addresses beside websites, links. */
+/** Without those that a better one makes needless: e-mail addresses and codes beside websites, links. */
 export function withoutOutranked(
   columns: readonly string[],
   readings: readonly ColumnReading[],
@@ -27,10 +27,19 @@ export function withoutOutranked(
   const mail = websites.length > 0 ? readings.filter(({ isMail }) => isMail) : [];
   const isLastResort = ({ isConstant, column }: ColumnReading) =>
     isConstant || columns[column] === KEY_COLUMN;
+  const isLike = (one: ColumnReading, other: ColumnReading) =>
+    one.kind === other.kind || (isSymbol(one) && isSymbol(other));
+  // Where a list has websites, codes of which it is unclear what they are may be its own.
+  const hasWebsite = websites.some(({ weight, fill }) => weight === 1 && fill >= LEAST_FILL);
   const isOutranked = (reading: ColumnReading) =>
     (websites.includes(reading) && websites.some((other) => outranks(other, reading))) ||
-    (isLastResort(reading) && readings.some((other) => other.kind === reading.kind && !isLastResort(other)));
+    (isLastResort(reading) && readings.some((other) => isLike(other, reading) && !isLastResort(other))) ||
+    (reading.kind === null && hasWebsite);
   return { kept: readings.filter((each) => !mail.includes(each) && !isOutranked(each)), mail };
+}
+
+function isSymbol({ kind }: ColumnReading): boolean {
+  return kind === null || kind === 'ticker' || kind === 'crypto';
 }
 
 /** Class of the name first, then how different the values are; a nearly empty column has no say. */

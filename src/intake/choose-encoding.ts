@@ -2,7 +2,8 @@
  * The encoding that an input is read with: the one asked for, unless the bytes contradict it, else
  * what its head and a stretch with letters beyond ASCII show. In this order: byte order mark;
  * UTF-16 by its zeros; binary; valid UTF-8; Windows-1252 when no other code page that reads the
- * text otherwise is likelier. Other code pages are never guessed, only named.
+ * text otherwise is likelier. Another code page is taken when it is far likelier than all others,
+ * else named.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
 import { FailFileError, NeverStartError } from '../core/errors.js';
@@ -138,6 +139,13 @@ function findBom(head: Buffer): ChosenEncoding | null {
   return bom === undefined ? null : { encoding: bom[1], bomBytes: bom[0].length / 2 };
 }
 
+/** In percent, by the letters and words of its language. */
+const LIKELY = 40;
+/** So many times likelier than the next one. */
+const FAR = 2.5;
+/** Fewer bytes beyond ASCII say little. */
+const LEAST_BYTES = 40;
+
 function sniffCodePage(name: string, stretch: Buffer): string {
   const { valid, broken } = countUtf8(stretch.subarray(0, wholeUtf8(stretch)));
   // UTF-8 with damage is read strictly, so that the place is named.
@@ -155,6 +163,16 @@ function sniffCodePage(name: string, stretch: Buffer): string {
   // Many whole UTF-8 characters among the rest: two encodings in one file, or an Asian one.
   const isMixed = valid * 10 >= broken;
   if (rivals.length === 0 && !isMixed && !western.includes('\ufffd')) return 'windows-1252';
+  const [likeliest, next] = matches;
+  // The ISO pages differ from those of Windows in a few letters alone.
+  const isFar =
+    broken >= LEAST_BYTES &&
+    likeliest &&
+    !likeliest.name.startsWith('ISO-8859') &&
+    likeliest.confidence >= Math.max(LIKELY, FAR * (next?.confidence ?? 0));
+  // The stretch may end within a character.
+  const isReadable = isFar && !iconv().decode(stretch, likeliest.name).slice(0, -1).includes('\ufffd');
+  if (isReadable && !isMixed && likeliest === rivals[0]) return likeliest.name.toLowerCase();
   const likely = rivals.slice(0, 3).map((match) => match.name.toLowerCase());
   const hint = likely.length === 0 ? '' : `, likely ${likely.join(' or ')}`;
   throw new FailFileError({

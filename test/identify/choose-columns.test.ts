@@ -195,8 +195,33 @@ describe('the fill of a column', () => {
     ['BSANTANDER.SN', 'ADANIPORTS.NS', 'BAJAJ-AUTO.NS'],
     ['OTCMKTS:NSRGY', 'NYSEARCA:SPYG', 'TSXV:ABC.H'],
     ['BRK B', 'NOVO B', 'VOLV A'],
+    ['AAPL US Equity', 'SAP GY Equity', '7203 JT Equity'],
   ])('long tickers are tickers (%s)', (...tickers) => {
     expect(chosen(['name|ticker', ...tickers.map((ticker) => `Acme|${ticker}`)])).toBe('ticker:ticker');
+  });
+
+  it('currencies of amounts and markets of coins are never identifiers', () => {
+    const coins = ['AVAX', 'LINK', 'SOL', 'ADA', 'DOT'];
+    const table = (name: string, beside: (coin: string, at: number) => string) => [
+      `currency ticker|${name}`,
+      ...coins.map((coin, at) => `${coin}|${beside(coin, at)}`),
+    ];
+    expect(chosen(table('countervalue ticker', (_, at) => ['EUR', 'USD'][at % 2] ?? ''))).toBe(
+      'currency ticker:crypto',
+    );
+    expect(chosen(table('symbol', (coin) => `${coin}USDT`))).toBe('currency ticker:crypto');
+    const markets = ['symbol|baseAsset|quoteAsset', ...coins.map((coin) => `${coin}USDT|${coin}|USDT`)];
+    expect(chosen(markets)).toBe('baseAsset:crypto');
+    expect(chosen(['symbol', 'BTCUSDT', 'ETHUSDT'], { column: ['symbol:crypto'] })).toBe('symbol:crypto');
+  });
+
+  it('codes of which it is unclear what they are do not compete with websites', () => {
+    const rows = ['ACME|acme.com', 'BETA|beta.io', 'GAMMA|', 'DELTA|delta.de'];
+    expect(chosen(['Symbol|Firma|WWW', ...rows.map((row) => row.replace('|', '|Firma|'))])).toBe(
+      'WWW:domain',
+    );
+    const few = ['Symbol|WWW', ...rows, ...Array.from({ length: 9 }, () => 'MORE|')];
+    expect(refusal(few).message).toContain('a symbol may be a ticker or a coin');
   });
 
   it('names under the header "ticker" are not tickers', () => {

@@ -47,9 +47,25 @@ describe('the encoding of bytes', () => {
     ['windows-1250', 'nazwa;miasto\nŁódź Spółka;Łódź\nŻabka;Poznań\nŚląsk;Gdańsk\n'],
     ['shift_jis', '会社名,都市\nトヨタ自動車,豊田市\n任天堂,京都市\n'],
     ['euc-kr', '회사,도시\n삼성전자,수원\n현대자동차,서울\n'],
-  ])('is not guessed for %s, but suggested', (encoding, text) => {
+  ])('is not guessed for a few words in %s, but suggested', (encoding, text) => {
     const todo = `set it, for example --encoding ${encoding}`;
     expect(() => sniff(iconv.encode(text, encoding))).toThrow(todo);
+  });
+
+  it.each([
+    [
+      'windows-1250',
+      'nazwa;miasto;branża\n',
+      'Przedsiębiorstwo Wielobranżowe Dąbrowski;Łódź;budowa domów\nZakład Mięsny Święty;Gdańsk;żywność\nSpółdzielnia Mleczarska;Ostrołęka;mleko i sery\nHurtownia Części;Rzeszów;części\n',
+    ],
+    [
+      'shift_jis',
+      '会社名,都市\n',
+      'トヨタ自動車株式会社,豊田市\n任天堂株式会社,京都市\nソニーグループ,東京都港区\n',
+    ],
+    ['windows-1251', 'название;город\n', 'Публичное общество Газпром;Москва\nКомпания Яндекс;Москва\n'],
+  ])('is %s where the text is long enough to be far likelier so', (encoding, header, rows) => {
+    expect(sniff(iconv.encode(header + rows.repeat(5), encoding)).encoding).toBe(encoding);
   });
 
   it('is ambiguous where two encodings are mixed', () => {
