@@ -103,19 +103,30 @@ const NEVER_SYMBOL =
 /** Codes of securities; in other lists those of goods. */
 const SECURITY_CODES =
   words(`stockcode securitycode securitiescode sharecode localcode issuecode instrumentcode
-  証券コード 銘柄コード 股票代码 股票代碼 证券代码 證券代號 종목코드`);
+  証券コード 銘柄コード 股票代码 股票代碼 证券代码 證券代號 종목코드 단축코드`);
 const LISTING =
   words(`isin isins weight weighting gewichtung constituents listed listing listings issuer lot hsi hkex jpx topix
   nikkei ibov ibovespa krx twse`);
-const BARE_CODES = words('code codigo codice コード 代码 代碼 코드');
-const SHARE_NAMES = words('acao acoes 銘柄名 銘柄 证券简称 股票名称 股票名稱 종목명');
+/** Those of the exchange of Brazil. */
+const CERTAIN_CODES = words('codigodenegociacao codigonegociacao');
+const BARE_CODES = words('code codigo codice kod instrument コード 代码 代碼 코드');
+const SHARE_NAMES = words(
+  'acao acoes endeks hisse ltp 銘柄名 銘柄 证券简称 股票名称 股票名稱 종목명 證券名稱',
+);
+/** Of what is held; goods have none of these. */
+const HELD = words('held holding holdings gain dividend');
 
-/** Whether a column has an exchange's codes, as the names of the others and of the file show. */
-export function isSecurityCode(name: string, names: readonly string[]): boolean {
+/**
+ * Whether a column has an exchange's codes, as the names of the others and of the file show.
+ * `nameShares`: the rows name companies with their legal forms.
+ */
+export function isSecurityCode(name: string, names: readonly string[], nameShares: () => boolean): boolean {
   const code = splitWords(name).join('');
+  if (CERTAIN_CODES.has(code)) return true;
   const others = names.flatMap(splitWords);
   if (SECURITY_CODES.has(code)) return others.some((word) => LISTING.has(word) || SHARE_NAMES.has(word));
-  return BARE_CODES.has(code) && others.some((word) => SHARE_NAMES.has(word));
+  const areShares = (word: string) => SHARE_NAMES.has(word) || (HELD.has(word) && nameShares());
+  return BARE_CODES.has(code) && others.some(areShares);
 }
 
 /** Lower-case words without accents; `camelCase`, `snake_case` and `kebab-case` are parted. */

@@ -10,6 +10,7 @@ import { readBloomberg } from './bloomberg.js';
 import { asIdentifier, BLANK, cleanCell, invalid, isBlank, skipBlank } from './clean-cell.js';
 import type { ColumnChoice } from './find-column.js';
 import { identifyDomain, mentionsDomain } from './identify-domain.js';
+import { coinOfMarket } from './known-symbols.js';
 
 /** Their values can be checked; nearly any text may be one of the other kinds. */
 export const CHECKED_KINDS: ReadonlySet<IdentifierKind> = new Set(['domain', 'isin', 'id'] as const);
@@ -110,7 +111,7 @@ function identifySymbol(cleaned: string, kind: 'ticker' | 'crypto'): Identified 
   if (SEPARATOR.test(cleaned)) return invalid({ code: 'several_symbols', kind });
   // Some letters have two lower-case forms: `ẞ` and `ß` are `SS`.
   const symbol = withoutCashtag(cleaned).toLowerCase().toUpperCase().normalize('NFC');
-  const value = (kind === 'ticker' ? readBloomberg(symbol) : null) ?? symbol;
+  const value = (kind === 'ticker' ? readBloomberg(symbol) : coinOfMarket(symbol)) ?? symbol;
   if (value.length > LONGEST_SYMBOL) return invalid({ code: 'long_symbol', kind, most: LONGEST_SYMBOL });
   const isSymbol = HAS_LETTER_OR_DIGIT.test(value) && (kind === 'ticker' ? TICKER : CRYPTO).test(value);
   // A proxy that decodes such a segment would see another path.

@@ -12,7 +12,7 @@ import { cleanCell, skipBlank } from './clean-cell.js';
 import { type HeaderMeaning, isSecurityCode, readHeader } from './header-words.js';
 import { isCertainBrandId, isPossibleBrandId } from './identify-cell.js';
 import { identifyDomain } from './identify-domain.js';
-import { isCurrency, isMarket, KnownSymbols, nameShares } from './known-symbols.js';
+import { coinOfMarket, isCurrency, KnownSymbols, nameShares } from './known-symbols.js';
 
 export interface ColumnReading {
   readonly column: number;
@@ -33,6 +33,8 @@ export interface ColumnReading {
   readonly isFewSites: boolean;
   /** The same symbol in every row. */
   readonly isConstant: boolean;
+  /** Coins with what they are traded against. */
+  readonly areMarkets: boolean;
   /** 0 to 1. */
   readonly score: number;
   /** Sampled values that fit. */
@@ -74,7 +76,7 @@ const LEAST_FILL = 0.05;
 export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean): ColumnReading | null {
   const { meaning, weight, role, isForeign } = readHeader(input.columns[column] ?? '');
   const sample = sampleColumn(input.sample, column);
-  const { filled, variety, isPages, isFewSites, isConstant } = sample;
+  const { filled, variety, isPages, isFewSites, isConstant, areMarkets } = sample;
   const rows = input.sample.length;
   const fill = rows === 0 ? 1 : Math.max(LEAST_FILL, filled / rows);
   if (filled === 0 && rows > 0 && !isNamed) return null;
@@ -97,7 +99,7 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
       filled === 0 ? 'its name fits (no sampled values)' : isByName ? `its name and ${values}` : values;
     const isEnough = filled === 0 || share >= least;
     if (!isEnough || score === 0) return;
-    const looks = { fill, variety, isPages, isFewSites, isConstant };
+    const looks = { fill, variety, isPages, isFewSites, isConstant, areMarkets };
     readings.push({ column, kind, isMail, weight: named, role, ...looks, score, fitting, because });
   };
 
@@ -114,13 +116,15 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
   if ((isWeb || meaning === null) && !isPassedOver) read('domain', domains, isWeb);
 
   const known = sample.known.kind(filled);
+  const names = [...input.columns, input.fileName ?? ''];
   const isCode =
-    meaning === null && isSecurityCode(input.columns[column] ?? '', [...input.columns, input.fileName ?? '']);
+    meaning === null && isSecurityCode(input.columns[column] ?? '', names, () => nameShares(input.sample));
   const isSymbol = isCode || meaning === 'ticker' || meaning === 'crypto' || meaning === 'symbol';
   const wanted = input.kind === 'ticker' || input.kind === 'crypto' ? input.kind : null;
   const surest = () => readings.sort((one, other) => other.score - one.score)[0] ?? null;
-  if (sample.isOfTrade && !isNamed) return surest();
-  if (isSymbol || wanted !== null) {
+  if (sample.areCurrencies && !isNamed) return surest();
+  if (sample.areMarkets && wanted !== 'ticker') read('crypto', sample.symbols, isSymbol, alone);
+  else if (isSymbol || wanted !== null) {
     const isByName = isSymbol && (wanted === null || meaning === wanted || meaning === 'symbol');
     const context = input.context ?? known ?? (nameShares(input.sample) ? 'ticker' : null);
     const kind = isCode ? 'ticker' : (symbolKind(meaning, context) ?? known);
@@ -216,7 +220,7 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
       if (/^\d+$/.test(cleaned)) counts.numbers += 1;
       symbols.add(cleaned);
       if (isCurrency(cleaned)) currencies += 1;
-      if (isMarket(cleaned)) markets += 1;
+      if (coinOfMarket(cleaned) !== null) markets += 1;
       known.add(symbol);
     }
     if (isCertainBrandId(cleaned)) counts.certainIds += 1;
@@ -238,13 +242,13 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
   const values = counts.domains + counts.emails + counts.tickerOrDomains;
   const isPages = counts.emails === 0 && Math.min(pages, texts.size) > values * MOSTLY;
   const variety = values === 0 ? 0 : sites.size / values;
-  /** Currencies of amounts, or markets of coins (`BTCUSDT`): neither is an identifier. */
-  const isOfTrade = counts.symbols > 0 && Math.max(currencies, markets) >= counts.symbols * MOSTLY;
+  const isMostly = (count: number) => counts.symbols > 0 && count >= counts.symbols * MOSTLY;
   const isConstant = symbols.size === 1 && counts.symbols >= LEAST_EQUAL;
   return {
     ...counts,
     known,
-    isOfTrade,
+    areCurrencies: isMostly(currencies),
+    areMarkets: isMostly(markets),
     isConstant,
     isOneSite,
     isPages,

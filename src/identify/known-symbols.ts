@@ -40,13 +40,20 @@ export function isCurrency(symbol: string): boolean {
   return CURRENCIES.has(symbol);
 }
 
-/** What coins are traded against, behind the coin: `BTCUSDT`, `ETH-EUR`. */
-const QUOTED = /^(.{2,}?)[-/_]?(?:USDT|USDC|BUSD|FDUSD|TUSD|USD|EUR|GBP|BTC|XBT|ETH|BNB|TRY)$/;
+const MARKET = /^([A-Z0-9]+)[-/_]([A-Z]{3,5})$/;
+/** Without a sign between them: against a stable coin, or a known coin against something else. */
+const STABLE_MARKET = /^([A-Z0-9]{2,}?)(USDT|USDC|BUSD|FDUSD|TUSD)$/;
+const OTHER_MARKET = /^([A-Z0-9]{2,}?)(?:USD|EUR|GBP|TRY|BTC|XBT|ETH|BNB)$/;
+const STABLE = words('USDT USDC BUSD FDUSD TUSD');
+/** Coins that look like markets. */
+const NO_MARKETS = words('CRVUSD');
 
-/** Whether a symbol is a coin and what it is traded against: a market, not a coin. */
-export function isMarket(symbol: string): boolean {
-  const [, coin = ''] = QUOTED.exec(symbol) ?? [];
-  return COINS.has(coin);
+/** The coin of a market, `BTC` of `BTC-USDT`, `BTCUSDT` and `BTC/EUR`; null: it is not one. */
+export function coinOfMarket(symbol: string): string | null {
+  const [, traded = '', against = ''] = MARKET.exec(symbol) ?? STABLE_MARKET.exec(symbol) ?? [];
+  if (isCurrency(against) || COINS.has(against) || STABLE.has(against)) return coinOfMarket(traded) ?? traded;
+  const [, known = ''] = OTHER_MARKET.exec(symbol) ?? [];
+  return COINS.has(known) && !NO_MARKETS.has(symbol) ? known : null;
 }
 
 type KnownKind = 'ticker' | 'crypto';
@@ -57,8 +64,11 @@ export class KnownSymbols {
   readonly #counts = { ticker: 0, crypto: 0 };
 
   add(value: string): void {
-    if (TICKERS.has(value)) this.#note('ticker', value);
-    if (COINS.has(value)) this.#note('crypto', value);
+    const ticker = value.replace(/\.[A-Z]{2}$/, '');
+    if (TICKERS.has(ticker)) this.#note('ticker', ticker);
+    // Exchanges write coins in lower case too.
+    const coin = value === value.toLowerCase() ? value.toUpperCase() : value;
+    if (COINS.has(coin)) this.#note('crypto', coin);
   }
 
   #note(kind: KnownKind, value: string): void {

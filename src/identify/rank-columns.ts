@@ -25,8 +25,8 @@ export function withoutOutranked(
 } {
   const websites = readings.filter(({ kind, isMail }) => kind === 'domain' && !isMail);
   const mail = websites.length > 0 ? readings.filter(({ isMail }) => isMail) : [];
-  const isLastResort = ({ isConstant, column }: ColumnReading) =>
-    isConstant || columns[column] === KEY_COLUMN;
+  const isLastResort = ({ isConstant, areMarkets, column }: ColumnReading) =>
+    isConstant || areMarkets || columns[column] === KEY_COLUMN;
   const isLike = (one: ColumnReading, other: ColumnReading) =>
     one.kind === other.kind || (isSymbol(one) && isSymbol(other));
   // Where a list has websites, codes of which it is unclear what they are may be its own.

@@ -139,10 +139,11 @@ function findBom(head: Buffer): ChosenEncoding | null {
   return bom === undefined ? null : { encoding: bom[1], bomBytes: bom[0].length / 2 };
 }
 
-/** In percent, by the letters and words of its language. */
-const LIKELY = 40;
-/** So many times likelier than the next one. */
-const FAR = 2.5;
+/**
+ * The least likelihood in percent, by the letters and words of a language, and how many times that
+ * of the next one it is. Words of another script (all letters beyond ASCII) are not Western ones.
+ */
+const FAR = { latin: { least: 40, times: 2.5 }, otherScript: { least: 20, times: 2 } } as const;
 /** Fewer bytes beyond ASCII say little. */
 const LEAST_BYTES = 40;
 
@@ -165,11 +166,12 @@ function sniffCodePage(name: string, stretch: Buffer): string {
   if (rivals.length === 0 && !isMixed && !western.includes('\ufffd')) return 'windows-1252';
   const [likeliest, next] = matches;
   // The ISO pages differ from those of Windows in a few letters alone.
+  const { least, times } = isOtherScript(stretch) ? FAR.otherScript : FAR.latin;
   const isFar =
     broken >= LEAST_BYTES &&
     likeliest &&
     !likeliest.name.startsWith('ISO-8859') &&
-    likeliest.confidence >= Math.max(LIKELY, FAR * (next?.confidence ?? 0));
+    likeliest.confidence >= Math.max(least, times * (next?.confidence ?? 0));
   // The stretch may end within a character.
   const isReadable = isFar && !iconv().decode(stretch, likeliest.name).slice(0, -1).includes('\ufffd');
   if (isReadable && !isMixed && likeliest === rivals[0]) return likeliest.name.toLowerCase();
@@ -181,6 +183,17 @@ function sniffCodePage(name: string, stretch: Buffer): string {
     subject: `${name} (neither UTF-8 nor clearly Windows-1252${hint})`,
     todo: phrase`set it, for example ${{ set: { encoding: likely[0] ?? 'windows-1252' } }}`,
   });
+}
+
+/** Whether nearly all bytes beyond ASCII stand in threes or more, as no accents do. */
+function isOtherScript(bytes: Buffer): boolean {
+  let inRuns = 0;
+  let run = 0;
+  for (const byte of bytes) {
+    run = byte > 127 ? run + 1 : 0;
+    if (run >= 3) inRuns += run === 3 ? 3 : 1;
+  }
+  return inRuns > countBytes(bytes, (byte) => byte > 127) * 0.8;
 }
 
 /** UTF-16 without a mark: zeros on one side of the byte pairs only, and sensible text. */

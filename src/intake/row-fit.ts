@@ -169,7 +169,9 @@ const SHARE_AT_MOST = 0.05;
 /** ... but not one or two, if they are at most one in four. */
 const FEW = 2;
 const SHARE_OF_FEW = 0.25;
-/** Rows that fit for each remark below them. */
+/** Rows that fit for each heading ... */
+const LEAST_BELOW_HEADINGS = 10;
+/** ... and for each remark below them. */
 const LEAST_ABOVE_REMARKS = 2;
 
 export interface TableGuess {
@@ -186,12 +188,16 @@ export class MisfitTally {
   readonly #misfits: Tally = { count: 0, line: 0, problem: null };
   readonly #short: Tally = { ...this.#misfits };
   readonly #long: Tally = { ...this.#misfits };
-  /** The last rows that have one cell: remarks below the table, where nothing is shifted. */
+  /** Rows of one cell, where nothing is shifted: headings of groups ... */
+  #headings = 0;
+  /** ... and those of them that are the last rows, remarks below the table. */
   #remarks = 0;
 
   note({ line, problem, isMisfit, shortBy, surplus }: Row): void {
     this.#rows += 1;
-    this.#remarks = problem?.code === 'cell_count' && problem.cells === 1 ? this.#remarks + 1 : 0;
+    const isHeading = problem?.code === 'cell_count' && problem.cells === 1;
+    if (isHeading) this.#headings += 1;
+    this.#remarks = isHeading ? this.#remarks + 1 : 0;
     const habit = shortBy !== undefined ? this.#short : surplus !== undefined ? this.#long : null;
     const tally = isMisfit ? this.#misfits : habit;
     if (tally?.count === 0) Object.assign(tally, { line, problem });
@@ -212,8 +218,10 @@ export class MisfitTally {
   assertFew({ name, delimiter, suspicion }: TableGuess): void {
     const { count, line, problem } = this.#misfits;
     const most = Math.max(this.#rows * SHARE_AT_MOST, Math.min(FEW, this.#rows * SHARE_OF_FEW));
-    const remarks = this.#rows - count >= this.#remarks * LEAST_ABOVE_REMARKS ? this.#remarks : 0;
-    if (problem === null || count - remarks <= most) return;
+    const fitting = this.#rows - count;
+    const remarks = fitting >= this.#remarks * LEAST_ABOVE_REMARKS ? this.#remarks : 0;
+    const harmless = fitting >= this.#headings * LEAST_BELOW_HEADINGS ? this.#headings : remarks;
+    if (problem === null || count - harmless <= most) return;
     const cause = [sayRowReason(problem), ...(suspicion === null ? [] : [suspicion])].join('; ');
     throw new FailFileError({
       code: 'input-ragged',

@@ -200,7 +200,7 @@ describe('the fill of a column', () => {
     expect(chosen(['name|ticker', ...tickers.map((ticker) => `Acme|${ticker}`)])).toBe('ticker:ticker');
   });
 
-  it('currencies of amounts and markets of coins are never identifiers', () => {
+  it('currencies are never identifiers, and markets of coins only where no column has the coins', () => {
     const coins = ['AVAX', 'LINK', 'SOL', 'ADA', 'DOT'];
     const table = (name: string, beside: (coin: string, at: number) => string) => [
       `currency ticker|${name}`,
@@ -212,7 +212,27 @@ describe('the fill of a column', () => {
     expect(chosen(table('symbol', (coin) => `${coin}USDT`))).toBe('currency ticker:crypto');
     const markets = ['symbol|baseAsset|quoteAsset', ...coins.map((coin) => `${coin}USDT|${coin}|USDT`)];
     expect(chosen(markets)).toBe('baseAsset:crypto');
-    expect(chosen(['symbol', 'BTCUSDT', 'ETHUSDT'], { column: ['symbol:crypto'] })).toBe('symbol:crypto');
+    expect(chosen(['Symbol|Side', ...coins.map((coin) => `${coin}USDT|Buy`)])).toBe('Symbol:crypto');
+    expect(chosen(['instId|last', ...coins.map((coin) => `${coin}-USD|1`)])).toBe('instId:crypto');
+  });
+
+  it.each([
+    ['Código de Negociação|Mercado', ['PETR4|Fracionário', 'VALE3F|À Vista'], ':ticker'],
+    ['Kod|Şirket Ünvanı|Endeks', ['THYAO|Türk Hava Yolları|BIST 30', 'ASELS|Aselsan|BIST 30'], ':ticker'],
+    ['Code|Stock|Units held|Gain/loss', ['RMV|Rightmove plc|7|1', 'NXT|Next plc|9|2'], ':ticker'],
+    ['Instrument|Qty.|LTP', ['ADANIENT|1|2', 'TCS|3|4'], ':ticker'],
+    ['code|report_date', ['ABBV.US|1', 'COIN.US|2', 'AVGO.US|3', 'AAPL.US|4'], ':ticker'],
+    ['Asset|Fee', ['btc|1', 'eth|2', 'ada|2', 'xrp|2'], ':crypto'],
+  ])('codes of exchanges and brokers are taken: %s', (header, rows, kind) => {
+    expect(chosen([header, ...rows])).toBe(header.split('|')[0] + kind);
+  });
+
+  it.each([
+    ['Code|Customer|Units|Price', ['ACM|Acme Ltd|7|1', 'BET|Beta Ltd|9|2']],
+    ['Kod|Firma', ['KOW|Kowalski', 'NOW|Nowak']],
+    ['word|count', ['link|1', 'near|2', 'flow|3', 'dash|4', 'dot|5']],
+  ])('codes of goods and customers are not: %s', (header, rows) => {
+    expect(refusal([header, ...rows]).code).toBe('column-doubtful');
   });
 
   it('codes of which it is unclear what they are do not compete with websites', () => {

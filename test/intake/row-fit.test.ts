@@ -60,7 +60,7 @@ describe('a row with a cell too many or too few', () => {
     else expect(assertFew).toThrow('too many rows do not fit');
   });
 
-  it('is a remark if it has one cell and stands below the table: that stops nothing', () => {
+  it('is a heading or a remark if it has one cell: that stops nothing', () => {
     const verdict = (...widths: number[]) => {
       const tally = new MisfitTally();
       for (const cells of widths) {
@@ -73,6 +73,9 @@ describe('a row with a cell too many or too few', () => {
     expect(verdict(3, 3, 3, 3, 3, 3, 1, 1, 1)).not.toThrow();
     expect(verdict(3, 3, 3, 1, 1, 1, 3, 3, 3)).toThrow('too many rows');
     expect(verdict(3, 1, 1, 1, 1)).toThrow('too many rows');
+    const group = [1, ...Array.from({ length: 11 }, () => 3)];
+    expect(verdict(...group, ...group, ...group)).not.toThrow();
+    expect(verdict(...group, ...group, 2, 2, 2)).toThrow('too many rows');
     expect(verdict(3, 3, 3, 3, 3, 3, 2, 2, 2)).toThrow('too many rows');
   });
 

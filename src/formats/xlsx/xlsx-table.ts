@@ -180,8 +180,8 @@ const MOST_TITLE_ROWS = 30;
 
 /**
  * Index of the header among filled rows: the first, unless that is a title: one filled cell (two
- * above six columns), then rows of at most two cells, then a row with a name for (nearly) every
- * column that is used below.
+ * above six columns), then rows of at most two cells or of a quarter of the columns, then a row with
+ * a name for (nearly) every column that is used below.
  * With two columns only a blank row below it marks a title, because a header may name just one.
  * Pure.
  */
@@ -199,7 +199,7 @@ export function findSheetHeader(
   const isNamed = (texts[at] ?? []).every((cell) => valueKind(cell) !== 'number');
   const isTitle =
     (filled[0] ?? 0) <= (used.size < 6 || !isNamed ? 1 : 2) &&
-    filled.slice(0, at).every((count) => count <= 2);
+    filled.slice(0, at).every((count) => count <= Math.max(2, used.size / 4));
   if (at < 1 || at > MOST_TITLE_ROWS || !isTitle) return 0;
   const hasGap = (rows[at]?.line ?? 0) - (rows[0]?.line ?? 0) > at;
   if (used.size < 3 && !hasGap) return 0;
