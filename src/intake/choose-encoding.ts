@@ -166,7 +166,8 @@ function sniffCodePage(name: string, stretch: Buffer): string {
   if (rivals.length === 0 && !isMixed && !western.includes('\ufffd')) return 'windows-1252';
   const [likeliest, next] = matches;
   // The ISO pages differ from those of Windows in a few letters alone.
-  const { least, times } = isOtherScript(stretch) ? FAR.otherScript : FAR.latin;
+  const isOther = isOtherScript(stretch);
+  const { least, times } = isOther ? FAR.otherScript : FAR.latin;
   const isFar =
     broken >= LEAST_BYTES &&
     likeliest &&
@@ -174,7 +175,8 @@ function sniffCodePage(name: string, stretch: Buffer): string {
     likeliest.confidence >= Math.max(least, times * (next?.confidence ?? 0));
   // The stretch may end within a character.
   const isReadable = isFar && !iconv().decode(stretch, likeliest.name).slice(0, -1).includes('\ufffd');
-  if (isReadable && !isMixed && likeliest === rivals[0]) return likeliest.name.toLowerCase();
+  // Of the bytes of an Asian page some are UTF-8 by chance.
+  if (isReadable && (isOther || !isMixed) && likeliest === rivals[0]) return likeliest.name.toLowerCase();
   const likely = rivals.slice(0, 3).map((match) => match.name.toLowerCase());
   const hint = likely.length === 0 ? '' : `, likely ${likely.join(' or ')}`;
   throw new FailFileError({

@@ -64,6 +64,8 @@ describe('the encoding of bytes', () => {
       'トヨタ自動車株式会社,豊田市\n任天堂株式会社,京都市\nソニーグループ,東京都港区\n',
     ],
     ['windows-1251', 'название;город\n', 'Публичное общество Газпром;Москва\nКомпания Яндекс;Москва\n'],
+    ['euc-kr', '회사,도시\n', '삼성전자주식회사,수원\n현대자동차,서울특별시\n엘지화학,서울특별시\n'],
+    ['big5', '證券代號,名稱\n', '台灣積體電路製造股份有限公司,新竹\n鴻海精密工業,新北市\n聯發科技,新竹\n'],
   ])('is %s where the text is long enough to be far likelier so', (encoding, header, rows) => {
     expect(sniff(iconv.encode(header + rows.repeat(5), encoding)).encoding).toBe(encoding);
   });
