@@ -90,7 +90,7 @@ export function createMetrics() {
     'Requests per second that all workers of the account share; +Inf is unpaced',
     ({ pace }) => pace.rate ?? Number.POSITIVE_INFINITY,
   );
-  gauge('queue_chunks', 'Chunks of up to 50 identifiers in the queue', ['state'], async (each) => {
+  gauge('queue_chunks', 'Chunks of up to 200 identifiers in the queue', ['state'], async (each) => {
     const read = readDepth?.().catch(() => undefined);
     const depth = read && (await withinDeadline(read, QUEUE_DEADLINE_MS));
     // An unknown depth is not 0.

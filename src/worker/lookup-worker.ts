@@ -87,7 +87,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   const aborting = new AbortController();
   setMaxListeners(0, stopping.signal, aborting.signal);
   const ownSpool = spoolFolderOf(options.spoolFolder, engine.id);
-  const basics = { worker: name, clock, log, timeoutMs: options.timeoutMs };
+  const waiting = (): number => context.limit.activeCount - context.gauge.inFlight;
+  const basics = { worker: name, clock, log, timeoutMs: options.timeoutMs, waiting };
   const spool = { store: engine.outcomes, spoolFolder: ownSpool, room: concurrency };
   const recorder = createRecorder({ ...basics, ...spool });
   const failures = createFailureKeeper(engine.runs, clock, log);

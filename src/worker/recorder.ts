@@ -1,7 +1,7 @@
 /**
  * Makes durable what was paid for. All answers since the last flush travel in one call, and the
- * next flush starts when that is acknowledged. No timer: a lonely answer is kept at once, many are
- * kept together.
+ * next flush starts when that is acknowledged: a lonely answer is kept at once, many are kept
+ * together.
  *
  * When the store refuses, answers go to the local spool first and are offered again until it takes
  * them; nothing is sent meanwhile (`untilRoom`), so that not much is ever at stake.
@@ -11,6 +11,7 @@ import { rm } from 'node:fs/promises';
 import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
+import { pauseMs } from '../ledger/timing.js';
 import type { NewOutcome, OutcomeStore } from '../stores/outcome-store.js';
 import type { LookupFailure, RunStore } from '../stores/run-store.js';
 import { spoolAnswers } from './answer-spool.js';
@@ -24,6 +25,8 @@ export interface RecorderOptions {
   readonly spoolFolder: string;
   /** Answers that may wait for their flush before sending stops: the concurrency. */
   readonly room: number;
+  /** As for the governor. */
+  readonly waiting?: () => number;
 }
 
 interface Waiting {
@@ -58,6 +61,8 @@ export function createRecorder(options: RecorderOptions) {
       await keep(batch);
       inFlush = 0;
       flushes.emit('flushed');
+      const ms = pauseMs(options.waiting?.() ?? 0);
+      if (ms > 0) await clock.sleep(ms, closing.signal).catch(() => undefined);
     }
     flushing = null;
   }

@@ -1,6 +1,6 @@
 /** Turns of the chunk queue: the priority of a run's next chunk. */
 import { expect, test } from 'vitest';
-import { firstTurn } from '../../src/engine/chunk-queue.js';
+import { chunkSizeFor, firstTurn } from '../../src/engine/chunk-queue.js';
 
 interface Waiting {
   readonly run: string;
@@ -45,6 +45,17 @@ test.each([
 ] as const)('$what', ({ front, ahead, turn }) => {
   const jobs = front.map(([priority = 0, attemptsStarted = 0]) => ({ priority, attemptsStarted }));
   expect(firstTurn([...jobs, undefined], ahead)).toBe(turn);
+});
+
+test.each([
+  { what: 'nothing is known', perSecond: 0, active: 0, size: 50 },
+  { what: 'the pace of a remote service, one worker', perSecond: 90, active: 5, size: 50 },
+  { what: 'latency of 100 ms, 64 at once', perSecond: 640, active: 5, size: 128 },
+  { what: 'a service that answers at once', perSecond: 5_000, active: 5, size: 200 },
+  { what: 'a pace that many workers share', perSecond: 1_000, active: 500, size: 50 },
+  { what: 'no chunk at that moment', perSecond: 130, active: 0, size: 130 },
+])('a chunk is about a second of work: $what', ({ perSecond, active, size }) => {
+  expect(chunkSizeFor(perSecond, active)).toBe(size);
 });
 
 test('two long runs with full windows get equal shares, even if the second starts late', () => {

@@ -59,7 +59,7 @@ interface Recording extends Store {
   readonly time: { passedMs: number };
 }
 
-async function createRecording(room = 4): Promise<Recording> {
+async function createRecording(room = 4, waiting = () => 0): Promise<Recording> {
   const { flushes, store } = createHeldStore();
   const folder = join(await temporaryFolder(), 'spool');
   const slept: number[] = [];
@@ -78,7 +78,7 @@ async function createRecording(room = 4): Promise<Recording> {
       ]);
     },
   };
-  const options = { store, worker: 'w', clock, log: silentLog(), spoolFolder: folder, room };
+  const options = { store, worker: 'w', clock, log: silentLog(), spoolFolder: folder, room, waiting };
   return { flushes, store, recorder: createRecorder(options), folder, slept, time, wake: () => wake() };
 }
 
@@ -110,6 +110,18 @@ it('answers of one moment are recorded in one call, as this worker', async () =>
   flush.acknowledge(1_900_000_000_000);
   expect(await Promise.all(recorded)).toEqual([1_900_000_000_000, 1_900_000_000_000, 1_900_000_000_000]);
   expect(recording.flushes).toHaveLength(1);
+});
+
+it('with many lookups waiting, the next flush gathers for 2 ms', async () => {
+  const recording = await createRecording(100, () => 33);
+  void recording.recorder.record(outcome('a'));
+  (await flushNumber(recording, 1)).acknowledge();
+  await vi.waitUntil(() => recording.slept.length > 0);
+  expect(recording.slept).toEqual([2]);
+  for (const name of ['b', 'c']) void recording.recorder.record(outcome(name));
+  expect(recording.flushes).toHaveLength(1);
+  recording.wake();
+  expect((await flushNumber(recording, 2)).keys).toEqual(['b', 'c']);
 });
 
 it('the next flush starts when the last one is acknowledged, with everything since', async () => {

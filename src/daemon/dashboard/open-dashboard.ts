@@ -102,7 +102,7 @@ export async function openDashboard(context: DashboardContext) {
     ticks ??= openQueue(tickQueueOf(hostname(), await files.giveMachineId()));
     const shown = [
       ...(queue
-        ? [{ queue, title: 'Lookups', description: 'chunks of up to 50 identifiers for workers' }]
+        ? [{ queue, title: 'Lookups', description: 'chunks of up to 200 identifiers for workers' }]
         : []),
       { queue: ticks, title: 'Schedules', description: `due times of the schedules of ${hostname()}` },
     ];

@@ -51,7 +51,7 @@ function Queue({ data: { queue, ledger } }: { data: DashboardData }) {
           ['Pace of all workers', pace === null ? 'no limit' : `${pace.toFixed(1)} a second`],
         ]}
       />
-      <p class="note">A chunk holds up to 50 identifiers.</p>
+      <p class="note">A chunk holds up to 200 identifiers.</p>
     </>
   );
 }

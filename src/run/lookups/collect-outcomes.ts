@@ -220,11 +220,11 @@ export class OutcomeCollector {
 
 /**
  * Wanted identifiers without an answer, in batches: in file order, most valuable first, or those
- * with given numbers.
+ * with given numbers. `size` is asked for anew as it changes.
  */
 export function* unansweredIn(
   { identifiers, answers, priorities }: CollectorOptions['scan'],
-  size: number,
+  size: number | (() => number),
   order: 'file' | 'priority' | readonly number[] = 'file',
 ): Generator<Unanswered[]> {
   const isUnanswered = (index: number) => answers.isWanted(index) && answers.status(index) === null;
@@ -241,7 +241,7 @@ export function* unansweredIn(
   let batch: Unanswered[] = [];
   for (const unanswered of all()) {
     batch.push(unanswered);
-    if (batch.length < size) continue;
+    if (batch.length < (typeof size === 'number' ? size : size())) continue;
     yield batch;
     batch = [];
   }

@@ -1,6 +1,7 @@
 /** Queues a run's chunks through a window until workers resolve all or something stops the run. */
 import type { Clock } from '../../core/clock.js';
 import type { Log } from '../../core/log.js';
+import { CHUNK_SIZE, chunkSizeFor } from '../../engine/chunk-queue.js';
 import type { ChunkData, ChunkQueue, Engine } from '../../engine/engine.js';
 import { isAlive, type RunProgress } from '../../stores/run-store.js';
 import type { LookupsEnd } from '../run-end.js';
@@ -25,11 +26,13 @@ export interface DispatchOptions {
 /** `lost`: the queue has nothing left of what it was given. */
 export type DispatchEnd = LookupsEnd | { readonly type: 'lost' };
 
-/** Unfinished chunks at once: a waiting job takes engine memory. */
-const WINDOW = 200;
+/** Unfinished identifiers at once: a waiting job takes engine memory, and keeps its size. */
+const WINDOW = 10_000;
+/** The same in the first second: how fast lookups are is not known yet. */
+const FIRST_WINDOW = 3_000;
 /** Queued chunks per active one, so that of many workers none waits for its next. */
 const WINDOW_PER_ACTIVE = 2;
-/** Enough for 100 workers; a stop takes them back within seconds. */
+/** Chunks, enough for 100 workers; a stop takes them back within seconds. */
 export const WINDOW_AT_MOST = 1_000;
 const COUNT_EVERY_MS = 1_000;
 const ADD_AT_ONCE = 20;
@@ -67,12 +70,21 @@ export class ChunkDispatcher {
    */
   readonly #setAside = new Map<number, ChunkData>();
   #setAsideAt = Number.NEGATIVE_INFINITY;
-  #window = WINDOW;
-  #countedAt = Number.NEGATIVE_INFINITY;
+  #chunkSize = CHUNK_SIZE;
+  /** Unfinished chunks at once. */
+  #window = FIRST_WINDOW / CHUNK_SIZE;
+  /** Identifiers of the run that are done, as of the last look. */
+  #done = 0;
+  #counted: { readonly at: number; readonly done: number } | null = null;
   #isAwake = false;
   #waiting: AbortController | null = null;
 
   constructor(private readonly options: DispatchOptions) {}
+
+  /** Identifiers for the next chunk: about a second of work. */
+  get chunkSize(): number {
+    return this.#chunkSize;
+  }
 
   /** Ends a wait early: a chunk was finished in this process. A call before the wait counts. */
   wake(): void {
@@ -148,7 +160,7 @@ export class ChunkDispatcher {
       await flush();
       // Until there is room for a full batch: on SQL engines one chunk takes as long to add as
       // twenty.
-      if (this.#isPaused || this.#next - done > WINDOW - ADD_AT_ONCE)
+      if (this.#isPaused || this.#next - done > this.#window - ADD_AT_ONCE)
         await waitFor(async () => (await this.#fittingWindow()) - ADD_AT_ONCE);
       if (stop.aborted) ending = { type: 'stopped' };
     }
@@ -194,11 +206,14 @@ export class ChunkDispatcher {
 
   async #fittingWindow(): Promise<number> {
     const { queue, clock } = this.options;
-    if (clock.monotonic() - this.#countedAt >= COUNT_EVERY_MS) {
-      this.#countedAt = clock.monotonic();
-      const { active } = await queue.counts();
-      this.#window = Math.min(Math.max(WINDOW, WINDOW_PER_ACTIVE * active), WINDOW_AT_MOST);
-    }
+    const [before, now] = [this.#counted, clock.monotonic()];
+    if (before !== null && now - before.at < COUNT_EVERY_MS) return this.#window;
+    this.#counted = { at: now, done: this.#done };
+    if (before === null) return this.#window;
+    const { active } = await queue.counts();
+    this.#chunkSize = chunkSizeFor((this.#done - before.done) / ((now - before.at) / 1_000), active);
+    const fitting = Math.max(Math.ceil(WINDOW / this.#chunkSize), WINDOW_PER_ACTIVE * active);
+    this.#window = Math.min(fitting, WINDOW_AT_MOST);
     return this.#window;
   }
 
@@ -238,6 +253,8 @@ export class ChunkDispatcher {
   async #look(): Promise<RunProgress> {
     const { engine, runId, onProgress } = this.options;
     const progress = await engine.runs.heartbeat(runId);
+    const { matched, notFound, failed, stored } = progress.tally;
+    this.#done = matched + notFound + failed + stored;
     await onProgress(progress);
     return progress;
   }

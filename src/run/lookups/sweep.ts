@@ -42,7 +42,7 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
     const before = scan.answers.answered;
     const only = trial?.indexes;
     const isOrdered = scan.priorities !== null && trial === null;
-    const end = await dispatcher.dispatch(chunksOf(context, only), isOrdered ? ahead : null);
+    const end = await dispatcher.dispatch(chunksOf(context, isOrdered, only), isOrdered ? ahead : null);
     if (end.type === 'halted' && isWaitedOut(end.halt) && onLimit === 'wait') {
       await dispatcher.awaitStragglers(graceOf(context));
       await takeAll(context);
@@ -114,8 +114,14 @@ function finished({ collector, run }: SweepContext): LookupsEnd {
     : { type: 'finished' };
 }
 
-function* chunksOf({ collector, scan }: SweepContext, only?: readonly number[]): Generator<string[]> {
-  for (const batch of unansweredIn(scan, CHUNK_SIZE, only ?? 'priority')) {
+function* chunksOf(
+  { collector, scan, dispatcher }: SweepContext,
+  isOrdered: boolean,
+  only?: readonly number[],
+): Generator<string[]> {
+  // Of chunks in order only so many are handed out as can be paid for.
+  const size = isOrdered ? CHUNK_SIZE : () => dispatcher.chunkSize;
+  for (const batch of unansweredIn(scan, size, only ?? 'priority')) {
     collector.expect(batch);
     yield batch.map(({ text }) => text);
   }

@@ -8,17 +8,22 @@ import { createHandClock } from '../../model/hand-clock.js';
 
 const TALLY = { matched: 0, notFound: 0, failed: 0, stored: 0, requests: 0, billed: 0 };
 
-/** Dispatches so many chunks to workers that finish seven between two looks, and have `active`. */
-async function dispatch(count: number, active: (unfinished: number) => number) {
+/**
+ * Dispatches so many chunks to workers that finish seven between two looks, answer so many
+ * identifiers a second and have `active`.
+ */
+async function dispatch(count: number, active: (unfinished: number) => number, perSecond = 0) {
   const added: number[] = [];
   const clock = createHandClock();
   let queued = 0;
   let done = 0;
   let mostAhead = 0;
+  const startedAt = clock.monotonic();
   const heartbeat = async (): Promise<RunProgress> => {
     done = Math.min(queued, done + 7);
     const flags = { isCancelled: false, isPaused: false, isPausedAlone: false };
-    return { chunks: done, tally: TALLY, halt: null, ...flags };
+    const matched = (perSecond * (clock.monotonic() - startedAt)) / 1_000;
+    return { chunks: done, tally: { ...TALLY, matched }, halt: null, ...flags };
   };
   const add = async (chunks: readonly unknown[]) => {
     added.push(chunks.length);
@@ -38,7 +43,14 @@ async function dispatch(count: number, active: (unfinished: number) => number) {
     onProgress: () => undefined,
     onSilence: () => undefined,
   });
-  const chunks = Array.from({ length: count }, (_, chunk) => [`domain:b${chunk}.com`]);
+  const sizes: number[] = [];
+  function* chunksOf(): Generator<string[]> {
+    for (let chunk = 0; chunk < count; chunk += 1) {
+      sizes.push(dispatcher.chunkSize);
+      yield [`domain:b${chunk}.com`];
+    }
+  }
+  const chunks = chunksOf();
   const ended = dispatcher.dispatch(chunks, null);
   let isOver = false;
   void ended.then(() => {
@@ -47,7 +59,7 @@ async function dispatch(count: number, active: (unfinished: number) => number) {
   while (!isOver) await clock.advance(400);
   expect(await ended).toEqual({ type: 'finished' });
   expect(queued).toBe(count);
-  return { added, mostAhead };
+  return { added, mostAhead, sizes };
 }
 
 it('are added twenty at a time and two hundred ahead, however few are finished between two checks', async () => {
@@ -62,4 +74,12 @@ it('are two ahead for each that is being worked on: workers that take all there 
   const { mostAhead } = await dispatch(1_501, (unfinished) => Math.min(unfinished, 500));
   expect(mostAhead).toBeGreaterThan(980);
   expect(mostAhead).toBeLessThanOrEqual(1_000);
+});
+
+it('are of fifty for a second, and then of as many as are looked up in one', async () => {
+  const { mostAhead, sizes } = await dispatch(301, () => 5, 640);
+  expect(sizes.slice(0, 60)).toEqual(Array(60).fill(50));
+  expect(sizes.at(-1)).toBe(128);
+  // Ten thousand identifiers, not two hundred chunks.
+  expect(mostAhead).toBeLessThanOrEqual(Math.ceil(10_000 / 128));
 });
