@@ -6,11 +6,10 @@
  * Until the first good answer each request is an exclusive probe, whatever the number of workers: a
  * wrong address is paid for once, or five times where it answers in JSON, and not for every slot.
  */
-import { z } from 'zod';
 import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
-import { readJson } from '../core/json-text.js';
 import type { Log } from '../core/log.js';
+import { flag, inJson, object, optional, orElse, type Shaped, text } from '../core/shapes.js';
 import { RULES } from '../ledger/rules.js';
 import type { KeyValueStore } from '../stores/key-value-store.js';
 import { serviceTag } from '../stores/outcome-key.js';
@@ -42,15 +41,15 @@ export interface AddressTrustOptions {
 export const NOT_EXCLUSIVE = async (): Promise<unknown> => undefined;
 
 /** An answer that could not be trusted yet. */
-const untrustedShape = z.object({
-  run: z.string(),
-  billed: z.boolean(),
+const untrustedShape = object({
+  run: text,
+  billed: flag,
   /** Not a 404: it is counted, and never recorded. */
-  isFailure: z.boolean().optional(),
+  isFailure: optional(flag),
 });
-type Untrusted = Readonly<z.infer<typeof untrustedShape>>;
+type Untrusted = Shaped<typeof untrustedShape>;
 /** null: written by another program, or damaged. */
-const untrustedOf = (text: string) => readJson(text, untrustedShape);
+const untrustedOf = orElse(inJson(untrustedShape), null);
 
 export type AddressTrust = ReturnType<typeof createAddressTrust>;
 
