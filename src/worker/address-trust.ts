@@ -38,7 +38,7 @@ export interface AddressTrustOptions {
 }
 
 /** Ends a request that needs no exclusive probe. */
-export const NOT_EXCLUSIVE = async (): Promise<unknown> => undefined;
+const NOT_EXCLUSIVE = async (): Promise<unknown> => undefined;
 
 /** An answer that could not be trusted yet. */
 const untrustedShape = object({
@@ -123,6 +123,11 @@ export function createAddressTrust(options: AddressTrustOptions) {
     service,
     isTrusted,
 
+    /** It is trusted, and every worker can know it: there is nothing to wait for any more. */
+    get isSettled(): boolean {
+      return isTrustKept;
+    },
+
     /** Waits for the exclusive probe until trusted; the result ends it. Rejects when stopped. */
     async enter(signal: AbortSignal): Promise<() => Promise<unknown>> {
       if (isKnownTrusted) return NOT_EXCLUSIVE;
@@ -162,15 +167,18 @@ export function createAddressTrust(options: AddressTrustOptions) {
         });
     },
 
-    /** The service gave a good answer: earlier unusable answers no longer count. */
-    async noteGood(): Promise<void> {
+    /**
+     * The service gave a good answer: earlier unusable answers no longer count. null: there is
+     * nothing to wait for.
+     */
+    noteGood(): Promise<void> | null {
       const isOwnRow = hasSeenUnusable;
-      if (!isOwnRow && clock.monotonic() - clearedAt < CLEAR_EVERY_MS) return;
+      if (!isOwnRow && clock.monotonic() - clearedAt < CLEAR_EVERY_MS) return null;
       hasSeenUnusable = false;
       clearedAt = clock.monotonic();
       const cleared = clear(unusable);
       // Others' rows may end a moment later; one's own has ended before the next answer is judged.
-      if (isOwnRow) await cleared;
+      return isOwnRow ? cleared : null;
     },
 
     /** Counts an unusable answer, once per permit: how many there are in a row, of all workers. */
