@@ -19,7 +19,8 @@ export type ObjectOf<F extends Fields> = {
   readonly [Name in Exclude<keyof F, Optional<F>>]: Shaped<F[Name]>;
 } & { readonly [Name in Optional<F>]?: Exclude<Shaped<F[Name]>, undefined> };
 
-function fitting<T>(fits: (value: unknown) => boolean): Shape<T> {
+/** What passes `fits`, as it is. */
+export function fitting<T>(fits: (value: unknown) => boolean): Shape<T> {
   return (value) => {
     if (fits(value)) return value as T;
     throw new TypeError('not of this shape');
@@ -30,6 +31,7 @@ export const text = fitting<string>((value) => typeof value === 'string');
 export const flag = fitting<boolean>((value) => typeof value === 'boolean');
 export const number = fitting<number>(Number.isFinite);
 export const count = fitting<number>((value) => Number.isFinite(value) && Number(value) >= 0);
+export const whole = fitting<number>((value) => Number.isSafeInteger(value) && Number(value) >= 0);
 /** Milliseconds since 1970 that can be shown as a date. */
 export const moment = fitting<number>(isMoment);
 /** PostgreSQL gives large ones as text. */
@@ -83,6 +85,12 @@ export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
     return Object.fromEntries(found.filter(([, each]) => each !== undefined)) as ObjectOf<F>;
   };
 }
+
+/** An object with any names, each with a value of this shape. */
+export const record =
+  <T>(shape: Shape<T>): Shape<Readonly<Record<string, T>>> =>
+  (value) =>
+    Object.fromEntries(Object.entries(anyObject(value)).map(([name, each]) => [name, shape(each)]));
 
 type Variants = Readonly<Record<string, Fields>>;
 export type OneOf<Tag extends string, V extends Variants> = {

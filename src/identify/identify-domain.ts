@@ -8,7 +8,12 @@ import type { Identified } from '../core/identifier.js';
 import { load } from '../core/load.js';
 import { asIdentifier, invalid } from './clean-cell.js';
 
-const { parse } = load('tldts') as typeof import('tldts');
+let tldts: typeof import('tldts') | undefined;
+/** Loaded by the first domain: commands that only look have none. */
+const parse: typeof import('tldts').parse = (name, options) => {
+  tldts ??= load('tldts') as NonNullable<typeof tldts>;
+  return tldts.parse(name, options);
+};
 
 const SCHEME = /^([a-z][a-z0-9+.-]{0,30}):[/\\]{2}/i;
 /** Another scheme names something else: `android-app://com.acme.shop` is not acme.shop. */

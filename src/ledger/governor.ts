@@ -98,9 +98,9 @@ export class SharedGovernor {
    * Waits until this key may be asked for by this run, its slot of the pace included. Rejects with
    * the signal's reason when aborted; a permit that was granted meanwhile is given back.
    */
-  async take(run: AskingRun, key: string, signal: AbortSignal, own?: string): Promise<Grant> {
-    signal.throwIfAborted();
-    this.#closing.signal.throwIfAborted();
+  take(run: AskingRun, key: string, signal: AbortSignal, own?: string): Promise<Grant> {
+    const ended = signal.aborted ? signal : this.#closing.signal;
+    if (ended.aborted) return Promise.reject(ended.reason);
     const grant = this.#waiters.enter({ permit: this.#newPermit(), run, key, own, signal });
     this.#plan();
     return grant;
@@ -271,7 +271,7 @@ export class SharedGovernor {
     for (const waiter of waiters) {
       const given = answers.get(waiter.permit);
       if (given?.answer === 'granted') {
-        if (this.#waiters.has(waiter)) waiter.answer(this.#awaitSlot(waiter, given, state));
+        if (this.#waiters.has(waiter)) waiter.answer(this.#grant(waiter, given, state));
         else this.#giveBack(waiter.permit);
       } else if (given?.answer === 'queued') waiter.notBefore = now + QUEUED_MS;
       else if (given?.answer === 'lost' || given?.answer === 'attempts_exhausted')
@@ -286,19 +286,29 @@ export class SharedGovernor {
     }
   }
 
-  async #awaitSlot(
-    { permit, run, key, own, signal }: PermitWaiter,
+  #grant(
+    waiter: PermitWaiter,
     { waitMs, isFree }: Extract<PermitAnswer, { answer: 'granted' }>,
     state: LedgerState,
+  ): Grant | Promise<Grant> {
+    const grant: Grant = { type: 'granted', permit: waiter.permit, isFree };
+    const slot = this.#slots.await(waitMs, state, waiter.signal);
+    return slot === true ? grant : this.#awaitSlot(slot, waiter, grant);
+  }
+
+  async #awaitSlot(
+    slot: Promise<boolean>,
+    { permit, run, key, own, signal }: PermitWaiter,
+    grant: Grant,
   ): Promise<Grant> {
     let isInTime = false;
     try {
-      isInTime = await this.#slots.await(waitMs, state, signal);
+      isInTime = await slot;
     } finally {
       // Unsent is proof enough.
       if (!isInTime) this.#giveBack(permit);
     }
-    return isInTime ? { type: 'granted', permit, isFree } : this.take(run, key, signal, own);
+    return isInTime ? grant : this.take(run, key, signal, own);
   }
 
   #giveBack(permit: string): void {

@@ -9,13 +9,19 @@ import { RULES } from './rules.js';
 /** `month`: from the first of each month. 1 to 28: from that day. `none`: one endless period. */
 export type PeriodSetting = 'month' | 'none' | number;
 
+/** Asked for each answer, and the answers of a second have the same date. */
+let latest: { readonly time: number; readonly setting: PeriodSetting; readonly period: string } | null = null;
+
 /** The name of the period that this moment falls in. */
 export function periodOf(time: number, setting: PeriodSetting): string {
   if (setting === 'none') return 'none';
+  if (latest?.time === time && latest.setting === setting) return latest.period;
   const day = setting === 'month' ? 1 : setting;
   const date = new Date(time);
   const back = date.getUTCDate() < day ? 1 : 0;
-  return new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - back, day)).toISOString().slice(0, 10);
+  const start = new Date(Date.UTC(date.getUTCFullYear(), date.getUTCMonth() - back, day));
+  latest = { time, setting, period: start.toISOString().slice(0, 10) };
+  return latest.period;
 }
 
 /** When a period begins, by its name (not `none`). */

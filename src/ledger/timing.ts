@@ -81,20 +81,20 @@ export function createSlots(clock: Clock) {
 
   return {
     /**
-     * Resolves when the slot has come that an answer of the ledger gave, in `waitMs` on the store's
-     * clock: true, or false when it was missed by more than a slot's length. To be called when the
-     * answer arrives. Rejects with the reason of the signal or of `close`.
+     * Waits for the slot that an answer of the ledger gave, in `waitMs` on the store's clock: true,
+     * at once where it is now, or false when it was missed by more than a slot's length. To be
+     * called when the answer arrives. Rejects with the reason of the signal or of `close`.
      */
-    async await(
+    await(
       waitMs: number,
       { now, pace: { rate } }: Pick<LedgerState, 'now' | 'pace'>,
       signal: AbortSignal,
-    ): Promise<boolean> {
+    ): true | Promise<boolean> {
       storeTime.follow(now);
       if (waitMs <= 0) return true;
       const at = storeTime.toLocal(now + waitMs);
-      await sleepUntil(at, signal);
-      return rate === null || clock.monotonic() - at <= Math.max(LATE_MS, 1_000 / rate);
+      const isInTime = () => rate === null || clock.monotonic() - at <= Math.max(LATE_MS, 1_000 / rate);
+      return sleepUntil(at, signal).then(isInTime);
     },
     /** Ends every wait. */
     close(reason: unknown): void {

@@ -56,6 +56,7 @@ export interface HttpSendOptions {
   readonly network?: Network;
 }
 
+const NO_BYTES = Buffer.alloc(0);
 const STOPPED = 'stopped before the answer arrived';
 
 export function createHttpSend(options: HttpSendOptions) {
@@ -158,7 +159,8 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   #answer(incomplete: Incomplete): void {
-    const raw = Buffer.concat(this.#chunks);
+    const [first = NO_BYTES] = this.#chunks;
+    const raw = this.#chunks.length === 1 ? first : Buffer.concat(this.#chunks);
     const encoding = this.#headers['content-encoding'];
     const read =
       incomplete === null ? decodeBody(raw, encoding, this.maxBodyBytes) : { body: raw, incomplete };
@@ -200,8 +202,9 @@ export function decodeBody(
   contentEncoding: string | undefined,
   maxBytes: number,
 ): { body: Buffer; incomplete: Incomplete } {
+  if (contentEncoding === undefined) return { body, incomplete: null };
   let decoded = body;
-  const names = (contentEncoding ?? '').toLowerCase().split(',');
+  const names = contentEncoding.toLowerCase().split(',');
   const decoders = names.flatMap((name) => DECODERS[name.trim()] ?? []).reverse();
   if (decoders.length > MOST_ENCODINGS) return { body, incomplete: null };
   try {

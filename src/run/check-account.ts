@@ -2,11 +2,10 @@
  * The one request beyond the limit that a person may order: where refusals could cost money nothing
  * else shows that the quota was raised. It asks for what would be asked for next.
  */
-import { z } from 'zod';
 import { EXIT, NeverStartError, NotNowError, RefusedError, usageProblem } from '../core/errors.js';
 import { type Identifier, identifierText, parseIdentifierText } from '../core/identifier.js';
-import { readJson } from '../core/json-text.js';
 import type { Log } from '../core/log.js';
+import { text as anyText, inJson, object, orElse } from '../core/shapes.js';
 import type { Engine } from '../engine/engine.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { limitOf } from '../ledger/policy.js';
@@ -15,7 +14,7 @@ import { labelText, type RunRecord, type RunSettings } from '../stores/run-store
 import type { LookupWorker } from '../worker/lookup-worker.js';
 
 const SCOPE = 'deferred';
-const noteShape = z.object({ run: z.string(), identifier: z.string() });
+const noteShape = orElse(inJson(object({ run: anyText, identifier: anyText })), null);
 /** Among so many runs the newest of an account is looked for. */
 const RUNS_LOOKED_AT = 50;
 
@@ -52,7 +51,7 @@ export async function planCheck(
   ]);
   assertMayCheck(ledger, account);
   const [newest] = runs.filter((run) => run.settings.account === account).sort((a, b) => b.asOf - a.asOf);
-  const note = readJson(notes.find(({ name }) => name === account)?.text ?? '', noteShape);
+  const note = noteShape(notes.find(({ name }) => name === account)?.text);
   const noted = newest !== undefined && note?.run === newest.id ? newest : null;
   const run = noted?.paused ? null : noted;
   const identifier = run !== null && note !== null ? parseIdentifierText(note.identifier) : given;

@@ -6,11 +6,10 @@
  * Until the first good answer each request is an exclusive probe, whatever the number of workers: a
  * wrong address is paid for once, or five times where it answers in JSON, and not for every slot.
  */
-import { z } from 'zod';
 import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
-import { readJson } from '../core/json-text.js';
 import type { Log } from '../core/log.js';
+import { flag, inJson, object, optional, orElse, type Shaped, text } from '../core/shapes.js';
 import { RULES } from '../ledger/rules.js';
 import type { KeyValueStore } from '../stores/key-value-store.js';
 import { serviceTag } from '../stores/outcome-key.js';
@@ -39,18 +38,18 @@ export interface AddressTrustOptions {
 }
 
 /** Ends a request that needs no exclusive probe. */
-export const NOT_EXCLUSIVE = async (): Promise<unknown> => undefined;
+const NOT_EXCLUSIVE = async (): Promise<unknown> => undefined;
 
 /** An answer that could not be trusted yet. */
-const untrustedShape = z.object({
-  run: z.string(),
-  billed: z.boolean(),
+const untrustedShape = object({
+  run: text,
+  billed: flag,
   /** Not a 404: it is counted, and never recorded. */
-  isFailure: z.boolean().optional(),
+  isFailure: optional(flag),
 });
-type Untrusted = Readonly<z.infer<typeof untrustedShape>>;
+type Untrusted = Shaped<typeof untrustedShape>;
 /** null: written by another program, or damaged. */
-const untrustedOf = (text: string) => readJson(text, untrustedShape);
+const untrustedOf = orElse(inJson(untrustedShape), null);
 
 export type AddressTrust = ReturnType<typeof createAddressTrust>;
 
@@ -124,6 +123,11 @@ export function createAddressTrust(options: AddressTrustOptions) {
     service,
     isTrusted,
 
+    /** It is trusted, and every worker can know it: there is nothing to wait for any more. */
+    get isSettled(): boolean {
+      return isTrustKept;
+    },
+
     /** Waits for the exclusive probe until trusted; the result ends it. Rejects when stopped. */
     async enter(signal: AbortSignal): Promise<() => Promise<unknown>> {
       if (isKnownTrusted) return NOT_EXCLUSIVE;
@@ -163,15 +167,18 @@ export function createAddressTrust(options: AddressTrustOptions) {
         });
     },
 
-    /** The service gave a good answer: earlier unusable answers no longer count. */
-    async noteGood(): Promise<void> {
+    /**
+     * The service gave a good answer: earlier unusable answers no longer count. null: there is
+     * nothing to wait for.
+     */
+    noteGood(): Promise<void> | null {
       const isOwnRow = hasSeenUnusable;
-      if (!isOwnRow && clock.monotonic() - clearedAt < CLEAR_EVERY_MS) return;
+      if (!isOwnRow && clock.monotonic() - clearedAt < CLEAR_EVERY_MS) return null;
       hasSeenUnusable = false;
       clearedAt = clock.monotonic();
       const cleared = clear(unusable);
       // Others' rows may end a moment later; one's own has ended before the next answer is judged.
-      if (isOwnRow) await cleared;
+      return isOwnRow ? cleared : null;
     },
 
     /** Counts an unusable answer, once per permit: how many there are in a row, of all workers. */

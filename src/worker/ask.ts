@@ -7,7 +7,6 @@ import { ownOf } from '../ledger/ledger.js';
 import { NO_OBSERVATION } from '../ledger/outbox.js';
 import type { Grant } from '../ledger/permit-waiters.js';
 import type { RunRecord } from '../stores/run-store.js';
-import { NOT_EXCLUSIVE } from './address-trust.js';
 import {
   type AskContext,
   type Asked,
@@ -24,28 +23,31 @@ import { handleAnswer } from './handle-answer.js';
 import { HOPELESS_MS } from './retry-policy.js';
 
 /** Asks until there is an outcome, or a reason to ask later or not at all. */
-export async function ask(
+export function ask(
   context: AskContext,
   run: RunRecord,
   key: string,
   identifier: Identifier,
   signals: AskSignals,
 ): Promise<Asked> {
-  let leave = NOT_EXCLUSIVE;
-  const needsNoProbe = run.settings.allowUnknown || context.halts.get(run.id);
+  const { service, ownDomain, allowUnknown } = run.settings;
+  const isOwn = identifier.kind === 'domain' && identifier.value === ownDomain;
+  const own = isOwn ? ownOf(service, identifier.value) : undefined;
+  const counts = { requests: 0, billed: 0, tries: 0, unusable: null };
+  const lookup = { context, run, key, identifier, own, signals, ...counts };
+  const needsNoProbe = context.addressTrust.isSettled || allowUnknown || context.halts.get(run.id);
+  return needsNoProbe ? askUntilDone(lookup) : askInTurn(lookup);
+}
+
+/** The same once it is this request's turn: until the address is trusted each is alone. */
+async function askInTurn(lookup: LookupUnderWay): Promise<Asked> {
+  let leave: () => Promise<unknown>;
   try {
-    if (!needsNoProbe) leave = await context.addressTrust.enter(signals.stop);
+    leave = await lookup.context.addressTrust.enter(lookup.signals.stop);
   } catch {
     return withoutRequest(STOPPED);
   }
   try {
-    const halt = context.halts.get(run.id);
-    if (halt) return withoutRequest({ type: 'halted', halt });
-    const { service, ownDomain } = run.settings;
-    const isOwn = identifier.kind === 'domain' && identifier.value === ownDomain;
-    const own = isOwn ? ownOf(service, identifier.value) : undefined;
-    const counts = { requests: 0, billed: 0, tries: 0, unusable: null };
-    const lookup = { context, run, key, identifier, own, signals, ...counts };
     return await askUntilDone(lookup);
   } finally {
     await leave();
@@ -53,6 +55,8 @@ export async function ask(
 }
 
 async function askUntilDone(lookup: LookupUnderWay): Promise<Asked> {
+  const halt = lookup.context.halts.get(lookup.run.id);
+  if (halt) return withoutRequest({ type: 'halted', halt });
   for (;;) {
     const admitted = await admit(lookup);
     const step = admitted.type === 'admitted' ? await sendRequest(lookup, admitted) : admitted;
@@ -87,7 +91,7 @@ async function admit({
   }
   let grant: Grant;
   try {
-    await recorder.untilRoom(signals.stop);
+    if (!recorder.hasRoom) await recorder.untilRoom(signals.stop);
     grant = await governor.take({ id: run.id, period, maxRate }, key, signals.stop, own);
   } catch {
     breaker.cancel(pass);

@@ -37,7 +37,7 @@ export interface WorkerListener {
 export interface AskContext {
   readonly client: Client;
   readonly governor: Governor;
-  readonly recorder: Pick<Recorder, 'record' | 'untilRoom'>;
+  readonly recorder: Pick<Recorder, 'record' | 'hasRoom' | 'untilRoom'>;
   readonly breaker: Breaker;
   readonly addressTrust: AddressTrust;
   readonly refusals: RefusalSeries;

@@ -36,28 +36,31 @@ interface Received {
 const REPEAT: NextStep = { type: 'repeat' };
 
 /**
- * What is known of the address after an answer. One that shows the service also has the answers
+ * Whether the address is trusted after an answer. One that shows the service also has the answers
  * recorded that can be trusted now.
  */
-export async function addressAfter(
+export async function learnTrust(
   answer: Answer,
-  { settings, tally }: Pick<RunRecord, 'settings'> & Partial<Pick<RunRecord, 'tally'>>,
-  {
-    addressTrust,
-    recorder,
-    breaker,
-    governor,
-  }: Pick<AskContext, 'addressTrust' | 'recorder' | 'breaker' | 'governor'>,
-): Promise<Address> {
+  { addressTrust, recorder }: Pick<AskContext, 'addressTrust' | 'recorder'>,
+): Promise<boolean> {
   if (showsService(answer)) {
     for (const trusted of await addressTrust.markTrusted()) await recorder.record(trusted);
   }
+  return addressTrust.isTrusted();
+}
+
+/** What is known of the address of a run. */
+export function addressOf(
+  isTrusted: boolean,
+  { settings, tally }: Pick<RunRecord, 'settings'> & Partial<Pick<RunRecord, 'tally'>>,
+  { addressTrust, breaker, governor }: Pick<AskContext, 'addressTrust' | 'breaker' | 'governor'>,
+): Address {
   // An account that has a reading of its usage has had an answer.
   const earlier = governor.state?.usage == null ? null : 'account';
   const isInRun = tally !== undefined && tally.matched + tally.notFound > 0;
   return {
     service: addressTrust.service,
-    isTrusted: await addressTrust.isTrusted(),
+    isTrusted,
     allowsUnknown: settings.allowUnknown,
     answered: breaker.hasBeenGood ? 'process' : isInRun ? 'run' : earlier,
   };
@@ -69,7 +72,8 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   const { pass, permit, answer, cost } = received;
   const { governor, breaker, addressTrust, refusals, clock } = context;
   const { meaning } = answer;
-  const address = await addressAfter(answer, run, context);
+  const isTrusted = addressTrust.isSettled || (await learnTrust(answer, context));
+  const address = addressOf(isTrusted, run, context);
   const trust = trustOf(answer, address);
   const observation = observe(answer, run.settings.period, trust);
   const isQuota = meaning.type === 'refused' && isQuotaRefusal(meaning.code, answer, governor.state);
@@ -78,8 +82,9 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   context.gauge.outage = outageOf(context, meaning, address);
   const isSlow = pass.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
   const usedUp = refusals.note(answer, isSlow, clock.monotonic(), ownCountOf(context));
+  const series = seriesOf(answer, address);
   const step = judge(answer, address, {
-    count: await countOf(lookup, received, address),
+    count: series === null ? 0 : await countIn(series, lookup, received),
     isSecond: lookup.unusable !== null,
     badForMs: breaker.badForMs(clock.monotonic()),
     isQuota,
@@ -120,13 +125,13 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   }
 }
 
-/** Notes an answer in its series, and counts those; 0: it is in none. */
-async function countOf(
+/** Notes an answer in its series, and counts those. */
+async function countIn(
+  series: NonNullable<ReturnType<typeof seriesOf>>,
   { context: { addressTrust, keepFailure }, run, key }: LookupUnderWay,
   { permit, answer }: Received,
-  address: Address,
 ): Promise<number> {
-  switch (seriesOf(answer, address)) {
+  switch (series) {
     case 'untrusted': {
       const isFailure = answer.meaning.type !== 'not_found';
       const billed = answer.cost !== 'free';
@@ -136,8 +141,6 @@ async function countOf(
     }
     case 'unusable':
       return addressTrust.noteUnusable(permit);
-    case null:
-      return 0;
   }
 }
 
@@ -155,20 +158,22 @@ async function recordOutcome(
   billed: boolean,
   settle: () => void,
 ): Promise<NextStep> {
-  await context.addressTrust.noteGood();
+  const clearing = context.addressTrust.noteGood();
+  if (clearing !== null) await clearing;
   const retryLater = meaning.type === 'not_found' && meaning.retryLater;
   const profile = meaning.type === 'matched' ? meaning : null;
   const report = (fetchedAt: number) =>
     context.listener?.onAnswer({ key, status: meaning.type, retryLater, profile, fetchedAt });
-  const recorded = context.recorder.record(newOutcome(key, meaning, billed, context.compress));
-  const fetchedAt = await recorded.catch((error: unknown) => {
+  try {
+    const fetchedAt = await context.recorder.record(newOutcome(key, meaning, billed, context.compress));
+    settle();
+    report(fetchedAt);
+    return { type: meaning.type };
+  } catch (error) {
     // The file of a run that ends without its engine has what was paid for.
     if (error instanceof LeftOnDisk) report(context.clock.now());
     throw error;
-  });
-  settle();
-  report(fetchedAt);
-  return { type: meaning.type };
+  }
 }
 
 /** The answer as it is stored. */

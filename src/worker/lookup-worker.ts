@@ -26,7 +26,7 @@ import { createAddressTrust } from './address-trust.js';
 import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
 import type { AskSignals, WorkerListener } from './asked.js';
 import { Breaker } from './breaker.js';
-import { addressAfter, newOutcome } from './handle-answer.js';
+import { addressOf, learnTrust, newOutcome } from './handle-answer.js';
 import { countInFlight } from './in-flight.js';
 import { judge, NO_SERIES, observe, trustOf } from './judge.js';
 import { createOwnChunks } from './own-chunks.js';
@@ -184,7 +184,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     context.gauge.inFlight += 1;
     const answer = await context.client.lookup(identifier, { allowNsfw, freeStatuses, signal });
     context.gauge.inFlight -= 1;
-    const address = await addressAfter(answer, { settings }, context);
+    const address = addressOf(await learnTrust(answer, context), { settings }, context);
     const observation = observe(answer, period, trustOf(answer, address));
     return { permit, answer, step: judge(answer, address, NO_SERIES), observation };
   }

@@ -4,11 +4,23 @@
  * job that is not a chunk. Those are left as they are, and neither the token nor a request goes
  * anywhere for them.
  */
-import { z } from 'zod';
 import { maskAddress } from '../config/address-values.js';
 import type { Clock } from '../core/clock.js';
 import { readIdentifierText } from '../core/identifier.js';
+import { attempt } from '../core/lifecycle.js';
 import type { Log } from '../core/log.js';
+import {
+  fitting,
+  flag,
+  list,
+  number,
+  object,
+  optional,
+  record,
+  type Shape,
+  text,
+  whole,
+} from '../core/shapes.js';
 import type { ChunkData } from '../engine/engine.js';
 import type { RunRecord } from '../stores/run-store.js';
 
@@ -18,7 +30,8 @@ const IDENTIFIERS_AT_MOST = 10_000;
 /** A domain has 253 characters at most; the longest value of a row is far shorter than this. */
 const LONGEST_TEXT = 2_048;
 
-function isIdentifierText(text: string): boolean {
+function isIdentifierText(text: unknown): boolean {
+  if (typeof text !== 'string') return false;
   const { value = '' } = readIdentifierText(text) ?? {};
   return (
     text.length <= LONGEST_TEXT &&
@@ -29,16 +42,18 @@ function isIdentifierText(text: string): boolean {
   );
 }
 
-const identifierShape = z.string().refine(isIdentifierText);
-const countShape = z.number().int().min(0);
-const chunkShape = z.object({
-  run: z.string().min(1),
-  chunk: countShape,
-  identifiers: z.array(identifierShape).max(IDENTIFIERS_AT_MOST),
-  attempts: z.record(z.string(), countShape),
-  due: z.record(z.string(), z.number()).optional(),
-  parkedAt: z.number().optional(),
-  isRepeat: z.boolean().optional(),
+const identifiers = list(fitting<string>(isIdentifierText));
+const isFew = (value: unknown) => Array.isArray(value) && value.length <= IDENTIFIERS_AT_MOST;
+const fewIdentifiers: typeof identifiers = (value) => identifiers(fitting(isFew)(value));
+
+const chunkShape: Shape<ChunkData> = object({
+  run: fitting<string>((value) => text(value) !== ''),
+  chunk: whole,
+  identifiers: fewIdentifiers,
+  attempts: record(whole),
+  due: optional(record(number)),
+  parkedAt: optional(number),
+  isRepeat: optional(flag),
 });
 
 export interface OwnChunksOptions {
@@ -62,10 +77,9 @@ export function createOwnChunks({ service, account, clock, log }: OwnChunksOptio
   return {
     /** The chunk of a job; null for anything else. */
     read(data: unknown): ChunkData | null {
-      const { data: chunk } = chunkShape.safeParse(data);
-      if (chunk === undefined) warn({}, 'a job on this queue is not a chunk of lookups; it is left alone');
-      // Exactly what the shape has; optional ones are absent, never undefined.
-      return (chunk as ChunkData | undefined) ?? null;
+      const chunk = attempt(() => chunkShape(data), null);
+      if (chunk === null) warn({}, 'a job on this queue is not a chunk of lookups; it is left alone');
+      return chunk;
     },
 
     /** Whether the run is of this worker's service and account. */

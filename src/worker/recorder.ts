@@ -54,6 +54,8 @@ export function createRecorder(options: RecorderOptions) {
   let inFlush = 0;
   let left = 0;
 
+  const hasRoom = () => waiting.length + inFlush < room;
+
   async function flushAll(): Promise<void> {
     while (waiting.length > 0) {
       const batch = waiting.splice(0, FLUSH_AT_MOST);
@@ -121,9 +123,13 @@ export function createRecorder(options: RecorderOptions) {
         flushing ??= new Promise<void>((done) => setImmediate(done)).then(flushAll);
       });
     },
-    /** Resolves as soon as another answer may be fetched. Rejects with the signal's reason. */
+    /** Another answer may be fetched. */
+    get hasRoom(): boolean {
+      return hasRoom();
+    },
+    /** Resolves as soon as there is room. Rejects with the signal's reason. */
     async untilRoom(signal: AbortSignal): Promise<void> {
-      while (waiting.length + inFlush >= room) {
+      while (!hasRoom()) {
         await once(flushes, 'flushed', { signal }).catch(() => Promise.reject(signal.reason));
       }
     },

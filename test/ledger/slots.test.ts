@@ -13,9 +13,9 @@ function awaiting(clock: HandClock, slots = createSlots(clock)) {
   const passed: (number | null)[] = [];
   /** The slot in `waitMs`, from an answer that took `wayMs` to arrive. */
   const wait = (waitMs: number, wayMs = 0) =>
-    void slots
-      .await(waitMs, { now: clock.now() - wayMs, pace: PACE }, ON)
-      .then((isInTime) => passed.push(isInTime ? clock.monotonic() - start : null));
+    void Promise.resolve(slots.await(waitMs, { now: clock.now() - wayMs, pace: PACE }, ON)).then((isInTime) =>
+      passed.push(isInTime ? clock.monotonic() - start : null),
+    );
   return { passed, wait };
 }
 

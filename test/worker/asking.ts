@@ -167,6 +167,7 @@ export function createAsking(options: AskingOptions): Asking {
         log.push('recorded');
         return RECORDED_AT;
       },
+      hasRoom: false,
       untilRoom: options.untilRoom ?? (async (signal) => signal.throwIfAborted()),
     },
     breaker: new Breaker(),
