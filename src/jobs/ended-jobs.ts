@@ -72,6 +72,8 @@ export async function readJob(roots: readonly string[], { inbox, place, folder }
     reason,
     /** What a file in `waiting/` waits for; null: it is elsewhere. */
     waitsFor: place === 'waiting' ? (noted?.parked?.state.why ?? 'limit') : null,
+    /** It waits at a limit, which is a cap of its own. */
+    isAtOwnCap: place === 'waiting' && noted?.parked?.state.capMark != null,
     /** Its original folder below `inbox`; absent: the inbox itself. */
     under: noted?.under,
     /** Its latest run; null: none has begun. */

@@ -24,6 +24,7 @@ import {
 } from './plain-pages.js';
 import { livePage } from './render-dashboard.js';
 import { Counts, markOf } from './runs-section.js';
+import { WaitingCard } from './waiting-card.js';
 
 /** Settings of this process. */
 export interface MoneyTerms {
@@ -49,6 +50,7 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
   const { name, host } = run.label;
   // Those of another account are not known here.
   const known = seen.isOnOwnAccount ? terms : null;
+  const path = runPath(run.id);
   return (
     <>
       <header>
@@ -75,6 +77,15 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
             <Counts run={run} />
           )}
         </Card>
+        <div data-part="caps">
+          <WaitingCard
+            job={seen.job}
+            caps={seen.caps}
+            currency={terms.currency}
+            viewer={viewer}
+            back={path}
+          />
+        </div>
         <FilesCard seen={seen} />
         <MatchesCard matches={seen.matches} isGoing={isAtWork(shown)} />
         <AboutCard seen={seen} terms={known} />

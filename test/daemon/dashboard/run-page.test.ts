@@ -11,6 +11,7 @@ import { judgeRuns } from '../../../src/facts/judge-runs.js';
 import type { RunRecord } from '../../../src/stores/run-store.js';
 import { ledgerState } from '../../run/ledger-state.js';
 import { HALTS, stoppedBy } from '../../support/halts.js';
+import { NO_CAPS } from './served.js';
 import { dashboardData, dashboardView, NOW, runRecord, VIEWER } from './views.js';
 
 const TERMS = { overagePrice: '0.1', currency: 'EUR' };
@@ -31,6 +32,7 @@ function seen(run: RunRecord, parts: Partial<RunView> = {}): RunView {
     newer: null,
     isOnOwnAccount: true,
     job: null,
+    caps: null,
     failedRows: 0,
     matches: [],
     isOfThisHost: false,
@@ -216,7 +218,9 @@ describe('the money', () => {
       ledger: { show: async () => ledgerState({ now: NOW, quota: 500, sent: 9 }) },
       runs: {},
     } as never;
-    const seenRun = await createRunLook({ engine, look: async () => view, inboxes: [] })(run.id);
+    const seenRun = await createRunLook({ engine, look: async () => view, inboxes: [], caps: NO_CAPS })(
+      run.id,
+    );
     if (seenRun === null || seenRun === 'unavailable') throw new Error('not seen');
     expect(seenRun.ledger?.quota).toBe(500);
     expect(seenRun.shown.standing).toBe('running');
@@ -333,6 +337,7 @@ describe('the files', () => {
       reason: { headline: '', details: '' },
       under: undefined,
       waitsFor: null,
+      isAtOwnCap: false,
       runId: 'r-1',
       files: [
         { name: 'Kunden März.report.html', type: 'page', size: 120_000 },
@@ -374,6 +379,7 @@ describe('a look at a run', () => {
       engine: { runs, ledger: { show: async () => ledgerState({ now: NOW, quota: 7 }) } } as never,
       look: async () => dashboardView({ outageNoticedAt }),
       inboxes: [],
+      caps: NO_CAPS,
     });
 
   it('finds listed runs, older ones in the engine, and their account', async () => {
