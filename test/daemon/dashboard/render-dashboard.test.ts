@@ -138,6 +138,19 @@ it('has its sections in the order in which people look for them, machines last a
     expect(technical).toContain(words);
 });
 
+it('folds all schedules but three, those first that a person should look at', () => {
+  const shownOf = (count: number) => {
+    const schedules = Array.from({ length: count }, (_, at) =>
+      scheduleState({ schedule: { name: `s-${at}` }, isHostOffline: at === 3 }),
+    );
+    const page = renderParts(dashboardView({ data: dashboardData({ schedules }) }), VIEWER);
+    const parts = page.slice(page.indexOf('data-part="schedules"')).split('<details id="more-schedules"');
+    return parts.map((part) => [...part.matchAll(/<bdi>(s-\d)/g)].map(([, name]) => name).join(' '));
+  };
+  expect(shownOf(3)).toEqual(['s-0 s-1 s-2']);
+  expect(shownOf(5)).toEqual(['s-3 s-0 s-1', 's-2 s-4']);
+});
+
 it('folds all runs but three on a phone and five elsewhere, and never one that is at work', () => {
   const shownOf = (count: number, live: number) => {
     const runs = Array.from({ length: count }, (_, at) =>
