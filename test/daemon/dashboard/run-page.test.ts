@@ -315,12 +315,35 @@ describe('the speed', () => {
 describe('the files', () => {
   it.each<[string, Partial<RunView>, Parameters<typeof runRecord>[0], string]>([
     ['at work', {}, {}, 'They are written when the run ends.'],
-    ['of another machine', {}, { status: 'completed' }, 'It ran on etl-1: its files are there.'],
     [
-      'of a command of this machine',
+      'of a command',
+      {},
+      { status: 'completed', settings: { output: '/srv/a/out.csv' } },
+      'Its result is <code>/srv/a/out.csv</code> on <bdi>etl-1</bdi>.',
+    ],
+    [
+      'of a command that was stopped',
+      {},
+      { status: 'stopped', settings: { output: '/srv/a/out.csv' } },
+      'Its files so far are in <code>/srv/a/</code> on <bdi>etl-1</bdi>.',
+    ],
+    [
+      'of a pipe or a program',
       { isOfThisHost: true },
       { status: 'completed' },
-      'A run from the command line on etl-1 writes its files next to the input, or to the path of -o.',
+      'It wrote no file: a program or a pipe on etl-1 took its result.',
+    ],
+    [
+      'of an inbox of another machine',
+      {},
+      { status: 'completed', owner: 'r-20261120-8ce9ee49' },
+      'Its files are in its inbox on etl-1.',
+    ],
+    [
+      'of an inbox here, moved since',
+      { isOfThisHost: true },
+      { status: 'completed', owner: 'r-20261120-8ce9ee49' },
+      'Its files were moved or removed, or its inbox is no longer watched here.',
     ],
   ])('of a run %s', (_, parts, run, words) => {
     expect(partsOf(seen(runRecord(run), parts))).toContain(words);
