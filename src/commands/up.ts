@@ -9,6 +9,7 @@ import { untilAborted } from '../core/lifecycle.js';
 import { printText, visibleLines } from '../core/terminal-text.js';
 import { openDashboard } from '../daemon/dashboard/open-dashboard.js';
 import { createHostedScheduleRunner } from '../daemon/schedules/scheduled-run.js';
+import { createFileCaps } from '../jobs/file-caps.js';
 import { openFolders, PLACES } from '../jobs/inbox-folders.js';
 import { createUploadPlans } from '../jobs/plan-upload.js';
 import { createUploads } from '../jobs/uploads.js';
@@ -50,6 +51,7 @@ export async function runUp(call: CommandCall): Promise<ExitCode> {
       names: service,
       inboxes,
       uploads: received,
+      caps: createFileCaps(context),
       outage,
       asker,
     };

@@ -11,7 +11,7 @@ import { openPlainFile, readPlainFile } from '../core/plain-file.js';
 import { count, object } from '../core/shapes.js';
 import { isErrorCode } from '../core/system-error.js';
 import type { RunRecord } from '../stores/run-store.js';
-import { isSideFile, lookAt, sideFileOf } from './inbox-file.js';
+import { isSideFile, lookAt, sideFileOf, stemOf } from './inbox-file.js';
 import {
   type JobReason,
   type JobRecord,
@@ -72,6 +72,8 @@ export async function readJob(roots: readonly string[], { inbox, place, folder }
     reason,
     /** What a file in `waiting/` waits for; null: it is elsewhere. */
     waitsFor: place === 'waiting' ? (noted?.parked?.state.why ?? 'limit') : null,
+    /** It waits at a limit, which is a cap of its own. */
+    isAtOwnCap: place === 'waiting' && noted?.parked?.state.capMark != null,
     /** Its original folder below `inbox`; absent: the inbox itself. */
     under: noted?.under,
     /** Its latest run; null: none has begun. */
@@ -127,19 +129,29 @@ export function endedAtOf(folder: string): number {
   return Date.parse(`${day}T${hours}:${minutes}:${seconds}Z`) || 0;
 }
 
-/**
- * Finds the folder of a run's job in these watched folders by the record that moves with it; all
- * starts of one job share it. A record that has arrived in `done/` or `failed/` is read once.
- */
-export function createJobFinder(roots: readonly string[]) {
+/** Records in the folders of jobs. One that has arrived in `done/` or `failed/` is read once. */
+function createRecordReader() {
   const arrived = new Map<string, Promise<JobRecord | null>>();
   const limit = pLimit(AT_ONCE);
+  return {
+    read(path: string, place: JobPlace): Promise<JobRecord | null> {
+      const known = arrived.get(path) ?? limit(() => readNoted(path).catch(() => null));
+      if (place !== 'waiting') arrived.set(path, known);
+      return known;
+    },
+    /** Folders that are gone are forgotten. */
+    keepOnly(there: ReadonlySet<string>): void {
+      for (const path of arrived.keys()) if (!there.has(path)) arrived.delete(path);
+    },
+  };
+}
 
-  function noted(path: string, place: JobPlace): Promise<JobRecord | null> {
-    const known = arrived.get(path) ?? limit(() => readNoted(path).catch(() => null));
-    if (place !== 'waiting') arrived.set(path, known);
-    return known;
-  }
+/**
+ * Finds the folder of a run's job in these watched folders by the record that moves with it; all
+ * starts of one job share it.
+ */
+export function createJobFinder(roots: readonly string[]) {
+  const records = createRecordReader();
 
   /** null: none there is of this run. */
   return async (run: Pick<RunRecord, 'id' | 'job'>): Promise<EndedJob | null> => {
@@ -148,19 +160,54 @@ export function createJobFinder(roots: readonly string[]) {
     for (const [inbox, root] of roots.entries()) {
       for (const place of JOB_PLACES) {
         const paths = await foldersIn(root, place);
-        const records = await Promise.all(paths.map((path) => noted(path, place)));
+        const read = await Promise.all(paths.map((path) => records.read(path, place)));
         for (const [at, path] of paths.entries()) {
           there.add(path);
-          const record = records[at];
+          const record = read[at];
           if (record?.id !== run.job) continue;
           found.push({ inbox, place, folder: basename(path), isLatest: record.run === run.id });
         }
       }
     }
-    for (const path of arrived.keys()) if (!there.has(path)) arrived.delete(path);
+    records.keepOnly(there);
     // Where people made a copy, either is right.
     const chosen = found.find(({ isLatest }) => isLatest) ?? found[0];
     return chosen === undefined ? null : readJob(roots, chosen);
+  };
+}
+
+/** What there is to download of a run. */
+export type ResultType = 'output' | 'partial';
+
+/** Finds the results of many runs, by their ids; without those that have none there. */
+export function createResultFinder(roots: readonly string[]) {
+  const records = createRecordReader();
+
+  return async (
+    runs: readonly Pick<RunRecord, 'id' | 'job' | 'label'>[],
+  ): Promise<ReadonlyMap<string, ResultType>> => {
+    // Named after the file: most folders need not be opened.
+    const stems = new Set(runs.map(({ label }) => stemOf(label.name)));
+    const there = new Set<string>();
+    const types = new Map<string, ResultType>();
+    for (const root of roots) {
+      for (const place of JOB_PLACES) {
+        const paths = (await foldersIn(root, place)).filter((path) =>
+          stems.has(basename(path).replace(TIME, '')),
+        );
+        const read = await Promise.all(paths.map((path) => records.read(path, place)));
+        for (const [at, path] of paths.entries()) {
+          there.add(path);
+          const its = runs.filter(({ job }) => job === read[at]?.id);
+          if (its.length === 0) continue;
+          const files = (await plainNamesIn(path)).map((name) => typeOf(name, read[at]?.file ?? null));
+          const type = (['output', 'partial'] as const).find((each) => files.includes(each));
+          if (type !== undefined) for (const { id } of its) types.set(id, type);
+        }
+      }
+    }
+    records.keepOnly(there);
+    return types;
   };
 }
 

@@ -17,6 +17,8 @@ import type { ParkedJob, ParkState } from './job-folder.js';
 export interface AccountView {
   readonly state: LedgerState;
   readonly settings: RunSettings;
+  /** Those of a file that waits at its own cap, by its folder; absent: they cannot be read. */
+  readonly ownSettings: ReadonlyMap<string, RunSettings>;
   /** A free request has just shown the quota: no file needs to go ahead for it. */
   readonly isQuotaKnown: boolean;
   /** This machine's clock, in milliseconds. */
@@ -59,8 +61,11 @@ export function chooseRetries(
     (job) => job.state.why !== 'limit' && hasPassed(OUTAGE_MS, job.parkedAt, now),
   );
   if (hasRoom(state, settings)) {
-    const mark = capMarkOf(settings, state, now);
-    const free = limited.filter((job) => job.state.capMark !== mark);
+    const isCapped = ({ folder, state: { capMark } }: ParkedJob) => {
+      const own = view.ownSettings.get(folder);
+      return own !== undefined && capMark === capMarkOf(own, state, now);
+    };
+    const free = limited.filter((job) => !isCapped(job));
     return { jobs: [...free, ...unavailable], goesAhead: false };
   }
   const first = limited.find((job) => job.state.capMark === null) ?? limited[0];

@@ -218,7 +218,7 @@ const UNSEEN =
   'The remaining rows are looked up in the next period, or when the budget is raised. A raised quota is not seen by itself on\nthis plan: the administrator can set ownDomain, press "Check the quota" on the dashboard, or run `brand-enrich ledger check`\nor `brand-enrich ledger observe --quota N`.';
 
 const CAPPED =
-  'The settings of this inbox limit each file (maxRequests, maxCost). To continue, raise that limit in brand-enrich.json;\notherwise the file waits for the next period.';
+  'A cap holds the rest (maxRequests, maxCost). To continue, raise it on the page of this file on the dashboard, or in\nbrand-enrich.json where that sets it; otherwise the file waits for the next period.';
 const RESULTS =
   'The file then moves to the folder done. The results so far are next to this file (partial).\nRows that were not looked up yet are in the errors file.';
 

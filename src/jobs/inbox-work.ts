@@ -5,6 +5,7 @@
 
 import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
+import pLimit from 'p-limit';
 import type { Settings } from '../config/settings.js';
 import type { DaemonContext } from '../context/daemon-context.js';
 import { BrandEnrichError, errorText, isOfStop } from '../core/errors.js';
@@ -18,6 +19,7 @@ import type { RunReport } from '../run/report/report.js';
 import { runFile } from '../run/run-file.js';
 import { newRunId } from '../run/run-record.js';
 import { createLogView, createStanding } from '../run/run-view.js';
+import type { RunSettings } from '../stores/run-store.js';
 import { isLongName, lookAt, sideFileOf, stemOf } from './inbox-file.js';
 import { lower, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
 import { chooseRetries, followOrders, parkStateOf } from './inbox-retries.js';
@@ -29,6 +31,7 @@ import { createClosedNote, noteReading } from './watcher-status.js';
 const SETTINGS_SETTLE_MS = 5_000;
 /** Among so many of the newest runs a name is looked for. */
 const RUNS_NAMED = 100;
+const READ_AT_ONCE = 16;
 
 export type InboxWork = ReturnType<typeof createInboxWork>;
 
@@ -76,13 +79,14 @@ export function createInboxWork(folder: string, context: DaemonContext) {
     await writeRecord(job.folder, { ...job.record, run: id });
     const forget = await noteReading(engine.keyValues, job);
     try {
-      return await enrichAs(id, job, settings);
+      return await enrichAs(id, job, settings, asked);
     } finally {
       await forget();
     }
   }
 
-  async function enrichAs(id: string, job: Job, settings: Settings): Promise<JobEnd> {
+  /** `asked`: its settings without a trial. */
+  async function enrichAs(id: string, job: Job, settings: Settings, asked: Settings): Promise<JobEnd> {
     const { id: owner } = job.record;
     const { request, result, report } = await runFile(
       {
@@ -110,9 +114,10 @@ export function createInboxWork(folder: string, context: DaemonContext) {
       context,
     );
     log.info({ file: job.file, rows: report.rows, billed: report.requests.billed }, 'written');
-    const parkState = (why: Parameters<typeof parkStateOf>[0]) =>
-      parkStateOf(why, result.ledger, request.runSettings, clock.now());
     const { runSettings } = request;
+    const own = { ...runSettings, maxRequests: asked.maxRequests };
+    const parkState = (why: Parameters<typeof parkStateOf>[0]) =>
+      parkStateOf(why, result.ledger, own, clock.now());
     return verdictOfResult(result, parkState, {
       seesQuota: seesRaisedQuota(runSettings.plan, result.ledger),
       isTrial: settings.trial !== null && settings.trial === runSettings.maxRequests,
@@ -132,6 +137,19 @@ export function createInboxWork(folder: string, context: DaemonContext) {
   async function hasJustChanged(paths: readonly string[]): Promise<boolean> {
     const seen = await Promise.all(paths.map(lookAt));
     return seen.some((file) => file !== null && Math.abs(clock.now() - file.mtimeMs) < SETTINGS_SETTLE_MS);
+  }
+
+  /** By folder, as their next runs would have them; without those that cannot be read. */
+  async function readOwnSettings(jobs: readonly ParkedJob[]): Promise<ReadonlyMap<string, RunSettings>> {
+    const limit = pLimit(READ_AT_ONCE);
+    const read = async ({ folder: at, file, under }: ParkedJob): Promise<[string, RunSettings][]> => {
+      const paths = [...settingsFilesOf(folder, under), sideFileOf(join(at, file))];
+      return readFolderSettings(paths, loaded).then(
+        (settings) => [[at, runSettingsOf(settings, service)]],
+        () => [],
+      );
+    };
+    return new Map((await Promise.all(jobs.map((job) => limit(read, job)))).flat());
   }
 
   /** Wrong settings close the inbox at the next look; the file goes on when it is open again. */
@@ -187,6 +205,7 @@ export function createInboxWork(folder: string, context: DaemonContext) {
         const chosen = chooseRetries(others, {
           state,
           settings: runSettings,
+          ownSettings: await readOwnSettings(others.filter((job) => job.state.capMark !== null)),
           isQuotaKnown,
           now,
           probedAt,

@@ -342,7 +342,7 @@ export async function listQueued(root: string) {
 }
 
 /** A file in `waiting/`. */
-export interface ParkedJob extends Pick<Job, 'folder' | 'file'>, Pick<JobRecord, 'id' | 'run'> {
+export interface ParkedJob extends Pick<Job, 'folder' | 'file'>, Pick<JobRecord, 'id' | 'run' | 'under'> {
   readonly parkedAt: number;
   /** When it was first parked. */
   readonly waitingSince: number;
@@ -362,10 +362,10 @@ export async function listWaiting(waiting: string): Promise<ParkedJob[]> {
   const readParked = async (folder: string) => {
     const record = await readRecord(folder).catch(() => null);
     if (record === null) return null;
-    const { id, run, file, reason, parked } = record;
+    const { id, run, file, under, reason, parked } = record;
     const { at, since, state } = parked ?? { at: 0, since: 0, state: ACCOUNT_STATE };
     const headline = reason?.headline ?? null;
-    return { folder, file, id, run, parkedAt: at, waitingSince: since, state, headline };
+    return { folder, file, under, id, run, parkedAt: at, waitingSince: since, state, headline };
   };
   const parked = await Promise.all((await jobFoldersIn(waiting)).map((folder) => limit(readParked, folder)));
   return parked.filter((job) => job !== null).sort((a, b) => a.parkedAt - b.parkedAt);

@@ -15,6 +15,7 @@ import { jobName, lookAt, placeOf, sideFileOf } from './inbox-file.js';
 import { joinSettings } from './inbox-folder-settings.js';
 import {
   isOurs,
+  type JobRecord,
   moveTo,
   NOTE,
   newJobId,
@@ -109,25 +110,47 @@ async function takeNewerSettings(place: string, side: string): Promise<void> {
   if ((await lookAt(place)) === null && (await lookAt(newer))?.kind === 'file') await rename(newer, side);
 }
 
+/** Where it starts again, and what it was. */
+type GoneOn = Pick<JobRecord, 'id' | 'run' | 'file'>;
+
+/** Caps of a file by their keys; null: it has none of its own. What is absent stays. */
+export type GivenCaps = Readonly<Record<string, string | null>>;
+
 /**
- * A person has seen the trial of a waiting file: it goes on with the rest. `folder`: of the job.
- * Returns the file's name. Throws `NeverStartError` where it does not wait for that any more.
+ * A person's word on a waiting file: after its trial it goes on with the rest, at a limit with
+ * these caps instead of its own. `folder`: of the job, which stays the same. Throws
+ * `NeverStartError` where it does not wait for that any more.
  */
-export async function orderRest(root: string, folder: string): Promise<string> {
-  const file = await oneAtATime(async () => {
+export async function goOn(root: string, folder: string, caps: GivenCaps = {}): Promise<GoneOn> {
+  const gone = () => stays(basename(folder), 'it does not wait for that any more', 'reload the page');
+  const went = await oneAtATime(async () => {
     const record = await readNoted(folder).catch(() => null);
-    if (record === null || record.parked?.state.why !== 'tried')
-      throw stays(basename(folder), 'it does not wait after its trial any more', 'reload the page');
+    const why = record?.parked?.state.why;
+    if (record?.parked == null || (why !== 'tried' && why !== 'limit')) throw gone();
+    // First, so that killed between the two it has its caps, which the watcher sees.
+    await writeCaps(sideFileOf(join(folder, record.file)), caps);
+    const next = why === 'tried' ? 'The rest is looked up' : 'It goes on';
     await writeRecord(folder, {
       ...record,
-      isTried: true,
-      reason: { headline: 'The rest is looked up as soon as there is room for it.', details: '' },
+      ...(why === 'tried' && { isTried: true }),
+      reason: { headline: `${next} as soon as there is room for it.`, details: '' },
       parked: { ...record.parked, state: { why: 'again', capMark: null } },
     });
-    return record.file;
+    return record;
+  }).catch((error: unknown) => {
+    // A watcher has taken it meanwhile.
+    throw isErrorCode(error, 'ENOENT') ? gone() : error;
   });
   triedAgain.emit(root);
-  return file;
+  return went;
+}
+
+async function writeCaps(side: string, caps: GivenCaps): Promise<void> {
+  if (Object.keys(caps).length === 0) return;
+  const text = await readPlainFile(side).catch(() => '{}');
+  const values = { ...parseConfigFile(side, text).values, ...caps };
+  const left = Object.entries(values).filter(([, value]) => value !== null);
+  await writeAnew(side, `${JSON.stringify(Object.fromEntries(left))}\n`);
 }
 
 const BY_HAND = 'put the file into the inbox yourself';

@@ -97,7 +97,17 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
     const key = runKey(scan.contentHash, request);
     const name = basename(input.name);
     if (runtime.job === undefined) await assertNotPaused(key, name, runtime);
-    const started = { id: newRunId(clock.now()), key, name, settings: runSettings, ...runtime.job };
+    // Files of an inbox move: people find them by their job.
+    const isOfInbox = runtime.job !== undefined && runtime.job.job === runtime.job.owner;
+    const isKept = names.partial !== names.complete && !isOfInbox;
+    const output = isKept ? { output: resolve(names.complete) } : {};
+    const started = {
+      id: newRunId(clock.now()),
+      key,
+      name,
+      settings: { ...runSettings, ...output },
+      ...runtime.job,
+    };
     const run = await startRun(started, runtime, releasers);
     await engine.runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
     const keyPrefix = outcomeKeyPrefix(runSettings.service, runSettings.allowNsfw);

@@ -58,6 +58,8 @@ export const runSettingsShape = object({
   process: optional(text),
   /** `user@host` of a command or a program; absent: a file of an inbox, a schedule. */
   startedBy: optional(text),
+  /** Absolute path of its complete result on its host; absent: in an inbox, or not a file. */
+  output: optional(text),
 });
 export type RunSettings = Shaped<typeof runSettingsShape>;
 

@@ -3,7 +3,7 @@
  * the format, what failed once more. Counted at the service.
  */
 import { readFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { expect, test } from 'vitest';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { quickEngine } from '../support/engines.js';
@@ -150,6 +150,56 @@ test('a cap of the page holds, and buys the most valuable rows; not found rows a
   const { not_found } = countStatuses(await readRows(join(missing, 'missing.enriched.csv')));
   expect(not_found).toBeGreaterThan(0);
   expect(countStatuses(await readRows(join(missing, 'missing.errors.csv')))).toEqual({ not_found });
+});
+
+test('a file that waits at its cap goes on when a person raises it on its page, and nothing is bought twice', async () => {
+  const { scene, up, person } = await startScene();
+  const { meter } = scene.service;
+  const run = await begin(person, 'capped.csv', domainList(30), { maxRequests: '7' });
+  const [waiting = ''] = await scene.until('waiting', 1);
+  await expect.poll(() => person.get(run), PATIENCE).toContain('>Go on<');
+  const page = await person.get(run);
+  expect(page).toContain('It waits at a cap of its own.');
+  expect(page).toMatch(/<input[^>]*name="maxRequests"[^>]*value="7"/);
+  // Without a higher one nothing would happen.
+  const same = await person.press(page, 'Go on');
+  expect([same.status, same.headers.get('location')]).toEqual([303, `${run}#caps`]);
+
+  const file = `/inboxes/0/waiting/${encodeURIComponent(basename(waiting))}/`;
+  await expect.poll(() => person.get('/'), PATIENCE).toContain(`href="${file}#caps"`);
+  const question = await (await person.press(await person.get(file), 'Go on', { maxRequests: '12' })).text();
+  expect(question).toContain('Go on with capped.csv?');
+  expect(question).toContain('At most 5 of them are looked up now.');
+  expect(meter.requests).toHaveLength(7);
+  const again = await runAfter(person, await person.press(question, 'Go on'));
+  await scene.service.until(({ billed }) => billed === 12);
+  await expect.poll(() => person.get(again), PATIENCE).toMatch(/name="maxRequests"[^>]*value="12"/);
+  expect(meter.requests).toHaveLength(12);
+  // It rests meanwhile: one run for each word of a person.
+  expect(up.said.match(/"file":"capped.csv",[^\n]*"msg":"taken"/g)).toHaveLength(2);
+
+  const sure = await (await person.press(await person.get(again), 'Go on', { maxRequests: '' })).text();
+  expect(sure).not.toContain('looked up now');
+  await runAfter(person, await person.press(sure, 'Go on'));
+  await scene.until('done', 1);
+  expect([meter.billed, meter.mostBilledOnce()]).toEqual([30, 1]);
+});
+
+test('a file that waits at its cap on money goes on with a higher one, within the budget', async () => {
+  const budget = { plan: 'paid', overageBudget: '1', overagePrice: '0.1' };
+  const { scene, person } = await startScene({ quota: 5, plan: 'paid' }, budget);
+  const { meter } = scene.service;
+  const run = await begin(person, 'list.csv', domainList(30), { maxCost: '0.2' });
+  await scene.until('waiting', 1);
+  expect(meter.billed).toBe(7);
+  await expect.poll(() => person.get(run), PATIENCE).toMatch(/name="maxCost"[^>]*value="0.2"/);
+  const question = await (await person.press(await person.get(run), 'Go on', { maxCost: '5' })).text();
+  expect(question).toContain('At most 8 overage requests: 0.80.');
+  await runAfter(person, await person.press(question, 'Go on'));
+  await scene.service.until(({ billed }) => billed === 15);
+  // The budget holds it now, which no page can raise.
+  await expect.poll(() => person.get('/'), PATIENCE).toContain('1 file waits for quota');
+  expect([meter.billed, meter.mostBilledOnce()]).toEqual([15, 1]);
 });
 
 test('a choice that cannot be is refused on the page of the plan, and nothing is started', async () => {

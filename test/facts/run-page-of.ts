@@ -3,6 +3,7 @@ import type { DashboardView } from '../../src/daemon/dashboard/gather-dashboard.
 import { createRunLook } from '../../src/daemon/dashboard/look-at-run.js';
 import { renderRunParts } from '../../src/daemon/dashboard/run-page.js';
 import type { RunRecord } from '../../src/stores/run-store.js';
+import { NO_CAPS } from '../daemon/dashboard/served.js';
 import { NOW, VIEWER } from '../daemon/dashboard/views.js';
 import { ledgerState } from '../run/ledger-state.js';
 
@@ -16,7 +17,7 @@ export async function pageOf(run: RunRecord, view: DashboardView): Promise<strin
     ...(hold === 'used up' ? { quota: 1, sent: 1 } : {}),
   });
   const engine = { runs: { get: async () => run }, ledger: { show: async () => ledger } } as never;
-  const seen = await createRunLook({ engine, look: async () => view, inboxes: [] })(run.id);
+  const seen = await createRunLook({ engine, look: async () => view, inboxes: [], caps: NO_CAPS })(run.id);
   if (seen === null || seen === 'unavailable') throw new Error(`the run is ${seen}`);
   return renderRunParts(seen, VIEWER, { overagePrice: '0.1', currency: null });
 }

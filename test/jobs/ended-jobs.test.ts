@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
   createJobFinder,
+  createResultFinder,
   endedAtOf,
   listFailed,
   openJobFile,
@@ -56,6 +57,20 @@ describe('the folder of a run', () => {
     await writeFile(join(folder, NOTE), JSON.stringify({ ...record, run }));
     return record.id;
   }
+
+  it('has the result of the run, complete or partial, or none', async () => {
+    const done = await noteRun(await arrived('done', { 'list.enriched.csv': 'x' }), 'r-1');
+    const partial = { 'list.enriched.partial.csv': 'x', 'list.errors.csv': 'y' };
+    const failed = await noteRun(await arrived('failed', partial), 'r-2');
+    const bare = await noteRun(await arrived('failed'), 'r-3');
+    const label = { host: 'etl-1', name: 'list.csv' };
+    const runs = [done, failed, bare, 'j-none'].map((job, at) => ({ id: `r-${at + 1}`, job, label }));
+    const results = await createResultFinder([folders.root])(runs);
+    expect([...results]).toEqual([
+      ['r-1', 'output'],
+      ['r-2', 'partial'],
+    ]);
+  });
 
   it('is found by the record in it, whatever the file and the reports there are called', async () => {
     await arrived('done', { 'list.report.json': '{}' });

@@ -33,6 +33,7 @@ function view(state: Partial<LedgerState>, more: Partial<AccountView> = {}): Acc
   return {
     state: ledgerState(state),
     settings: runSettings(),
+    ownSettings: new Map(),
     isQuotaKnown: false,
     now: NOW,
     probedAt: 0,
@@ -86,19 +87,29 @@ describe('files that wait for the account', () => {
 describe('a file stopped by its own cap', () => {
   const settings = runSettings({ maxRequests: 5 });
   const capped = parked('a', parkStateOf('limit', ledgerState(ROOM), settings, NOW));
+  const own = (changes: Parameters<typeof runSettings>[0]) => ({
+    ownSettings: new Map([[capped.folder, runSettings(changes)]]),
+  });
   it.each([
-    ['stays parked while nothing has changed', {}, ['', false]],
-    ['is retried when its cap was raised', { settings: runSettings({ maxRequests: 6 }) }, ['a', false]],
-    ['is retried when the month has turned', { now: Date.UTC(2026, 1, 1) }, ['a', false]],
+    ['stays parked while nothing has changed', own({ maxRequests: 5 }), ['', false]],
+    [
+      'stays parked whatever its folder says',
+      { ...own({ maxRequests: 5 }), settings: runSettings({ maxRequests: 9 }) },
+      ['', false],
+    ],
+    ['is retried when its cap was raised', own({ maxRequests: 6 }), ['a', false]],
+    ['is retried, to say so, when its settings cannot be read', {}, ['a', false]],
+    [
+      'is retried when the month has turned',
+      { ...own({ maxRequests: 5 }), now: Date.UTC(2026, 1, 1) },
+      ['a', false],
+    ],
   ] as const)('%s', (_, more, expected) => {
-    expect(choose([capped], view(ROOM, { settings, ...more }))).toEqual(expected);
+    expect(choose([capped], view(ROOM, more))).toEqual(expected);
   });
 
   it('does not start before one that waits for the account', () => {
-    expect(choose([capped, parked('b', byLimit)], view({ ...FULL, nextProbeAt: 0 }, { settings }))).toEqual([
-      'b',
-      true,
-    ]);
+    expect(choose([capped, parked('b', byLimit)], view({ ...FULL, nextProbeAt: 0 }))).toEqual(['b', true]);
   });
 });
 

@@ -93,9 +93,13 @@ describe('a finished run', () => {
     [
       { name: 'maxRequests', maxRequests: 2 },
       /^The limit maxRequests 2 is/,
-      /raise that limit in brand-enrich\.json/,
+      /raise it on the page of this file on the dashboard, or in\nbrand-enrich\.json/,
     ],
-    [{ name: 'maxCost' }, /^The limit maxCost is reached/, /raise that limit in brand-enrich\.json/],
+    [
+      { name: 'maxCost' },
+      /^The limit maxCost is reached/,
+      /raise it on the page of this file on the dashboard, or in\nbrand-enrich\.json/,
+    ],
   ] as const)('that stopped at %j says who has to do what', (reached, headline, details) => {
     const end = halted('limit', reached);
     const verdict = verdictOfResult({ run, end, isComplete: false, facts }, parkState);

@@ -8,7 +8,7 @@ import { NeverStartError } from '../../src/core/errors.js';
 import { lookAt } from '../../src/jobs/inbox-file.js';
 import { openFolders, type WatcherFolders } from '../../src/jobs/inbox-folders.js';
 import { arrive, claim, listWaiting, readRecord, take } from '../../src/jobs/job-folder.js';
-import { orderRest, triedAgain, tryAgain } from '../../src/jobs/try-again.js';
+import { goOn, triedAgain, tryAgain } from '../../src/jobs/try-again.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
@@ -105,21 +105,62 @@ describe('a file that waits after its trial', () => {
   it('goes on with the rest once, as the same job, when a person says so', async () => {
     const { folder } = await tried();
     const before = await waiting();
-    expect(await orderRest(folders.root, folder)).toBe('list.csv');
+    expect(await goOn(folders.root, folder)).toMatchObject({ file: 'list.csv', id: before.id });
     const after = await waiting();
     expect(after).toMatchObject({ id: before.id, state: { why: 'again' } });
     expect(await readRecord(after.folder)).toMatchObject({ isTried: true });
-    await expect(orderRest(folders.root, folder)).rejects.toBeInstanceOf(NeverStartError);
+    await expect(goOn(folders.root, folder)).rejects.toBeInstanceOf(NeverStartError);
   });
 
   it('has its trial again when it is tried again', async () => {
     const { folder } = await tried();
-    await orderRest(folders.root, folder);
+    await goOn(folders.root, folder);
     const taken = await take(folders, (await waiting()).folder);
     const end = { type: 'failed', reason: { headline: 'Cancelled.', details: '' } } as const;
     const again = taken && (await arrive(folders, taken, end, LATER));
     await tryAgain(folders.root, again ?? '', LATER);
     expect(await readRecord((await waiting()).folder)).not.toHaveProperty('isTried');
+  });
+});
+
+describe('a file that waits at a limit', () => {
+  async function waits(side: string) {
+    const { folder } = await failed({ 'list.csv.json': side });
+    await tryAgain(folders.root, folder, LATER);
+    const taken = await take(folders, (await waiting()).folder);
+    const state = { why: 'limit', capMark: '5' } as const;
+    const end = { type: 'parked', reason: { headline: 'Its cap.', details: '' }, state } as const;
+    const parked = taken && (await arrive(folders, taken, end, LATER));
+    if (!parked) throw new Error('not waiting');
+    return parked;
+  }
+  const settingsIn = async (folder: string) =>
+    JSON.parse(await readFile(join(folder, 'list.csv.json'), 'utf8')) as object;
+
+  it('goes on as the same job with the caps that a person gives it, and its other settings', async () => {
+    const folder = await waits('{"maxRequests": 5, "maxCost": "2", "kind": "domain"}');
+    const before = await waiting();
+    const went = await goOn(folders.root, folder, { maxRequests: '9', maxCost: null });
+    expect(went).toMatchObject({ id: before.id, file: 'list.csv' });
+    expect(await waiting()).toMatchObject({ id: before.id, state: { why: 'again', capMark: null } });
+    expect(await settingsIn(folder)).toEqual({ maxRequests: '9', kind: 'domain' });
+    // It was not tried.
+    expect(await readRecord(folder)).not.toHaveProperty('isTried');
+  });
+
+  it('keeps a cap that is not given', async () => {
+    const folder = await waits('{"maxRequests": 5, "maxCost": "2"}');
+    await goOn(folders.root, folder, { maxRequests: '9' });
+    expect(await settingsIn(folder)).toEqual({ maxRequests: '9', maxCost: '2' });
+  });
+
+  it('does not go on twice, nor once a watcher has it', async () => {
+    const folder = await waits('{"maxRequests": 5}');
+    await goOn(folders.root, folder, { maxRequests: '9' });
+    await expect(goOn(folders.root, folder, { maxRequests: '99' })).rejects.toBeInstanceOf(NeverStartError);
+    expect(await settingsIn(folder)).toEqual({ maxRequests: '9' });
+    await take(folders, folder);
+    await expect(goOn(folders.root, folder, { maxRequests: '99' })).rejects.toBeInstanceOf(NeverStartError);
   });
 });
 

@@ -98,6 +98,16 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(await lines('list.csv')).toEqual(LIST.trimEnd().split('\n'));
   });
 
+  it('is known with the path of its result, unless that moves with its inbox or is not a file', async () => {
+    const input = 'website\nb1.com\n';
+    const { run: own } = await run({ input });
+    expect(own.settings.output).toBe(join(folder, 'list.enriched.csv'));
+    const tick = await run({ input, runtime: { job: { id: 'r-2', job: 'tick', owner: 'schedule:q/n' } } });
+    expect(tick.run.settings.output).toBe(join(folder, 'list.enriched.csv'));
+    const dropped = await run({ input, runtime: { job: { id: 'r-3', job: 'j-1', owner: 'j-1' } } });
+    expect(dropped.run.settings.output).toBeUndefined();
+  });
+
   it('reports to outside viewers what it found stored, and counts it once for the caller', async () => {
     await run({ input: 'website\nb1.com\nb2.com\n' });
     const seen: number[] = [];

@@ -108,12 +108,13 @@ function FailedItem(item: { failed: FailedFile; inbox: number; now: number; view
 }
 
 function WaitingItem({ waits, inbox, now }: { waits: WaitingFile; inbox: number; now: number }) {
-  const { file, folder, since, reason } = waits;
+  const { file, folder, since, reason, state } = waits;
+  const path = jobPath({ inbox, place: 'waiting', folder });
   return (
     <li class="file">
       <ItemHead
         name={file}
-        path={jobPath({ inbox, place: 'waiting', folder })}
+        path={path}
         mark={['Waiting', 'warn']}
         when={
           since > 0 && (
@@ -124,6 +125,13 @@ function WaitingItem({ waits, inbox, now }: { waits: WaitingFile; inbox: number;
         }
       />
       <p class="why">{reason}</p>
+      {state.capMark !== null && (
+        <div class="actions">
+          <a href={`${path}#caps`}>
+            Raise its cap<span class="unseen">: {file}</span>
+          </a>
+        </div>
+      )}
     </li>
   );
 }

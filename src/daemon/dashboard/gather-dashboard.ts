@@ -1,5 +1,6 @@
 /** The data of the dashboard: gathered on demand, at most once a second; kept during outages. */
 import { existsSync } from 'node:fs';
+import { hostname } from 'node:os';
 import { basename, join } from 'node:path';
 import { type GivenTerms, readAccountStatus } from '../../context/account-status.js';
 import type { Clock } from '../../core/clock.js';
@@ -7,11 +8,12 @@ import { withinDeadline } from '../../core/lifecycle.js';
 import { countChunks } from '../../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import { listWorkers } from '../../engine/queues.js';
-import { listFailed } from '../../jobs/ended-jobs.js';
+import { type createResultFinder, listFailed } from '../../jobs/ended-jobs.js';
 import { listQueued, listWaiting, type ParkedJob } from '../../jobs/job-folder.js';
 import type { Upload } from '../../jobs/uploads.js';
 import { listClosedInboxes, whyClosedHere } from '../../jobs/watcher-status.js';
 import type { AccountNames } from '../../run/enrich-request.js';
+import type { RunRecord } from '../../stores/run-store.js';
 import type { ScheduleBook } from '../schedules/schedule-book.js';
 
 /** Times are milliseconds since 1970. */
@@ -64,6 +66,7 @@ export async function gatherDashboard(
   queue: BullChunkQueue | null,
   terms: GivenTerms,
   inboxes: readonly string[],
+  findResults: ReturnType<typeof createResultFinder>,
 ) {
   const queueCounts = async () => queue && countChunks(queue);
   const [account, workers, schedules, shownInboxes, failed, closed] = await Promise.all([
@@ -75,9 +78,13 @@ export async function gatherDashboard(
     Promise.all(inboxes.map(listFailed)),
     listClosedInboxes(engine.keyValues),
   ]);
+  const here = hostname();
+  const results = await findResults(account.runs.filter((run) => isOfInbox(run) && run.label.host === here));
   const at = Date.now();
   return {
     ...account,
+    /** What can be downloaded here, by the id of the run. */
+    results,
     /** On all machines, with this queue; null: not known. */
     workers,
     schedules,
@@ -88,6 +95,11 @@ export async function gatherDashboard(
     /** When it was gathered, by this machine's clock. */
     at,
   };
+}
+
+/** Only a file of an inbox owns itself. */
+export function isOfInbox({ job, owner }: Pick<RunRecord, 'job' | 'owner'>): boolean {
+  return job === owner;
 }
 
 /** A watched folder, absolute, and what waits in it, longest first; null when it is unreadable. */

@@ -8,6 +8,7 @@ import {
   type JobFile,
   type JobPlace,
 } from '../../jobs/ended-jobs.js';
+import type { ShownCaps } from '../../jobs/file-caps.js';
 import { isSideFile, sideFileOf } from '../../jobs/inbox-file.js';
 import { reasonText } from '../../jobs/job-folder.js';
 import { Card, Title } from '../../pages/parts.js';
@@ -24,6 +25,7 @@ import {
   Top,
 } from './plain-pages.js';
 import { isHopeless, uploadPath } from './upload-choices.js';
+import { WaitingCard } from './waiting-card.js';
 
 /** The page of a job; its files are below it, so that links among them work. */
 export function jobPath({ inbox, place, folder }: JobAddress): string {
@@ -62,7 +64,12 @@ const PLACES: Readonly<Record<JobPlace, string>> = {
 };
 
 /** `now`: this machine's clock, which dates folders. */
-export function renderJob(job: EndedJob, viewer: Omit<Viewer, 'user'>, now: number): Page {
+export function renderJob(
+  shown: { readonly job: EndedJob; readonly caps: ShownCaps | null; readonly currency: string | null },
+  viewer: Omit<Viewer, 'user'>,
+  now: number,
+): Page {
+  const { job } = shown;
   const { inbox, place, folder, file, endedAt, runId } = job;
   const reason = reasonText(job.reason);
   const name = file ?? folder;
@@ -99,6 +106,7 @@ export function renderJob(job: EndedJob, viewer: Omit<Viewer, 'user'>, now: numb
             <p class="reason">{reason}</p>
           </Card>
         )}
+        <WaitingCard {...shown} viewer={viewer} back={jobPath(job)} />
         <Card id="files" title="Files">
           <FileList job={job} />
           {place === 'failed' && file !== null && !isHopeless(job.reason.code) && (

@@ -5,6 +5,7 @@ import { withinDeadline } from '../../core/lifecycle.js';
 import type { Engine } from '../../engine/engine.js';
 import { isAtWork, type JudgedRun, judgeRuns } from '../../facts/judge-runs.js';
 import { createJobFinder, type EndedJob, readFailedRows } from '../../jobs/ended-jobs.js';
+import type { FileCaps, ShownCaps } from '../../jobs/file-caps.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { holdOf } from '../../ledger/policy.js';
 import { readNewestMatches, type ShownMatch } from '../../run/newest-matches.js';
@@ -27,6 +28,8 @@ export interface RunView {
   readonly newer: RunRecord | null;
   /** Its files in an inbox of this process; null: none. */
   readonly job: EndedJob | null;
+  /** Of a file that waits at a limit; null: it does not, or they are not known. */
+  readonly caps: ShownCaps | null;
   /** Rows that failed, if it can be run again for them from here; otherwise 0. */
   readonly failedRows: number;
   /** The newest first; empty where none are known. */
@@ -88,10 +91,11 @@ export interface RunLookContext {
   readonly look: () => Promise<DashboardView>;
   /** The watched folders. */
   readonly inboxes: readonly string[];
+  readonly caps: Pick<FileCaps, 'read'>;
 }
 
 /** Looks at one run. null: there is no such run; `unavailable`: the engine does not answer. */
-export function createRunLook({ engine, look, inboxes }: RunLookContext) {
+export function createRunLook({ engine, look, inboxes, caps }: RunLookContext) {
   const looks = createLooks();
   const findJob = createJobFinder(inboxes);
 
@@ -127,6 +131,7 @@ export function createRunLook({ engine, look, inboxes }: RunLookContext) {
       speed: shown.standing === 'running' ? speedOf(run, looks.note(run, data.at), data.storeNow) : null,
       newer: data.runs.find((each) => each.key === run.key && each.asOf > run.asOf) ?? null,
       job,
+      caps: job?.waitsFor === 'limit' ? await caps.read(job) : null,
       failedRows: canRepeat ? await readFailedRows(job) : 0,
       matches: (isOut ? null : await inTime(readNewestMatches(engine, run))) ?? [],
       isOfThisHost: run.label.host === hostname(),

@@ -12,6 +12,8 @@ import { createGuardedServer, type HttpListener, listenHttp } from '../../core/l
 import type { Log } from '../../core/log.js';
 import { printText } from '../../core/terminal-text.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
+import { createResultFinder } from '../../jobs/ended-jobs.js';
+import type { FileCaps } from '../../jobs/file-caps.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { createScheduleBook } from '../schedules/schedule-book.js';
 import { createScheduleFiles, tickQueueOf } from '../schedules/schedule-files.js';
@@ -39,6 +41,7 @@ import { statusOf } from './status-json.js';
 import { QUEUE_PATH } from './technical-section.js';
 import { discardAllAction } from './upload-card.js';
 import { addUploads, type UploadParts, uploadActions } from './upload-routes.js';
+import { waitingActions } from './waiting-actions.js';
 
 export interface DashboardContext {
   readonly settings: Settings;
@@ -51,6 +54,8 @@ export interface DashboardContext {
   readonly inboxes: readonly string[];
   /** Files that people send for one of these folders. */
   readonly uploads: UploadParts;
+  /** Of the files that wait there. */
+  readonly caps: FileCaps;
   /** For the check of the account that a person may order. Default: workers are elsewhere. */
   readonly asker?: AccountAsker | null;
   /** Why the service is taken to be unavailable; null while it answers. Default: never known. */
@@ -74,7 +79,8 @@ const CLOSE_MS = 1_000;
  * without one, `FailFileError` when it has no port.
  */
 export async function openDashboard(context: DashboardContext) {
-  const { settings, engine, stateFolder, names, inboxes, uploads, log, stderr, stop, releasers } = context;
+  const { settings, engine, stateFolder, names, inboxes, uploads, caps, log, stderr, stop, releasers } =
+    context;
   if (!settings.dashboard) return null;
   const given = readDashboardPassword(settings);
   const password = given ?? randomPassword();
@@ -88,8 +94,10 @@ export async function openDashboard(context: DashboardContext) {
   const queue = names && openQueue(names.queueName);
   const files = createScheduleFiles(stateFolder);
   const book = createScheduleBook(engine, files);
+  const findResults = createResultFinder(inboxes);
   const newest = createNewestData({
-    gather: () => gatherDashboard(engine, book, names, queue, { ...settings, isHost: true }, inboxes),
+    gather: () =>
+      gatherDashboard(engine, book, names, queue, { ...settings, isHost: true }, inboxes, findResults),
     clock: systemClock,
     onError: (error) => log.warn({ reason: errorText(error) }, 'the dashboard could not be updated'),
   });
@@ -122,7 +130,7 @@ export async function openDashboard(context: DashboardContext) {
   });
   const { overagePrice, currency } = settings;
   const terms = { overagePrice, currency };
-  const lookAtRun = createRunLook({ engine, look, inboxes });
+  const lookAtRun = createRunLook({ engine, look, inboxes, caps });
   const server = await serveDashboard({
     host: settings.dashboardHost,
     port: settings.dashboardPort,
@@ -134,6 +142,7 @@ export async function openDashboard(context: DashboardContext) {
       [
         ...runActions({ engine, look, lookAtRun, terms, uploads: uploads.uploads }),
         ...failedActions(inboxes),
+        ...waitingActions({ engine, inboxes, caps, terms }),
         ...scheduleActions(book, engine.runs, look),
         ...uploadActions(uploads),
         discardAllAction(uploads.uploads),
@@ -146,7 +155,7 @@ export async function openDashboard(context: DashboardContext) {
     addPages(app, viewerOf) {
       // First: pages of runs would take the names.
       addProgramRoutes(app, { ...uploads, lookAtRun, expire: newest.expire, log });
-      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, terms, now: systemClock.now });
+      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps, terms, now: systemClock.now });
       addResultRoute(app, lookAtRun);
       addUploads(app, viewerOf, { ...uploads, log });
     },

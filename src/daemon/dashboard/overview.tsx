@@ -9,6 +9,7 @@ import { isScheduleOwner, type RunRecord } from '../../stores/run-store.js';
 import { countOfFailed } from './files-section.js';
 import type { DashboardData, DashboardView, WaitingFile } from './gather-dashboard.js';
 import { runPath } from './plain-pages.js';
+import { needsLook } from './schedules-section.js';
 
 const HOLD_MARKS: Readonly<Record<Hold, Mark>> = {
   paused: ['Paused', 'warn'],
@@ -74,10 +75,7 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
   const [onlyDead] = dead;
   const closed = inboxes.filter((each) => each.closed !== null).length;
   const unreadable = inboxes.filter(({ waiting }) => waiting === null).length;
-  const bad = schedules.filter(
-    ({ isMissing, isHostOffline, paused, ended }) =>
-      isMissing || isHostOffline || (paused === null && ended !== null && ended.exitCode !== 0),
-  );
+  const bad = schedules.filter(needsLook);
   const isWorkerless = workers?.length === 0 && judged.some(isAtWork);
   const received = uploads.received.length;
   const paused = pauses.filter(({ owner }) => !isScheduleOwner(owner)).length;

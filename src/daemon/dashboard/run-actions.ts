@@ -6,7 +6,7 @@ import type { Log } from '../../core/log.js';
 import type { Engine } from '../../engine/engine.js';
 import { isAtWork, judgeRuns, partsOf } from '../../facts/judge-runs.js';
 import { sendAgain } from '../../jobs/send-again.js';
-import { orderRest } from '../../jobs/try-again.js';
+import { goOn } from '../../jobs/try-again.js';
 import type { Uploads } from '../../jobs/uploads.js';
 import { carryOutCheck, checkText, planCheck } from '../../run/check-account.js';
 import { accountOfRun, estimateSpending } from '../../run/lookups/spending.js';
@@ -124,7 +124,7 @@ export function runActions({ engine, look, lookAtRun, terms, uploads }: RunActio
         const { shown, job } = await openTo('rest', id);
         if (job === null) throw refusal('its file does not wait any more', id, 'reload the page');
         const { root, place, folder } = job;
-        const file = await orderRest(root, join(root, place, folder));
+        const { file } = await goOn(root, join(root, place, folder));
         return { path: startedPath(shown.run), sentence: `The rest of ${file} is looked up`, subject: id };
       },
     },
@@ -226,7 +226,7 @@ const DONE: Readonly<Record<RunAction, string>> = {
   again: 'run again',
 };
 
-const STORED = 'Paid answers are stored: they are not bought again.';
+export const STORED = 'Paid answers are stored: they are not bought again.';
 const ENDS =
   'The run ends and cannot be resumed. Paid answers stay stored: if you start the file again, they are not bought again.';
 
@@ -245,14 +245,21 @@ function leftLine(run: RunRecord): string {
   return `${countOf(left, 'identifier is', 'identifiers are')} left.`;
 }
 
+/** The account of a run, with the caps of these settings instead of those that it began with. */
+export async function accountWith(engine: Pick<Engine, 'ledger'>, runId: string, settings: RunSettings) {
+  const state = await accountOfRun(engine, runId, settings);
+  const { maxRequests, maxOverageRequests } = settings;
+  return { ...state, run: state.run && { ...state.run, maxRequests, maxOverageRequests } };
+}
+
 /** How many identifiers are left, and what they can cost at most; `terms` null: in requests. */
-async function costLine(
+export async function costLine(
   engine: Pick<Engine, 'ledger'>,
   run: RunRecord,
   terms: MoneyTerms | null,
 ): Promise<string> {
   const { settings } = run;
-  const account = await accountOfRun(engine, run.id, settings);
+  const account = await accountWith(engine, run.id, settings);
   // While its file is read it is not known how many there will be.
   const left = run.identifiers === null ? Number.POSITIVE_INFINITY : partsOf(run).left;
   const overagePrice = terms?.overagePrice ?? '0';

@@ -1,5 +1,6 @@
 /** The page of one run: state, counts, money, speed, files, and what can be done. Pure. */
 
+import type { Child } from 'hono/jsx';
 import { costOf } from '../../core/decimal.js';
 import { countOf, countText, durationText, moneyText, sentenceOf, shareText } from '../../core/figures.js';
 import { isAtWork, type JudgedRun, partsOf } from '../../facts/judge-runs.js';
@@ -9,6 +10,7 @@ import { Card, type Fact, Facts, type KeyFigure, KeyFigures, type Mark, Title } 
 import type { RunRecord } from '../../stores/run-store.js';
 import { sayRun } from '../../words/say-run.js';
 import type { Viewer } from './gate.js';
+import { isOfInbox } from './gather-dashboard.js';
 import { FileList } from './job-page.js';
 import type { RunView } from './look-at-run.js';
 import { MatchesCard } from './matches-card.js';
@@ -23,7 +25,8 @@ import {
   Top,
 } from './plain-pages.js';
 import { livePage } from './render-dashboard.js';
-import { Counts, markOf } from './runs-section.js';
+import { Counts, markOf, resultFileOf } from './runs-section.js';
+import { WaitingCard } from './waiting-card.js';
 
 /** Settings of this process. */
 export interface MoneyTerms {
@@ -49,6 +52,7 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
   const { name, host } = run.label;
   // Those of another account are not known here.
   const known = seen.isOnOwnAccount ? terms : null;
+  const path = runPath(run.id);
   return (
     <>
       <header>
@@ -75,6 +79,15 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
             <Counts run={run} />
           )}
         </Card>
+        <div data-part="caps">
+          <WaitingCard
+            job={seen.job}
+            caps={seen.caps}
+            currency={terms.currency}
+            viewer={viewer}
+            back={path}
+          />
+        </div>
         <FilesCard seen={seen} />
         <MatchesCard matches={seen.matches} isGoing={isAtWork(shown)} />
         <AboutCard seen={seen} terms={known} />
@@ -230,13 +243,25 @@ function FilesCard({ seen }: { seen: RunView }) {
 }
 
 /** Where the files of a run are, as far as this process knows. */
-function noFilesText({ shown, isOfThisHost }: RunView): string {
+function noFilesText({ shown, isOfThisHost }: RunView): Child {
   if (isAtWork(shown) || shown.inFlight > 0) return 'They are written when the run ends.';
-  const { host } = shown.run.label;
-  const inboxes = 'This page shows files of the inboxes that its process watches; this run has none there.';
-  return isOfThisHost
-    ? `${inboxes} A run from the command line on ${host} writes its files next to the input, or to the path of -o.`
-    : `${inboxes} It ran on ${host ?? 'another machine'}: its files are there.`;
+  const { run } = shown;
+  const { host } = run.label;
+  const path = resultFileOf(run);
+  if (path !== null)
+    return (
+      <>
+        {run.status === 'completed' ? 'Its result is ' : 'Its files so far are in '}
+        <code>{path}</code> on <bdi>{host}</bdi>. It was started by a command there: only files of inboxes can
+        be downloaded here.
+      </>
+    );
+  if (isOfInbox(run))
+    return isOfThisHost
+      ? 'Its files were moved or removed, or its inbox is no longer watched here.'
+      : `Its files are in its inbox on ${host ?? 'another machine'}.`;
+  if (run.status === 'running') return 'It was ended before it could write its files.';
+  return `It wrote no file: a program or a pipe on ${host ?? 'another machine'} took its result.`;
 }
 
 function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {

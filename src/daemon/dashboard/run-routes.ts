@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { type EndedJob, JOB_PLACES, type JobAddress, openJobFile, readJob } from '../../jobs/ended-jobs.js';
+import type { FileCaps } from '../../jobs/file-caps.js';
 import { createStartedFinder } from '../../jobs/find-started.js';
 import { newJobId } from '../../jobs/job-folder.js';
 import { tryAgain } from '../../jobs/try-again.js';
@@ -22,6 +23,7 @@ export interface RunRoutes {
   readonly lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>;
   /** The watched folders; their numbers are in addresses. */
   readonly inboxes: readonly string[];
+  readonly caps: Pick<FileCaps, 'read'>;
   readonly terms: MoneyTerms;
   readonly now: () => number;
 }
@@ -45,7 +47,7 @@ const STARTED = {
 export function addRunRoutes(
   app: GatedApp,
   viewerOf: (context: Context) => Promise<Viewer>,
-  { look, lookAtRun, inboxes, terms, now }: RunRoutes,
+  { look, lookAtRun, inboxes, caps, terms, now }: RunRoutes,
 ): void {
   const refuse = (context: Context, [title, line]: readonly [string, string], status: 404 | 503) =>
     sendPage(context, renderNotice(title, line), status);
@@ -89,7 +91,8 @@ export function addRunRoutes(
   app.get('/inboxes/:inbox/:place/:folder/', async (context) => {
     const job = await findJob(inboxes, context.req.param());
     if (job === null) return refuse(context, NO_FILE, 404);
-    return sendPage(context, renderJob(job, await viewerOf(context), now()));
+    const shown = { job, caps: await caps.read(job), currency: terms.currency };
+    return sendPage(context, renderJob(shown, await viewerOf(context), now()));
   });
   app.get('/inboxes/:inbox/:place/:folder/:name', async (context) => {
     const { name } = context.req.param();
@@ -115,7 +118,7 @@ export function addRunRoutes(
 }
 
 /** What an address names, among what there is. */
-async function findJob(
+export async function findJob(
   inboxes: readonly string[],
   { inbox, place, folder }: Readonly<Record<keyof JobAddress, string>>,
 ): Promise<EndedJob | null> {

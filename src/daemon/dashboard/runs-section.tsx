@@ -2,9 +2,10 @@
 
 import { countOf, countText, spanText } from '../../core/figures.js';
 import { isAtWork, type JudgedRun, judgeRuns, partsOf, type RunState } from '../../facts/judge-runs.js';
+import type { ResultType } from '../../jobs/ended-jobs.js';
 import { Bar, Card, Dot, type Mark } from '../../pages/parts.js';
 import { isScheduleOwner, type Pause, pausedText, type RunRecord } from '../../stores/run-store.js';
-import type { DashboardData, DashboardView } from './gather-dashboard.js';
+import { type DashboardData, type DashboardView, isOfInbox } from './gather-dashboard.js';
 import { ActionButton, Folded, Moment, runPath, type Sender, State } from './plain-pages.js';
 
 /** On a phone, and elsewhere; all that are at work are among the latter. */
@@ -35,7 +36,7 @@ export function RunsSection({
   const list = (runs: readonly JudgedRun[]) => (
     <ul class="runs">
       {runs.map((each) => (
-        <RunItem shown={each} now={data.storeNow} host={host} />
+        <RunItem shown={each} now={data.storeNow} host={host} result={data.results.get(each.run.id)} />
       ))}
     </ul>
   );
@@ -148,13 +149,20 @@ function isStarting({ run, standing, why }: JudgedRun): boolean {
   return run.identifiers === null || partsOf(run).left > 0;
 }
 
-/** One line: name, state, outcomes, matched, age, result. `host`: this machine. */
-function RunItem({ shown, now, host }: { shown: JudgedRun; now: number; host: string }) {
+interface ShownRun {
+  readonly shown: JudgedRun;
+  readonly now: number;
+  /** This machine. */
+  readonly host: string;
+  /** Absent: there is nothing to download here. */
+  readonly result: ResultType | undefined;
+}
+
+/** One line: name, state, outcomes, matched, age, result. */
+function RunItem({ shown, now, host, result }: ShownRun) {
   const { run } = shown;
   const { whole, matched } = partsOf(run);
-  const { host: its, name } = run.label;
-  // Only a file of an inbox owns itself; others are where the command put them.
-  const isDownload = run.status === 'completed' && run.job === run.owner && its === host;
+  const { name } = run.label;
   return (
     <li class="run">
       <strong class="run-name" title={name}>
@@ -177,21 +185,49 @@ function RunItem({ shown, now, host }: { shown: JudgedRun; now: number; host: st
         )}
       </span>
       <span class="run-end">
-        {isDownload ? (
-          <a href={resultPath(run.id)}>
-            Download<span class="unseen"> the result of {name}</span>
-          </a>
+        {result === undefined ? (
+          <span class="muted">{isAtWork(shown) ? 'no result yet' : whereText(run, host)}</span>
         ) : (
-          its !== null &&
-          !isAtWork(shown) && (
-            <span class="muted">
-              on <bdi>{its}</bdi>
-            </span>
-          )
+          <a href={resultPath(run.id)}>
+            {result === 'output' ? 'Download' : 'Partial'}
+            <span class="unseen"> result of {name}</span>
+          </a>
         )}
       </span>
     </li>
   );
+}
+
+/** Where the result of a run is that cannot be downloaded here. */
+function whereText(run: RunRecord, host: string) {
+  const { host: its } = run.label;
+  const path = resultFileOf(run);
+  const elsewhere = its !== null && its !== host && <bdi>{its}</bdi>;
+  if (path !== null) {
+    const title = elsewhere ? `${its}: ${path}` : path;
+    return (
+      <span class="where" title={title}>
+        {elsewhere}
+        {elsewhere && ': '}
+        <span class="path">
+          <bdi>{path}</bdi>
+        </span>
+      </span>
+    );
+  }
+  if (elsewhere) return <>on {elsewhere}</>;
+  if (run.status !== 'completed') return 'no result';
+  return isOfInbox(run) ? 'moved or removed' : 'not a file';
+}
+
+/**
+ * The file that a run wrote where its command said, or the folder of what a stopped one has so far;
+ * null: it is one of an inbox, or not a file.
+ */
+export function resultFileOf({ status, settings: { output } }: RunRecord): string | null {
+  // A killed one may have written nothing.
+  if (output === undefined || status === 'running') return null;
+  return status === 'completed' ? output : output.replace(/[^/\\]+$/, '');
 }
 
 /** Where the enriched file of a run is downloaded. */

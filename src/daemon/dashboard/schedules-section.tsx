@@ -5,11 +5,23 @@ import { Card, Facts, type Mark, Table } from '../../pages/parts.js';
 import { pausedText } from '../../stores/run-store.js';
 import type { EndedRun, ScheduleState } from '../schedules/schedule-book.js';
 import type { DashboardData } from './gather-dashboard.js';
-import { ActionButton, ItemHead, runPath, type Sender, State } from './plain-pages.js';
+import { ActionButton, Folded, ItemHead, runPath, type Sender, State } from './plain-pages.js';
 import { schedulePath } from './schedule-actions.js';
 
+const SHOWN = 3;
+
+/** Those that need a person come first: the others are folded when there are many. */
 export function SchedulesSection({ data, viewer }: { data: DashboardData; viewer: Sender }) {
   const { schedules, at } = data;
+  const sorted = schedules.toSorted((one, other) => Number(needsLook(other)) - Number(needsLook(one)));
+  const list = (states: readonly ScheduleState[]) => (
+    <ul class="things schedules">
+      {states.map((state) => (
+        <ScheduleItem state={state} now={at} viewer={viewer} />
+      ))}
+    </ul>
+  );
+  const more = sorted.slice(SHOWN);
   return (
     <Card id="schedules" title="Schedules" isPart>
       {schedules.length === 0 ? (
@@ -18,14 +30,20 @@ export function SchedulesSection({ data, viewer }: { data: DashboardData; viewer
           runs a file every night at two.
         </p>
       ) : (
-        <ul class="things schedules">
-          {schedules.map((state) => (
-            <ScheduleItem state={state} now={at} viewer={viewer} />
-          ))}
-        </ul>
+        list(sorted.slice(0, SHOWN))
+      )}
+      {more.length > 0 && (
+        <Folded id="more-schedules" summary={countOf(more.length, 'more schedule')}>
+          {list(more)}
+        </Folded>
       )}
     </Card>
   );
+}
+
+/** Whether a person should look at it: it does not run, or did not end well. */
+export function needsLook({ isMissing, isHostOffline, paused, ended }: ScheduleState): boolean {
+  return isMissing || isHostOffline || (paused === null && ended !== null && ended.exitCode !== 0);
 }
 
 function ScheduleItem({ state, now, viewer }: { state: ScheduleState; now: number; viewer: Sender }) {

@@ -1,6 +1,7 @@
 /** What an uploaded file would cost, how much of it to buy, and its start. Pure. */
 
 import { countOf, countText, moneyText } from '../../core/figures.js';
+import type { FileCap } from '../../jobs/file-caps.js';
 import { type Choice, fieldsOf, type UploadPlan } from '../../jobs/plan-upload.js';
 import type { Upload } from '../../jobs/uploads.js';
 import { Bar, Card, type Fact, Facts } from '../../pages/parts.js';
@@ -172,8 +173,12 @@ function waitText(plan: Plan, cap: number | null): string {
 function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['reading']['columns'] }) {
   const { choice, found, columns } = shown;
   const { plan, settings, format } = found;
-  const { trial, maxRequests, maxCost } = settings;
+  const { trial } = settings;
   const tried = trial ?? TRIED;
+  const capOf = (key: 'maxRequests' | 'maxCost'): FileCap => {
+    const [own, known] = [choice[key], settings[key]];
+    return { own: typeof own === 'string' ? own : null, most: known === null ? null : String(known) };
+  };
   const isPaid = found.overage > 0;
   const unit = plan.currency === null ? '' : ` in ${plan.currency}`;
   return (
@@ -185,10 +190,8 @@ function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['rea
         </Check>
       )}
       <div class="fields">
-        <Cap choice={choice} name="maxRequests" label="Requests, at most" step="1" known={maxRequests} />
-        {isPaid && (
-          <Cap choice={choice} name="maxCost" label={`Overage${unit}, at most`} step="any" known={maxCost} />
-        )}
+        <Cap name="maxRequests" label="Requests, at most" step="1" {...capOf('maxRequests')} />
+        {isPaid && <Cap name="maxCost" label={`Overage${unit}, at most`} step="any" {...capOf('maxCost')} />}
       </div>
       <Order choice={choice} found={found} columns={columns} />
       {format !== 'xlsx' && (
@@ -230,16 +233,9 @@ function Check(shown: { choice: Choice; name: string; value: string; isOn: boole
   );
 }
 
-/** `known`: as it applies. */
-function Cap(shown: {
-  choice: Choice;
-  name: string;
-  label: string;
-  step: string;
-  known: number | string | null;
-}) {
-  const { choice, name, label, step, known } = shown;
-  const own = choice[name];
+/** A field for a cap: `own` of the file, `most` of its inbox. */
+export function Cap(shown: FileCap & { name: string; label: string; step: string }) {
+  const { own, most, name, label, step } = shown;
   return (
     <div>
       <label for={`run-${name}`}>{label}</label>
@@ -249,8 +245,8 @@ function Cap(shown: {
         name={name}
         min="0"
         step={step}
-        value={typeof own === 'string' ? own : ''}
-        placeholder={known === null ? 'no cap' : String(known)}
+        value={own ?? ''}
+        placeholder={most ?? 'no cap'}
       />
     </div>
   );

@@ -304,6 +304,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
       'partners.csv',
       '1 more run',
       'Kunden März.csv',
+      'Raise its cap: Kunden März.csv',
       'Run now',
       'Pause',
       'Last 2 runs',

@@ -10,7 +10,7 @@ import {
   serveDashboard,
 } from '../../../src/daemon/dashboard/open-dashboard.js';
 import type { Engine } from '../../../src/engine/engine.js';
-import { noUploads, PASSWORD, startDashboard } from './served.js';
+import { NO_CAPS, noUploads, PASSWORD, startDashboard } from './served.js';
 import { dashboardView, NOW } from './views.js';
 
 it('names the flag to change when the port is taken', async () => {
@@ -57,6 +57,7 @@ const open = (flags: Record<string, unknown>, more: Partial<DashboardContext> = 
     names: null,
     inboxes: [],
     uploads: noUploads(),
+    caps: NO_CAPS,
     log: silentLog(),
     stderr: process.stderr,
     stop: new AbortController().signal,

@@ -32,7 +32,7 @@ import {
 import { describeOn } from '../../support/scene.js';
 import { faultsOf } from '../../support/schemas.js';
 import { newToken } from '../../support/service-options.js';
-import { noUploads } from './served.js';
+import { NO_CAPS, noUploads } from './served.js';
 import { runRecord, SCHEDULE } from './views.js';
 
 const engines = [redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTests)];
@@ -89,6 +89,7 @@ async function createScene(under: EngineUnderTest, folder: string, releasers: Re
     names,
     inboxes: [inbox],
     uploads: noUploads(),
+    caps: NO_CAPS,
     log,
     stderr,
     stop: new AbortController().signal,

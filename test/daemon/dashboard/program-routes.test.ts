@@ -23,7 +23,16 @@ function ended(
   const at = { root: '/data', inbox: 0, place, folder: 'list-2026', endedAt: NOW };
   return {
     place: 'ended',
-    job: { ...at, file: 'list.csv', reason, waitsFor: null, under: undefined, runId: 'r-1', files },
+    job: {
+      ...at,
+      file: 'list.csv',
+      reason,
+      waitsFor: null,
+      isAtOwnCap: false,
+      under: undefined,
+      runId: 'r-1',
+      files,
+    },
   };
 }
 

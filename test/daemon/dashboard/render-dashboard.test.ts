@@ -58,10 +58,10 @@ it.each<[string, DashboardView, string[]]>([
     crowdedView(),
     [
       'customers.csv Running 610 matched for 5\u00a0min',
-      'newsletter subscribers (Q4).csv Finished 1,100 matched 3\u00a0h ago on etl-2',
+      'newsletter subscribers (Q4).csv Finished 1,100 matched 3\u00a0h ago etl-2 : /srv/lists/out/newsletter subscribers (Q4).enriched.csv',
       '15 more runs',
       '13 more runs',
-      '40 matched 10\u00a0h ago Download the result of export 2 of the shop.csv',
+      '40 matched 10\u00a0h ago Download result of export 2 of the shop.csv',
       'supplier list 1.csv Failed 1\u00a0h ago Several columns can hold the identifiers: website, mail. Try again',
       'Kunden März.csv Waiting for 2\u00a0h maxRequests 40 is reached for this run. 3 more files',
       'Sent, not started Removed after a day. Discard all new customers 1.xlsx 48\u00a0kB, 1\u00a0min ago',
@@ -75,7 +75,7 @@ it.each<[string, DashboardView, string[]]>([
       'No answer from the engine since 13:26:46 UTC, 3\u00a0min ago. The figures below are from 13:25:46 UTC,',
       'The service is unavailable: it cannot be reached (connection refused). One request at a time',
       'The service refused further requests 42\u00a0min ago: the quota is reached.',
-      'Cancelled 0 matched 5\u00a0min ago on etl-1',
+      'Cancelled 0 matched 5\u00a0min ago no result',
       'Dead not read 3\u00a0days ago',
       '6,030 of 6,000 used 100 %',
       'beyond the limit 30',
@@ -138,6 +138,19 @@ it('has its sections in the order in which people look for them, machines last a
     expect(technical).toContain(words);
 });
 
+it('folds all schedules but three, those first that a person should look at', () => {
+  const shownOf = (count: number) => {
+    const schedules = Array.from({ length: count }, (_, at) =>
+      scheduleState({ schedule: { name: `s-${at}` }, isHostOffline: at === 3 }),
+    );
+    const page = renderParts(dashboardView({ data: dashboardData({ schedules }) }), VIEWER);
+    const parts = page.slice(page.indexOf('data-part="schedules"')).split('<details id="more-schedules"');
+    return parts.map((part) => [...part.matchAll(/<bdi>(s-\d)/g)].map(([, name]) => name).join(' '));
+  };
+  expect(shownOf(3)).toEqual(['s-0 s-1 s-2']);
+  expect(shownOf(5)).toEqual(['s-3 s-0 s-1', 's-2 s-4']);
+});
+
 it('folds all runs but three on a phone and five elsewhere, and never one that is at work', () => {
   const shownOf = (count: number, live: number) => {
     const runs = Array.from({ length: count }, (_, at) =>
@@ -194,6 +207,42 @@ it('names settings instead of flags, except in commands', () => {
     const text = renderParts(view, VIEWER).replace(/<code>.*?<\/code>|<[^>]+>/g, '');
     expect(text.match(/.{30}-\u2060?-\u2060?[a-z].{10}|brand-enrich (?:pause|resume).*/g)).toBeNull();
   }
+});
+
+describe('the last cell of a run says where its result is', () => {
+  const ofInbox = { job: 'j-1', owner: 'j-1' };
+  it.each<[string, Parameters<typeof runRecord>[0], string | null, string]>([
+    ['here', { ...ofInbox, status: 'completed' }, 'output', 'Download result of customers.csv'],
+    ['here, so far', { ...ofInbox, status: 'stopped' }, 'partial', 'Partial result of customers.csv'],
+    ['nowhere yet', ofInbox, null, 'no result yet'],
+    ['nowhere any more', { ...ofInbox, status: 'completed' }, null, 'moved or removed'],
+    ['nowhere, as it was cancelled', { ...ofInbox, status: 'cancelled' }, null, 'no result'],
+    [
+      'in an inbox elsewhere',
+      { ...ofInbox, status: 'completed', label: { host: 'etl-2', name: 'customers.csv' } },
+      null,
+      'on etl-2',
+    ],
+    ['at a path here', { status: 'completed', settings: { output: '/a/out.csv' } }, null, '/a/out.csv'],
+    ['in a folder here', { status: 'stopped', settings: { output: '/a/out.csv' } }, null, '/a/'],
+    [
+      'at a path elsewhere',
+      {
+        status: 'completed',
+        settings: { output: '/a/out.csv' },
+        label: { host: 'etl-2', name: 'customers.csv' },
+      },
+      null,
+      'etl-2: /a/out.csv',
+    ],
+    ['with the program that asked', { status: 'completed' }, null, 'not a file'],
+  ])('%s', (_, parts, result, words) => {
+    const run = runRecord({ tally: { matched: 5 }, ...parts });
+    const results = new Map(result === null ? [] : [[run.id, result as 'output']]);
+    const page = renderParts(dashboardView({ data: dashboardData({ runs: [run], results }) }), VIEWER);
+    const [, cell = ''] = /<span class="run-end">(.*?)<\/span><\/li>/s.exec(page) ?? [];
+    expect(cell.replace(/<[^>]*>/g, '')).toBe(words);
+  });
 });
 
 it('offers to resume what is paused, with and without a run; a schedule is resumed in its own section', () => {

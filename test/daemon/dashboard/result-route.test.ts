@@ -15,6 +15,7 @@ const JOB: EndedJob = {
   endedAt: 0,
   reason: { headline: '', details: '' },
   waitsFor: null,
+  isAtOwnCap: false,
   under: undefined,
   runId: 'r-1',
   files: [],

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import { createRunLook } from '../../../src/daemon/dashboard/look-at-run.js';
 import { runActions } from '../../../src/daemon/dashboard/run-actions.js';
 import { ledgerState } from '../../run/ledger-state.js';
-import { noUploads } from './served.js';
+import { NO_CAPS, noUploads } from './served.js';
 import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
 
 const ID = 'r-20261120-8ce9ee49';
@@ -32,7 +32,7 @@ function actionsOn(
   } as never;
   const data = dashboardData({ runs: [runRecord(parts)], ledger });
   const look = async () => dashboardView({ data, outageNoticedAt });
-  const lookAtRun = createRunLook({ engine, look, inboxes: [] });
+  const lookAtRun = createRunLook({ engine, look, inboxes: [], caps: NO_CAPS });
   const actions = runActions({ engine, look, lookAtRun, terms: TERMS, uploads: noUploads().uploads });
   const input = (id = ID) => ({ user: 'ada', params: { id }, fields: new URLSearchParams() });
   const find = (path: string) => {

@@ -15,11 +15,12 @@ import { FIND_ILLEGIBLE } from '../../run/report/legibility.js';
 import { findBarriers } from '../../support/accessibility.js';
 import { hasChromium, launchChromium, NEEDS_CHROMIUM, openWatchedPage } from '../../support/chromium.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { LINK_TOKEN, noUploads, startDashboard } from './served.js';
+import { LINK_TOKEN, NO_CAPS, noUploads, startDashboard } from './served.js';
 import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
 
 const DONE = 'newsletter subscribers (Q4)';
 const FAILED = 'list-2026-11-20T11-22-47Z';
+const CAPPED = 'capped-2026-11-20T11-22-50Z';
 const MATCHED = ['domain:acme.com', 'domain:beta.com', 'ticker:GAMMA'];
 const PROFILE = { name: 'Acme "Inc."', qualityScore: 0.7, colors: [{ hex: '#12806e', type: 'accent' }] };
 const BRAND = { packed: packProfile(Buffer.from(JSON.stringify(PROFILE)), true) };
@@ -51,6 +52,16 @@ async function serve() {
   const parked = { at: NOW, since: NOW, state: { why: 'tried', capMark: null } } as const;
   const ids = { id: 'j-tried', run: 'r-tried', file: 'tried.csv' };
   await writeRecord(waits, { ...record, ...ids, parked });
+  const capped = join(waiting, CAPPED);
+  await mkdir(capped);
+  await writeFile(join(capped, 'capped.csv'), 'x');
+  const atCap = { at: NOW, since: NOW, state: { why: 'limit', capMark: '4' } } as const;
+  await writeRecord(capped, { ...record, id: 'j-capped', run: null, file: 'capped.csv', parked: atCap });
+  const read = async () => ({
+    maxRequests: { own: '4', most: '100' },
+    maxCost: { own: null, most: null },
+  });
+  const caps = { ...NO_CAPS, read };
   const { runs, inboxes: places } = dashboardData();
   const tried = runRecord({
     id: 'r-tried',
@@ -78,7 +89,7 @@ async function serve() {
     keyValues: { list: async () => [{ name: 'r-tried', text: JSON.stringify(MATCHED), ageMs: 0 }] },
     outcomes: { read: async (keys: readonly string[]) => keys.map(() => BRAND) },
   } as never;
-  const lookAtRun = createRunLook({ engine, look, inboxes });
+  const lookAtRun = createRunLook({ engine, look, inboxes, caps });
   const terms = { overagePrice: '0.1', currency: 'EUR' };
   const served = await startDashboard({
     view: await look(),
@@ -87,7 +98,7 @@ async function serve() {
       ...failedActions(inboxes),
     ],
     addPages: (app, viewerOf) =>
-      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, terms, now: () => NOW }),
+      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps, terms, now: () => NOW }),
   });
   const show = (parts: Partial<DashboardData>) => {
     data = { ...data, ...parts };
@@ -115,7 +126,12 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
         'runs/r-20261120-000002',
         'runs/r-20261120-000003',
       ];
-      for (const path of [...paths, `inboxes/0/failed/${FAILED}/`, 'runs/r-none']) {
+      for (const path of [
+        ...paths,
+        `inboxes/0/failed/${FAILED}/`,
+        `inboxes/0/waiting/${CAPPED}/`,
+        'runs/r-none',
+      ]) {
         await page.goto(served.url + path);
         const name = `${path} ${viewport.width}`;
         if (process.env.SCREENSHOTS) {

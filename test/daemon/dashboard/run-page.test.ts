@@ -11,6 +11,7 @@ import { judgeRuns } from '../../../src/facts/judge-runs.js';
 import type { RunRecord } from '../../../src/stores/run-store.js';
 import { ledgerState } from '../../run/ledger-state.js';
 import { HALTS, stoppedBy } from '../../support/halts.js';
+import { NO_CAPS } from './served.js';
 import { dashboardData, dashboardView, NOW, runRecord, VIEWER } from './views.js';
 
 const TERMS = { overagePrice: '0.1', currency: 'EUR' };
@@ -31,6 +32,7 @@ function seen(run: RunRecord, parts: Partial<RunView> = {}): RunView {
     newer: null,
     isOnOwnAccount: true,
     job: null,
+    caps: null,
     failedRows: 0,
     matches: [],
     isOfThisHost: false,
@@ -216,7 +218,9 @@ describe('the money', () => {
       ledger: { show: async () => ledgerState({ now: NOW, quota: 500, sent: 9 }) },
       runs: {},
     } as never;
-    const seenRun = await createRunLook({ engine, look: async () => view, inboxes: [] })(run.id);
+    const seenRun = await createRunLook({ engine, look: async () => view, inboxes: [], caps: NO_CAPS })(
+      run.id,
+    );
     if (seenRun === null || seenRun === 'unavailable') throw new Error('not seen');
     expect(seenRun.ledger?.quota).toBe(500);
     expect(seenRun.shown.standing).toBe('running');
@@ -311,12 +315,35 @@ describe('the speed', () => {
 describe('the files', () => {
   it.each<[string, Partial<RunView>, Parameters<typeof runRecord>[0], string]>([
     ['at work', {}, {}, 'They are written when the run ends.'],
-    ['of another machine', {}, { status: 'completed' }, 'It ran on etl-1: its files are there.'],
     [
-      'of a command of this machine',
+      'of a command',
+      {},
+      { status: 'completed', settings: { output: '/srv/a/out.csv' } },
+      'Its result is <code>/srv/a/out.csv</code> on <bdi>etl-1</bdi>.',
+    ],
+    [
+      'of a command that was stopped',
+      {},
+      { status: 'stopped', settings: { output: '/srv/a/out.csv' } },
+      'Its files so far are in <code>/srv/a/</code> on <bdi>etl-1</bdi>.',
+    ],
+    [
+      'of a pipe or a program',
       { isOfThisHost: true },
       { status: 'completed' },
-      'A run from the command line on etl-1 writes its files next to the input, or to the path of -o.',
+      'It wrote no file: a program or a pipe on etl-1 took its result.',
+    ],
+    [
+      'of an inbox of another machine',
+      {},
+      { status: 'completed', owner: 'r-20261120-8ce9ee49' },
+      'Its files are in its inbox on etl-1.',
+    ],
+    [
+      'of an inbox here, moved since',
+      { isOfThisHost: true },
+      { status: 'completed', owner: 'r-20261120-8ce9ee49' },
+      'Its files were moved or removed, or its inbox is no longer watched here.',
     ],
   ])('of a run %s', (_, parts, run, words) => {
     expect(partsOf(seen(runRecord(run), parts))).toContain(words);
@@ -333,6 +360,7 @@ describe('the files', () => {
       reason: { headline: '', details: '' },
       under: undefined,
       waitsFor: null,
+      isAtOwnCap: false,
       runId: 'r-1',
       files: [
         { name: 'Kunden März.report.html', type: 'page', size: 120_000 },
@@ -374,6 +402,7 @@ describe('a look at a run', () => {
       engine: { runs, ledger: { show: async () => ledgerState({ now: NOW, quota: 7 }) } } as never,
       look: async () => dashboardView({ outageNoticedAt }),
       inboxes: [],
+      caps: NO_CAPS,
     });
 
   it('finds listed runs, older ones in the engine, and their account', async () => {

@@ -18,7 +18,7 @@ import { openFolders } from '../../../src/jobs/inbox-folders.js';
 import { writeRecord } from '../../../src/jobs/job-folder.js';
 import { keepJob } from '../../../src/jobs/placed-files.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { PASSWORD, startDashboard } from './served.js';
+import { NO_CAPS, PASSWORD, startDashboard } from './served.js';
 import { dashboardView, NOW } from './views.js';
 
 const JOB = 'Kunden März 100%25-2026-11-20T11-22-47Z';
@@ -29,12 +29,12 @@ async function served() {
   const inboxes = [folders.root];
   const engine = { runs: { get: async () => null }, ledger: {} } as never;
   const look = async () => dashboardView();
-  const lookAtRun = createRunLook({ engine, look, inboxes });
+  const lookAtRun = createRunLook({ engine, look, inboxes, caps: NO_CAPS });
   const terms = { overagePrice: '0.1', currency: null };
   const dashboard = await startDashboard({
     actions: failedActions(inboxes),
     addPages: (app, viewerOf) =>
-      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, terms, now: () => NOW }),
+      addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps: NO_CAPS, terms, now: () => NOW }),
   });
   const authorization = `Basic ${Buffer.from(`job:${PASSWORD}`).toString('base64')}`;
   /** The path goes out as it is: `fetch` would resolve its dots. */

@@ -6,6 +6,7 @@ import type { DashboardView } from '../../../src/daemon/dashboard/gather-dashboa
 import { type DashboardServerOptions, serveDashboard } from '../../../src/daemon/dashboard/open-dashboard.js';
 import type { QueueBoard } from '../../../src/daemon/dashboard/queue-board.js';
 import { addUploads, type UploadParts } from '../../../src/daemon/dashboard/upload-routes.js';
+import type { FileCaps } from '../../../src/jobs/file-caps.js';
 import { createUploads, type Uploads } from '../../../src/jobs/uploads.js';
 import { dashboardView, NOW } from './views.js';
 
@@ -32,6 +33,12 @@ export function noUploads(): UploadParts {
     plans: { plan, check: async () => undefined, made: () => null },
   };
 }
+
+/** Nothing waits at a cap. */
+export const NO_CAPS: FileCaps = {
+  read: async () => null,
+  check: () => Promise.reject(new Error('there are no caps in this test')),
+};
 
 /** The pages of these uploads, without plans. */
 export function uploadPages(uploads: Uploads): DashboardServerOptions['addPages'] {

@@ -189,6 +189,7 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
       },
     ],
     failed: [{ count: 0, files: [] }],
+    results: new Map(),
     ...parts,
   };
 }
@@ -208,6 +209,7 @@ const RUNS: readonly RunRecord[] = [
     id: 'r-20261120-000002',
     label: { host: 'etl-2', name: 'newsletter subscribers (Q4).csv' },
     status: 'completed',
+    settings: { output: '/srv/lists/out/newsletter subscribers (Q4).enriched.csv' },
     asOf: NOW - 3 * HOUR,
     identifiers: 4_900,
     rows: 5_210,
@@ -311,6 +313,7 @@ export function crowdedView(): DashboardView {
     data: {
       ...busy,
       runs: [...busy.runs, ...runs],
+      results: new Map(runs.map(({ id }) => [id, 'output'])),
       inboxes: inbox === undefined ? [] : [{ ...inbox, waiting: waiting ?? [] }],
       failed: [{ count: 5, files: failed }],
     },

@@ -1,0 +1,88 @@
+/** A person's word on a file that waits at a limit: it goes on, with other caps. */
+import { join } from 'node:path';
+import { NeverStartError, usageProblem } from '../../core/errors.js';
+import { countText } from '../../core/figures.js';
+import type { Engine } from '../../engine/engine.js';
+import { partsOf } from '../../facts/judge-runs.js';
+import type { FileCaps } from '../../jobs/file-caps.js';
+import { type GivenCaps, goOn } from '../../jobs/try-again.js';
+import { requestsLeft } from '../../run/lookups/spending.js';
+import type { Action } from './actions.js';
+import { accountWith, costLine, STORED } from './run-actions.js';
+import type { MoneyTerms } from './run-page.js';
+import { findJob } from './run-routes.js';
+import { startedPath } from './started-page.js';
+import { GO_ON_PATH } from './waiting-card.js';
+
+export interface WaitingContext {
+  readonly engine: Pick<Engine, 'runs' | 'ledger'>;
+  /** The watched folders. */
+  readonly inboxes: readonly string[];
+  readonly caps: FileCaps;
+  readonly terms: MoneyTerms;
+}
+
+export function waitingActions({ engine, inboxes, caps, terms }: WaitingContext): Action[] {
+  /** `asked`: requests that it may send now; null: not known. Throws where it may not go on. */
+  async function find(fields: URLSearchParams) {
+    const folder = fields.get('folder') ?? '';
+    const job = await findJob(inboxes, { inbox: fields.get('inbox') ?? '', place: 'waiting', folder });
+    if (job?.waitsFor !== 'limit')
+      throw refusal('this file does not wait at a limit any more', folder, 'go back to the dashboard');
+    const given = capsOf(fields);
+    const settings = await caps.check(job, given);
+    const run = job.runId === null ? null : await engine.runs.get(job.runId);
+    // The engine may have forgotten it.
+    const state = run && (await accountWith(engine, run.id, settings));
+    const asked = state && requestsLeft(state);
+    if (job.isAtOwnCap && state !== null && asked === 0) {
+      const sent = state.run?.requests ?? 0;
+      throw refusal('with these caps nothing more is sent', `${job.file}, ${sent} sent`, 'raise the cap');
+    }
+    return { job, given, asked, run: run && { ...run, settings: { ...run.settings, ...settings } } };
+  }
+
+  return [
+    {
+      path: GO_ON_PATH,
+      async ask({ fields }) {
+        const { job, run, asked } = await find(fields);
+        const cost = run === null ? UNKNOWN : await costLine(engine, run, terms);
+        const isPart = run !== null && asked !== null && asked < partsOf(run).left;
+        const part = isPart ? [`At most ${countText(asked)} of them are looked up now.`] : [];
+        const lines = [cost, ...part, STORED];
+        return { title: `Go on with ${job.file}?`, lines, yes: 'Go on' };
+      },
+      async carryOut({ fields }) {
+        const { job, given } = await find(fields);
+        const { id, run, file } = await goOn(job.root, join(job.root, job.place, job.folder), given);
+        const path = startedPath(run === null ? id : { id: run, job: id });
+        return { path, sentence: `${file} goes on${capsText(given)}`, subject: file };
+      },
+    },
+  ];
+}
+
+const UNKNOWN =
+  'Every identifier without a stored answer needs a request, which can cost money up to the budget.';
+
+/** Empty fields are no caps; absent ones stay as they are. */
+function capsOf(fields: URLSearchParams): GivenCaps {
+  return Object.fromEntries(
+    ['maxRequests', 'maxCost'].flatMap((key) => {
+      const value = fields.get(key)?.trim();
+      return value === undefined ? [] : [[key, value === '' ? null : value]];
+    }),
+  );
+}
+
+function capsText({ maxRequests, maxCost }: GivenCaps): string {
+  const requests = maxRequests != null && `at most ${maxRequests} requests`;
+  const cost = maxCost != null && `at most ${maxCost} of overage`;
+  const words = [requests, cost].filter(Boolean).join(' and ');
+  return words === '' ? '' : `: ${words}`;
+}
+
+function refusal(what: string, subject: string, todo: string): NeverStartError {
+  return new NeverStartError(usageProblem(what, subject, todo));
+}

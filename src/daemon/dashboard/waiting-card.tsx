@@ -1,0 +1,66 @@
+/** The caps of a file that waits at a limit, and the button with which it goes on. Pure. */
+
+import type { EndedJob } from '../../jobs/ended-jobs.js';
+import type { FileCap, ShownCaps } from '../../jobs/file-caps.js';
+import { isSideFile, sideFileOf } from '../../jobs/inbox-file.js';
+import { Card } from '../../pages/parts.js';
+import { HiddenFields, type Sender } from './plain-pages.js';
+import { Cap } from './upload-start.js';
+
+/** Where its form is posted. */
+export const GO_ON_PATH = '/waiting/go-on';
+
+/** `caps` null: its settings cannot be read. `back`: the page that has the card. */
+export function WaitingCard(shown: {
+  job: EndedJob | null;
+  caps: ShownCaps | null;
+  currency: string | null;
+  viewer: Sender;
+  back: string;
+}) {
+  const { job, caps, currency, viewer, back } = shown;
+  if (job?.waitsFor !== 'limit' || caps === null || job.file === null) return null;
+  // No settings can stand beside a file of such a name.
+  if (!isSideFile(sideFileOf(job.file))) return null;
+  const { maxRequests, maxCost } = caps;
+  const fields = [
+    ['inbox', String(job.inbox)],
+    ['folder', job.folder],
+    ['back', `${back}#caps`],
+    ['token', viewer.formToken],
+  ] as const;
+  const unit = currency === null ? '' : ` in ${currency}`;
+  const bounds = [
+    mostText(maxRequests, 'requests'),
+    maxCost && mostText(maxCost, currency ?? 'of overage'),
+  ].filter((text) => text !== null);
+  return (
+    <Card id="caps" title={job.isAtOwnCap ? 'Raise its cap' : 'Its caps'}>
+      <p class="note">{job.isAtOwnCap ? AT_CAP : AT_LIMIT}</p>
+      <form class="choices" method="post" action={GO_ON_PATH}>
+        <HiddenFields fields={fields} />
+        <div class="fields">
+          <Cap name="maxRequests" label="Requests, at most" step="1" {...maxRequests} />
+          {maxCost && <Cap name="maxCost" label={`Overage${unit}, at most`} step="any" {...maxCost} />}
+        </div>
+        {bounds.length > 0 && (
+          <p class="note">
+            Its inbox allows at most {bounds.join(' and ')} for each file: only its administrator can raise
+            that.
+          </p>
+        )}
+        <button type="submit" class="main">
+          Go on
+        </button>
+      </form>
+    </Card>
+  );
+}
+
+const AT_CAP = 'It waits at a cap of its own. What it has bought is stored and counts towards the cap.';
+const AT_LIMIT =
+  'It waits for quota or budget, which are not set here, and goes on by itself when they allow it. What it has bought counts towards these caps.';
+
+function mostText({ most }: FileCap, unit: string): string | null {
+  return most === null ? null : `${most} ${unit}`;
+}

@@ -1,0 +1,78 @@
+/** Caps on requests and money of a waiting file: those it has, and what its inbox allows. */
+import { join } from 'node:path';
+import { parseConfigFile } from '../config/load-settings.js';
+import type { DaemonContext } from '../context/daemon-context.js';
+import { BrandEnrichError, NeverStartError, usageProblem } from '../core/errors.js';
+import { readPlainFile } from '../core/plain-file.js';
+import { runSettingsOf } from '../run/enrich-request.js';
+import type { RunSettings } from '../stores/run-store.js';
+import type { EndedJob } from './ended-jobs.js';
+import { sideFileOf } from './inbox-file.js';
+import { applyFolderSettings, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
+import type { GivenCaps } from './try-again.js';
+
+/** A waiting file whose original is known. */
+type CappedJob = Pick<EndedJob, 'root' | 'place' | 'folder' | 'file' | 'under'>;
+
+/** A cap: `own` of the file, `most` of its inbox. null: none. */
+export interface FileCap {
+  readonly own: string | null;
+  readonly most: string | null;
+}
+
+export interface ShownCaps {
+  readonly maxRequests: FileCap;
+  /** On overage; null: there is none here. */
+  readonly maxCost: FileCap | null;
+}
+
+export type FileCaps = ReturnType<typeof createFileCaps>;
+
+export function createFileCaps({ loaded, service }: Pick<DaemonContext, 'loaded' | 'service'>) {
+  const inboxOf = ({ root, under }: CappedJob) => readFolderSettings(settingsFilesOf(root, under), loaded);
+
+  async function ownOf({ root, place, folder, file }: CappedJob) {
+    const side = sideFileOf(join(root, place, folder, file ?? ''));
+    const text = await readPlainFile(side).catch(() => '{}');
+    return parseConfigFile(side, text).values;
+  }
+
+  return {
+    /** null: settings of its inbox, or its own, cannot be read. */
+    async read(job: CappedJob): Promise<ShownCaps | null> {
+      try {
+        const [inbox, own] = await Promise.all([inboxOf(job), ownOf(job)]);
+        const capOf = (key: 'maxRequests' | 'maxCost'): FileCap => {
+          const [mine, most] = [own[key] ?? null, inbox[key]];
+          return { own: mine === null ? null : String(mine), most: most === null ? null : String(most) };
+        };
+        const maxCost = capOf('maxCost');
+        const isPaid = runSettingsOf(inbox, service).overage > 0 || maxCost.own !== null;
+        return { maxRequests: capOf('maxRequests'), maxCost: isPaid ? maxCost : null };
+      } catch (error) {
+        if (error instanceof BrandEnrichError) return null;
+        throw error;
+      }
+    },
+
+    /**
+     * The settings of its next run with these caps. Throws `NeverStartError` for values that cannot
+     * be, and for more than its inbox allows, which would be without effect.
+     */
+    async check(job: CappedJob, caps: GivenCaps): Promise<RunSettings> {
+      const [inbox, own] = await Promise.all([inboxOf(job), ownOf(job)]);
+      const values = Object.fromEntries(
+        Object.entries({ ...own, ...caps }).filter(([, value]) => value !== null),
+      );
+      const settings = applyFolderSettings({ path: 'this form', values }, { ...loaded, settings: inbox });
+      for (const key of ['maxRequests', 'maxCost'] as const) {
+        const [given, most] = [caps[key] ?? null, inbox[key]];
+        if (given === null || most === null || Number(given) <= Number(most)) continue;
+        const what = `this inbox allows at most ${most}`;
+        const todo = 'choose less, or ask the administrator of the inbox to raise it for all files';
+        throw new NeverStartError(usageProblem(what, `${key} ${given}`, todo));
+      }
+      return runSettingsOf(settings, service);
+    },
+  };
+}
