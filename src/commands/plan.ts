@@ -10,8 +10,7 @@ import { type RowReason, sayRowReason } from '../core/row-reason.js';
 import { shortName, visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { runSettingsOf } from '../run/enrich-request.js';
-import { planDocument } from '../run/plan-document.js';
-import { type Plan, planFile } from '../run/plan-file.js';
+import { type Plan, planDocument, planFile } from '../run/plan-file.js';
 import { openTableEarly } from '../run/scan/open-table.js';
 import { type CommandCall, show } from './answer.js';
 

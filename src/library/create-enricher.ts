@@ -24,10 +24,9 @@ import type {
   EnrichOptions,
   FileOptions,
 } from './enricher.js';
-import { runOneFile } from './file-run.js';
+import { planOneFile, runOneFile } from './file-run.js';
 import { findBrand } from './find-brand.js';
 import { type Ask, createLookups } from './lookups.js';
-import { planOneFile } from './plan-file.js';
 import { createProgramRuns } from './program-runs.js';
 import { createWaiters, forProgram } from './waiters.js';
 

@@ -1,4 +1,4 @@
-/** One file on a program's engine: the run of the command line, without a terminal. */
+/** One file on a program's engine: run and plan of the command line, without a terminal. */
 import { basename } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { loadOptions, type ProgramOptions } from '../config/load-options.js';
@@ -8,10 +8,15 @@ import { type OpenedService, openClient } from '../context/open-service.js';
 import { systemClock } from '../core/clock.js';
 import { NeverStartError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
+import { DOCUMENT_VERSION } from '../core/terminal-text.js';
+import { runSettingsOf } from '../run/enrich-request.js';
+import { planDocument, planFile } from '../run/plan-file.js';
 import { stopOf } from '../run/run-end.js';
 import { type FinishedRun, type RunContext, runFile } from '../run/run-file.js';
 import { createLogView, createStanding } from '../run/run-view.js';
+import { openTableEarly } from '../run/scan/open-table.js';
 import { sayDeferred } from '../words/say-reason.js';
+import type { FilePlan } from './documents.js';
 import type { FileOptions, FileResult } from './enricher.js';
 
 interface FileRunContext extends Pick<RunContext, 'engine' | 'stateFolder' | 'log' | 'stop'> {
@@ -70,8 +75,31 @@ export async function runOneFile(
   });
 }
 
+interface PlanContext extends Pick<RunContext, 'engine' | 'stateFolder' | 'stop'> {
+  readonly service: OpenedService;
+}
+
+/** `options`: as for `runOneFile`. Throws what reading the file and choosing columns throw. */
+export async function planOneFile(
+  input: string,
+  options: ProgramOptions & FileOptions,
+  { engine, service, stateFolder, stop }: PlanContext,
+): Promise<FilePlan> {
+  const { output, errors, report, onProgress: _, signal: _signal, ...given } = options;
+  assertFiles([input, output, errors, report]);
+  const settings = loadOptions(given, { output, errors, report });
+  return withReleasers(async (releasers) => {
+    const table = await openTableEarly({ input, settings }, stop);
+    releasers.push(() => table?.input.close());
+    const runSettings = runSettingsOf(settings, service);
+    const request = { input, stdin: null, table, settings, stateFolder, runSettings };
+    const plan = await planFile({ ...request, reader: 'program' }, engine, stop);
+    return { version: DOCUMENT_VERSION, ...planDocument(plan) };
+  });
+}
+
 /** A program has its own standard input and output. */
-export function assertFiles(paths: readonly (string | undefined)[]): void {
+function assertFiles(paths: readonly (string | undefined)[]): void {
   if (!paths.includes('-')) return;
   const what = 'standard input and output belong to the program';
   throw new NeverStartError({ code: 'usage-invalid', what, subject: '-', todo: 'name a file' });

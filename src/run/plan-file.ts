@@ -1,8 +1,11 @@
 /** What a run of this file would do, without spending: rows, identifiers, requests and cost. */
 
+import { countsInWords } from '../core/counter.js';
+import type { Document } from '../core/documents.js';
 import { BrandEnrichError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
 import type { Phrase } from '../core/phrase.js';
+import { sayRowReason } from '../core/row-reason.js';
 import type { Engine } from '../engine/engine.js';
 import { useOf } from '../facts/judge-account.js';
 import { seesRaisedQuota } from '../ledger/policy.js';
@@ -170,4 +173,16 @@ async function planPriorities(scan: Scan, known: KnownAccount | null, requests: 
     if (count >= Math.max(RANKED_SHOWN, covered ?? 0)) break;
   }
   return { sentence: priorities.sentence, first, last };
+}
+
+const REASONS_AT_MOST = 20;
+
+/** A plan for programs: what `plan --json` prints. Pure. */
+export function planDocument({ columns: _, spending: estimate, ...plan }: Plan): Document<'plan'> {
+  const { invalid, skipped } = plan.reasons;
+  const reasons = countsInWords([...invalid, ...skipped], sayRowReason, REASONS_AT_MOST);
+  const skipReasons = countsInWords(skipped, sayRowReason);
+  if (estimate === null) return { ...plan, reasons, skipReasons, spending: null };
+  const { overageRequests: overage, maxCost: overageCost, ...spending } = estimate;
+  return { ...plan, reasons, skipReasons, spending: { ...spending, overage, overageCost } };
 }

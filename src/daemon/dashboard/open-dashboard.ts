@@ -33,7 +33,6 @@ import { createRunLook } from './look-at-run.js';
 import { addProgramRoutes } from './program-routes.js';
 import type { QueueBoard } from './queue-board.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
-import { addResultRoute } from './result-route.js';
 import { type AccountAsker, accountActions, runActions } from './run-actions.js';
 import { addRunRoutes, failedActions } from './run-routes.js';
 import { scheduleActions } from './schedule-actions.js';
@@ -156,7 +155,6 @@ export async function openDashboard(context: DashboardContext) {
       // First: pages of runs would take the names.
       addProgramRoutes(app, { ...uploads, lookAtRun, expire: newest.expire, log });
       addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps, terms, now: systemClock.now });
-      addResultRoute(app, lookAtRun);
       addUploads(app, viewerOf, { ...uploads, log });
     },
     openBoard() {

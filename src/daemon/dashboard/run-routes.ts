@@ -36,6 +36,10 @@ const NO_FILE = [
   'There is no such file',
   'It was moved or removed, or its inbox is no longer watched.',
 ] as const;
+const NO_RESULT = [
+  'There is no result to download',
+  'The run has not ended, its files were moved or removed, or its inbox is no longer watched.',
+] as const;
 const NO_ANSWER = ['The engine does not answer', 'Reload this page later: nothing is lost.'] as const;
 
 const STARTED = {
@@ -64,6 +68,14 @@ export function addRunRoutes(
   showRun('/runs/:id/parts', async (context, seen) => {
     const viewer = { ...context.get('session'), notice: null };
     return { html: renderRunParts(seen, viewer, terms), policy: "default-src 'none'" };
+  });
+  // A stopped run has a partial file.
+  app.get('/runs/:id/result', async (context) => {
+    const seen = await lookAtRun(context.req.param('id'));
+    const job = seen === null || seen === 'unavailable' ? null : seen.job;
+    const file = job?.files.find(({ type }) => type === 'output' || type === 'partial');
+    if (job === null || file === undefined) return refuse(context, NO_RESULT, 404);
+    return context.redirect(`${jobPath(job)}${encodeURIComponent(file.name)}`);
   });
   const findStarted = createStartedFinder(inboxes);
   app.get('/started/:job', async (context) => {

@@ -1,7 +1,7 @@
 /** The address of a run's result leads to the enriched file, or says why there is none. */
 import { expect, it } from 'vitest';
 import type { RunView } from '../../../src/daemon/dashboard/look-at-run.js';
-import { addResultRoute } from '../../../src/daemon/dashboard/result-route.js';
+import { addRunRoutes } from '../../../src/daemon/dashboard/run-routes.js';
 import type { EndedJob } from '../../../src/jobs/ended-jobs.js';
 import { ask, basic, PAGE } from './asking.js';
 import { PASSWORD, startDashboard } from './served.js';
@@ -23,6 +23,13 @@ const JOB: EndedJob = {
 const files = (...types: EndedJob['files'][number]['type'][]) =>
   types.map((type) => ({ name: `Kunden 1.${type}.csv`, type, size: 1 }));
 
+const ROUTES = {
+  look: async () => ({ data: null }),
+  inboxes: [],
+  terms: { overagePrice: '0.1', currency: null },
+  now: () => 0,
+};
+
 it.each<[string, RunView | null | 'unavailable', string | null]>([
   ['the enriched file', jobView(files('page', 'output', 'original')), 'Kunden%201.output.csv'],
   ['a partial file', jobView(files('partial', 'errors')), 'Kunden%201.partial.csv'],
@@ -31,7 +38,10 @@ it.each<[string, RunView | null | 'unavailable', string | null]>([
   ['no run', null, null],
   ['no engine', 'unavailable', null],
 ])('%s', async (_, seen, name) => {
-  const served = await startDashboard({ addPages: (app) => addResultRoute(app, async () => seen) });
+  const lookAtRun = async () => seen;
+  const served = await startDashboard({
+    addPages: (app, viewerOf) => addRunRoutes(app, viewerOf, { ...ROUTES, lookAtRun }),
+  });
   const answer = await ask(served, '/runs/r-1/result', { headers: { ...PAGE, ...basic(PASSWORD) } });
   if (name === null) {
     expect(answer.status).toBe(404);
