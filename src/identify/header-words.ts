@@ -81,8 +81,8 @@ const ROLES = words(`customer client kunde vendor supplier lieferant fournisseur
 const STAFF =
   words(`assignee assigned creator created createdby updated updatedby modified modifiedby author reporter
   accountowner leadowner dealowner contactowner companyowner recordowner ownerid salesrep accountmanager`);
-/** \`owner.email\` in a document, unlike the owner of a shop. */
-const OWNER_MEMBER = /(?:^|\.)owner\./i;
+/** \`owner.email\` in a document or behind a join, unlike the owner of a shop. */
+const OWNER_MEMBER = /(?:^|[.→])\s*owner\s*[.→]/i;
 const CRYPTO_CONTEXT = words(`blockchain circulating coin coins token crypto cryptocurrency coingecko
   coinmarketcap mcap cryptos cryptocurrencies binance kraken coinbase`);
 const TICKER_CONTEXT = words(`stock sector exchange isin cusip sedol wkn figi security gics dividend etf fund

@@ -5,7 +5,7 @@
 
 /** Kinds of values that are never column names. */
 const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
-  ['email', /^[^\s@]+@[^\s@]+\.[a-z]{2,}$/i],
+  ['email', /^(?:[^\s@]+|[^@<>]*<[^\s@<>]+)@[^\s@]+\.[a-z]{2,}>?$/i],
   ['url', /^https?:\/\/\S+$/i],
   ['isin', /^(?:[A-Z]{2}[A-Z0-9]{9}|[a-z]{2}(?=[a-z]{0,8}\d[a-z0-9])[a-z0-9]{9})\d$/],
   ['domain', /^(?:[a-z0-9](?:[a-z0-9-]*[a-z0-9])?\.)+[a-z]{2,}(?:\/\S*)?$/i],

@@ -26,6 +26,7 @@ const files = (...types: EndedJob['files'][number]['type'][]) =>
 const ROUTES = {
   look: async () => ({ data: null }),
   inboxes: [],
+  caps: { read: async () => null },
   terms: { overagePrice: '0.1', currency: null },
   now: () => 0,
 };
