@@ -118,7 +118,7 @@ function cancelledEnd(order: Order | null): JobEnd {
 /** `order` null: it was resumed meanwhile. */
 function pausedEnd(order: Order | null, name: string): JobEnd {
   const way = `resume it on the dashboard, or with: brand-enrich resume ${name}`;
-  const details = `It waits until it is resumed. To continue, ${way}\n\n${STORED}`;
+  const details = `It waits until it is resumed. To continue, ${way}\n\n${STORED} The file then moves to the folder done.`;
   const reason = reasonOf(order === null ? 'paused' : pausedText(order), details);
   return { type: 'parked', reason, state: { why: 'paused', capMark: null }, holdMs: 0 };
 }
@@ -136,7 +136,7 @@ function triedEnd({ matched, notFound, failed, deferred }: Failures['identifiers
   };
 }
 
-const STORED = 'Paid answers are stored: they are not bought again. The file then moves to the folder done.';
+const STORED = 'Paid answers are stored: they are not bought again.';
 
 const CHECK_ADDRESS = phrase`ask the administrator of the inbox to check the address of the service; if the service is known not to have these brands, use ${{ set: { allowUnknown: true } }}`;
 

@@ -150,7 +150,7 @@ async function writeCaps(side: string, caps: GivenCaps): Promise<void> {
   const text = await readPlainFile(side).catch(() => '{}');
   const values = { ...parseConfigFile(side, text).values, ...caps };
   const left = Object.entries(values).filter(([, value]) => value !== null);
-  await writeAnew(side, `${JSON.stringify(Object.fromEntries(left))}\n`);
+  await writeAnew(side, left.length === 0 ? undefined : `${JSON.stringify(Object.fromEntries(left))}\n`);
 }
 
 const BY_HAND = 'put the file into the inbox yourself';

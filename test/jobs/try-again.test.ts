@@ -154,6 +154,12 @@ describe('a file that waits at a limit', () => {
     expect(await settingsIn(folder)).toEqual({ maxRequests: '9', maxCost: '2' });
   });
 
+  it('has no settings left where its cap was the only one', async () => {
+    const folder = await waits('{"maxRequests": 5}');
+    await goOn(folders.root, folder, { maxRequests: null });
+    expect((await waiting()).files).toEqual([NOTE, 'list.csv', 'reason.txt']);
+  });
+
   it('does not go on twice, nor once a watcher has it', async () => {
     const folder = await waits('{"maxRequests": 5}');
     await goOn(folders.root, folder, { maxRequests: '9' });

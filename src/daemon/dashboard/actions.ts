@@ -3,6 +3,7 @@ import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context, MiddlewareHandler } from 'hono';
 import type { Clock } from '../../core/clock.js';
 import { BrandEnrichError } from '../../core/errors.js';
+import { sentenceOf } from '../../core/figures.js';
 import type { Log } from '../../core/log.js';
 import { oncePerMinute } from '../once-per-minute.js';
 import type { Cookies } from './cookies.js';
@@ -69,7 +70,7 @@ export function addActions(
       } catch (error) {
         if (!(error instanceof BrandEnrichError)) throw error;
         log.info({ ...by, action: context.req.path, reason: error.message }, 'refused on the dashboard');
-        await keepNotice(context, cookies, error.inKeys().message);
+        await keepNotice(context, cookies, sentenceOf(error.inKeys().message));
         return context.redirect(back, 303);
       }
     });

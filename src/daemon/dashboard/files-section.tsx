@@ -6,7 +6,7 @@ import type { FailedFile } from '../../jobs/ended-jobs.js';
 import { Card } from '../../pages/parts.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.js';
 import { Again, jobPath } from './job-page.js';
-import { Folded, ItemHead, Moment, type Sender } from './plain-pages.js';
+import { Folded, ItemHead, Moment, runPath, type Sender } from './plain-pages.js';
 import { isHopeless } from './upload-choices.js';
 
 const SHOWN = 3;
@@ -108,7 +108,7 @@ function FailedItem(item: { failed: FailedFile; inbox: number; now: number; view
 }
 
 function WaitingItem({ waits, inbox, now }: { waits: WaitingFile; inbox: number; now: number }) {
-  const { file, folder, since, reason, state } = waits;
+  const { run, file, folder, since, reason, state } = waits;
   const path = jobPath({ inbox, place: 'waiting', folder });
   return (
     <li class="file">
@@ -125,6 +125,13 @@ function WaitingItem({ waits, inbox, now }: { waits: WaitingFile; inbox: number;
         }
       />
       <p class="why">{reason}</p>
+      {state.why === 'tried' && run !== null && (
+        <div class="actions">
+          <a href={runPath(run)}>
+            See them and decide<span class="unseen">: {file}</span>
+          </a>
+        </div>
+      )}
       {state.capMark !== null && (
         <div class="actions">
           <a href={`${path}#caps`}>

@@ -110,9 +110,9 @@ async function readInbox(folder: string) {
   return { folder, waiting: parked?.map(shownWaiting) ?? null, ...(await listQueued(folder)) };
 }
 
-function shownWaiting({ file, folder, waitingSince: since, headline, state }: ParkedJob) {
+function shownWaiting({ id: job, run, file, folder, waitingSince: since, headline, state }: ParkedJob) {
   const reason = headline ?? 'Continues when quota and budget allow it and the service answers.';
-  return { file, folder: basename(folder), since, reason, state };
+  return { job, run, file, folder: basename(folder), since, reason, state };
 }
 
 const FRESH_MS = 1_000;

@@ -6,7 +6,7 @@ import { countOf, countText, durationText, moneyText, sentenceOf, shareText } fr
 import { isAtWork, type JudgedRun, partsOf } from '../../facts/judge-runs.js';
 import type { ParkState } from '../../jobs/job-folder.js';
 import { htmlOf } from '../../pages/page.js';
-import { Card, type Fact, Facts, type KeyFigure, KeyFigures, type Mark, Title } from '../../pages/parts.js';
+import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../../pages/parts.js';
 import type { RunRecord } from '../../stores/run-store.js';
 import { sayRun } from '../../words/say-run.js';
 import type { Viewer } from './gate.js';
@@ -59,7 +59,7 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
         <Top>
           Run on <bdi>{host ?? 'an unknown machine'}</bdi>
         </Top>
-        <Title mark={stateOf(seen)} isPart>
+        <Title mark={markOf(shown, seen.job?.waitsFor ?? null)} isPart>
           <bdi>{name}</bdi>
         </Title>
         <p class="headline" data-part="headline">
@@ -99,12 +99,6 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
       </footer>
     </>
   );
-}
-
-const TRIED: Mark = ['Tried', 'warn'];
-
-function stateOf({ shown, job }: RunView): Mark {
-  return job?.waitsFor === 'tried' ? TRIED : markOf(shown);
 }
 
 /** State and reason, in words. */
@@ -252,13 +246,15 @@ function noFilesText({ shown, isOfThisHost }: RunView): Child {
     return (
       <>
         {run.status === 'completed' ? 'Its result is ' : 'Its files so far are in '}
-        <code>{path}</code> on <bdi>{host}</bdi>. It was started by a command there: only files of inboxes can
-        be downloaded here.
+        <code>{path}</code> on <bdi>{host}</bdi>. A command or a schedule wrote it there: only files of
+        inboxes can be downloaded here.
       </>
     );
   if (isOfInbox(run))
     return isOfThisHost
-      ? 'Its files were moved or removed, or its inbox is no longer watched here.'
+      ? run.status === 'completed'
+        ? 'Its files were moved or removed, or its inbox is no longer watched here.'
+        : 'It left no files here: its file went back into the inbox, or was moved since.'
       : `Its files are in its inbox on ${host ?? 'another machine'}.`;
   if (run.status === 'running') return 'It was ended before it could write its files.';
   return `It wrote no file: a program or a pipe on ${host ?? 'another machine'} took its result.`;

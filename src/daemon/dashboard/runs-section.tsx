@@ -3,6 +3,7 @@
 import { countOf, countText, spanText } from '../../core/figures.js';
 import { isAtWork, type JudgedRun, judgeRuns, partsOf, type RunState } from '../../facts/judge-runs.js';
 import type { ResultType } from '../../jobs/ended-jobs.js';
+import type { ParkState } from '../../jobs/job-folder.js';
 import { Bar, Card, Dot, type Mark } from '../../pages/parts.js';
 import { isScheduleOwner, type Pause, pausedText, type RunRecord } from '../../stores/run-store.js';
 import { type DashboardData, type DashboardView, isOfInbox } from './gather-dashboard.js';
@@ -33,10 +34,18 @@ export function RunsSection({
   const { data, host } = view;
   const judged = judgeRuns(data);
   const shown = Math.max(SHOWN, judged.filter(isAtWork).length);
+  const waiting = data.inboxes.flatMap((inbox) => inbox.waiting ?? []);
+  const whyOf = new Map(waiting.map(({ job, state }) => [job, state.why]));
   const list = (runs: readonly JudgedRun[]) => (
     <ul class="runs">
       {runs.map((each) => (
-        <RunItem shown={each} now={data.storeNow} host={host} result={data.results.get(each.run.id)} />
+        <RunItem
+          shown={each}
+          waitsFor={whyOf.get(each.run.job) ?? null}
+          now={data.storeNow}
+          host={host}
+          result={data.results.get(each.run.id)}
+        />
       ))}
     </ul>
   );
@@ -138,8 +147,11 @@ function Pauses({ pauses, viewer }: { pauses: readonly Pause[]; viewer: Sender }
   );
 }
 
-/** The state of a run in a word. */
-export function markOf(shown: JudgedRun): Mark {
+/** The state of a run in a word. `waitsFor`: of its file; null: that does not wait. */
+export function markOf(shown: JudgedRun, waitsFor: ParkState['why'] | null): Mark {
+  if (waitsFor === 'tried') return ['Tried', 'warn'];
+  // Its file goes on in another run.
+  if (shown.state === 'stopped' && waitsFor !== null) return MARKS.waiting;
   return isStarting(shown) ? ['Starting', 'calm'] : MARKS[shown.state];
 }
 
@@ -149,8 +161,15 @@ function isStarting({ run, standing, why }: JudgedRun): boolean {
   return run.identifiers === null || partsOf(run).left > 0;
 }
 
+/** Of stored answers alone it is not known here how many are brands. */
+function foundText(matched: number, stored: number): string {
+  return matched === 0 && stored > 0 ? `${countText(stored)} stored` : `${countText(matched)} matched`;
+}
+
 interface ShownRun {
   readonly shown: JudgedRun;
+  /** As for `markOf`. */
+  readonly waitsFor: ParkState['why'] | null;
   readonly now: number;
   /** This machine. */
   readonly host: string;
@@ -159,9 +178,9 @@ interface ShownRun {
 }
 
 /** One line: name, state, outcomes, matched, age, result. */
-function RunItem({ shown, now, host, result }: ShownRun) {
+function RunItem({ shown, waitsFor, now, host, result }: ShownRun) {
   const { run } = shown;
-  const { whole, matched } = partsOf(run);
+  const { whole, matched, stored } = partsOf(run);
   const { name } = run.label;
   return (
     <li class="run">
@@ -170,10 +189,10 @@ function RunItem({ shown, now, host, result }: ShownRun) {
           <bdi>{name}</bdi>
         </a>
       </strong>
-      <State mark={markOf(shown)} />
+      <State mark={markOf(shown, waitsFor)} />
       {whole > 0 ? <OutcomeBar run={run} /> : <div class="outcome-bar" />}
       <span class="run-matched">
-        {whole > 0 ? `${countText(matched)} matched` : isAtWork(shown) ? 'reading the file' : 'not read'}
+        {whole > 0 ? foundText(matched, stored) : isAtWork(shown) ? 'reading the file' : 'not read'}
       </span>
       <span class="run-when">
         {isAtWork(shown) ? (

@@ -49,7 +49,7 @@ export function WaitingCard(shown: {
             that.
           </p>
         )}
-        <button type="submit" class="main">
+        <button type="submit" class={job.isAtOwnCap ? 'main' : undefined}>
           Go on
         </button>
       </form>
@@ -59,7 +59,7 @@ export function WaitingCard(shown: {
 
 const AT_CAP = 'It waits at a cap of its own. What it has bought is stored and counts towards the cap.';
 const AT_LIMIT =
-  'It waits for quota or budget, which are not set here, and goes on by itself when they allow it. What it has bought counts towards these caps.';
+  'It waits for quota or budget, which are not set here, and goes on by itself when they allow it. What it has bought is stored and counts towards its cap.';
 
 function mostText({ most }: FileCap, unit: string): string | null {
   return most === null ? null : `${most} ${unit}`;

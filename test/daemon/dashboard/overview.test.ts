@@ -71,7 +71,15 @@ describe('what needs a person', () => {
   const [inbox] = dashboardData().inboxes;
   const dead = runRecord({ id: 'r-dead', heartbeatAt: NOW - 60_000 });
   const waits = (why: ParkState['why'], capMark: string | null = null) =>
-    ({ file: 'a.csv', folder: 'a', since: 1, reason: 'x', state: { why, capMark } }) as const;
+    ({
+      job: 'j-a',
+      run: null,
+      file: 'a.csv',
+      folder: 'a',
+      since: 1,
+      reason: 'x',
+      state: { why, capMark },
+    }) as const;
   const withInbox = (parts: Partial<NonNullable<typeof inbox>>) => ({
     inboxes: inbox === undefined ? [] : [{ ...inbox, ...parts }],
   });

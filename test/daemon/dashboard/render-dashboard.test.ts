@@ -209,6 +209,24 @@ it('names settings instead of flags, except in commands', () => {
   }
 });
 
+it.each([
+  ['tried', 'Tried'],
+  ['limit', 'Waiting'],
+  [null, 'Stopped'],
+] as const)('a stopped run whose file waits for %s is %s', (why, word) => {
+  const run = runRecord({ job: 'j-1', owner: 'j-1', status: 'stopped', tally: { stored: 7 } });
+  const [inbox] = dashboardData().inboxes;
+  const [waits] = inbox?.waiting ?? [];
+  if (inbox === undefined || waits === undefined) throw new Error('nothing waits');
+  const waiting = why === null ? [] : [{ ...waits, job: 'j-1', state: { why, capMark: null } }];
+  const data = dashboardData({ runs: [run], inboxes: [{ ...inbox, waiting }] });
+  const page = renderParts(dashboardView({ data }), VIEWER);
+  const [row = ''] = /<li class="run">.*?<\/li>/s.exec(page) ?? [];
+  expect(row).toContain(`<span class="state warn">${word}</span>`);
+  // Of stored answers alone it is not known how many are brands.
+  expect(row).toContain('>7 stored<');
+});
+
 describe('the last cell of a run says where its result is', () => {
   const ofInbox = { job: 'j-1', owner: 'j-1' };
   it.each<[string, Parameters<typeof runRecord>[0], string | null, string]>([

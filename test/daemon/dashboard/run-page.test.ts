@@ -345,6 +345,12 @@ describe('the files', () => {
       { status: 'completed', owner: 'r-20261120-8ce9ee49' },
       'Its files were moved or removed, or its inbox is no longer watched here.',
     ],
+    [
+      'of an inbox here, put back',
+      { isOfThisHost: true },
+      { status: 'stopped', owner: 'r-20261120-8ce9ee49' },
+      'It left no files here: its file went back into the inbox, or was moved since.',
+    ],
   ])('of a run %s', (_, parts, run, words) => {
     expect(partsOf(seen(runRecord(run), parts))).toContain(words);
   });

@@ -456,7 +456,7 @@ describe('on a full disk', () => {
     const [upload] = uploads.list();
     disk.fill();
     const said = await press(`uploads/${upload?.id}/start`);
-    expect(said).toContain('the file cannot be started now, and is kept');
+    expect(said).toContain('The file cannot be started now, and is kept');
     expect(said).toContain('the disk is full');
     expect(said).toContain('free disk space, then start it again');
     expect(await readdir(inbox)).toEqual([]);

@@ -179,6 +179,8 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
         inProgress: [],
         waiting: [
           {
+            job: 'j-waiting',
+            run: 'r-waiting',
             file: 'Kunden März.csv',
             folder: 'Kunden März-2026-11-20T11-22-47Z',
             since: NOW - 2 * HOUR,
@@ -371,6 +373,8 @@ export function troubledView(): DashboardView {
           inProgress: [],
           waiting: [
             {
+              job: 'j-waiting',
+              run: 'r-waiting',
               file: long,
               folder: `${long}-2026-11-18T09-00-00Z`,
               since: NOW - 2 * DAY,
@@ -379,6 +383,8 @@ export function troubledView(): DashboardView {
               state: { why: 'limit', capMark: null },
             },
             {
+              job: 'j-waiting',
+              run: 'r-waiting',
               file: 'b.csv',
               folder: 'b-2026-11-18T09-00-00Z',
               since: 0,
@@ -398,7 +404,9 @@ export function hostileView(attack: string): DashboardView {
   const view = troubledView();
   const data = view.data ?? dashboardData();
   const state = { why: 'limit', capMark: null } as const;
-  const waiting = [{ file: attack, folder: attack, since: 1, reason: attack, state }];
+  const waiting = [
+    { job: attack, run: attack, file: attack, folder: attack, since: 1, reason: attack, state },
+  ];
   const inbox = { folder: attack, closed: null, queued: [], inProgress: [], waiting };
   const schedule = { name: attack, line: attack, host: attack, cron: attack, tz: attack };
   return {
@@ -413,6 +421,7 @@ export function hostileView(attack: string): DashboardView {
           id: attack,
           label: { host: attack, name: attack },
           status: 'stopped',
+          settings: { output: attack },
           stop: stoppedBy(attack),
         }),
       ],
