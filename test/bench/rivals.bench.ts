@@ -67,7 +67,6 @@ it('rivals: fetch, undici, BullMQ, Crawlee', async () => {
           ['Crawlee, storage in memory', crawlee(false)],
           ['Crawlee, storage on disk', crawlee(true)],
         ] as const)),
-    ['brand-enrich, Redis, plain', ours('redis', '--compression', 'off')],
     ['brand-enrich, Redis', ours('redis')],
     ['brand-enrich, embedded', ours('embedded')],
   ];
