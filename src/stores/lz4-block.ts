@@ -14,7 +14,7 @@ const LONG = 15;
 /** Longer input gets buffers of its own. */
 const USUAL_LENGTH = 65_536;
 /** The dictionary's index: places by a hash of five bytes, of which the last so many are tried. */
-const HASH_BITS = 16;
+const HASH_BITS = 15;
 const TRIES = 8;
 /** The input's own index: the last place by a hash of four bytes. */
 const OWN_HASH_BITS = 12;
