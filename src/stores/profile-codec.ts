@@ -53,7 +53,7 @@ export function readProfile(packed: Buffer): { readonly text: string; readonly b
   return text !== null && isObject ? { text, brand: brand as Brand } : null;
 }
 
-/** Why a stored profile cannot be read. It counts as stored all the same, so it is not bought again. */
+/** Why a stored profile cannot be read. It counts as stored, so it is not bought again. */
 export function whyUnreadable(packed: Buffer): FailureReason {
   const [dictionary = DICTIONARY] = packed;
   return dictionary === DICTIONARY ? { code: 'damaged' } : { code: 'unknown_dictionary', dictionary };

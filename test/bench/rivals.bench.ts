@@ -52,9 +52,9 @@ it('rivals: fetch, undici, BullMQ, Crawlee', async () => {
       CRAWLEE_LOG_LEVEL: 'ERROR',
     }));
   const ours =
-    (engine: string, ...more: string[]) =>
+    (engine: string) =>
     async (input: string): Promise<Work> => {
-      const took = await stage.run(input, engine, url, ...more);
+      const took = await stage.run(input, engine, url);
       return { ...took, seconds: took.report.seconds };
     };
   const contenders: readonly (readonly [string, (input: string) => Promise<Work>])[] = [

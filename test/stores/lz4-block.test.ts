@@ -18,7 +18,7 @@ const WORDS = [
   ' ',
 ];
 
-/** Bytes that repeat themselves and parts of the dictionary, of all lengths, and some that do not. */
+/** Bytes that repeat themselves and parts of the dictionary, and some that do not. */
 const piece = fc.oneof(
   fc.constantFrom(...WORDS).map((word) => Buffer.from(word)),
   fc.uint8Array({ maxLength: 40 }).map((bytes) => Buffer.from(bytes)),
