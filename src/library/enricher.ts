@@ -130,11 +130,6 @@ export interface EnricherOptions extends SharedOptions {
    */
   readonly timeout?: string | undefined;
   /**
-   * Keep answers compressed.
-   * @default true
-   */
-  readonly compression?: boolean | undefined;
-  /**
    * Requests in flight at once.
    * @default 64
    */

@@ -13,7 +13,7 @@ import { CHUNK_SIZE } from '../engine/chunk-queue.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { createPatience } from '../engine/patience.js';
 import { RETRY_LATER_REASON } from '../stores/outcome-store.js';
-import { readProfile } from '../stores/profile-codec.js';
+import { readProfile, whyUnreadable } from '../stores/profile-codec.js';
 import { freshnessOf, type LookupFailure } from '../stores/run-store.js';
 import { sayFailure } from '../words/say-reason.js';
 import type { LookupWorker } from '../worker/lookup-worker.js';
@@ -61,11 +61,12 @@ export function createLookups(options: LookupsOptions) {
       const stored = found[at];
       if (!stored) continue;
       const { status, packed, fetchedAt, freshUntil } = stored;
-      const brand = packed === null ? null : (readProfile(packed)?.brand ?? null);
-      if (packed !== null && brand === null) {
-        waiter.settle(unanswered('failed', sayFailure({ code: 'damaged' })));
+      const read = packed === null ? { brand: null } : (readProfile(packed) ?? whyUnreadable(packed));
+      if ('code' in read) {
+        waiter.settle(unanswered('failed', sayFailure(read)));
         continue;
       }
+      const { brand } = read;
       const retryLater = status === 'not_found' && freshUntil !== null;
       waiter.settle({ status, brand, source, fetchedAt, error: retryLater ? RETRY_LATER_REASON : null });
     }

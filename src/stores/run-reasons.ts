@@ -76,6 +76,8 @@ export const failureReasonShape = oneOf('code', {
   answer: { text },
   /** The answer is stored, and not readable any more. */
   damaged: {},
+  /** The answer was packed with a dictionary of a later version. */
+  unknown_dictionary: { dictionary: count },
   /** The reason is kept, and not readable any more. */
   unknown: {},
   /** The service has been unavailable for so long that waiting is over. */

@@ -88,6 +88,8 @@ export function sayFailure(reason: FailureReason): string {
       return reason.text;
     case 'damaged':
       return 'the stored answer is damaged; `brand-enrich outcomes forget` removes it, and the next run asks again';
+    case 'unknown_dictionary':
+      return `the stored answer was packed with dictionary ${reason.dictionary}, which this version does not know; it is not bought again: read it with the version of brand-enrich that stored it, or a later one`;
     case 'unknown':
       return 'the engine no longer has a readable reason';
     case 'unavailable':

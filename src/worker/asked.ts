@@ -42,7 +42,6 @@ export interface AskContext {
   readonly addressTrust: AddressTrust;
   readonly refusals: RefusalSeries;
   readonly clock: Clock;
-  readonly compress: boolean;
   /** Why nothing may be asked for a run any more; undefined: it may. */
   readonly halts: { get(run: string): RunHalt | undefined };
   readonly listener?: Pick<WorkerListener, 'onAnswer' | 'onBilled'> | undefined;

@@ -165,7 +165,7 @@ async function recordOutcome(
   const report = (fetchedAt: number) =>
     context.listener?.onAnswer({ key, status: meaning.type, retryLater, profile, fetchedAt });
   try {
-    const fetchedAt = await context.recorder.record(newOutcome(key, meaning, billed, context.compress));
+    const fetchedAt = await context.recorder.record(newOutcome(key, meaning, billed));
     settle();
     report(fetchedAt);
     return { type: meaning.type };
@@ -181,9 +181,8 @@ export function newOutcome(
   key: OutcomeKey,
   meaning: Means<'matched' | 'not_found'>,
   billed: boolean,
-  compress: boolean,
 ): NewOutcome {
-  const packed = meaning.type === 'matched' ? packProfile(meaning.body, compress) : null;
+  const packed = meaning.type === 'matched' ? packProfile(meaning.body) : null;
   const freshMs = meaning.type === 'not_found' && meaning.retryLater ? RETRY_LATER_FRESH_MS : null;
   return { key, status: meaning.type, packed, billed, freshMs };
 }

@@ -56,7 +56,6 @@ export interface LookupWorkerOptions {
   readonly concurrency: number;
   readonly timeoutMs: number;
   readonly usageLagMs: number;
-  readonly compress: boolean;
   /** Where paid answers wait when the engine cannot take them, in a folder for each engine. */
   readonly spoolFolder: string;
   readonly clock: Clock;
@@ -106,7 +105,6 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     refusals: new RefusalSeries(),
     recorder,
     clock,
-    compress: options.compress,
     listener: options.listener,
     gauge: { inFlight: 0, outage: null as string | null },
     worker: name,
@@ -199,7 +197,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     const look = await sendLook({ own: null, key, quotaCap }, identifier, settings, aborting.signal);
     if (look?.step.type === 'record') {
       const billed = look.answer.cost !== 'free';
-      await recorder.record(newOutcome(key, look.step.meaning, billed, options.compress));
+      await recorder.record(newOutcome(key, look.step.meaning, billed));
     } else await engine.outcomes.release(name, [key]);
     if (look === null) return { type: 'denied', ledger: governor.state } as const;
     const { permit, answer, observation } = look;

@@ -52,9 +52,9 @@ it('rivals: fetch, undici, BullMQ, Crawlee', async () => {
       CRAWLEE_LOG_LEVEL: 'ERROR',
     }));
   const ours =
-    (engine: string, ...more: string[]) =>
+    (engine: string) =>
     async (input: string): Promise<Work> => {
-      const took = await stage.run(input, engine, url, ...more);
+      const took = await stage.run(input, engine, url);
       return { ...took, seconds: took.report.seconds };
     };
   const contenders: readonly (readonly [string, (input: string) => Promise<Work>])[] = [
@@ -67,7 +67,6 @@ it('rivals: fetch, undici, BullMQ, Crawlee', async () => {
           ['Crawlee, storage in memory', crawlee(false)],
           ['Crawlee, storage on disk', crawlee(true)],
         ] as const)),
-    ['brand-enrich, Redis, plain', ours('redis', '--compression', 'off')],
     ['brand-enrich, Redis', ours('redis')],
     ['brand-enrich, embedded', ours('embedded')],
   ];

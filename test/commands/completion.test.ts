@@ -49,7 +49,7 @@ const LINES: readonly (readonly [line: string, words: string[]])[] = [
   ['brand-enrich ledger ', ['show', 'observe', 'check', 'reset']],
   ['brand-enrich run --pla', ['--plan']],
   ['brand-enrich run in.csv --plan ', ['free', 'paid']],
-  ['brand-enrich run --compression=o', ['on', 'off']],
+  ['brand-enrich run --plan=p', ['paid']],
   ['brand-enrich run in', ['in put.csv', 'inbox']],
   ['brand-enrich run -o in', ['in put.csv', 'inbox']],
   ['brand-enrich ledger show --token-file in', ['in put.csv', 'inbox']],

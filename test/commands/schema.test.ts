@@ -55,7 +55,7 @@ it('the schema of the config file takes what the program takes, and finds what i
     'a.json',
     `{ "$schema": "./schema.json", "baseUrl": "https://api.example.com", "column": "website:domain",
        "fields": ["name", "domain"], "maxAge": "7d", "overageBudget": 12.5, "maxErrors": "5%", "refresh": true,
-       "allowNsfw": false, "compression": "off", "sheet": 2, "sort": null, "period": 15,
+       "allowNsfw": false, "plan": "paid", "sheet": 2, "sort": null, "period": 15,
        "schedules": [{ "name": "nightly", "cron": "0 2 * * *", "run": "customers.csv" }] }`,
   );
   expect(faultsOf('config-file', values)).toEqual([]);

@@ -104,7 +104,6 @@ describe('defaults', () => {
       columns: [],
       header: true,
       worker: true,
-      compression: true,
       escapeFormulas: 'ours',
       onLimit: 'stop',
       period: 'month',

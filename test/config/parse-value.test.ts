@@ -27,7 +27,6 @@ import {
   formatDuration,
   keyValues,
   listOf,
-  onOrOff,
   Refusal,
   ratePerSecond,
   statuses,
@@ -153,15 +152,6 @@ const TABLES: readonly KindTable[] = [
       ['off', false],
     ],
     wrong: ['', '2', 'y', 'treu'],
-  },
-  {
-    name: 'on or off',
-    kind: onOrOff,
-    right: [
-      ['on', true],
-      ['off', false],
-    ],
-    wrong: ['', 'gzip'],
   },
   { name: 'a text', kind: text('NAME'), right: [['team a', 'team a']], wrong: ['', '  '] },
   {

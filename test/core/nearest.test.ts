@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { nearest } from '../../src/core/nearest.js';
 
 describe('the nearest word', () => {
-  const words = ['concurrency', 'compression', 'column', 'rate', 'quota', 'max-age', 'max-age-missing'];
+  const words = ['concurrency', 'completion', 'column', 'rate', 'quota', 'max-age', 'max-age-missing'];
   it.each([
     ['concurency', 'concurrency'],
     ['CONCURRENCY', 'concurrency'],
@@ -15,7 +15,7 @@ describe('the nearest word', () => {
     ['max-aeg', 'max-age'],
     ['conc', 'concurrency'],
     ['co', undefined],
-    ['com', 'compression'],
+    ['com', 'completion'],
     ['zzz', undefined],
     ['', undefined],
     ['x', undefined],

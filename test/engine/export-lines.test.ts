@@ -17,7 +17,7 @@ const KEY = '0123456789:u:domain:bücher.example';
 const answer = (body: Buffer | null): StoredOutcome => ({
   key: KEY,
   status: body === null ? 'not_found' : 'matched',
-  packed: body === null ? null : packProfile(body, false),
+  packed: body === null ? null : packProfile(body),
   fetchedAt: 1_760_000_000_123,
   billed: true,
   freshUntil: null,

@@ -85,7 +85,7 @@ describe('the engine', () => {
 
 describe('a page', () => {
   const run = runRecord();
-  const stored = (brand: object) => ({ packed: packProfile(Buffer.from(JSON.stringify(brand)), true) });
+  const stored = (brand: object) => ({ packed: packProfile(Buffer.from(JSON.stringify(brand))) });
   const read = (text: string, found: (object | null)[]) =>
     readNewestMatches(
       {

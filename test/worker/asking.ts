@@ -180,7 +180,6 @@ export function createAsking(options: AskingOptions): Asking {
     }),
     refusals: new RefusalSeries(),
     clock,
-    compress: false,
     halts: new Map(Object.entries(options.halts ?? {})),
     keepFailure: async (_run, { reason }) => {
       log.push(`keep failure: ${sayFailure(reason)}`);

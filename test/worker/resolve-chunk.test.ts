@@ -24,7 +24,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   });
 
   async function store(texts: readonly string[]): Promise<void> {
-    const packed = packProfile(Buffer.from('{"name":"Stored"}'), true);
+    const packed = packProfile(Buffer.from('{"name":"Stored"}'));
     await place.engine.outcomes.record(
       'earlier',
       texts.map((text) => ({

@@ -181,7 +181,6 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
         }),
         keepFailure: (run, failure) => engine.runs.fail(run, [failure]),
         refusals: new RefusalSeries(),
-        compress: true,
         gauge: { inFlight: 0, outage: null },
         halts,
         async halt(run, halt) {
@@ -205,7 +204,6 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
         concurrency,
         timeoutMs: 40_000,
         usageLagMs: 60_000,
-        compress: true,
         spoolFolder,
         clock: systemClock,
         log,

@@ -44,7 +44,7 @@ interface ScheduleHost
 }
 
 const SERVICE_NAMES = ['service', 'account', 'queueName'] as const;
-const WORKER_SETTINGS = ['concurrency', 'timeoutMs', 'usageLagMs', 'compression'] as const;
+const WORKER_SETTINGS = ['concurrency', 'timeoutMs', 'usageLagMs'] as const;
 
 /** The runner of this machine's schedules. The caller stops it before it closes the engine. */
 export async function createHostedScheduleRunner(opened: ScheduleHost): Promise<ScheduleRunner> {

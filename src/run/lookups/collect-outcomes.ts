@@ -5,7 +5,7 @@ import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import type { Engine } from '../../engine/engine.js';
 import { qualityScoreOf } from '../../lookup/brand.js';
 import { RETRY_LATER_REASON } from '../../stores/outcome-store.js';
-import { readProfile } from '../../stores/profile-codec.js';
+import { readProfile, whyUnreadable } from '../../stores/profile-codec.js';
 import type { FailureReason, RunStop } from '../../stores/run-reasons.js';
 import { sayDeferred, sayFailure } from '../../words/say-reason.js';
 import type { FetchedAnswer } from '../../worker/asked.js';
@@ -44,6 +44,8 @@ const SO_FAR_AT_MOST = 2_000;
 /** Twice the most that is queued: with more, as when chunks were lost, the store has them all. */
 const EXPECTED_AT_MOST = 2 * WINDOW_AT_MOST * CHUNK_SIZE;
 
+const NO_PROFILE = { text: null, brand: {} };
+
 export class OutcomeCollector {
   readonly summary = createRunSummary();
   readonly newest = new NewestMatches();
@@ -73,8 +75,8 @@ export class OutcomeCollector {
         return outcomes.read(keys, this.options.freshness);
       },
       (unanswered, { status, packed, freshUntil, fetchedAt }) => {
-        const read = packed === null ? { text: null, brand: {} } : readProfile(packed);
-        if (read === null) return this.#keepFailure(unanswered, { code: 'damaged' });
+        const read = packed === null ? NO_PROFILE : (readProfile(packed) ?? whyUnreadable(packed));
+        if ('code' in read) return this.#keepFailure(unanswered, read);
         const { text: profile, brand } = read;
         const retryLater = status === 'not_found' && freshUntil !== null;
         this.#keepAnswer(unanswered, { status, retryLater, profile, brand, fetchedAt }, source);

@@ -23,7 +23,7 @@ const FAILED = 'list-2026-11-20T11-22-47Z';
 const CAPPED = 'capped-2026-11-20T11-22-50Z';
 const MATCHED = ['domain:acme.com', 'domain:beta.com', 'ticker:GAMMA'];
 const PROFILE = { name: 'Acme "Inc."', qualityScore: 0.7, colors: [{ hex: '#12806e', type: 'accent' }] };
-const BRAND = { packed: packProfile(Buffer.from(JSON.stringify(PROFILE)), true) };
+const BRAND = { packed: packProfile(Buffer.from(JSON.stringify(PROFILE))) };
 const LOOKS = [
   [{ width: 1_280, height: 900 }, 'light'],
   [{ width: 390, height: 844 }, 'dark'],
