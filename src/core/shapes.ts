@@ -81,8 +81,28 @@ export function object<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
   const shapes = Object.entries(fields);
   return (value) => {
     const given = anyObject(value);
-    const found = shapes.map(([name, shape]) => [name, shape(given[name])] as const);
-    return Object.fromEntries(found.filter(([, each]) => each !== undefined)) as ObjectOf<F>;
+    const found: Record<string, unknown> = {};
+    for (const [name, shape] of shapes) {
+      const each = shape(given[name]);
+      if (each !== undefined) found[name] = each;
+    }
+    return found as ObjectOf<F>;
+  };
+}
+
+/** The same from a list: of each field its value, in the order of `fields`. */
+export function inOrder<F extends Fields>(fields: F): Shape<ObjectOf<F>> {
+  const shapes = Object.entries(fields);
+  return (value) => {
+    const values = anyList(value);
+    if (values.length !== shapes.length) throw new TypeError('not as many');
+    const found: Record<string, unknown> = {};
+    let at = 0;
+    for (const [name, shape] of shapes) {
+      found[name] = shape(values[at]);
+      at += 1;
+    }
+    return found as ObjectOf<F>;
   };
 }
 

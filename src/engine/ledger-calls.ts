@@ -1,6 +1,6 @@
 /** The `Ledger` as operations of an engine; the Lua and SQL files beside it judge. */
 import { DAY_MS, isMoment } from '../core/clock.js';
-import { nullOr, object, type Shape, text, textLike } from '../core/shapes.js';
+import { inOrder, nullOr, type Shape, text, textLike } from '../core/shapes.js';
 import { type DayUse, LEDGER_STATE, type Ledger, type PermitAnswer } from '../ledger/ledger.js';
 import { damaged, nothing, type StoreCalls, type StoreParam, some } from './store-calls.js';
 
@@ -38,9 +38,9 @@ function permitAnswer(permit: string, answer: string): PermitAnswer {
 }
 
 export function createLedger({ call, walk, address }: StoreCalls): Ledger {
-  const stateShape = object({ ...LEDGER_STATE, days: createDaysShape() });
+  const stateShape = inOrder({ ...LEDGER_STATE, days: createDaysShape() });
   /** Permits by position. */
-  const exchangeShape = object({ answers: some(permitText), look: nullOr(permitText), state: stateShape });
+  const exchangeShape = inOrder({ answers: some(permitText), look: nullOr(permitText), state: stateShape });
   const state = (operation: string, ...params: StoreParam[]) => call(stateShape, operation, ...params);
   return {
     async exchange(request) {

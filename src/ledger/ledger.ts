@@ -12,6 +12,7 @@
 import {
   count,
   flag,
+  inOrder,
   list,
   moment,
   nullOr,
@@ -167,7 +168,10 @@ const DAY_USE = {
 };
 export type DayUse = ObjectOf<typeof DAY_USE>;
 
-/** The account as numbers after the operation: to judge, show, and notice that it went back. */
+/**
+ * The account as numbers after the operation: to judge, show, and notice that it went back. Engines
+ * answer with the values in this order.
+ */
 export const LEDGER_STATE = {
   /** The store's clock, milliseconds. */
   now: moment,
@@ -193,7 +197,7 @@ export const LEDGER_STATE = {
   /** Requests of the period that were proven free, outside of all other counts. */
   free: count,
   /** What is known of the own domain that was last asked for. */
-  own: object({
+  own: inOrder({
     /** As `ownOf` names it; null: none was asked for. */
     of: nullOr(text),
     isProven: flag,
@@ -226,9 +230,9 @@ export const LEDGER_STATE = {
   quotaCap: nullOr(count),
   /** Of the live runs of the account: the smallest overage, as a number of requests. */
   overage: count,
-  pace: object(PACE_STATE),
+  pace: inOrder(PACE_STATE),
   /** The asking run, null when the request named none or it is unknown. */
-  run: nullOr(object(RUN_SPENDING)),
+  run: nullOr(inOrder(RUN_SPENDING)),
 };
 export type LedgerState = ObjectOf<typeof LEDGER_STATE>;
 

@@ -9,8 +9,9 @@
 -- PostgreSQL 18 they are kept by adding to the cost of a plan, which would have every small
 -- statement compiled: hence no `jit`.
 
--- Answers by position: the wait of a granted permit in milliseconds, else why there is none.
-CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb) RETURNS jsonb LANGUAGE plpgsql SET enable_seqscan = off
+-- Answers: by position the wait of a granted permit in milliseconds, else why there is none; the same
+-- of the look; `state_of`.
+CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb) RETURNS json LANGUAGE plpgsql SET enable_seqscan = off
 SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE
   a brand_enrich.account; v_was brand_enrich.account; v_before brand_enrich.account;
@@ -78,8 +79,8 @@ BEGIN
     a := r.a;
     v_look := r.answer;
   END IF;
-  RETURN jsonb_build_object('answers', coalesce(v_answers, '{}'), 'look', v_look,
-    'state', brand_enrich.finish_account(a, v_run));
+  RETURN json_build_array(coalesce(v_answers, '{}'), v_look,
+    brand_enrich.finish_account(a, v_run, v_policy.quota_cap, v_policy.overage));
 END $$;
 
 CREATE FUNCTION brand_enrich.forget_pending(INOUT a brand_enrich.account, p_now bigint) LANGUAGE plpgsql AS $$
@@ -134,51 +135,45 @@ CREATE FUNCTION brand_enrich.is_answered(p jsonb) RETURNS boolean LANGUAGE sql I
     OR jsonb_path_exists(p->'settle', '$[*].period ? (@ != null)')
 $$;
 
--- The account as numbers after an operation.
-CREATE FUNCTION brand_enrich.state_of(a brand_enrich.account, p_run brand_enrich.run, p_now bigint) RETURNS jsonb LANGUAGE plpgsql AS $$
+-- The account as numbers after an operation, in the order of `LEDGER_STATE`.
+CREATE FUNCTION brand_enrich.state_of(
+  a brand_enrich.account, p_run brand_enrich.run, p_quota_cap bigint, p_overage bigint, p_now bigint
+) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
-  v_policy record; v_key brand_enrich.run_key; v_run jsonb; v_in_flight bigint := 0; v_overage_billed bigint;
-  v_has_room boolean;
-  v_is_turn boolean := brand_enrich.is_turn_unconfirmed(a, p_now);
+  v_key brand_enrich.run_key; v_run json; v_in_flight bigint := 0; v_free_out bigint := 0; v_has_room boolean;
+  v_is_due boolean := false; v_is_turn boolean := false;
 BEGIN
-  SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, p_now);
-  v_has_room := brand_enrich.has_room(a, brand_enrich.limit_of(a, v_policy.quota_cap, v_policy.overage));
+  IF a.pending_period IS NOT NULL THEN
+    v_is_due := brand_enrich.is_period_due(a, p_now);
+    v_is_turn := brand_enrich.is_turn_unconfirmed(a, p_now);
+    v_has_room := brand_enrich.has_room(a, brand_enrich.limit_of(a, p_quota_cap, p_overage));
+  END IF;
+  IF a.look_out IS NOT NULL THEN
+    SELECT count(*) INTO v_free_out FROM brand_enrich.permit WHERE id = a.look_out AND free AND deadline > p_now;
+  END IF;
   IF p_run.id IS NOT NULL THEN
     SELECT * INTO v_key FROM brand_enrich.run_key k WHERE k.key = p_run.key;
     IF p_run.max_overage_requests IS NOT NULL THEN
-      v_in_flight := least(brand_enrich.beyond_quota(a, v_policy.quota_cap, 0),
+      v_in_flight := least(brand_enrich.beyond_quota(a, p_quota_cap, 0),
         CASE WHEN v_key.key IS NULL THEN 0 ELSE brand_enrich.held_of(v_key.key, v_key.generation, a.name, p_now)
           + brand_enrich.maybe_overage_of(a, v_key.key, v_key.generation, p_now) END);
     END IF;
-    v_overage_billed := coalesce((SELECT s.overage_billed FROM brand_enrich.run_spending s WHERE s.run = p_run.id), 0);
-    v_run := jsonb_build_object(
-      'status', brand_enrich.run_status(p_run, p_now),
-      'requests', coalesce(v_key.requests, 0), 'overageRequests', coalesce(v_key.overage_requests, 0),
-      'overageInFlight', v_in_flight, 'overageBilled', v_overage_billed,
-      'maxRequests', p_run.max_requests, 'maxOverageRequests', p_run.max_overage_requests);
+    v_run := json_build_array(
+      brand_enrich.run_status(p_run, p_now), coalesce(v_key.requests, 0), coalesce(v_key.overage_requests, 0), v_in_flight,
+      coalesce((SELECT s.overage_billed FROM brand_enrich.run_spending s WHERE s.run = p_run.id), 0),
+      p_run.max_requests, p_run.max_overage_requests);
   END IF;
-  RETURN jsonb_build_object(
-    'now', p_now, 'epoch', a.epoch, 'version', a.version, 'period', a.period, 'behindMs', a.behind_ms,
-    'isDraining', brand_enrich.is_period_due(a, p_now) OR (v_is_turn AND NOT brand_enrich.is_drained(a)),
-    'isTurnUnconfirmed', v_is_turn AND (v_has_room OR brand_enrich.may_confirm_turn(a, v_policy.quota_cap, p_run.plan)),
-    'sent', a.sent, 'held', a.held, 'probes', a.probes, 'others', a.others,
-    'freeOut', (SELECT count(*) FROM brand_enrich.permit WHERE id = a.look_out AND free AND deadline > p_now),
-    'free', a.free, 'checkedAt', a.checked_at,
-    'own', jsonb_build_object(
-      'of', a.look_of, 'isProven', a.look_proven, 'booked', a.look_booked, 'rises', a.look_rises),
-    'quota', a.quota, 'usage', a.usage, 'confirmedAt', a.confirmed_at,
-    'answeredAt', a.answered_at,
-    'days', brand_enrich.days_of(a, p_now),
-    'closedAt', a.closed_at,
-    'nextProbeAt', a.next_probe_at,
-    'restsUntil', CASE WHEN a.rests_until > p_now THEN a.rests_until ELSE 0 END,
-    'servesOverage', a.serves_overage, 'isPaused', (SELECT is_paused FROM brand_enrich.engine_state),
-    'quotaCap', v_policy.quota_cap, 'overage', v_policy.overage,
-    'pace', jsonb_build_object(
-      'version', a.pace_version, 'rate', a.rate, 'burst', a.burst,
-      'floorMs', greatest(0, a.floor_until - p_now),
-      'acceptedLastSecond', a.second_before, 'acceptedThisSecond', a.second_sent),
-    'run', v_run);
+  RETURN json_build_array(
+    p_now, a.epoch, a.version, a.period, a.behind_ms,
+    v_is_due OR v_is_turn AND NOT brand_enrich.is_drained(a),
+    v_is_turn AND (v_has_room OR brand_enrich.may_confirm_turn(a, p_quota_cap, p_run.plan)),
+    a.sent, a.held, a.probes, v_free_out, a.others, a.free,
+    json_build_array(a.look_of, a.look_proven, a.look_booked, a.look_rises),
+    a.checked_at, a.quota, a.usage, a.confirmed_at, a.answered_at, brand_enrich.days_of(a, p_now), a.closed_at, a.next_probe_at,
+    CASE WHEN a.rests_until > p_now THEN a.rests_until ELSE 0 END, a.serves_overage,
+    (SELECT is_paused FROM brand_enrich.engine_state), p_quota_cap, p_overage,
+    json_build_array(a.pace_version, a.rate, a.burst, greatest(0, a.floor_until - p_now), a.second_before, a.second_sent),
+    v_run);
 END $$;
 
 -- What open, observe and raise begin with: what ran out is closed. `changed_at` of the account is
@@ -193,20 +188,29 @@ BEGIN
 END $$;
 
 -- What all that change the account end with.
-CREATE FUNCTION brand_enrich.finish_account(a brand_enrich.account, p_run brand_enrich.run DEFAULT NULL) RETURNS jsonb LANGUAGE plpgsql AS $$
+CREATE FUNCTION brand_enrich.finish_account(
+  a brand_enrich.account, p_run brand_enrich.run, p_quota_cap bigint, p_overage bigint
+) RETURNS json LANGUAGE plpgsql AS $$
 BEGIN
   a.version := a.version + 1;
   a := brand_enrich.turn(a, a.changed_at);
   PERFORM brand_enrich.save_account(a);
-  RETURN brand_enrich.state_of(a, p_run, a.changed_at);
+  RETURN brand_enrich.state_of(a, p_run, p_quota_cap, p_overage, a.changed_at);
+END $$;
+
+CREATE FUNCTION brand_enrich.finish_account(a brand_enrich.account) RETURNS json LANGUAGE plpgsql AS $$
+DECLARE v_policy record;
+BEGIN
+  SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, a.changed_at);
+  RETURN brand_enrich.finish_account(a, NULL, v_policy.quota_cap, v_policy.overage);
 END $$;
 
 -- Changes nothing: what ran out is counted as sent for the answer alone. An account that is not
 -- there has no epoch.
-CREATE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text, p_run text) RETURNS jsonb
+CREATE FUNCTION brand_enrich.show_account(p_offset bigint, p_account text, p_run text) RETURNS json
 LANGUAGE plpgsql STABLE AS $$
 DECLARE
-  a brand_enrich.account; v_run brand_enrich.run; r record;
+  a brand_enrich.account; v_run brand_enrich.run; r record; v_policy record;
   v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   SELECT * INTO a FROM brand_enrich.account WHERE name = p_account;
@@ -233,12 +237,13 @@ BEGIN
   a := brand_enrich.turn(a, v_now);
   a.second_sent := a.second_sent + r.spent;
   SELECT * INTO v_run FROM brand_enrich.run WHERE id = p_run;
-  RETURN brand_enrich.state_of(a, v_run, v_now);
+  SELECT * INTO v_policy FROM brand_enrich.policy_of(p_account, v_now);
+  RETURN brand_enrich.state_of(a, v_run, v_policy.quota_cap, v_policy.overage, v_now);
 END $$;
 
 CREATE FUNCTION brand_enrich.open_account(
   p_offset bigint, p_account text, p_has_pace boolean, p_rate float8, p_burst float8
-) RETURNS jsonb LANGUAGE plpgsql AS $$
+) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account);
 BEGIN
   a.confirmed_at := 0;
@@ -253,7 +258,7 @@ END $$;
 
 CREATE FUNCTION brand_enrich.observe_account(
   p_offset bigint, p_account text, p_usage bigint, p_quota bigint
-) RETURNS jsonb LANGUAGE plpgsql AS $$
+) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account); v_before brand_enrich.account := a;
 BEGIN
   IF p_quota IS NOT NULL THEN a.quota := p_quota; END IF;
@@ -276,7 +281,7 @@ END $$;
 -- is in flight.
 CREATE FUNCTION brand_enrich.raise_account(
   p_offset bigint, p_account text, p_period text, p_sent bigint, p_others bigint, p_quota bigint
-) RETURNS jsonb LANGUAGE plpgsql AS $$
+) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE a brand_enrich.account := brand_enrich.begin_account(p_offset, p_account);
         v_missing bigint; v_ours bigint; v_before brand_enrich.account; r record;
 BEGIN

@@ -1,5 +1,5 @@
 --- @include "prelude.lua"
--- The account as numbers, loaded and saved whole, its two counters of time, and the policy of its
+-- The account as numbers, packed whole in one string in the order of NAMES (false: none), its two counters of time, and the policy of its
 -- live runs. What the numbers mean: `src/ledger/ledger.ts`. The reference:
 -- `test/model/ledger-model.ts`.
 local NAMES = {
@@ -19,12 +19,14 @@ local KINDS = {
 }
 
 local function loadAccount(name)
-  local stored = redis.call('HMGET', root .. 'account:' .. name, unpack(NAMES))
-  local account = { name = name }
+  local packed = redis.call('GET', root .. 'account:' .. name)
+  local stored, account = packed and cmsgpack.unpack(packed) or {}, { name = name }
+  -- One that cannot be read is not a new one, which has spent nothing.
+  if type(stored) ~= 'table' or packed and type(stored[1]) ~= 'string' then error('not an account: ' .. name) end
   for i, field in ipairs(NAMES) do
-    local value, kind = stored[i] or '', KINDS[field]
-    if kind == 'flag' then account[field] = value == '1'
-    elseif kind == 'text' then account[field] = value ~= '' and value or nil
+    local value, kind = stored[i], KINDS[field]
+    if kind == 'flag' then account[field] = value == true
+    elseif kind == 'text' then account[field] = type(value) == 'string' and value or nil
     elseif kind == 'some' then account[field] = tonumber(value)
     else account[field] = tonumber(value) or 0 end
   end
@@ -43,10 +45,9 @@ local deadRuns = {}
 local function saveAccount(account)
   local values = {}
   for i, field in ipairs(NAMES) do
-    values[2 * i - 1] = field
-    values[2 * i] = shown(account[field])
+    values[i] = account[field] or false
   end
-  redis.call('HSET', root .. 'account:' .. account.name, unpack(values))
+  redis.call('SET', root .. 'account:' .. account.name, cmsgpack.pack(values))
   each(deadRuns, function(from, to) redis.call('SREM', root .. 'live:' .. account.name, unpack(deadRuns, from, to)) end)
 end
 

@@ -1,42 +1,37 @@
 --- @include "take.lua"
 -- The operations of the ledger: read what is needed, decide, write back, on Redis' own clock.
 
--- The account as numbers, after an operation.
+-- The account as numbers, after an operation: in the order of `LEDGER_STATE`.
 local function stateOf(account, policy, run)
   turn(account)
   loadPermits({ account.lookOut })
   local look = permits[account.lookOut or '']
   local limit, out = limitOf(account, policy), account.held + account.probes
   local isTurn = isTurnUnconfirmed(account)
-  local used = run and capsOf(run.key) or { generation = '', requests = 0, overage = 0, held = 0 }
+  local own = { orNull(account.lookOf), account.lookProven, account.lookBooked, account.lookRises }
+  local pace = {
+    account.paceVersion, orNull(account.rate), account.burst, math.max(0, account.floorUntil - now),
+    account.secondBefore, account.secondSent,
+  }
+  local spending = cjson.null
+  if run then
+    local used = capsOf(run.key) or { generation = '', requests = 0, overage = 0, held = 0 }
+    local inFlight = run.maxOverageRequests
+      and math.min(used.held + maybeOverageOf(account, run.key, used.generation), beyondQuota(account, policy, 0)) or 0
+    local overageBilled = run.overageBilled + (counted[run.id] and counted[run.id].overageBilled or 0)
+    spending = {
+      run.status, used.requests, used.overage, inFlight, overageBilled, orNull(run.maxRequests), orNull(run.maxOverageRequests),
+    }
+  end
   return {
-    now = now, epoch = account.epoch, version = account.version, period = orNull(account.period),
-    behindMs = account.behindMs,
-    isDraining = isPeriodDue(account) or (isTurn and out > 0),
-    isTurnUnconfirmed = isTurn and (hasRoom(account, limit) or (run ~= nil and mayConfirmTurn(account, policy, run))),
-    sent = account.sent, held = account.held, probes = account.probes, others = account.others,
-    freeOut = look and look.free and 1 or 0,
-    quota = orNull(account.quota), usage = orNull(account.usage), confirmedAt = account.confirmedAt,
-    free = account.free, checkedAt = account.checkedAt,
-    own = {
-      of = orNull(account.lookOf), isProven = account.lookProven, booked = account.lookBooked, rises = account.lookRises,
-    },
-    answeredAt = orNull(account.answeredAt), days = daysOf(account),
-    closedAt = orNull(account.closedAt), nextProbeAt = account.nextProbeAt,
-    restsUntil = account.restsUntil > now and account.restsUntil or 0, servesOverage = account.servesOverage,
-    isPaused = redis.call('EXISTS', root .. 'paused') == 1, quotaCap = orNull(policy.quotaCap), overage = policy.overage,
-    pace = {
-      version = account.paceVersion, rate = orNull(account.rate), burst = account.burst,
-      floorMs = math.max(0, account.floorUntil - now),
-      acceptedLastSecond = account.secondBefore, acceptedThisSecond = account.secondSent,
-    },
-    run = run and {
-      status = run.status, requests = used.requests, overageRequests = used.overage,
-      overageInFlight = run.maxOverageRequests
-        and math.min(used.held + maybeOverageOf(account, run.key, used.generation), beyondQuota(account, policy, 0)) or 0,
-      overageBilled = run.overageBilled + (counted[run.id] and counted[run.id].overageBilled or 0),
-      maxRequests = orNull(run.maxRequests), maxOverageRequests = orNull(run.maxOverageRequests),
-    } or cjson.null,
+    now, account.epoch, account.version, orNull(account.period), account.behindMs,
+    isPeriodDue(account) or (isTurn and out > 0),
+    isTurn and (hasRoom(account, limit) or (run ~= nil and mayConfirmTurn(account, policy, run))),
+    account.sent, account.held, account.probes, look and look.free and 1 or 0, account.others, account.free, own,
+    account.checkedAt, orNull(account.quota), orNull(account.usage), account.confirmedAt, orNull(account.answeredAt),
+    daysOf(account), orNull(account.closedAt), account.nextProbeAt,
+    account.restsUntil > now and account.restsUntil or 0, account.servesOverage,
+    redis.call('EXISTS', root .. 'paused') == 1, orNull(policy.quotaCap), policy.overage, pace, spending,
   }
 end
 
@@ -152,7 +147,7 @@ function operations.exchange()
   local run = loadRun(request.run)
   local answers = take(account, policy, limit, request, run)
   local look = request.look and grantLook(account, policy, limit, request, rules.quietLags * request.usageLagMs)
-  return { answers = listed(answers), look = orNull(look), state = finishAccount(account, policy, run) }
+  return { listed(answers), orNull(look), finishAccount(account, policy, run) }
 end
 
 -- Nothing is written: what ran out is counted as sent for the answer alone. An account that is not

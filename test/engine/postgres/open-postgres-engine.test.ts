@@ -149,7 +149,7 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 4,
       functionsVersion: 1,
-      functions: 'df8b105ea29c0c0d',
+      functions: '7e5624243b1be90c',
     });
   });
 

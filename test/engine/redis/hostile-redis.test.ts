@@ -164,6 +164,9 @@ describe.skipIf(!hasRedisServer())('values of somebody else', () => {
       ]);
       // The time of an answer, beyond any date.
       await client.setrange('{brand-enrich}:o:k:a', 0, '\u007f'.repeat(9));
+      // An account that cannot be read is not taken for a new one.
+      await client.set('{brand-enrich}:account:a', value);
+      await expect(engine.ledger.show('a')).rejects.toMatchObject({ code: 'engine-unfit' });
       const { oldestFetchedAt, newestFetchedAt } = await engine.outcomes.stats();
       for (const at of [oldestFetchedAt, newestFetchedAt]) expect(new Date(at ?? 0).getTime()).not.toBeNaN();
       expect(await engine.runs.heartbeat('r2')).toMatchObject({ isPaused: false });
@@ -209,7 +212,7 @@ describe('another program that speaks as Redis does', () => {
     startScriptedRedis(([name = '', , setting = '']) => {
       if (/^info$/i.test(name)) return bulk(INFO);
       if (/^config$/i.test(name)) return bulks(setting, 'always');
-      if (/^get$/i.test(name)) return bulk('2');
+      if (/^get$/i.test(name)) return bulk('3');
       return /^(?:client|select|hello)$/i.test(name) ? '+OK\r\n' : reply;
     });
   const REPLIES: readonly string[] = [
