@@ -271,17 +271,17 @@ export class SharedGovernor {
     for (const waiter of waiters) {
       const given = answers.get(waiter.permit);
       if (given?.answer === 'granted') {
-        if (this.#waiters.has(waiter)) waiter.answer(this.#grant(waiter, given, state));
+        if (this.#waiters.has(waiter)) this.#waiters.answer(waiter, this.#grant(waiter, given, state));
         else this.#giveBack(waiter.permit);
-      } else if (given?.answer === 'queued') waiter.notBefore = now + QUEUED_MS;
+      } else if (given?.answer === 'queued') this.#waiters.delay(waiter, now + QUEUED_MS);
       else if (given?.answer === 'lost' || given?.answer === 'attempts_exhausted')
-        waiter.answer({ type: given.answer });
+        this.#waiters.answer(waiter, { type: given.answer });
       else {
         const { period } = waiter.run;
         const hasAskedForTurn = turnOf === state.period && mayHaveTurned(state, period);
         denial ??= judgeDenial(state, { period, hasAskedForTurn });
-        if (denial.type === 'wait') waiter.notBefore = now + denial.retryInMs;
-        else waiter.answer(denial);
+        if (denial.type === 'wait') this.#waiters.delay(waiter, now + denial.retryInMs);
+        else this.#waiters.answer(waiter, denial);
       }
     }
   }

@@ -24,14 +24,24 @@ export type Grant =
 export interface PermitWaiter extends PermitRequest {
   readonly run: AskingRun;
   readonly signal: AbortSignal;
+  /** Monotonic; earlier it is not asked for. */
   notBefore: number;
-  /** Both take the waiter out of the queue; the second of them does nothing. */
-  answer(grant: Grant | Promise<Grant>): void;
-  reject(reason: unknown): void;
+  readonly resolve: (grant: Grant | Promise<Grant>) => void;
+  readonly reject: (reason: unknown) => void;
+}
+
+/** Those that wait with one signal. */
+interface Group {
+  readonly waiters: Set<PermitWaiter>;
+  readonly onAbort: () => void;
 }
 
 export class PermitWaiters {
   readonly #waiting = new Set<PermitWaiter>();
+  /** One listener each: the lookups of a chunk share their signal. */
+  readonly #groups = new Map<AbortSignal, Group>();
+  /** No `notBefore` is later. */
+  #latest = 0;
 
   get size(): number {
     return this.#waiting.size;
@@ -42,27 +52,23 @@ export class PermitWaiters {
   }
 
   /** Joins the queue; the signal must not be aborted. Rejects with its reason as soon as it is. */
-  enter(request: Omit<PermitWaiter, 'notBefore' | 'answer' | 'reject'>): Promise<Grant> {
+  enter(request: Omit<PermitWaiter, 'notBefore' | 'resolve' | 'reject'>): Promise<Grant> {
     return new Promise((resolve, reject) => {
-      const { signal } = request;
-      const leave = () => {
-        signal.removeEventListener('abort', onAbort);
-        return this.#waiting.delete(waiter);
-      };
-      const waiter: PermitWaiter = {
-        ...request,
-        notBefore: 0,
-        answer(grant) {
-          if (leave()) resolve(grant);
-        },
-        reject(reason) {
-          if (leave()) reject(reason);
-        },
-      };
-      const onAbort = () => waiter.reject(signal.reason);
-      signal.addEventListener('abort', onAbort, { once: true });
+      const waiter = { ...request, notBefore: 0, resolve, reject };
       this.#waiting.add(waiter);
+      this.#groupOf(waiter.signal).waiters.add(waiter);
     });
+  }
+
+  /** Takes it out of the queue; for one that is not there any more it does nothing. */
+  answer(waiter: PermitWaiter, grant: Grant | Promise<Grant>): void {
+    if (this.#leave(waiter)) waiter.resolve(grant);
+  }
+
+  /** It is not asked for again until `until`, or until the next settlement. */
+  delay(waiter: PermitWaiter, until: number): void {
+    waiter.notBefore = until;
+    this.#latest = Math.max(this.#latest, until);
   }
 
   /** Those to ask for now, of one run, so that its caps and policy apply. Others follow at once. */
@@ -79,16 +85,49 @@ export class PermitWaiters {
   /** Time until the next waiter is due; Infinity: there are no waiters. */
   dueInMs(now: number): number {
     let due = Number.POSITIVE_INFINITY;
-    for (const { notBefore } of this.#waiting) due = Math.min(due, Math.max(0, notBefore - now));
+    for (const { notBefore } of this.#waiting) {
+      if (notBefore <= now) return 0;
+      due = Math.min(due, notBefore - now);
+    }
     return due;
   }
 
   /** The latest time for the next request of permits. */
   hurry(at: number): void {
+    if (this.#latest <= at) return;
     for (const waiter of this.#waiting) waiter.notBefore = Math.min(waiter.notBefore, at);
+    this.#latest = at;
   }
 
   rejectAll(reason: unknown): void {
-    for (const waiter of [...this.#waiting]) waiter.reject(reason);
+    for (const waiter of [...this.#waiting]) this.#reject(waiter, reason);
+  }
+
+  #reject(waiter: PermitWaiter, reason: unknown): void {
+    if (this.#leave(waiter)) waiter.reject(reason);
+  }
+
+  #leave(waiter: PermitWaiter): boolean {
+    const { signal } = waiter;
+    const group = this.#groups.get(signal);
+    group?.waiters.delete(waiter);
+    if (group?.waiters.size === 0) {
+      signal.removeEventListener('abort', group.onAbort);
+      this.#groups.delete(signal);
+    }
+    return this.#waiting.delete(waiter);
+  }
+
+  #groupOf(signal: AbortSignal): Group {
+    const known = this.#groups.get(signal);
+    if (known !== undefined) return known;
+    const waiters = new Set<PermitWaiter>();
+    const onAbort = () => {
+      for (const waiter of [...waiters]) this.#reject(waiter, signal.reason);
+    };
+    signal.addEventListener('abort', onAbort, { once: true });
+    const group = { waiters, onAbort };
+    this.#groups.set(signal, group);
+    return group;
   }
 }

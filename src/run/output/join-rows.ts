@@ -75,17 +75,13 @@ export class RowRanking {
     this.#starts[this.#count] = (this.#starts[this.#count - 1] ?? 0) + record.length;
   }
 
-  /** The rows in their final order, where rows of one identifier stand together. */
+  /** As `RowSpool.inOrder`: the final order, where rows of one identifier stand together. */
   *inOrder(): Generator<JoinedRow> {
     const keys = this.#keys;
     // The sort is stable. Every position is one of `keys`: the zeros only please the compiler.
     const order = new Uint32Array(keys.length).map((_, at) => at);
     order.sort((a, b) => (keys[a] ?? 0) - (keys[b] ?? 0));
-    for (const at of order) {
-      const start = this.#starts[at] ?? 0;
-      const record = this.rows.record(at + 1, start, (this.#starts[at + 1] ?? 0) - start);
-      yield joinRow(record, this.answers);
-    }
+    for (const record of this.rows.inOrder(order, this.#starts)) yield joinRow(record, this.answers);
   }
 }
 

@@ -24,6 +24,11 @@ const CANDIDATES_AT = KIND_AT + 1 + 1;
 const FIXED_BYTES = CANDIDATES_AT + 2;
 const READ_BYTES = 1_048_576;
 const CANDIDATES_AT_MOST = 255;
+/** Reading on over so many bytes takes no longer than beginning to read once more. */
+const GAP_BYTES = 4_096;
+const BLOCK_BYTES = 262_144;
+/** Rows that are in memory on their way to the output. */
+const WINDOW_BYTES = 4 * 1_048_576;
 
 export class RowSpool {
   /** How many rows there are. */
@@ -71,10 +76,54 @@ export class RowSpool {
     }
   }
 
-  /** One row, by number and length from `records`; `position`: the sum of all lengths before it. */
-  record(number: number, position: number, length: number): RowRecord {
-    return { number, buffer: this.file.read(position, length), at: 0, length };
+  /**
+   * Rows, counted from 0, in any order. `starts`: where each row of the spool begins, and the end of
+   * the last: the sums of the lengths from `records`. A record is valid until the next is taken.
+   * What comes soon and stands close together on disk is read at once.
+   */
+  *inOrder(order: Uint32Array, starts: Float64Array): Generator<RowRecord> {
+    const startOf = (row = 0) => starts[row] ?? 0;
+    const block = Buffer.allocUnsafeSlow(BLOCK_BYTES);
+    let buffer = Buffer.allocUnsafeSlow(Math.min(WINDOW_BYTES, this.file.length));
+    for (let from = 0; from < order.length; ) {
+      const { rows, ends } = windowFrom(order.subarray(from), starts);
+      from += rows.length;
+      const bytes = ends.at(-1) ?? 0;
+      if (bytes > buffer.length) buffer = Buffer.allocUnsafeSlow(bytes);
+      const onDisk = Uint32Array.from(rows.keys()).sort((a, b) => (rows[a] ?? 0) - (rows[b] ?? 0));
+      for (let first = 0, nth = 0; nth < onDisk.length; nth += 1) {
+        const start = startOf(rows[onDisk[first] ?? 0]);
+        const end = startOf((rows[onDisk[nth] ?? 0] ?? 0) + 1);
+        const next = rows[onDisk[nth + 1] ?? -1];
+        const isNear = next !== undefined && startOf(next) - end <= GAP_BYTES;
+        if (isNear && startOf(next + 1) - start <= BLOCK_BYTES) continue;
+        const read = this.file.read(start, end - start, end - start <= BLOCK_BYTES ? block : undefined);
+        for (; first <= nth; first += 1) {
+          const at = onDisk[first] ?? 0;
+          const row = rows[at] ?? 0;
+          read.copy(buffer, ends[at - 1] ?? 0, startOf(row) - start, startOf(row + 1) - start);
+        }
+      }
+      for (let nth = 0, at = 0; nth < rows.length; nth += 1) {
+        const end = ends[nth] ?? 0;
+        yield { number: (rows[nth] ?? 0) + 1, buffer, at, length: end - at };
+        at = end;
+      }
+    }
   }
+}
+
+/** The first rows of an order, as many as are in memory at once, and where each ends there. */
+function windowFrom(order: Uint32Array, starts: Float64Array) {
+  const ends: number[] = [];
+  let end = 0;
+  for (const row of order) {
+    const length = (starts[row + 1] ?? 0) - (starts[row] ?? 0);
+    if (ends.length > 0 && end + length > WINDOW_BYTES) break;
+    end += length;
+    ends.push(end);
+  }
+  return { rows: order.subarray(0, ends.length), ends };
 }
 
 /** At least one whole record from `position` on. */

@@ -48,10 +48,9 @@ export class SpoolFile {
     this.#filled += bytes;
   }
 
-  /** Reads exactly `bytes` bytes at `position`. */
-  read(position: number, bytes: number): Buffer {
+  /** Reads exactly `bytes` bytes at `position`, into `target`, which they must fit. */
+  read(position: number, bytes: number, target: Buffer = Buffer.allocUnsafe(bytes)): Buffer {
     if (position + bytes > this.#flushed) this.#flush();
-    const target = Buffer.allocUnsafe(bytes);
     let from = 0;
     while (from < bytes) {
       const got = readSync(this.#file.fd, target, from, bytes - from, position + from);

@@ -51,6 +51,14 @@ describe('writeCells', () => {
     );
   });
 
+  it('writes what csv-stringify writes', () => {
+    fc.assert(
+      fc.property(cells, delimiters, (texts, delimiter) => {
+        expect(writeCells(texts, delimiter)).toBe(stringify([texts], { delimiter, eof: false }));
+      }),
+    );
+  });
+
   it('quotes only where needed', () => {
     expect(writeCells(['a', '', 'b,c', 'd"e', 'f\rg', ' h '], ',')).toBe('a,,"b,c","d""e","f\rg", h ');
   });

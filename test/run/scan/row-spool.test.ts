@@ -70,6 +70,41 @@ it('returns rows that span two reads, and rows longer than one', async () => {
   expect(rows.map(({ candidates }) => candidates)).toEqual(lengths.map((_, at) => [at]));
 });
 
+describe('inOrder', () => {
+  const startsOf = (spool: RowSpool) => {
+    let end = 0;
+    return Float64Array.from([0, ...[...spool.records()].flat().map(({ length }) => (end += length))]);
+  };
+
+  it('returns any rows in any order, those far apart and longer than a block too', async () => {
+    const lengths = Array.from({ length: 400 }, (_, at) =>
+      at % 40 === 7 ? 300_000 : at % 13 === 5 ? 6_000 : at,
+    );
+    const spool = new RowSpool(await openSpool());
+    addAll(
+      spool,
+      lengths.map((length, at) => ({
+        line: at + 2,
+        kind: 'asked',
+        candidates: [at],
+        reason: '',
+        raw: 'é'.repeat(length),
+      })),
+    );
+    const all = readAll(spool);
+    const starts = startsOf(spool);
+    const order = fc.shuffledSubarray([...all.keys()]);
+    fc.assert(
+      fc.property(order, (rows) => {
+        const read = [];
+        for (const record of spool.inOrder(Uint32Array.from(rows), starts)) read.push(readRow(record));
+        expect(read).toEqual(rows.map((row) => all[row]));
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
+
 it('has no batches without rows', async () => {
   expect([...new RowSpool(await openSpool()).records()]).toEqual([]);
 });
