@@ -2,7 +2,7 @@
 import type { Clock } from '../core/clock.js';
 import type { LedgerState } from './ledger.js';
 
-/** With more lookups of this process waiting for the engine than this, its calls wait for each other. */
+/** With more lookups of this process waiting for the engine, its calls wait for each other. */
 const FEW_WAITING = 32;
 const PAUSE_MS = 2;
 

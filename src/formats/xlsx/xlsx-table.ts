@@ -180,10 +180,9 @@ const MOST_TITLE_ROWS = 30;
 
 /**
  * Index of the header among filled rows: the first, unless that is a title: one filled cell (two
- * above six columns), then rows of at most two cells or of a quarter of the columns, then a row with
- * a name for (nearly) every column that is used below.
- * With two columns only a blank row below it marks a title, because a header may name just one.
- * Pure.
+ * above six columns), then rows of at most two cells or of a quarter of the columns, then a row
+ * with a name for (nearly) every column that is used below. With two columns only a blank row below
+ * it marks a title, because a header may name just one. Pure.
  */
 export function findSheetHeader(
   rows: readonly { readonly line: number }[],
