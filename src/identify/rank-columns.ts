@@ -14,7 +14,7 @@ const LEAST_FILL = 0.5;
 /** Columns of one meaning stand for the same companies if this share of their values agrees. */
 const LEAST_AGREEMENT = 0.5;
 
-/** Without those that a better one makes needless: e-mail addresses, codes beside websites, links. */
+/** Without those that a better one makes needless: e-mail or codes beside websites, links. */
 export function withoutOutranked(
   columns: readonly string[],
   readings: readonly ColumnReading[],
