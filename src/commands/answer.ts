@@ -19,7 +19,6 @@ export interface Answer {
   readonly text: string;
 }
 
-/** An answer of one line. */
 export function answerLine(data: object, line: string): Answer {
   return { data, text: `${line}\n` };
 }

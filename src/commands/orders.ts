@@ -166,7 +166,7 @@ async function find(name: string, stores: Stores): Promise<Found> {
 }
 
 /** The newest run of each unfinished file of this name; of those under way, if any are. */
-export function filesNamed(name: string, runs: readonly RunRecord[]): RunRecord[] {
+function filesNamed(name: string, runs: readonly RunRecord[]): RunRecord[] {
   const newest = new Map<string, RunRecord>();
   for (const run of runs) if (!newest.has(run.owner)) newest.set(run.owner, run);
   const named = [...newest.values()].filter(({ label }) => label.name === name);

@@ -4,7 +4,6 @@ import type { SchemaElement as ParquetElement } from 'hyparquet';
 import type { RowReason } from './row-reason.js';
 import type { CellFormats } from './typed-cell.js';
 
-/** Formats of tables, in and out. */
 export const TABLE_FORMATS = ['csv', 'jsonl', 'json', 'xlsx', 'parquet'] as const;
 export type TableFormat = (typeof TABLE_FORMATS)[number];
 

@@ -7,7 +7,6 @@ import { readSync } from 'node:fs';
 import type { Phrase } from '../core/phrase.js';
 import type { Row, TableShape } from '../core/table.js';
 
-/** An open file. */
 export interface BinaryFile {
   /** The name of the input, for messages. */
   readonly name: string;

@@ -33,7 +33,6 @@ const FOLDER_ENTRIES = SETTING_ENTRIES.filter(
     name !== 'sample',
 );
 
-/** Their keys. */
 export const INBOX_KEYS: ReadonlySet<string> = new Set(FOLDER_ENTRIES.flatMap(([, { key }]) => key ?? []));
 
 /** The settings files of the watched folder `root`, or of its folder `under` below `inbox`. */

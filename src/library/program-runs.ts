@@ -35,7 +35,6 @@ export interface ProgramRun {
   readonly record: RunRecord;
   /** By outcome key: failed lookups that were paid for. */
   readonly paidFailures: Map<string, LookupFailure>;
-  /** The number of the next chunk. */
   nextChunk: number;
 }
 

@@ -16,7 +16,6 @@ import { intakeOf, type OpenedTable } from './scan/open-table.js';
 import { keyOfConditions } from './scan/row-filter.js';
 import type { Scan, ScanRequest } from './scan/scan.js';
 
-/** The request of one run. */
 export interface EnrichRequest extends ScanRequest {
   readonly settings: Settings;
   readonly stdout: NodeJS.WritableStream | null;

@@ -94,7 +94,7 @@ describeOn([redisEngine(), inLongTests(embeddedEngine())], (engine) => {
   });
 });
 
-test('the next sample run removes the state of one that was killed', async () => {
+test('the next sample run removes the state of one that was killed', { tags: ['long'] }, async () => {
   const folder = await temporaryFolder();
   const dead = spawnSync(process.execPath, ['-e', '']).pid;
   const left = join(folder, `brand-enrich-sample-${dead}-aB3dE6`);

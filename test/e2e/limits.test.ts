@@ -53,12 +53,11 @@ describe.skipIf(redis.missing !== null)('limits of every kind on redis', () => {
   afterAll(() => redis.stop());
 
   // A look for the own domain takes one of them until it is proven free.
-  test.each([
-    { said: 'the own domain', flags: ['--own-domain', 'brandfetch.com'], billed: 99 },
-    { said: 'the free plan', flags: ['--plan', 'free'], billed: 100 },
-  ])(
-    'with $said set, $billed of a quota of 100 are used and a raised one is found',
-    async ({ flags, billed }) => {
+  describe.each([
+    { said: 'the own domain', flags: ['--own-domain', 'brandfetch.com'], billed: 99, tags: [] },
+    { said: 'the free plan', flags: ['--plan', 'free'], billed: 100, tags: ['long'] },
+  ])('with $said set', ({ flags, billed, tags }) => {
+    test(`${billed} of a quota of 100 are used and a raised one is found`, { tags }, async () => {
       const scene = await createScene(redis, { quota: 100 });
       await scene.write('list.csv', domainList(400));
       const first = await scene.run(['run', 'list.csv', ...flags]);
@@ -69,8 +68,8 @@ describe.skipIf(redis.missing !== null)('limits of every kind on redis', () => {
       expect(second.code, second.stderr).toBe(0);
       expect(scene.service.meter.billed).toBe(400);
       expect(scene.service.meter.mostBilledOnce()).toBe(1);
-    },
-  );
+    });
+  });
 
   test('overage that was not allowed is touched by one probe at most, however often the command is run', async () => {
     const scene = await createScene(redis, { quota: 50, plan: 'paid' });
@@ -103,21 +102,25 @@ describe.skipIf(redis.missing !== null)('limits of every kind on redis', () => {
     expect(scene.service.meter.mostBilledOnce()).toBe(1);
   });
 
-  test.each([{ flags: [] }, { flags: ['--own-domain', 'brandfetch.com'] }])(
-    'a usage header that lags 2 s with 60 spent by others leaves exactly 140 of 200 ($flags)',
-    async ({ flags }) => {
+  describe.each([
+    { flags: [], tags: [] },
+    { flags: ['--own-domain', 'brandfetch.com'], tags: ['long'] },
+  ])('a usage header that lags 2 s ($flags)', ({ flags, tags }) => {
+    test('with 60 spent by others leaves exactly 140 of 200', { tags }, async () => {
       const scene = await createScene(redis, { quota: 200, others: 60, headerLagMs: 2_000 });
       await scene.write('list.csv', domainList(600));
       const result = await scene.run(['run', 'list.csv', ...flags]);
       expect(result.code, result.stderr).toBe(7);
       expect(scene.service.meter.billed).toBe(140);
       expect(scene.service.meter.count({ why: 'quota' })).toBeLessThanOrEqual(10);
-    },
-  );
+    });
+  });
 
-  test.each(['coded', 'body'] as const)(
-    'without usage headers the run ends at the first refusal that names the quota (%s)',
-    async (dialect) => {
+  describe.each([
+    ['coded', ['long']],
+    ['body', []],
+  ] as const)('without usage headers (%s)', (dialect, tags) => {
+    test('the run ends at the first refusal that names the quota', { tags: [...tags] }, async () => {
       const scene = await createScene(redis, { quota: 100, hasHeaders: false, dialect });
       await scene.write('list.csv', domainList(1_000));
       const result = await scene.run(['run', 'list.csv']);
@@ -126,6 +129,6 @@ describe.skipIf(redis.missing !== null)('limits of every kind on redis', () => {
       expect(scene.service.meter.count({ why: 'quota' })).toBeLessThanOrEqual(30);
       const report = await readReport(scene.path('list.report.json'));
       expect(report.rows).toMatchObject({ deferred: 900, failed: 0 });
-    },
-  );
+    });
+  });
 });

@@ -105,7 +105,7 @@ describe('while a command waits for work', LONG, () => {
 });
 
 describe('between runs', () => {
-  test('the folder postgres is removed: nothing starts empty by itself', async () => {
+  test('the folder postgres is removed: nothing starts empty by itself', LONG, async () => {
     const scene = await usedScene();
     await rm(scene.path('state/postgres'), { recursive: true });
     for (const args of [['status'], ['run', 'list.csv'], ['plan', 'list.csv']]) {
@@ -247,23 +247,25 @@ describe('an environment that cannot work', () => {
 });
 
 describe('Ctrl-C while the database is made', () => {
-  test.each([
-    ['reaches this process alone', 'kill'],
-    ['reaches the programs of it too', 'killGroup'],
-  ] as const)('%s: 130, and the next start makes it', async (_, kill) => {
-    const cwd = await temporaryFolder();
-    const home = join(cwd, 'state', 'postgres');
-    const env = { BRAND_ENRICH_STATE: join(cwd, 'state') };
-    const running = startCli(['status'], { cwd, env, isGroup: true });
-    await expect
-      .poll(() => readdir(home).catch(() => []), { interval: 5 })
-      .toContainEqual(expect.stringMatching(/^new-[0-9a-f]{12}$/));
-    running[kill]('SIGINT');
-    const result = await running.done;
-    expect(result.code, result.stderr).toBe(130);
-    expect(result.stderr).not.toContain('free disk space');
-    const again = await startCli(['status'], { cwd, env }).done;
-    expect(again.code, again.stderr).toBe(0);
-    expect((await readdir(home)).filter((name) => name.startsWith('new-'))).toEqual([]);
+  describe.each([
+    ['reaches this process alone', 'kill', ['long']],
+    ['reaches the programs of it too', 'killGroup', []],
+  ] as const)('%s', (_, kill, tags) => {
+    test('130, and the next start makes it', { tags: [...tags] }, async () => {
+      const cwd = await temporaryFolder();
+      const home = join(cwd, 'state', 'postgres');
+      const env = { BRAND_ENRICH_STATE: join(cwd, 'state') };
+      const running = startCli(['status'], { cwd, env, isGroup: true });
+      await expect
+        .poll(() => readdir(home).catch(() => []), { interval: 5 })
+        .toContainEqual(expect.stringMatching(/^new-[0-9a-f]{12}$/));
+      running[kill]('SIGINT');
+      const result = await running.done;
+      expect(result.code, result.stderr).toBe(130);
+      expect(result.stderr).not.toContain('free disk space');
+      const again = await startCli(['status'], { cwd, env }).done;
+      expect(again.code, again.stderr).toBe(0);
+      expect((await readdir(home)).filter((name) => name.startsWith('new-'))).toEqual([]);
+    });
   });
 });

@@ -96,7 +96,9 @@ describe.skipIf(redis.missing !== null)('a worker on redis', () => {
     expect(meter.billed).toBe(25);
   });
 
-  test('a taken port stops the run before it spends when a flag set it, and is skipped otherwise', async () => {
+  test('a taken port stops the run before it spends when a flag set it, and is skipped otherwise', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(redis);
     const { port } = new URL(scene.service.url);
     await scene.write('list.csv', domainList(3));

@@ -21,7 +21,9 @@ async function serverPid(scene: Scene): Promise<number> {
 }
 
 describe('on one machine without a configured server', () => {
-  test('two runs over the same identifiers buy each of them once, while other commands read', async () => {
+  test('two runs over the same identifiers buy each of them once, while other commands read', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(engine, { latencyMs: 20 });
     await scene.write('one.csv', domainList(800));
     await scene.write('two.csv', domainList(800));

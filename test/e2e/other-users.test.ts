@@ -25,6 +25,7 @@ const MALLORY = 54_401;
 /** That root's private server runs as. */
 const SERVER = 54_329;
 
+const LONG = { tags: ['long'] };
 const isRoot = process.getuid?.() === 0;
 
 describe.skipIf(!isRoot)('with a second user on the machine', () => {
@@ -118,7 +119,7 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
       expect((await lstat(path)).uid, path).toBe(SERVER);
   });
 
-  test("the server's folder below root's is taken over, and its server goes on", async () => {
+  test("the server's folder below root's is taken over, and its server goes on", LONG, async () => {
     const state = join(folder, 'state');
     expect((await run(['status', '--state', state])).code).toBe(0);
     // As an earlier release left it.
@@ -166,24 +167,26 @@ describe.skipIf(!isRoot)('with a second user on the machine', () => {
     expect(await seen()).toEqual(before);
   });
 
-  test.each([
-    ['root', 0],
+  describe.each([
+    ['root', 0, []],
     // `initdb` wants an account with a name; PostgreSQL's and others' systems have this one.
-    ['an ordinary user', 1],
-  ] as const)('%s leaves nothing that others can write, even with umask 000', async (_, uid) => {
-    const place = await folderOf(uid, 'place');
-    // Too long for a socket in it.
-    const state = join(place, 'a'.repeat(60), 'b'.repeat(40));
-    const how = { uid, shell: 'umask 000', cwd: place };
-    await writeFile(join(place, 'list.csv'), 'website\nacme.com\n');
-    const ran = await run(['run', 'list.csv', '--sample'], { ...how, env: { TMPDIR: place } });
-    expect(ran.code, ran.stderr).toBe(0);
-    const looked = await run(['status', '--state', state], { ...how, env: { TMPDIR: place } });
-    expect(looked.code, looked.stderr).toBe(0);
-    for (const path of [...(await everyPath(place)), ...(await everyPath(`/tmp/brand-enrich-${uid}`))]) {
-      const facts = await lstat(path);
-      expect(facts.mode & 0o022, `${path} ${facts.mode.toString(8)}`).toBe(0);
-    }
+    ['an ordinary user', 1, ['long']],
+  ] as const)('%s', (_, uid, tags) => {
+    test('leaves nothing that others can write, even with umask 000', { tags: [...tags] }, async () => {
+      const place = await folderOf(uid, 'place');
+      // Too long for a socket in it.
+      const state = join(place, 'a'.repeat(60), 'b'.repeat(40));
+      const how = { uid, shell: 'umask 000', cwd: place };
+      await writeFile(join(place, 'list.csv'), 'website\nacme.com\n');
+      const ran = await run(['run', 'list.csv', '--sample'], { ...how, env: { TMPDIR: place } });
+      expect(ran.code, ran.stderr).toBe(0);
+      const looked = await run(['status', '--state', state], { ...how, env: { TMPDIR: place } });
+      expect(looked.code, looked.stderr).toBe(0);
+      for (const path of [...(await everyPath(place)), ...(await everyPath(`/tmp/brand-enrich-${uid}`))]) {
+        const facts = await lstat(path);
+        expect(facts.mode & 0o022, `${path} ${facts.mode.toString(8)}`).toBe(0);
+      }
+    });
   });
 
   test('an ordinary user refuses the state folder of another one', async () => {

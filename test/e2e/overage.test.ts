@@ -84,7 +84,9 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     }
   });
 
-  test('a service whose clock is a month behind sells nothing beyond the limit, however often it is asked', async () => {
+  test('a service whose clock is a month behind sells nothing beyond the limit, however often it is asked', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(engine, { quota: 100, plan: 'paid', dateOffsetMs: -31 * 86_400_000 });
     await scene.write('list.csv', domainList(300));
     for (let start = 0; start < 3; start += 1) {

@@ -60,7 +60,7 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     { flags: ['--max-requests', '130'], quota: 5_000, count: 130 },
     { flags: ['--overage-budget', '2.5'], quota: 60, count: 85 },
     { flags: ['--quota', '75'], quota: 5_000, count: 75 },
-  ])('with $flags the $count best are bought', async ({ flags, quota, count }) => {
+  ])('with $flags the $count best are bought', { tags: ['long'] }, async ({ flags, quota, count }) => {
     const scene = await createScene(redis, { quota, plan: 'paid' });
     await scene.write('list.csv', pricedList());
     const result = await scene.run(['run', 'list.csv', '--priority', 'revenue:desc', ...flags]);

@@ -13,6 +13,9 @@ import { OUTCOME_STATUSES } from '../../src/core/outcome.js';
 import { type EngineUnderTest, embeddedEngine, quickEngine } from '../support/engines.js';
 import { createScene, domainList, type Scene } from '../support/scene.js';
 
+/** Only the first of them with every change. */
+const LONG = { tags: ['long'] };
+
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const README = await readFile(join(ROOT, 'src/daemon/README.md'), 'utf8');
 const SECTION = README.split('\n## ').find((section) => section.startsWith('In a pipeline')) ?? '';
@@ -71,7 +74,7 @@ test('cron: the line runs, leaves its metrics, and goes on the next night', asyn
   expect(await readFile(scene.path('customers.prom'), 'utf8')).toMatch(/run_exit_code\{.*\} 0\n/);
 });
 
-test('GitHub Actions: 7 is a notice, and the cache carries what was paid for', async () => {
+test('GitHub Actions: 7 is a notice, and the cache carries what was paid for', LONG, async () => {
   const scene = await open(embeddedEngine());
   const { jobs } = parse(blockOf('GitHub Actions', 'yaml'));
   const { env, steps } = jobs.enrich as {
@@ -103,7 +106,7 @@ test('GitHub Actions: 7 is a notice, and the cache carries what was paid for', a
   expect((await inShell(own, 'bash', ['-e', '-c'], script)).code).toBe(2);
 });
 
-test('dbt: the source is complete or as it was', async () => {
+test('dbt: the source is complete or as it was', LONG, async () => {
   const scene = await open();
   const [enrich = '', build] = blockOf('dbt', 'sh').trimEnd().split('\n');
   const [source] = parse(blockOf('dbt', 'yaml')).sources;
@@ -137,6 +140,7 @@ def BashOperator(task_id, bash_command, skip_on_exit_code, retries):
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 test.skipIf(!hasPython)(
   'Airflow: the task is skipped at the limit, and continues (needs python3)',
+  LONG,
   async () => {
     const scene = await open();
     for (const [path, text] of Object.entries(AIRFLOW)) {

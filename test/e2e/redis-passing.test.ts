@@ -3,7 +3,7 @@
  * and continues.
  */
 import { Redis } from 'ioredis';
-import { afterAll, beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { redisEngine } from '../support/engines.js';
 import { createScene, describeOn, domainList } from '../support/scene.js';
 
@@ -12,12 +12,11 @@ describeOn([redis], (engine) => {
   beforeAll(() => engine.start());
   afterAll(() => engine.stop());
 
-  test.each([
-    ['a read-only replica', 'yes', /read-only replica at the moment: READONLY/],
-    ['a replica whose primary is unavailable', 'no', /its primary is unavailable: MASTERDOWN|READONLY/],
-  ])(
-    'waits, with a message, for a Redis that becomes %s; each identifier is bought once',
-    async (_, servesStale, words) => {
+  describe.each([
+    ['a read-only replica', 'yes', /read-only replica at the moment: READONLY/, []],
+    ['a replica without its primary', 'no', /its primary is unavailable: MASTERDOWN|READONLY/, ['long']],
+  ] as const)('that becomes %s', (_, servesStale, words, tags) => {
+    test('is waited for, with a message; each identifier is bought once', { tags: [...tags] }, async () => {
       const admin = new Redis(redis.server.url);
       try {
         await admin.config('SET', 'replica-serve-stale-data', servesStale);
@@ -37,6 +36,6 @@ describeOn([redis], (engine) => {
       } finally {
         admin.disconnect();
       }
-    },
-  );
+    });
+  });
 });

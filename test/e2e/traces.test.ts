@@ -168,7 +168,9 @@ describe.skipIf(redis.missing !== null)('on redis', () => {
     expect(collector.spans.length > 0).toBe(isTraced);
   });
 
-  test('an invalid address in an OpenTelemetry variable costs a log line; one in our own setting is refused', async () => {
+  test('an invalid address in an OpenTelemetry variable costs a log line; one in our own setting is refused', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createScene(redis);
     await scene.write('customers.csv', domainList(5, 'shop'));
     const theirs = await scene.run(['run', 'customers.csv'], {

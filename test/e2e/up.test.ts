@@ -131,7 +131,9 @@ describeOn([embeddedEngine()], (engine) => {
     expect(stderr).not.toContain('MaxListenersExceededWarning');
   });
 
-  test('wrong credentials end it with 4 after one request, with the file back in its place', async () => {
+  test('wrong credentials end it with 4 after one request, with the file back in its place', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createInboxScene(engine, { tokens: ['another-token-altogether'] });
     await configure(scene, { inbox: ['.'] });
     const up = await startUp(scene);
@@ -160,7 +162,9 @@ describeOn([redis], () => {
     expect(scene.service.meter.requests).toEqual([]);
   });
 
-  test('a folder is watched once under any of its names, and never inside another inbox', async () => {
+  test('a folder is watched once under any of its names, and never inside another inbox', {
+    tags: ['long'],
+  }, async () => {
     const scene = await createInboxScene(redis);
     await mkdir(scene.path('in/done'), { recursive: true });
     await symlink(scene.path('in'), scene.path('link'));

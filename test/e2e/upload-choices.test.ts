@@ -85,7 +85,9 @@ test('a try whose answers are lost sends no more than it says', async () => {
   await expect.poll(() => person.get(run), PATIENCE).toContain('>Tried<');
 });
 
-test('a try for the files of an inbox is not one of schedules: nobody would see it', async () => {
+test('a try for the files of an inbox is not one of schedules: nobody would see it', {
+  tags: ['long'],
+}, async () => {
   const scene = await createInboxScene(await quickEngine());
   await scene.write('list.csv', domainList(5, 'scheduled'));
   const added = ['schedule', 'add', 'yearly', '--cron', '0 0 1 1 *', '--', 'run', 'list.csv'];

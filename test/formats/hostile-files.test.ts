@@ -129,7 +129,7 @@ describe('a small file of many columns or row groups costs no more than its rows
     expect(rows.slice(1).map(({ cells }) => cells)).toEqual(Array(2_000).fill(['b.com']));
   });
 
-  it('a Parquet file of a row group for each row', async () => {
+  it('a Parquet file of a row group for each row', { tags: ['long'] }, async () => {
     const website = Array.from({ length: 12_000 }, (_, at) => `c${at}.com`);
     const path = await folder.write('groups.parquet', parquetOf({ website }, 1));
     const few = await folder.write('few.parquet', parquetOf({ website: website.slice(0, 3_000) }, 1));

@@ -7,6 +7,7 @@ import { parquetOf } from '../support/hostile-files.js';
 import { describeOn, domainList } from '../support/scene.js';
 import { createInboxScene } from './inbox-scene.js';
 
+const LONG = { tags: ['long'] };
 const BIG = 5_000;
 const SMALL = 20;
 /** The file of 20 is dropped after this many requests for the big one. */
@@ -64,7 +65,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
     expect(meter.mostBilledOnce()).toBe(1);
   });
 
-  test('files of a dead watcher leave the last place to small files too', async () => {
+  test('files of a dead watcher leave the last place to small files too', LONG, async () => {
     const scene = await createInboxScene(engine, { latencyMs: 20 });
     const { meter } = scene.service;
     for (const name of ['big', 'next']) {
@@ -83,7 +84,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
     expect(meter.requests.some(({ identifier }) => identifier.includes('next-'))).toBe(false);
   });
 
-  test('a Parquet file leaves the last place free, however small it is', async () => {
+  test('a Parquet file leaves the last place free, however small it is', LONG, async () => {
     const scene = await createInboxScene(engine, { latencyMs: 20 });
     const { meter } = scene.service;
     await scene.watch('--concurrency', '8', '--files-at-once', '2');
@@ -96,7 +97,7 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (engine) => {
     expect(await scene.list('inbox')).toEqual(['tiny.parquet']);
   });
 
-  test('the smallest file passes those that came before it', async () => {
+  test('the smallest file passes those that came before it', LONG, async () => {
     const scene = await createInboxScene(engine, { latencyMs: 20 });
     const { meter } = scene.service;
     await scene.watch('--concurrency', '8', '--files-at-once', '2');

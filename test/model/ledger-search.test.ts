@@ -37,7 +37,6 @@ describe('by the rules the limit holds, and is used to the last request while no
   test.each<[string, Accidents, number]>([
     ['with two requests of others and a header that lags', { others: 2 }, 3_000],
     ['when two workers are killed and restart', { crash: 2 }, 1_500],
-    ['when one is killed and permits expire', { crash: 1, time: 2 }, 40_000],
     ['when two answers are lost, of the service or of the ledger', { loss: 2 }, 8_000],
     ['when one is killed and one answer is lost', { crash: 1, loss: 1 }, 5_000],
     ['when one is killed beside a request of others', { crash: 1, others: 1 }, 3_000],
@@ -49,8 +48,21 @@ describe('by the rules the limit holds, and is used to the last request while no
     expect(states).toBeGreaterThan(statesAtLeast);
   });
 
+  const EXPIRY = { crash: 1, time: 2 };
+  test('when one of two workers is killed and permits expire', () => {
+    const { states, counterexample } = search(rules.SOUND, EXPIRY, { workers: 2 });
+    expect(counterexample).toBeNull();
+    expect(states).toBeGreaterThan(4_000);
+  });
+
+  test('when one of three workers is killed and permits expire', LONG, () => {
+    const { states, counterexample } = search(rules.SOUND, EXPIRY);
+    expect(counterexample).toBeNull();
+    expect(states).toBeGreaterThan(40_000);
+  });
+
   test('when permits expire beside a request of others, with two workers', LONG, () => {
-    const left = { others: 1, crash: 1, time: 2 };
+    const left = { others: 1, ...EXPIRY };
     const { states, counterexample } = search(rules.SOUND, left, { workers: 2 });
     expect(counterexample).toBeNull();
     expect(states).toBeGreaterThan(10_000);

@@ -1,6 +1,7 @@
 /** What looks come to in numbers: engines are compared with this model by the ledger's contract. */
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { exchangeRequest } from '../engine/contract/run-settings.js';
 import { createWorld, exchange, open } from './ledger-model.js';
 
 const QUIET_MS = 120_000;
@@ -33,27 +34,7 @@ function createStory(isBilled: boolean, lagMs = 0) {
   };
   open(world, 'a', { rate: null, burst: 1 }, now);
   const call = (more: Partial<Parameters<typeof exchange>[1]>) =>
-    exchange(
-      world,
-      {
-        account: 'a',
-        worker: 'w',
-        run: 'run',
-        seen: null,
-        settle: [],
-        reading: null,
-        isConfirmed: true,
-        refusedForQuota: false,
-        pace: null,
-        take: [],
-        look: null,
-        permitMs: 50_000,
-        turn: null,
-        usageLagMs: 60_000,
-        ...more,
-      },
-      now,
-    );
+    exchange(world, exchangeRequest({ account: 'a', worker: 'w', run: 'run', ...more }), now);
   const answered = (permit: string) => {
     const reading = { quota: 1_000, usage: service.shown, period: MONTH };
     return call({ settle: [{ permit, as: 'billed', period: MONTH }], reading }).state;

@@ -73,7 +73,6 @@ const runsShape = z.array(endedShape);
 /** A runner or run whose heartbeat is older than this is gone. */
 export const GONE_AFTER_MS = 30_000;
 
-/** The scopes with results. */
 const RESULTS = [SCOPES.ended, SCOPES.runs, SCOPES.passed];
 
 /** Where the engine keeps what concerns a schedule. */
@@ -86,7 +85,6 @@ export function tickJob(key: string, holder: string): string {
   return `${key}/${holder}`;
 }
 
-/** A schedule and its state. */
 export interface ScheduleState extends ScheduleEntry {
   /** null: it is defined on another machine, or nowhere. */
   readonly schedule: Schedule | null;

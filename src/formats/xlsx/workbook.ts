@@ -76,7 +76,6 @@ async function readRelations(archive: ZipArchive, source: string) {
   return relations;
 }
 
-/** East Asian dates. */
 const isAsianDate = (id: number) => (id >= 27 && id <= 36) || (id >= 50 && id <= 58);
 
 /** Of a number format (Excel specifications and limits); longer ones take minutes to look at. */

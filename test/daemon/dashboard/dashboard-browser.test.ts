@@ -83,22 +83,23 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     }
   }
 
-  it.each([
-    ['busy', dashboardView()],
-    ['empty', emptyView()],
-    ['crowded', crowdedView()],
-    ['troubled', troubledView()],
-  ] as const)(
-    '%s: is legible in every look, logs no error and contacts no other host',
-    async (name, view) => {
+  describe.each([
+    ['busy', dashboardView(), ['long']],
+    ['empty', emptyView(), ['long']],
+    ['crowded', crowdedView(), []],
+    ['troubled', troubledView(), ['long']],
+  ] as const)('%s', (name, view, tags) => {
+    it('is legible in every look, logs no error and contacts no other host', {
+      tags: [...tags],
+    }, async () => {
       const { page, complaints, outside } = await show(view);
       await lookEverywhere(page, `${name}-folded`);
       await openAll(page);
       await lookEverywhere(page, name);
       expect(complaints).toEqual([]);
       expect(outside()).toEqual([]);
-    },
-  );
+    });
+  });
 
   it('the page with a question is legible in every look, and goes on or back by keyboard', async () => {
     const done: string[] = [];

@@ -4,7 +4,7 @@ import type { RunView } from '../../../src/daemon/dashboard/look-at-run.js';
 import { addRunRoutes } from '../../../src/daemon/dashboard/run-routes.js';
 import type { EndedJob } from '../../../src/jobs/ended-jobs.js';
 import { ask, basic, PAGE } from './asking.js';
-import { PASSWORD, startDashboard } from './served.js';
+import { NO_CAPS, PASSWORD, startDashboard } from './served.js';
 
 const JOB: EndedJob = {
   root: '/data/brands',
@@ -26,7 +26,7 @@ const files = (...types: EndedJob['files'][number]['type'][]) =>
 const ROUTES = {
   look: async () => ({ data: null }),
   inboxes: [],
-  caps: { read: async () => null },
+  caps: NO_CAPS,
   terms: { overagePrice: '0.1', currency: null },
   now: () => 0,
 };

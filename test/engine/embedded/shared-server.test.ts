@@ -29,6 +29,7 @@ import { judgeStart, socketFolder } from '../../../src/engine/embedded/server-pr
 import type { Engine } from '../../../src/engine/engine.js';
 import { startChild } from './child.js';
 
+const LONG = { tags: ['long'] };
 const SOON = { timeout: 50_000, interval: 20 };
 const ANSWER = {
   key: 'k',
@@ -211,14 +212,18 @@ describe('the private server', () => {
     expect(await starts()).toBe(1);
   });
 
-  test('removes copies of its programs by earlier versions when it starts, and nothing while it runs', async () => {
-    await mkdir(home('server-0.1', 'bin'), { recursive: true });
-    await open();
-    await expect(stat(home('server-0.1'))).rejects.toThrow('ENOENT');
-    await mkdir(home('server-0.2'));
-    await open();
-    expect((await stat(home('server-0.2'))).isDirectory()).toBe(true);
-  });
+  test(
+    'removes copies of its programs by earlier versions when it starts, and nothing while it runs',
+    LONG,
+    async () => {
+      await mkdir(home('server-0.1', 'bin'), { recursive: true });
+      await open();
+      await expect(stat(home('server-0.1'))).rejects.toThrow('ENOENT');
+      await mkdir(home('server-0.2'));
+      await open();
+      expect((await stat(home('server-0.2'))).isDirectory()).toBe(true);
+    },
+  );
 
   test('is created although the initdb of a killed start is still writing', { tags: ['long'] }, async () => {
     await mkdir(home('new-killed'), { recursive: true });
@@ -257,7 +262,7 @@ describe('the private server', () => {
     expect(await second.outcomes.stats()).toMatchObject({ matched: 0 });
   });
 
-  test('is started though another program has the process id of a crashed one', async () => {
+  test('is started though another program has the process id of a crashed one', LONG, async () => {
     await (await open()).close();
     // As a crash of the machine leaves it: the file names a live process that is no server.
     const other = startChild(`say('here'); setInterval(() => {}, 1000);`);
@@ -293,7 +298,7 @@ describe('the private server', () => {
     });
   });
 
-  test('ignores settings in the environment of its users', async () => {
+  test('ignores settings in the environment of its users', LONG, async () => {
     const child = startChild(`
       Object.assign(process.env, { PGDATA: '/nowhere', PGHOST: 'nowhere', PGPORT: '1', PGUSER: 'nobody', PGOPTIONS: '-c nothing=1',
         PGSSLMODE: 'require', PGDATABASE: 'none', PGPASSWORD: 'x', LANG: 'xx_XX', LC_ALL: 'xx_XX', TZ: 'Nowhere/Else' });
@@ -307,7 +312,7 @@ describe('the private server', () => {
     expect(await child.nextLine()).toBe('embedded');
   });
 
-  test('does not keep our output pipe open', async () => {
+  test('does not keep our output pipe open', LONG, async () => {
     const child = startChild(`
       const { openEmbeddedEngine } = await load('src/engine/embedded/open-embedded-engine.js');
       const { silentLog } = await load('src/core/log.js');

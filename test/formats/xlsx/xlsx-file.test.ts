@@ -79,7 +79,8 @@ const cell: fc.Arbitrary<TypedCell> = fc.oneof(
 );
 
 it('every cell comes back unchanged, with its type and position', async () => {
-  const rows = fc.array(fc.array(cell, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 12 });
+  // Few books of many rows: each is read by processes of its own.
+  const rows = fc.array(fc.array(cell, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 60 });
   await fc.assert(
     fc.asyncProperty(rows, fc.boolean(), async (cells, is1904) => {
       // The first cell keeps the row from being blank.
@@ -94,7 +95,7 @@ it('every cell comes back unchanged, with its type and position', async () => {
       const values = await valuesOf(path);
       expect(values).toHaveLength(all.length);
     }),
-    { numRuns: 20 },
+    { numRuns: 6 },
   );
 });
 
