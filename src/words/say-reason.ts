@@ -42,8 +42,9 @@ export function sayHalt(halt: RunHalt, reader: Reader): string {
 }
 
 function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], reader: Reader): string {
+  const isPage = reader === 'page';
   // For people: a sentence may begin with it.
-  const named = reader === 'page' || reader === 'inbox' ? 'the limit ' : '';
+  const named = reader === 'inbox' ? 'the limit ' : '';
   const limit = (key: string) => `${named}${settingName(key, reader)}`;
   const byStarts = 'is reached by this run and earlier starts of it';
   switch (reached.name) {
@@ -52,15 +53,19 @@ function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], read
     case 'account':
       return reached.overage > 0 ? 'the quota and the overage budget are used up' : 'the quota is used up';
     case 'quota': {
-      const quota = `${limit('quota')} ${reached.quota}`;
+      const quota = isPage
+        ? `the quota of ${reached.quota} that is set here`
+        : `${limit('quota')} ${reached.quota}`;
       return reached.overage > 0
         ? `${quota} and the ${countOf(reached.overage, 'request')} beyond it that the overage budget allows are used up`
         : `${quota} is used up`;
     }
     case 'maxRequests':
-      return `${limit('maxRequests')} ${reached.maxRequests} ${byStarts}`;
+      return isPage
+        ? `the limit of ${countOf(reached.maxRequests, 'request')} ${byStarts}`
+        : `${limit('maxRequests')} ${reached.maxRequests} ${byStarts}`;
     case 'maxCost':
-      return `${limit('maxCost')} ${byStarts}`;
+      return `${isPage ? 'the limit on money' : limit('maxCost')} ${byStarts}`;
     case 'overstated':
       return `the service refuses every request at a usage of ${reached.usage} and a quota of ${reached.quota}: the plan or the overage budget set here is higher than in the account`;
   }

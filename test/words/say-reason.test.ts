@@ -7,24 +7,32 @@ import { HALTS } from '../support/halts.js';
 
 const READERS: readonly Reader[] = ['terminal', 'program', 'inbox', 'page', 'cell', 'notice'];
 
-test.each<[ReachedLimit, string, string]>([
-  [{ name: 'quota', quota: 60, overage: 0 }, '--quota 60 is used up', 'the limit quota 60 is used up'],
+test.each<[ReachedLimit, string, string, string]>([
+  [
+    { name: 'quota', quota: 60, overage: 0 },
+    '--quota 60 is used up',
+    'the limit quota 60 is used up',
+    'the quota of 60 that is set here is used up',
+  ],
   [
     { name: 'quota', quota: 60, overage: 3 },
     '--quota 60 and the 3 requests beyond it that the overage budget allows are used up',
     'the limit quota 60 and the 3 requests beyond it that the overage budget allows are used up',
+    'the quota of 60 that is set here and the 3 requests beyond it that the overage budget allows are used up',
   ],
   [
     { name: 'maxRequests', maxRequests: 5 },
     '--max-requests 5 is reached by this run and earlier starts of it',
     'the limit maxRequests 5 is reached by this run and earlier starts of it',
+    'the limit of 5 requests is reached by this run and earlier starts of it',
   ],
   [
     { name: 'maxCost' },
     '--max-cost is reached by this run and earlier starts of it',
     'the limit maxCost is reached by this run and earlier starts of it',
+    'the limit on money is reached by this run and earlier starts of it',
   ],
-])('the limit %j has the name that its reader uses', (reached, withFlag, withKey) => {
+])('the limit %j has the name that its reader uses', (reached, withFlag, withKey, onPage) => {
   const said = READERS.map((reader) => [reader, sayHalt({ why: 'limit', reached }, reader)]);
   expect(Object.fromEntries(said)).toEqual({
     terminal: withFlag,
@@ -32,7 +40,7 @@ test.each<[ReachedLimit, string, string]>([
     notice: withFlag,
     program: withKey.replace('the limit ', ''),
     inbox: withKey,
-    page: withKey,
+    page: onPage,
   });
 });
 
