@@ -77,8 +77,8 @@ export class RowSpool {
   }
 
   /**
-   * Rows, counted from 0, in any order. `starts`: where each row of the spool begins, and the end of
-   * the last: the sums of the lengths from `records`. A record is valid until the next is taken.
+   * Rows, counted from 0, in any order. `starts`: where each row of the spool begins, and the end
+   * of the last: the sums of the lengths from `records`. A record is valid until the next is taken.
    * What comes soon and stands close together on disk is read at once.
    */
   *inOrder(order: Uint32Array, starts: Float64Array): Generator<RowRecord> {
