@@ -36,8 +36,8 @@ const SUFFIXES = new Map(
   }).flatMap(([suffix, codes]) => codes.split(' ').map((code) => [code, suffix] as const)),
 );
 const BLOOMBERG = /^([A-Z0-9]{1,8})(?:\/([A-Z]))? ([A-Z]{2})( E(?:quity|QUITY))?$/;
-/** Behind a name these are a legal form or a word (`BASF SE`, `WELLS FARGO NA`). */
-const WORDS = new Set(['SE', 'NA', 'NO', 'IS']);
+/** Behind a name or a ticker these are something else (`BASF SE`, `WELLS FARGO NA`, `REI UN`). */
+const WORDS = new Set(['SE', 'NA', 'NO', 'IS', 'UN']);
 
 /** `0005 HK` is `5 HK` there; elsewhere it has four digits. */
 const LEAST_DIGITS = 4;

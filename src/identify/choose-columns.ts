@@ -16,7 +16,13 @@ import {
 } from './column-advice.js';
 import { type ColumnChoice, columnLabel, findColumn } from './find-column.js';
 import { symbolContext } from './header-words.js';
-import { type ColumnReading, type JudgeInput, judgeColumn, judgeColumns } from './judge-columns.js';
+import {
+  type ColumnReading,
+  type JudgeInput,
+  judgeColumn,
+  judgeColumns,
+  sampleColumn,
+} from './judge-columns.js';
 import { assertKindsFit } from './kind-mismatch.js';
 import { areOfOneCompany, arePartiesOfRow, withoutOutranked } from './rank-columns.js';
 
@@ -86,7 +92,8 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
     const kind = asked ?? reading?.kind ?? null;
     if (kind === null) throw kindUnclear(judge, column, reading !== null);
     if (choices.some((choice) => choice.column === column && choice.kind === kind)) continue;
-    const choice = { column, name: columns[column] ?? '', kind };
+    const areMarkets = kind === 'crypto' && sampleColumn(judge.sample, column).areMarkets;
+    const choice = { column, name: columns[column] ?? '', kind, ...(areMarkets && { areMarkets }) };
     choices.push(choice);
     if (asked !== null) named.push(choice);
     parts.push(`${label} as ${kind} (${reading?.because ?? 'as asked'})`);
@@ -127,12 +134,15 @@ function isTie(surest: ColumnReading, other: ColumnReading): boolean {
 /** In this order: later ones fill the gaps of earlier ones. */
 function take(
   judge: JudgeInput,
-  readings: readonly Pick<ColumnReading, 'column' | 'kind' | 'because'>[],
+  readings: readonly (Pick<ColumnReading, 'column' | 'kind' | 'because'> &
+    Partial<Pick<ColumnReading, 'areMarkets'>>)[],
 ): Chosen {
   const { columns } = judge;
-  const choices = readings.flatMap(({ column, kind: read }) => {
+  const choices = readings.flatMap(({ column, kind: read, areMarkets }) => {
     const kind = judge.kind ?? read;
-    return kind === null ? [] : [{ column, name: columns[column] ?? '', kind }];
+    if (kind === null) return [];
+    const name = columns[column] ?? '';
+    return [{ column, name, kind, ...(areMarkets && kind === 'crypto' && { areMarkets }) }];
   });
   assertHeader(
     judge,

@@ -17,6 +17,8 @@ export interface ColumnChoice {
   readonly column: number;
   readonly name: string;
   readonly kind: IdentifierKind;
+  /** Its cells are coins with what they are traded against (`BTCUSDT`): the coin is looked up. */
+  readonly areMarkets?: boolean;
 }
 
 /** Values of each kind, for people. */

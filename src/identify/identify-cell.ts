@@ -111,7 +111,7 @@ function identifySymbol(cleaned: string, kind: 'ticker' | 'crypto'): Identified 
   if (SEPARATOR.test(cleaned)) return invalid({ code: 'several_symbols', kind });
   // Some letters have two lower-case forms: `ẞ` and `ß` are `SS`.
   const symbol = withoutCashtag(cleaned).toLowerCase().toUpperCase().normalize('NFC');
-  const value = (kind === 'ticker' ? readBloomberg(symbol) : coinOfMarket(symbol)) ?? symbol;
+  const value = (kind === 'ticker' ? readBloomberg(symbol) : null) ?? symbol;
   if (value.length > LONGEST_SYMBOL) return invalid({ code: 'long_symbol', kind, most: LONGEST_SYMBOL });
   const isSymbol = HAS_LETTER_OR_DIGIT.test(value) && (kind === 'ticker' ? TICKER : CRYPTO).test(value);
   // A proxy that decodes such a segment would see another path.
@@ -156,8 +156,9 @@ export function identifyRow(cells: readonly string[], choices: readonly ColumnCh
   let otherwise: Unidentified | null = null;
   let cell = '';
   let hasSeveral = false;
-  for (const { column, kind } of choices) {
-    const text = cells[column] ?? '';
+  for (const { column, kind, areMarkets } of choices) {
+    const written = cells[column] ?? '';
+    const text = (areMarkets ? coinOfMarket(cleanCell(written).toUpperCase()) : null) ?? written;
     const identified = identifyCell(text, kind);
     if (identified.type === 'identifier') {
       const { identifier } = identified;

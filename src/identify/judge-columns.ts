@@ -94,7 +94,8 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
     const named = isByName ? weight : 0;
     const score = (0.4 * named + 0.6 * share) * fill * (isSymbol ? SYMBOL_WEIGHT : 1);
     const isMail = kind === 'domain' && (filled === 0 ? meaning === 'email' : sample.emails * 2 > fitting);
-    const values = `${fitting} of ${filled} sampled values fit`;
+    const coins = areMarkets && kind === 'crypto' ? ', and of each market the coin is looked up' : '';
+    const values = `${fitting} of ${filled} sampled values fit${coins}`;
     const because =
       filled === 0 ? 'its name fits (no sampled values)' : isByName ? `its name and ${values}` : values;
     const isEnough = filled === 0 || share >= least;
@@ -123,7 +124,8 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
   const wanted = input.kind === 'ticker' || input.kind === 'crypto' ? input.kind : null;
   const surest = () => readings.sort((one, other) => other.score - one.score)[0] ?? null;
   if (sample.areCurrencies && !isNamed) return surest();
-  if (sample.areMarkets && wanted !== 'ticker') read('crypto', sample.symbols, isSymbol, alone);
+  const mayBeMarkets = isSymbol || wanted === 'crypto' || (meaning === null && !isForeign);
+  if (areMarkets && mayBeMarkets && wanted !== 'ticker') read('crypto', sample.symbols, isSymbol, alone);
   else if (isSymbol || wanted !== null) {
     const isByName = isSymbol && (wanted === null || meaning === wanted || meaning === 'symbol');
     const context = input.context ?? known ?? (nameShares(input.sample) ? 'ticker' : null);
@@ -208,6 +210,7 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
   const symbols = new Set<string>();
   let currencies = 0;
   let markets = 0;
+  const coins = new KnownSymbols();
   let pages = 0;
   for (const row of rows) {
     const cleaned = cleanCell(row[column] ?? '');
@@ -220,7 +223,11 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
       if (/^\d+$/.test(cleaned)) counts.numbers += 1;
       symbols.add(cleaned);
       if (isCurrency(cleaned)) currencies += 1;
-      if (coinOfMarket(cleaned) !== null) markets += 1;
+      const coin = coinOfMarket(cleaned.toUpperCase());
+      if (coin !== null) {
+        markets += 1;
+        coins.add(coin);
+      }
       known.add(symbol);
     }
     if (isCertainBrandId(cleaned)) counts.certainIds += 1;
@@ -248,7 +255,7 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
     ...counts,
     known,
     areCurrencies: isMostly(currencies),
-    areMarkets: isMostly(markets),
+    areMarkets: isMostly(markets) && coins.kind(markets) === 'crypto',
     isConstant,
     isOneSite,
     isPages,

@@ -45,15 +45,17 @@ const MARKET = /^([A-Z0-9]+)[-/_]([A-Z]{3,5})$/;
 const STABLE_MARKET = /^([A-Z0-9]{2,}?)(USDT|USDC|BUSD|FDUSD|TUSD)$/;
 const OTHER_MARKET = /^([A-Z0-9]{2,}?)(?:USD|EUR|GBP|TRY|BTC|XBT|ETH|BNB)$/;
 const STABLE = words('USDT USDC BUSD FDUSD TUSD');
-/** Coins that look like markets. */
-const NO_MARKETS = words('CRVUSD');
 
-/** The coin of a market, `BTC` of `BTC-USDT`, `BTCUSDT` and `BTC/EUR`; null: it is not one. */
+/**
+ * The coin of a market, `BTC` of `BTC-USDT`, `BTCUSDT` and `BTC/EUR`; null: it is not one. For
+ * columns of markets alone: some coins are written like one (`UNIBTC`, `CRVUSD`).
+ */
 export function coinOfMarket(symbol: string): string | null {
   const [, traded = '', against = ''] = MARKET.exec(symbol) ?? STABLE_MARKET.exec(symbol) ?? [];
-  if (isCurrency(against) || COINS.has(against) || STABLE.has(against)) return coinOfMarket(traded) ?? traded;
+  const isMarket = isCurrency(against) || COINS.has(against) || STABLE.has(against);
+  if (isMarket) return isCurrency(traded) ? null : traded;
   const [, known = ''] = OTHER_MARKET.exec(symbol) ?? [];
-  return COINS.has(known) && !NO_MARKETS.has(symbol) ? known : null;
+  return COINS.has(known) ? known : null;
 }
 
 type KnownKind = 'ticker' | 'crypto';

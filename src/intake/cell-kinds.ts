@@ -12,6 +12,9 @@ const VALUE_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['number', /^[+-]?\d+(?:[.,]\d+)*$/],
 ];
 
+/** Kinds that name a company or a security. */
+export const IDENTIFYING: ReadonlySet<string> = new Set(['email', 'url', 'isin', 'domain']);
+
 /** Kinds that only rows are judged by: any of them may also be the name of a column. */
 const ROW_KINDS: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['date', /^\d{1,4}[-/]\d{1,2}[-/]\d{1,4}(?:[T ].*)?$/],

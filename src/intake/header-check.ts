@@ -8,7 +8,7 @@ import { type RowReason, sayRowReason } from '../core/row-reason.js';
 import { shortName } from '../core/terminal-text.js';
 import { skipBlank } from '../identify/clean-cell.js';
 import { isKnownAbove } from '../identify/known-symbols.js';
-import { commonest, countEach, valueKind } from './cell-kinds.js';
+import { commonest, countEach, IDENTIFYING, valueKind } from './cell-kinds.js';
 import { isReadable, type SplitRecord } from './record-splitter.js';
 import { isCut } from './row-fit.js';
 
@@ -126,8 +126,6 @@ export function findTable(widths: readonly number[]): FoundTable | null {
   return isTable ? { headerAt, width } : null;
 }
 
-const IDENTIFYING = new Set(['email', 'url', 'isin', 'domain']);
-
 /** Last words of dotted column names (`company.website`), though some are top-level domains. */
 const COLUMN_WORDS =
   /\.(name|web|website|domain|email|mail|url|uri|link|site|host|homepage|company|id|isin)$/i;
@@ -151,7 +149,7 @@ export function findDataInHeader(header: Cells, rows: readonly Cells[]): string 
 }
 
 /** The cell that is a well-known symbol, above others of them. */
-function findSymbolInHeader(header: Cells, rows: readonly Cells[]): string | null {
+export function findSymbolInHeader(header: Cells, rows: readonly Cells[]): string | null {
   const isSymbol = (cell: string, at: number) =>
     isKnownAbove(
       cell,

@@ -6,8 +6,10 @@
 import { FailFileError } from '../core/errors.js';
 import { cellOfJson, elementsOf, membersOf } from '../core/json-text.js';
 import { attempt } from '../core/lifecycle.js';
+import { isHeaderLike } from '../identify/header-words.js';
+import { commonest, countEach } from './cell-kinds.js';
 import { ElementSplitter } from './element-splitter.js';
-import { findDataInHeader } from './header-check.js';
+import { findDataInHeader, findSymbolInHeader } from './header-check.js';
 import { objectOf } from './json-readers.js';
 import { COLUMNS_KEY } from './json-table.js';
 import type { SplitRecord } from './record-splitter.js';
@@ -23,8 +25,10 @@ interface ArrayNames {
 
 interface ArraysToName {
   readonly name: string;
-  /** The beginning of the text, the rows in it included. */
+  /** The text from its beginning, the rows in it included. */
   readonly text: string;
+  /** False: it goes on. */
+  readonly isWhole: boolean;
   /** The text before the rows, and how many objects are open in it. */
   readonly head: string;
   readonly depth: number;
@@ -36,34 +40,43 @@ interface ArraysToName {
 const ROWS_SEEN = 100;
 
 /** The names of the columns of rows that are arrays. */
-export function nameArrays({ name, text, head, depth, mayHaveHeader }: ArraysToName): ArrayNames {
+export function nameArrays(table: ArraysToName): ArrayNames {
+  const { name, text, isWhole, head, depth, mayHaveHeader } = table;
   const elements = new ElementSplitter(name, 0, { head, path: '', isKeyed: false });
   const seen = attempt(() => elements.push(text, false), []).slice(0, ROWS_SEEN);
   const rows = seen.map(({ raw }) => elementsOf(raw) ?? []);
   const cells = rows.map((row) => row.map(cellOfJson));
   const [first = [], ...others] = cells;
-  const width = Math.max(0, ...others.map(({ length }) => length), first.length);
-  const around = findNames(head, depth, width);
-  if (around !== null) return { names: unique(around), from: 'around' };
+  const widths = cells.map(({ length }) => length);
+  const [width = 0] = commonest(countEach(widths)) ?? [];
+  const around = findNames(isWhole ? text : `${head}[]${'}'.repeat(depth)}`, width);
+  const withBlank = (names: readonly string[]) =>
+    unique([...names, ...new Array<string>(Math.max(0, ...widths) - names.length).fill('')]);
+  if (around.names !== null) return { names: withBlank(around.names), from: 'around' };
   const areTexts = rows[0]?.every((value) => value.startsWith('"')) ?? false;
-  const isHeader = mayHaveHeader && areTexts && findDataInHeader(first, others) === null;
-  const blank = new Array<string>(width - (isHeader ? first.length : 0)).fill('');
-  return { names: unique([...(isHeader ? first : []), ...blank]), from: isHeader ? 'first' : 'none' };
+  const isData = findDataInHeader(first, others) ?? findSymbolInHeader(first, others);
+  // Names may stand behind rows that are cut, or beside them for another table.
+  const isOpen = !isWhole || around.isMisfit;
+  const isNamed = isOpen ? first.some(isHeaderLike) : isData === null;
+  const isHeader = mayHaveHeader && areTexts && isData === null && isNamed;
+  return { names: withBlank(isHeader ? first : []), from: isHeader ? 'first' : 'none' };
 }
 
-/** Names for so many columns in the objects that are open before the rows; null: there are none. */
-function findNames(head: string, depth: number, width: number): string[] | null {
-  let found: string[] | null = null;
+/** Names for so many columns in the objects around the rows. `isMisfit`: others are there. */
+function findNames(json: string, width: number): { names: string[] | null; isMisfit: boolean } {
+  const found: { names: string[] | null; isMisfit: boolean } = { names: null, isMisfit: false };
   const look = (value: unknown, key: string): void => {
     if (typeof value !== 'object' || value === null) return;
     if (!Array.isArray(value)) for (const [name, inner] of Object.entries(value)) look(inner, name);
-    else if (value.length === width && width > 0 && COLUMNS_KEY.test(key)) {
+    else if (value.length > 0 && COLUMNS_KEY.test(key)) {
       const names = value.map(nameOf);
-      if (names.every((each) => each !== '')) found = names;
+      if (names.some((each) => each === '')) return;
+      if (names.length === width) found.names = names;
+      else found.isMisfit = true;
     }
   };
   look(
-    attempt(() => JSON.parse(`${head}[]${'}'.repeat(depth)}`), null),
+    attempt(() => JSON.parse(json), null),
     '',
   );
   return found;
@@ -78,9 +91,14 @@ function nameOf(column: unknown): string {
 
 /** Keys of an object: blank and repeated names are those of their place. */
 function unique(names: readonly string[]): string[] {
-  return names.map((name, at) =>
-    name.trim() === '' || names.indexOf(name) < at ? `column_${at + 1}` : name,
-  );
+  const given = new Set(names);
+  return names.map((name, at) => {
+    if (name.trim() !== '' && names.indexOf(name) === at) return name;
+    let own = `column_${at + 1}`;
+    while (given.has(own)) own += '_';
+    given.add(own);
+    return own;
+  });
 }
 
 /** Turns the columns of an object into rows; holds the whole text. */

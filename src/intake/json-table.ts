@@ -6,6 +6,7 @@
 import { FailFileError } from '../core/errors.js';
 import { phrase } from '../core/phrase.js';
 import { shortName } from '../core/terminal-text.js';
+import { IDENTIFYING, valueKind } from './cell-kinds.js';
 
 /**
  * `arrays`: an array of arrays, at least one text among them. `bare`: an array of texts or numbers,
@@ -79,7 +80,7 @@ const MOST_NAMED = 10;
 /** Members that are compared with the first one. */
 const MEMBERS_COMPARED = 20;
 /** Keys whose values describe the columns of a table. */
-export const COLUMNS_KEY = /^(?:columns?|cols|fields?|headers?|names|(?:column|field)_?names)$/i;
+export const COLUMNS_KEY = /^(?:columns?|cols|fields?|schema|headers?|names|(?:column|field)_?names)$/i;
 
 /**
  * `records`: the path that the user chose; null: the only table, or the longest, or else an array
@@ -90,9 +91,7 @@ export function findJsonTable({ name, text, isWhole }: JsonText, records: string
   const tables = findTables(name, text);
   const byLength = tables
     .filter((each) => !each.isDoubtful)
-    .sort(
-      (one, other) => Number(isAboutColumns(one)) - Number(isAboutColumns(other)) || other.chars - one.chars,
-    );
+    .sort((one, other) => rankOf(one) - rankOf(other) || other.chars - one.chars);
   const objects = byLength.filter(({ rows }) => rows !== 'bare');
   const bare = byLength.find(({ chars }) => isWhole || chars === Number.POSITIVE_INFINITY);
   const chosen = records === null ? (objects[0] ?? bare) : tables.find(({ path }) => path === records);
@@ -118,6 +117,12 @@ export function isCutBeforeRows({ name, text }: Omit<JsonText, 'isWhole'>, recor
     (rows !== 'bare' || records !== null) &&
     (records === null ? !isDoubtful && (rows !== 'keyed' || path === '') : path === records);
   return !findTables(name, text).some(isIt);
+}
+
+/** Rows with keys first, and last what is about columns. */
+function rankOf(table: Found): number {
+  if (isAboutColumns(table)) return 2;
+  return table.rows === 'objects' || table.rows === 'keyed' ? 0 : 1;
 }
 
 /** `{"fields": [{"name": ...}], "data": [...]}` */
@@ -152,7 +157,7 @@ function findTables(name: string, text: string): Found[] {
     const { at, isMixed, inner, keys, lengths } = frame;
     const isByColumn =
       (lengths.length > 1 && lengths.length === keys.length && areAsLong(lengths, end === null)) ||
-      (!isMixed && areNumbers(inner[0] ?? []) && !areNumbers(keys));
+      (!isMixed && areRowNumbers(inner[0] ?? [], keys));
     if (!isByColumn && (isMixed || inner.length === 0)) return;
     const chars = end === null ? Number.POSITIVE_INFINITY : end - at;
     const inside = found.filter((each) => each.at > at);
@@ -214,8 +219,15 @@ function areAsLong(lengths: readonly number[], isCut: boolean): boolean {
   return first > 1 && others.every((length, at) => length === first || goesOn(length, at));
 }
 
-function areNumbers(keys: readonly string[]): boolean {
-  return keys.length > 1 && keys.every((key) => /^\d+$/.test(key));
+/**
+ * Whether the members of the first object are numbers of rows, and not years of a company: they
+ * begin with the first row, or there are more of them than columns.
+ */
+function areRowNumbers(numbers: readonly string[], columns: readonly string[]): boolean {
+  const areNumbers = numbers.length > 1 && numbers.every((key) => /^\d+$/.test(key));
+  const isRow = (column: string) => /^\d+$/.test(column) || IDENTIFYING.has(valueKind(column));
+  if (!areNumbers || columns.some(isRow)) return false;
+  return /^[01]$/.test(numbers[0] ?? '') || numbers.length > columns.length;
 }
 
 /** Whether these objects have the columns of one table. */

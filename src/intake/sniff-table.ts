@@ -88,6 +88,14 @@ function passOver(text: string, lines: number): string {
   return text.slice(at);
 }
 
+/** Keys of a table in what a service answers. */
+const TABLE_KEY = /(?:^|\.)(?:values|data|rows|items|results|records)$/i;
+/** Whether an object on one line is a table rather than a row with a list. */
+function isRatherTable({ rows, path, isMost }: JsonTable): boolean {
+  if (rows === 'arrays') return TABLE_KEY.test(path);
+  return isMost && (rows !== 'columns' || path === '' || TABLE_KEY.test(path));
+}
+
 /** Lines that may decide that a text is JSONL: the first may be a damaged one. */
 const LINES_TRIED = 5;
 /** Arrays that a warning names at most. */
@@ -141,7 +149,7 @@ function sniffFormat(input: TableText, records: string | null): FoundFormat {
   // One object on one line is a row, unless it is hardly more than a table.
   const table = findJsonTable(input, records);
   if (table?.rows === 'columns' && !isWhole) throw tooLongByColumn(name);
-  const isTable = table !== null && (table.isMost || table.rows === 'arrays');
+  const isTable = table !== null && isRatherTable(table);
   const isRow = isFirst && !isTable && records === null && text.length <= MAX_RECORD_BYTES;
   if (isRow || (table === null && others.includes(true))) return { format: 'jsonl', table: null };
   if (table !== null) return { format: 'json', table };
@@ -159,7 +167,7 @@ function jsonLayout(
   const mode = detectLineMode(text, false);
   const lines = new LineFinder(text, mode, true);
   const { path = '', head = '', depth = 0, others = [], rows = 'objects' } = table ?? {};
-  const arrays = rows === 'arrays' ? nameArrays({ name, text, head, depth, mayHaveHeader: hasHeader }) : null;
+  const arrays = rows === 'arrays' ? nameArrays({ ...input, head, depth, mayHaveHeader: hasHeader }) : null;
   const warnings: Phrase[] = [];
   const where = path === '' ? 'the object' : `the object "${shortName(path)}"`;
   if (rows === 'bare')

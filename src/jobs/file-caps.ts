@@ -1,14 +1,17 @@
 /** Caps on requests and money of a waiting file: those it has, and what its inbox allows. */
 import { join } from 'node:path';
-import { parseConfigFile } from '../config/load-settings.js';
 import type { DaemonContext } from '../context/daemon-context.js';
 import { BrandEnrichError, NeverStartError, usageProblem } from '../core/errors.js';
-import { readPlainFile } from '../core/plain-file.js';
 import { runSettingsOf } from '../run/enrich-request.js';
 import type { RunSettings } from '../stores/run-store.js';
 import type { EndedJob } from './ended-jobs.js';
 import { sideFileOf } from './inbox-file.js';
-import { applyFolderSettings, readFolderSettings, settingsFilesOf } from './inbox-folder-settings.js';
+import {
+  applyFolderSettings,
+  readFolderSettings,
+  readOwnSettings,
+  settingsFilesOf,
+} from './inbox-folder-settings.js';
 import type { GivenCaps } from './try-again.js';
 
 /** A waiting file whose original is known. */
@@ -33,8 +36,7 @@ export function createFileCaps({ loaded, service }: Pick<DaemonContext, 'loaded'
 
   async function ownOf({ root, place, folder, file }: CappedJob) {
     const side = sideFileOf(join(root, place, folder, file ?? ''));
-    const text = await readPlainFile(side).catch(() => '{}');
-    return parseConfigFile(side, text).values;
+    return (await readOwnSettings(side))?.values ?? {};
   }
 
   return {

@@ -53,17 +53,26 @@ export async function readFolderSettings(paths: readonly string[], base: LoadedS
 }
 
 async function readSettingsFile(path: string, base: LoadedSettings): Promise<Settings> {
+  const file = await readSettings(path, 'the settings of this inbox cannot be read');
+  return file === null ? base.settings : applyFolderSettings(file, base);
+}
+
+/** Settings beside a file; null: there are none. Throws `NeverStartError` if they cannot be read. */
+export function readOwnSettings(path: string): Promise<ConfigFile | null> {
+  return readSettings(path, 'the settings of this file cannot be read');
+}
+
+async function readSettings(path: string, what: string): Promise<ConfigFile | null> {
   let text: string;
   try {
     text = await readPlainFile(path);
   } catch (error) {
-    if (isErrorCode(error, 'ENOENT')) return base.settings;
-    const what = 'the settings of this inbox cannot be read';
+    if (isErrorCode(error, 'ENOENT')) return null;
     const todo = 'put a readable file there (not a symbolic link), or remove it';
     const problem = usageProblem(what, `${path} (${errorText(error)})`, todo);
     throw new NeverStartError({ ...problem, cause: error });
   }
-  return applyFolderSettings(parseConfigFile(path, text), base);
+  return parseConfigFile(path, text);
 }
 
 /** The same from what the file holds. Pure. */

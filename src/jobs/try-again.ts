@@ -12,7 +12,7 @@ import { NeverStartError, usageProblem } from '../core/errors.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { jobName, lookAt, placeOf, sideFileOf } from './inbox-file.js';
-import { joinSettings } from './inbox-folder-settings.js';
+import { joinSettings, readOwnSettings } from './inbox-folder-settings.js';
 import {
   isOurs,
   type JobRecord,
@@ -147,8 +147,8 @@ export async function goOn(root: string, folder: string, caps: GivenCaps = {}): 
 
 async function writeCaps(side: string, caps: GivenCaps): Promise<void> {
   if (Object.keys(caps).length === 0) return;
-  const text = await readPlainFile(side).catch(() => '{}');
-  const values = { ...parseConfigFile(side, text).values, ...caps };
+  const own = await readOwnSettings(side);
+  const values = { ...own?.values, ...caps };
   const left = Object.entries(values).filter(([, value]) => value !== null);
   await writeAnew(side, left.length === 0 ? undefined : `${JSON.stringify(Object.fromEntries(left))}\n`);
 }

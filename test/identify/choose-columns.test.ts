@@ -231,6 +231,10 @@ describe('the fill of a column', () => {
     ['Code|Customer|Units|Price', ['ACM|Acme Ltd|7|1', 'BET|Beta Ltd|9|2']],
     ['Kod|Firma', ['KOW|Kowalski', 'NOW|Nowak']],
     ['word|count', ['link|1', 'near|2', 'flow|3', 'dash|4', 'dot|5']],
+    ['invoice_id|customer', ['100200-EUR|A', '100201-EUR|B', '100202-EUR|C', '100203-EUR|D']],
+    ['sku|n', ['A1K-USD|1', 'A2K-USD|2', 'A3K-USD|3', 'A4K-USD|4']],
+    ['pair|rate', ['EUR/USD|1', 'GBP/USD|2', 'EUR/CHF|3', 'USD/JPY|4']],
+    ['domain logo|n', ['BTC-USD|1', 'ETH-USD|2', 'XRP-USD|3', 'ADA-USD|4']],
   ])('codes of goods and customers are not: %s', (header, rows) => {
     expect(refusal([header, ...rows]).code).toBe('column-doubtful');
   });

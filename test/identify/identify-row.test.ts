@@ -28,6 +28,18 @@ describe('the identifiers of a row', () => {
     expect(read(['jo@acme.com', 'https://www.acme.com/', ''], [website, email])).toEqual(['domain:acme.com']);
   });
 
+  it('are the coins of a column of markets, and of no other', () => {
+    const choice = { column: 0, name: 'pair', kind: 'crypto' } as const;
+    const idsOf = (cell: string, areMarkets: boolean) =>
+      identifyRow([cell], [{ ...choice, areMarkets }]).identifiers.map(({ value }) => value);
+    for (const market of ['BTC-USDT', 'btc/eur', 'BTCUSDC', 'BTCUSD'])
+      expect(idsOf(market, true)).toEqual(['BTC']);
+    expect(idsOf('PYTHUSDT', true)).toEqual(['PYTH']);
+    expect(idsOf('EUR/USD', true)).toEqual(['EUR/USD']);
+    expect(idsOf('WBTC', true)).toEqual(['WBTC']);
+    expect(idsOf('BTCUSDT', false)).toEqual(['BTCUSDT']);
+  });
+
   it('treat missing cells of a short row as blank', () => {
     expect(identifyRow([], [website])).toEqual({
       identifiers: [],

@@ -102,6 +102,27 @@ describe('a file with one array', () => {
     ],
     ['[["acme.com",1],["beta.io",2]]', 'without names', ['{"column_1":"acme.com","column_2":1}']],
     ['[["a"],["x","y"]]', 'the first one', ['{"a":"x","column_2":"y"}']],
+    ['[["a","a","column_2"],["1","2","3"]]', 'the first one', ['{"a":"1","column_2_":"2","column_2":"3"}']],
+    [
+      '[["AAPL","x"],["MSFT","x"],["NVDA","x"],["TSLA","x"],["META","x"]]',
+      'without names',
+      ['{"column_1":"AAPL","column_2":"x"}'],
+    ],
+    [
+      '{"t":{"data":[["Acme","x"],["Beta","y"]],"columns":[{"name":"a"},{"name":"b"}]}}',
+      'beside them',
+      ['{"a":"Acme","b":"x"}', '{"a":"Beta","b":"y"}'],
+    ],
+    [
+      '{"columns":["a","b"],"data":[["Acme","x"],["Beta","y"],["Gamma","z","more"]]}',
+      'beside them',
+      ['{"a":"Acme","b":"x"}', '{"a":"Gamma","b":"z","column_3":"more"}'],
+    ],
+    [
+      '{"columns":["a"],"data":[["Acme","x"],["Beta","y"]]}',
+      'without names',
+      ['{"column_1":"Acme","column_2":"x"}'],
+    ],
   ])('may hold arrays: %s, %s', async (text, said, expected) => {
     const { input, rows } = await readContent(folder, text, { name: 'a.json' });
     expect(input.warnings.join()).toContain(said);
@@ -124,8 +145,8 @@ describe('a file with one array', () => {
     ['{"a":[1.10,12345678901234567890],"b":["x",null]}', { head: '', tail: '' }],
     ['{"a":{"0":1.10,"7":12345678901234567890},"b":{"7":null,"0":"x"}}', { head: '', tail: '' }],
     [
-      '{"n":1,"d":{"a":[1.10,12345678901234567890],"b":["x",null]},"e":2}\n',
-      { head: '{"n":1,"d":', tail: ',"e":2}\n' },
+      '{"n":1,"data":{"a":[1.10,12345678901234567890],"b":["x",null]},"e":2}\n',
+      { head: '{"n":1,"data":', tail: ',"e":2}\n' },
     ],
   ])('may hold columns, which become rows: %s', async (text, { head, tail }) => {
     const { input, rows } = await readContent(folder, text, { name: 'a.json' });

@@ -58,9 +58,21 @@ describe('the table in a JSON text', () => {
     ['{"1": {"0": "x", "1": 3}, "2": {"0": "y", "1": 4}}', 'keyed', '', ''],
     ['{"a": ["x", "y"], "b": ["z"]}', 'bare', 'a', '{"a": '],
     ['{"a": ["x"], "b": ["y"]}', 'bare', 'a', '{"a": '],
+    ['{"acme.com": {"0": 1, "1": 2}, "beta.com": {"0": 4, "1": 2}}', 'keyed', '', ''],
+    ['{"a": {"2023": 1, "2024": 2}, "b": {"2023": 4, "2024": 2}, "c": {"2023": 4}}', 'keyed', '', ''],
+    ['{"a": {"2023": 1, "2024": 2, "2025": 2}, "b": {"2023": 4}}', 'columns', '', ''],
     ['{"a": ["x", "y"], "b": ["z", "y"], "c": 1}', 'bare', 'a', '{"a": '],
   ])('of %j is one of %s', (text, rows, path, head) => {
     expect(find(text)).toMatchObject({ rows, path, head, others: [] });
+  });
+
+  it('has rows with keys rather than longer arrays and columns, which are named', () => {
+    const rows = '"companies": [{"a": 1}]';
+    const history = '"history": [["2024", "export"], ["2025", "export"]]';
+    expect(find(`{${rows}, ${history}}`)).toMatchObject({ path: 'companies', others: ['history'] });
+    expect(find(`{${rows}, "stats": {"day": [1, 2, 3, 4, 5, 6], "n": [1, 2, 3, 4, 5, 6]}}`)).toMatchObject({
+      path: 'companies',
+    });
   });
 
   it('that may begin behind the text is looked for there, or else a command is named', () => {
@@ -105,6 +117,8 @@ describe('the format of a JSON text', () => {
     ['[1, 2]', 'json'],
     ['[["a", "b"], [1, 2]]', 'json'],
     ['{"values": [["a"], ["b"]]}', 'json'],
+    ['{"name": "Acme", "offices": [["Berlin", "DE"], ["Paris", "FR"]]}', 'jsonl'],
+    ['{"name": "Acme", "stats": {"day": [1, 2, 3, 4, 5, 6], "n": [1, 2, 3, 4, 5, 6]}}', 'jsonl'],
     ['{"a": [1, 2], "b": [3, 4]}', 'json'],
     ['{"a": [1, 2], "b": [3, 4]}\n{"a": [1, 2], "b": [3, 4]}', 'jsonl'],
     ["['a', 'b'],x\n", 'csv'],

@@ -6,6 +6,7 @@ import { loadSettings } from '../../src/config/load-settings.js';
 import type { DaemonContext } from '../../src/context/daemon-context.js';
 import { NeverStartError } from '../../src/core/errors.js';
 import { createFileCaps } from '../../src/jobs/file-caps.js';
+import { readOwnSettings } from '../../src/jobs/inbox-folder-settings.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const PAID = { plan: 'paid', overageBudget: '100', overagePrice: '0.1' } as const;
@@ -99,4 +100,14 @@ it.each([
   const refused = check(given);
   await expect(refused).rejects.toBeInstanceOf(NeverStartError);
   await expect(refused).rejects.toThrow(message);
+});
+
+it('are not shown, nor replaced, where the settings of the file cannot be read', async () => {
+  const root = await temporaryFolder();
+  const folder = join(root, 'waiting', 'list');
+  await mkdir(join(folder, 'list.csv.json'), { recursive: true });
+  await expect(readOwnSettings(join(folder, 'list.csv.json'))).rejects.toThrow(
+    /the settings of this file cannot be read.*list\.csv\.json/,
+  );
+  expect(await readOwnSettings(join(folder, 'other.csv.json'))).toBeNull();
 });
