@@ -255,7 +255,7 @@ export function sampleColumn(rows: readonly (readonly string[])[], column: numbe
     ...counts,
     known,
     areCurrencies: isMostly(currencies),
-    areMarkets: isMostly(markets) && coins.kind(markets) === 'crypto',
+    areMarkets: isMostly(markets) && (coins.kind(markets) === 'crypto' || coins.areCoins(markets)),
     isConstant,
     isOneSite,
     isPages,

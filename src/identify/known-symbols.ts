@@ -78,6 +78,11 @@ export class KnownSymbols {
     this.#seen[kind].add(value);
   }
 
+  /** Whether all of so many values are coins whose codes nothing else has. */
+  areCoins(values: number): boolean {
+    return this.#counts.crypto === values && [...this.#seen.crypto].every((value) => ONLY_COINS.has(value));
+  }
+
   /** The kind of so many values, most of which need not be known; null: they show none. */
   kind(values: number): KnownKind | null {
     const { ticker, crypto } = this.#counts;

@@ -57,7 +57,7 @@ async function readSettingsFile(path: string, base: LoadedSettings): Promise<Set
   return file === null ? base.settings : applyFolderSettings(file, base);
 }
 
-/** Settings beside a file; null: there are none. Throws `NeverStartError` if they cannot be read. */
+/** Settings beside a file; null: none. Throws `NeverStartError` if they cannot be read. */
 export function readOwnSettings(path: string): Promise<ConfigFile | null> {
   return readSettings(path, 'the settings of this file cannot be read');
 }

@@ -213,6 +213,7 @@ describe('the fill of a column', () => {
     const markets = ['symbol|baseAsset|quoteAsset', ...coins.map((coin) => `${coin}USDT|${coin}|USDT`)];
     expect(chosen(markets)).toBe('baseAsset:crypto');
     expect(chosen(['Symbol|Side', ...coins.map((coin) => `${coin}USDT|Buy`)])).toBe('Symbol:crypto');
+    expect(chosen(['symbol|close', 'BTC/USD|1', 'BTC/USD|2'])).toBe('symbol:crypto');
     expect(chosen(['instId|last', ...coins.map((coin) => `${coin}-USD|1`)])).toBe('instId:crypto');
   });
 
