@@ -5,6 +5,7 @@
  */
 import type { ColumnRequest } from '../config/column-value.js';
 import { NeverStartError } from '../core/errors.js';
+import type { IdentifierKind } from '../core/identifier.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import {
   assertHeader,
@@ -92,11 +93,10 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
     const kind = asked ?? reading?.kind ?? null;
     if (kind === null) throw kindUnclear(judge, column, reading !== null);
     if (choices.some((choice) => choice.column === column && choice.kind === kind)) continue;
-    const areMarkets = kind === 'crypto' && sampleColumn(judge.sample, column).areMarkets;
-    const choice = { column, name: columns[column] ?? '', kind, ...(areMarkets && { areMarkets }) };
+    const choice = choiceOf(judge, column, kind);
     choices.push(choice);
     if (asked !== null) named.push(choice);
-    parts.push(`${label} as ${kind} (${reading?.because ?? 'as asked'})`);
+    parts.push(`${label} as ${kind} (${reading?.because ?? 'as asked'}${lookedUpIn(choice)})`);
   }
   const blanks = explainBlanks(judge, choices, []);
   return { choices, named, sentence: phrase`identifiers come from column ${parts.join(', then ')}${blanks}` };
@@ -134,25 +134,33 @@ function isTie(surest: ColumnReading, other: ColumnReading): boolean {
 /** In this order: later ones fill the gaps of earlier ones. */
 function take(
   judge: JudgeInput,
-  readings: readonly (Pick<ColumnReading, 'column' | 'kind' | 'because'> &
-    Partial<Pick<ColumnReading, 'areMarkets'>>)[],
+  readings: readonly Pick<ColumnReading, 'column' | 'kind' | 'because'>[],
 ): Chosen {
   const { columns } = judge;
-  const choices = readings.flatMap(({ column, kind: read, areMarkets }) => {
+  const choices = readings.flatMap(({ column, kind: read }) => {
     const kind = judge.kind ?? read;
-    if (kind === null) return [];
-    const name = columns[column] ?? '';
-    return [{ column, name, kind, ...(areMarkets && kind === 'crypto' && { areMarkets }) }];
+    return kind === null ? [] : [choiceOf(judge, column, kind)];
   });
   assertHeader(
     judge,
     choices.map(({ column }) => column),
   );
   const parts = choices.map(
-    ({ column, kind }, at) => `${columnLabel(columns, column)} as ${kind}, because ${readings[at]?.because}`,
+    (choice, at) =>
+      `${columnLabel(columns, choice.column)} as ${choice.kind}, because ${readings[at]?.because}${lookedUpIn(choice)}`,
   );
   const sentence = `identifiers come from column ${parts.join('; where it has none, from ')}`;
   return { choices, named: judge.kind === null ? [] : choices, sentence };
+}
+
+function choiceOf({ columns, sample }: JudgeInput, column: number, kind: IdentifierKind): ColumnChoice {
+  const areMarkets = kind === 'crypto' && sampleColumn(sample, column).areMarkets;
+  return { column, name: columns[column] ?? '', kind, ...(areMarkets && { areMarkets }) };
+}
+
+/** What is looked up of cells that are more than an identifier. */
+function lookedUpIn({ areMarkets }: ColumnChoice): string {
+  return areMarkets ? ', and of each market the coin is looked up' : '';
 }
 
 /** Nothing could be read: a kind given for the only column there is leaves no doubt. */

@@ -94,8 +94,7 @@ export function judgeColumn(input: JudgeInput, column: number, isNamed: boolean)
     const named = isByName ? weight : 0;
     const score = (0.4 * named + 0.6 * share) * fill * (isSymbol ? SYMBOL_WEIGHT : 1);
     const isMail = kind === 'domain' && (filled === 0 ? meaning === 'email' : sample.emails * 2 > fitting);
-    const coins = areMarkets && kind === 'crypto' ? ', and of each market the coin is looked up' : '';
-    const values = `${fitting} of ${filled} sampled values fit${coins}`;
+    const values = `${fitting} of ${filled} sampled values fit`;
     const because =
       filled === 0 ? 'its name fits (no sampled values)' : isByName ? `its name and ${values}` : values;
     const isEnough = filled === 0 || share >= least;

@@ -16,6 +16,17 @@ function addAll(spool: RowSpool, rows: readonly Added[]): void {
   for (const { line, kind, candidates, reason, raw } of rows) spool.add(line, kind, candidates, reason, raw);
 }
 
+/** Rows with texts of these lengths. */
+function rowsOf(lengths: readonly number[]): Added[] {
+  return lengths.map((length, at) => ({
+    line: at + 2,
+    kind: 'asked',
+    candidates: [at],
+    reason: '',
+    raw: 'é'.repeat(length),
+  }));
+}
+
 const readAll = (spool: RowSpool) => [...spool.records()].flat().map(readRow);
 
 /**
@@ -55,16 +66,7 @@ it('returns any rows unchanged and in order, as often as they are read', async (
 it('returns rows that span two reads, and rows longer than one', async () => {
   const spool = new RowSpool(await openSpool());
   const lengths = [10, 1_048_560, 30, 2_500_000, 5, 700_000, 700_000, 1];
-  addAll(
-    spool,
-    lengths.map((length, at) => ({
-      line: at + 2,
-      kind: 'asked',
-      candidates: [at],
-      reason: '',
-      raw: 'é'.repeat(length),
-    })),
-  );
+  addAll(spool, rowsOf(lengths));
   const rows = readAll(spool);
   expect(rows.map(({ raw }) => raw.length)).toEqual(lengths);
   expect(rows.map(({ candidates }) => candidates)).toEqual(lengths.map((_, at) => [at]));
@@ -81,16 +83,7 @@ describe('inOrder', () => {
       at % 40 === 7 ? 300_000 : at % 13 === 5 ? 6_000 : at,
     );
     const spool = new RowSpool(await openSpool());
-    addAll(
-      spool,
-      lengths.map((length, at) => ({
-        line: at + 2,
-        kind: 'asked',
-        candidates: [at],
-        reason: '',
-        raw: 'é'.repeat(length),
-      })),
-    );
+    addAll(spool, rowsOf(lengths));
     const all = readAll(spool);
     const starts = startsOf(spool);
     const order = fc.shuffledSubarray([...all.keys()]);
