@@ -58,11 +58,14 @@ it('latency: 100 ms, 64 at once', async () => {
     sayFigure(`100 ms latency, ${who}`, `${(ideal / seconds).toFixed(3)} of the ideal ${ideal} s`, goal);
   // The most that can be had: the service and its timers take their time too.
   say('script', (await take(SCRIPT, ['undici', input, stage.path('script.csv'), url, TOKEN])).seconds);
-  for (const engine of ['redis', 'embedded']) {
+  for (const [engine, goal] of [
+    ['redis', '0.93'],
+    ['embedded', '0.88'],
+  ] as const) {
     await stage.startAnew();
     const { seconds, report } = await stage.run(input, engine, url);
     expect(report.requests.billed).toBe(lookups);
-    say(`${engine}, whole process`, seconds, '0.96');
+    say(`${engine}, whole process`, seconds, goal);
   }
 });
 
@@ -81,7 +84,7 @@ it('second worker: 100 ms latency, 64 at once each', async () => {
     seconds.push(report.seconds);
   }
   const [one = 0, two = 1] = seconds;
-  sayFigure('second worker, 100 ms latency', `${(one / two).toFixed(2)} x`, '1.95 x');
+  sayFigure('second worker, 100 ms latency', `${(one / two).toFixed(2)} x`, '1.93 x');
 });
 
 it('pace: 100 in any rolling second, --rate 98', async () => {
@@ -100,7 +103,7 @@ it('stored: 1,000,000 rows, 50,000 distinct, again', async () => {
   const { report, peakMiB } = await stage.run(await stage.input(1_000_000, 50_000), 'redis', url);
   expect(report.requests.sent).toBe(0);
   const rate = `${perSecond(1_000_000, report.seconds)}, ${inMiB(peakMiB)}`;
-  sayFigure('1,000,000 stored rows', rate, '100,000/s, 300 MiB');
+  sayFigure('1,000,000 stored rows', rate, '160,000/s, 230 MiB');
 });
 
 it('start: 60 rows, everything new, embedded', async () => {
