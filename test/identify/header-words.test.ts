@@ -55,6 +55,7 @@ describe('the name of a column', () => {
     ['WKN', foreign],
     ['Account Owner Email', { ...foreign, role: 'owner' }],
     ['owner.email', { ...foreign, role: 'owner' }],
+    ['Owner → Email', { ...foreign, role: 'owner' }],
     ['created_by.emailAddress', foreign],
     ['Owner Email', { meaning: 'email', ...partly, role: 'owner' }],
     ['_source.website', { meaning: 'domain', ...whole }],

@@ -177,6 +177,7 @@ describe('data in place of the header', () => {
     ['domains', 'acme.com\nfoo.com\nbar.de\n'],
     ['ISINs', 'US0378331005\nDE0007164600\n'],
     ['e-mail addresses, domains and web addresses', 'jo@acme.com\nfoo.com\nhttps://bar.de/\n'],
+    ['mailboxes', 'Jo Doe <jo@acme.com>\nAnn <ann@beta.io>\nmax@gamma.de\n'],
     ['one domain alone', 'acme.com'],
   ])('is harmless in a list of %s: it is read without a header, with a notice', (_, text) => {
     const layout = sniff(text);

@@ -326,6 +326,16 @@ describe('the header of a sheet', () => {
       2,
     ],
     [
+      'stands below a small table about the account',
+      [
+        ['History', ...Array.from({ length: 19 }, () => '')],
+        ['Account', 'Currency', 'Balance', 'Equity', 'Margin', ...Array.from({ length: 15 }, () => '')],
+        Array.from({ length: 20 }, (_, at) => `name ${at}`),
+        Array.from({ length: 20 }, (_, at) => `value ${at}`),
+      ],
+      2,
+    ],
+    [
       'may name two of many columns',
       [
         ['a', 'b', '', '', '', ''],
