@@ -108,9 +108,9 @@ export abstract class BrandEnrichError extends Error {
     return { code, hasNoIdentifiers, ...this.#phrases };
   }
 
-  /** Its texts for a reader without a command line. */
-  inKeys(): ErrorTexts {
-    return sayError(this.#phrases, 'keys');
+  /** Its texts for a reader who names settings so. */
+  inWords(naming: Naming): ErrorTexts {
+    return sayError(this.#phrases, naming);
   }
 }
 

@@ -16,8 +16,8 @@ export type Remedy =
 /** A text, in parts where it names settings. JSON carries it. */
 export type Phrase = string | readonly (string | Remedy)[];
 
-/** Who reads it: with flags, or with the keys of a settings file. */
-export type Naming = 'flags' | 'keys';
+/** Who reads it: with flags, with the keys of a settings file, or in words of its own, as a page. */
+export type Naming = 'flags' | 'keys' | ((remedy: Remedy) => string);
 
 /** The tag of a text that names settings. What is filled in as text is never changed. */
 export function phrase(
@@ -49,6 +49,7 @@ function partsOf(filled: Phrase | Remedy | number): readonly (string | Remedy)[]
 }
 
 function sayRemedy(remedy: Remedy, naming: Naming): string {
+  if (typeof naming === 'function') return naming(remedy);
   const isShell = naming === 'flags';
   if ('set' in remedy) {
     const values = Object.entries(remedy.set);

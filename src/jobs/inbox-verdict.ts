@@ -10,7 +10,7 @@ import {
   InterruptedError,
 } from '../core/errors.js';
 import { countOf, countText, sentenceOf } from '../core/figures.js';
-import { type Phrase, phrase, type Remedy, remediesIn, sayPhrase } from '../core/phrase.js';
+import { type Naming, type Phrase, phrase, type Remedy, remediesIn, sayPhrase } from '../core/phrase.js';
 import { visible, visibleLine } from '../core/terminal-text.js';
 import { cutText } from '../intake/record-splitter.js';
 import type { EnrichResult } from '../run/enrich-file.js';
@@ -151,8 +151,8 @@ const PASSING: readonly ErrorCode[] = [
 ];
 
 /** The texts of an error for a person who knows the file by its name, and not our folder of it. */
-export function textsForSender(error: BrandEnrichError, folder: string) {
-  const { what, subject, todo } = error.inKeys();
+export function textsForSender(error: BrandEnrichError, folder: string, naming: Naming = 'keys') {
+  const { what, subject, todo } = error.inWords(naming);
   return { what, subject: subject.replaceAll(`${folder}/`, ''), todo };
 }
 

@@ -283,5 +283,5 @@ function eventOf(end: JobEnd, { record: { parked } }: Job): Notice['event'] | nu
 
 /** For people who know the names of settings, not the flags. */
 function whyUnusable(error: unknown): string {
-  return error instanceof BrandEnrichError ? error.inKeys().message : errorText(error);
+  return error instanceof BrandEnrichError ? error.inWords('keys').message : errorText(error);
 }

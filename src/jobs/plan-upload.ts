@@ -16,6 +16,7 @@ import { planFile } from '../run/plan-file.js';
 import { intakeOf, openTable } from '../run/scan/open-table.js';
 import { openSpoolFolder } from '../run/scan/spool-file.js';
 import type { RunSettings } from '../stores/run-store.js';
+import { namingFor } from '../words/say-reason.js';
 import { sideFileOf } from './inbox-file.js';
 import {
   applyFolderSettings,
@@ -116,7 +117,7 @@ async function planUpload({ root, folder, path, under }: Upload, choice: Choice,
     try {
       const runSettings = runSettingsOf(settings, service);
       const plan = await planFile(
-        { ...asked, table, stateFolder, runSettings, reader: 'inbox' },
+        { ...asked, table, stateFolder, runSettings, reader: 'page' },
         engine,
         stop,
       );
@@ -155,7 +156,7 @@ async function planUpload({ root, folder, path, under }: Upload, choice: Choice,
     if (!(error instanceof BrandEnrichError) || stop.aborted) throw error;
     const refusal: Refusal = {
       code: error.code,
-      ...textsForSender(error, folder),
+      ...textsForSender(error, folder, namingFor('page')),
       remedies: settingsIn(error.detail.todo),
     };
     return { reading, found: null, refusal };

@@ -116,5 +116,5 @@ export type Waiters = ReturnType<typeof createWaiters>;
 
 /** Errors in the names of options; others as they are. */
 export function forProgram(error: unknown): unknown {
-  return error instanceof BrandEnrichError ? Object.assign(error, error.inKeys()) : error;
+  return error instanceof BrandEnrichError ? Object.assign(error, error.inWords('keys')) : error;
 }

@@ -24,7 +24,7 @@ export interface EnrichRequest extends ScanRequest {
   /** Pace to begin with. */
   readonly pace: ReturnType<typeof openingPace>;
   /** For whom the report says why the run stopped and what to do next. */
-  readonly reader: 'terminal' | 'inbox' | 'program';
+  readonly reader: 'terminal' | 'inbox' | 'page' | 'program';
 }
 
 /** The lookup worker of a run in its own process. */

@@ -11,7 +11,7 @@ import { useOf } from '../facts/judge-account.js';
 import { seesRaisedQuota } from '../ledger/policy.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
 import { freshnessOf, type RunSettings } from '../stores/run-store.js';
-import { sayTo } from '../words/say-reason.js';
+import { namingFor, sayTo } from '../words/say-reason.js';
 import { type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
 import { READ_AT_ONCE, type Unanswered, unansweredIn } from './lookups/collect-outcomes.js';
 import { estimateSpending, ownLimitOf } from './lookups/spending.js';
@@ -93,7 +93,7 @@ async function whyUnwritable({ input, reader }: PlanRequest, names: OutputNames)
     return [];
   } catch (error) {
     if (!(error instanceof BrandEnrichError)) throw error;
-    const { message } = reader === 'terminal' ? error : error.inKeys();
+    const { message } = error.inWords(namingFor(reader));
     return [`a run would stop at once: ${message}`];
   }
 }

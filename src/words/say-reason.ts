@@ -2,6 +2,7 @@
 import { countOf } from '../core/figures.js';
 import { type Naming, type Phrase, phrase, sayPhrase } from '../core/phrase.js';
 import type { FailureReason, RunHalt, RunStop, Unreached, UnusableAnswers } from '../stores/run-reasons.js';
+import { onPage } from './page-words.js';
 
 /**
  * Who reads it: a person at a terminal, a program, a person who drops files or looks at a page
@@ -16,9 +17,13 @@ export function settingName(key: string, reader: Reader): string {
 
 /** A text that names settings, for its reader. */
 export function sayTo(reader: Reader, text: Phrase): string {
-  const readsFlags = reader === 'terminal' || reader === 'cell' || reader === 'notice';
-  const naming: Naming = readsFlags ? 'flags' : 'keys';
-  return sayPhrase(text, naming);
+  return sayPhrase(text, namingFor(reader));
+}
+
+/** How its reader names settings. */
+export function namingFor(reader: Reader): Naming {
+  if (reader === 'page') return onPage;
+  return reader === 'program' || reader === 'inbox' ? 'keys' : 'flags';
 }
 
 /** Part of a sentence: why the run stopped. */

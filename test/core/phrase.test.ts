@@ -80,13 +80,13 @@ describe('an error', () => {
   const message = `the input cannot be opened: caFile ${path}; use sheet: '${path}'`;
 
   it("keeps what is the user's, also in an error made of it and in one of several problems", () => {
-    expect(made.inKeys().message).toBe(message);
-    expect(new NeverStartError(made.detail).inKeys()).toEqual(made.inKeys());
+    expect(made.inWords('keys').message).toBe(message);
+    expect(new NeverStartError(made.detail).inWords('keys')).toEqual(made.inWords('keys'));
     const { what, subject, todo } = made.detail;
     const several = refusal(() =>
       throwProblems([usageProblem(what, subject, todo), usageProblem('w', path, 't')]),
     ) as NeverStartError;
-    expect(several.inKeys()).toMatchObject({
+    expect(several.inWords('keys')).toMatchObject({
       subject: `caFile ${path}, ${path}`,
       todo: `fix these:\n  - ${message}\n  - w: ${path}; t`,
     });
@@ -95,7 +95,7 @@ describe('an error', () => {
   it('keeps it on its way from the process that reads a file', () => {
     const frame = errorFrame('a.xlsx', made).subarray(5).toString();
     const { isUsage: _usage, ...detail } = JSON.parse(frame);
-    expect(new FailFileError(detail).inKeys().message).toBe(message);
+    expect(new FailFileError(detail).inWords('keys').message).toBe(message);
   });
 
   const columns = ['--quota', 'x -o y', '--rate'];
@@ -113,7 +113,7 @@ describe('an error', () => {
       ["column: '--quota:domain'", "column: 'x -o y:domain'", '"--rate"'],
     ],
   ])('of %s', (_, act, left) => {
-    const { message } = (refusal(act) as NeverStartError).inKeys();
+    const { message } = (refusal(act) as NeverStartError).inWords('keys');
     for (const text of left) expect(message).toContain(text);
     expect(message.replaceAll(/--(?:quota|rate|concurrency)\b/g, '')).not.toMatch(/--|BRAND_API/);
   });

@@ -70,7 +70,7 @@ export function addActions(
       } catch (error) {
         if (!(error instanceof BrandEnrichError)) throw error;
         log.info({ ...by, action: context.req.path, reason: error.message }, 'refused on the dashboard');
-        await keepNotice(context, cookies, sentenceOf(error.inKeys().message));
+        await keepNotice(context, cookies, sentenceOf(error.inWords('keys').message));
         return context.redirect(back, 303);
       }
     });

@@ -94,7 +94,7 @@ export function addProgramRoutes(
           return answerText(context, 'the file did not arrive whole', 400, 'input-changed');
         throw error;
       }
-      return answerText(context, error.inKeys().message, statusOfError(error), error.code);
+      return answerText(context, error.inWords('keys').message, statusOfError(error), error.code);
     }
   });
 

@@ -14,6 +14,7 @@ import {
 } from '../../jobs/plan-upload.js';
 import type { Upload } from '../../jobs/uploads.js';
 import { Card } from '../../pages/parts.js';
+import { FIELD_LABELS, meaningOf } from '../../words/page-words.js';
 import { HiddenFields } from './plain-pages.js';
 
 /** The path of its page, with these choices. */
@@ -57,30 +58,11 @@ function chosenText({ column, kind, ...others }: Choice): string {
   const known = IDENTIFIER_KINDS.find((each) => each === kind);
   const kindText = known === undefined ? '' : ` (${KIND_WORDS[known]})`;
   const columns = [column ?? 'the column that is chosen automatically'].flat().map(columnText);
-  const words = Object.entries(others).map(([key, value]) => {
-    const text = [value].flat().join(', ');
-    return WORDS[`${key} ${text}`] ?? WORDS[key]?.replace('*', text) ?? `${key} ${text}`;
-  });
+  const words = Object.entries(others).map(([key, value]) => meaningOf(key, [value].flat().join(', ')));
   if (column !== undefined) words.unshift(`identifiers from ${columns.join(', then from ')}${kindText}`);
   else if (known !== undefined) words.push(`these are ${KIND_WORDS[known]}`);
   return sentenceOf(words.join(': ')).slice(0, -1);
 }
-
-/** What setting a key, or a key to this value, means; `*` is the value. */
-const WORDS: Readonly<Record<string, string>> = {
-  'header false': 'the first row is data, not a header',
-  'header true': 'the first row is the header',
-  'ragged invalid': 'leave these rows out',
-  'ragged take': 'read these rows by position',
-  'allowMismatch true': 'use this column all the same',
-  'allowUnknown true': 'the service need not know these brands',
-  skipLines: 'lines above the header: *',
-  sheet: 'read the sheet *',
-  records: 'read the rows from *',
-  delimiter: 'cells are separated by *',
-  encoding: 'the encoding is *',
-  prefix: 'begin the names of added columns with *',
-};
 
 /** A chosen column, with its kind. */
 function columnText(text: string): string {
@@ -133,7 +115,7 @@ export function ChoicesCard(shown: { upload: Upload; choice: Choice; reading: Up
         {columns.length > 0 && (
           <Select
             id="pick"
-            label="Column to look up"
+            label={FIELD_LABELS.column}
             options={[
               chosen.length > 0 &&
                 at === null && ['', `as chosen: ${chosen.map(columnText).join(', then ')}`, true],
@@ -144,7 +126,7 @@ export function ChoicesCard(shown: { upload: Upload; choice: Choice; reading: Up
         )}
         <Select
           id="kind"
-          label="What it holds"
+          label={FIELD_LABELS.kind}
           options={[
             ['', 'judged from the values', choice.kind === undefined],
             ...IDENTIFIER_KINDS.map(
@@ -159,7 +141,7 @@ export function ChoicesCard(shown: { upload: Upload; choice: Choice; reading: Up
         {reading.sheets.length > 1 && (
           <Select
             id="sheet"
-            label="Sheet"
+            label={FIELD_LABELS.sheet}
             options={[
               ['', 'the one with identifiers', choice.sheet === undefined],
               ...reading.sheets.map((sheet): Option => [sheet, sheet, choice.sheet === sheet]),
@@ -204,11 +186,11 @@ function HeaderFields({ choice }: { choice: Choice }) {
   const lines = typeof choice.skipLines === 'string' ? choice.skipLines : '';
   return (
     <>
-      <label for="skip">Lines above the header to leave out</label>
+      <label for="skip">{FIELD_LABELS.skipLines}</label>
       <input id="skip" type="number" name="skipLines" min="0" max="1000000" value={lines} placeholder="0" />
       <p>
         <input id="header" type="checkbox" name="header" value="false" checked={choice.header === 'false'} />{' '}
-        <label for="header">The first row is data, not a header</label>
+        <label for="header">{FIELD_LABELS.header}</label>
       </p>
     </>
   );

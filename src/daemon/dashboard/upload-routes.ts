@@ -88,7 +88,7 @@ async function answering(
   } catch (error) {
     if (error instanceof BrandEnrichError) {
       const status = error.code === 'disk-low' ? 507 : error.code === 'output-unwritable' ? 500 : 400;
-      return context.text(`${error.inKeys().message}\n`, status);
+      return context.text(`${error.inWords('keys').message}\n`, status);
     }
     const { incoming } = context.env as unknown as HttpBindings;
     // The sender has gone and does not read this.

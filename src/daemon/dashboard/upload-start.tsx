@@ -6,6 +6,7 @@ import { type Choice, fieldsOf, type UploadPlan } from '../../jobs/plan-upload.j
 import type { Upload } from '../../jobs/uploads.js';
 import { Bar, Card, type Fact, Facts } from '../../pages/parts.js';
 import type { Plan } from '../../run/plan-file.js';
+import { FIELD_LABELS } from '../../words/page-words.js';
 import type { Viewer } from './gate.js';
 import { ActionButton, HiddenFields } from './plain-pages.js';
 import { type Option, Select, uploadPath } from './upload-choices.js';
@@ -190,7 +191,7 @@ function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['rea
         </Check>
       )}
       <div class="fields">
-        <Cap name="maxRequests" label="Requests, at most" step="1" {...capOf('maxRequests')} />
+        <Cap name="maxRequests" label={FIELD_LABELS.maxRequests} step="1" {...capOf('maxRequests')} />
         {isPaid && <Cap name="maxCost" label={`Overage${unit}, at most`} step="any" {...capOf('maxCost')} />}
       </div>
       <Order choice={choice} found={found} columns={columns} />
@@ -270,7 +271,7 @@ function Order(shown: { choice: Choice; found: Found; columns: UploadPlan['readi
     <div>
       <Select
         id="priority"
-        label="Looked up first"
+        label={FIELD_LABELS.priority}
         options={[['', 'the top of the file', own === ''], isOther && [own, own, true], ...options]}
       />
     </div>

@@ -4,6 +4,7 @@ import type { EndedJob } from '../../jobs/ended-jobs.js';
 import type { FileCap, ShownCaps } from '../../jobs/file-caps.js';
 import { isSideFile, sideFileOf } from '../../jobs/inbox-file.js';
 import { Card } from '../../pages/parts.js';
+import { FIELD_LABELS } from '../../words/page-words.js';
 import { HiddenFields, type Sender } from './plain-pages.js';
 import { Cap } from './upload-start.js';
 
@@ -40,7 +41,7 @@ export function WaitingCard(shown: {
       <form class="choices" method="post" action={GO_ON_PATH}>
         <HiddenFields fields={fields} />
         <div class="fields">
-          <Cap name="maxRequests" label="Requests, at most" step="1" {...maxRequests} />
+          <Cap name="maxRequests" label={FIELD_LABELS.maxRequests} step="1" {...maxRequests} />
           {maxCost && <Cap name="maxCost" label={`Overage${unit}, at most`} step="any" {...maxCost} />}
         </div>
         {bounds.length > 0 && (

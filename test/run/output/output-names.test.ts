@@ -23,7 +23,7 @@ function namesOf({
 
 it('says how a file could be written as its reader names settings', () => {
   const error = writeFailure('out.csv', Object.assign(new Error('read-only'), { code: 'EROFS' }));
-  expect([error.todo, error.inKeys().todo]).toEqual([
+  expect([error.todo, error.inWords('keys').todo]).toEqual([
     'the file system is read-only: choose another place with -o',
     'the file system is read-only: choose another place with output',
   ]);
