@@ -16,7 +16,7 @@ export type Remedy =
 /** A text, in parts where it names settings. JSON carries it. */
 export type Phrase = string | readonly (string | Remedy)[];
 
-/** Who reads it: with flags, with the keys of a settings file, or in words of its own, as a page. */
+/** Who reads it: with flags, with keys of a settings file, or in its own words, as a page. */
 export type Naming = 'flags' | 'keys' | ((remedy: Remedy) => string);
 
 /** The tag of a text that names settings. What is filled in as text is never changed. */

@@ -1,4 +1,4 @@
-/** What pages call settings: by the fields and links that set them, for people who know no keys. Pure. */
+/** What pages call settings: by their fields and links, for people who know no keys. Pure. */
 import type { Remedy } from '../core/phrase.js';
 
 /** Fields by their labels, which the pages take from here. */
