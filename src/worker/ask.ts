@@ -29,12 +29,13 @@ export function ask(
   key: string,
   identifier: Identifier,
   signals: AskSignals,
+  onAnswer: () => void = () => undefined,
 ): Promise<Asked> {
   const { service, ownDomain, allowUnknown } = run.settings;
   const isOwn = identifier.kind === 'domain' && identifier.value === ownDomain;
   const own = isOwn ? ownOf(service, identifier.value) : undefined;
   const counts = { requests: 0, billed: 0, tries: 0, unusable: null };
-  const lookup = { context, run, key, identifier, own, signals, ...counts };
+  const lookup = { context, run, key, identifier, own, signals, onAnswer, ...counts };
   const needsNoProbe = context.addressTrust.isSettled || allowUnknown || context.halts.get(run.id);
   return needsNoProbe ? askUntilDone(lookup) : askInTurn(lookup);
 }

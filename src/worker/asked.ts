@@ -100,6 +100,8 @@ export interface LookupUnderWay {
   readonly key: string;
   readonly identifier: Identifier;
   readonly signals: AskSignals;
+  /** Called when nothing more is sent: its answer is only to be kept. */
+  readonly onAnswer: () => void;
   requests: number;
   billed: number;
   /** Requests since the last refusal for pace or quota. */

@@ -153,7 +153,7 @@ function outageOf({ breaker }: AskContext, meaning: Meaning, address: Address): 
 }
 
 async function recordOutcome(
-  { context, key }: LookupUnderWay,
+  { context, key, onAnswer }: LookupUnderWay,
   meaning: Means<'matched' | 'not_found'>,
   billed: boolean,
   settle: () => void,
@@ -165,7 +165,9 @@ async function recordOutcome(
   const report = (fetchedAt: number) =>
     context.listener?.onAnswer({ key, status: meaning.type, retryLater, profile, fetchedAt });
   try {
-    const fetchedAt = await context.recorder.record(newOutcome(key, meaning, billed));
+    const kept = context.recorder.record(newOutcome(key, meaning, billed));
+    onAnswer();
+    const fetchedAt = await kept;
     settle();
     report(fetchedAt);
     return { type: meaning.type };

@@ -1,9 +1,14 @@
 /** One chunk on a real engine: what is asked for, what is left, and what the run learns. */
 import { setMaxListeners } from 'node:events';
+import pLimit from 'p-limit';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import { systemClock } from '../../src/core/clock.js';
+import { silentLog } from '../../src/core/log.js';
 import type { ChunkData } from '../../src/engine/engine.js';
+import type { OutcomeStore } from '../../src/stores/outcome-store.js';
 import { packProfile } from '../../src/stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
+import { createRecorder } from '../../src/worker/recorder.js';
 import { resolveChunk } from '../../src/worker/resolve-chunk.js';
 import { HALTS } from '../support/halts.js';
 import { hasRedisServer } from '../support/redis-server.js';
@@ -183,6 +188,33 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     await expect(resolving).rejects.toThrow('a bug');
     expect(context.underWay.size).toBe(0);
     expect(await place.statuses(run, brands(2))).toEqual(['matched', null]);
+  });
+
+  it('sends on while answers are being kept, until so many wait that no more may be at stake', async () => {
+    let keep: () => void = () => undefined;
+    const mayKeep = new Promise<void>((resolve) => {
+      keep = resolve;
+    });
+    // The first request of a run goes alone, until it is settled.
+    let isFirst = true;
+    const record: OutcomeStore['record'] = async (...given) => {
+      if (!isFirst) await mayKeep;
+      isFirst = false;
+      return place.engine.outcomes.record(...given);
+    };
+    const client = scriptedClient(() => MATCHED);
+    const store = { ...place.engine.outcomes, record };
+    const basics = { worker: 'w1', clock: systemClock, log: silentLog(), spoolFolder: '/nowhere' };
+    const recorder = createRecorder({ ...basics, store, room: 8 });
+    const context = await place.context('w1', client, { limit: pLimit(2), recorder });
+    const resolving = resolveChunk(context, run, chunkOf(run, brands(20)), SIGNALS);
+    await vi.waitUntil(() => !recorder.hasRoom, { interval: 1 });
+    // The last two may have left while there was room for one.
+    expect(client.asked.length).toBeGreaterThanOrEqual(9);
+    expect(client.asked.length).toBeLessThanOrEqual(10);
+    keep();
+    expect(await resolving).toEqual({ type: 'finished' });
+    expect(client.asked.length).toBe(20);
   });
 
   it('of a halted run is finished without reading the store', async () => {
