@@ -59,7 +59,7 @@ const BRAND_ID = words('brandid brandfetchid');
 const NEUTRAL =
   words(`company companies customer customers client clients account accounts firm firma firmen name names business
   organization organisation org unternehmen kunde kunden empresa entreprise societe azienda cliente
-  primary main official offizielle corporate address addresses adresse adress direccion indirizzo adres
+  primary main official offizielle corporate own our eigene unsere propre propia propio proprio address addresses adresse adress direccion indirizzo adres
   code codes number nummer no nr value the of de la du del di e y et und and contact work brand marke marque id`);
 const FOREIGN =
   words(`logo logos image images img photo foto picture avatar icon favicon banner thumbnail video

@@ -7,8 +7,9 @@ import { lstat, readdir, realpath } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import pLimit from 'p-limit';
 import { attempt } from '../core/lifecycle.js';
+import { OUTCOME_STATUSES, type OutcomeStatus, type StatusCounts } from '../core/outcome.js';
 import { openPlainFile, readPlainFile } from '../core/plain-file.js';
-import { count, object } from '../core/shapes.js';
+import { count, object, type Shape } from '../core/shapes.js';
 import { isErrorCode } from '../core/system-error.js';
 import type { RunRecord } from '../stores/run-store.js';
 import { isSideFile, lookAt, sideFileOf, stemOf } from './inbox-file.js';
@@ -220,14 +221,16 @@ async function reasonOf(folder: string, noted: JobRecord | null): Promise<JobRea
   return { headline: '', details: text.slice(0, REASON_AT_MOST).trim() };
 }
 
-const reportShape = object({ rows: object({ failed: count }) });
+const statuses = Object.fromEntries(OUTCOME_STATUSES.map((each) => [each, count]));
+const reportShape = object({ rows: object(statuses as Record<OutcomeStatus, Shape<number>>) });
 
-/** How many rows of a finished file failed, by its report; 0: none, or it has no report. */
-export async function readFailedRows({ root, place, folder, files }: EndedJob): Promise<number> {
+/** The rows of a job by status, as its report has them; null: it has none. */
+export async function readRowCounts(job: EndedJob): Promise<StatusCounts | null> {
+  const { root, place, folder, files } = job;
   const report = files.find(({ type }) => type === 'report');
-  if (report === undefined) return 0;
+  if (report === undefined) return null;
   const text = await readPlainFile(join(root, place, folder, report.name)).catch(() => '');
-  return attempt(() => reportShape(JSON.parse(text)).rows.failed, 0);
+  return attempt(() => reportShape(JSON.parse(text)).rows, null);
 }
 
 /** A file in `failed/`. */

@@ -35,7 +35,8 @@ export const ANY_COLUMN = 'any';
 
 /**
  * The settings in an address or a form: keys that an inbox may set, without empty values. `pick`:
- * a column that replaces those chosen before. Pure.
+ * a column that replaces those chosen before. `only`, `only-is`, `only-value`: the parts of one
+ * condition on rows. Pure.
  */
 export function choiceOf(fields: URLSearchParams): Choice {
   const pick = fields.get('pick') ?? '';
@@ -47,6 +48,9 @@ export function choiceOf(fields: URLSearchParams): Choice {
     // As a list, because the name of a column may contain commas.
     if (first !== undefined) choice[key] = key === 'column' || others.length > 0 ? values : first;
   }
+  const only = fields.get('only') ?? '';
+  const wants = fields.get('only-is') ?? '=';
+  if (only !== '') choice.where = `${only}${wants}${wants === '=' ? (fields.get('only-value') ?? '') : ''}`;
   if (pick !== '') delete choice.column;
   const chosen = pick === '' || pick === ANY_COLUMN ? choice : { column: [pick], ...choice };
   // Sorted, so that equal choices are written alike.

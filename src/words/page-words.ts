@@ -8,6 +8,7 @@ export const FIELD_LABELS = {
   sheet: 'Sheet',
   skipLines: 'Lines above the header to leave out',
   header: 'The first row is data, not a header',
+  where: 'Only rows where',
   priority: 'Looked up first',
   maxRequests: 'Requests, at most',
 } as const;
@@ -16,8 +17,8 @@ export const FIELD_LABELS = {
 const MEANINGS: Readonly<Record<string, string>> = {
   'header false': 'the first row is data, not a header',
   'header true': 'the first row is the header',
-  'ragged invalid': 'leave these rows out',
-  'ragged take': 'read these rows by position',
+  'ragged invalid': 'do not look these rows up: they come back marked as invalid',
+  'ragged take': 'read their cells by position, the surplus ones too',
   'allowMismatch true': 'use this column all the same',
   'allowUnknown true': 'the service need not know these brands',
   skipLines: 'lines above the header: *',

@@ -67,10 +67,10 @@ function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], read
     }
     case 'maxRequests':
       return isPage
-        ? `the limit of ${countOf(reached.maxRequests, 'request')} ${byStarts}`
+        ? `its cap of ${countOf(reached.maxRequests, 'request')} is reached`
         : `${limit('maxRequests')} ${reached.maxRequests} ${byStarts}`;
     case 'maxCost':
-      return `${isPage ? 'the limit on money' : limit('maxCost')} ${byStarts}`;
+      return isPage ? 'its cap on money is reached' : `${limit('maxCost')} ${byStarts}`;
     case 'overstated':
       return `the service refuses every request at a usage of ${reached.usage} and a quota of ${reached.quota}: the plan or the overage budget set here is higher than in the account`;
   }

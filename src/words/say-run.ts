@@ -18,7 +18,7 @@ export function sayRun(
       return isPage ? `Waiting: ${why.behind}; runs take turns.` : why.behind;
     case 'paused':
       if (isPage)
-        return `${sentenceOf(pausedText(why.order))} ${why.goesOn ? 'Resume on its page continues it.' : 'Resume it, then run the same command again.'}`;
+        return `${sentenceOf(pausedText(why.order))} ${why.goesOn ? '“Resume” continues it.' : 'Resume it, then run the same command again.'}`;
       return `${sinceText(why.order)}; \`brand-enrich resume ${run.id}\` ${why.goesOn ? 'continues it' : 'allows it, then run the same command again'}`;
     case 'gone':
       return isPage

@@ -122,6 +122,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
       await engine.runs.halt(run, halt);
     },
     underWay: new Set<string>(),
+    turns: { last: Promise.resolve() },
     tallies: createRunTallies(engine.runs, clock),
   } satisfies ChunkContext;
 

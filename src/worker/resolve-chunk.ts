@@ -10,6 +10,7 @@ import { parseIdentifierText } from '../core/identifier.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { RETRY_AFTER_AT_MOST_MS } from '../lookup/protocol.js';
 import { outcomeKeyPrefix } from '../stores/outcome-key.js';
+import type { ClaimAnswer } from '../stores/outcome-store.js';
 import { freshnessOf, type LookupFailure, type RunRecord } from '../stores/run-store.js';
 import { ask } from './ask.js';
 import { type AskContext, type Asked, type AskSignals, BUSY, later, withoutRequest } from './asked.js';
@@ -24,6 +25,11 @@ export interface ChunkContext extends AskContext {
   readonly worker: string;
   /** The one gate of the process: so many lookups at once, over all chunks. */
   readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
+  /**
+   * Resolves when the identifiers of every chunk so far are at the gate: those of a later one come
+   * behind them, so that a cap buys the top of a file.
+   */
+  readonly turns: { last: Promise<unknown> };
   /** Keys that some chunk of this process is at work on. */
   readonly underWay: Set<string>;
   readonly tallies: RunTallies;
@@ -103,28 +109,33 @@ async function claimAndAsk(
   tally: RunTally,
 ): Promise<[string, Asked][]> {
   if (texts.length === 0) return [];
-  const claims = await context.engine.outcomes.claim({
-    worker: context.worker,
-    run: run.id,
-    keys: texts.map((text) => prefix + text),
-    freshness: freshnessOf(run),
+  const { turns } = context;
+  const earlier = turns.last;
+  let isBegun: () => void = () => undefined;
+  turns.last = new Promise<void>((resolve) => {
+    isBegun = resolve;
   });
-  const settled = await Promise.allSettled(
-    texts.map(async (text, index): Promise<[string, Asked] | null> => {
-      const claim = claims[index];
-      if (claim === 'fresh') return null;
-      if (claim !== 'ours') return [text, withoutRequest(BUSY)];
-      const own = { ...signals, stop: signals.stopOf?.(text) ?? signals.stop };
-      const asked = await atGate(context.limit, async (leave) => {
-        const one = await ask(context, run, prefix + text, parseIdentifierText(text), own, leave);
-        const { result } = one;
-        if (result.type === 'halted' && !context.halts.get(run.id)) await context.halt(run.id, result.halt);
-        return one;
-      });
-      tally.addAsked(asked);
-      return [text, asked];
-    }),
-  );
+  const askOne = async (text: string, claim: ClaimAnswer | undefined): Promise<[string, Asked] | null> => {
+    if (claim === 'fresh') return null;
+    if (claim !== 'ours') return [text, withoutRequest(BUSY)];
+    const own = { ...signals, stop: signals.stopOf?.(text) ?? signals.stop };
+    const asked = await atGate(context.limit, async (leave) => {
+      const one = await ask(context, run, prefix + text, parseIdentifierText(text), own, leave);
+      const { result } = one;
+      if (result.type === 'halted' && !context.halts.get(run.id)) await context.halt(run.id, result.halt);
+      return one;
+    });
+    tally.addAsked(asked);
+    return [text, asked];
+  };
+  const begin = async () => {
+    const keys = texts.map((text) => prefix + text);
+    const asked = { worker: context.worker, run: run.id, keys, freshness: freshnessOf(run) };
+    const claims = await context.engine.outcomes.claim(asked);
+    await earlier;
+    return texts.map((text, index) => askOne(text, claims[index]));
+  };
+  const settled = await Promise.allSettled(await begin().finally(isBegun));
   return settled.flatMap((each) => {
     if (each.status === 'rejected') throw each.reason;
     return each.value === null ? [] : [each.value];

@@ -41,24 +41,44 @@ export async function signIn(url: string) {
      * `chosen`.
      */
     async press(page: string, label: string, chosen: Record<string, string> = {}): Promise<Response> {
-      const button = new RegExp(`<button type="submit"[^>]*>${label}`);
-      const form = [...page.matchAll(/<form[^>]*action="([^"]+)"[^>]*>(.*?)<\/form>/gs)].find(
-        ([, , inside = '']) => button.test(inside),
+      const button = new RegExp(`<button([^>]*)>${label}`);
+      const forms = [...page.matchAll(/<form([^>]*)>(.*?)<\/form>/gs)];
+      const owner = attribute('form', button.exec(page)?.[1]);
+      const form = forms.find(([, of = '', inside = '']) =>
+        owner === undefined ? button.test(inside) : attribute('id', of) === owner,
       );
       if (form === undefined) throw new Error(`no button "${label}" in: ${page}`);
-      const [, action = '', inside = ''] = form;
-      const inputs = [...inside.matchAll(/<input[^>]*>/g)].map(([input]) => input);
+      const [, formOf = '', within = ''] = form;
+      // Fields that stand elsewhere say whose they are.
+      const others =
+        owner === undefined ? [] : page.split('<').filter((tag) => tag.includes(`form="${owner}"`));
+      const inside = `${within}<${others.join('<')}`;
       const body = new URLSearchParams();
-      for (const input of inputs) {
-        const name = /name="([^"]+)"/.exec(input)?.[1];
+      for (const [input] of inside.matchAll(/<input[^>]*>/g)) {
+        const name = attribute('name', input);
         const isOff = input.includes('type="checkbox"') && !input.includes('checked');
-        if (name !== undefined && !isOff) body.append(name, plain(/value="([^"]*)"/.exec(input)?.[1] ?? ''));
+        if (name !== undefined && !isOff) body.append(name, attribute('value', input) ?? '');
       }
+      for (const [, of, options = ''] of within.matchAll(/<select([^>]*)>(.*?)<\/select>/gs)) {
+        const [first = ''] = /<option[^>]*>/.exec(options) ?? [];
+        const [picked = first] = /<option[^>]*selected[^>]*>/.exec(options) ?? [];
+        body.append(attribute('name', of) ?? '', attribute('value', picked) ?? '');
+      }
+      const pressed = button.exec(owner === undefined ? within : page)?.[1];
+      const action = attribute('formaction', pressed) ?? attribute('action', formOf) ?? '';
+      const own = attribute('name', pressed);
+      if (own !== undefined) body.append(own, attribute('value', pressed) ?? '');
       for (const [name, value] of Object.entries(chosen)) body.set(name, value);
       const asked = { method: 'POST', headers: { cookie }, body, redirect: 'manual' } as const;
       return fetch(new URL(action, url), asked);
     },
   };
+}
+
+/** The value of an attribute in a tag; undefined: it has none. */
+function attribute(name: string, tag: string | undefined): string | undefined {
+  const value = new RegExp(` ${name}="([^"]*)"`).exec(tag ?? '')?.[1];
+  return value === undefined ? undefined : plain(value);
 }
 
 /** A text of a page without its references. */

@@ -204,6 +204,37 @@ test('a file that waits at its cap on money goes on with a higher one, within th
   expect([meter.billed, meter.mostBilledOnce()]).toEqual([15, 1]);
 });
 
+test('a start after another column was chosen, but not planned, shows its plan and buys nothing', async () => {
+  const { scene, person } = await startScene();
+  const { meter } = scene.service;
+  const rows = Array.from({ length: 12 }, (_, at) => `${domainAt(at)},${domainAt(at + 40)},${at % 3}`);
+  const path = await person.send('two.csv', `website,parent website,tier\n${rows.join('\n')}\n`);
+  const page = await person.get(path);
+  const refused = await person.press(page, 'Start', { pick: 'position:2', maxRequests: '5' });
+  const next = refused.headers.get('location') ?? '';
+  expect(new URL(next, 'http://page').searchParams.getAll('column')).toEqual(['position:2']);
+  const planned = await person.get(next);
+  expect(planned).toContain('Identifiers come from column &quot;parent website&quot;');
+  expect(planned).toMatch(/<input[^>]*name="maxRequests"[^>]*value="5"/);
+  expect([meter.requests.length, await scene.list('inbox')]).toEqual([0, []]);
+
+  const only = await person.press(planned, 'Start', {
+    maxRequests: '',
+    only: 'tier',
+    'only-is': '=',
+    'only-value': '2',
+  });
+  const filtered = await person.get(only.headers.get('location') ?? '');
+  expect(filtered).toContain('12 rows, 4 domains: at most 4 requests.');
+  await runAfter(person, await person.press(filtered, 'Start', { sort: 'none' }));
+  const [folder = ''] = await scene.until('done', 1);
+  const bought = [...meter.billedOf.keys()].sort();
+  expect(bought).toEqual([42, 45, 48, 51].map((index) => `domain:${domainAt(index)}`));
+  const kept = await readRows(join(folder, 'two.enriched.csv'));
+  expect(kept.map(({ website }) => website)).toEqual(rows.map((row) => row.split(',')[0]));
+  expect(countStatuses(kept).skipped).toBe(8);
+});
+
 test('a choice that cannot be is refused on the page of the plan, and nothing is started', async () => {
   const { scene, person } = await startScene();
   const path = await person.send('list.csv', domainList(30));

@@ -117,7 +117,7 @@ it('says what has to wait where quota and budget do not cover the file, and cost
   const { get, send, press } = await signIn(url);
   const page = await get(await send('list.csv', domainList(25)));
   expect(page).toContain(
-    '>Start</button> <span class="muted">at most 20 requests now and 5 more when quota or budget allow them, at most 1.00\u00a0EUR of overage<',
+    '>Start</button> <output class="muted" data-most="20">at most 20 requests now and 5 more when quota or budget allow them, at most 1.00\u00a0EUR of overage<',
   );
   expect(page).toContain('about 1 s<span class="below">at 40 a second</span>');
   expect(page).toContain('Quota and budget do not cover 5 requests. The file will wait');

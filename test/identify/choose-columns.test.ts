@@ -18,6 +18,11 @@ describe('without --column', () => {
       'parent website:domain',
     ],
     [
+      'the own website rather than that of the parent, whichever is fuller',
+      ['own website|parent website', 'acme.com|beta.com', '|gamma.com', 'delta.com|beta.com'],
+      'own website:domain',
+    ],
+    [
       'the customer website rather than that of the parent',
       ['website|parent website', 'acme.com|beta.com'],
       'website:domain',

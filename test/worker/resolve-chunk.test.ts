@@ -217,6 +217,33 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(client.asked.length).toBe(20);
   });
 
+  it('begins with the identifiers of the chunk that was there first, whose claim took longer', async () => {
+    const client = scriptedClient(() => MATCHED);
+    const context = await place.context('w1', client, { limit: pLimit(1) });
+    let answer: () => void = () => undefined;
+    const answered = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    let claimed = 0;
+    const slowly: OutcomeStore['claim'] = async (request) => {
+      const claims = await place.engine.outcomes.claim(request);
+      claimed += 1;
+      if (request.keys.length === 3) await answered;
+      return claims;
+    };
+    const slow = {
+      ...context,
+      engine: { ...context.engine, outcomes: { ...context.engine.outcomes, claim: slowly } },
+    };
+    const [first, second] = [brands(5).slice(0, 3), brands(5).slice(3)];
+    const both = [first, second].map((texts) => resolveChunk(slow, run, chunkOf(run, texts), SIGNALS));
+    await vi.waitUntil(() => claimed === 2);
+    await new Promise((resolve) => setImmediate(resolve));
+    answer();
+    await Promise.all(both);
+    expect(client.asked).toEqual([...first, ...second].map((text) => text.slice('domain:'.length)));
+  });
+
   it('of a halted run is finished without reading the store', async () => {
     const client = scriptedClient(() => MATCHED);
     const halts = new Map([[run.id, HALTS.limit]]);

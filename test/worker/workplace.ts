@@ -188,6 +188,7 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
           await engine.runs.halt(run, halt);
         },
         underWay: new Set(),
+        turns: { last: Promise.resolve() },
         tallies: createRunTallies(engine.runs, systemClock),
         limit: pLimit(64),
         ...shared,

@@ -179,7 +179,7 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
       <p class="note">{terms.filter((term) => term !== false).join(' ')}</p>
       {allowed === 0 && (
         <p class="note">
-          brand-enrich spends no money: it stops at the {cap === null ? 'quota' : 'cap'}. On a plan that bills
+          No overage is paid: brand-enrich stops at the {cap === null ? 'quota' : 'cap'}. On a plan that bills
           overage, <code>plan</code> and <code>overageBudget</code> in the settings allow more.
         </p>
       )}

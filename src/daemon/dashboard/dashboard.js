@@ -124,3 +124,7 @@ else addEventListener('load', returnFocus);
 
 document.addEventListener('visibilitychange', renew);
 setInterval(renew, 5000);
+
+// It lies over what is below it, and has been read.
+const SAID_MS = 15_000;
+setTimeout(() => document.querySelector('.said')?.remove(), SAID_MS);

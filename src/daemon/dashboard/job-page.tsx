@@ -71,7 +71,8 @@ export function renderJob(
 ): Page {
   const { job } = shown;
   const { inbox, place, folder, file, endedAt, runId } = job;
-  const reason = reasonText(job.reason);
+  // What to do at a limit is in the card below it.
+  const reason = shown.caps === null ? reasonText(job.reason) : job.reason.headline;
   const name = file ?? folder;
   const body = (
     <>
@@ -106,7 +107,7 @@ export function renderJob(
             <p class="reason">{reason}</p>
           </Card>
         )}
-        <WaitingCard {...shown} viewer={viewer} back={jobPath(job)} />
+        <WaitingCard {...shown} left={null} viewer={viewer} back={jobPath(job)} />
         <Card id="files" title="Files">
           <FileList job={job} />
           {place === 'failed' && file !== null && !isHopeless(job.reason.code) && (
@@ -132,7 +133,7 @@ const TYPES: Readonly<Record<JobFile['type'], string>> = {
   other: 'Other file',
 };
 
-/** The files of a job to download; the report opens in the browser. */
+/** The files of a job to download; the report, which has no way back, opens beside the page. */
 export function FileList({ job }: { job: EndedJob }) {
   const { root, place, folder, files } = job;
   const path = jobPath(job);
@@ -147,7 +148,11 @@ export function FileList({ job }: { job: EndedJob }) {
         <ul class="things tight">
           {files.map(({ name, type, size }) => (
             <li>
-              <a href={`${path}${encodeURIComponent(name)}`} download={type !== 'page'}>
+              <a
+                href={`${path}${encodeURIComponent(name)}`}
+                download={type !== 'page'}
+                target={type === 'page' ? '_blank' : undefined}
+              >
                 {isSideFile(name) ? 'Settings' : TYPES[type]}
               </a>{' '}
               <span class="muted">

@@ -2,9 +2,10 @@
 import { hostname } from 'node:os';
 import { goneAmong } from '../../context/account-status.js';
 import { withinDeadline } from '../../core/lifecycle.js';
+import type { StatusCounts } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
 import { isAtWork, type JudgedRun, judgeRuns } from '../../facts/judge-runs.js';
-import { createJobFinder, type EndedJob, readFailedRows } from '../../jobs/ended-jobs.js';
+import { createJobFinder, type EndedJob, readRowCounts } from '../../jobs/ended-jobs.js';
 import type { FileCaps, ShownCaps } from '../../jobs/file-caps.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { holdOf } from '../../ledger/policy.js';
@@ -30,6 +31,8 @@ export interface RunView {
   readonly job: EndedJob | null;
   /** Of a file that waits at a limit; null: it does not, or they are not known. */
   readonly caps: ShownCaps | null;
+  /** Its rows by status, where its report is here. */
+  readonly rows: StatusCounts | null;
   /** Rows that failed, if it can be run again for them from here; otherwise 0. */
   readonly failedRows: number;
   /** The newest first; empty where none are known. */
@@ -121,6 +124,7 @@ export function createRunLook({ engine, look, inboxes, caps }: RunLookContext) {
     const shown = judgeRuns({ ...data, runs, gone, otherHolds }).find((each) => each.run.id === id);
     if (shown === undefined) return null;
     const job = isAtWork(shown) ? null : await findJob(run);
+    const rows = job?.runId === run.id ? await readRowCounts(job) : null;
     const canRepeat = job?.place === 'done' && job.runId === run.id && run.tally.failed > 0;
     return {
       view: seen,
@@ -132,7 +136,8 @@ export function createRunLook({ engine, look, inboxes, caps }: RunLookContext) {
       newer: data.runs.find((each) => each.key === run.key && each.asOf > run.asOf) ?? null,
       job,
       caps: job?.waitsFor === 'limit' ? await caps.read(job) : null,
-      failedRows: canRepeat ? await readFailedRows(job) : 0,
+      rows,
+      failedRows: canRepeat ? (rows?.failed ?? 0) : 0,
       matches: (isOut ? null : await inTime(readNewestMatches(engine, run))) ?? [],
       isOfThisHost: run.label.host === hostname(),
     };

@@ -13,11 +13,14 @@ export function MatchesCard({ matches, isGoing }: { matches: readonly ShownMatch
       {matches.length === 0 ? (
         <p class="empty">{isGoing ? 'None yet.' : 'None are kept of this run.'}</p>
       ) : (
-        <ol class="brands matches">
-          {matches.map((match) => (
-            <MatchItem match={match} />
-          ))}
-        </ol>
+        <>
+          <p class="note">With the quality score of each brand, from 0 to 1.</p>
+          <ol class="brands matches">
+            {matches.map((match) => (
+              <MatchItem match={match} />
+            ))}
+          </ol>
+        </>
       )}
     </Card>
   );

@@ -108,7 +108,7 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
 
 function waitOf({ state: { why, capMark } }: WaitingFile): string | null {
   if (why === 'again' || why === 'paused') return null;
-  return why === 'limit' && capMark !== null ? 'at a cap of its own' : WAITS[why];
+  return why === 'limit' && capMark !== null ? 'at a cap' : WAITS[why];
 }
 
 /** What needs a person, as links, and the current work in one sentence. */

@@ -3,6 +3,7 @@
 import type { Child } from 'hono/jsx';
 import { costOf } from '../../core/decimal.js';
 import { countOf, countText, durationText, moneyText, sentenceOf, shareText } from '../../core/figures.js';
+import { OUTCOME_STATUSES, type StatusCounts } from '../../core/outcome.js';
 import { isAtWork, type JudgedRun, partsOf } from '../../facts/judge-runs.js';
 import type { ParkState } from '../../jobs/job-folder.js';
 import { htmlOf } from '../../pages/page.js';
@@ -78,10 +79,12 @@ function bodyOf(seen: RunView, viewer: Viewer, terms: MoneyTerms) {
           ) : (
             <Counts run={run} />
           )}
+          {seen.rows !== null && <p class="note">{rowsText(seen.rows)}</p>}
         </Card>
         <div data-part="caps">
           <WaitingCard
             job={seen.job}
+            left={partsOf(run).left}
             caps={seen.caps}
             currency={terms.currency}
             viewer={viewer}
@@ -120,6 +123,14 @@ export function headlineOf({ shown, storeNow, newer, job }: RunView): string {
       ? sentenceOf(`paused by ${why.order.by}, ${inFlightText(inFlight)}`)
       : sayRun(shown, 'page', storeNow);
   return `${far}${reason ?? ''}${later}`.trim() || 'It ended before its file was read.';
+}
+
+/** `In rows of the file: 75 matched, 5 invalid.` */
+function rowsText(rows: StatusCounts): string {
+  const counted = OUTCOME_STATUSES.flatMap((status) =>
+    rows[status] === 0 ? [] : [`${countText(rows[status])} ${status.replace('_', ' ')}`],
+  );
+  return `In rows of the file: ${counted.join(', ') || 'none'}.`;
 }
 
 function inFlightText(count: number): string {
@@ -189,20 +200,30 @@ function Figures({ seen: { shown, speed }, terms }: Shown) {
   const { run, standing } = shown;
   const rest = standing === 'held' ? 'waiting' : isAtWork(shown) ? 'not known yet' : 'not running';
   const { left, whole } = partsOf(run);
+  const { starts = 0, billed: before = 0, overage: overageBefore = 0 } = run.earlier ?? {};
   const { requests, billed } = run.tally;
-  const { overageBilled, endedAt } = run;
+  const { endedAt } = run;
+  const overageBilled = run.overageBilled + overageBefore;
   const figures: KeyFigure[] = [
     ['Done', whole === 0 ? '–' : shareText(whole - left, whole), 'of its identifiers'],
     [
       'Billed',
-      countText(billed),
-      requests === billed ? 'all requests that were sent' : `of ${countOf(requests, 'request')} sent`,
+      countText(billed + before),
+      starts > 0
+        ? `${countText(before)} of them in ${countOf(starts, 'earlier start')}`
+        : requests === billed
+          ? 'all requests that were sent'
+          : `${countOf(requests - billed, 'other request')} cost nothing`,
     ],
     terms === null
       ? ['Overage', countText(overageBilled), 'requests beyond the quota']
       : ['Overage', amountOf(overageBilled, terms), overageText(overageBilled)],
     endedAt !== null && !isAtWork(shown)
-      ? ['Took', durationText((endedAt - run.asOf) / 1_000), 'from start to end']
+      ? [
+          'Took',
+          durationText((endedAt - run.asOf) / 1_000),
+          standing === 'finished' ? 'from start to end' : 'so far',
+        ]
       : ['Time left', timeLeft(run, speed) ?? '–', speed === null ? rest : rateText(speed.perSecond)],
   ];
   return <KeyFigures figures={figures} isPart />;
@@ -263,17 +284,13 @@ function noFilesText({ shown, isOfThisHost }: RunView): Child {
 function AboutCard({ seen: { shown, newer, storeNow, ledger }, terms }: Shown) {
   const { run, standing, inFlight, unreported, why } = shown;
   const { settings, rows } = run;
-  const { starts = 0, billed: before = 0, unreported: lost = 0, overage = 0 } = run.earlier ?? {};
+  const lost = run.earlier?.unreported ?? 0;
   const last = ledger?.answeredAt ?? null;
   const ago = (at: number) => <Moment at={at} now={storeNow} />;
   const facts: Fact[] = [
     // The headline of a paused run has them.
     inFlight > 0 && why?.type !== 'paused' && ['In flight', countText(inFlight)],
     unreported > 0 && ['May also have been billed', countText(unreported)],
-    starts > 0 && [
-      `Billed in ${countOf(starts, 'earlier start')}`,
-      `${countText(before)}${overage > 0 ? `, ${countText(overage)} of them overage` : ''}`,
-    ],
     lost > 0 && ['May have been billed in earlier starts', countText(lost)],
     settings.maxRequests !== null && ['Cap', countOf(settings.maxRequests, 'request')],
     terms !== null && ['Price of an overage request', moneyText(terms.overagePrice, terms.currency, 'price')],

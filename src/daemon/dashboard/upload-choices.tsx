@@ -48,7 +48,7 @@ export function Remedies(shown: {
   return (
     <Card id="remedies" title={isChoice ? 'Choose one' : 'What to do'} more="alone">
       {isChoice ? <ul class="things">{links}</ul> : <p>{sentenceOf(refusal.todo)}</p>}
-      {hasColumns && <p>Or choose the column below.</p>}
+      {hasColumns && refusal.code.startsWith('column') && <p>Or choose the column below.</p>}
     </Card>
   );
 }
@@ -59,10 +59,13 @@ function chosenText({ column, kind, ...others }: Choice): string {
   const kindText = known === undefined ? '' : ` (${KIND_WORDS[known]})`;
   const columns = [column ?? 'the column that is chosen automatically'].flat().map(columnText);
   const words = Object.entries(others).map(([key, value]) => meaningOf(key, [value].flat().join(', ')));
-  if (column !== undefined) words.unshift(`identifiers from ${columns.join(', then from ')}${kindText}`);
+  if (column !== undefined) words.unshift(`identifiers from ${columns.join(OR_FROM)}${kindText}`);
   else if (known !== undefined) words.push(`these are ${KIND_WORDS[known]}`);
   return sentenceOf(words.join(': ')).slice(0, -1);
 }
+
+/** Between columns: a row is looked up once, by the first of them that has something. */
+const OR_FROM = ', and where it has none, from ';
 
 /** A chosen column, with its kind. */
 function columnText(text: string): string {
@@ -95,22 +98,50 @@ const HOPELESS: readonly string[] = [
 /** Whether a file that failed so cannot be read in any way, as a PDF. */
 export const isHopeless = (code: string | undefined) => code !== undefined && HOPELESS.includes(code);
 
-/** Choices as a form that shows the plan anew. */
-export function ChoicesCard(shown: { upload: Upload; choice: Choice; reading: UploadPlan['reading'] }) {
-  const { upload, choice, reading } = shown;
-  const own = ['kind', 'sheet', 'header', 'skipLines'];
+/** The form of the page: its fields are in more than one card. */
+export const PLAN_FORM = 'plan-form';
+
+/** What is bought, in which order and for how much: the fields beside the button that starts it. */
+export const RUN_KEYS: readonly string[] = [
+  'try',
+  'maxRequests',
+  'maxCost',
+  'priority',
+  'format',
+  'sort',
+  'errorsInclude',
+];
+
+/** How the file is read by a choice, as text that is the same for the same reading. */
+export function readingText(choice: Choice): string {
+  return new URLSearchParams(fieldsOf(choice).filter(([key]) => !RUN_KEYS.includes(key))).toString();
+}
+
+/** Choices in the form that shows the plan anew. `isStartable`: it has fields of a start, too. */
+export function ChoicesCard(shown: {
+  upload: Upload;
+  choice: Choice;
+  reading: UploadPlan['reading'];
+  isStartable: boolean;
+}) {
+  const { upload, choice, reading, isStartable } = shown;
+  const condition = conditionOf(choice, reading.columns);
+  const own = ['kind', 'sheet', 'header', 'skipLines', ...(isStartable ? RUN_KEYS : [])];
+  if (condition !== 'other') own.push('where');
   const chosen = typeof choice.column === 'object' ? choice.column : [];
   const at = columnAt(chosen, reading.columns);
   const kept = fieldsOf(choice).filter(([key]) => !own.includes(key) && (key !== 'column' || at === null));
   const columns = reading.columns.map(({ name, values }, column): Option => {
     const filled = values.filter((value) => value.trim() !== '');
     const label = [`${column + 1}. ${name}`, ...filled.slice(0, 2)].join(' · ');
-    return [`position:${column + 1}`, label.slice(0, 90), column === at];
+    // As it was chosen: another spelling would be another choice.
+    const value = column === at ? chosen[0] : undefined;
+    return [value ?? `position:${column + 1}`, label.slice(0, 90), column === at];
   });
   const hasLines = reading.format === null || reading.format === 'csv' || reading.format === 'xlsx';
   return (
     <Card id="choices" title="Read it differently">
-      <form class="choices" method="get" action={uploadPath(upload)}>
+      <form id={PLAN_FORM} class="choices" method="get" action={uploadPath(upload)}>
         <HiddenFields fields={kept} />
         {columns.length > 0 && (
           <Select
@@ -118,7 +149,7 @@ export function ChoicesCard(shown: { upload: Upload; choice: Choice; reading: Up
             label={FIELD_LABELS.column}
             options={[
               chosen.length > 0 &&
-                at === null && ['', `as chosen: ${chosen.map(columnText).join(', then ')}`, true],
+                at === null && ['', `as chosen: ${chosen.map(columnText).join(OR_FROM)}`, true],
               [ANY_COLUMN, 'chosen automatically', chosen.length === 0],
               ...columns,
             ]}
@@ -149,6 +180,9 @@ export function ChoicesCard(shown: { upload: Upload; choice: Choice; reading: Up
           />
         )}
         {hasLines && <HeaderFields choice={choice} />}
+        {columns.length > 0 && condition !== 'other' && (
+          <ConditionFields condition={condition} columns={reading.columns} />
+        )}
         <button type="submit">Update the plan</button>
         {Object.keys(choice).length > 0 && (
           <>
@@ -161,24 +195,91 @@ export function ChoicesCard(shown: { upload: Upload; choice: Choice; reading: Up
   );
 }
 
+/** A condition of the page's fields; null: every row; `other`: one that they cannot show. */
+function conditionOf({ where = [] }: Choice, columns: readonly ShownColumn[]) {
+  const [text, ...others] = [where].flat();
+  if (text === undefined) return null;
+  const column = columns.map((_, at) => conditionColumn(at, columns)).find((each) => text.startsWith(each));
+  const rest = column === undefined ? '' : text.slice(column.length);
+  if (column === undefined || others.length > 0 || !/^(?:=|:blank$|:filled$)/.test(rest)) return 'other';
+  return rest.startsWith('=')
+    ? { column, wants: '=', value: rest.slice(1) }
+    : { column, wants: rest, value: '' };
+}
+
+/** The name of a column in a condition: its position where its name would not do. */
+function conditionColumn(at: number, columns: readonly ShownColumn[]): string {
+  const name = columns[at]?.name ?? '';
+  const isOdd = name.trim() === '' || /[=:]/.test(name);
+  const isPrefix = columns.some((each, other) => other !== at && each.name.startsWith(name));
+  return isOdd || isPrefix ? `position:${at + 1}` : name;
+}
+
+function ConditionFields(shown: {
+  condition: Exclude<ReturnType<typeof conditionOf>, 'other'>;
+  columns: readonly ShownColumn[];
+}) {
+  const { condition, columns } = shown;
+  const options = columns.map(({ name }, at): Option => {
+    const column = conditionColumn(at, columns);
+    return [column, `${at + 1}. ${name}`.slice(0, 60), condition?.column === column];
+  });
+  const wanted = WANTS.map(([value, words]): Option => [value, words, condition?.wants === value]);
+  return (
+    <>
+      <label for="only">{FIELD_LABELS.where}</label>
+      <div class="condition">
+        <SelectBox id="only" options={[['', 'all rows are looked up', condition === null], ...options]} />
+        <SelectBox id="only-is" label="must be" options={wanted} />
+        <input name="only-value" aria-label="the value" maxlength={200} value={condition?.value ?? ''} />
+      </div>
+    </>
+  );
+}
+
+const WANTS = [
+  ['=', 'is'],
+  [':filled', 'is filled'],
+  [':blank', 'is blank'],
+] as const;
+
 export type Option = readonly [value: string, label: string, isChosen: boolean];
 
 /** `id`: also the name of its field. */
-export function Select(shown: { id: string; label: string; options: readonly (Option | false)[] }) {
+export function Select(shown: {
+  id: string;
+  label: string;
+  options: readonly (Option | false)[];
+  form?: string;
+}) {
+  const { label, ...box } = shown;
   return (
     <>
-      <label for={shown.id}>{shown.label}</label>
-      <select id={shown.id} name={shown.id}>
-        {shown.options.map(
-          (option) =>
-            option && (
-              <option value={option[0]} selected={option[2]}>
-                {option[1]}
-              </option>
-            ),
-        )}
-      </select>
+      <label for={box.id}>{label}</label>
+      <SelectBox {...box} />
     </>
+  );
+}
+
+/** `label`: for who does not see what stands beside it. */
+function SelectBox(shown: {
+  id: string;
+  options: readonly (Option | false)[];
+  form?: string;
+  label?: string;
+}) {
+  const { id, options, form, label } = shown;
+  return (
+    <select id={id} name={id} form={form} aria-label={label}>
+      {options.map(
+        (option) =>
+          option && (
+            <option value={option[0]} selected={option[2]}>
+              {option[1]}
+            </option>
+          ),
+      )}
+    </select>
   );
 }
 

@@ -11,9 +11,9 @@ import { REMOTE_RATE } from '../../ledger/pace.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../../pages/parts.js';
 import type { Plan } from '../../run/plan-file.js';
 import type { Viewer } from './gate.js';
-import { NoticeBanner, type Page, page, SkipLink } from './plain-pages.js';
+import { NoticeBanner, type Page, PLAN_SCRIPT, page, SkipLink, Top } from './plain-pages.js';
 import { FOLLOWING } from './started-page.js';
-import { ChoicesCard, hasChoices, Remedies } from './upload-choices.js';
+import { ChoicesCard, hasChoices, PLAN_FORM, Remedies } from './upload-choices.js';
 import { costText, Discard, type Found, requestsAtMost, StartCard } from './upload-start.js';
 
 /** What is known of a file; `plan` null: it is still being read. */
@@ -58,7 +58,22 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
       </footer>
     </>
   );
-  return page(`${upload.name}: brand-enrich`, body, plan === null ? FOLLOWING : {});
+  return page(`${upload.name}: brand-enrich`, body, plan === null ? FOLLOWING : { scripts: [PLAN_SCRIPT] });
+}
+
+/** Where the browser's way back leads after a start. */
+export function renderGone(): Page {
+  const body = (
+    <>
+      <header>
+        <Top>A file that was sent</Top>
+        <Title>It is not here any more</Title>
+        <p class="headline">It was started or discarded. If it was started, it is among the runs.</p>
+      </header>
+      <main id="main" tabindex={-1} />
+    </>
+  );
+  return page('brand-enrich', body);
 }
 
 function headlineOf({ found, refusal }: UploadPlan): string {
@@ -85,6 +100,10 @@ function PlanParts({ shown, plan, viewer }: { shown: ShownUpload; plan: UploadPl
       {refusal !== null && (
         <Remedies refusal={refusal} upload={upload} choice={choice} hasColumns={reading.columns.length > 0} />
       )}
+      {/* The first button of a form is what the Enter key presses in its fields: none that buys. */}
+      <button type="submit" form={PLAN_FORM} hidden>
+        Update the plan
+      </button>
       {found !== null && <Figures plan={found.plan} rate={found.rate} />}
       <div class={found === null ? 'stack' : 'plan'}>
         {reading.columns.length > 0 && <FirstRows reading={reading} chosen={found?.chosen ?? []} />}
@@ -97,7 +116,14 @@ function PlanParts({ shown, plan, viewer }: { shown: ShownUpload; plan: UploadPl
             columns={reading.columns}
           />
         )}
-        {hasChoices(choice, plan) && <ChoicesCard upload={upload} choice={choice} reading={reading} />}
+        {hasChoices(choice, plan) && (
+          <ChoicesCard
+            upload={upload}
+            choice={choice}
+            reading={reading}
+            isStartable={found !== null && found.plan.rows.total > 0}
+          />
+        )}
         {found !== null && <ReadingCard plan={plan} found={found} />}
       </div>
     </>

@@ -16,9 +16,9 @@ import { isMoreThan } from '../../run/lookups/spending.js';
 import { type Action, FORGED, mayAct } from './actions.js';
 import { type GatedApp, type Session, sendPage, type Viewer } from './gate.js';
 import { startedPath } from './started-page.js';
-import { uploadPath } from './upload-choices.js';
-import { renderUpload } from './upload-page.js';
-import { SHOWN_COST, startedText } from './upload-start.js';
+import { readingText, uploadPath } from './upload-choices.js';
+import { renderGone, renderUpload } from './upload-page.js';
+import { SHOWN_COST, SHOWN_READING, startedText } from './upload-start.js';
 
 export interface UploadParts {
   readonly uploads: Uploads;
@@ -54,7 +54,7 @@ export function addUploads(
 
   app.get('/uploads/:id', async (context) => {
     const upload = await findUpload(uploads, context.req.param('id'));
-    if (upload === null) return context.text(`${GONE}; the dashboard is at /\n`, 404);
+    if (upload === null) return sendPage(context, renderGone(), 404);
     const choice = choiceOf(new URL(context.req.url).searchParams);
     const plan = (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS)) ?? null;
     return sendPage(context, renderUpload({ upload, choice, plan }, await viewerOf(context)));
@@ -115,6 +115,9 @@ export function uploadActions({ uploads, plans }: UploadParts): Action[] {
           sentence: `${upload.name} was not started: ${why}`,
           subject: upload.name,
         });
+        const read = fields.get(SHOWN_READING);
+        if (read !== null && read !== readingText(choice))
+          return refused('it would be read in another way now; this is its plan');
         // Caps and order may have been chosen since the page was made: they cost nothing to plan.
         const made =
           plans.made(upload, choice) ?? (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS));

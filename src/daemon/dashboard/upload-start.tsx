@@ -6,10 +6,11 @@ import { type Choice, fieldsOf, type UploadPlan } from '../../jobs/plan-upload.j
 import type { Upload } from '../../jobs/uploads.js';
 import { Bar, Card, type Fact, Facts } from '../../pages/parts.js';
 import type { Plan } from '../../run/plan-file.js';
+import { priorityValueOf } from '../../run/scan/priorities.js';
 import { FIELD_LABELS } from '../../words/page-words.js';
 import type { Viewer } from './gate.js';
-import { ActionButton, HiddenFields } from './plain-pages.js';
-import { type Option, Select, uploadPath } from './upload-choices.js';
+import { ActionButton } from './plain-pages.js';
+import { type Option, PLAN_FORM, readingText, Select, uploadPath } from './upload-choices.js';
 
 /**
  * `at most 3,412 requests, at most 12.50 EUR of overage`. What the limits do not cover now is
@@ -69,39 +70,47 @@ interface Started {
 /** The field of the start's form that has the money that its page showed. */
 export const SHOWN_COST = 'shown-cost';
 
+/** How the file is read by the plan that its page showed. */
+export const SHOWN_READING = 'shown-reading';
+
 /** Identifiers of a try. */
 const TRIED = 20;
-const RUN_KEYS = ['try', 'maxRequests', 'maxCost', 'priority', 'format', 'errorsInclude'];
 
 /** Cost, options and buttons of a file that can be started. */
 export function StartCard(shown: Started & { found: Found; columns: UploadPlan['reading']['columns'] }) {
   const { upload, choice, viewer, found, columns } = shown;
   const { plan } = found;
-  const path = uploadPath(upload);
-  const chosen = fieldsOf(choice);
-  const kept = chosen.filter(([key]) => !RUN_KEYS.includes(key));
-  const hidden = [
-    ...kept,
+  const most = costText(plan, found.settings.maxRequests);
+  const query = new URLSearchParams([
     [SHOWN_COST, plan.spending?.maxCost ?? ''],
-    ['back', uploadPath(upload, chosen)],
-    ['token', viewer.formToken],
-  ] as const;
+    [SHOWN_READING, readingText(choice)],
+    ['back', uploadPath(upload, fieldsOf(choice))],
+  ]);
   return (
     <Card id="cost" title="What it costs" more="side">
       <Costs plan={plan} cap={found.settings.maxRequests} />
       {plan.rows.total === 0 ? (
         <p class="banner warn">The file has no rows: there is nothing to start.</p>
       ) : (
-        <form class="choices" method="post" action={`${path}/start`}>
-          <HiddenFields fields={hidden} />
+        <div class="choices">
           <Options choice={choice} found={found} columns={columns} />
           <p class="start">
-            <button type="submit" class="main">
+            <button
+              type="submit"
+              class="main"
+              form={PLAN_FORM}
+              formmethod="post"
+              formaction={`${uploadPath(upload)}/start?${query}`}
+              name="token"
+              value={viewer.formToken}
+            >
               Start
             </button>{' '}
-            <span class="muted">{costText(plan, found.settings.maxRequests)}</span>
+            <output class="muted" data-most={requestsAtMost(plan)}>
+              {most}
+            </output>
           </p>
-        </form>
+        </div>
       )}
       <Discard upload={upload} viewer={viewer} />
     </Card>
@@ -149,7 +158,7 @@ function Costs({ plan, cap }: { plan: Plan; cap: number | null }) {
       {share !== null && (
         <Bar
           parts={[
-            ['theirs', share.used],
+            ['flight', share.used],
             ['ours', Math.min(1 - share.used, share.asked)],
           ]}
         />
@@ -191,8 +200,22 @@ function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['rea
         </Check>
       )}
       <div class="fields">
-        <Cap name="maxRequests" label={FIELD_LABELS.maxRequests} step="1" {...capOf('maxRequests')} />
-        {isPaid && <Cap name="maxCost" label={`Overage${unit}, at most`} step="any" {...capOf('maxCost')} />}
+        <Cap
+          name="maxRequests"
+          label={FIELD_LABELS.maxRequests}
+          step="1"
+          form={PLAN_FORM}
+          {...capOf('maxRequests')}
+        />
+        {isPaid && (
+          <Cap
+            name="maxCost"
+            label={`Overage${unit}, at most`}
+            step="any"
+            form={PLAN_FORM}
+            {...capOf('maxCost')}
+          />
+        )}
       </div>
       <Order choice={choice} found={found} columns={columns} />
       {format !== 'xlsx' && (
@@ -200,6 +223,9 @@ function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['rea
           The result as an Excel workbook
         </Check>
       )}
+      <Check choice={choice} name="sort" value="none" isOn={settings.sort === 'none'}>
+        The rows in the order of the file, not the best brands first
+      </Check>
       <Check
         choice={choice}
         name="errorsInclude"
@@ -222,6 +248,7 @@ function Check(shown: { choice: Choice; name: string; value: string; isOn: boole
         id={`run-${name}`}
         type="checkbox"
         name={name}
+        form={PLAN_FORM}
         value={value}
         checked={isOn}
         disabled={isOfInbox}
@@ -235,8 +262,8 @@ function Check(shown: { choice: Choice; name: string; value: string; isOn: boole
 }
 
 /** A field for a cap: `own` of the file, `most` of its inbox. */
-export function Cap(shown: FileCap & { name: string; label: string; step: string }) {
-  const { own, most, name, label, step } = shown;
+export function Cap(shown: FileCap & { name: string; label: string; step: string; form?: string }) {
+  const { own, most, name, label, step, form } = shown;
   return (
     <div>
       <label for={`run-${name}`}>{label}</label>
@@ -244,6 +271,7 @@ export function Cap(shown: FileCap & { name: string; label: string; step: string
         id={`run-${name}`}
         type="number"
         name={name}
+        form={form}
         min="0"
         step={step}
         value={own ?? ''}
@@ -253,13 +281,20 @@ export function Cap(shown: FileCap & { name: string; label: string; step: string
   );
 }
 
+/** Numbers and dates, which "the highest" means something for. */
+function isRanked(cell: string): boolean {
+  const value = priorityValueOf(cell);
+  return typeof value === 'number' || (typeof value === 'object' && value !== null && /^\d/.test(value.word));
+}
+const isRankedOrBlank = (cell: string) => cell.trim() === '' || isRanked(cell);
+
 /** Which rows are looked up first. */
 function Order(shown: { choice: Choice; found: Found; columns: UploadPlan['reading']['columns'] }) {
   const { choice, found, columns } = shown;
   const own = typeof choice.priority === 'string' ? choice.priority : '';
   const chosen = new Set(found.chosen.map(({ column }) => column));
-  const options = columns.flatMap(({ name }, column): Option[] => {
-    if (chosen.has(column)) return [];
+  const options = columns.flatMap(({ name, values }, column): Option[] => {
+    if (chosen.has(column) || !values.some(isRanked) || !values.every(isRankedOrBlank)) return [];
     const value = `position:${column + 1}:desc`;
     return [
       [value, `the highest ${name === '' ? `column ${column + 1}` : name}`.slice(0, 60), value === own],
@@ -271,6 +306,7 @@ function Order(shown: { choice: Choice; found: Found; columns: UploadPlan['readi
     <div>
       <Select
         id="priority"
+        form={PLAN_FORM}
         label={FIELD_LABELS.priority}
         options={[['', 'the top of the file', own === ''], isOther && [own, own, true], ...options]}
       />

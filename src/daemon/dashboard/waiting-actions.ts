@@ -46,11 +46,11 @@ export function waitingActions({ engine, inboxes, caps, terms }: WaitingContext)
     {
       path: GO_ON_PATH,
       async ask({ fields }) {
-        const { job, run, asked } = await find(fields);
+        const { job, given, run, asked } = await find(fields);
         const cost = run === null ? UNKNOWN : await costLine(engine, run, terms);
         const isPart = run !== null && asked !== null && asked < partsOf(run).left;
         const part = isPart ? [`At most ${countText(asked)} of them are looked up now.`] : [];
-        const lines = [cost, ...part, STORED];
+        const lines = [cost, ...part, capLine(given), STORED];
         return { title: `Go on with ${job.file}?`, lines, yes: 'Go on' };
       },
       async carryOut({ fields }) {
@@ -74,6 +74,12 @@ function capsOf(fields: URLSearchParams): GivenCaps {
       return value === undefined ? [] : [[key, value === '' ? null : value]];
     }),
   );
+}
+
+/** What its caps are from now on. */
+function capLine(given: GivenCaps): string {
+  const text = capsText(given);
+  return text === '' ? 'It has no cap of its own then.' : `In all of its starts together${text}.`;
 }
 
 function capsText({ maxRequests, maxCost }: GivenCaps): string {

@@ -1,5 +1,6 @@
 /** The caps of a file that waits at a limit, and the button with which it goes on. Pure. */
 
+import { countOf } from '../../core/figures.js';
 import type { EndedJob } from '../../jobs/ended-jobs.js';
 import type { FileCap, ShownCaps } from '../../jobs/file-caps.js';
 import { isSideFile, sideFileOf } from '../../jobs/inbox-file.js';
@@ -11,15 +12,19 @@ import { Cap } from './upload-start.js';
 /** Where its form is posted. */
 export const GO_ON_PATH = '/waiting/go-on';
 
-/** `caps` null: its settings cannot be read. `back`: the page that has the card. */
+/**
+ * `caps` null: its settings cannot be read. `left`: identifiers without an answer; null: not known
+ * here. `back`: the page that has the card.
+ */
 export function WaitingCard(shown: {
   job: EndedJob | null;
+  left: number | null;
   caps: ShownCaps | null;
   currency: string | null;
   viewer: Sender;
   back: string;
 }) {
-  const { job, caps, currency, viewer, back } = shown;
+  const { job, left, caps, currency, viewer, back } = shown;
   if (job?.waitsFor !== 'limit' || caps === null || job.file === null) return null;
   // No settings can stand beside a file of such a name.
   if (!isSideFile(sideFileOf(job.file))) return null;
@@ -37,7 +42,10 @@ export function WaitingCard(shown: {
   ].filter((text) => text !== null);
   return (
     <Card id="caps" title={job.isAtOwnCap ? 'Raise its cap' : 'Its caps'}>
-      <p class="note">{job.isAtOwnCap ? AT_CAP : AT_LIMIT}</p>
+      <p class="note">
+        {left !== null && `${countOf(left, 'identifier')} of it are left. `}
+        {job.isAtOwnCap ? AT_CAP : AT_LIMIT}
+      </p>
       <form class="choices" method="post" action={GO_ON_PATH}>
         <HiddenFields fields={fields} />
         <div class="fields">
@@ -58,7 +66,8 @@ export function WaitingCard(shown: {
   );
 }
 
-const AT_CAP = 'It waits at a cap of its own. What it has bought is stored and counts towards the cap.';
+const AT_CAP =
+  'It waits at a cap of its own. A cap is for the whole file: what it has bought already counts towards it. An empty field is no cap.';
 const AT_LIMIT =
   'It waits for quota or budget, which are not set here, and goes on by itself when they allow it. What it has bought is stored and counts towards its cap.';
 

@@ -34,6 +34,14 @@ export interface WriteRequest {
 }
 
 /**
+ * Whether the file begins with the byte order mark of UTF-8: where the input has one, and where it
+ * is a CSV in another encoding, since Excel would read UTF-8 without one in that.
+ */
+function hasMark({ format, input }: WriteRequest['plan']): boolean {
+  return format === input.format && (input.hasBom || (format === 'csv' && input.encoding !== 'utf-8'));
+}
+
+/**
  * Throws FailFileError `output-unwritable` and `output-miscounted`. `output`: `-` for standard
  * output. `errors` null: no such rows, no such file. `readBack`: null on standard output. `listed`:
  * the first rows that were asked and have no brand. `names`: rows whose names were compared, and
@@ -44,7 +52,7 @@ export function writeOutput(request: WriteRequest) {
     const { scan, renderer, plan, names, isSorted, isComplete, waiting } = request;
     const target = isComplete ? names.complete : names.partial;
     const isStdout = target === '-';
-    const bom = plan.input.hasBom && plan.format === plan.input.format;
+    const bom = hasMark(plan);
     const shape = { gzip: names.gzip, bom, waiting };
     const header = renderer.header();
     const stdout = isStdout ? request.stdout : null;

@@ -89,7 +89,7 @@ function words(parts: Partial<DashboardData>, currency: string | null = 'EUR'): 
 }
 
 const NO_MONEY =
-  'brand-enrich spends no money: it stops at the quota. On a plan that bills overage, plan and overageBudget in the settings allow more.';
+  'No overage is paid: brand-enrich stops at the quota. On a plan that bills overage, plan and overageBudget in the settings allow more.';
 
 describe('the numbers', () => {
   it.each<[string, Partial<DashboardData>, string]>([

@@ -297,7 +297,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(stops.map(({ name }) => name)).toEqual([
       'Skip to the content',
       'Pause all spending',
-      '1 file waits at a cap of its own',
+      '1 file waits at a cap',
       '',
       'Send and see the cost',
       'customers.csv',

@@ -104,7 +104,7 @@ describe('what needs a person', () => {
       [
         '1 file waits for quota: #files, warn',
         '2 files wait for the service: #files, warn',
-        '1 file waits at a cap of its own: #files, warn',
+        '1 file waits at a cap: #files, warn',
         '1 file waits for your word: #files, warn',
       ],
     ],

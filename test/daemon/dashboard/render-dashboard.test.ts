@@ -49,7 +49,7 @@ it.each<[string, DashboardView, string[]]>([
       'Workers None: nothing is looked up until brand-enrich up, run or worker is started.',
       'None yet. Paid answers are stored',
       'The quota is unknown until the service answers.',
-      'brand-enrich spends no money: it stops at the quota.',
+      'No overage is paid: brand-enrich stops at the quota.',
       'A projection follows after a day of use.',
     ],
   ],

@@ -185,8 +185,9 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     expect(download.suggestedFilename()).toBe(`${DONE}.enriched.csv`);
     const saved = await readFile(await download.path());
     expect(saved.equals(await readFile(join(job, `${DONE}.enriched.csv`)))).toBe(true);
+    const opened = page.context().waitForEvent('page');
     await page.getByRole('link', { name: 'Report', exact: true }).click();
-    expect(page.url()).toContain('.report.html');
+    expect((await opened).url()).toContain('.report.html');
     expect(complaints).toEqual([]);
     await page.context().close();
   });

@@ -33,6 +33,7 @@ function seen(run: RunRecord, parts: Partial<RunView> = {}): RunView {
     isOnOwnAccount: true,
     job: null,
     caps: null,
+    rows: null,
     failedRows: 0,
     matches: [],
     isOfThisHost: false,
@@ -50,7 +51,7 @@ describe('the headline', () => {
     [
       'is paused alone',
       { tally, paused: { by: 'ada', at: 1 } },
-      '765 of 1,400 identifiers are done. Paused by ada since 1 Jan 1970, 00:00 UTC. Resume on its page continues it.',
+      '765 of 1,400 identifiers are done. Paused by ada since 1 Jan 1970, 00:00 UTC. “Resume” continues it.',
     ],
     [
       'is paused, with requests in flight',
@@ -145,7 +146,7 @@ it('shows each number once', () => {
   const run = runRecord({ tally: numbers, identifiers: 1_403, rows: 1_511, spent: 692, overageBilled: 17 });
   const page = partsOf(seen(run, { speed: { perSecond: 5, spanMs: 30_000 } }));
   const words = page.replaceAll(/<[^>]*>/g, ' ').split(/\s+/);
-  for (const number of [611, 37, 13, 127, 683, 659, 17, '1,403', '1,511', 788, 615])
+  for (const number of [611, 37, 13, 127, 24, 659, 17, '1,403', '1,511', 788, 615])
     expect(
       words.filter((word) => word === String(number)),
       String(number),
@@ -193,13 +194,12 @@ describe('the money', () => {
     const page = partsOf(seen(run));
     for (const [term, value] of [
       ['May also have been billed', '3'],
-      ['Billed in 2 earlier starts', '50, 5 of them overage'],
       ['May have been billed in earlier starts', '1'],
     ])
       expect(page).toContain(`<dt>${term}</dt><dd>${value}</dd>`);
     for (const [term, figure, below] of [
-      ['Billed', '641', 'of 648 requests sent'],
-      ['Overage', '1.20\u00a0EUR', '12 requests beyond the quota'],
+      ['Billed', '691', '50 of them in 2 earlier starts'],
+      ['Overage', '1.70\u00a0EUR', '17 requests beyond the quota'],
       ['Done', '55 %', 'of its identifiers'],
     ])
       expect(page).toContain(`<dt>${term}</dt><dd>${figure}<span class="below">${below}</span>`);
@@ -228,6 +228,11 @@ describe('the money', () => {
     expect(page).not.toMatch(/EUR|0\.10|1\.20|class="banner warn|class="banner bad"(?! id="silent")/);
     expect(page).toContain('<dt>Overage</dt><dd>12<span class="below">requests beyond the quota</span>');
     expect(page).toContain('The price of an overage request is not known here');
+  });
+
+  it('of a first start says how many of the requests that were sent were billed', () => {
+    const page = partsOf(seen(runRecord({ tally })));
+    expect(page).toContain('<dt>Billed</dt><dd>641<span class="below">7 other requests cost nothing</span>');
   });
 
   it('of a run at work counts what is in flight', () => {
@@ -375,7 +380,7 @@ describe('the files', () => {
     } as const;
     const page = partsOf(seen(runRecord({ status: 'completed' }), { job }));
     const path = '/inboxes/1/done/Kunden%20M%C3%A4rz-2026-11-20T11-22-47Z/';
-    expect(page).toContain(`<a href="${path}Kunden%20M%C3%A4rz.report.html">Report</a>`);
+    expect(page).toContain(`<a href="${path}Kunden%20M%C3%A4rz.report.html" target="_blank">Report</a>`);
     expect(page).toContain(`<a href="${path}a%22%3E%3Cb%3E.csv" download="">Other file</a>`);
     expect(page).toContain('120\u00a0kB');
     expect(page).not.toContain('<b>');

@@ -304,6 +304,17 @@ describe('names', () => {
     expect(await readdir(folder)).toContain('customers.errors.csv');
   });
 
+  it('begins with a byte order mark where the input does, or is a CSV in another encoding', async () => {
+    const text = 'id,website,city\n1,acme.com,München\n';
+    const first = async (bytes: Buffer) => {
+      const { text: written } = await write(bytes, ANSWERED);
+      return (await written('customers.enriched.csv')).slice(0, 3);
+    };
+    expect(await first(Buffer.from(text, 'latin1'))).toBe('\ufeffid');
+    expect(await first(Buffer.from(`\ufeff${text}`))).toBe('\ufeffid');
+    expect(await first(Buffer.from(text))).toBe('id,');
+  });
+
   it('keeps the files of an earlier run when writing fails', async () => {
     let folder = '';
     const before = async (at: string) => {
