@@ -102,7 +102,7 @@ export const isHopeless = (code: string | undefined) => code !== undefined && HO
 export const PLAN_FORM = 'plan-form';
 
 /** What is bought, in which order and for how much: the fields beside the button that starts it. */
-export const RUN_KEYS: readonly string[] = [
+const RUN_KEYS: readonly string[] = [
   'try',
   'maxRequests',
   'maxCost',
