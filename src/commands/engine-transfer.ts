@@ -5,6 +5,7 @@ import { byteLines } from '../core/byte-lines.js';
 import { EXIT, type ExitCode, FailFileError, NeverStartError, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
+import type { StoredOutcome } from '../core/outcome.js';
 import { printControlled, printJson, printText, visibleLines } from '../core/terminal-text.js';
 import {
   accountLine,
@@ -21,7 +22,6 @@ import { openByteSource, readingStopped } from '../intake/byte-source.js';
 import type { LedgerState, Spending } from '../ledger/ledger.js';
 import { mayBeCurrent } from '../ledger/period.js';
 import { createOutput } from '../run/output/output-file.js';
-import type { StoredOutcome } from '../stores/outcome-store.js';
 import { whyUnreadable } from '../stores/profile-codec.js';
 import { sayFailure } from '../words/say-reason.js';
 import type { CommandCall } from './answer.js';

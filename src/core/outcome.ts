@@ -1,4 +1,4 @@
-/** The statuses of rows, the sources of answers, and which stored answers are fresh. */
+/** The statuses of rows, the sources of answers, and stored answers: which of them are fresh. */
 
 /** `matched`, `not_found` and `failed` come from the service's side; the others are ours. */
 export const OUTCOME_STATUSES = ['matched', 'not_found', 'failed', 'invalid', 'skipped', 'deferred'] as const;
@@ -31,4 +31,27 @@ export interface Freshness {
   readonly maxAgeMissingMs: number;
   /** `--refresh`: older answers are stale; 0 without it. */
   readonly notBefore: number;
+}
+
+/** Service, allowNsfw, kind and value as one text; made by `outcomeKey`. */
+export type OutcomeKey = string;
+
+export interface StoredOutcome {
+  readonly key: OutcomeKey;
+  readonly status: 'matched' | 'not_found';
+  /** The service's JSON as it came, packed by `profile-codec.ts`; null for `not_found`. */
+  readonly packed: Buffer | null;
+  /** Store's clock, milliseconds. */
+  readonly fetchedAt: number;
+  readonly billed: boolean;
+  /** Stale after this time despite the age rules ("retry later"); null: no such limit. */
+  readonly freshUntil: number | null;
+}
+
+/** What `record` gets: the store dates it by its own clock. */
+export interface NewOutcome extends Pick<StoredOutcome, 'key' | 'status' | 'packed' | 'billed'> {
+  /** Fresh for so many milliseconds at most; null: the age rules alone. */
+  readonly freshMs: number | null;
+  /** Age in ms of an answer that waited for the store; it replaces no later one. Absent: now. */
+  readonly ageMs?: number;
 }

@@ -7,8 +7,8 @@ import { z } from 'zod';
 import { isMoment } from '../core/clock.js';
 import { membersOf } from '../core/json-text.js';
 import { attempt } from '../core/lifecycle.js';
+import type { StoredOutcome } from '../core/outcome.js';
 import type { Spending } from '../ledger/ledger.js';
-import type { StoredOutcome } from '../stores/outcome-store.js';
 import { LONGEST_PROFILE, packProfile, unpackProfile } from '../stores/profile-codec.js';
 import type { Cancel, Pause } from '../stores/run-store.js';
 

@@ -1,7 +1,8 @@
 /** The `Ledger` as operations of an engine; the Lua and SQL files beside it judge. */
 import { DAY_MS, isMoment } from '../core/clock.js';
-import { inOrder, nullOr, type Shape, text, textLike } from '../core/shapes.js';
+import { inOrder, moment, nullOr, type Shape, text, textLike } from '../core/shapes.js';
 import { type DayUse, LEDGER_STATE, type Ledger, type PermitAnswer } from '../ledger/ledger.js';
+import { packedNew } from './outcome-calls.js';
 import { damaged, nothing, type StoreCalls, type StoreParam, some } from './store-calls.js';
 
 function dayUseOf(given: string): DayUse {
@@ -40,18 +41,27 @@ function permitAnswer(permit: string, answer: string): PermitAnswer {
 export function createLedger({ call, walk, address }: StoreCalls): Ledger {
   const stateShape = inOrder({ ...LEDGER_STATE, days: createDaysShape() });
   /** Permits by position. */
-  const exchangeShape = inOrder({ answers: some(permitText), look: nullOr(permitText), state: stateShape });
+  const exchangeShape = inOrder({
+    answers: some(permitText),
+    look: nullOr(permitText),
+    keptAt: nullOr(moment),
+    state: stateShape,
+  });
   const state = (operation: string, ...params: StoreParam[]) => call(stateShape, operation, ...params);
   return {
-    async exchange(request) {
-      const { answers, look, state } = await call(exchangeShape, 'exchange', JSON.stringify(request));
-      const given = (permit: string, answer: string | null | undefined): PermitAnswer => {
+    async exchange(request, outcomes = []) {
+      const kept = outcomes.length === 0 ? ([null, null] as const) : packedNew(outcomes);
+      const given = [JSON.stringify(request), ...kept] as const;
+      const { answers, look, keptAt, state } = await call(exchangeShape, 'exchange', ...given);
+      const answered = (permit: string, answer: string | null | undefined): PermitAnswer => {
         if (answer == null) throw damaged(address, 'answer');
         return permitAnswer(permit, answer);
       };
+      if (outcomes.length > 0 && keptAt === null) throw damaged(address, 'answer');
       return {
-        permits: request.take.map(({ permit }, index) => given(permit, answers[index])),
-        look: request.look && given(request.look.permit, look),
+        permits: request.take.map(({ permit }, index) => answered(permit, answers[index])),
+        look: request.look && answered(request.look.permit, look),
+        keptAt,
         state,
       };
     },

@@ -1,6 +1,6 @@
 /** The `OutcomeStore` as operations of an engine; bodies travel as one value with their places. */
 import { isMoment } from '../core/clock.js';
-import type { Freshness } from '../core/outcome.js';
+import type { Freshness, NewOutcome, OutcomeKey, StoredOutcome } from '../core/outcome.js';
 import {
   bytes,
   count,
@@ -17,13 +17,10 @@ import {
 } from '../core/shapes.js';
 import {
   type ClaimAnswer,
-  type NewOutcome,
-  type OutcomeKey,
   type OutcomeStats,
   type OutcomeStore,
   outcomeStatsShape,
   restoreCountsShape,
-  type StoredOutcome,
 } from '../stores/outcome-store.js';
 import { damaged, nothing, type StoreCalls, some } from './store-calls.js';
 
@@ -101,6 +98,11 @@ function unpacked<At>(
 /** What cannot be a date is as old as can be. */
 const momentOf = (at: number | null) => (isMoment(at) ? at : 0);
 
+/** New answers, as `record_outcomes` and `exchange` take them. */
+export function packedNew(outcomes: readonly NewOutcome[]): [meta: string, bytes: Buffer] {
+  return packed(outcomes, ({ freshMs, ageMs }) => [freshMs, Math.round(ageMs ?? 0)]);
+}
+
 export function createOutcomes({ call, walk, address }: StoreCalls): OutcomeStore {
   return {
     async claim({ worker, keys, freshness }) {
@@ -113,8 +115,7 @@ export function createOutcomes({ call, walk, address }: StoreCalls): OutcomeStor
     },
     async record(_worker, outcomes) {
       if (outcomes.length === 0) return 0;
-      const given = packed(outcomes, ({ freshMs, ageMs }) => [freshMs, Math.round(ageMs ?? 0)]);
-      return call(integer, 'record_outcomes', ...given);
+      return call(integer, 'record_outcomes', ...packedNew(outcomes));
     },
     async release(worker, keys) {
       if (keys.length > 0) await call(nothing, 'release_keys', worker, JSON.stringify(keys));

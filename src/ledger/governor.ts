@@ -19,7 +19,15 @@ import type {
   SeenState,
   SettledAs,
 } from './ledger.js';
-import { type Batch, NO_OBSERVATION, type Observation, Outbox, type PaceRefusal } from './outbox.js';
+import {
+  type Batch,
+  type Carried,
+  NO_OBSERVATION,
+  type Observation,
+  Outbox,
+  type PaceRefusal,
+  type PaidAnswer,
+} from './outbox.js';
 import { createPaceWatch, type PaceWatch } from './pace.js';
 import { mayHaveTurned, turnAskedAt } from './period.js';
 import { type AskingRun, type Grant, type PermitWaiter, PermitWaiters } from './permit-waiters.js';
@@ -81,6 +89,8 @@ export class SharedGovernor {
   /** The limits of the last run served: settlements that travel alone must not lift them. */
   #maxRate: number | null = null;
   #isExchanging = false;
+  /** The last exchange failed: answers do not wait for the next. */
+  #isCut = false;
   /** Until then more is gathered for the next exchange. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #serial = 0;
@@ -132,9 +142,13 @@ export class SharedGovernor {
     return `${this.#options.worker}.${this.#serial.toString(36)}`;
   }
 
-  /** The settlement of a permit, and the usage in the answer. */
-  settle(permit: string, as: SettledAs, observation: Observation): void {
-    this.#outbox.settle(permit, as, observation.period ?? null);
+  /**
+   * The settlement of a permit, and the usage in the answer. With `answer` the same exchange keeps
+   * that first.
+   */
+  settle(permit: string, as: SettledAs, observation: Observation, answer?: PaidAnswer): void {
+    this.#outbox.settle(permit, as, observation.period ?? null, answer);
+    if (this.#isCut) keepAlone(this.#outbox.carried);
     this.note(observation);
   }
 
@@ -188,15 +202,16 @@ export class SharedGovernor {
       return;
     }
     // A settlement may be what the others wait for: they travel with it.
-    this.#waiters.hurry(now + SETTLE_DELAY_MS);
-    const dueMs = Math.min(this.#waiters.dueInMs(now), SETTLE_DELAY_MS);
+    const delayMs = this.#outbox.hasAnswers ? 0 : SETTLE_DELAY_MS;
+    this.#waiters.hurry(now + delayMs);
+    const dueMs = Math.min(this.#waiters.dueInMs(now), delayMs);
     this.#alarm.ringWithin(this.#closing.signal.aborted ? 0 : Math.max(dueMs, pausedMs));
   }
 
   async #exchange(): Promise<void> {
     if (this.#isExchanging) return;
     this.#alarm.clear();
-    const { clock, ledger, log } = this.#options;
+    const { clock } = this.#options;
     const waiters = this.#waiters.choose(clock.monotonic(), TAKE_AT_MOST);
     const look = this.#looks.shift() ?? null;
     if (waiters.length === 0 && look === null && this.#outbox.isEmpty) {
@@ -204,9 +219,9 @@ export class SharedGovernor {
       return;
     }
     this.#isExchanging = true;
-    const request = this.#write(this.#outbox.collect(), waiters, look, clock.monotonic());
-    const closing = this.#closing.signal;
-    const answer = await exchangeUntilAnswered(ledger, request, { clock, log, closing });
+    const { carried, ...batch } = this.#outbox.collect();
+    const request = this.#write(batch, waiters, look, clock.monotonic());
+    const answer = await this.#exchangeUntilAnswered(request, carried);
     if (answer !== null) {
       this.#learn(answer.state);
       this.#distribute(waiters, answer, request.turn?.period ?? null);
@@ -217,8 +232,48 @@ export class SharedGovernor {
     this.#plan();
   }
 
+  /**
+   * Asks until there is an answer. The same request is repeated, word for word: permits are known
+   * by name, so that what was granted or settled in a lost answer is not counted twice. The answers
+   * in it are kept alone once it has failed, and it is repeated when they are. Once the governor
+   * closes it asks one last time, at once; null: there was no answer, and what was to be settled
+   * runs out in the store and counts as sent.
+   */
+  async #exchangeUntilAnswered(
+    request: ExchangeRequest,
+    carried: readonly Carried[],
+  ): Promise<ExchangeAnswer | null> {
+    const { clock, ledger, log } = this.#options;
+    const closing = this.#closing.signal;
+    for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
+      const isLast = closing.aborted;
+      const unkept = await unkeptOf(carried);
+      const settle = request.settle.filter(({ permit }) => !unkept.has(permit));
+      const here = carried.filter(({ alone }) => alone === null);
+      try {
+        const answer = await ledger.exchange(
+          { ...request, settle },
+          here.map(({ answer }) => answer.outcome),
+        );
+        for (const { answer: each } of here) each.kept(answer.keptAt ?? answer.state.now);
+        this.#isCut = false;
+        return answer;
+      } catch (error) {
+        const { account } = request;
+        log.warn({ err: error, account }, 'the ledger does not answer; no requests until it does');
+      }
+      this.#isCut = true;
+      keepAlone([...carried, ...this.#outbox.carried]);
+      if (isLast) {
+        await unkeptOf(carried);
+        return null;
+      }
+      await clock.sleep(waitMs, closing).catch(() => undefined);
+    }
+  }
+
   #write(
-    { paceRefusal, ...batch }: Batch,
+    { paceRefusal, ...batch }: Omit<Batch, 'carried'>,
     waiters: readonly PermitWaiter[],
     look: Look | null,
     now: number,
@@ -316,26 +371,14 @@ export class SharedGovernor {
   }
 }
 
-/**
- * Asks until there is an answer. The same request is repeated, word for word: permits are known by
- * name, so that what was granted or settled in a lost answer is not counted twice. Once `closing`
- * is aborted it asks one last time, at once; null: there was no answer, and what was to be settled
- * runs out in the store and counts as sent.
- */
-async function exchangeUntilAnswered(
-  ledger: Ledger,
-  request: ExchangeRequest,
-  { clock, log, closing }: { clock: Clock; log: Log; closing: AbortSignal },
-): Promise<ExchangeAnswer | null> {
-  for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
-    const isLast = closing.aborted;
-    try {
-      return await ledger.exchange(request);
-    } catch (error) {
-      const { account } = request;
-      log.warn({ err: error, account }, 'the ledger does not answer; no requests until it does');
-    }
-    if (isLast) return null;
-    await clock.sleep(waitMs, closing).catch(() => undefined);
-  }
+/** Those whose answers could not be kept alone, once that is known of all. */
+async function unkeptOf(carried: readonly Carried[]): Promise<ReadonlySet<string>> {
+  const unkept = new Set<string>();
+  for (const { permit, alone } of carried) if (alone !== null && !(await alone)) unkept.add(permit);
+  return unkept;
+}
+
+/** Has them kept without an exchange, if they are not yet. */
+function keepAlone(carried: readonly Carried[]): void {
+  for (const each of carried) each.alone ??= each.answer.keepAlone();
 }

@@ -9,6 +9,7 @@
  * that is not held changes nothing, and taking one that is held answers `granted` again.
  */
 
+import type { NewOutcome } from '../core/outcome.js';
 import {
   count,
   flag,
@@ -240,6 +241,8 @@ export interface ExchangeAnswer {
   readonly permits: readonly PermitAnswer[];
   /** null: none was asked for. */
   readonly look: PermitAnswer | null;
+  /** The store's date of the answers that were kept; null: there were none. */
+  readonly keptAt: number | null;
   readonly state: LedgerState;
 }
 
@@ -251,8 +254,11 @@ export interface Spending extends Pick<Reading, 'quota' | 'period'> {
 }
 
 export interface Ledger {
-  /** Settle these, apply this reading, grant up to these: one atomic step, in this order. */
-  exchange(request: ExchangeRequest): Promise<ExchangeAnswer>;
+  /**
+   * Keep these answers as `OutcomeStore.record` does, settle these, apply this reading, grant up to
+   * these: one atomic step, in this order.
+   */
+  exchange(request: ExchangeRequest, outcomes?: readonly NewOutcome[]): Promise<ExchangeAnswer>;
   /**
    * The account without changing anything, expired permits counted as sent; `epoch` is empty where
    * there is none. With `run`, live or not, also what that run spent of its own caps.

@@ -1,7 +1,9 @@
 /**
- * News for the ledger, collected between two exchanges: permits to settle, readings, refusals. Of
- * several readings of a period, and of several refusals, it keeps the strictest.
+ * News for the ledger, collected between two exchanges: permits to settle, with the answers that
+ * came for them, readings, refusals. Of several readings of a period, and of several refusals, it
+ * keeps the strictest.
  */
+import type { NewOutcome } from '../core/outcome.js';
 import type { ExchangeRequest, Reading, SettledAs, Settlement } from './ledger.js';
 
 /** The observation of one answer about the account. */
@@ -22,10 +24,28 @@ export interface PaceRefusal {
   readonly retryAfterMs: number | null;
 }
 
+/** An answer that is kept in the exchange that settles its permit. */
+export interface PaidAnswer {
+  readonly outcome: NewOutcome;
+  /** It is kept. `at`: the store's date of it. */
+  kept(at: number): void;
+  /** Keeps it without an exchange. False: it cannot be kept, and its permit is not to be settled. */
+  keepAlone(): Promise<boolean>;
+}
+
+/** An answer on its way. */
+export interface Carried {
+  readonly permit: string;
+  readonly answer: PaidAnswer;
+  /** Once an exchange has failed. */
+  alone: Promise<boolean> | null;
+}
+
 /** The contents of one exchange. */
 export interface Batch
   extends Pick<ExchangeRequest, 'settle' | 'reading' | 'isConfirmed' | 'refusedForQuota'> {
   readonly paceRefusal: PaceRefusal | null;
+  readonly carried: readonly Carried[];
 }
 
 const NOTHING = { isConfirmed: false, refusedForQuota: false, paceRefusal: null };
@@ -34,15 +54,27 @@ export class Outbox {
   #settlements = new Map<string, Settlement>();
   /** By period; empty: none is known. */
   #readings = new Map<string, Reading>();
-  #rest: Omit<Batch, 'settle' | 'reading'> = NOTHING;
+  #rest: Omit<Batch, 'settle' | 'reading' | 'carried'> = NOTHING;
+  /** By permit: their settlements are there too. */
+  #carried = new Map<string, Carried>();
+
+  get hasAnswers(): boolean {
+    return this.#carried.size > 0;
+  }
+
+  /** Answers that wait for the next exchange. */
+  get carried(): readonly Carried[] {
+    return [...this.#carried.values()];
+  }
 
   get isEmpty(): boolean {
     return this.#settlements.size === 0 && this.#readings.size === 0 && this.#rest === NOTHING;
   }
 
   /** `period`: of the answer's `Date`; null when there was none. */
-  settle(permit: string, as: SettledAs, period: string | null): void {
+  settle(permit: string, as: SettledAs, period: string | null, answer?: PaidAnswer): void {
     this.#settlements.set(permit, { permit, as, period });
+    if (answer) this.#carried.set(permit, { permit, answer, alone: null });
   }
 
   note({ reading, isConfirmed }: Observation): void {
@@ -68,12 +100,15 @@ export class Outbox {
     const later = new Map([...this.#readings].filter(([period]) => period > first));
     const settlements = [...this.#settlements.values()];
     const isLater = ({ period }: Settlement) => later.has(period ?? '');
+    const settle = settlements.filter((each) => !isLater(each));
     const batch = {
-      settle: settlements.filter((each) => !isLater(each)),
+      settle,
       reading: this.#readings.get(first) ?? null,
+      carried: settle.flatMap(({ permit }) => this.#carried.get(permit) ?? []),
       ...this.#rest,
     };
     this.#settlements = new Map(settlements.filter(isLater).map((each) => [each.permit, each]));
+    for (const { permit } of batch.carried) this.#carried.delete(permit);
     this.#readings = later;
     this.#rest = NOTHING;
     return batch;

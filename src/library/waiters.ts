@@ -1,8 +1,7 @@
 /** Who waits for which identifier. Equal ones wait for one lookup, whichever signals they have. */
 import { BrandEnrichError } from '../core/errors.js';
-import type { AnswerSource } from '../core/outcome.js';
+import type { AnswerSource, OutcomeKey } from '../core/outcome.js';
 import type { Brand } from '../lookup/brand.js';
-import type { OutcomeKey } from '../stores/outcome-store.js';
 import { RETRY_LATER_REASON } from '../stores/outcome-store.js';
 import type { FetchedAnswer, WorkerListener } from '../worker/asked.js';
 

@@ -1,8 +1,8 @@
 /** The key of an outcome: service, allowNsfw, kind and value. Equal keys are one purchase. */
 import { createHash } from 'node:crypto';
 import { type Identifier, identifierText } from '../core/identifier.js';
+import type { OutcomeKey } from '../core/outcome.js';
 import type { AllowNsfw } from '../lookup/protocol.js';
-import type { OutcomeKey } from './outcome-store.js';
 
 /** Short, stable name of a service: 10 hex digits of the hash of its base URL. */
 export function serviceTag(service: string): string {

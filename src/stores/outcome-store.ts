@@ -4,31 +4,8 @@
  * bought again while fresh. Engines implement it, each call atomic per key and on the store's own
  * clock.
  */
-import type { Freshness } from '../core/outcome.js';
+import type { Freshness, NewOutcome, OutcomeKey, StoredOutcome } from '../core/outcome.js';
 import { count, nullOr, number, object, type Shaped } from '../core/shapes.js';
-
-/** Service, allowNsfw, kind and value as one text; made by `outcomeKey`. */
-export type OutcomeKey = string;
-
-export interface StoredOutcome {
-  readonly key: OutcomeKey;
-  readonly status: 'matched' | 'not_found';
-  /** The service's JSON as it came, packed by `profile-codec.ts`; null for `not_found`. */
-  readonly packed: Buffer | null;
-  /** Store's clock, milliseconds. */
-  readonly fetchedAt: number;
-  readonly billed: boolean;
-  /** Stale after this time despite the age rules ("retry later"); null: no such limit. */
-  readonly freshUntil: number | null;
-}
-
-/** What `record` gets: the store dates it by its own clock. */
-export interface NewOutcome extends Pick<StoredOutcome, 'key' | 'status' | 'packed' | 'billed'> {
-  /** Fresh for so many milliseconds at most; null: the age rules alone. */
-  readonly freshMs: number | null;
-  /** Age in ms of an answer that waited for the store; it replaces no later one. Absent: now. */
-  readonly ageMs?: number;
-}
 
 /** `fresh`: nothing to buy. `busy`: a live worker is asking. `ours`: this worker may ask. */
 export type ClaimAnswer = 'fresh' | 'busy' | 'ours';

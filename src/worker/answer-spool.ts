@@ -7,9 +7,9 @@ import { randomBytes } from 'node:crypto';
 import type { Dirent } from 'node:fs';
 import { lstat, open, readdir, readFile, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { NewOutcome } from '../core/outcome.js';
 import { makePrivateFolder } from '../core/own-folder.js';
 import { RULES } from '../ledger/rules.js';
-import type { NewOutcome } from '../stores/outcome-store.js';
 
 const SUFFIX = '.answers';
 /** A file that is being written. Its writer was killed when it is older than this. */

@@ -1,10 +1,10 @@
 /** What asking for one identifier needs, reports, and its result. */
 import type { Clock } from '../core/clock.js';
 import type { Identifier } from '../core/identifier.js';
+import type { OutcomeKey } from '../core/outcome.js';
 import type { Governor } from '../ledger/governor.js';
 import type { Brand } from '../lookup/brand.js';
 import type { Client } from '../lookup/client.js';
-import type { OutcomeKey } from '../stores/outcome-store.js';
 import type { FailureReason, RunHalt } from '../stores/run-reasons.js';
 import type { LookupFailure, RunRecord } from '../stores/run-store.js';
 import type { AddressTrust } from './address-trust.js';
@@ -37,7 +37,7 @@ export interface WorkerListener {
 export interface AskContext {
   readonly client: Client;
   readonly governor: Governor;
-  readonly recorder: Pick<Recorder, 'record' | 'hasRoom' | 'untilRoom'>;
+  readonly recorder: Pick<Recorder, 'record' | 'recordPaid' | 'hasRoom' | 'untilRoom'>;
   readonly breaker: Breaker;
   readonly addressTrust: AddressTrust;
   readonly refusals: RefusalSeries;

@@ -1,11 +1,14 @@
 /**
- * Does what `judge.ts` says of an answer. An answer that was paid for is durable, and a halt that
- * it shows is known, before the permit is settled: a crash in between leaves a permit that expires
- * as sent, and no waiter takes a permit past a halt.
+ * Does what `judge.ts` says of an answer. An answer that was paid for is durable no later than its
+ * permit is settled, and a halt that it shows is known before: a crash in between leaves a permit
+ * that expires as sent, and no waiter takes a permit past a halt.
  */
+
+import type { NewOutcome, OutcomeKey } from '../core/outcome.js';
+import type { PaidAnswer } from '../ledger/outbox.js';
 import { isQuotaRefusal, limitOf } from '../ledger/policy.js';
 import type { Answer, Meaning, Means } from '../lookup/read-answer.js';
-import { type NewOutcome, type OutcomeKey, RETRY_LATER_FRESH_MS } from '../stores/outcome-store.js';
+import { RETRY_LATER_FRESH_MS } from '../stores/outcome-store.js';
 import { packProfile } from '../stores/profile-codec.js';
 import type { RunRecord } from '../stores/run-store.js';
 import { type AskContext, type LookupUnderWay, later, type NextStep } from './asked.js';
@@ -92,12 +95,12 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   });
 
   const billed = answer.cost !== 'free';
-  const settle = () => {
+  const settle = (kept?: PaidAnswer) => {
     // A service that refuses even one request in ten seconds is not asked too fast: the pace would
     // only fall to nothing.
     if (meaning.type === 'refused' && (isQuota || !pass.isProbe || meaning.retryAfterMs !== null))
       governor.refuse(permit, { isQuota, retryAfterMs: meaning.retryAfterMs }, observation);
-    else governor.settle(permit, cost, observation);
+    else governor.settle(permit, cost, observation, kept);
   };
   if (step.type === 'record') return recordOutcome(lookup, step.meaning, billed, settle);
   // An untrusted one was kept before it was counted.
@@ -156,7 +159,7 @@ async function recordOutcome(
   { context, key, onAnswer }: LookupUnderWay,
   meaning: Means<'matched' | 'not_found'>,
   billed: boolean,
-  settle: () => void,
+  settle: (kept: PaidAnswer) => void,
 ): Promise<NextStep> {
   const clearing = context.addressTrust.noteGood();
   if (clearing !== null) await clearing;
@@ -165,11 +168,9 @@ async function recordOutcome(
   const report = (fetchedAt: number) =>
     context.listener?.onAnswer({ key, status: meaning.type, retryLater, profile, fetchedAt });
   try {
-    const kept = context.recorder.record(newOutcome(key, meaning, billed));
+    const kept = context.recorder.recordPaid(newOutcome(key, meaning, billed), settle);
     onAnswer();
-    const fetchedAt = await kept;
-    settle();
-    report(fetchedAt);
+    report(await kept);
     return { type: meaning.type };
   } catch (error) {
     // The file of a run that ends without its engine has what was paid for.

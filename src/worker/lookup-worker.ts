@@ -11,6 +11,7 @@ import type { Identifier } from '../core/identifier.js';
 import { createReleasers, withinDeadline } from '../core/lifecycle.js';
 import { load } from '../core/load.js';
 import type { Log } from '../core/log.js';
+import type { NewOutcome } from '../core/outcome.js';
 import { CHUNK_SIZE, isRepeated, promoteParked } from '../engine/chunk-queue.js';
 import type { ChunkData, ChunkJob, Engine } from '../engine/engine.js';
 import { SharedGovernor } from '../ledger/governor.js';
@@ -19,7 +20,6 @@ import { isQuotaRefusal } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import type { Client } from '../lookup/client.js';
 import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
-import type { NewOutcome } from '../stores/outcome-store.js';
 import type { RunHalt } from '../stores/run-reasons.js';
 import type { RunRecord, RunSettings } from '../stores/run-store.js';
 import { createAddressTrust } from './address-trust.js';
@@ -86,13 +86,18 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   const aborting = new AbortController();
   setMaxListeners(0, stopping.signal, aborting.signal);
   const ownSpool = spoolFolderOf(options.spoolFolder, engine.id);
-  const waiting = (): number => context.limit.activeCount - context.gauge.inFlight;
-  const basics = { worker: name, clock, log, timeoutMs: options.timeoutMs, waiting };
+  const basics = { worker: name, clock, log, timeoutMs: options.timeoutMs };
   const spool = { store: engine.outcomes, spoolFolder: ownSpool, room: concurrency };
   const recorder = createRecorder({ ...basics, ...spool });
   const failures = createFailureKeeper(engine.runs, clock, log);
   const { service, account, usageLagMs } = options;
-  const governor = new SharedGovernor({ ...basics, ledger: engine.ledger, account, usageLagMs });
+  const governor = new SharedGovernor({
+    ...basics,
+    ledger: engine.ledger,
+    account,
+    usageLagMs,
+    waiting: () => context.limit.activeCount - context.gauge.inFlight + recorder.underWay,
+  });
   const own = createOwnChunks({ service, account, clock, log });
   const halts = createHalts(clock);
   const sent = new Map<string, typeof NOTHING_SENT>();
@@ -251,6 +256,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     await withinDeadline(recorder.close(), Math.max(left(), 1_000));
     const settleMs = Math.max(Math.min(left(), 5_000), 500);
     await governor.close(settleMs);
+    // What the last exchange did not keep.
+    await withinDeadline(recorder.close(), 1_000);
     await withinDeadline(engine.outcomes.deregister(name), 1_000).catch(() => undefined);
     await releasers.releaseAll();
   }

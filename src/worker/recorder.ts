@@ -1,7 +1,7 @@
 /**
- * Makes durable what was paid for. All answers since the last flush travel in one call, and the
- * next flush starts when that is acknowledged: a lonely answer is kept at once, many are kept
- * together.
+ * Makes durable what was paid for. An answer to a request with a permit is kept by the exchange that
+ * settles it. All others since the last flush travel in one call, and the next flush starts when
+ * that is acknowledged.
  *
  * When the store refuses, answers go to the local spool first and are offered again until it takes
  * them; nothing is sent meanwhile (`untilRoom`), so that not much is ever at stake.
@@ -11,8 +11,9 @@ import { rm } from 'node:fs/promises';
 import type { Clock } from '../core/clock.js';
 import { errorText } from '../core/errors.js';
 import type { Log } from '../core/log.js';
-import { pauseMs } from '../ledger/timing.js';
-import type { NewOutcome, OutcomeStore } from '../stores/outcome-store.js';
+import type { NewOutcome } from '../core/outcome.js';
+import type { PaidAnswer } from '../ledger/outbox.js';
+import type { OutcomeStore } from '../stores/outcome-store.js';
 import type { LookupFailure, RunStore } from '../stores/run-store.js';
 import { spoolAnswers } from './answer-spool.js';
 
@@ -25,14 +26,14 @@ export interface RecorderOptions {
   readonly spoolFolder: string;
   /** Answers that may wait for their flush before sending stops: the concurrency. */
   readonly room: number;
-  /** As for the governor. */
-  readonly waiting?: () => number;
 }
 
 interface Waiting {
   readonly outcome: NewOutcome;
   /** When it was fetched, monotonic. */
   readonly fetchedAt: number;
+  /** An exchange that was to keep it has failed. */
+  readonly isLate: boolean;
   readonly resolve: (fetchedAt: number) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -52,9 +53,17 @@ export function createRecorder(options: RecorderOptions) {
   const closing = new AbortController();
   let flushing: Promise<void> | null = null;
   let inFlush = 0;
+  let carried = 0;
   let left = 0;
 
-  const hasRoom = () => waiting.length + inFlush < room;
+  const underWay = () => waiting.length + inFlush + carried;
+  const hasRoom = () => underWay() < room;
+
+  function enter(answer: Waiting): void {
+    waiting.push(answer);
+    // One turn of the loop collects what arrived together.
+    flushing ??= new Promise<void>((done) => setImmediate(done)).then(flushAll);
+  }
 
   async function flushAll(): Promise<void> {
     while (waiting.length > 0) {
@@ -63,8 +72,6 @@ export function createRecorder(options: RecorderOptions) {
       await keep(batch);
       inFlush = 0;
       flushes.emit('flushed');
-      const ms = pauseMs(options.waiting?.() ?? 0);
-      if (ms > 0) await clock.sleep(ms, closing.signal).catch(() => undefined);
     }
     flushing = null;
   }
@@ -75,7 +82,7 @@ export function createRecorder(options: RecorderOptions) {
       // An answer that the store did not accept at once keeps the date when it was fetched.
       const ageOf = ({ fetchedAt }: Waiting) => Math.max(0, Math.round(clock.monotonic() - fetchedAt));
       const outcomes = batch.map((each) =>
-        isFirst ? each.outcome : { ...each.outcome, ageMs: ageOf(each) },
+        isFirst && !each.isLate ? each.outcome : { ...each.outcome, ageMs: ageOf(each) },
       );
       try {
         const fetchedAt = await store.record(worker, outcomes);
@@ -118,10 +125,41 @@ export function createRecorder(options: RecorderOptions) {
      */
     record(outcome: NewOutcome): Promise<number> {
       return new Promise((resolve, reject) => {
-        waiting.push({ outcome, fetchedAt: clock.monotonic(), resolve, reject });
-        // One turn of the loop collects what arrived together.
-        flushing ??= new Promise<void>((done) => setImmediate(done)).then(flushAll);
+        enter({ outcome, fetchedAt: clock.monotonic(), isLate: false, resolve, reject });
       });
+    },
+    /** The same for an answer that `carry` hands to the exchange which settles its permit. */
+    recordPaid(outcome: NewOutcome, carry: (answer: PaidAnswer) => void): Promise<number> {
+      const fetchedAt = clock.monotonic();
+      return new Promise((resolve, reject) => {
+        const leave = () => {
+          carried -= 1;
+          flushes.emit('flushed');
+        };
+        carried += 1;
+        carry({
+          outcome,
+          kept(at) {
+            leave();
+            resolve(at);
+          },
+          keepAlone() {
+            const kept = new Promise<number>((resolve, reject) =>
+              enter({ outcome, fetchedAt, isLate: true, resolve, reject }),
+            );
+            leave();
+            kept.then(resolve, reject);
+            return kept.then(
+              () => true,
+              () => false,
+            );
+          },
+        });
+      });
+    },
+    /** Answers that are not kept yet. */
+    get underWay(): number {
+      return underWay();
     },
     /** Another answer may be fetched. */
     get hasRoom(): boolean {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { StoredOutcome } from '../../src/core/outcome.js';
 import {
   accountLine,
   answerLine,
@@ -10,7 +11,6 @@ import {
   readHeader,
   readLine,
 } from '../../src/engine/export-lines.js';
-import type { StoredOutcome } from '../../src/stores/outcome-store.js';
 import { packProfile, unpackProfile } from '../../src/stores/profile-codec.js';
 
 const KEY = '0123456789:u:domain:bücher.example';

@@ -1114,7 +1114,8 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   const permits = take(world, account, policy, limit, request, now);
   const look = request.look && grantLook(world, account, policy, limit, request, request.look, now);
   account.version += 1;
-  return { permits, look, state: stateOf(world, request.account, account, request.run, now) };
+  const state = stateOf(world, request.account, account, request.run, now);
+  return { permits, look, keptAt: null, state };
 }
 
 /**

@@ -11,6 +11,8 @@ export interface ModelLedger extends Ledger {
   readonly world: model.ModelWorld;
   /** Every requested exchange, failed ones included. */
   readonly requests: readonly ExchangeRequest[];
+  /** The keys of the answers that came with each of them. */
+  readonly answers: readonly (readonly string[])[];
   /** A run that lives for ever, with the settings that the ledger reads. */
   addRun(id: string, settings?: Partial<model.ModelRun['settings']> & { key?: string }): void;
   /** The worker that holds the claim on a key; by default the first that takes it. */
@@ -30,12 +32,14 @@ export function createModelLedger(clock: Clock): ModelLedger {
     return `epoch-${epochs}`;
   });
   const requests: ExchangeRequest[] = [];
+  const answers: string[][] = [];
   let reach: 'good' | 'out' | 'deaf' = 'good';
   let held: Promise<void> | null = null;
 
   return {
     world,
     requests,
+    answers,
     addRun(id, { key = id, ...settings } = {}) {
       world.runs.set(id, {
         key,
@@ -68,12 +72,14 @@ export function createModelLedger(clock: Clock): ModelLedger {
       });
       return () => release();
     },
-    async exchange(request) {
+    async exchange(request, outcomes = []) {
       requests.push(request);
+      answers.push(outcomes.map(({ key }) => key));
       if (reach === 'out') throw new Error('connection refused');
       for (const { key } of request.take)
         if (!world.claims.has(key)) world.claims.set(key, { worker: request.worker, permit: null });
-      const answer = model.exchange(world, request, clock.now());
+      const keptAt = outcomes.length > 0 ? clock.now() : null;
+      const answer = { ...model.exchange(world, request, clock.now()), keptAt };
       while (held !== null) await held;
       if (reach === 'deaf') throw new Error('connection lost');
       return answer;

@@ -5,7 +5,7 @@
 import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { NewOutcome } from '../../src/stores/outcome-store.js';
+import type { NewOutcome } from '../../src/core/outcome.js';
 import {
   listSpooled,
   purgeSpooled,

@@ -34,7 +34,7 @@ async function openBreaker(asking: Asking): Promise<void> {
 }
 
 describe('an answer', () => {
-  it('with a brand is recorded first and settled afterwards: a crash in between counts as sent', async () => {
+  it('with a brand is kept by the exchange that settles its permit: a crash before it counts as sent', async () => {
     const { asked, log, recorded } = await askOnce({ answers: [MATCHED] });
     expect(asked).toEqual({ result: { type: 'matched' }, requests: 1, billed: 1 });
     expect(log).toEqual([
@@ -42,8 +42,8 @@ describe('an answer', () => {
       'ask acme.com',
       'answer matched',
       'record',
+      'settle p1 billed confirmed with its answer',
       'recorded',
-      'settle p1 billed confirmed',
     ]);
     expect(recorded).toEqual([
       {
@@ -83,7 +83,7 @@ describe('an answer', () => {
     const { asked, log, recorded } = await askOnce({ answers: [free] });
     expect(asked.billed).toBe(0);
     expect(recorded).toMatchObject([{ billed: false }]);
-    expect(log.at(-1)).toBe('settle p1 free confirmed');
+    expect(log.at(-2)).toBe('settle p1 free confirmed with its answer');
   });
 
   it('to retry later is believed for two minutes', async () => {
@@ -197,7 +197,7 @@ describe('an unusable answer that was or may have been billed', () => {
     expect(asked).toEqual({ result: { type: 'matched' }, requests: 2, billed: 2 });
     expect(log.filter((line) => line.startsWith('settle'))).toEqual([
       'settle p1 maybe_billed',
-      'settle p2 billed confirmed',
+      'settle p2 billed confirmed with its answer',
     ]);
   });
 
@@ -239,7 +239,7 @@ describe('a failing service', () => {
     expect(log.filter((line) => line.startsWith('settle'))).toEqual([
       'settle p1 free',
       'settle p2 free',
-      'settle p3 billed confirmed',
+      'settle p3 billed confirmed with its answer',
     ]);
     expect(clock.slept).toHaveLength(2);
     expect(clock.slept[0]).toBeGreaterThanOrEqual(100);

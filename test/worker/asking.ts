@@ -4,13 +4,13 @@
  */
 import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
+import type { NewOutcome } from '../../src/core/outcome.js';
 import type { Governor } from '../../src/ledger/governor.js';
 import type { LedgerState } from '../../src/ledger/ledger.js';
 import type { Grant } from '../../src/ledger/permit-waiters.js';
 import type { Client } from '../../src/lookup/client.js';
 import type { Answer, Meaning } from '../../src/lookup/read-answer.js';
 import type { KeyValueStore } from '../../src/stores/key-value-store.js';
-import type { NewOutcome } from '../../src/stores/outcome-store.js';
 import type { RunHalt } from '../../src/stores/run-reasons.js';
 import type { RunRecord, RunSettings } from '../../src/stores/run-store.js';
 import { sayFailure } from '../../src/words/say-reason.js';
@@ -148,8 +148,10 @@ export function createAsking(options: AskingOptions): Asking {
       return grant.type === 'granted' ? { type: 'granted', permit: `p${taken}` } : grant;
     },
     takeLook: async () => null,
-    settle: (permit, as, observed) =>
-      log.push(`settle ${permit} ${as}${observed.isConfirmed ? ' confirmed' : ''}`),
+    settle(permit, as, observed, answer) {
+      const kept = answer ? ' with its answer' : '';
+      log.push(`settle ${permit} ${as}${observed.isConfirmed ? ' confirmed' : ''}${kept}`);
+    },
     note: () => log.push('note'),
     refuse: (permit, { isQuota, retryAfterMs }) =>
       log.push(`refuse ${permit} ${isQuota ? 'quota' : 'throughput'} ${retryAfterMs}`),
@@ -163,6 +165,14 @@ export function createAsking(options: AskingOptions): Asking {
       async record(outcome) {
         log.push('record');
         await options.record?.(outcome);
+        recorded.push(outcome);
+        log.push('recorded');
+        return RECORDED_AT;
+      },
+      async recordPaid(outcome, carry) {
+        log.push('record');
+        await options.record?.(outcome);
+        carry({ outcome, kept: () => undefined, keepAlone: async () => true });
         recorded.push(outcome);
         log.push('recorded');
         return RECORDED_AT;

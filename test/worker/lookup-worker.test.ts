@@ -1,11 +1,11 @@
 /** Workers on a real queue: BullMQ on Redis, with the local service in this process. */
 import { readdir } from 'node:fs/promises';
 import { beforeEach, describe, expect, it, vi } from 'vitest';
+import type { NewOutcome } from '../../src/core/outcome.js';
 import { CHUNK_SIZE } from '../../src/engine/chunk-queue.js';
 import type { ChunkJob, ChunkProcessor, Engine } from '../../src/engine/engine.js';
 import type { Client } from '../../src/lookup/client.js';
 import { readAnswer } from '../../src/lookup/read-answer.js';
-import type { NewOutcome } from '../../src/stores/outcome-store.js';
 import type { RunRecord } from '../../src/stores/run-store.js';
 import { spoolAnswers, spoolFolderOf } from '../../src/worker/answer-spool.js';
 import type { FetchedAnswer } from '../../src/worker/asked.js';
@@ -453,6 +453,13 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
 
 /** The engine, but no answer is accepted, like when its memory is full. */
 function refusingAnswers(engine: Engine): Engine {
+  const ledger: Engine['ledger'] = {
+    ...engine.ledger,
+    exchange: (request, outcomes = []) =>
+      outcomes.length > 0
+        ? Promise.reject(new Error('OOM command not allowed'))
+        : engine.ledger.exchange(request),
+  };
   const outcomes = new Proxy(engine.outcomes, {
     get(target, name) {
       if (name === 'record') return () => Promise.reject(new Error('OOM command not allowed'));
@@ -460,5 +467,5 @@ function refusingAnswers(engine: Engine): Engine {
       return typeof value === 'function' ? value.bind(target) : value;
     },
   });
-  return { ...engine, outcomes, openWorker: engine.openWorker.bind(engine) };
+  return { ...engine, ledger, outcomes, openWorker: engine.openWorker.bind(engine) };
 }

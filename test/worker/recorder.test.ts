@@ -4,10 +4,12 @@
  */
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it, vi } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Clock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
-import type { NewOutcome, OutcomeStore } from '../../src/stores/outcome-store.js';
+import type { NewOutcome } from '../../src/core/outcome.js';
+import type { PaidAnswer } from '../../src/ledger/outbox.js';
+import type { OutcomeStore } from '../../src/stores/outcome-store.js';
 import { recordSpooled } from '../../src/worker/answer-spool.js';
 import { createRecorder, LeftOnDisk, type Recorder } from '../../src/worker/recorder.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -59,7 +61,7 @@ interface Recording extends Store {
   readonly time: { passedMs: number };
 }
 
-async function createRecording(room = 4, waiting = () => 0): Promise<Recording> {
+async function createRecording(room = 4): Promise<Recording> {
   const { flushes, store } = createHeldStore();
   const folder = join(await temporaryFolder(), 'spool');
   const slept: number[] = [];
@@ -78,7 +80,7 @@ async function createRecording(room = 4, waiting = () => 0): Promise<Recording> 
       ]);
     },
   };
-  const options = { store, worker: 'w', clock, log: silentLog(), spoolFolder: folder, room, waiting };
+  const options = { store, worker: 'w', clock, log: silentLog(), spoolFolder: folder, room };
   return { flushes, store, recorder: createRecorder(options), folder, slept, time, wake: () => wake() };
 }
 
@@ -110,18 +112,6 @@ it('answers of one moment are recorded in one call, as this worker', async () =>
   flush.acknowledge(1_900_000_000_000);
   expect(await Promise.all(recorded)).toEqual([1_900_000_000_000, 1_900_000_000_000, 1_900_000_000_000]);
   expect(recording.flushes).toHaveLength(1);
-});
-
-it('with many lookups waiting, the next flush gathers for 2 ms', async () => {
-  const recording = await createRecording(100, () => 33);
-  void recording.recorder.record(outcome('a'));
-  (await flushNumber(recording, 1)).acknowledge();
-  await vi.waitUntil(() => recording.slept.length > 0);
-  expect(recording.slept).toEqual([2]);
-  for (const name of ['b', 'c']) void recording.recorder.record(outcome(name));
-  expect(recording.flushes).toHaveLength(1);
-  recording.wake();
-  expect((await flushNumber(recording, 2)).keys).toEqual(['b', 'c']);
 });
 
 it('the next flush starts when the last one is acknowledged, with everything since', async () => {
@@ -284,4 +274,56 @@ it('a spooled file that cannot be removed stops nothing', async () => {
   const next = recording.recorder.record(outcome('b'));
   (await flushNumber(recording, 3)).acknowledge();
   await next;
+});
+
+describe('an answer that an exchange is to keep', () => {
+  function paid(recording: Recording, name: string) {
+    const carried: PaidAnswer[] = [];
+    const recorded = recording.recorder.recordPaid(outcome(name), (answer) => void carried.push(answer));
+    const [answer] = carried;
+    if (answer === undefined) throw new Error('it was not handed on');
+    return { recorded, answer };
+  }
+
+  it('is not sent to the store, and takes the date of the exchange', async () => {
+    const recording = await createRecording();
+    const { recorded, answer } = paid(recording, 'a');
+    expect(answer.outcome.key).toBe('a');
+    answer.kept(1_900_000_000_000);
+    expect(await recorded).toBe(1_900_000_000_000);
+    expect(recording.flushes).toHaveLength(0);
+  });
+
+  it('takes room until it is kept', async () => {
+    const { recorder, ...recording } = await createRecording(1);
+    const { recorded, answer } = paid({ recorder, ...recording }, 'a');
+    expect([recorder.hasRoom, recorder.underWay]).toEqual([false, 1]);
+    const sender = recorder.untilRoom(NOTHING);
+    answer.kept(1);
+    await Promise.all([recorded, sender]);
+    expect([recorder.hasRoom, recorder.underWay]).toEqual([true, 0]);
+  });
+
+  it('is kept by the store where the exchange failed, dated when it was fetched', async () => {
+    const recording = await createRecording();
+    const { recorded, answer } = paid(recording, 'a');
+    recording.time.passedMs = 300;
+    const alone = answer.keepAlone();
+    expect(recording.recorder.underWay).toBe(1);
+    const flush = await flushNumber(recording, 1);
+    expect([flush.keys, flush.ages]).toEqual([['a'], [300]]);
+    flush.acknowledge(1_900_000_000_300);
+    expect([await alone, await recorded]).toEqual([true, 1_900_000_000_000]);
+  });
+
+  it('is left on disk where neither takes it before the end', async () => {
+    const recording = await createRecording();
+    const { recorded, answer } = paid(recording, 'a');
+    const alone = answer.keepAlone();
+    const closed = recording.recorder.close();
+    (await flushNumber(recording, 1)).refuse();
+    await Promise.all([expect(recorded).rejects.toThrow(LeftOnDisk), closed]);
+    expect([await alone, recording.recorder.left]).toEqual([false, 1]);
+    expect(await readdir(recording.folder)).toHaveLength(1);
+  });
 });

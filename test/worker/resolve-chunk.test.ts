@@ -5,7 +5,6 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { ChunkData } from '../../src/engine/engine.js';
-import type { OutcomeStore } from '../../src/stores/outcome-store.js';
 import { packProfile } from '../../src/stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
 import { createRecorder } from '../../src/worker/recorder.js';
@@ -195,17 +194,17 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const mayKeep = new Promise<void>((resolve) => {
       keep = resolve;
     });
+    const client = scriptedClient(() => MATCHED);
+    const basics = { worker: 'w1', clock: systemClock, log: silentLog(), spoolFolder: '/nowhere' };
+    const recorder = createRecorder({ ...basics, store: place.engine.outcomes, room: 8 });
+    const { recordPaid } = recorder;
     // The first request of a run goes alone, until it is settled.
     let isFirst = true;
-    const record: OutcomeStore['record'] = async (...given) => {
-      if (!isFirst) await mayKeep;
+    recorder.recordPaid = (outcome, carry) => {
+      const settled = isFirst ? Promise.resolve() : mayKeep;
       isFirst = false;
-      return place.engine.outcomes.record(...given);
+      return recordPaid(outcome, (answer) => void settled.then(() => carry(answer)));
     };
-    const client = scriptedClient(() => MATCHED);
-    const store = { ...place.engine.outcomes, record };
-    const basics = { worker: 'w1', clock: systemClock, log: silentLog(), spoolFolder: '/nowhere' };
-    const recorder = createRecorder({ ...basics, store, room: 8 });
     const context = await place.context('w1', client, { limit: pLimit(2), recorder });
     const resolving = resolveChunk(context, run, chunkOf(run, brands(20)), SIGNALS);
     await vi.waitUntil(() => !recorder.hasRoom, { interval: 1 });

@@ -1,19 +1,23 @@
--- The operations of the ledger. `exchange`: settle these, apply this reading, give me up to these.
+-- The operations of the ledger. `exchange`: keep these answers, settle these, apply this reading,
+-- give me up to these.
 --
--- Locks are taken in one order by every function: worker, take-over, account, then rows, the key of
--- a run before the run. Taking over the claims of a dead worker excludes every exchange, so that a
--- claim cannot change hands between its check and the permit.
+-- Locks are taken in one order by every function: worker, take-over, answers and their claims,
+-- account, then rows, the key of a run before the run. Taking over the claims of a dead worker
+-- excludes every exchange, so that a claim cannot change hands between its check and the permit.
+-- Answers come before the account: its lock is what the processes of an account wait for.
 --
 -- Plans of functions are made once and kept, on a server that may never have looked at the tables:
 -- without the settings of `exchange` an empty table would be read from end to end for ever. Before
 -- PostgreSQL 18 they are kept by adding to the cost of a plan, which would have every small
 -- statement compiled: hence no `jit`.
 
--- Answers: by position the wait of a granted permit in milliseconds, else why there is none; the same
--- of the look; `state_of`.
-CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb) RETURNS json LANGUAGE plpgsql SET enable_seqscan = off
-SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+-- p_meta, p_bytes: as for `record_outcomes`; NULL: no answers. Answers: by position the wait of a
+-- granted permit in milliseconds, else why there is none; the same of the look; the date of the
+-- answers; `state_of`.
+CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb, p_meta jsonb, p_bytes bytea) RETURNS json
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE
+  v_kept_at bigint;
   a brand_enrich.account; v_was brand_enrich.account; v_before brand_enrich.account;
   v_now bigint; v_spent_at bigint; v_kept_ms bigint; v_quota bigint; v_limit bigint; v_is_probe_within boolean;
   v_reading jsonb := nullif(p->'reading', 'null'); v_lag_ms float8 := (p->>'usageLagMs')::float8;
@@ -21,6 +25,7 @@ DECLARE
 BEGIN
   PERFORM brand_enrich.note_heartbeat(p_offset, p->>'worker', 1000);
   PERFORM pg_advisory_xact_lock_shared(brand_enrich.takeover_lock());
+  IF p_meta IS NOT NULL THEN v_kept_at := brand_enrich.record_outcomes(p_offset, p_meta, p_bytes); END IF;
   a := brand_enrich.load_account(p->>'account');
   v_now := brand_enrich.now_ms(p_offset);
   a := brand_enrich.forget_pending(brand_enrich.follow_clock(a, v_now), v_now);
@@ -79,7 +84,7 @@ BEGIN
     a := r.a;
     v_look := r.answer;
   END IF;
-  RETURN json_build_array(coalesce(v_answers, '{}'), v_look,
+  RETURN json_build_array(coalesce(v_answers, '{}'), v_look, v_kept_at,
     brand_enrich.finish_account(a, v_run, v_policy.quota_cap, v_policy.overage));
 END $$;
 

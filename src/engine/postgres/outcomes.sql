@@ -118,7 +118,7 @@ END $$;
 
 -- p_meta: [key, is matched, billed, first byte (from 1), length or null, fresh for ms or null, age
 -- in ms]; p_bytes: all answers in a row. Gives the date of those without an age. One with an age
--- leaves a later one alone.
+-- leaves a later one alone. `exchange` does the same before it settles.
 CREATE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS bigint
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);

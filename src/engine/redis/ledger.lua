@@ -1,3 +1,4 @@
+--- @include "answers.lua"
 --- @include "take.lua"
 -- The operations of the ledger: read what is needed, decide, write back, on Redis' own clock.
 
@@ -109,8 +110,10 @@ local function changePace(account, pace)
   if pace.floorMs > 0 then account.floorUntil = math.max(account.floorUntil, now + pace.floorMs) end
 end
 
+-- Arguments: the request; the answers as `keep` asks for, or nothing.
 function operations.exchange()
-  local request = object()
+  local request, outcomes = object(), some()
+  if outcomes then keep(object(outcomes), text()) end
   local account, reading, pace = loadAccount(request.account), request.reading, request.pace
   noteHeartbeat(request.worker)
   followClock(account)
@@ -147,7 +150,7 @@ function operations.exchange()
   local run = loadRun(request.run)
   local answers = take(account, policy, limit, request, run)
   local look = request.look and grantLook(account, policy, limit, request, rules.quietLags * request.usageLagMs)
-  return { listed(answers), orNull(look), finishAccount(account, policy, run) }
+  return { listed(answers), orNull(look), outcomes and now or cjson.null, finishAccount(account, policy, run) }
 end
 
 -- Nothing is written: what ran out is counted as sent for the answer alone. An account that is not

@@ -1,25 +1,5 @@
---- @include "prelude.lua"
+--- @include "answers.lua"
 -- The operations of the outcome store. Batches are one call each; bodies pass through as bytes.
-
--- A stored answer is one string: 17 bytes, then the packed body as it came. The first byte holds
--- the flags, then come fetchedAt and freshUntil (0: none) in milliseconds, each an IEEE double,
--- big-endian.
-local MATCHED, BILLED, HAS_BODY, HEADER_BYTES = 1, 2, 4, 17
-local function readHeader(value)
-  if not value or #value < HEADER_BYTES then return nil end
-  local flags = string.byte(value)
-  local fetchedAt, freshUntil = struct.unpack('>dd', value, 2)
-  return flags % (2 * MATCHED) >= MATCHED, fetchedAt, freshUntil, flags
-end
-local function headerAt(name) return readHeader(redis.call('GETRANGE', name, 0, HEADER_BYTES - 1)) end
-
--- given: key, is matched, billed, first byte of its body in bytes (from 1), length of it or
--- nothing.
-local function store(given, bytes, at, freshUntil, keepMs)
-  local flags = (given[2] and MATCHED or 0) + (given[3] and BILLED or 0) + (given[5] and HAS_BODY or 0)
-  local body = given[5] and string.sub(bytes, given[4], given[4] + given[5] - 1) or ''
-  redis.call('SET', root .. 'o:' .. given[1], struct.pack('>Bdd', flags, at, freshUntil or 0) .. body, 'PX', shown(keepMs))
-end
 
 -- Describes stored answers for a reply: the place of each, is matched, billed, fetched at, fresh
 -- until or null, length of the body or null; then all bodies in a row. placeOf gives nil for one
@@ -40,12 +20,6 @@ local function describe(names, placeOf)
     end
   end
   return listed(found), table.concat(bodies)
-end
-
-local function namesOf(keys, kind)
-  local names = {}
-  for i, key in ipairs(keys) do names[i] = root .. kind .. key end
-  return names
 end
 
 -- The rule of freshness, from the next arguments: since when matched answers and others are fresh,
@@ -98,23 +72,10 @@ function operations.claim_keys()
   return table.concat(answers)
 end
 
--- Arguments: for each answer what `store` asks for, then how long it is fresh in milliseconds or
--- nothing, and its age; all bodies. Answers the date of those without an age. One with an age
--- leaves a later one alone.
+-- Arguments: as `keep` asks for. Answers the date of those without an age.
 function operations.record_outcomes()
-  local outcomes, bytes = object(), text()
-  for _, given in ipairs(outcomes) do
-    local freshMs, ageMs = given[6], given[7]
-    local at = now - ageMs
-    local _, storedAt
-    if ageMs > 0 then _, storedAt = headerAt(root .. 'o:' .. given[1]) end
-    if storedAt == nil or storedAt <= at then
-      -- One that is too old to be kept is gone at once.
-      store(given, bytes, at, freshMs and at + freshMs, math.max(1, rules.answersKeptMs - ageMs))
-    end
-  end
-  local claims = namesOf(pluck(outcomes, 1), 'claim:')
-  each(claims, function(from, to) redis.call('DEL', unpack(claims, from, to)) end)
+  local outcomes = object()
+  keep(outcomes, text())
   return now
 end
 

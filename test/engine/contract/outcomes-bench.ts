@@ -1,9 +1,8 @@
 /** Shorthands for the contract tests of the outcome store. */
 
-import type { Freshness } from '../../../src/core/outcome.js';
+import type { Freshness, NewOutcome } from '../../../src/core/outcome.js';
 import type { Engine } from '../../../src/engine/engine.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
-import type { NewOutcome } from '../../../src/stores/outcome-store.js';
 import type { TurnedClock } from './engine-under-test.js';
 import { exchangeRequest } from './run-settings.js';
 

@@ -4,8 +4,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Freshness } from '../../../src/core/outcome.js';
-import type { StoredOutcome } from '../../../src/stores/outcome-store.js';
+import type { Freshness, StoredOutcome } from '../../../src/core/outcome.js';
 import { testClaims } from './claims-contract.js';
 import type { EngineUnderTest, OpenEngineUnderTest } from './engine-under-test.js';
 import { createTurnedClock } from './engine-under-test.js';
