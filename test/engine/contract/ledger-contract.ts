@@ -5,6 +5,7 @@
  */
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { NewOutcome } from '../../../src/core/outcome.js';
 import type { ExchangeRequest, LedgerState } from '../../../src/ledger/ledger.js';
 import { freshnessOf } from '../../../src/stores/run-store.js';
 import { HALTS } from '../../support/halts.js';
@@ -82,13 +83,51 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       const claim = (by: string) =>
         engine.outcomes.claim({ worker: by, run: run.id, keys: names, freshness: freshnessOf(run) });
       await claim(worker);
-      const exchange = (some: Partial<ExchangeRequest>) =>
-        engine.ledger.exchange(exchangeRequest({ account, worker, run: run.id, ...some }));
+      const exchange = (some: Partial<ExchangeRequest>, outcomes?: readonly NewOutcome[]) =>
+        engine.ledger.exchange(exchangeRequest({ account, worker, run: run.id, ...some }), outcomes);
       const wanted = names.map((key, index) => ({ permit: `${account}-permit-${index}`, key }));
       return { account, run, worker, names, wanted, claim, exchange };
     }
+    const answer = (key = '', packed: Buffer | null = null): NewOutcome => {
+      const status = packed === null ? 'not_found' : 'matched';
+      return { key, status, packed, billed: true, freshMs: null };
+    };
     const answers = ({ permits }: { permits: readonly { answer: string }[] }) =>
       permits.map(({ answer }) => answer);
+
+    test('answers that come with their settlements are kept first, in the same step', async () => {
+      const { run, wanted, names, exchange } = await begin(3);
+      const { engine } = subject;
+      await exchange({ reading: { quota: 100, usage: 0, period: null } });
+      await exchange({ take: wanted.slice(0, 1) });
+      await exchange({ settle: [{ permit: wanted[0]?.permit ?? '', as: 'billed' }] });
+      await exchange({ take: wanted.slice(1) });
+      const settle = wanted.slice(1).map(({ permit }) => ({ permit, as: 'billed' as const }));
+      const kept = [answer(names[1], Buffer.from([0, 255, 10])), answer(names[2], null)];
+      const { keptAt, state } = await exchange({ settle }, kept);
+      expect([state.sent, state.held]).toEqual([3, 0]);
+      const [, second, third] = await engine.outcomes.read(names, freshnessOf({ ...run, asOf: state.now }));
+      expect(second).toMatchObject({ status: 'matched', fetchedAt: keptAt });
+      expect(Buffer.from(second?.packed ?? [])).toEqual(Buffer.from([0, 255, 10]));
+      expect(third).toMatchObject({ status: 'not_found', packed: null, fetchedAt: keptAt });
+      // Their claims are gone, that of the other is not.
+      const freshness = { ...freshnessOf(run), maxAgeMs: 0, maxAgeMissingMs: 0, asOf: state.now + 60_000 };
+      const claims = await engine.outcomes.claim({ worker: 'another', run: run.id, keys: names, freshness });
+      expect(claims).toEqual(['busy', 'ours', 'ours']);
+    });
+
+    test('answers that are kept again in an exchange replace no later one', async () => {
+      const { run, worker, names, exchange } = await begin(1);
+      const { outcomes } = subject.engine;
+      const later = await outcomes.record(worker, [answer(names[0], Buffer.from('later'))]);
+      const { keptAt } = await exchange({}, [
+        { ...answer(names[0], Buffer.from('earlier')), ageMs: 3_600_000 },
+      ]);
+      expect(keptAt).toBeGreaterThanOrEqual(later);
+      const [found] = await outcomes.read(names, freshnessOf(run));
+      expect([found?.fetchedAt, Buffer.from(found?.packed ?? []).toString()]).toEqual([later, 'later']);
+      expect((await exchange({})).keptAt).toBeNull();
+    });
 
     test('it answers like the model while a month turns', async () => {
       let histories = 0;

@@ -145,11 +145,11 @@ describe('the postgres engine', () => {
       const statements = text.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
       return createHash('sha256').update(statements).digest('hex').slice(0, 16);
     };
-    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 4, tables: '792e73a8cdfe156f' });
+    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 5, tables: '792e73a8cdfe156f' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
-      version: 4,
+      version: 5,
       functionsVersion: 1,
-      functions: '7e5624243b1be90c',
+      functions: '6cc6ae6bdb17eb4a',
     });
   });
 
