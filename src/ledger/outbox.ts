@@ -29,7 +29,7 @@ export interface PaidAnswer {
   readonly outcome: NewOutcome;
   /** It is kept. `at`: the store's date of it. */
   kept(at: number): void;
-  /** Keeps it without an exchange. False: it cannot be kept, and its permit is not to be settled. */
+  /** Keeps it without an exchange. False: it cannot be, and its permit is not to be settled. */
   keepAlone(): Promise<boolean>;
 }
 

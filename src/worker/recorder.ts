@@ -1,7 +1,7 @@
 /**
- * Makes durable what was paid for. An answer to a request with a permit is kept by the exchange that
- * settles it. All others since the last flush travel in one call, and the next flush starts when
- * that is acknowledged.
+ * Makes durable what was paid for. An answer to a request with a permit is kept by the exchange
+ * that settles it. All others since the last flush travel in one call, and the next flush starts
+ * when that is acknowledged.
  *
  * When the store refuses, answers go to the local spool first and are offered again until it takes
  * them; nothing is sent meanwhile (`untilRoom`), so that not much is ever at stake.
