@@ -1,24 +1,33 @@
 --- @include "prelude.lua"
 -- Stored answers, which an exchange and the operations of the outcome store write.
 
--- A stored answer is one string: 17 bytes, then the packed body as it came. The first byte holds
--- the flags, then come fetchedAt and freshUntil (0: none) in milliseconds, each an IEEE double,
--- big-endian.
-local MATCHED, BILLED, HAS_BODY, HEADER_BYTES = 1, 2, 4, 17
+-- A stored answer is one string: a byte of flags, fetchedAt in milliseconds, freshUntil if it has
+-- one, then the packed body as it came. Dates are unsigned integers of 6 bytes, big-endian.
+local MATCHED, BILLED, HAS_BODY, HAS_FRESH_UNTIL = 1, 2, 4, 8
+local HEADER_BYTES, LONG_HEADER_BYTES, LATEST = 7, 13, 2 ^ 48 - 1
+local function has(flags, flag) return flags % (2 * flag) >= flag end
+-- Is it matched, fetchedAt, freshUntil or nil, flags, bytes before the body; nothing if it is not an
+-- answer. Text that somebody else wrote has other flags.
 local function readHeader(value)
-  if not value or #value < HEADER_BYTES then return nil end
-  local flags = string.byte(value)
-  local fetchedAt, freshUntil = struct.unpack('>dd', value, 2)
-  return flags % (2 * MATCHED) >= MATCHED, fetchedAt, freshUntil, flags
+  local flags = value and string.byte(value)
+  if not flags or flags >= 2 * HAS_FRESH_UNTIL then return nil end
+  local isLong = has(flags, HAS_FRESH_UNTIL)
+  local bytes = isLong and LONG_HEADER_BYTES or HEADER_BYTES
+  if #value < bytes then return nil end
+  local freshUntil = isLong and struct.unpack('>I6', value, 1 + HEADER_BYTES) or nil
+  return has(flags, MATCHED), struct.unpack('>I6', value, 2), freshUntil, flags, bytes
 end
-local function headerAt(name) return readHeader(redis.call('GETRANGE', name, 0, HEADER_BYTES - 1)) end
+local function headerAt(name) return readHeader(redis.call('GETRANGE', name, 0, LONG_HEADER_BYTES - 1)) end
 
 -- given: key, is matched, billed, first byte of its body in bytes (from 1), length of it or
 -- nothing.
 local function store(given, bytes, at, freshUntil, keepMs)
+  local function date(ms) return struct.pack('>I6', math.max(0, math.min(ms, LATEST))) end
   local flags = (given[2] and MATCHED or 0) + (given[3] and BILLED or 0) + (given[5] and HAS_BODY or 0)
+    + (freshUntil and HAS_FRESH_UNTIL or 0)
+  local header = string.char(flags) .. date(at) .. (freshUntil and date(freshUntil) or '')
   local body = given[5] and string.sub(bytes, given[4], given[4] + given[5] - 1) or ''
-  redis.call('SET', root .. 'o:' .. given[1], struct.pack('>Bdd', flags, at, freshUntil or 0) .. body, 'PX', shown(keepMs))
+  redis.call('SET', root .. 'o:' .. given[1], header .. body, 'PX', shown(keepMs))
 end
 
 local function namesOf(keys, kind)

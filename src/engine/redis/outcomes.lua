@@ -9,12 +9,11 @@ local function describe(names, placeOf)
   for i, value in ipairs(fetch(names)) do
     local place = value and placeOf(i, value)
     if place then
-      local matched, fetchedAt, freshUntil, flags = readHeader(value)
+      local matched, fetchedAt, freshUntil, flags, before = readHeader(value)
       if matched == nil then error('not a stored outcome: ' .. names[i]) end
-      local body = flags >= HAS_BODY and string.sub(value, HEADER_BYTES + 1) or nil
+      local body = has(flags, HAS_BODY) and string.sub(value, before + 1) or nil
       found[#found + 1] = {
-        place, matched, flags % (2 * BILLED) >= BILLED, fetchedAt, freshUntil ~= 0 and freshUntil or cjson.null,
-        body and #body or cjson.null,
+        place, matched, has(flags, BILLED), fetchedAt, orNull(freshUntil), body and #body or cjson.null,
       }
       bodies[#bodies + 1] = body
     end
@@ -28,7 +27,7 @@ local function freshnessRule()
   local matchedSince, missingSince, asOf = number(), number(), number()
   return function(value)
     local matched, fetchedAt, freshUntil = readHeader(value)
-    if matched == nil or (freshUntil ~= 0 and freshUntil <= asOf) then return false end
+    if matched == nil or (freshUntil and freshUntil <= asOf) then return false end
     return fetchedAt >= (matched and matchedSince or missingSince)
   end
 end
@@ -120,7 +119,7 @@ end
 -- Arguments: the keys, the rule of freshness. Answers what is fresh, its place in the list first.
 function operations.read_outcomes()
   local names, isFresh = namesOf(object(), 'o:'), freshnessRule()
-  return describe(names, function(i, value) return (#value < HEADER_BYTES or isFresh(value)) and i end)
+  return describe(names, function(i, value) return (readHeader(value) == nil or isFresh(value)) and i end)
 end
 
 -- The names of the answers on the next page of a walk, and what the page after it is asked for
