@@ -14,7 +14,7 @@ import { accountDocument, answersDocument, runDocument, statusDocument } from '.
 import type { Document } from '../core/documents.js';
 import { type ExitCode, NeverStartError, usageProblem } from '../core/errors.js';
 import { countOf, countText } from '../core/figures.js';
-import { type Identifier, readIdentifierText } from '../core/identifier.js';
+import { type Identifier, identifierText, readIdentifierText } from '../core/identifier.js';
 import { sayRowReason } from '../core/row-reason.js';
 import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
@@ -26,7 +26,7 @@ import { listClosedInboxes } from '../jobs/watcher-status.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import { inFlightOf } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
-import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
+import { outcomeKeys } from '../stores/outcome-key.js';
 import type { OutcomeStats } from '../stores/outcome-store.js';
 import { labelText, pausedText, type RunRecord } from '../stores/run-store.js';
 import { sayRun } from '../words/say-run.js';
@@ -115,8 +115,9 @@ async function status(settings: Settings, stores: Engine): Promise<Answer> {
 function keysOf(args: readonly string[], { baseUrl }: Settings): string[] {
   // The rules of settings refuse a command without it.
   const service = baseUrl ?? '';
-  const prefixes = (['unset', 'true', 'false'] as const).map((nsfw) => outcomeKeyPrefix(service, nsfw));
-  return args.map(readIdentifier).flatMap((each) => prefixes.map((prefix) => outcomeKey(prefix, each)));
+  const all = (['unset', 'true', 'false'] as const).map((nsfw) => outcomeKeys(service, nsfw));
+  const texts = args.map(readIdentifier).map(identifierText);
+  return texts.flatMap((text) => all.map((keyOf) => keyOf(text)));
 }
 
 /** Throws `NeverStartError` for what is not an identifier. */

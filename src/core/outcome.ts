@@ -33,7 +33,7 @@ export interface Freshness {
   readonly notBefore: number;
 }
 
-/** Service, allowNsfw, kind and value as one text; made by `outcomeKey`. */
+/** Service, allowNsfw, kind and value as one text; made by `outcomeKeys`. */
 export type OutcomeKey = string;
 
 export interface StoredOutcome {

@@ -13,7 +13,7 @@ import { LONGEST_PROFILE, packProfile, unpackProfile } from '../stores/profile-c
 import type { Cancel, Pause } from '../stores/run-store.js';
 
 const TYPE = 'brand-enrich export';
-const VERSION = 1;
+const VERSION = 2;
 
 export interface ExportHeader {
   readonly engine: string;
@@ -90,7 +90,7 @@ function readObject(bytes: Buffer): Readonly<Record<string, unknown>> | string {
 /** Neither store takes NUL; our names contain no other control characters either. */
 const NAME = /^[^\p{Cc}\p{Cs}]{1,4000}$/u;
 /** Service, allowNsfw, kind and value, as `outcome-key.ts` makes them. */
-const KEY = /^[0-9a-f]{10}:[utf]:[a-z]+:./;
+const KEY = /^[\w-]{7}:[utf][dticba]:./;
 const NO_NAME = 'the name of the account is missing';
 const NO_PERIOD = 'the period is not a date';
 const NO_KEY = 'the key has an unknown form';

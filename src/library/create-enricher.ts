@@ -14,7 +14,7 @@ import { keepRunning, orRelease, type Releasers } from '../core/lifecycle.js';
 import { forwardingLog, silentLog } from '../core/log.js';
 import { openingPace } from '../ledger/pace.js';
 import { runSettingsOf } from '../run/enrich-request.js';
-import { outcomeKeyPrefix } from '../stores/outcome-key.js';
+import { outcomeKeys } from '../stores/outcome-key.js';
 import { enrichRows } from './enrich-rows.js';
 import type {
   Candidates,
@@ -83,9 +83,9 @@ async function openEnricher(
     pace: openingPace(settings.rate, settings.burst, service.isLoopback),
     storeTime: (await engine.ledger.show(service.account)).now,
   });
-  const keyPrefix = outcomeKeyPrefix(service.service, settings.allowNsfw);
+  const keyOf = outcomeKeys(service.service, settings.allowNsfw);
   const waits = settings.onLimit === 'wait';
-  const parts = { engine, worker, waiters, runs, keyPrefix, waits, clock, log, closing: closing.signal };
+  const parts = { engine, worker, waiters, runs, keyOf, waits, clock, log, closing: closing.signal };
   const lookups = createLookups(parts);
   // All files are of one account, whatever else they are given.
   const { baseUrl, token, tokenFile, account, sample, env } = given;

@@ -12,6 +12,7 @@ import type { AnswerSource, Freshness } from '../core/outcome.js';
 import { CHUNK_SIZE } from '../engine/chunk-queue.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { createPatience } from '../engine/patience.js';
+import type { OutcomeKeyOf } from '../stores/outcome-key.js';
 import { RETRY_LATER_REASON } from '../stores/outcome-store.js';
 import { readProfile, whyUnreadable } from '../stores/profile-codec.js';
 import { freshnessOf, type LookupFailure } from '../stores/run-store.js';
@@ -29,7 +30,7 @@ export interface LookupsOptions {
   /** Their listener is the worker's. */
   readonly waiters: Waiters;
   readonly runs: ProgramRuns;
-  readonly keyPrefix: string;
+  readonly keyOf: OutcomeKeyOf;
   /** At the limit: wait instead of `deferred`. */
   readonly waits: boolean;
   readonly clock: Clock;
@@ -43,7 +44,7 @@ const EMPTY_ROUNDS_AT_MOST = 3;
 const TAKEN_FOR_DEAD = 'not asked: the engine took this program for dead, and did so again when it went on';
 
 export function createLookups(options: LookupsOptions) {
-  const { engine, worker, waiters, runs, keyPrefix, clock, log, closing } = options;
+  const { engine, worker, waiters, runs, keyOf, clock, log, closing } = options;
   const patience = createPatience({ log, stop: closing });
   const underWay = new Set<Promise<void>>();
   const track = (work: Promise<void>) => {
@@ -187,8 +188,9 @@ export function createLookups(options: LookupsOptions) {
       const ended = [signal, closing].find(({ aborted }) => aborted);
       if (ended !== undefined) return Promise.reject(ended.reason);
       const text = identifierText(identifier);
-      const known = waiters.find(keyPrefix + text);
-      const waiter = known ?? waiters.add(text, keyPrefix + text);
+      const key = keyOf(text);
+      const known = waiters.find(key);
+      const waiter = known ?? waiters.add(text, key);
       const { found, leave } = waiter.join();
       leaving.add(leave);
       const drop = () => leaving.delete(leave);

@@ -8,7 +8,7 @@ import { attempt, succeeds, withinDeadline } from '../core/lifecycle.js';
 import { inJson, list, text } from '../core/shapes.js';
 import type { Engine } from '../engine/engine.js';
 import { qualityScoreOf } from '../lookup/brand.js';
-import { outcomeKeyPrefix } from '../stores/outcome-key.js';
+import { outcomeKeys } from '../stores/outcome-key.js';
 import { readProfile } from '../stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../stores/run-store.js';
 import { mainColor } from './output/brand-fields.js';
@@ -95,8 +95,8 @@ export async function readNewestMatches(
 }
 
 async function readMatches(engine: Pick<Engine, 'outcomes'>, run: RunRecord, identifiers: readonly string[]) {
-  const prefix = outcomeKeyPrefix(run.settings.service, run.settings.allowNsfw);
-  const keys = identifiers.map((identifier) => prefix + identifier);
+  const keyOf = outcomeKeys(run.settings.service, run.settings.allowNsfw);
+  const keys = identifiers.map(keyOf);
   const found = await engine.outcomes.read(keys, freshnessOf(run));
   return found.flatMap((outcome, at) => {
     const brand = outcome?.packed ? readProfile(outcome.packed)?.brand : undefined;

@@ -9,7 +9,7 @@ import { sayRowReason } from '../core/row-reason.js';
 import type { Engine } from '../engine/engine.js';
 import { useOf } from '../facts/judge-account.js';
 import { seesRaisedQuota } from '../ledger/policy.js';
-import { outcomeKeyPrefix } from '../stores/outcome-key.js';
+import { outcomeKeys } from '../stores/outcome-key.js';
 import { freshnessOf, type RunSettings } from '../stores/run-store.js';
 import { namingFor, sayTo } from '../words/say-reason.js';
 import { type EnrichRequest, type EnrichRuntime, runKey } from './enrich-request.js';
@@ -136,9 +136,9 @@ async function* missingIn(
       continue;
     }
     const { stores, settings, state } = known;
-    const prefix = outcomeKeyPrefix(settings.service, settings.allowNsfw);
+    const keyOf = outcomeKeys(settings.service, settings.allowNsfw);
     const found = await stores.outcomes.read(
-      batch.map(({ text }) => prefix + text),
+      batch.map(({ text }) => keyOf(text)),
       freshnessOf({ asOf: state.now, keyStartedAt: state.now, settings }),
     );
     yield batch.filter((_, at) => found[at] === null);

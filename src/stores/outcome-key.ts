@@ -1,22 +1,42 @@
-/** The key of an outcome: service, allowNsfw, kind and value. Equal keys are one purchase. */
+/**
+ * The key of an outcome: service, allowNsfw, kind and value. Equal keys are one purchase. Redis
+ * holds one in memory for each stored answer, so what all keys have is short.
+ */
 import { createHash } from 'node:crypto';
-import { type Identifier, identifierText } from '../core/identifier.js';
+import type { IdentifierKind } from '../core/identifier.js';
 import type { OutcomeKey } from '../core/outcome.js';
 import type { AllowNsfw } from '../lookup/protocol.js';
 
-/** Short, stable name of a service: 10 hex digits of the hash of its base URL. */
+/** Short, stable name of a service: 42 bits of the hash of its base URL. */
 export function serviceTag(service: string): string {
-  return createHash('sha256').update(service).digest('hex').slice(0, 10);
+  return createHash('sha256').update(service).digest('base64url').slice(0, 7);
 }
 
 const NSFW_LETTER: Record<AllowNsfw, string> = { unset: 'u', true: 't', false: 'f' };
 
-/** What all keys of one service and `allowNsfw` setting begin with. */
-export function outcomeKeyPrefix(service: string, allowNsfw: AllowNsfw): string {
-  return `${serviceTag(service)}:${NSFW_LETTER[allowNsfw]}:`;
-}
+const KIND_LETTER: Record<IdentifierKind, string> = {
+  domain: 'd',
+  ticker: 't',
+  isin: 'i',
+  crypto: 'c',
+  id: 'b',
+  auto: 'a',
+};
+const LETTERS: ReadonlyMap<string, string> = new Map(Object.entries(KIND_LETTER));
 
-/** Throws nothing; values are used as they are, so they must be normalised already. */
-export function outcomeKey(prefix: string, identifier: Identifier): OutcomeKey {
-  return prefix + identifierText(identifier);
+/** Gives the key for the text form of an identifier, `kind:value`. */
+export type OutcomeKeyOf = (identifierText: string) => OutcomeKey;
+
+/**
+ * The keys of one service and `allowNsfw` setting: `QNOY4ew:ud:acme.com`. Values are used as they
+ * are, so they must be normalised already. What is not an identifier, from a queue that somebody
+ * else wrote to, gets a key that no identifier has.
+ */
+export function outcomeKeys(service: string, allowNsfw: AllowNsfw): OutcomeKeyOf {
+  const prefix = `${serviceTag(service)}:${NSFW_LETTER[allowNsfw]}`;
+  return (text) => {
+    const colon = text.indexOf(':');
+    const letter = colon < 0 ? undefined : LETTERS.get(text.slice(0, colon));
+    return prefix + (letter === undefined ? `:${text}` : letter + text.slice(colon));
+  };
 }

@@ -7,7 +7,7 @@ import { setMaxListeners } from 'node:events';
 import { hostname } from 'node:os';
 import pLimit from 'p-limit';
 import type { Clock } from '../core/clock.js';
-import type { Identifier } from '../core/identifier.js';
+import { type Identifier, identifierText } from '../core/identifier.js';
 import { createReleasers, withinDeadline } from '../core/lifecycle.js';
 import { load } from '../core/load.js';
 import type { Log } from '../core/log.js';
@@ -19,7 +19,7 @@ import { ownOf } from '../ledger/ledger.js';
 import { isQuotaRefusal } from '../ledger/policy.js';
 import { RULES } from '../ledger/rules.js';
 import type { Client } from '../lookup/client.js';
-import { outcomeKey, outcomeKeyPrefix } from '../stores/outcome-key.js';
+import { outcomeKeys } from '../stores/outcome-key.js';
 import type { RunHalt } from '../stores/run-reasons.js';
 import type { RunRecord, RunSettings } from '../stores/run-store.js';
 import { createAddressTrust } from './address-trust.js';
@@ -195,7 +195,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
 
   async function checkOnce(identifier: Identifier, settings: RunSettings) {
     const { allowNsfw, quotaCap, maxAgeMs, maxAgeMissingMs } = settings;
-    const key = outcomeKey(outcomeKeyPrefix(service, allowNsfw), identifier);
+    const key = outcomeKeys(service, allowNsfw)(identifierText(identifier));
     const { now: asOf } = await engine.ledger.show(account);
     const freshness = { asOf, maxAgeMs, maxAgeMissingMs, notBefore: 0 };
     const [claim] = await engine.outcomes.claim({ worker: name, run: '', keys: [key], freshness });

@@ -9,7 +9,7 @@
 import { parseIdentifierText } from '../core/identifier.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { RETRY_AFTER_AT_MOST_MS } from '../lookup/protocol.js';
-import { outcomeKeyPrefix } from '../stores/outcome-key.js';
+import { type OutcomeKeyOf, outcomeKeys } from '../stores/outcome-key.js';
 import type { ClaimAnswer } from '../stores/outcome-store.js';
 import { freshnessOf, type LookupFailure, type RunRecord } from '../stores/run-store.js';
 import { ask } from './ask.js';
@@ -53,9 +53,9 @@ export async function resolveChunk(
 ): Promise<ChunkResult> {
   if (context.halts.get(run.id)) return finishChunk(context.engine, chunk);
 
-  const prefix = outcomeKeyPrefix(run.settings.service, run.settings.allowNsfw);
+  const keyOf = outcomeKeys(run.settings.service, run.settings.allowNsfw);
   const mayHaveFailed = isRepeat || run.hasEarlierFailures;
-  const data = mayHaveFailed ? await withoutFailed(context.engine, chunk, prefix) : chunk;
+  const data = mayHaveFailed ? await withoutFailed(context.engine, chunk, keyOf) : chunk;
   // A claim cannot tell two chunks of one worker apart: only one of them may have a key, until its
   // claim is dropped.
   const { underWay } = context;
@@ -65,22 +65,22 @@ export async function resolveChunk(
   for (const text of data.identifiers) {
     const waitMs = dueInMs(data, text, now);
     if (waitMs > DUE_SOON_MS) asked.push([text, withoutRequest(later(waitMs))]);
-    else if (underWay.has(prefix + text)) asked.push([text, withoutRequest(BUSY)]);
+    else if (underWay.has(keyOf(text))) asked.push([text, withoutRequest(BUSY)]);
     else free.push(text);
   }
-  for (const text of free) underWay.add(prefix + text);
+  for (const text of free) underWay.add(keyOf(text));
   const tally = context.tallies.of(run.id);
   try {
-    const ours = await claimAndAsk(context, run, free, prefix, signals, tally);
+    const ours = await claimAndAsk(context, run, free, keyOf, signals, tally);
     // Recording drops a claim; every other end gives it back.
     const isAnswered = ({ result: { type } }: Asked) => type === 'matched' || type === 'not_found';
-    const keys = ours.flatMap(([text, each]) => (isAnswered(each) ? [] : [prefix + text]));
+    const keys = ours.flatMap(([text, each]) => (isAnswered(each) ? [] : [keyOf(text)]));
     if (keys.length > 0) await context.engine.outcomes.release(context.worker, keys);
     asked.push(...ours);
   } finally {
-    for (const text of free) underWay.delete(prefix + text);
+    for (const text of free) underWay.delete(keyOf(text));
   }
-  const failures = failuresOf(data, asked, prefix);
+  const failures = failuresOf(data, asked, keyOf);
   if (failures.length > 0) await context.engine.runs.fail(run.id, failures);
   // A repeated chunk finds answers that were counted the first time.
   if (!isRepeat) tally.add({ stored: chunk.identifiers.length - asked.length });
@@ -93,8 +93,8 @@ export async function resolveChunk(
 }
 
 /** Final failures are neither retried nor paid for again. */
-async function withoutFailed(engine: Engine, data: ChunkData, prefix: string): Promise<ChunkData> {
-  const keys = data.identifiers.map((text) => prefix + text);
+async function withoutFailed(engine: Engine, data: ChunkData, keyOf: OutcomeKeyOf): Promise<ChunkData> {
+  const keys = data.identifiers.map((text) => keyOf(text));
   const failures = await engine.runs.failures(data.run, keys);
   return { ...data, identifiers: data.identifiers.filter((_text, at) => failures[at] === null) };
 }
@@ -104,7 +104,7 @@ async function claimAndAsk(
   context: ChunkContext,
   run: RunRecord,
   texts: readonly string[],
-  prefix: string,
+  keyOf: OutcomeKeyOf,
   signals: AskSignals,
   tally: RunTally,
 ): Promise<[string, Asked][]> {
@@ -120,7 +120,7 @@ async function claimAndAsk(
     if (claim !== 'ours') return [text, withoutRequest(BUSY)];
     const own = { ...signals, stop: signals.stopOf?.(text) ?? signals.stop };
     const asked = await atGate(context.limit, async (leave) => {
-      const one = await ask(context, run, prefix + text, parseIdentifierText(text), own, leave);
+      const one = await ask(context, run, keyOf(text), parseIdentifierText(text), own, leave);
       const { result } = one;
       if (result.type === 'halted' && !context.halts.get(run.id)) await context.halt(run.id, result.halt);
       return one;
@@ -129,7 +129,7 @@ async function claimAndAsk(
     return [text, asked];
   };
   const begin = async () => {
-    const keys = texts.map((text) => prefix + text);
+    const keys = texts.map((text) => keyOf(text));
     const asked = { worker: context.worker, run: run.id, keys, freshness: freshnessOf(run) };
     const claims = await context.engine.outcomes.claim(asked);
     await earlier;
@@ -164,9 +164,9 @@ export async function finishChunk(engine: Engine, data: ChunkData): Promise<Chun
 
 type AskedTexts = readonly (readonly [string, Asked])[];
 
-export function failuresOf(data: ChunkData, asked: AskedTexts, prefix: string): LookupFailure[] {
+export function failuresOf(data: ChunkData, asked: AskedTexts, keyOf: OutcomeKeyOf): LookupFailure[] {
   return asked.flatMap(([text, { result }]) => {
-    const key = prefix + text;
+    const key = keyOf(text);
     if (result.type === 'failed') {
       const { type: _type, ...failure } = result;
       return [{ key, ...failure }];

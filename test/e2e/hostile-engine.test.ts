@@ -9,7 +9,7 @@ import { accountNames } from '../../src/context/open-service.js';
 import { silentLog } from '../../src/core/log.js';
 import type { Engine } from '../../src/engine/engine.js';
 import { openEngine } from '../../src/engine/open-engine.js';
-import { outcomeKeyPrefix } from '../../src/stores/outcome-key.js';
+import { outcomeKeys } from '../../src/stores/outcome-key.js';
 import { packProfile } from '../../src/stores/profile-codec.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { startBrandService } from '../support/brand-service.js';
@@ -116,7 +116,7 @@ describeOn([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEn
     const scene = await createScene(under);
     const engine = await openFor(scene);
     const { service } = accountNames(scene.service.url, scene.token, null);
-    const prefix = outcomeKeyPrefix(service, 'unset');
+    const keyOf = outcomeKeys(service, 'unset');
     // Said to be 16 MiB long, and 16 MiB of it are there.
     const bomb = Buffer.concat([Buffer.from([1, 255, 255, 255, 0x1f, 32, 1, 0]), Buffer.alloc(66_000, 255)]);
     const later = Buffer.concat([Buffer.from([7]), packProfile(Buffer.from('{"name":"Later"}')).subarray(1)]);
@@ -124,7 +124,7 @@ describeOn([redisEngine(), inLongTests(postgresEngine()), inLongTests(embeddedEn
     await engine.outcomes.record(
       'attacker',
       planted.map((packed, at) => {
-        const key = `${prefix}domain:${domainAt(at)}`;
+        const key = keyOf(`domain:${domainAt(at)}`);
         return { key, status: 'matched', packed, billed: false, freshMs: null };
       }),
     );

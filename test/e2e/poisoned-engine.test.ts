@@ -2,7 +2,7 @@
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { accountNames } from '../../src/context/open-service.js';
-import { outcomeKeyPrefix } from '../../src/stores/outcome-key.js';
+import { outcomeKeys } from '../../src/stores/outcome-key.js';
 import { createInboxScene } from '../jobs/inbox-scene.js';
 import { redisEngine } from '../support/engines.js';
 import { domainList } from '../support/scene.js';
@@ -55,7 +55,7 @@ describe.skipIf(redis.missing !== null)(
       await scene.drop('first.csv', domainList(10, 'first'));
       await scene.until('done', 1);
       const { account, queueName, service } = accountNames(scene.service.url, scene.token, null);
-      const prefix = outcomeKeyPrefix(service, 'unset');
+      const keyOf = outcomeKeys(service, 'unset');
 
       async function poison(type: string, key: string, value: string): Promise<void> {
         if (type === 'string') await client.set(key, value, 'KEEPTTL');
@@ -92,7 +92,7 @@ describe.skipIf(redis.missing !== null)(
       await look();
       await restore();
       for (const [at, value] of JUNK.entries()) {
-        await client.set(`${ROOT}o:${prefix}domain:second-0000${at}.com`, value);
+        await client.set(`${ROOT}o:${keyOf(`domain:second-0000${at}.com`)}`, value);
         await client.hset(`${ROOT}${queueName}:planted-${at}`, 'data', value, 'opts', value, 'name', 'chunk');
         await client.zadd(`${ROOT}${queueName}:prioritized`, at, `planted-${at}`);
         await client.hset(

@@ -13,7 +13,7 @@ import {
 } from '../../src/engine/export-lines.js';
 import { packProfile, unpackProfile } from '../../src/stores/profile-codec.js';
 
-const KEY = '0123456789:u:domain:bücher.example';
+const KEY = 'Tb3yXKn:ud:bücher.example';
 const answer = (body: Buffer | null): StoredOutcome => ({
   key: KEY,
   status: body === null ? 'not_found' : 'matched',
@@ -84,12 +84,13 @@ test('not-found answers, accounts, orders, end and header survive a round trip',
 
 test.each([
   ['{"type":"answer"}', /key/],
+  [answerLine(answer(null)).replace(KEY, '0123456789:u:domain:a.example'), /key/],
   [answerLine(answer(null)).replace('"not_found"', '"matched"'), /do not match/],
   [answerLine(answer(null)).replace('"billed":true', '"billed":1'), /billed/],
   [answerLine(answer(null)).replace(/"fetchedAt":"[^"]+"/, '"fetchedAt":"soon"'), /date/],
   [pauseLine({ owner: 'j-7', label: { host: 'a', name: 'b' }, run: null, by: 'ada', at: -1 }), /date/],
   [cancelLine({ job: 'j-7', by: 'ada', at: -1 }), /date/],
-  [answerLine(answer(null)).replace('domain:', 'domain:\\u0000'), /key/],
+  [answerLine(answer(null)).replace(':ud:', ':ud:\\u0000'), /key/],
   ['{"type":"account","account":"a","period":"2026-13-77","sent":1,"others":0,"quota":null}', /period/],
   ['{"type":"account","account":"a","period":null,"sent":-1,"others":0,"quota":null}', /count/],
   ['[]', /not a JSON object/],
@@ -99,6 +100,6 @@ test.each([
 });
 
 test('a header of a later release is refused, and so is a missing one', () => {
-  expect(readHeader(Buffer.from('{"type":"brand-enrich export","version":2}'))).toMatch(/version 2/);
+  expect(readHeader(Buffer.from('{"type":"brand-enrich export","version":3}'))).toMatch(/version 3/);
   expect(readHeader(Buffer.from('domain\n'))).toMatch(/does not start/);
 });

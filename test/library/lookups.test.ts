@@ -64,7 +64,7 @@ function open() {
   const lookups = createLookups({
     ...(fakes as unknown as Pick<LookupsOptions, 'engine' | 'worker' | 'runs'>),
     waiters,
-    keyPrefix: 'b:',
+    keyOf: (text) => `b:${text}`,
     waits: false,
     clock: createHandClock(),
     log: silentLog(),

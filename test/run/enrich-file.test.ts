@@ -16,7 +16,7 @@ import { runSettings } from '../engine/contract/run-settings.js';
 import { settingsWith } from '../support/default-settings.js';
 import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import { KEY_PREFIX, SERVICE, usePlaces, type Workplace } from '../worker/workplace.js';
+import { keyOf, SERVICE, usePlaces, type Workplace } from '../worker/workplace.js';
 
 describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
   const openPlace = usePlaces('enrich');
@@ -141,7 +141,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
         },
       });
     await run({ input: LIST, runtime: { engine, worker: { type: 'own', open } } });
-    expect(found).toEqual([`${KEY_PREFIX}domain:b2.com`]);
+    expect(found).toEqual([keyOf('domain:b2.com')]);
     const fresh = await lines();
     await run({ input: LIST });
     // The dates too: both come from the store.
@@ -174,9 +174,7 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
   it('asks for the last wave alone once that was forgotten', async () => {
     await run(WAVES);
     const first = await lines();
-    await place.engine.outcomes.forget(
-      ['b3.com', 'nothing.com'].map((value) => `${KEY_PREFIX}domain:${value}`),
-    );
+    await place.engine.outcomes.forget(['b3.com', 'nothing.com'].map((value) => keyOf(`domain:${value}`)));
     await run(WAVES);
     expect((await lines()).map(withoutTime)).toEqual(first.map(withoutTime));
     expect(place.billed.get('domain:b3.com')).toBe(2);

@@ -114,7 +114,7 @@ describe('the failed identifiers', () => {
       ['domain:b', again(0, true)],
       ['domain:c', again(0, true)],
     ];
-    expect(failuresOf(data, rounds, 'k:')).toEqual([
+    expect(failuresOf(data, rounds, (text) => `k:${text}`)).toEqual([
       { key: 'k:domain:a', reason: { code: 'answer', text: 'the service answered 410' }, billed: true },
       {
         key: 'k:domain:b',
@@ -127,6 +127,6 @@ describe('the failed identifiers', () => {
 
   it('never include those rejected without an attempt, however often', () => {
     const data = { ...DATA, attempts: { 'domain:a': 5 } };
-    expect(failuresOf(data, [['domain:a', again(0, false)]], 'k:')).toEqual([]);
+    expect(failuresOf(data, [['domain:a', again(0, false)]], (text) => `k:${text}`)).toEqual([]);
   });
 });

@@ -13,7 +13,7 @@ import { HALTS } from '../support/halts.js';
 import { hasRedisServer } from '../support/redis-server.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { UNUSABLE, untilAborted } from './asking.js';
-import { brands, KEY_PREFIX, usePlaces, type Workplace } from './workplace.js';
+import { brands, keyOf, usePlaces, type Workplace } from './workplace.js';
 
 const SOON = { timeout: 20_000, interval: 20 };
 
@@ -300,7 +300,7 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
 
   it('records spooled answers before it asks for anything', async () => {
     const waiting: NewOutcome = {
-      key: `${KEY_PREFIX}domain:b7.com`,
+      key: keyOf('domain:b7.com'),
       status: 'not_found',
       packed: null,
       billed: true,

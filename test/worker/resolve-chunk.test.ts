@@ -12,7 +12,7 @@ import { resolveChunk } from '../../src/worker/resolve-chunk.js';
 import { HALTS } from '../support/halts.js';
 import { hasRedisServer } from '../support/redis-server.js';
 import { answerOf, DOWN, FAILED, MATCHED, UNUSABLE } from './asking.js';
-import { brands, chunkOf, KEY_PREFIX, scriptedClient, usePlaces, type Workplace } from './workplace.js';
+import { brands, chunkOf, keyOf, scriptedClient, usePlaces, type Workplace } from './workplace.js';
 
 const SIGNALS = { stop: new AbortController().signal, abort: new AbortController().signal };
 setMaxListeners(0, SIGNALS.stop, SIGNALS.abort);
@@ -32,7 +32,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     await place.engine.outcomes.record(
       'earlier',
       texts.map((text) => ({
-        key: KEY_PREFIX + text,
+        key: keyOf(text),
         status: 'matched',
         packed,
         billed: true,
@@ -44,7 +44,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     place.engine.outcomes.claim({
       worker,
       run: run.id,
-      keys: texts.map((text) => KEY_PREFIX + text),
+      keys: texts.map(keyOf),
       freshness: freshnessOf(run),
     });
   const progress = () => place.engine.runs.heartbeat(run.id);
@@ -326,7 +326,7 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const client = scriptedClient((value) => (value === 'b0.com' ? FAILED : UNUSABLE));
     const context = await place.context('w1', client);
     await resolveChunk(context, run, chunkOf(run, brands(2)), SIGNALS);
-    const keys = brands(2).map((text) => KEY_PREFIX + text);
+    const keys = brands(2).map(keyOf);
     expect(await place.engine.runs.failures(run.id, keys)).toMatchObject([
       { reason: { code: 'answer', text: 'the service answered 410' }, billed: true },
       { reason: { code: 'answer', text: 'answer damaged, was billed (not a JSON object)' }, billed: true },

@@ -18,7 +18,7 @@ import { LocalService } from '../../src/local-service/local-service.js';
 import { sendTo } from '../../src/local-service/service-request.js';
 import { type Client, createClient } from '../../src/lookup/client.js';
 import type { Answer } from '../../src/lookup/read-answer.js';
-import { outcomeKeyPrefix } from '../../src/stores/outcome-key.js';
+import { outcomeKeys } from '../../src/stores/outcome-key.js';
 import type { RunHalt } from '../../src/stores/run-reasons.js';
 import { freshnessOf, type RunRecord, type RunSettings } from '../../src/stores/run-store.js';
 import { createAddressTrust } from '../../src/worker/address-trust.js';
@@ -34,7 +34,7 @@ import { type RedisServer, startRedis } from '../support/redis-server.js';
 import { temporaryPlace } from '../support/temporary-folder.js';
 
 export const SERVICE = 'http://service.example';
-export const KEY_PREFIX = outcomeKeyPrefix(SERVICE, 'unset');
+export const keyOf = outcomeKeys(SERVICE, 'unset');
 const QUEUE = 'lookups-test';
 const OWN_DOMAIN = 'own.example';
 
@@ -217,7 +217,7 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
       await queue.add('chunk', { run, chunk, identifiers, attempts: {} }, { jobId: `${run}-${chunk}` });
     },
     async statuses(run, identifiers) {
-      const keys = identifiers.map((text) => KEY_PREFIX + text);
+      const keys = identifiers.map(keyOf);
       const found = await engine.outcomes.read(keys, freshnessOf(run));
       return found.map((outcome) => outcome?.status ?? null);
     },

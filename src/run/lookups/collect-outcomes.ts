@@ -4,6 +4,7 @@ import type { AnswerSource, Freshness } from '../../core/outcome.js';
 import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import type { Engine } from '../../engine/engine.js';
 import { qualityScoreOf } from '../../lookup/brand.js';
+import type { OutcomeKeyOf } from '../../stores/outcome-key.js';
 import { RETRY_LATER_REASON } from '../../stores/outcome-store.js';
 import { readProfile, whyUnreadable } from '../../stores/profile-codec.js';
 import type { FailureReason, RunStop } from '../../stores/run-reasons.js';
@@ -30,7 +31,7 @@ export interface CollectorOptions {
   readonly engine: Pick<Engine, 'outcomes' | 'runs'>;
   readonly scan: Pick<Scan, 'identifiers' | 'answers' | 'priorities'>;
   readonly renderer: Renderer;
-  readonly keyPrefix: string;
+  readonly keyOf: OutcomeKeyOf;
   readonly freshness: Freshness;
   /** Gets each brand; null or absent: no changes are asked for. */
   readonly changes?: Pick<Changes, 'note'> | null;
@@ -107,7 +108,7 @@ export class OutcomeCollector {
   /** Identifiers of a chunk about to be queued: their answers may come through `onAnswer`. */
   expect(batch: readonly Unanswered[]): void {
     if (this.#expected.size >= EXPECTED_AT_MOST) return;
-    for (const each of batch) this.#expected.set(this.options.keyPrefix + each.text, each);
+    for (const each of batch) this.#expected.set(this.options.keyOf(each.text), each);
   }
 
   /**
@@ -169,12 +170,12 @@ export class OutcomeCollector {
   ): Promise<number> {
     let missing = 0;
     for (const batch of batches) {
-      const found = await read(batch.map(({ text }) => this.options.keyPrefix + text));
+      const found = await read(batch.map(({ text }) => this.options.keyOf(text)));
       for (const [at, unanswered] of batch.entries()) {
         const each = found[at] ?? null;
         if (each === null) missing += 1;
         else {
-          this.#expected.delete(this.options.keyPrefix + unanswered.text);
+          this.#expected.delete(this.options.keyOf(unanswered.text));
           keep(unanswered, each);
         }
       }

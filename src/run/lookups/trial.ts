@@ -2,7 +2,7 @@
 import type { OutcomeStatus } from '../../core/outcome.js';
 import type { Engine } from '../../engine/engine.js';
 import { qualityScoreOf } from '../../lookup/brand.js';
-import { outcomeKeyPrefix } from '../../stores/outcome-key.js';
+import { outcomeKeys } from '../../stores/outcome-key.js';
 import { readProfile } from '../../stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../../stores/run-store.js';
 import type { Scan } from '../scan/scan.js';
@@ -48,8 +48,8 @@ export async function trialResult(
     counts[status] = (counts[status] ?? 0) + 1;
     if (status === 'matched' && shown.length < BRANDS_SHOWN) shown.push(scan.identifiers.at(index));
   }
-  const prefix = outcomeKeyPrefix(run.settings.service, run.settings.allowNsfw);
-  const keys = shown.map((identifier) => prefix + identifier);
+  const keyOf = outcomeKeys(run.settings.service, run.settings.allowNsfw);
+  const keys = shown.map(keyOf);
   const found = await engine.outcomes.read(keys, freshnessOf(run));
   const brands = found.flatMap((outcome, at) => {
     const brand = outcome?.packed ? readProfile(outcome.packed)?.brand : undefined;

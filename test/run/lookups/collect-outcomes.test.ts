@@ -39,7 +39,7 @@ async function begin(count: number) {
     engine: {} as Engine,
     scan: { identifiers, answers, priorities: null },
     renderer: createRenderer(planFor({ fields: ['name', 'source', 'fetched_at'] })),
-    keyPrefix: 'service:',
+    keyOf: (text: string) => `service:${text}`,
     freshness: { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 },
   };
   const collector = new OutcomeCollector(options);

@@ -158,7 +158,7 @@ async function begin(options: SweepOptions = {}) {
       engine,
       scan,
       renderer: createRenderer(planFor({ fields: ['name'] })),
-      keyPrefix: 'service:',
+      keyOf: (text) => `service:${text}`,
       freshness: { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 },
     }),
     scan,
