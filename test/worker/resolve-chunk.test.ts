@@ -5,6 +5,7 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { ChunkData } from '../../src/engine/engine.js';
+import type { OutcomeStore } from '../../src/stores/outcome-store.js';
 import { packProfile } from '../../src/stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
 import { createRecorder } from '../../src/worker/recorder.js';
