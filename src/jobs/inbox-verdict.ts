@@ -19,7 +19,14 @@ import { cancelledText, type Order, type Orders, pausedText, type RunRecord } fr
 import { sayFailure, sayHalt } from '../words/say-reason.js';
 import { FOLDER_SETTINGS_FILE, isPassingFault, isSideFile, sideFileOf } from './inbox-file.js';
 import { INBOX_KEYS } from './inbox-folder-settings.js';
-import { type Arrival, type Job, type JobReason, type ParkState, REASON_AT_MOST } from './job-folder.js';
+import {
+  type Arrival,
+  CANCELLED,
+  type Job,
+  type JobReason,
+  type ParkState,
+  REASON_AT_MOST,
+} from './job-folder.js';
 
 /** The verdict on a file. Sentences are for the people who dropped it. */
 export type JobEnd =
@@ -109,10 +116,11 @@ export function verdictOfOrders({ cancelled, paused }: Orders, name: string): Jo
 
 function cancelledEnd(order: Order | null): JobEnd {
   const what = order === null ? 'the run was cancelled' : cancelledText(order);
-  return failed(
+  const end = failed(
     what,
     'to run it again, put the file into the inbox again, or use "Try again" on the dashboard',
   );
+  return { ...end, reason: { ...end.reason, code: CANCELLED } };
 }
 
 /** `order` null: it was resumed meanwhile. */

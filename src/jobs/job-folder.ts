@@ -43,11 +43,14 @@ const reasonShape = z.object({
   headline: z.string().max(REASON_AT_MOST),
   /** What else `reason.txt` says. */
   details: z.string().max(REASON_AT_MOST),
-  /** Of the error that failed it; absent: it was none of ours. */
+  /** Of the error that failed it, or that a person cancelled it; absent: neither. */
   code: z.string().optional(),
 });
 /** Why a job is where it is, for people. */
 export type JobReason = z.infer<typeof reasonShape>;
+
+/** The code of a file that a person cancelled. */
+export const CANCELLED = 'cancelled';
 
 const parkStateShape = z.object({
   /**

@@ -235,6 +235,29 @@ test('a start after another column was chosen, but not planned, shows its plan a
   expect(countStatuses(kept).skipped).toBe(8);
 });
 
+test('files that were sent together are started in one go, for what the question named', async () => {
+  const { scene, person } = await startScene();
+  const { meter } = scene.service;
+  await person.send('one.csv', domainList(12));
+  await person.send('two.csv', domainList(5, 'other'));
+  await person.send('names.csv', 'company,city\nAcme,Berlin\nBeta,Paris\n');
+  await expect.poll(() => person.get('/')).toContain('See the cost of all');
+  const question = await (await person.press(await person.get('/'), 'See the cost of all')).text();
+  for (const words of [
+    'Start 2 files?',
+    'Together at most 17 requests.',
+    'one.csv: at most 12 requests.',
+    'To be looked at first, and left: names.csv.',
+  ])
+    expect(question).toContain(words);
+  expect([meter.requests.length, await scene.list('inbox')]).toEqual([0, []]);
+  const answer = await person.press(question, 'Start all 2');
+  expect([answer.status, answer.headers.get('location')]).toEqual([303, '/#upload-card']);
+  await scene.until('done', 2);
+  expect([meter.billed, meter.mostBilledOnce()]).toEqual([17, 1]);
+  await expect.poll(() => person.get('/')).toContain('>names.csv</bdi>');
+});
+
 test('a choice that cannot be is refused on the page of the plan, and nothing is started', async () => {
   const { scene, person } = await startScene();
   const path = await person.send('list.csv', domainList(30));

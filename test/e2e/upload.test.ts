@@ -229,6 +229,20 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     if (process.env.SCREENSHOTS)
       await page.screenshot({ path: `${process.env.SCREENSHOTS}/plan.png`, fullPage: true });
     expect(scene.service.meter.requests).toEqual([]);
+    const beside = page.locator('.start output');
+    expect(await beside.textContent()).toBe('at most 4 requests');
+    await tabTo(page, 'run-maxRequests');
+    await page.keyboard.type('3');
+    expect(await beside.textContent()).toBe('at most 3 requests, by its cap');
+    // It shows the plan anew: no key but that of the button buys.
+    await page.keyboard.press('Enter');
+    await page.waitForURL(/maxRequests=3/);
+    await tabTo(page, 'run-maxRequests');
+    await page.keyboard.press('Delete');
+    await page.getByLabel('What it holds').selectOption('isin');
+    expect(await beside.textContent()).toBe('shows the changed plan first');
+    await page.getByLabel('What it holds').selectOption('ticker');
+    expect(await scene.list('inbox')).toEqual([]);
     await tabTo(page, 'Start');
     await page.keyboard.press('Enter');
     await page.getByText('doubtful.csv is started: at most 4 requests.').waitFor();

@@ -3,6 +3,7 @@
 import type { Child } from 'hono/jsx';
 import { countOf, spanText } from '../../core/figures.js';
 import type { FailedFile } from '../../jobs/ended-jobs.js';
+import { CANCELLED } from '../../jobs/job-folder.js';
 import { Card } from '../../pages/parts.js';
 import type { DashboardData, ShownInbox, WaitingFile } from './gather-dashboard.js';
 import { Again, jobPath } from './job-page.js';
@@ -35,7 +36,7 @@ export function FilesSection({ data, viewer }: { data: DashboardData; viewer: Se
   return (
     <div data-part="files">
       {(hasNotes || first.length > 0) && (
-        <Card id="files" title="Failed and waiting files">
+        <Card id="files" title="Files that wait or ended early">
           {notes}
           <ul class="things">{first}</ul>
           {others.length > 0 && (
@@ -54,9 +55,17 @@ function Unlisted({ count }: { count: number }) {
   return count > 0 && <p class="note">{countOf(count, 'more file is', 'more files are')} not listed.</p>;
 }
 
-export function countOfFailed({ failed }: Pick<DashboardData, 'failed'>): number {
+function countOfFailed({ failed }: Pick<DashboardData, 'failed'>): number {
   return failed.reduce((sum, { count }) => sum + count, 0);
 }
+
+/** Those that nobody cancelled. */
+export function countOfFaults(data: Pick<DashboardData, 'failed'>): number {
+  const cancelled = data.failed.flatMap(({ files }) => files.filter(isCancelled));
+  return countOfFailed(data) - cancelled.length;
+}
+
+const isCancelled = ({ reason }: FailedFile) => reason.code === CANCELLED;
 
 function countOfWaiting({ inboxes }: Pick<DashboardData, 'inboxes'>): number {
   return inboxes.reduce((sum, { waiting }) => sum + (waiting?.length ?? 0), 0);
@@ -94,7 +103,7 @@ function FailedItem(item: { failed: FailedFile; inbox: number; now: number; view
       <ItemHead
         name={file ?? folder}
         path={jobPath({ inbox, place: 'failed', folder })}
-        mark={['Failed', 'bad']}
+        mark={isCancelled(item.failed) ? ['Cancelled', 'calm'] : ['Failed', 'bad']}
         when={failedAt > 0 && <Moment at={failedAt} now={now} />}
       />
       <p class="why">{headline || unknown}</p>

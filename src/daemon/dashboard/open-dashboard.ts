@@ -36,6 +36,7 @@ import { renderDashboard, renderParts } from './render-dashboard.js';
 import { type AccountAsker, accountActions, runActions } from './run-actions.js';
 import { addRunRoutes, failedActions } from './run-routes.js';
 import { scheduleActions } from './schedule-actions.js';
+import { startAllAction } from './start-all.js';
 import { statusOf } from './status-json.js';
 import { QUEUE_PATH } from './technical-section.js';
 import { discardAllAction } from './upload-card.js';
@@ -145,6 +146,7 @@ export async function openDashboard(context: DashboardContext) {
         ...scheduleActions(book, engine.runs, look),
         ...uploadActions(uploads),
         discardAllAction(uploads.uploads),
+        startAllAction(uploads),
         ...(context.asker == null ? [] : accountActions(engine, context.asker, terms, log)),
       ],
       newest.expire,

@@ -6,7 +6,7 @@ import { isAtWork, judgeRuns } from '../../facts/judge-runs.js';
 import { type Hold, holdOf, inFlightOf, roomOf, seesRaisedQuota } from '../../ledger/policy.js';
 import type { Mark } from '../../pages/parts.js';
 import { isScheduleOwner, type RunRecord } from '../../stores/run-store.js';
-import { countOfFailed } from './files-section.js';
+import { countOfFaults } from './files-section.js';
 import type { DashboardData, DashboardView, WaitingFile } from './gather-dashboard.js';
 import { runPath } from './plain-pages.js';
 import { needsLook } from './schedules-section.js';
@@ -86,7 +86,7 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
   }
   const needs: (readonly [count: number, text: string, path: string, tone: Need['tone']])[] = [
     [Number(isWorkerless), 'No worker is running', '#technical', 'bad'],
-    [countOfFailed(data), countOf(countOfFailed(data), 'file failed', 'files failed'), '#files', 'bad'],
+    [countOfFaults(data), countOf(countOfFaults(data), 'file failed', 'files failed'), '#files', 'bad'],
     [
       dead.length,
       countOf(dead.length, 'run is dead', 'runs are dead'),

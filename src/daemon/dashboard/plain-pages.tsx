@@ -233,11 +233,13 @@ export interface Question {
   readonly lines: readonly string[];
   /** The label of the button that does it. */
   readonly yes: string;
+  /** What it says, to be posted with the answer. */
+  readonly fields?: Fields;
 }
 
 /** Asks before an action of this path and form; `back`: where else to go. Needs no script. */
 export function renderQuestion(
-  { title, lines, yes }: Question,
+  { title, lines, yes, fields: said = [] }: Question,
   at: {
     readonly path: string;
     readonly fields: URLSearchParams;
@@ -253,7 +255,7 @@ export function renderQuestion(
         {lines.map((line) => (
           <p>{line}</p>
         ))}
-        <HiddenFields fields={[...fields, ['confirmed', 'yes']]} />
+        <HiddenFields fields={[...fields, ...said, ['confirmed', 'yes']]} />
         <p class="answers">
           <button type="submit" autofocus>
             {yes}

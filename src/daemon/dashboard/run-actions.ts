@@ -92,10 +92,12 @@ export function runActions({ engine, look, lookAtRun, terms, uploads }: RunActio
     {
       path: '/runs/:id/cancel',
       async ask({ params: { id = '' } }) {
-        const { run } = (await openTo('cancel', id)).shown;
+        const { shown } = await openTo('cancel', id);
+        const { run } = shown;
+        const goesOn = isAtWork(shown) && run.paused === null ? [GOES_ON] : [];
         return {
           title: `Cancel ${run.label.name}?`,
-          lines: [leftLine(run), ENDS],
+          lines: [leftLine(run), ENDS, ...goesOn],
           yes: 'Cancel the run',
         };
       },
@@ -229,6 +231,8 @@ const DONE: Readonly<Record<RunAction, string>> = {
 export const STORED = 'Paid answers are stored: they are not bought again.';
 const ENDS =
   'The run ends and cannot be resumed. Paid answers stay stored: if you start the file again, they are not bought again.';
+
+const GOES_ON = 'It goes on until you confirm this. To look at it first, go back and pause it.';
 
 function refusal(what: string, subject: string, todo: string): NeverStartError {
   return new NeverStartError(usageProblem(what, subject, todo));

@@ -4,7 +4,7 @@ import { agoText, countOf, sizeText } from '../../core/figures.js';
 import type { Upload, Uploads } from '../../jobs/uploads.js';
 import type { Action } from './actions.js';
 import type { UploadsView } from './gather-dashboard.js';
-import { ActionButton, Folded, ItemHead, type Sender } from './plain-pages.js';
+import { ActionButton, type Fields, Folded, ItemHead, type Sender } from './plain-pages.js';
 import { uploadPath } from './upload-choices.js';
 
 const SHOWN = 3;
@@ -73,22 +73,24 @@ function ReceivedList(shown: { received: readonly Upload[]; now: number; viewer:
   const { received, now, viewer } = shown;
   const newest = Math.max(...received.map(({ at }) => at));
   const others = received.slice(SHOWN);
+  const fields: Fields = [
+    [UNTIL, String(newest)],
+    ['back', '/#upload-card'],
+  ];
   return (
     <>
       <div class="sent-head">
         <h3 id="sent">Sent, not started</h3>
         <p class="note">Removed after a day.</p>
         {received.length > 1 && (
-          <ActionButton
-            by={viewer}
-            path={DISCARD_PATH}
-            fields={[
-              [UNTIL, String(newest)],
-              ['back', '/#upload-card'],
-            ]}
-          >
-            Discard all
-          </ActionButton>
+          <div class="both">
+            <ActionButton by={viewer} path={START_ALL_PATH} fields={fields}>
+              See the cost of all
+            </ActionButton>
+            <ActionButton by={viewer} path={DISCARD_PATH} fields={fields}>
+              Discard all
+            </ActionButton>
+          </div>
         )}
       </div>
       <SentFiles uploads={received.slice(0, SHOWN)} now={now} />
@@ -118,20 +120,25 @@ function SentFiles({ uploads, now }: { uploads: readonly Upload[]; now: number }
 }
 
 const DISCARD_PATH = '/uploads/discard-all';
-/** When the newest file that the page showed was received: later ones are kept. */
+/** Where the button of `start-all.ts` is posted. */
+export const START_ALL_PATH = '/uploads/start-all';
+/** When the newest file that the page showed was received: later ones are not meant. */
 const UNTIL = 'until';
-const NAMED = 10;
+/** Names in a question. */
+export const NAMED = 10;
+
+/** The files that the page showed. */
+export function shownUploads(uploads: Uploads, fields: URLSearchParams): Upload[] {
+  const until = Number(fields.get(UNTIL) ?? Number.NaN);
+  return uploads.list().filter(({ at }) => at <= until);
+}
 
 /** "Discard all": of the files that the page showed. */
 export function discardAllAction(uploads: Uploads): Action {
-  const shownIn = (fields: URLSearchParams) => {
-    const until = Number(fields.get(UNTIL) ?? Number.NaN);
-    return uploads.list().filter(({ at }) => at <= until);
-  };
   return {
     path: DISCARD_PATH,
     async ask({ fields }) {
-      const shown = shownIn(fields);
+      const shown = shownUploads(uploads, fields);
       if (shown.length === 0) return null;
       const names = shown.slice(0, NAMED).map(({ name }) => name);
       const rest = shown.length > NAMED ? ` and ${countOf(shown.length - NAMED, 'other')}` : '';
@@ -143,7 +150,7 @@ export function discardAllAction(uploads: Uploads): Action {
     },
     async carryOut({ fields }) {
       let count = 0;
-      for (const upload of shownIn(fields)) {
+      for (const upload of shownUploads(uploads, fields)) {
         // One that somebody has started since stays.
         if (uploads.find(upload.id) === null) continue;
         await uploads.discard(upload);

@@ -11,7 +11,7 @@ import { REMOTE_RATE } from '../../ledger/pace.js';
 import { Card, type Fact, Facts, type KeyFigure, KeyFigures, Title } from '../../pages/parts.js';
 import type { Plan } from '../../run/plan-file.js';
 import type { Viewer } from './gate.js';
-import { NoticeBanner, type Page, PLAN_SCRIPT, page, SkipLink, Top } from './plain-pages.js';
+import { NoticeBanner, type Page, PLAN_SCRIPT, page, SkipLink } from './plain-pages.js';
 import { FOLLOWING } from './started-page.js';
 import { ChoicesCard, hasChoices, PLAN_FORM, Remedies } from './upload-choices.js';
 import { costText, Discard, type Found, requestsAtMost, StartCard } from './upload-start.js';
@@ -59,21 +59,6 @@ export function renderUpload(shown: ShownUpload, viewer: Viewer): Page {
     </>
   );
   return page(`${upload.name}: brand-enrich`, body, plan === null ? FOLLOWING : { scripts: [PLAN_SCRIPT] });
-}
-
-/** Where the browser's way back leads after a start. */
-export function renderGone(): Page {
-  const body = (
-    <>
-      <header>
-        <Top>A file that was sent</Top>
-        <Title>It is not here any more</Title>
-        <p class="headline">It was started or discarded. If it was started, it is among the runs.</p>
-      </header>
-      <main id="main" tabindex={-1} />
-    </>
-  );
-  return page('brand-enrich', body);
 }
 
 function headlineOf({ found, refusal }: UploadPlan): string {

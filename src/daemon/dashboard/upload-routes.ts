@@ -9,15 +9,16 @@ import type { Log } from '../../core/log.js';
 import { findFailed } from '../../jobs/ended-jobs.js';
 import { withTableEnding } from '../../jobs/inbox-file.js';
 import { newJobId } from '../../jobs/job-folder.js';
-import { choiceOf, fieldsOf, type UploadPlans } from '../../jobs/plan-upload.js';
+import { type Choice, choiceOf, fieldsOf, type UploadPlans } from '../../jobs/plan-upload.js';
 import { tryAgain } from '../../jobs/try-again.js';
 import type { Upload, Uploads } from '../../jobs/uploads.js';
 import { isMoreThan } from '../../run/lookups/spending.js';
 import { type Action, FORGED, mayAct } from './actions.js';
 import { type GatedApp, type Session, sendPage, type Viewer } from './gate.js';
+import { renderNotice } from './plain-pages.js';
 import { startedPath } from './started-page.js';
 import { readingText, uploadPath } from './upload-choices.js';
-import { renderGone, renderUpload } from './upload-page.js';
+import { renderUpload } from './upload-page.js';
 import { SHOWN_COST, SHOWN_READING, startedText } from './upload-start.js';
 
 export interface UploadParts {
@@ -54,7 +55,7 @@ export function addUploads(
 
   app.get('/uploads/:id', async (context) => {
     const upload = await findUpload(uploads, context.req.param('id'));
-    if (upload === null) return sendPage(context, renderGone(), 404);
+    if (upload === null) return sendPage(context, renderNotice('It is not here any more', GONE_PAGE), 404);
     const choice = choiceOf(new URL(context.req.url).searchParams);
     const plan = (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS)) ?? null;
     return sendPage(context, renderUpload({ upload, choice, plan }, await viewerOf(context)));
@@ -62,6 +63,9 @@ export function addUploads(
 }
 
 const GONE = 'this file was started or discarded, or is no longer there';
+/** Where the browser's way back leads after a start. */
+const GONE_PAGE =
+  'This file was started or discarded. If it was started, it is among the runs of the dashboard.';
 
 /** One that was sent, or a failed file. */
 async function findUpload(uploads: Uploads, id: string): Promise<Upload | null> {
@@ -97,6 +101,38 @@ async function answering(
   }
 }
 
+/**
+ * Starts a file as chosen. `shownCost`: the money that a page showed; null: none did. Gives its
+ * job, or why it was not started.
+ */
+export async function startUpload(
+  { uploads, plans }: UploadParts,
+  upload: Upload,
+  choice: Choice,
+  shownCost: string | null,
+) {
+  // Caps and order may have been chosen since the page was made: they cost nothing to plan.
+  const made = plans.made(upload, choice) ?? (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS));
+  if (made === undefined) return 'it is still being read; start it when its cost is shown';
+  const { found } = made;
+  if (found === null) return 'see below';
+  const { plan, format, overage } = found;
+  if (plan.rows.total === 0) return 'it has no rows';
+  const shown = /^\d{1,12}(?:\.\d{1,6})?$/.exec(shownCost ?? '')?.[0];
+  // Another view may have planned it anew since, when more of the quota was used.
+  if (shown !== undefined && plan.spending !== null && isMoreThan(plan.spending.maxCost, shown))
+    return 'it may cost more now than the page showed; what it costs now is below';
+  // The money that was shown is the most that it costs, whatever others spend meanwhile.
+  const cap = overage > 0 && plan.spending !== null ? { maxCost: plan.spending.maxCost } : {};
+  const settings = { ...choice, ...cap };
+  const { root, folder } = upload;
+  const job = newJobId();
+  const name = upload.failed
+    ? await tryAgain(root, folder, Date.now(), { job, settings })
+    : await uploads.start(upload, withTableEnding(upload.name, format), settings, job);
+  return { job, name, found };
+}
+
 /** Forms of the plan's page. */
 export function uploadActions({ uploads, plans }: UploadParts): Action[] {
   function known(id: string, upload: Upload | null): Upload {
@@ -109,35 +145,19 @@ export function uploadActions({ uploads, plans }: UploadParts): Action[] {
       async carryOut({ params: { id = '' }, fields }) {
         const upload = known(id, await findUpload(uploads, id));
         const choice = choiceOf(fields);
-        /** Nothing is started; its page shows why, with what was chosen. */
-        const refused = (why: string) => ({
-          path: uploadPath(upload, fieldsOf(choice)),
-          sentence: `${upload.name} was not started: ${why}`,
-          subject: upload.name,
-        });
         const read = fields.get(SHOWN_READING);
-        if (read !== null && read !== readingText(choice))
-          return refused('it would be read in another way now; this is its plan');
-        // Caps and order may have been chosen since the page was made: they cost nothing to plan.
-        const made =
-          plans.made(upload, choice) ?? (await withinDeadline(plans.plan(upload, choice), PATIENCE_MS));
-        if (made === undefined) return refused('it is still being read; start it when its cost is shown');
-        const { found } = made;
-        if (found === null) return refused('see below');
-        const { plan, format, overage } = found;
-        if (plan.rows.total === 0) return refused('it has no rows');
-        const shown = /^\d{1,12}(?:\.\d{1,6})?$/.exec(fields.get(SHOWN_COST) ?? '')?.[0];
-        // Another view may have planned it anew since, when more of the quota was used.
-        if (shown !== undefined && plan.spending !== null && isMoreThan(plan.spending.maxCost, shown))
-          return refused('it may cost more now than the page showed; what it costs now is below');
-        // The money that was shown is the most that it costs, whatever others spend meanwhile.
-        const cap = overage > 0 && plan.spending !== null ? { maxCost: plan.spending.maxCost } : {};
-        const settings = { ...choice, ...cap };
-        const { root, folder } = upload;
-        const job = newJobId();
-        const name = upload.failed
-          ? await tryAgain(root, folder, Date.now(), { job, settings })
-          : await uploads.start(upload, withTableEnding(upload.name, format), settings, job);
+        const isChanged = read !== null && read !== readingText(choice);
+        const started = isChanged
+          ? 'it would be read in another way now; this is its plan'
+          : await startUpload({ uploads, plans }, upload, choice, fields.get(SHOWN_COST));
+        /** Nothing is started; its page shows why, with what was chosen. */
+        if (typeof started === 'string')
+          return {
+            path: uploadPath(upload, fieldsOf(choice)),
+            sentence: `${upload.name} was not started: ${started}`,
+            subject: upload.name,
+          };
+        const { job, name, found } = started;
         const where = upload.failed ? 'is tried again' : 'is started';
         return {
           path: startedPath(job),

@@ -286,7 +286,7 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
   it('on a phone a file is sent first, and the Tab key follows what is seen', async () => {
     const { page } = await show(dashboardView(), { viewport: PHONE });
     const headings = await page.getByRole('heading', { level: 2 }).allTextContents();
-    expect(headings.slice(0, 3)).toEqual(['Enrich a file', 'Runs', 'Failed and waiting files']);
+    expect(headings.slice(0, 3)).toEqual(['Enrich a file', 'Runs', 'Files that wait or ended early']);
     const stops: { name: string; top: number; left: number; hasOutline: boolean }[] = [];
     for (;;) {
       await page.keyboard.press('Tab');

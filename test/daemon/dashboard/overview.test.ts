@@ -10,6 +10,7 @@ import {
 } from '../../../src/daemon/dashboard/overview.js';
 import { renderParts } from '../../../src/daemon/dashboard/render-dashboard.js';
 import type { ParkState } from '../../../src/jobs/job-folder.js';
+import { CANCELLED } from '../../../src/jobs/job-folder.js';
 import { htmlOf } from '../../../src/pages/page.js';
 import {
   accountParts,
@@ -67,6 +68,8 @@ describe('the status sentence', () => {
   });
 });
 
+const CANCELLED_REASON = { headline: 'Cancelled by ada.', details: '', code: CANCELLED };
+
 describe('what needs a person', () => {
   const [inbox] = dashboardData().inboxes;
   const dead = runRecord({ id: 'r-dead', heartbeatAt: NOW - 60_000 });
@@ -88,6 +91,15 @@ describe('what needs a person', () => {
   it.each<[string, Partial<DashboardData>, string[]]>([
     ['nothing', {}, []],
     ['failed files', { failed: [{ count: 5, files: [] }] }, ['5 files failed: #files, bad']],
+    [
+      'none that a person cancelled',
+      {
+        failed: [
+          { count: 1, files: [{ file: 'a.csv', folder: 'a', failedAt: 1, reason: CANCELLED_REASON }] },
+        ],
+      },
+      [],
+    ],
     [
       'files that wait, by what they wait for; those whose turn comes are not meant',
       withInbox({

@@ -64,7 +64,7 @@ it.each<[string, DashboardView, string[]]>([
       '40 matched 10\u00a0h ago Download result of export 2 of the shop.csv',
       'supplier list 1.csv Failed 1\u00a0h ago Several columns can hold the identifiers: website, mail. Try again',
       'Kunden März.csv Waiting for 2\u00a0h maxRequests 40 is reached for this run. 3 more files',
-      'Sent, not started Removed after a day. Discard all new customers 1.xlsx 48\u00a0kB, 1\u00a0min ago',
+      'Sent, not started Removed after a day. See the cost of all Discard all new customers 1.xlsx 48\u00a0kB, 1\u00a0min ago',
       '144\u00a0kB, 3\u00a0min ago 2 more files new customers 4.xlsx',
     ],
   ],
@@ -127,7 +127,7 @@ it('has its sections in the order in which people look for them, machines last a
   expect(headings).toEqual([
     'Enrich a file',
     'Runs',
-    'Failed and waiting files',
+    'Files that wait or ended early',
     'Quota and overage',
     'End of the period',
     'Schedules',
@@ -174,7 +174,7 @@ it('leaves out what has nothing to show: a projection, files, a column', () => {
     schedules: [scheduleState({ ...schedule, runs: unbilled })],
   });
   const page = renderParts(dashboardView({ data }), VIEWER);
-  expect(page).not.toMatch(/End of the period|Failed and waiting files|<th[^>]*>Billed/);
+  expect(page).not.toMatch(/End of the period|Files that wait or ended early|<th[^>]*>Billed/);
   expect(renderParts(dashboardView(), VIEWER)).toMatch(/<th[^>]*>Billed/);
 });
 

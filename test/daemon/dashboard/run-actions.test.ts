@@ -95,7 +95,11 @@ it('cancelling asks, and says that it is for good', async () => {
   const { ask } = actionsOn(left);
   expect(await ask('/runs/:id/cancel')).toMatchObject({
     title: 'Cancel customers.csv?',
-    lines: ['1,200 identifiers are left.', expect.stringContaining('cannot be resumed')],
+    lines: [
+      '1,200 identifiers are left.',
+      expect.stringContaining('cannot be resumed'),
+      expect.stringContaining('It goes on until you confirm this.'),
+    ],
   });
 });
 
