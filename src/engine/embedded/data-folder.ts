@@ -49,6 +49,9 @@ export function serverFolders(folder: string) {
   return { state, home, data: join(home, 'data'), log: join(home, LOG_FILE) };
 }
 
+/** What runs on another engine leave in a state folder, which they made for their user alone. */
+const MADE_BY_RUNS: ReadonlySet<string> = new Set(['runs', 'spool', 'notified']);
+
 /** Where root keeps its state when no folder is named: every user may enter it. */
 const ROOT_STATE_FOLDER = '/var/lib/brand-enrich';
 
@@ -69,7 +72,7 @@ export async function prepareServerFolders(named: string, user: ServerUser | nul
     folders = serverFolders(await realpath(folders.state));
     const { state, home } = folders;
     const names = await readdir(state);
-    const isOurs = isNew || names.length === 0 || names.includes('postgres');
+    const isOurs = isNew || names.includes('postgres') || names.every((name) => MADE_BY_RUNS.has(name));
     if (isOurs) closeToOthers(state, mode);
     makeFolder(home, mode);
     assertOwnHome(folders);

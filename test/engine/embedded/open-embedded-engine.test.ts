@@ -63,6 +63,13 @@ describe('the embedded engine', () => {
     await expect(engine.outcomes.stats(), 'a closed engine refuses calls at once').rejects.toThrow();
   });
 
+  test('opens in a state folder that a run on another engine made', async () => {
+    const state = join(folder, 'state');
+    await mkdir(join(state, 'runs'), { recursive: true, mode: 0o700 });
+    await open({ where: state });
+    expect((await stat(state)).mode & 0o077).toBe(isRoot ? 0o011 : 0);
+  });
+
   test('of a relative folder is below the current one; one that holds other things keeps its mode', async () => {
     await writeFile(join(folder, 'customers.csv'), '');
     await chmod(folder, 0o755);
