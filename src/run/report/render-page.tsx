@@ -94,10 +94,12 @@ function figuresOf(report: RunReport, tone: Tone): KeyFigure[] {
   const { records } = input;
   const share = records > 0 ? `, ${shareText(rows.matched, records)}` : '';
   const { savedByDuplicates, savedByStored } = requests;
+  const isFirst = cost.inAll.requests === cost.run.requests;
+  const inAll = isFirst ? '' : `, ${countText(cost.inAll.requests)} in all starts`;
   const saved = `${countText(savedByDuplicates)} by duplicates, ${countText(savedByStored)} stored`;
   return [
     ['Rows with a brand', countText(rows.matched), `of ${countText(records)}${share}`, tone],
-    ['Requests billed', countText(requests.billed), `of ${countText(requests.sent)} sent`],
+    ['Requests billed', countText(requests.billed), `of ${countText(requests.sent)} sent${inAll}`],
     [
       'Billed per brand',
       cost.brands === 0 ? '–' : perBrand(cost.run.requests, cost.brands),
