@@ -47,7 +47,8 @@ export function sayHalt(halt: RunHalt, reader: Reader): string {
 }
 
 function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], reader: Reader): string {
-  const isPage = reader === 'page';
+  // Pages and files also reach people without a command line.
+  const isPlain = reader === 'page' || reader === 'cell';
   // For people: a sentence may begin with it.
   const named = reader === 'inbox' ? 'the limit ' : '';
   const limit = (key: string) => `${named}${settingName(key, reader)}`;
@@ -58,7 +59,7 @@ function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], read
     case 'account':
       return reached.overage > 0 ? 'the quota and the overage budget are used up' : 'the quota is used up';
     case 'quota': {
-      const quota = isPage
+      const quota = isPlain
         ? `the quota of ${reached.quota} that is set here`
         : `${limit('quota')} ${reached.quota}`;
       return reached.overage > 0
@@ -66,11 +67,11 @@ function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], read
         : `${quota} is used up`;
     }
     case 'maxRequests':
-      return isPage
-        ? `its cap of ${countOf(reached.maxRequests, 'request')} is reached`
+      return isPlain
+        ? `the cap of ${countOf(reached.maxRequests, 'request')} is reached`
         : `${limit('maxRequests')} ${reached.maxRequests} ${byStarts}`;
     case 'maxCost':
-      return isPage ? 'its cap on money is reached' : `${limit('maxCost')} ${byStarts}`;
+      return isPlain ? 'the cap on money is reached' : `${limit('maxCost')} ${byStarts}`;
     case 'overstated':
       return `the service refuses every request at a usage of ${reached.usage} and a quota of ${reached.quota}: the plan or the overage budget set here is higher than in the account`;
   }

@@ -24,19 +24,19 @@ test.each<[ReachedLimit, string, string, string]>([
     { name: 'maxRequests', maxRequests: 5 },
     '--max-requests 5 is reached by this run and earlier starts of it',
     'the limit maxRequests 5 is reached by this run and earlier starts of it',
-    'its cap of 5 requests is reached',
+    'the cap of 5 requests is reached',
   ],
   [
     { name: 'maxCost' },
     '--max-cost is reached by this run and earlier starts of it',
     'the limit maxCost is reached by this run and earlier starts of it',
-    'its cap on money is reached',
+    'the cap on money is reached',
   ],
 ])('the limit %j has the name that its reader uses', (reached, withFlag, withKey, onPage) => {
   const said = READERS.map((reader) => [reader, sayHalt({ why: 'limit', reached }, reader)]);
   expect(Object.fromEntries(said)).toEqual({
     terminal: withFlag,
-    cell: withFlag,
+    cell: onPage,
     notice: withFlag,
     program: withKey.replace('the limit ', ''),
     inbox: withKey,
