@@ -18,7 +18,7 @@ const MEANINGS: Readonly<Record<string, string>> = {
   'header false': 'the first row is data, not a header',
   'header true': 'the first row is the header',
   'ragged invalid': 'do not look these rows up: they come back marked as invalid',
-  'ragged take': 'read their cells by position, the surplus ones too',
+  'ragged take': 'read their cells by position',
   'allowMismatch true': 'use this column all the same',
   'allowUnknown true': 'the service need not know these brands',
   skipLines: 'lines above the header: *',

@@ -69,9 +69,14 @@ function sayReached(reached: Extract<RunHalt, { why: 'limit' }>['reached'], read
     case 'maxRequests':
       return isPlain
         ? `the cap of ${countOf(reached.maxRequests, 'request')} is reached`
-        : `${limit('maxRequests')} ${reached.maxRequests} ${byStarts}`;
+        : reader === 'inbox'
+          ? `the cap of ${countOf(reached.maxRequests, 'request')} (${settingName('maxRequests', reader)}) is reached`
+          : `${settingName('maxRequests', reader)} ${reached.maxRequests} ${byStarts}`;
     case 'maxCost':
-      return isPlain ? 'the cap on money is reached' : `${limit('maxCost')} ${byStarts}`;
+      if (isPlain) return 'the cap on money is reached';
+      return reader === 'inbox'
+        ? `the cap on money (${settingName('maxCost', reader)}) is reached`
+        : `${settingName('maxCost', reader)} ${byStarts}`;
     case 'overstated':
       return `the service refuses every request at a usage of ${reached.usage} and a quota of ${reached.quota}: the plan or the overage budget set here is higher than in the account`;
   }

@@ -92,12 +92,12 @@ describe('a finished run', () => {
     [HALTS.limit.reached, /^The quota is used up\.$/, /not finished yet\. You do not need to do anything/],
     [
       { name: 'maxRequests', maxRequests: 2 },
-      /^The limit maxRequests 2 is/,
+      /^The cap of 2 requests \(maxRequests\) is/,
       /raise it on the page of this file on the dashboard, or in\nbrand-enrich\.json/,
     ],
     [
       { name: 'maxCost' },
-      /^The limit maxCost is reached/,
+      /^The cap on money \(maxCost\) is reached/,
       /raise it on the page of this file on the dashboard, or in\nbrand-enrich\.json/,
     ],
   ] as const)('that stopped at %j says who has to do what', (reached, headline, details) => {

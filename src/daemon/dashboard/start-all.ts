@@ -44,7 +44,7 @@ export function startAllAction(parts: UploadParts): Action {
       return {
         title: `Start ${countOf(ready.length, 'file')}?`,
         lines: [
-          `Together ${totalText(ready)}. A file that repeats what another one has pays for it once.`,
+          `Together ${totalText(ready)}. What is in two of them is paid for once.`,
           ...ready.slice(0, NAMED).map(({ upload, found }) => `${upload.name}: ${costOf(found)}.`),
           ...(ready.length > NAMED ? [`And ${countOf(ready.length - NAMED, 'other')}.`] : []),
           ...(others.length > 0 ? [`To be looked at first, and left: ${namesOf(others)}.`] : []),
