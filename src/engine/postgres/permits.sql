@@ -13,7 +13,7 @@ CREATE FUNCTION brand_enrich.close_permits(
 ) LANGUAGE plpgsql AS $$
 DECLARE
   v_probes bigint; v_held bigint; v_sent bigint; v_spent bigint; v_dated bigint; v_late bigint; v_unknown bigint; v_unknown_until bigint; v_freed text[];
-  v_last text; v_next text;
+  v_last text; v_next text; v_ids text[]; v_as text[]; v_periods text[];
   v_free bigint; v_is_look boolean; v_own bigint; v_own_sent bigint; v_sure bigint; v_untried bigint;
 BEGIN
   has_probe_billed := false; is_asked_settled := false;
@@ -22,12 +22,15 @@ BEGIN
   IF brand_enrich.is_later(a.period, a.last_period) THEN
     IF p_now < brand_enrich.start_of(a.period) + brand_enrich.turn_margin_ms() THEN v_last := a.last_period; END IF;
   END IF;
-  WITH wanted AS (
-    SELECT DISTINCT ON (x->>'permit') x->>'permit' AS id, x->>'as' AS settled, x->>'period' AS dated_in, ord
-      FROM jsonb_array_elements(p_settle) WITH ORDINALITY e(x, ord) ORDER BY x->>'permit', ord
+  SELECT array_agg(x->>'permit' ORDER BY ord), array_agg(x->>'as' ORDER BY ord), array_agg(x->>'period' ORDER BY ord)
+    INTO v_ids, v_as, v_periods FROM jsonb_array_elements(p_settle) WITH ORDINALITY e(x, ord);
+  -- By an array of names: joined to a list, a plan made while no permit was out would go through all
+  -- that are, for ever.
+  WITH deleted AS (
+    DELETE FROM brand_enrich.permit p WHERE p.id = ANY (v_ids) AND p.account = a.name
+    RETURNING p.*, array_position(v_ids, p.id) AS ord
   ), gone AS (
-    DELETE FROM brand_enrich.permit p USING wanted w WHERE p.id = w.id AND p.account = a.name
-    RETURNING p.id, p.worker, p.run, p.run_key, p.generation, p.key, p.deadline, p.period, p.probe, p.free, w.settled, w.ord, w.dated_in,
+    SELECT p.id, p.worker, p.run, p.run_key, p.generation, p.key, p.deadline, p.period, p.probe, p.free, w.settled, p.ord, w.dated_in,
       coalesce(p.own = a.look_of, false) AS is_own, p.own IS NOT NULL AS has_own,
       -- Only a permit of an earlier period does not count in this one. The first answers name the
       -- period that requests before them were sent in.
@@ -35,6 +38,7 @@ BEGIN
       -- The period of its date, else the one that the permit was granted in.
       CASE WHEN brand_enrich.is_later(coalesce(w.dated_in, p.period), a.period) THEN 'next'
            WHEN w.dated_in = v_last THEN 'last' ELSE 'this' END AS billed_in
+      FROM deleted p, LATERAL (SELECT v_as[p.ord] AS settled, v_periods[p.ord] AS dated_in) w
   ), refunded AS (
     UPDATE brand_enrich.run_key k SET requests = k.requests - f.requests
       FROM (SELECT run_key, generation, count(*) AS requests

@@ -156,10 +156,13 @@ BEGIN
     WHERE r.id = p_id AND r.has_earlier_failures AND e.id <> p_id);
   RETURN (SELECT jsonb_agg(jsonb_build_object('position', found.ord, 'reason', found.reason, 'billed', found.billed,
       'isDeferred', found.is_deferred))
-    FROM (SELECT DISTINCT ON (e.ord) e.ord, f.reason, f.billed, f.is_deferred
+    FROM (SELECT e.ord, f.reason, f.billed, f.is_deferred
             FROM jsonb_array_elements_text(p_keys) WITH ORDINALITY e(k, ord)
-            JOIN brand_enrich.failure f ON f.run = ANY (v_runs) AND f.key = e.k AND (f.run = p_id OR f.is_final)
-           ORDER BY e.ord, f.run <> p_id) found);
+            -- For each key apart: joined, all failures of the run would be compared with each key.
+            CROSS JOIN LATERAL (SELECT * FROM brand_enrich.failure f
+              WHERE f.run = ANY (v_runs) AND f.key = e.k AND (f.run = p_id OR f.is_final)
+              ORDER BY f.run <> p_id LIMIT 1) f
+           ORDER BY e.ord) found);
 END $$;
 
 -- The first report stays.

@@ -114,12 +114,13 @@ BEGIN
     v_others_room := brand_enrich.overage_room_of_others(a.name, p_run.key);
   END IF;
   FOR r IN
-    SELECT t.ord::int AS ord, t.permit, t.key, t.own, c.worker AS owner, h.id AS held, h.free AS is_free, d.count AS unusable
+    SELECT t.ord::int AS ord, t.permit, t.key, t.own, c.worker AS owner, h.id AS held, h.free AS is_free,
+           -- Joined, all of the run would be compared with each key.
+           (SELECT d.count FROM brand_enrich.unusable_answer d WHERE d.run = p_run.id AND d.key = t.key) AS unusable
       FROM (SELECT x->>'permit' AS permit, x->>'key' AS key, x->>'own' AS own, ord
               FROM jsonb_array_elements(p->'take') WITH ORDINALITY e(x, ord)) t
       LEFT JOIN brand_enrich.claim c ON c.key = t.key
       LEFT JOIN brand_enrich.permit h ON h.id = t.permit
-      LEFT JOIN brand_enrich.unusable_answer d ON d.run = p_run.id AND d.key = t.key
      ORDER BY t.ord
   LOOP
     -- Held already, or named twice in this call: one permit.
@@ -144,8 +145,10 @@ BEGIN
     CONTINUE WHEN v_is_barred OR v_is_turn AND NOT brand_enrich.is_drained(a);
     -- What a dead process left behind does not count: it may take a minute to run out.
     v_is_opening := a.confirmed_at <= p_now - brand_enrich.alone_after_ms();
-    CONTINUE WHEN v_is_opening AND (a.alone = ANY (v_ids)
-      OR EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.alone));
+    -- A condition with a query in it costs as much as one, whether it is asked or not.
+    IF v_is_opening THEN
+      CONTINUE WHEN a.alone = ANY (v_ids) OR EXISTS (SELECT FROM brand_enrich.permit WHERE id = a.alone);
+    END IF;
     CONTINUE WHEN p_limit IS NULL AND a.held + a.probes >= brand_enrich.unknown_quota_held();
     v_is_probe := brand_enrich.room_for(a, p_quota_cap, p_limit, p_run.plan, v_turn, p_now);
     CONTINUE WHEN v_is_probe IS NULL OR v_key.requests >= p_run.max_requests;

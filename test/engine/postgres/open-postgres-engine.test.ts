@@ -15,9 +15,11 @@ import {
   underSchemaLock,
   VERSION,
 } from '../../../src/engine/postgres/schema.js';
+import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 import { createHandClock } from '../../model/hand-clock.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
 import { createDatabase, startPostgres } from '../../support/postgres-server.js';
+import { exchangeRequest, runSettings } from '../contract/run-settings.js';
 
 const outcome = (key: string) =>
   ({ key, status: 'not_found', packed: null, billed: true, freshMs: null }) as const;
@@ -148,8 +150,8 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 5, tables: '792e73a8cdfe156f' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 5,
-      functionsVersion: 1,
-      functions: '6cc6ae6bdb17eb4a',
+      functionsVersion: 2,
+      functions: '4d90804818bd9e44',
     });
   });
 
@@ -166,6 +168,54 @@ describe('the postgres engine', () => {
       todo: expect.stringContaining('`brand-enrich engine export` of the build that wrote them'),
     });
     expect(await sql(url, "SELECT to_regproc('brand_enrich.tidy') AS tidy")).toEqual([{ tidy: null }]);
+  });
+
+  // Plans of functions are kept for as long as a session lives.
+  test('a session that began with empty tables reads what it is asked for, not all there is', async () => {
+    const url = await createDatabase(server);
+    const engine = await open(url);
+    const { runs, outcomes, ledger } = engine;
+    await runs.start({
+      id: 'r',
+      key: 'key',
+      label: { host: 'etl-1', name: 'a.csv' },
+      settings: runSettings(),
+    });
+    await ledger.open('account', { rate: undefined, burst: 1 });
+    const exchange = (some: Partial<ExchangeRequest>) =>
+      ledger.exchange(exchangeRequest({ account: 'account', worker: 'w', run: 'r', ...some }));
+    const reading = { usage: 0, quota: 10_000, period: null };
+    for (let count = 0; count < 8; count += 1) {
+      await exchange({ settle: [{ permit: 'unknown', as: 'billed' }], reading });
+      await exchange({ take: [{ permit: 'unknown', key: 'unknown' }] });
+      await runs.failures('r', ['unknown']);
+    }
+
+    const keys = Array.from({ length: 300 }, (_, nth) => `key-${nth}`);
+    const freshness = { asOf: Date.now(), maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 };
+    await outcomes.claim({ worker: 'w', run: 'r', keys, freshness });
+    const take = keys.map((key, nth) => ({ permit: `w.${nth}`, key }));
+    expect((await exchange({ take })).state.held).toBe(300);
+    await exchange({ settle: take.slice(100).map(({ permit }) => ({ permit, as: 'maybe_billed' })) });
+    await runs.fail(
+      'r',
+      keys.map((key) => ({ key, reason: { code: 'lost' } as const, billed: true })),
+    );
+    for (const { permit, key } of take.slice(0, 20)) {
+      await exchange({ settle: [{ permit, as: 'billed' }], take: [{ permit: `${permit}-again`, key }] });
+      await runs.failures('r', [key]);
+    }
+    // Sessions tell their counts when they end.
+    await engine.close();
+    const reads = `SELECT relname, idx_tup_fetch::int AS read FROM pg_stat_user_tables
+      WHERE relname IN ('permit', 'unusable_answer', 'failure') ORDER BY relname`;
+    await expect
+      .poll(() => sql(url, reads), { timeout: 10_000 })
+      .toEqual([
+        { relname: 'failure', read: 20 },
+        { relname: 'permit', read: 220 },
+        { relname: 'unusable_answer', read: 0 },
+      ]);
   });
 
   test('advises to free connections when none is left for it', async () => {
