@@ -44,7 +44,7 @@ export function createLedger({ call, walk, address }: StoreCalls): Ledger {
   const exchangeShape = inOrder({
     answers: some(permitText),
     look: nullOr(permitText),
-    keptAt: nullOr(moment),
+    recordedAt: nullOr(moment),
     state: stateShape,
   });
   const state = (operation: string, ...params: StoreParam[]) => call(stateShape, operation, ...params);
@@ -52,16 +52,16 @@ export function createLedger({ call, walk, address }: StoreCalls): Ledger {
     async exchange(request, outcomes = []) {
       const kept = outcomes.length === 0 ? ([null, null] as const) : packedNew(outcomes);
       const given = [JSON.stringify(request), ...kept] as const;
-      const { answers, look, keptAt, state } = await call(exchangeShape, 'exchange', ...given);
+      const { answers, look, recordedAt, state } = await call(exchangeShape, 'exchange', ...given);
       const answered = (permit: string, answer: string | null | undefined): PermitAnswer => {
         if (answer == null) throw damaged(address, 'answer');
         return permitAnswer(permit, answer);
       };
-      if (outcomes.length > 0 && keptAt === null) throw damaged(address, 'answer');
+      if (outcomes.length > 0 && recordedAt === null) throw damaged(address, 'answer');
       return {
         permits: request.take.map(({ permit }, index) => answered(permit, answers[index])),
         look: request.look && answered(request.look.permit, look),
-        keptAt,
+        recordedAt,
         state,
       };
     },

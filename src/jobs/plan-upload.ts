@@ -45,17 +45,20 @@ export function choiceOf(fields: URLSearchParams): Choice {
   for (const key of said) {
     const values = fields.getAll(key).filter((value) => value !== '');
     const [first, ...others] = values;
-    // As a list, because the name of a column may contain commas.
-    if (first !== undefined) choice[key] = key === 'column' || others.length > 0 ? values : first;
+    if (first !== undefined) choice[key] = isList(key) || others.length > 0 ? values : first;
   }
   const only = fields.get('only') ?? '';
   const wants = fields.get('only-is') ?? '=';
-  if (only !== '') choice.where = `${only}${wants}${wants === '=' ? (fields.get('only-value') ?? '') : ''}`;
+  const value = wants === '=' ? (fields.get('only-value') ?? '') : '';
+  if (only !== '') choice.where = [`${only}${wants}${value}`];
   if (pick !== '') delete choice.column;
   const chosen = pick === '' || pick === ANY_COLUMN ? choice : { column: [pick], ...choice };
   // Sorted, so that equal choices are written alike.
   return Object.fromEntries(Object.entries(withKindApart(chosen)).sort(([a], [b]) => (a < b ? -1 : 1)));
 }
+
+/** Written as a list, because names of columns and values may contain commas. */
+const isList = (key: string) => key === 'column' || key === 'where';
 
 /** The kind of a single column by its own key, where another choice of kind replaces it. */
 function withKindApart(choice: Choice): Choice {

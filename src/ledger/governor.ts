@@ -2,8 +2,8 @@
  * The governor of one process, which gets a permit for each billable request before it is sent.
  *
  * It keeps no stock of permits. All that wait are asked for in one `exchange`, together with
- * all settlements since the last one; the next exchange starts when the last is answered. So a
- * process holds no more permits than it has requests to send.
+ * all settlements since the last one and the answers that came for them; the next exchange starts
+ * when the last is answered. So a process holds no more permits than it has requests to send.
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -62,7 +62,7 @@ type Refusal = PaceRefusal & { readonly isQuota: boolean };
 const TAKE_AT_MOST = 200;
 /** Until a free permit is asked for again: they go one at a time. */
 const QUEUED_MS = 100;
-/** Settlements alone wait this long for a request to travel with. */
+/** Settlements without an answer wait this long for a request to travel with. */
 const SETTLE_DELAY_MS = 15;
 
 /** Between two tries of an exchange. */
@@ -90,7 +90,7 @@ export class SharedGovernor {
   #maxRate: number | null = null;
   #isExchanging = false;
   /** The last exchange failed: answers do not wait for the next. */
-  #isCut = false;
+  #isDown = false;
   /** Until then more is gathered for the next exchange. */
   #pausedUntil = Number.NEGATIVE_INFINITY;
   #serial = 0;
@@ -106,12 +106,13 @@ export class SharedGovernor {
 
   /**
    * Waits until this key may be asked for by this run, its slot of the pace included. Rejects with
-   * the signal's reason when aborted; a permit that was granted meanwhile is given back.
+   * the signal's reason when aborted; a permit that was granted meanwhile is given back. `place`:
+   * lower ones come first.
    */
-  take(run: AskingRun, key: string, signal: AbortSignal, own?: string): Promise<Grant> {
+  take(run: AskingRun, key: string, signal: AbortSignal, own?: string, place = 0): Promise<Grant> {
     const ended = signal.aborted ? signal : this.#closing.signal;
     if (ended.aborted) return Promise.reject(ended.reason);
-    const grant = this.#waiters.enter({ permit: this.#newPermit(), run, key, own, signal });
+    const grant = this.#waiters.enter({ permit: this.#newPermit(), run, key, own, signal, place });
     this.#plan();
     return grant;
   }
@@ -148,7 +149,7 @@ export class SharedGovernor {
    */
   settle(permit: string, as: SettledAs, observation: Observation, answer?: PaidAnswer): void {
     this.#outbox.settle(permit, as, observation.period ?? null, answer);
-    if (this.#isCut) keepAlone(this.#outbox.carried);
+    if (this.#isDown) recordDirectly(this.#outbox.carried);
     this.note(observation);
   }
 
@@ -235,7 +236,8 @@ export class SharedGovernor {
   /**
    * Asks until there is an answer. The same request is repeated, word for word: permits are known
    * by name, so that what was granted or settled in a lost answer is not counted twice. The answers
-   * in it are kept alone once it has failed, and it is repeated when they are. Once the governor
+   * in it are recorded without it once it has failed, and it is repeated when they are, without
+   * the settlements of those that could not be. Once the governor
    * closes it asks one last time, at once; null: there was no answer, and what was to be settled
    * runs out in the store and counts as sent.
    */
@@ -247,25 +249,26 @@ export class SharedGovernor {
     const closing = this.#closing.signal;
     for (let waitMs = RETRY_FIRST_MS; ; waitMs = Math.min(waitMs * 2, RETRY_LAST_MS)) {
       const isLast = closing.aborted;
-      const unkept = await unkeptOf(carried);
-      const settle = request.settle.filter(({ permit }) => !unkept.has(permit));
-      const here = carried.filter(({ alone }) => alone === null);
+      const unrecorded = await unrecordedAmong(carried);
+      const settle = request.settle.filter(({ permit }) => !unrecorded.has(permit));
+      const together = carried.filter(({ direct }) => direct === null);
       try {
-        const answer = await ledger.exchange(
+        const given = await ledger.exchange(
           { ...request, settle },
-          here.map(({ answer }) => answer.outcome),
+          together.map(({ answer }) => answer.outcome),
         );
-        for (const { answer: each } of here) each.kept(answer.keptAt ?? answer.state.now);
-        this.#isCut = false;
-        return answer;
+        const { recordedAt } = given;
+        if (recordedAt !== null) for (const { answer } of together) answer.recorded(recordedAt);
+        this.#isDown = false;
+        return given;
       } catch (error) {
         const { account } = request;
         log.warn({ err: error, account }, 'the ledger does not answer; no requests until it does');
       }
-      this.#isCut = true;
-      keepAlone([...carried, ...this.#outbox.carried]);
+      this.#isDown = true;
+      recordDirectly([...carried, ...this.#outbox.carried]);
       if (isLast) {
-        await unkeptOf(carried);
+        await unrecordedAmong(carried);
         return null;
       }
       await clock.sleep(waitMs, closing).catch(() => undefined);
@@ -353,7 +356,7 @@ export class SharedGovernor {
 
   async #awaitSlot(
     slot: Promise<boolean>,
-    { permit, run, key, own, signal }: PermitWaiter,
+    { permit, run, key, own, signal, place }: PermitWaiter,
     grant: Grant,
   ): Promise<Grant> {
     let isInTime = false;
@@ -363,7 +366,7 @@ export class SharedGovernor {
       // Unsent is proof enough.
       if (!isInTime) this.#giveBack(permit);
     }
-    return isInTime ? grant : this.take(run, key, signal, own);
+    return isInTime ? grant : this.take(run, key, signal, own, place);
   }
 
   #giveBack(permit: string): void {
@@ -371,14 +374,14 @@ export class SharedGovernor {
   }
 }
 
-/** Those whose answers could not be kept alone, once that is known of all. */
-async function unkeptOf(carried: readonly Carried[]): Promise<ReadonlySet<string>> {
-  const unkept = new Set<string>();
-  for (const { permit, alone } of carried) if (alone !== null && !(await alone)) unkept.add(permit);
-  return unkept;
+/** Those whose answers could not be recorded without an exchange, once that is known of all. */
+async function unrecordedAmong(carried: readonly Carried[]): Promise<ReadonlySet<string>> {
+  const unrecorded = new Set<string>();
+  for (const { permit, direct } of carried) if (direct !== null && !(await direct)) unrecorded.add(permit);
+  return unrecorded;
 }
 
-/** Has them kept without an exchange, if they are not yet. */
-function keepAlone(carried: readonly Carried[]): void {
-  for (const each of carried) each.alone ??= each.answer.keepAlone();
+/** Has them recorded without an exchange, if they are not yet. */
+function recordDirectly(carried: readonly Carried[]): void {
+  for (const each of carried) each.direct ??= each.answer.recordDirectly();
 }

@@ -242,7 +242,7 @@ export interface ExchangeAnswer {
   /** null: none was asked for. */
   readonly look: PermitAnswer | null;
   /** The store's date of the answers that were kept; null: there were none. */
-  readonly keptAt: number | null;
+  readonly recordedAt: number | null;
   readonly state: LedgerState;
 }
 

@@ -24,21 +24,21 @@ export interface PaceRefusal {
   readonly retryAfterMs: number | null;
 }
 
-/** An answer that is kept in the exchange that settles its permit. */
+/** An answer that the exchange records which settles its permit. */
 export interface PaidAnswer {
   readonly outcome: NewOutcome;
-  /** It is kept. `at`: the store's date of it. */
-  kept(at: number): void;
-  /** Keeps it without an exchange. False: it cannot be, and its permit is not to be settled. */
-  keepAlone(): Promise<boolean>;
+  /** It is. `at`: the store's date of it. */
+  recorded(at: number): void;
+  /** Records it without an exchange. False: it cannot be, and its permit is not to be settled. */
+  recordDirectly(): Promise<boolean>;
 }
 
 /** An answer on its way. */
 export interface Carried {
   readonly permit: string;
   readonly answer: PaidAnswer;
-  /** Once an exchange has failed. */
-  alone: Promise<boolean> | null;
+  /** Once an exchange has failed: whether it is recorded without one. */
+  direct: Promise<boolean> | null;
 }
 
 /** The contents of one exchange. */
@@ -74,7 +74,7 @@ export class Outbox {
   /** `period`: of the answer's `Date`; null when there was none. */
   settle(permit: string, as: SettledAs, period: string | null, answer?: PaidAnswer): void {
     this.#settlements.set(permit, { permit, as, period });
-    if (answer) this.#carried.set(permit, { permit, answer, alone: null });
+    if (answer) this.#carried.set(permit, { permit, answer, direct: null });
   }
 
   note({ reading, isConfirmed }: Observation): void {

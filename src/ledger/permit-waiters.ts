@@ -24,6 +24,8 @@ export type Grant =
 export interface PermitWaiter extends PermitRequest {
   readonly run: AskingRun;
   readonly signal: AbortSignal;
+  /** Lower ones are asked for first. */
+  readonly place: number;
   /** Monotonic; earlier it is not asked for. */
   notBefore: number;
   readonly resolve: (grant: Grant | Promise<Grant>) => void;
@@ -42,6 +44,10 @@ export class PermitWaiters {
   readonly #groups = new Map<AbortSignal, Group>();
   /** No `notBefore` is later. */
   #latest = 0;
+  /** No place so far is higher. */
+  #last = 0;
+  /** One came whose place is before that of another. */
+  #isMixed = false;
 
   get size(): number {
     return this.#waiting.size;
@@ -56,6 +62,8 @@ export class PermitWaiters {
     return new Promise((resolve, reject) => {
       const waiter = { ...request, notBefore: 0, resolve, reject };
       this.#waiting.add(waiter);
+      this.#isMixed ||= waiter.place < this.#last;
+      this.#last = Math.max(this.#last, waiter.place);
       this.#groupOf(waiter.signal).waiters.add(waiter);
     });
   }
@@ -74,12 +82,22 @@ export class PermitWaiters {
   /** Those to ask for now, of one run, so that its caps and policy apply. Others follow at once. */
   choose(now: number, atMost: number): PermitWaiter[] {
     const chosen: PermitWaiter[] = [];
-    for (const waiter of this.#waiting) {
+    for (const waiter of this.#inOrder()) {
       if (chosen.length === atMost) break;
       if (waiter.notBefore > now) continue;
       if (chosen[0] === undefined || chosen[0].run.id === waiter.run.id) chosen.push(waiter);
     }
     return chosen;
+  }
+
+  /** By their places. Most come in that order, and are not sorted. */
+  #inOrder(): Iterable<PermitWaiter> {
+    if (!this.#isMixed) return this.#waiting;
+    const sorted = [...this.#waiting].sort((one, other) => one.place - other.place);
+    this.#waiting.clear();
+    for (const waiter of sorted) this.#waiting.add(waiter);
+    this.#isMixed = false;
+    return this.#waiting;
   }
 
   /** Time until the next waiter is due; Infinity: there are no waiters. */

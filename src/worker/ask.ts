@@ -22,6 +22,12 @@ import type { Pass } from './breaker.js';
 import { handleAnswer } from './handle-answer.js';
 import { HOPELESS_MS } from './retry-policy.js';
 
+/**
+ * Lookups that this process has begun. One that the service refused as too fast asks again before
+ * those that came after it: a cap buys the top of a file.
+ */
+let begun = 0;
+
 /** Asks until there is an outcome, or a reason to ask later or not at all. */
 export function ask(
   context: AskContext,
@@ -29,13 +35,14 @@ export function ask(
   key: string,
   identifier: Identifier,
   signals: AskSignals,
-  onAnswer: () => void = () => undefined,
+  leaveGate: () => void = () => undefined,
 ): Promise<Asked> {
   const { service, ownDomain, allowUnknown } = run.settings;
   const isOwn = identifier.kind === 'domain' && identifier.value === ownDomain;
   const own = isOwn ? ownOf(service, identifier.value) : undefined;
-  const counts = { requests: 0, billed: 0, tries: 0, unusable: null };
-  const lookup = { context, run, key, identifier, own, signals, onAnswer, ...counts };
+  begun += 1;
+  const counts = { requests: 0, billed: 0, tries: 0, unusable: null, place: begun };
+  const lookup = { context, run, key, identifier, own, signals, leaveGate, ...counts };
   const needsNoProbe = context.addressTrust.isSettled || allowUnknown || context.halts.get(run.id);
   return needsNoProbe ? askUntilDone(lookup) : askInTurn(lookup);
 }
@@ -81,6 +88,7 @@ async function admit({
   own,
   signals,
   unusable,
+  place,
 }: LookupUnderWay): Promise<Admitted | NextStep> {
   const { governor, recorder, breaker, halts, clock } = context;
   const { period, maxRate } = run.settings;
@@ -93,7 +101,7 @@ async function admit({
   let grant: Grant;
   try {
     if (!recorder.hasRoom) await recorder.untilRoom(signals.stop);
-    grant = await governor.take({ id: run.id, period, maxRate }, key, signals.stop, own);
+    grant = await governor.take({ id: run.id, period, maxRate }, key, signals.stop, own, place);
   } catch {
     breaker.cancel(pass);
     return STOPPED;

@@ -37,7 +37,7 @@ export interface WorkerListener {
 export interface AskContext {
   readonly client: Client;
   readonly governor: Governor;
-  readonly recorder: Pick<Recorder, 'record' | 'recordPaid' | 'hasRoom' | 'untilRoom'>;
+  readonly recorder: Pick<Recorder, 'record' | 'recordWithPermit' | 'hasRoom' | 'untilRoom'>;
   readonly breaker: Breaker;
   readonly addressTrust: AddressTrust;
   readonly refusals: RefusalSeries;
@@ -100,8 +100,10 @@ export interface LookupUnderWay {
   readonly key: string;
   readonly identifier: Identifier;
   readonly signals: AskSignals;
-  /** Called when nothing more is sent: its answer is only to be kept. */
-  readonly onAnswer: () => void;
+  /** Frees its place at the gate: nothing more is sent, its answer is only to be recorded. */
+  readonly leaveGate: () => void;
+  /** Its place among the lookups of this process. */
+  readonly place: number;
   requests: number;
   billed: number;
   /** Requests since the last refusal for pace or quota. */

@@ -1,9 +1,8 @@
 /**
- * Does what `judge.ts` says of an answer. An answer that was paid for is durable no later than its
- * permit is settled, and a halt that it shows is known before: a crash in between leaves a permit
- * that expires as sent, and no waiter takes a permit past a halt.
+ * Does what `judge.ts` says of an answer. One that was paid for is recorded by the exchange that
+ * settles its permit, or before it, and a halt that it shows is known before: a crash leaves a
+ * permit that expires as sent, and no waiter takes a permit past a halt.
  */
-
 import type { NewOutcome, OutcomeKey } from '../core/outcome.js';
 import type { PaidAnswer } from '../ledger/outbox.js';
 import { isQuotaRefusal, limitOf } from '../ledger/policy.js';
@@ -95,12 +94,12 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   });
 
   const billed = answer.cost !== 'free';
-  const settle = (kept?: PaidAnswer) => {
+  const settle = (paid?: PaidAnswer) => {
     // A service that refuses even one request in ten seconds is not asked too fast: the pace would
     // only fall to nothing.
     if (meaning.type === 'refused' && (isQuota || !pass.isProbe || meaning.retryAfterMs !== null))
       governor.refuse(permit, { isQuota, retryAfterMs: meaning.retryAfterMs }, observation);
-    else governor.settle(permit, cost, observation, kept);
+    else governor.settle(permit, cost, observation, paid);
   };
   if (step.type === 'record') return recordOutcome(lookup, step.meaning, billed, settle);
   // An untrusted one was kept before it was counted.
@@ -156,10 +155,10 @@ function outageOf({ breaker }: AskContext, meaning: Meaning, address: Address): 
 }
 
 async function recordOutcome(
-  { context, key, onAnswer }: LookupUnderWay,
+  { context, key, leaveGate }: LookupUnderWay,
   meaning: Means<'matched' | 'not_found'>,
   billed: boolean,
-  settle: (kept: PaidAnswer) => void,
+  settle: (paid: PaidAnswer) => void,
 ): Promise<NextStep> {
   const clearing = context.addressTrust.noteGood();
   if (clearing !== null) await clearing;
@@ -168,9 +167,9 @@ async function recordOutcome(
   const report = (fetchedAt: number) =>
     context.listener?.onAnswer({ key, status: meaning.type, retryLater, profile, fetchedAt });
   try {
-    const kept = context.recorder.recordPaid(newOutcome(key, meaning, billed), settle);
-    onAnswer();
-    report(await kept);
+    const recorded = context.recorder.recordWithPermit(newOutcome(key, meaning, billed), settle);
+    leaveGate();
+    report(await recorded);
     return { type: meaning.type };
   } catch (error) {
     // The file of a run that ends without its engine has what was paid for.

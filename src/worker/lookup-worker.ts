@@ -256,8 +256,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     await withinDeadline(recorder.close(), Math.max(left(), 1_000));
     const settleMs = Math.max(Math.min(left(), 5_000), 500);
     await governor.close(settleMs);
-    // What the last exchange did not keep.
-    await withinDeadline(recorder.close(), 1_000);
+    await recorder.leaveRest();
     await withinDeadline(engine.outcomes.deregister(name), 1_000).catch(() => undefined);
     await releasers.releaseAll();
   }

@@ -1,5 +1,5 @@
 /**
- * Makes durable what was paid for. An answer to a request with a permit is kept by the exchange
+ * Makes durable what was paid for. An answer to a request with a permit is recorded by the exchange
  * that settles it. All others since the last flush travel in one call, and the next flush starts
  * when that is acknowledged.
  *
@@ -32,10 +32,10 @@ interface Waiting {
   readonly outcome: NewOutcome;
   /** When it was fetched, monotonic. */
   readonly fetchedAt: number;
-  /** An exchange that was to keep it has failed. */
+  /** Where it is flushed, an exchange that was to record it has failed. */
   readonly isLate: boolean;
-  readonly resolve: (fetchedAt: number) => void;
-  readonly reject: (error: unknown) => void;
+  resolve: (fetchedAt: number) => void;
+  reject: (error: unknown) => void;
 }
 
 /** The store did not take an answer before the end: it is on disk, for the next worker. */
@@ -49,41 +49,78 @@ export type Recorder = ReturnType<typeof createRecorder>;
 export function createRecorder(options: RecorderOptions) {
   const { store, worker, clock, log, spoolFolder, room } = options;
   const waiting: Waiting[] = [];
+  /** Answers that are not recorded yet, wherever they wait. */
+  const underWay = new Set<Waiting>();
   const flushes = new EventEmitter().setMaxListeners(0);
   const closing = new AbortController();
   let flushing: Promise<void> | null = null;
-  let inFlush = 0;
-  let carried = 0;
   let left = 0;
 
-  const underWay = () => waiting.length + inFlush + carried;
-  const hasRoom = () => underWay() < room;
+  const hasRoom = () => underWay.size < room;
 
-  function enter(answer: Waiting): void {
+  /** `carry`: hands it to an exchange; absent: it is flushed. */
+  function enter(outcome: NewOutcome, carry?: (answer: Waiting) => void): Promise<number> {
+    return new Promise((resolve, reject) => {
+      const answer: Waiting = {
+        outcome,
+        fetchedAt: clock.monotonic(),
+        isLate: carry !== undefined,
+        resolve: (at) => end(answer, () => resolve(at)),
+        reject: (error) => end(answer, () => reject(error)),
+      };
+      underWay.add(answer);
+      if (carry) carry(answer);
+      else flush(answer);
+    });
+  }
+
+  /** The first end counts. */
+  function end(answer: Waiting, settle: () => void): void {
+    if (!underWay.delete(answer)) return;
+    settle();
+    flushes.emit('recorded');
+  }
+
+  function flush(answer: Waiting): void {
     waiting.push(answer);
     // One turn of the loop collects what arrived together.
     flushing ??= new Promise<void>((done) => setImmediate(done)).then(flushAll);
   }
 
-  async function flushAll(): Promise<void> {
-    while (waiting.length > 0) {
-      const batch = waiting.splice(0, FLUSH_AT_MOST);
-      inFlush = batch.length;
-      await keep(batch);
-      inFlush = 0;
-      flushes.emit('flushed');
+  // An answer that the store did not accept at once keeps the date when it was fetched.
+  const withAge = ({ outcome, fetchedAt }: Waiting): NewOutcome => ({
+    ...outcome,
+    ageMs: Math.max(0, Math.round(clock.monotonic() - fetchedAt)),
+  });
+
+  function spool(outcomes: readonly NewOutcome[]): Promise<string | null> {
+    return spoolAnswers(spoolFolder, outcomes).catch((failure) => {
+      const facts = { err: failure, folder: spoolFolder };
+      log.fatal(facts, 'paid answers could be written neither to the engine nor to disk');
+      return null;
+    });
+  }
+
+  function leave(answers: readonly Waiting[], spooled: string | null, reason: string): void {
+    const lost =
+      spooled === null
+        ? new Error(`paid answers are lost: ${reason}`)
+        : new LeftOnDisk(`paid answers are on disk in ${spoolFolder}: ${reason}`);
+    for (const answer of answers) {
+      if (underWay.has(answer)) left += 1;
+      answer.reject(lost);
     }
+  }
+
+  async function flushAll(): Promise<void> {
+    while (waiting.length > 0) await record(waiting.splice(0, FLUSH_AT_MOST));
     flushing = null;
   }
 
-  async function keep(batch: readonly Waiting[]): Promise<void> {
+  async function record(batch: readonly Waiting[]): Promise<void> {
     let spooled: string | null = null;
     for (let isFirst = true; ; isFirst = false) {
-      // An answer that the store did not accept at once keeps the date when it was fetched.
-      const ageOf = ({ fetchedAt }: Waiting) => Math.max(0, Math.round(clock.monotonic() - fetchedAt));
-      const outcomes = batch.map((each) =>
-        isFirst && !each.isLate ? each.outcome : { ...each.outcome, ageMs: ageOf(each) },
-      );
+      const outcomes = batch.map((each) => (isFirst && !each.isLate ? each.outcome : withAge(each)));
       try {
         const fetchedAt = await store.record(worker, outcomes);
         for (const [at, each] of batch.entries()) each.resolve(fetchedAt - (outcomes[at]?.ageMs ?? 0));
@@ -96,20 +133,8 @@ export function createRecorder(options: RecorderOptions) {
       } catch (error) {
         const answers = outcomes.length;
         log.error({ err: error, answers }, 'the engine does not store answers; no requests until it does');
-        spooled ??= await spoolAnswers(spoolFolder, outcomes).catch((failure) => {
-          const facts = { err: failure, folder: spoolFolder };
-          log.fatal(facts, 'paid answers could be written neither to the engine nor to disk');
-          return null;
-        });
-        if (closing.signal.aborted) {
-          const lost =
-            spooled === null
-              ? new Error(`paid answers are lost: ${errorText(error)}`)
-              : new LeftOnDisk(`paid answers are on disk in ${spoolFolder}: ${errorText(error)}`);
-          left += batch.length;
-          for (const each of batch) each.reject(lost);
-          return;
-        }
+        spooled ??= await spool(outcomes);
+        if (closing.signal.aborted) return leave(batch, spooled, errorText(error));
         await clock.sleep(RETRY_MS, closing.signal).catch(() => undefined);
       }
     }
@@ -123,43 +148,34 @@ export function createRecorder(options: RecorderOptions) {
      * Resolves when the answer is as durable as the engine promises, with the store's date of it.
      * Rejects only after `close`: with {@link LeftOnDisk} when it is in the spool.
      */
-    record(outcome: NewOutcome): Promise<number> {
-      return new Promise((resolve, reject) => {
-        enter({ outcome, fetchedAt: clock.monotonic(), isLate: false, resolve, reject });
-      });
-    },
+    record: (outcome: NewOutcome): Promise<number> => enter(outcome),
     /** The same for an answer that `carry` hands to the exchange which settles its permit. */
-    recordPaid(outcome: NewOutcome, carry: (answer: PaidAnswer) => void): Promise<number> {
-      const fetchedAt = clock.monotonic();
-      return new Promise((resolve, reject) => {
-        const leave = () => {
-          carried -= 1;
-          flushes.emit('flushed');
-        };
-        carried += 1;
+    recordWithPermit(outcome: NewOutcome, carry: (answer: PaidAnswer) => void): Promise<number> {
+      return enter(outcome, (answer) =>
         carry({
           outcome,
-          kept(at) {
-            leave();
-            resolve(at);
-          },
-          keepAlone() {
-            const kept = new Promise<number>((resolve, reject) =>
-              enter({ outcome, fetchedAt, isLate: true, resolve, reject }),
-            );
-            leave();
-            kept.then(resolve, reject);
-            return kept.then(
-              () => true,
-              () => false,
-            );
-          },
-        });
-      });
+          recorded: answer.resolve,
+          recordDirectly: () =>
+            new Promise((resolve) => {
+              const { resolve: recorded, reject } = answer;
+              Object.assign(answer, {
+                resolve(at: number) {
+                  recorded(at);
+                  resolve(true);
+                },
+                reject(error: unknown) {
+                  reject(error);
+                  resolve(false);
+                },
+              });
+              flush(answer);
+            }),
+        }),
+      );
     },
-    /** Answers that are not kept yet. */
+    /** Answers that are not recorded yet. */
     get underWay(): number {
-      return underWay();
+      return underWay.size;
     },
     /** Another answer may be fetched. */
     get hasRoom(): boolean {
@@ -168,16 +184,22 @@ export function createRecorder(options: RecorderOptions) {
     /** Resolves as soon as there is room. Rejects with the signal's reason. */
     async untilRoom(signal: AbortSignal): Promise<void> {
       while (!hasRoom()) {
-        await once(flushes, 'flushed', { signal }).catch(() => Promise.reject(signal.reason));
+        await once(flushes, 'recorded', { signal }).catch(() => Promise.reject(signal.reason));
       }
     },
     /**
-     * Ends waiting for the store: what it does not take from here on stays in the spool.
-     * Resolves when nothing is being written; may be called again.
+     * Ends waiting for the store: what it refuses from here on stays in the spool. Resolves when
+     * every answer is recorded or there; may be called again.
      */
     async close(): Promise<void> {
       closing.abort(new Error('closing'));
+      while (underWay.size > 0) await once(flushes, 'recorded');
       await flushing;
+    },
+    /** Takes what is still under way to the spool, whatever the engine does with it later. */
+    async leaveRest(): Promise<void> {
+      const rest = [...underWay];
+      if (rest.length > 0) leave(rest, await spool(rest.map(withAge)), 'the engine did not answer in time');
     },
   };
 }

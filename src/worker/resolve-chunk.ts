@@ -135,7 +135,7 @@ async function claimAndAsk(
     await earlier;
     return texts.map((text, index) => askOne(text, claims[index]));
   };
-  const settled = await Promise.allSettled(await begin().finally(isBegun));
+  const settled = await Promise.allSettled(await begin().finally(() => void earlier.then(isBegun)));
   return settled.flatMap((each) => {
     if (each.status === 'rejected') throw each.reason;
     return each.value === null ? [] : [each.value];

@@ -19,8 +19,8 @@ function answerFor(key: string): Followed {
   return {
     events,
     outcome: { key, status: 'matched', packed: Buffer.from(key), billed: true, freshMs: null },
-    kept: (at) => void events.push(`kept at ${at}`),
-    keepAlone() {
+    recorded: (at) => void events.push(`recorded at ${at}`),
+    recordDirectly() {
       events.push('alone');
       return alone;
     },
@@ -39,14 +39,14 @@ async function createAnswered(permits = 1) {
 }
 
 describe('an answer', () => {
-  test('is kept at once, in the exchange that settles its permit', async () => {
+  test('is recorded at once, in the exchange that settles its permit', async () => {
     const { clock, ledger, account, settle, before } = await createAnswered();
     const answer = answerFor('a');
     settle(0, answer);
     await clock.rest();
     expect(ledger.answers.slice(before)).toEqual([['a']]);
     expect(ledger.requests.at(-1)?.settle).toHaveLength(1);
-    expect(answer.events).toEqual([`kept at ${clock.now()}`]);
+    expect(answer.events).toEqual([`recorded at ${clock.now()}`]);
     expect([account().sent, account().held]).toEqual([1, 0]);
   });
 
@@ -140,7 +140,7 @@ describe('a failed exchange', () => {
     const third = answerFor('c');
     settle(2, third);
     await clock.rest();
-    expect(third.events).toEqual([expect.stringContaining('kept at')]);
+    expect(third.events).toEqual([expect.stringContaining('recorded at')]);
   });
 
   test('has answers kept alone that wait for the next', async () => {
@@ -164,7 +164,7 @@ describe('the end', () => {
     const answer = answerFor('a');
     settle(0, answer);
     await governor.close(5_000);
-    expect(answer.events).toEqual([expect.stringContaining('kept at')]);
+    expect(answer.events).toEqual([expect.stringContaining('recorded at')]);
     expect([account().sent, account().held]).toEqual([1, 0]);
   });
 

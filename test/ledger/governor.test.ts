@@ -325,3 +325,16 @@ describe('a look', () => {
     expect(await stage.governor.takeLook(own, signal)).toBeNull();
   });
 });
+
+test('those that ask again come before those that came after them', async () => {
+  const { clock, ledger, governor } = await createStage({ quota: 100 });
+  const release = ledger.hold();
+  const never = new AbortController().signal;
+  const run = { id: 'run', period: 'month', maxRate: null } as const;
+  void governor.take(run, 'first', never, undefined, 1);
+  await clock.rest();
+  for (const place of [7, 9, 3]) void governor.take(run, `key-${place}`, never, undefined, place);
+  release();
+  await clock.rest();
+  expect(ledger.requests.at(-1)?.take.map(({ key }) => key)).toEqual(['key-3', 'key-7', 'key-9']);
+});

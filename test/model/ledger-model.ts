@@ -1115,7 +1115,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   const look = request.look && grantLook(world, account, policy, limit, request, request.look, now);
   account.version += 1;
   const state = stateOf(world, request.account, account, request.run, now);
-  return { permits, look, keptAt: null, state };
+  return { permits, look, recordedAt: null, state };
 }
 
 /**

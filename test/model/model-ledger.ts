@@ -78,8 +78,8 @@ export function createModelLedger(clock: Clock): ModelLedger {
       if (reach === 'out') throw new Error('connection refused');
       for (const { key } of request.take)
         if (!world.claims.has(key)) world.claims.set(key, { worker: request.worker, permit: null });
-      const keptAt = outcomes.length > 0 ? clock.now() : null;
-      const answer = { ...model.exchange(world, request, clock.now()), keptAt };
+      const recordedAt = outcomes.length > 0 ? clock.now() : null;
+      const answer = { ...model.exchange(world, request, clock.now()), recordedAt };
       while (held !== null) await held;
       if (reach === 'deaf') throw new Error('connection lost');
       return answer;

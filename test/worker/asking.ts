@@ -169,10 +169,10 @@ export function createAsking(options: AskingOptions): Asking {
         log.push('recorded');
         return RECORDED_AT;
       },
-      async recordPaid(outcome, carry) {
+      async recordWithPermit(outcome, carry) {
         log.push('record');
         await options.record?.(outcome);
-        carry({ outcome, kept: () => undefined, keepAlone: async () => true });
+        carry({ outcome, recorded: () => undefined, recordDirectly: async () => true });
         recorded.push(outcome);
         log.push('recorded');
         return RECORDED_AT;

@@ -396,6 +396,24 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
     expect(new Set(place.billed.values())).toEqual(new Set([1]));
   });
 
+  it('that is stopped while the engine answers nothing has every paid answer on disk when the stop is over', async () => {
+    const texts = brands(20);
+    await addAll(texts);
+    const never = () => new Promise<never>(() => undefined);
+    const sick = withAnswers(place.engine, never);
+    const worker = place.openWorker({ client: place.client(), spoolFolder, engine: sick });
+    await worker.start();
+    await vi.waitUntil(() => place.billed.size > 0, SOON);
+    await worker.stop(500);
+    const bought = place.billed.size;
+    expect(worker.leftOnDisk).toBe(bought);
+    expect(await answersOf(texts)).toBe(0);
+
+    await place.openWorker({ client: place.client(), spoolFolder }).start();
+    await vi.waitUntil(async () => (await answersOf(texts)) >= bought, SOON);
+    expect(new Set(place.billed.values())).toEqual(new Set([1]));
+  });
+
   it('that lost the lock of a chunk starts nothing more for it, keeps its answers and does not park it', async () => {
     const texts = brands(20);
     const lock = new AbortController();
@@ -452,17 +470,18 @@ describe.skipIf(!hasRedisServer())('a worker (needs redis-server)', () => {
 });
 
 /** The engine, but no answer is accepted, like when its memory is full. */
-function refusingAnswers(engine: Engine): Engine {
+const refusingAnswers = (engine: Engine): Engine =>
+  withAnswers(engine, () => Promise.reject(new Error('OOM command not allowed')));
+
+/** The engine, with `answer` for what would record answers. */
+function withAnswers(engine: Engine, answer: () => Promise<never>): Engine {
   const ledger: Engine['ledger'] = {
     ...engine.ledger,
-    exchange: (request, outcomes = []) =>
-      outcomes.length > 0
-        ? Promise.reject(new Error('OOM command not allowed'))
-        : engine.ledger.exchange(request),
+    exchange: (request, outcomes = []) => (outcomes.length > 0 ? answer() : engine.ledger.exchange(request)),
   };
   const outcomes = new Proxy(engine.outcomes, {
     get(target, name) {
-      if (name === 'record') return () => Promise.reject(new Error('OOM command not allowed'));
+      if (name === 'record') return answer;
       const value: unknown = Reflect.get(target, name, target);
       return typeof value === 'function' ? value.bind(target) : value;
     },

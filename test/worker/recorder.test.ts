@@ -279,7 +279,10 @@ it('a spooled file that cannot be removed stops nothing', async () => {
 describe('an answer that an exchange is to keep', () => {
   function paid(recording: Recording, name: string) {
     const carried: PaidAnswer[] = [];
-    const recorded = recording.recorder.recordPaid(outcome(name), (answer) => void carried.push(answer));
+    const recorded = recording.recorder.recordWithPermit(
+      outcome(name),
+      (answer) => void carried.push(answer),
+    );
     const [answer] = carried;
     if (answer === undefined) throw new Error('it was not handed on');
     return { recorded, answer };
@@ -289,7 +292,7 @@ describe('an answer that an exchange is to keep', () => {
     const recording = await createRecording();
     const { recorded, answer } = paid(recording, 'a');
     expect(answer.outcome.key).toBe('a');
-    answer.kept(1_900_000_000_000);
+    answer.recorded(1_900_000_000_000);
     expect(await recorded).toBe(1_900_000_000_000);
     expect(recording.flushes).toHaveLength(0);
   });
@@ -299,7 +302,7 @@ describe('an answer that an exchange is to keep', () => {
     const { recorded, answer } = paid({ recorder, ...recording }, 'a');
     expect([recorder.hasRoom, recorder.underWay]).toEqual([false, 1]);
     const sender = recorder.untilRoom(NOTHING);
-    answer.kept(1);
+    answer.recorded(1);
     await Promise.all([recorded, sender]);
     expect([recorder.hasRoom, recorder.underWay]).toEqual([true, 0]);
   });
@@ -308,7 +311,7 @@ describe('an answer that an exchange is to keep', () => {
     const recording = await createRecording();
     const { recorded, answer } = paid(recording, 'a');
     recording.time.passedMs = 300;
-    const alone = answer.keepAlone();
+    const alone = answer.recordDirectly();
     expect(recording.recorder.underWay).toBe(1);
     const flush = await flushNumber(recording, 1);
     expect([flush.keys, flush.ages]).toEqual([['a'], [300]]);
@@ -319,11 +322,38 @@ describe('an answer that an exchange is to keep', () => {
   it('is left on disk where neither takes it before the end', async () => {
     const recording = await createRecording();
     const { recorded, answer } = paid(recording, 'a');
-    const alone = answer.keepAlone();
+    const alone = answer.recordDirectly();
     const closed = recording.recorder.close();
     (await flushNumber(recording, 1)).refuse();
     await Promise.all([expect(recorded).rejects.toThrow(LeftOnDisk), closed]);
     expect([await alone, recording.recorder.left]).toEqual([false, 1]);
     expect(await readdir(recording.folder)).toHaveLength(1);
+  });
+
+  it('is on disk when the end comes before any of them has answered', async () => {
+    const recording = await createRecording();
+    const { recorder } = recording;
+    const { recorded, answer } = paid(recording, 'a');
+    const flushed = recorder.record(outcome('b'));
+    const flush = await flushNumber(recording, 1);
+    const closed = recorder.close();
+    const states = [recorded, flushed, closed].map(stateOf);
+    await new Promise((resolve) => setImmediate(resolve));
+    expect(states.map(({ now }) => now)).toEqual(['waits', 'waits', 'waits']);
+    await Promise.all([
+      recorder.leaveRest(),
+      expect(recorded).rejects.toThrow(LeftOnDisk),
+      expect(flushed).rejects.toThrow(LeftOnDisk),
+    ]);
+    // What comes after changes nothing.
+    answer.recorded(1);
+    flush.refuse();
+    await closed;
+    expect([recorder.left, recorder.underWay]).toEqual([2, 0]);
+    const found: string[] = [];
+    await recordSpooled(recording.folder, async (outcomes) => {
+      found.push(...outcomes.map(({ key }) => key));
+    });
+    expect([...new Set(found)].sort()).toEqual(['a', 'b']);
   });
 });

@@ -198,13 +198,13 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     const client = scriptedClient(() => MATCHED);
     const basics = { worker: 'w1', clock: systemClock, log: silentLog(), spoolFolder: '/nowhere' };
     const recorder = createRecorder({ ...basics, store: place.engine.outcomes, room: 8 });
-    const { recordPaid } = recorder;
+    const { recordWithPermit } = recorder;
     // The first request of a run goes alone, until it is settled.
     let isFirst = true;
-    recorder.recordPaid = (outcome, carry) => {
+    recorder.recordWithPermit = (outcome, carry) => {
       const settled = isFirst ? Promise.resolve() : mayKeep;
       isFirst = false;
-      return recordPaid(outcome, (answer) => void settled.then(() => carry(answer)));
+      return recordWithPermit(outcome, (answer) => void settled.then(() => carry(answer)));
     };
     const context = await place.context('w1', client, { limit: pLimit(2), recorder });
     const resolving = resolveChunk(context, run, chunkOf(run, brands(20)), SIGNALS);

@@ -51,8 +51,9 @@ export function addActions(
       const length = Number(context.req.header('content-length') ?? Number.NaN);
       if (!(length <= LONGEST_FORM)) return context.text('not a form of the dashboard\n', 413);
       const fields = new URLSearchParams(await context.req.text());
-      // A button can add fields to its address, which its form has not.
-      for (const [name, value] of new URL(context.req.url).searchParams) fields.append(name, value);
+      // The `formaction` of a button may carry more fields, but none that proves or confirms.
+      for (const [name, value] of new URL(context.req.url).searchParams)
+        if (name !== 'token' && name !== 'confirmed') fields.append(name, value);
       const session = context.get('session');
       if (!mayAct(context, session, fields.get('token'))) return context.text(FORGED, 403);
       const input = { user: session.user, params: context.req.param() as Record<string, string>, fields };

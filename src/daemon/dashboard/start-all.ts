@@ -1,6 +1,8 @@
 /** Files that were sent together: what they cost, and their start in one go. */
+
+import { costOf } from '../../core/decimal.js';
 import { NeverStartError, usageProblem } from '../../core/errors.js';
-import { countOf } from '../../core/figures.js';
+import { countOf, moneyText } from '../../core/figures.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Upload } from '../../jobs/uploads.js';
 import type { Action } from './actions.js';
@@ -45,7 +47,11 @@ export function startAllAction(parts: UploadParts): Action {
         title: `Start ${countOf(ready.length, 'file')}?`,
         lines: [
           `Together ${totalText(ready)}. What is in two of them is paid for once.`,
-          ...ready.slice(0, NAMED).map(({ upload, found }) => `${upload.name}: ${costOf(found)}.`),
+          ...ready
+            .slice(0, NAMED)
+            .map(
+              ({ upload, found }) => `${upload.name}: ${costText(found.plan, found.settings.maxRequests)}.`,
+            ),
           ...(ready.length > NAMED ? [`And ${countOf(ready.length - NAMED, 'other')}.`] : []),
           ...(others.length > 0 ? [`To be looked at first, and left: ${namesOf(others)}.`] : []),
         ],
@@ -72,12 +78,18 @@ export function startAllAction(parts: UploadParts): Action {
   };
 }
 
-const costOf = ({ plan, settings }: Found) => costText(plan, settings.maxRequests);
-
-/** The overage of each file is beside its name, and is the most that this file may cost. */
+/** Each file is capped at its share of the money, which is the most that all may cost. */
 function totalText(ready: readonly Ready[]): string {
-  const requests = ready.reduce((sum, { found }) => sum + requestsAtMost(found.plan), 0);
-  return `at most ${countOf(requests, 'request')}`;
+  const plans = ready.map(({ found }) => found.plan);
+  const requests = plans.reduce((sum, plan) => sum + requestsAtMost(plan), 0);
+  const overage = plans.reduce((sum, { spending }) => sum + (spending?.overageRequests ?? 0), 0);
+  const said = `at most ${countOf(requests, 'request')}`;
+  const [first] = ready;
+  if (overage === 0 || first === undefined) return said;
+  const { plan, settings } = first.found;
+  const money = moneyText(costOf(overage, settings.overagePrice), plan.currency);
+  const isKnown = plans.every(({ spending }) => spending?.withinQuota !== null);
+  return `${said}, and ${isKnown ? '' : 'if the quota is used up '}at most ${money} of overage`;
 }
 
 function namesOf(shown: readonly Upload[]): string {

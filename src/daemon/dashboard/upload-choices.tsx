@@ -199,12 +199,13 @@ export function ChoicesCard(shown: {
 function conditionOf({ where = [] }: Choice, columns: readonly ShownColumn[]) {
   const [text, ...others] = [where].flat();
   if (text === undefined) return null;
-  const column = columns.map((_, at) => conditionColumn(at, columns)).find((each) => text.startsWith(each));
-  const rest = column === undefined ? '' : text.slice(column.length);
-  if (column === undefined || others.length > 0 || !/^(?:=|:blank$|:filled$)/.test(rest)) return 'other';
-  return rest.startsWith('=')
-    ? { column, wants: '=', value: rest.slice(1) }
-    : { column, wants: rest, value: '' };
+  const known = columns.flatMap((_, at) => {
+    const column = conditionColumn(at, columns);
+    const rest = text.startsWith(column) ? text.slice(column.length) : '';
+    const wants = /^(?:=|:blank$|:filled$)/.exec(rest)?.[0];
+    return wants === undefined ? [] : [{ column, wants, value: wants === '=' ? rest.slice(1) : '' }];
+  });
+  return others.length > 0 ? 'other' : (known[0] ?? 'other');
 }
 
 /** The name of a column in a condition: its position where its name would not do. */

@@ -85,8 +85,8 @@ function PlanParts({ shown, plan, viewer }: { shown: ShownUpload; plan: UploadPl
       {refusal !== null && (
         <Remedies refusal={refusal} upload={upload} choice={choice} hasColumns={reading.columns.length > 0} />
       )}
-      {/* The first button of a form is what the Enter key presses in its fields: none that buys. */}
-      <button type="submit" form={PLAN_FORM} hidden>
+      {/* The Enter key presses the first button of a form that is drawn: none that buys. */}
+      <button type="submit" class="unseen default" form={PLAN_FORM} tabindex={-1}>
         Update the plan
       </button>
       {found !== null && <Figures plan={found.plan} rate={found.rate} />}

@@ -17,7 +17,7 @@
 CREATE FUNCTION brand_enrich.exchange(p_offset bigint, p jsonb, p_meta jsonb, p_bytes bytea) RETURNS json
 LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE
-  v_kept_at bigint;
+  v_recorded_at bigint;
   a brand_enrich.account; v_was brand_enrich.account; v_before brand_enrich.account;
   v_now bigint; v_spent_at bigint; v_kept_ms bigint; v_quota bigint; v_limit bigint; v_is_probe_within boolean;
   v_reading jsonb := nullif(p->'reading', 'null'); v_lag_ms float8 := (p->>'usageLagMs')::float8;
@@ -25,7 +25,7 @@ DECLARE
 BEGIN
   PERFORM brand_enrich.note_heartbeat(p_offset, p->>'worker', 1000);
   PERFORM pg_advisory_xact_lock_shared(brand_enrich.takeover_lock());
-  IF p_meta IS NOT NULL THEN v_kept_at := brand_enrich.record_outcomes(p_offset, p_meta, p_bytes); END IF;
+  IF p_meta IS NOT NULL THEN v_recorded_at := brand_enrich.record_outcomes(p_offset, p_meta, p_bytes); END IF;
   a := brand_enrich.load_account(p->>'account');
   v_now := brand_enrich.now_ms(p_offset);
   a := brand_enrich.forget_pending(brand_enrich.follow_clock(a, v_now), v_now);
@@ -84,7 +84,7 @@ BEGIN
     a := r.a;
     v_look := r.answer;
   END IF;
-  RETURN json_build_array(coalesce(v_answers, '{}'), v_look, v_kept_at,
+  RETURN json_build_array(coalesce(v_answers, '{}'), v_look, v_recorded_at,
     brand_enrich.finish_account(a, v_run, v_policy.quota_cap, v_policy.overage));
 END $$;
 

@@ -5,6 +5,15 @@
 -- one, then the packed body as it came. Dates are unsigned integers of 6 bytes, big-endian.
 local MATCHED, BILLED, HAS_BODY, HAS_FRESH_UNTIL = 1, 2, 4, 8
 local HEADER_BYTES, LONG_HEADER_BYTES, LATEST = 7, 13, 2 ^ 48 - 1
+-- In two parts: a server of 32 bits packs no longer number.
+local function date(ms)
+  local bounded = math.floor(math.max(0, math.min(ms, LATEST)))
+  return struct.pack('>I2I4', math.floor(bounded / 2 ^ 32), bounded % 2 ^ 32)
+end
+local function dateAt(value, first)
+  local high, low = struct.unpack('>I2I4', value, first)
+  return high * 2 ^ 32 + low
+end
 local function has(flags, flag) return flags % (2 * flag) >= flag end
 -- Is it matched, fetchedAt, freshUntil or nil, flags, bytes before the body; nothing if it is not an
 -- answer. Text that somebody else wrote has other flags.
@@ -14,15 +23,14 @@ local function readHeader(value)
   local isLong = has(flags, HAS_FRESH_UNTIL)
   local bytes = isLong and LONG_HEADER_BYTES or HEADER_BYTES
   if #value < bytes then return nil end
-  local freshUntil = isLong and struct.unpack('>I6', value, 1 + HEADER_BYTES) or nil
-  return has(flags, MATCHED), struct.unpack('>I6', value, 2), freshUntil, flags, bytes
+  local freshUntil = isLong and dateAt(value, 1 + HEADER_BYTES) or nil
+  return has(flags, MATCHED), dateAt(value, 2), freshUntil, flags, bytes
 end
 local function headerAt(name) return readHeader(redis.call('GETRANGE', name, 0, LONG_HEADER_BYTES - 1)) end
 
 -- given: key, is matched, billed, first byte of its body in bytes (from 1), length of it or
 -- nothing.
 local function store(given, bytes, at, freshUntil, keepMs)
-  local function date(ms) return struct.pack('>I6', math.max(0, math.min(ms, LATEST))) end
   local flags = (given[2] and MATCHED or 0) + (given[3] and BILLED or 0) + (given[5] and HAS_BODY or 0)
     + (freshUntil and HAS_FRESH_UNTIL or 0)
   local header = string.char(flags) .. date(at) .. (freshUntil and date(freshUntil) or '')
@@ -38,7 +46,7 @@ end
 
 -- Keeps answers and drops the claims on them. Of each: what `store` asks for, then how long it is
 -- fresh in milliseconds or nothing, and its age. One with an age leaves a later one alone.
-local function keep(outcomes, bytes)
+local function recordOutcomes(outcomes, bytes)
   for _, given in ipairs(outcomes) do
     local freshMs, ageMs = given[6], given[7]
     local at = now - ageMs

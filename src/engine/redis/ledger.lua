@@ -110,10 +110,10 @@ local function changePace(account, pace)
   if pace.floorMs > 0 then account.floorUntil = math.max(account.floorUntil, now + pace.floorMs) end
 end
 
--- Arguments: the request; the answers as `keep` asks for, or nothing.
+-- Arguments: the request; the answers as `recordOutcomes` asks for, or nothing.
 function operations.exchange()
   local request, outcomes = object(), some()
-  if outcomes then keep(object(outcomes), text()) end
+  if outcomes then recordOutcomes(object(outcomes), text()) end
   local account, reading, pace = loadAccount(request.account), request.reading, request.pace
   noteHeartbeat(request.worker)
   followClock(account)

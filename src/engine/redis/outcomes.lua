@@ -71,10 +71,10 @@ function operations.claim_keys()
   return table.concat(answers)
 end
 
--- Arguments: as `keep` asks for. Answers the date of those without an age.
+-- Arguments: as `recordOutcomes` asks for. Answers the date of those without an age.
 function operations.record_outcomes()
   local outcomes = object()
-  keep(outcomes, text())
+  recordOutcomes(outcomes, text())
   return now
 end
 

@@ -104,12 +104,12 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       await exchange({ take: wanted.slice(1) });
       const settle = wanted.slice(1).map(({ permit }) => ({ permit, as: 'billed' as const }));
       const kept = [answer(names[1], Buffer.from([0, 255, 10])), answer(names[2], null)];
-      const { keptAt, state } = await exchange({ settle }, kept);
+      const { recordedAt, state } = await exchange({ settle }, kept);
       expect([state.sent, state.held]).toEqual([3, 0]);
       const [, second, third] = await engine.outcomes.read(names, freshnessOf({ ...run, asOf: state.now }));
-      expect(second).toMatchObject({ status: 'matched', fetchedAt: keptAt });
+      expect(second).toMatchObject({ status: 'matched', fetchedAt: recordedAt });
       expect(Buffer.from(second?.packed ?? [])).toEqual(Buffer.from([0, 255, 10]));
-      expect(third).toMatchObject({ status: 'not_found', packed: null, fetchedAt: keptAt });
+      expect(third).toMatchObject({ status: 'not_found', packed: null, fetchedAt: recordedAt });
       // Their claims are gone, that of the other is not.
       const freshness = { ...freshnessOf(run), maxAgeMs: 0, maxAgeMissingMs: 0, asOf: state.now + 60_000 };
       const claims = await engine.outcomes.claim({ worker: 'another', run: run.id, keys: names, freshness });
@@ -120,13 +120,13 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       const { run, worker, names, exchange } = await begin(1);
       const { outcomes } = subject.engine;
       const later = await outcomes.record(worker, [answer(names[0], Buffer.from('later'))]);
-      const { keptAt } = await exchange({}, [
+      const { recordedAt } = await exchange({}, [
         { ...answer(names[0], Buffer.from('earlier')), ageMs: 3_600_000 },
       ]);
-      expect(keptAt).toBeGreaterThanOrEqual(later);
+      expect(recordedAt).toBeGreaterThanOrEqual(later);
       const [found] = await outcomes.read(names, freshnessOf(run));
       expect([found?.fetchedAt, Buffer.from(found?.packed ?? []).toString()]).toEqual([later, 'later']);
-      expect((await exchange({})).keptAt).toBeNull();
+      expect((await exchange({})).recordedAt).toBeNull();
     });
 
     test('it answers like the model while a month turns', async () => {
