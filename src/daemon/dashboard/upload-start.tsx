@@ -12,17 +12,19 @@ import type { Viewer } from './gate.js';
 import { ActionButton } from './plain-pages.js';
 import { type Option, PLAN_FORM, readingText, Select, uploadPath } from './upload-choices.js';
 
+type CostPlan = Pick<Plan, 'requests' | 'spending'> & { readonly account?: Plan['account'] | undefined };
+
 /**
  * `at most 3,412 requests, at most 12.50 EUR of overage`. What the limits do not cover now is
  * bought when they are raised, because the file waits for that. `cap`: on its own requests. Pure.
  */
-export function costText(
-  plan: Pick<Plan, 'requests' | 'spending' | 'currency'>,
-  cap: number | null = null,
-): string {
+export function costText(plan: CostPlan & Pick<Plan, 'currency'>, cap: number | null = null): string {
   const { spending } = plan;
   const requests = requestsAtMost(plan);
-  if (isCapped(plan, cap)) return `at most ${countOf(requests, 'request')}, by its cap`;
+  if (isCapped(plan, cap))
+    return requests === 0
+      ? 'no requests: its cap is used up'
+      : `at most ${countOf(requests, 'request')}, by its cap`;
   if (requests === 0)
     return plan.requests.most === 0 ? 'no requests' : 'no requests until quota or budget allow them';
   // While the quota is unknown, every request could be overage: a sum that would only alarm.
@@ -45,9 +47,12 @@ export function startedText({ plan, settings: { trial, maxRequests } }: Found): 
     : `at most ${countOf(most, 'request')}${trial === most ? ' at first' : ''}`;
 }
 
-/** Whether its own cap is what leaves requests out. */
-function isCapped(plan: Pick<Plan, 'requests' | 'spending'>, cap: number | null): boolean {
-  return cap !== null && deferredIn(plan) > 0 && requestsAtMost(plan) >= cap;
+/** Whether its own cap is what leaves requests out: earlier starts may have used it up. */
+function isCapped(plan: CostPlan, cap: number | null): boolean {
+  if (cap === null || deferredIn(plan) === 0) return false;
+  const { account } = plan;
+  const hasQuota = account?.limit != null && account.used < account.limit;
+  return requestsAtMost(plan) >= cap || (hasQuota && requestsAtMost(plan) === 0);
 }
 
 function deferredIn({ spending }: Pick<Plan, 'spending'>): number {

@@ -55,8 +55,8 @@ CREATE FUNCTION brand_enrich.get_run(p_offset bigint, p_id text) RETURNS jsonb L
   SELECT brand_enrich.record_of(r) FROM brand_enrich.run r WHERE r.id = p_id
 $$;
 
--- All that are alive, then the newest others. A later start of the same file continues one that stopped, and represents
--- both.
+-- All that are alive, then the newest others. A later start of the same file continues one that stopped or was
+-- cancelled, and represents both.
 CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jsonb LANGUAGE sql AS $$
   WITH alive AS (
     SELECT s AS r FROM brand_enrich.run s
@@ -64,7 +64,7 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
   ), others AS (
     SELECT s AS r FROM brand_enrich.run s
      WHERE NOT (s.status = 'running' AND brand_enrich.has_heartbeat(s.heartbeat_at, brand_enrich.now_ms(p_offset)))
-       AND (s.status <> 'stopped' OR NOT EXISTS (SELECT FROM brand_enrich.run n
+       AND (s.status NOT IN ('stopped', 'cancelled') OR NOT EXISTS (SELECT FROM brand_enrich.run n
              WHERE n.key = s.key AND n.key_started_at = s.key_started_at AND n.label = s.label AND n.seq > s.seq))
      ORDER BY s.as_of DESC, s.seq DESC LIMIT greatest(0, p_limit - (SELECT count(*) FROM alive))
   )
@@ -74,7 +74,7 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
           'unreported', coalesce(sum(greatest(0, s.spent - e.billed)), 0), 'overage', coalesce(sum(s.overage_billed), 0))
          FROM brand_enrich.run e LEFT JOIN brand_enrich.run_spending s ON s.run = e.id
         WHERE e.key = (l.r).key AND e.key_started_at = (l.r).key_started_at AND e.label = (l.r).label
-          AND e.seq < (l.r).seq AND e.status = 'stopped')) ORDER BY l.is_alive DESC, (l.r).as_of DESC, (l.r).seq DESC), '[]')
+          AND e.seq < (l.r).seq AND e.status IN ('stopped', 'cancelled'))) ORDER BY l.is_alive DESC, (l.r).as_of DESC, (l.r).seq DESC), '[]')
     FROM (SELECT r, true AS is_alive FROM alive UNION ALL SELECT r, false FROM others) l
 $$;
 

@@ -101,10 +101,10 @@ function operations.start_run()
     local chosen, started = object(settings), root .. 'key:' .. key
     if redis.call('HSETNX', started, 'startedAt', shown(now)) == 1 then redis.call('HSETNX', started, 'generation', id) end
     redis.call('PEXPIRE', started, rules.runKeyKeptMs)
-    -- This run continues a start that stopped, and represents both in the list.
+    -- This run continues a start that stopped or was cancelled, and represents both in the list.
     local before = redis.call('HGET', started, 'last')
     local last = before and fieldsOf(root .. 'run:' .. before)
-    if last and last.status == 'stopped' and last.label == label then
+    if last and (last.status == 'stopped' or last.status == 'cancelled') and last.label == label then
       redis.call('ZREM', root .. 'runs', before)
       local earlier = earlierOf(root .. 'run:' .. before)
       redis.call('HSET', run, 'previous', before, 'earlierStarts', shown(earlier.starts + 1),

@@ -38,4 +38,7 @@ it('a cap of its own is not taken for a limit of the account', () => {
   const plan = { requests: { least: 25, most: 25 }, spending, currency: null };
   expect(costText(plan, 10)).toBe('at most 10 requests, by its cap');
   expect(costText(plan, 11)).toBe('at most 10 requests now and 15 more when quota or budget allow them');
+  const used = { ...plan, spending: { ...spending, withinQuota: 0, deferred: 25 } };
+  const account = { limit: 4_000, used: 569 } as Parameters<typeof costText>[0]['account'];
+  expect(costText({ ...used, account }, 15)).toBe('no requests: its cap is used up');
 });

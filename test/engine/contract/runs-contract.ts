@@ -111,6 +111,20 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect((await listed())[0]).toEqual([anew.id, 'running', 0, none]);
     });
 
+    test('one that is started again after it was cancelled counts what that billed', async () => {
+      const { key, label, id: job } = newRun();
+      const begin = (of: string) => store().start({ ...newRun(key), label, job: `${job}-${of}` });
+      const first = await begin('first');
+      await store().addTally(first.id, 'one', { ...NOTHING, billed: 5 });
+      expect(await store().cancel(first.id, 'ada')).toBe('done');
+      await store().end(first.id, { type: 'cancelled' });
+      const second = await begin('second');
+      const found = (await store().list(100)).filter((run) => run.key === key);
+      expect(found.map(({ id, earlier }) => [id, earlier?.starts, earlier?.billed])).toEqual([
+        [second.id, 1, 5],
+      ]);
+    });
+
     test('its size is stored and the tallies of workers are added up', async () => {
       const { id } = await store().start(newRun());
       await store().setSize(id, { rows: 10, identifiers: 7 });

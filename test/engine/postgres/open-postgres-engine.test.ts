@@ -151,7 +151,7 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 5,
       functionsVersion: 2,
-      functions: '2fb518b6e2af7e8f',
+      functions: '7c4391d80a2c5cff',
     });
   });
 
