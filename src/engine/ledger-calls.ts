@@ -50,8 +50,8 @@ export function createLedger({ call, walk, address }: StoreCalls): Ledger {
   const state = (operation: string, ...params: StoreParam[]) => call(stateShape, operation, ...params);
   return {
     async exchange(request, outcomes = []) {
-      const kept = outcomes.length === 0 ? ([null, null] as const) : packedNew(outcomes);
-      const given = [JSON.stringify(request), ...kept] as const;
+      const packed = outcomes.length === 0 ? ([null, null] as const) : packedNew(outcomes);
+      const given = [JSON.stringify(request), ...packed] as const;
       const { answers, look, recordedAt, state } = await call(exchangeShape, 'exchange', ...given);
       const answered = (permit: string, answer: string | null | undefined): PermitAnswer => {
         if (answer == null) throw damaged(address, 'answer');

@@ -6,7 +6,7 @@ import { countOf, moneyText } from '../../core/figures.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Upload } from '../../jobs/uploads.js';
 import type { Action } from './actions.js';
-import { NAMED, START_ALL_PATH, shownUploads } from './upload-card.js';
+import { NAMED, namesOf, START_ALL_PATH, shownUploads } from './upload-card.js';
 import { startUpload, type UploadParts } from './upload-routes.js';
 import { costText, type Found, requestsAtMost } from './upload-start.js';
 
@@ -90,10 +90,4 @@ function totalText(ready: readonly Ready[]): string {
   const money = moneyText(costOf(overage, settings.overagePrice), plan.currency);
   const isKnown = plans.every(({ spending }) => spending?.withinQuota !== null);
   return `${said}, and ${isKnown ? '' : 'if the quota is used up '}at most ${money} of overage`;
-}
-
-function namesOf(shown: readonly Upload[]): string {
-  const names = shown.slice(0, NAMED).map(({ name }) => name);
-  const rest = shown.length > NAMED ? ` and ${countOf(shown.length - NAMED, 'other')}` : '';
-  return `${names.join(', ')}${rest}`;
 }

@@ -127,6 +127,13 @@ const UNTIL = 'until';
 /** Names in a question. */
 export const NAMED = 10;
 
+/** `a.csv, b.csv and 3 others` */
+export function namesOf(shown: readonly Upload[]): string {
+  const names = shown.slice(0, NAMED).map(({ name }) => name);
+  const rest = shown.length > NAMED ? ` and ${countOf(shown.length - NAMED, 'other')}` : '';
+  return `${names.join(', ')}${rest}`;
+}
+
 /** The files that the page showed. */
 export function shownUploads(uploads: Uploads, fields: URLSearchParams): Upload[] {
   const until = Number(fields.get(UNTIL) ?? Number.NaN);
@@ -140,11 +147,9 @@ export function discardAllAction(uploads: Uploads): Action {
     async ask({ fields }) {
       const shown = shownUploads(uploads, fields);
       if (shown.length === 0) return null;
-      const names = shown.slice(0, NAMED).map(({ name }) => name);
-      const rest = shown.length > NAMED ? ` and ${countOf(shown.length - NAMED, 'other')}` : '';
       return {
         title: `Discard ${countOf(shown.length, 'file')}?`,
-        lines: [`They were sent and not started: ${names.join(', ')}${rest}.`],
+        lines: [`They were sent and not started: ${namesOf(shown)}.`],
         yes: 'Discard all',
       };
     },
