@@ -96,6 +96,10 @@ export function createSlots(clock: Clock) {
       const isInTime = () => rate === null || clock.monotonic() - at <= Math.max(LATE_MS, 1_000 / rate);
       return sleepUntil(at, signal).then(isInTime);
     },
+    /** Slots that are waited for. */
+    get waiting(): number {
+      return waits.size;
+    },
     /** Ends every wait. */
     close(reason: unknown): void {
       for (const wait of waits) wait.abort(reason);

@@ -6,6 +6,7 @@ import type { Identifier } from '../core/identifier.js';
 import { ownOf } from '../ledger/ledger.js';
 import { NO_OBSERVATION } from '../ledger/outbox.js';
 import type { Grant } from '../ledger/permit-waiters.js';
+import { RULES } from '../ledger/rules.js';
 import type { RunRecord } from '../stores/run-store.js';
 import {
   type AskContext,
@@ -35,14 +36,13 @@ export function ask(
   key: string,
   identifier: Identifier,
   signals: AskSignals,
-  leaveGate: () => void = () => undefined,
 ): Promise<Asked> {
   const { service, ownDomain, allowUnknown } = run.settings;
   const isOwn = identifier.kind === 'domain' && identifier.value === ownDomain;
   const own = isOwn ? ownOf(service, identifier.value) : undefined;
   begun += 1;
   const counts = { requests: 0, billed: 0, tries: 0, unusable: null, place: begun };
-  const lookup = { context, run, key, identifier, own, signals, leaveGate, ...counts };
+  const lookup = { context, run, key, identifier, own, signals, ...counts };
   const needsNoProbe = context.addressTrust.isSettled || allowUnknown || context.halts.get(run.id);
   return needsNoProbe ? askUntilDone(lookup) : askInTurn(lookup);
 }
@@ -73,7 +73,7 @@ async function askUntilDone(lookup: LookupUnderWay): Promise<Asked> {
   }
 }
 
-/** The right to send one request: a pass of the breaker, and a permit. */
+/** The right to send one request: a pass of the breaker, a permit, and its turn. */
 interface Admitted {
   readonly type: 'admitted';
   readonly pass: Pass;
@@ -90,7 +90,7 @@ async function admit({
   unusable,
   place,
 }: LookupUnderWay): Promise<Admitted | NextStep> {
-  const { governor, recorder, breaker, halts, clock } = context;
+  const { governor, breaker, halts, clock, sending } = context;
   const { period, maxRate } = run.settings;
   const pass = breaker.enter(clock.monotonic());
   if (pass.type === 'rejected') {
@@ -100,7 +100,6 @@ async function admit({
   }
   let grant: Grant;
   try {
-    if (!recorder.hasRoom) await recorder.untilRoom(signals.stop);
     grant = await governor.take({ id: run.id, period, maxRate }, key, signals.stop, own, place);
   } catch {
     breaker.cancel(pass);
@@ -110,13 +109,21 @@ async function admit({
     breaker.cancel(pass);
     return withoutPermit(grant, unusable);
   }
+  const grantedAt = clock.monotonic();
+  const turn = sending.enter();
+  if (turn !== null) await turn;
   // Halted, or the breaker opened, during the wait: a refused token must not be shown again.
   const halt = halts.get(run.id);
-  if (!halt && (!breaker.isOpen || pass.isProbe))
+  const isStopped = signals.stop.aborted;
+  // A permit that may run out during the request is not used.
+  const isInTime = clock.monotonic() - grantedAt < RULES.permitMarginMs;
+  if (!halt && !isStopped && isInTime && (!breaker.isOpen || pass.isProbe))
     return { type: 'admitted', pass, permit: grant.permit, isFree: grant.isFree ?? false };
+  sending.end();
   breaker.cancel(pass);
   governor.settle(grant.permit, 'free', NO_OBSERVATION);
-  return halt ? { type: 'halted', halt } : { type: 'repeat' };
+  if (halt) return { type: 'halted', halt };
+  return isStopped ? STOPPED : { type: 'repeat' };
 }
 
 function withoutPermit(grant: Exclude<Grant, { type: 'granted' }>, unusable: string | null): Asked['result'] {
@@ -139,11 +146,10 @@ function withoutPermit(grant: Exclude<Grant, { type: 'granted' }>, unusable: str
 
 async function sendRequest(lookup: LookupUnderWay, { pass, permit, isFree }: Admitted): Promise<NextStep> {
   const { context, run, identifier, signals } = lookup;
-  const { client, governor, breaker, gauge } = context;
+  const { client, governor, breaker, sending } = context;
   const { allowNsfw, freeStatuses } = run.settings;
-  gauge.inFlight += 1;
   const received = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: signals.abort });
-  gauge.inFlight -= 1;
+  sending.end();
   const { cost } = received;
   // The ledger counts it by what it would have cost; for the run it costs nothing.
   const answer = isFree ? ({ ...received, cost: 'free' } as const) : received;

@@ -9,6 +9,7 @@ import type { FailureReason, RunHalt } from '../stores/run-reasons.js';
 import type { LookupFailure, RunRecord } from '../stores/run-store.js';
 import type { AddressTrust } from './address-trust.js';
 import type { Breaker } from './breaker.js';
+import type { Sending } from './in-flight.js';
 import type { Recorder } from './recorder.js';
 import type { RefusalSeries } from './refusal-series.js';
 import { BUSY_RETRY_MS } from './retry-policy.js';
@@ -37,7 +38,7 @@ export interface WorkerListener {
 export interface AskContext {
   readonly client: Client;
   readonly governor: Governor;
-  readonly recorder: Pick<Recorder, 'record' | 'recordWithPermit' | 'hasRoom' | 'untilRoom'>;
+  readonly recorder: Pick<Recorder, 'record' | 'recordWithPermit'>;
   readonly breaker: Breaker;
   readonly addressTrust: AddressTrust;
   readonly refusals: RefusalSeries;
@@ -51,8 +52,9 @@ export interface AskContext {
   readonly keepFailure: (run: string, failure: LookupFailure) => Promise<void>;
   /** Stops asking for a run: here at once and, when it resolves, in every other worker. */
   readonly halt: (run: string, halt: RunHalt) => Promise<void>;
-  /** Requests in flight, and why the service is unavailable while the breaker is open. */
-  readonly gauge: { inFlight: number; outage: string | null };
+  readonly sending: Sending;
+  /** Why the service is unavailable, while the breaker is open. */
+  readonly gauge: { outage: string | null };
 }
 
 /**
@@ -100,8 +102,6 @@ export interface LookupUnderWay {
   readonly key: string;
   readonly identifier: Identifier;
   readonly signals: AskSignals;
-  /** Frees its place at the gate: nothing more is sent, its answer is only to be recorded. */
-  readonly leaveGate: () => void;
   /** Its place among the lookups of this process. */
   readonly place: number;
   requests: number;

@@ -1,3 +1,47 @@
+/** The requests of a worker that have their permits: so many are in flight, the others wait. */
+export class Sending {
+  #inFlight = 0;
+  readonly #waiting: (() => void)[] = [];
+
+  /** `atOnce`: requests in flight at most. */
+  constructor(private readonly atOnce: number) {}
+
+  get inFlight(): number {
+    return this.#inFlight;
+  }
+
+  get waiting(): number {
+    return this.#waiting.length;
+  }
+
+  /** Requests that could leave at once; negative: so many wait. */
+  get free(): number {
+    return this.atOnce - this.#inFlight - this.#waiting.length;
+  }
+
+  /** Counts a request that leaves now, whatever else is in flight. */
+  begin(): void {
+    this.#inFlight += 1;
+  }
+
+  /** Counts a request when it may leave: null, at once, or a promise, in the order of the calls. */
+  enter(): null | Promise<void> {
+    if (this.#inFlight >= this.atOnce) return new Promise((resolve) => this.#waiting.push(resolve));
+    this.begin();
+    return null;
+  }
+
+  /** It has its answer, or was not sent. */
+  end(): void {
+    this.#inFlight -= 1;
+    if (this.#inFlight >= this.atOnce) return;
+    const next = this.#waiting.shift();
+    if (next === undefined) return;
+    this.begin();
+    next();
+  }
+}
+
 /** Requests under way in this process, of all workers: who ends it must say the possible cost. */
 const counts = new Set<() => number>();
 

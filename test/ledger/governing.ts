@@ -52,6 +52,8 @@ export interface Stage {
 
 export interface StageOptions {
   readonly governors?: number;
+  /** Requests that could leave at once. */
+  readonly free?: () => number;
   /** Lookups that wait for the engine. */
   readonly waiting?: () => number;
   /**
@@ -79,6 +81,7 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
         log: silentLog(),
         timeoutMs: TIMEOUT_MS,
         usageLagMs: 60_000,
+        ...(options.free && { free: options.free }),
         ...(options.waiting && { waiting: options.waiting }),
       }),
   );

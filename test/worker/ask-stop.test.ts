@@ -8,6 +8,7 @@ import {
   createAsking,
   createPassingClock,
   DOWN,
+  fullSending,
   MATCHED,
   UNUSABLE,
   untilAborted,
@@ -23,12 +24,15 @@ describe('a stop', () => {
     expect(asking.log).toEqual([]);
   });
 
-  it('while there is no room for the answer sends nothing', async () => {
-    const asking = createAsking({ answers: [MATCHED], untilRoom: untilAborted });
+  it('while others are in flight sends nothing when its turn comes, and gives its permit back', async () => {
+    const asking = createAsking({ answers: [MATCHED], sending: fullSending() });
     const asked = askFor(asking);
+    await vi.waitUntil(() => asking.context.sending.waiting === 1);
     asking.stop.abort(new Error('stop'));
+    asking.context.sending.end();
     expect(await asked).toEqual({ result: STOPPED, requests: 0, billed: 0 });
-    expect(asking.log).toEqual([]);
+    expect(asking.log).toEqual(['take p1', 'settle p1 free']);
+    expect(asking.context.sending.inFlight).toBe(0);
   });
 
   it('while a permit is waited for sends nothing', async () => {
@@ -95,7 +99,7 @@ describe('a stop', () => {
     await askFor(asking);
     setMaxListeners(0, asking.abort.signal);
     const all = Array.from({ length: 30 }, () => askFor(asking));
-    await vi.waitUntil(() => asking.context.gauge.inFlight === 30);
+    await vi.waitUntil(() => asking.context.sending.inFlight === 30);
     asking.stop.abort(new Error('stop'));
     asking.abort.abort(new Error('late'));
     expect(await Promise.all(all)).toEqual(all.map(() => ({ result: STOPPED, requests: 1, billed: 1 })));

@@ -1,5 +1,5 @@
 /** One identifier from claim to durable outcome: the consequences of each kind of answer. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { Grant } from '../../src/ledger/permit-waiters.js';
 import { unpackProfile } from '../../src/stores/profile-codec.js';
 import type { RunHalt } from '../../src/stores/run-reasons.js';
@@ -19,6 +19,7 @@ import {
   createAsking,
   DOWN,
   FAILED,
+  fullSending,
   MATCHED,
   NOON,
   NOT_FOUND,
@@ -409,6 +410,33 @@ describe('without a permit nothing is sent', () => {
     expect(log).toEqual([]);
   });
 
+  it('and when its run was halted while others were in flight', async () => {
+    const halts = new Map<string, RunHalt>();
+    const asking = createAsking({ answers: [MATCHED], sending: fullSending() });
+    const asked = askFor({ ...asking, context: { ...asking.context, halts } });
+    await vi.waitUntil(() => asking.context.sending.waiting === 1);
+    halts.set('run', HALTS.useless);
+    asking.context.sending.end();
+    expect((await asked).result).toEqual({ type: 'halted', halt: HALTS.useless });
+    expect(asking.log).toEqual(['take p1', 'settle p1 free']);
+  });
+
+  it('and another is taken when its turn came so late that it may run out during the request', async () => {
+    const asking = createAsking({ answers: [MATCHED], sending: fullSending() });
+    const asked = askFor(asking);
+    await vi.waitUntil(() => asking.context.sending.waiting === 1);
+    asking.clock.pass(10_000);
+    asking.context.sending.end();
+    expect((await asked).result).toEqual({ type: 'matched' });
+    const settled = asking.log.filter((each) => /take|settle/.test(each));
+    expect(settled).toEqual([
+      'take p1',
+      'settle p1 free',
+      'take p2',
+      'settle p2 billed confirmed with its answer',
+    ]);
+  });
+
   it('the place of a probe is released', async () => {
     const asking = createAsking({ answers: [DOWN], grants: [{ type: 'granted', permit: '' }] });
     await openBreaker(asking);
@@ -425,12 +453,12 @@ it('requests in flight are counted, and nothing else', async () => {
   const asking: Asking = createAsking({
     answers: [
       async () => {
-        seen.push(asking.context.gauge.inFlight);
+        seen.push(asking.context.sending.inFlight);
         return MATCHED;
       },
     ],
     record: async () => {
-      seen.push(asking.context.gauge.inFlight);
+      seen.push(asking.context.sending.inFlight);
     },
   });
   await askFor(asking);
