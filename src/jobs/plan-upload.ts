@@ -22,6 +22,7 @@ import {
   applyFolderSettings,
   INBOX_KEYS,
   readFolderSettings,
+  readOwnSettings,
   settingsFilesOf,
 } from './inbox-folder-settings.js';
 import { type InboxValues, settingsIn, textsForSender } from './inbox-verdict.js';
@@ -151,12 +152,15 @@ async function planUpload({ root, folder, path, under }: Upload, choice: Choice,
   }
 
   try {
-    const inboxSettings = await readFolderSettings(
-      [...settingsFilesOf(root, under), sideFileOf(path)],
-      loaded,
-    );
-    const form = { path: 'this form', values: choice };
-    const settings = applyFolderSettings(form, { ...loaded, settings: inboxSettings });
+    let settings = await readFolderSettings(settingsFilesOf(root, under), loaded);
+    const own = await readOwnSettings(sideFileOf(path));
+    // A chosen cap replaces an earlier one of the file, as it does when the file is started.
+    const kept = Object.entries(own?.values ?? {}).filter(([key]) => !Object.hasOwn(choice, key));
+    const given = [
+      { path: own?.path ?? path, values: Object.fromEntries(kept) },
+      { path: 'this form', values: choice },
+    ];
+    for (const file of given) settings = applyFolderSettings(file, { ...loaded, settings });
     const found = await planAs(settings);
     return { reading, found, refusal: null };
   } catch (error) {
