@@ -117,16 +117,16 @@ export function readingText(choice: Choice): string {
   return new URLSearchParams(fieldsOf(choice).filter(([key]) => !RUN_KEYS.includes(key))).toString();
 }
 
-/** Choices in the form that shows the plan anew. `isStartable`: it has fields of a start, too. */
+/** Choices in the form that shows the plan anew. `runFields`: those of a start, which it has too. */
 export function ChoicesCard(shown: {
   upload: Upload;
   choice: Choice;
   reading: UploadPlan['reading'];
-  isStartable: boolean;
+  runFields: readonly string[];
 }) {
-  const { upload, choice, reading, isStartable } = shown;
+  const { upload, choice, reading, runFields } = shown;
   const condition = conditionOf(choice, reading.columns);
-  const own = ['kind', 'sheet', 'header', 'skipLines', ...(isStartable ? RUN_KEYS : [])];
+  const own = ['kind', 'sheet', 'header', 'skipLines', ...runFields];
   if (condition !== 'other') own.push('where');
   const chosen = typeof choice.column === 'object' ? choice.column : [];
   const at = columnAt(chosen, reading.columns);
