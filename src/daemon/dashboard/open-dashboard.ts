@@ -151,7 +151,7 @@ export async function openDashboard(context: DashboardContext) {
     actions: onNewestData(
       [
         ...runActions({ engine, look, lookAtRun, terms, uploads: uploads.uploads }),
-        ...failedActions(inboxes),
+        ...failedActions(inboxes, uploads.plans),
         ...waitingActions({ engine, inboxes, caps, terms }),
         ...scheduleActions(book, engine.runs, look),
         ...uploadActions(uploads),

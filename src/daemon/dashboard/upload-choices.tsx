@@ -117,7 +117,7 @@ export function readingText(choice: Choice): string {
   return new URLSearchParams(fieldsOf(choice).filter(([key]) => !RUN_KEYS.includes(key))).toString();
 }
 
-/** Choices in the form that shows the plan anew. `runFields`: those of a start, which it has too. */
+/** Choices in the form that shows the plan anew. `runFields`: of a start, which it has too. */
 export function ChoicesCard(shown: {
   upload: Upload;
   choice: Choice;

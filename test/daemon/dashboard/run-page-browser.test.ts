@@ -95,7 +95,7 @@ async function serve() {
     view: await look(),
     actions: [
       ...runActions({ engine, look, lookAtRun, terms, uploads: noUploads().uploads }),
-      ...failedActions(inboxes),
+      ...failedActions(inboxes, noUploads().plans),
     ],
     addPages: (app, viewerOf) =>
       addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps, terms, now: () => NOW }),

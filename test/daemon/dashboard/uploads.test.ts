@@ -435,7 +435,7 @@ describe('on a full disk', () => {
     if (disk === null) return null;
     await mkdir(join(root, 'inbox'));
     const uploads = createUploads([root], { now: () => Date.now() }, async () => undefined);
-    const actions = [...uploadActions({ uploads, plans: PLANS }), ...failedActions([root])];
+    const actions = [...uploadActions({ uploads, plans: PLANS }), ...failedActions([root], PLANS)];
     const served = await startDashboard({ addPages: uploadPages(uploads), actions });
     /** Presses a button; what the page says then. */
     const press = async (path: string, fields: Record<string, string> = {}) => {
