@@ -5,6 +5,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.js';
 import type { DaemonContext } from '../../src/context/daemon-context.js';
 import { silentLog } from '../../src/core/log.js';
+import { renderUpload } from '../../src/daemon/dashboard/upload-page.js';
 import { openEngine } from '../../src/engine/open-engine.js';
 import { type Choice, choiceOf, createUploadPlans, fieldsOf } from '../../src/jobs/plan-upload.js';
 import { createHandClock } from '../model/hand-clock.js';
@@ -66,6 +67,26 @@ describe.runIf(process.platform === 'linux')('plans', () => {
     expect(await capWith({ maxRequests: '9' })).toBe(3);
   });
 
+  it.each([
+    ['=DE', 'it has no column'],
+    ['website=', 'it has no value'],
+  ])('show the columns, and refuse a condition on rows that is half filled in: %s', async (where, lack) => {
+    const { folder, plans } = await openPlans();
+    const path = join(folder, 'list.csv');
+    await writeFile(path, 'website\na.com\n');
+    const upload = { id: 'a', root: folder, folder, name: 'list.csv', path, size: 14, at: 0 };
+    const choice = { where: [where] };
+    const plan = await plans.plan(upload, choice);
+    expect(plan).toMatchObject({ found: null, refusal: { subject: lack } });
+    const viewer = { user: 'ada', formToken: 't', notice: null };
+    const { html } = renderUpload({ upload, choice, plan }, viewer);
+    const form = /<form id="plan-form".*?<\/form>/s.exec(String(html))?.[0];
+    expect(form).toContain(`I${lack.slice(1)}: `);
+    expect(form).toContain(
+      `name="only-value" aria-label="the value" maxlength="200" value="${where === '=DE' ? 'DE' : ''}"`,
+    );
+  });
+
   it('are made two at once, and end when no page waits for them', async () => {
     const { folder, clock, plans } = await openPlans();
     // Read for some seconds each.
@@ -120,6 +141,12 @@ describe('a choice', () => {
     ['kind=crypto&column=symbol%3Aticker', { column: ['symbol'], kind: 'crypto' }],
     ['column=A%2C+B', { column: ['A, B'] }],
     ['header=false&sheet=Kunden+1%2C2', { header: 'false', sheet: 'Kunden 1,2' }],
+    ['only=tier&only-is=value&only-value=2', { where: ['tier=2'] }],
+    ['only=tier&only-is=blank&only-value=2', { where: ['tier:blank'] }],
+    ['only=&only-is=filled&only-value=', {}],
+    // Halves are kept, to be refused where they were filled in.
+    ['only=&only-is=value&only-value=2', { where: ['=2'] }],
+    ['only=tier&only-is=value&only-value=', { where: ['tier='] }],
     ['encoding=windows-1252', { encoding: 'windows-1252' }],
   ])('%s: %j', (text, choice) => {
     expect(fields(text)).toEqual(choice);
