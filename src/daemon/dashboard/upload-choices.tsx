@@ -55,10 +55,12 @@ export function Remedies(shown: {
   );
 }
 
+const MIXTURE = 'a mixture: each value is judged alone';
+
 /** The label of a choice, for people who know no names of settings. */
 function chosenText({ column, kind, ...others }: Choice): string {
   const known = IDENTIFIER_KINDS.find((each) => each === kind);
-  const kindText = known === undefined ? '' : ` (${KIND_WORDS[known]})`;
+  const kindText = known === undefined ? '' : ` (${known === 'auto' ? MIXTURE : KIND_WORDS[known]})`;
   const columns = [column ?? 'the column that is chosen automatically'].flat().map(columnText);
   const words = Object.entries(others).map(([key, value]) => meaningOf(key, [value].flat().join(', ')));
   if (column !== undefined) words.unshift(`identifiers from ${columns.join(OR_FROM)}${kindText}`);
@@ -163,11 +165,7 @@ export function ChoicesCard(shown: {
           options={[
             ['', 'judged from the values', choice.kind === undefined],
             ...IDENTIFIER_KINDS.map(
-              (kind): Option => [
-                kind,
-                kind === 'auto' ? 'a mixture: each value is judged alone' : KIND_WORDS[kind],
-                choice.kind === kind,
-              ],
+              (kind): Option => [kind, kind === 'auto' ? MIXTURE : KIND_WORDS[kind], choice.kind === kind],
             ),
           ]}
         />

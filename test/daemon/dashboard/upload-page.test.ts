@@ -82,6 +82,16 @@ it.each([
   expect(new URLSearchParams(sent).toString()).toBe(kept);
 });
 
+it('a column of several kinds is offered as a mixture', () => {
+  const upload = { id: 'a', name: 'a.csv', root: '/in', size: 9 } as Upload;
+  const reading = { sheets: [], format: 'csv', sheet: null, columns: [] };
+  const texts = { code: 'column-doubtful', what: 'no column', subject: '"Kennung"', todo: '' };
+  const refusal = { ...texts, remedies: [{ column: 'Kennung:auto' }] };
+  const shown = { upload, choice: {}, plan: { reading, found: null, refusal } } as unknown as ShownUpload;
+  const { html } = renderUpload(shown, { user: 'ada', formToken: 't', notice: null } as Viewer);
+  expect(String(html)).toContain('>Identifiers from Kennung (a mixture: each value is judged alone)<');
+});
+
 it('a cap of its own is not taken for a limit of the account', () => {
   const spending = { requests: 25, maxCost: '0', overageRequests: 0, withinQuota: 10, deferred: 15 };
   const plan = { requests: { least: 25, most: 25 }, spending, currency: null };

@@ -377,14 +377,14 @@ describe('a failed file', () => {
     await expect(start?.carryOut(asked)).rejects.toBeInstanceOf(NeverStartError);
   });
 
-  it('keeps the lower of two caps, as its plan did', async () => {
+  it('takes the chosen caps in place of its own, as its plan did', async () => {
     const { folder, moved, start, asked } = await withFailed();
     await writeFile(join(folder, 'list.csv.json'), '{"maxRequests": 5, "maxCost": "0.5"}');
     const fields = new URLSearchParams({ maxRequests: '500', maxCost: '50' });
     await start?.carryOut({ ...asked, fields });
     expect(JSON.parse(await readFile(join(await moved(), 'list.csv.json'), 'utf8'))).toEqual({
-      maxRequests: 5,
-      maxCost: '0.5',
+      maxRequests: '500',
+      maxCost: '50',
     });
   });
 
