@@ -3,6 +3,7 @@ import { IDENTIFIER_KINDS, type IdentifierKind } from '../core/identifier.js';
 import { load } from '../core/load.js';
 import { nearest } from '../core/nearest.js';
 import { eachText, matching, oneText, Refusal } from './parse-value.js';
+import { missingIn, type RowCondition, readCondition } from './row-condition.js';
 
 /** One `--column NAME[:KIND]`. The name may also be a position from 1: `position:3`, or `3`. */
 export interface ColumnRequest {
@@ -45,30 +46,17 @@ function splitName<const T extends string>(
   return new Refusal('a column', write, meant && `${seen.slice(0, colon)}:${meant}`);
 }
 
-/** One `--where`: what the cell of a column must be. `value`: empty for `blank` and `filled`. */
-export interface RowCondition {
-  readonly column: string;
-  readonly wants: 'value' | 'blank' | 'filled';
-  readonly value: string;
-}
-
-const STATES = ['blank', 'filled'] as const;
-
-/** The first `=` ends the name: a column with one in its name is written as `position:3`. */
+/** Each `--where`. */
 export const rowConditions = eachText('repeated', 'COLUMN=VALUE', (seen): RowCondition | Refusal => {
   const write = 'COLUMN=VALUE, COLUMN:blank or COLUMN:filled, for example country=DE';
-  const equals = seen.indexOf('=');
-  if (equals < 0) {
-    const split = splitName(seen, STATES, 0, write);
-    if (split instanceof Refusal) return new Refusal('a condition', write, split.nearest);
-    if (split.ending === null) return new Refusal('a condition', write);
-    return { column: split.name, wants: split.ending, value: '' };
+  const condition = readCondition(seen);
+  if (condition === null) {
+    const split = splitName(seen, ['blank', 'filled'], 0, write);
+    return new Refusal('a condition', write, split instanceof Refusal ? split.nearest : undefined);
   }
-  const column = seen.slice(0, equals);
-  const value = seen.slice(equals + 1);
-  if (column.trim() === '') return new Refusal('a condition', write);
-  if (value.trim() === '') return new Refusal('a condition', write, `${column}:blank`);
-  return { column, wants: 'value', value };
+  const missing = missingIn(condition);
+  if (missing === null) return condition;
+  return new Refusal('a condition', write, missing === 'value' ? `${condition.column}:blank` : undefined);
 });
 
 /** One character, or the word `tab`. */

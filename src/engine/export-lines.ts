@@ -9,6 +9,7 @@ import { membersOf } from '../core/json-text.js';
 import { attempt } from '../core/lifecycle.js';
 import type { StoredOutcome } from '../core/outcome.js';
 import type { Spending } from '../ledger/ledger.js';
+import { isOutcomeKey } from '../stores/outcome-key.js';
 import { LONGEST_PROFILE, packProfile, unpackProfile } from '../stores/profile-codec.js';
 import type { Cancel, Pause } from '../stores/run-store.js';
 
@@ -89,8 +90,6 @@ function readObject(bytes: Buffer): Readonly<Record<string, unknown>> | string {
 
 /** Neither store takes NUL; our names contain no other control characters either. */
 const NAME = /^[^\p{Cc}\p{Cs}]{1,4000}$/u;
-/** Service, allowNsfw, kind and value, as `outcome-key.ts` makes them. */
-const KEY = /^[\w-]{7}:[utf][dticba]:./;
 const NO_NAME = 'the name of the account is missing';
 const NO_PERIOD = 'the period is not a date';
 const NO_KEY = 'the key has an unknown form';
@@ -121,7 +120,7 @@ const lineSchema = z.discriminatedUnion(
     }),
     z.object({
       type: z.literal('answer'),
-      key: z.string(NO_KEY).regex(NAME, NO_KEY).regex(KEY, NO_KEY),
+      key: z.string(NO_KEY).regex(NAME, NO_KEY).refine(isOutcomeKey, NO_KEY),
       status: z.enum(['matched', 'not_found'], 'the status is neither matched nor not_found'),
       billed: z.boolean('billed is neither true nor false'),
       fetchedAt: date,

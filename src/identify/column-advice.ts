@@ -25,6 +25,8 @@ const MOST_SHOWN = 20;
 export const MOST_TOGETHER = 3;
 /** So many of a column's values must be written like symbols before it is advised to be read so. */
 const SYMBOL_SHARE = 0.8;
+/** The same of identifiers of several kinds. */
+const MIXED_SHARE = 0.8;
 /** Without a letter, or with a time or a serial number (`INV-2024-001`), but for `1332.T`. */
 const CODE = /^[^a-z]*$|\d:\d|^(?!\d{3,6}\.[a-z]+$).*(?:\d{3}|\d[^a-z]\d)/i;
 /** Columns of few different values are classes (countries, currencies), not identifiers. */
@@ -85,6 +87,11 @@ export function nothingClear(judge: JudgeInput, open: readonly number[], isOurs:
 
 function adviceFor(judge: JudgeInput, open: readonly number[], isOurs: boolean) {
   const { columns, kind } = judge;
+  const mixed = kind === null || kind === 'auto' ? findMixed(judge, open) : undefined;
+  if (mixed !== undefined) {
+    const but = ` (${columnLabel(columns, mixed.column)} has ${mixed.words})`;
+    return { but, todo: readByShape(columns, mixed.column) };
+  }
   const likely = likelyColumn(judge, open);
   const butFor = (column: number, doubt: string) => ` (${columnLabel(columns, column)} might, but ${doubt})`;
   const but = likely === null || likely.doubt === null ? '' : butFor(likely.column, likely.doubt);
@@ -110,6 +117,37 @@ function adviceFor(judge: JudgeInput, open: readonly number[], isOurs: boolean) 
       ? phrase`${NAMES}: add a column of websites, e-mail addresses, tickers, ISINs, crypto symbols or brand ids, or name the column that holds them ${naming}`
       : phrase`${{ unset: 'kind' }} to detect the kind from the values, or name the column with ${{ choose: 'column', example: `NAME:${kind}` }}`,
   };
+}
+
+function readByShape(columns: readonly string[], column: number): Phrase {
+  return phrase`use ${columnSetting(columns, column, 'auto')}, which reads each value by its shape`;
+}
+
+/** The first column of identifiers of several kinds, and what these are, when there is one. */
+function findMixed(judge: JudgeInput, open: readonly number[]) {
+  return open.flatMap((column) => {
+    const words = kindsOfMixed(judge, column);
+    return words === null ? [] : [{ column, words }];
+  })[0];
+}
+
+/** "domains and symbols"; null for a column of one kind, or of other values. */
+function kindsOfMixed({ columns, sample }: JudgeInput, column: number): string | null {
+  if (readHeader(columns[column] ?? '').isForeign) return null;
+  const cells = sample.map((row) => cleanCell(row[column] ?? '')).filter(isFilled);
+  const found = cells.flatMap((cell) => {
+    const read = identifyCell(cell, 'auto');
+    return read.type === 'identifier' ? [read.identifier] : [];
+  });
+  const isMostly = found.length >= cells.length * MIXED_SHARE;
+  if (!isMostly || new Set(cells).size < cells.length * LEAST_VARIETY) return null;
+  const words = found.map(({ kind, value }) => {
+    // A host with a short suffix stays open; in capitals it may be a ticker with its exchange.
+    if (kind === 'auto') return /[a-z]/.test(value) ? KIND_WORDS.domain : 'symbols';
+    return KIND_WORDS[kind];
+  });
+  const different = [...new Set(words)];
+  return different.length < 2 ? null : `${different.slice(0, -1).join(', ')} and ${different.at(-1)}`;
 }
 
 /** The column whose values are written like symbols and differ most, when there is one. */
@@ -187,7 +225,13 @@ export function doubtful(judge: JudgeInput, rivals: readonly ColumnReading[]): N
 }
 
 /** The kind of a column named without one is unclear; with `isSymbol`, ticker or coin. */
-export function kindUnclear({ columns }: JudgeInput, column: number, isSymbol: boolean): NeverStartError {
+export function kindUnclear(judge: JudgeInput, column: number, isSymbol: boolean): NeverStartError {
+  const { columns } = judge;
+  const mixed = isSymbol ? null : kindsOfMixed(judge, column);
+  if (mixed !== null) {
+    const todo = readByShape(columns, column);
+    return inDoubt(`this column has ${mixed}`, columnLabel(columns, column), todo);
+  }
   const { name } = columnRequest(columns, column, 'auto');
   const withKind = { choose: 'column', example: `${name}:KIND` };
   return inDoubt(

@@ -14,6 +14,7 @@ import { isErrorCode } from '../core/system-error.js';
 import type { RunRecord } from '../stores/run-store.js';
 import { isSideFile, lookAt, sideFileOf, stemOf } from './inbox-file.js';
 import {
+  CANCELLED,
   type JobReason,
   type JobRecord,
   jobFoldersIn,
@@ -234,23 +235,39 @@ export async function readRowCounts(job: EndedJob): Promise<StatusCounts | null>
 }
 
 /** A file in `failed/`. */
-export type FailedFile = Awaited<ReturnType<typeof listFailed>>['files'][number];
+export type FailedFile = Awaited<ReturnType<ReturnType<typeof createFailedLister>>>[number]['files'][number];
 
 const FAILED_SHOWN = 20;
 
-/** The newest failed files of an inbox, and how many there are. */
-export async function listFailed(root: string) {
-  const folders = await foldersIn(root, 'failed');
-  const dated = folders.map((path) => ({ path, failedAt: endedAtOf(basename(path)) }));
-  const newest = dated.sort((a, b) => b.failedAt - a.failedAt).slice(0, FAILED_SHOWN);
+/**
+ * Lists, for each of these watched folders, its newest failed files, how many there are, and how
+ * many of them were cancelled.
+ */
+export function createFailedLister(roots: readonly string[]) {
+  const records = createRecordReader();
   const limit = pLimit(AT_ONCE);
-  const read = async ({ path, failedAt }: (typeof newest)[number]) => {
-    const noted = await readNoted(path).catch(() => null);
-    const [file, reason] = await Promise.all([originalOf(path), reasonOf(path, noted)]);
-    return { file, folder: basename(path), failedAt, reason };
+
+  async function list(paths: readonly string[]) {
+    const dated = await Promise.all(
+      paths.map(async (path) => {
+        return { path, failedAt: endedAtOf(basename(path)), noted: await records.read(path, 'failed') };
+      }),
+    );
+    const newest = dated.sort((a, b) => b.failedAt - a.failedAt).slice(0, FAILED_SHOWN);
+    const read = async ({ path, failedAt, noted }: (typeof newest)[number]) => {
+      const [file, reason] = await Promise.all([originalOf(path), reasonOf(path, noted)]);
+      return { file, folder: basename(path), failedAt, reason };
+    };
+    const files = await Promise.all(newest.map((each) => limit(read, each)));
+    const cancelled = dated.filter(({ noted }) => noted?.reason?.code === CANCELLED).length;
+    return { count: paths.length, cancelled, files };
+  }
+
+  return async () => {
+    const folders = await Promise.all(roots.map((root) => foldersIn(root, 'failed')));
+    records.keepOnly(new Set(folders.flat()));
+    return Promise.all(folders.map(list));
   };
-  const files = await Promise.all(newest.map((each) => limit(read, each)));
-  return { count: folders.length, files };
 }
 
 /** The id of a failed file among uploads. `inbox`: its number. */

@@ -5,7 +5,8 @@
  * inbox whose settings cannot be used is closed.
  *
  * Precedence: flag, the file's own, its folder's, the watched folder's, environment, config file,
- * default. Of two caps the lower applies.
+ * default. Of two caps the lower applies, but what a person chooses for a file that ended replaces
+ * what was chosen for it before.
  */
 import { join } from 'node:path';
 import { type ConfigFile, findSettings, parseConfigFile } from '../config/load-settings.js';
@@ -96,14 +97,6 @@ export function applyFolderSettings(file: ConfigFile, base: LoadedSettings): Set
   const merged = { ...settings, ...(changes as Partial<Settings>) };
   throwProblems(findFieldProblems(merged, `in fields of ${file.path}`));
   return merged;
-}
-
-type FileValues = Readonly<Record<string, unknown>>;
-
-/** The settings of a file with those chosen for it later. Of two caps the lower applies. Pure. */
-export function joinSettings(known: FileValues, chosen: FileValues): FileValues {
-  const lowerCaps = ['maxRequests', 'maxCost'].filter((key) => Number(known[key]) < Number(chosen[key]));
-  return { ...known, ...chosen, ...Object.fromEntries(lowerCaps.map((key) => [key, known[key]])) };
 }
 
 /** What is wrong with keys that an inbox cannot have, by key. */

@@ -4,6 +4,7 @@
  */
 
 import pLimit from 'p-limit';
+import { conditionText, missingIn, readCondition } from '../config/row-condition.js';
 import type { Settings } from '../config/settings.js';
 import type { DaemonContext } from '../context/daemon-context.js';
 import { BrandEnrichError, FailFileError, NeverStartError } from '../core/errors.js';
@@ -22,6 +23,7 @@ import {
   applyFolderSettings,
   INBOX_KEYS,
   readFolderSettings,
+  readOwnSettings,
   settingsFilesOf,
 } from './inbox-folder-settings.js';
 import { type InboxValues, settingsIn, textsForSender } from './inbox-verdict.js';
@@ -47,10 +49,10 @@ export function choiceOf(fields: URLSearchParams): Choice {
     const [first, ...others] = values;
     if (first !== undefined) choice[key] = isList(key) || others.length > 0 ? values : first;
   }
-  const only = fields.get('only') ?? '';
-  const wants = fields.get('only-is') ?? '=';
-  const value = wants === '=' ? (fields.get('only-value') ?? '') : '';
-  if (only !== '') choice.where = [`${only}${wants}${value}`];
+  const [column, is, given] = ['only', 'only-is', 'only-value'].map((name) => fields.get(name) ?? '');
+  const wants = is === 'blank' || is === 'filled' ? is : 'value';
+  const condition = { column: column ?? '', wants, value: wants === 'value' ? (given ?? '') : '' } as const;
+  if (condition.column !== '' || condition.value !== '') choice.where = [conditionText(condition)];
   if (pick !== '') delete choice.column;
   const chosen = pick === '' || pick === ANY_COLUMN ? choice : { column: [pick], ...choice };
   // Sorted, so that equal choices are written alike.
@@ -95,6 +97,21 @@ interface Reading {
 interface Refusal extends Pick<BrandEnrichError, 'code' | 'what' | 'subject' | 'todo'> {
   /** What would help, one for each alternative. */
   readonly remedies: readonly InboxValues[];
+}
+
+/** What a condition on rows that was half filled in lacks, in words; null: it is whole. Pure. */
+export function halfCondition({
+  where = [],
+}: Choice): { readonly lacks: string; readonly todo: string } | null {
+  for (const text of [where].flat()) {
+    const condition = readCondition(text);
+    const missing = condition && missingIn(condition);
+    if (missing === 'column')
+      return { lacks: 'it has no column', todo: 'choose a column, or clear the value' };
+    if (missing === 'value')
+      return { lacks: 'it has no value', todo: 'type a value, or choose that all rows are looked up' };
+  }
+  return null;
 }
 
 export type UploadPlan = Awaited<ReturnType<typeof planUpload>>;
@@ -151,13 +168,29 @@ async function planUpload({ root, folder, path, under }: Upload, choice: Choice,
   }
 
   try {
-    const inboxSettings = await readFolderSettings(
-      [...settingsFilesOf(root, under), sideFileOf(path)],
-      loaded,
-    );
-    const form = { path: 'this form', values: choice };
-    const settings = applyFolderSettings(form, { ...loaded, settings: inboxSettings });
+    let settings = await readFolderSettings(settingsFilesOf(root, under), loaded);
+    const own = await readOwnSettings(sideFileOf(path));
+    // A chosen cap replaces an earlier one of the file, as it does when the file is started.
+    const kept = Object.entries(own?.values ?? {}).filter(([key]) => !Object.hasOwn(choice, key));
+    const half = halfCondition(choice);
+    const { where: _, ...whole } = choice;
+    const given = [
+      { path: own?.path ?? path, values: Object.fromEntries(kept) },
+      { path: 'this form', values: half === null ? choice : whole },
+    ];
+    for (const file of given) settings = applyFolderSettings(file, { ...loaded, settings });
     const found = await planAs(settings);
+    if (half !== null) {
+      const what = 'the condition on rows is half filled in';
+      const refusal: Refusal = {
+        code: 'usage-invalid',
+        what,
+        subject: half.lacks,
+        todo: half.todo,
+        remedies: [],
+      };
+      return { reading, found: null, refusal };
+    }
     return { reading, found, refusal: null };
   } catch (error) {
     if (!(error instanceof BrandEnrichError) || stop.aborted) throw error;

@@ -12,7 +12,7 @@ import { NeverStartError, usageProblem } from '../core/errors.js';
 import { readPlainFile } from '../core/plain-file.js';
 import { isErrorCode, systemWords } from '../core/system-error.js';
 import { jobName, lookAt, placeOf, sideFileOf } from './inbox-file.js';
-import { joinSettings, readOwnSettings } from './inbox-folder-settings.js';
+import { readOwnSettings } from './inbox-folder-settings.js';
 import {
   isOurs,
   type JobRecord,
@@ -34,10 +34,10 @@ type Chosen = Readonly<Record<string, unknown>>;
 const oneAtATime = pLimit(1);
 
 /**
- * `root`: the watched folder. `settings`: what was chosen on its plan, joined with its side file;
- * absent: as before, and newer settings of the file in the inbox count. `job`: its new id. `now`:
- * for the name of its folder. Returns the file's name. Throws `NeverStartError` when the file must
- * stay where it is.
+ * `root`: the watched folder. `settings`: what was chosen on its plan, in place of the same in its
+ * side file; absent: as before, and newer settings of the file in the inbox count. `job`: its new
+ * id. `now`: for the name of its folder. Returns the file's name. Throws `NeverStartError` when the
+ * file must stay where it is.
  */
 export async function tryAgain(
   root: string,
@@ -84,7 +84,7 @@ async function moveToWaiting(
       (text) => parseConfigFile(side, text).values,
       () => ({}),
     );
-    await writeAnew(side, `${JSON.stringify(joinSettings(earlier, settings))}\n`);
+    await writeAnew(side, `${JSON.stringify({ ...earlier, ...settings })}\n`);
   }
   const results = (await readdir(folder)).filter((name) => isOurs(name) && name !== NOTE && name !== file);
   await Promise.all(results.map((name) => rm(join(folder, name), { force: true })));

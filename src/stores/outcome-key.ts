@@ -24,6 +24,12 @@ const KIND_LETTER: Record<IdentifierKind, string> = {
 };
 const LETTERS: ReadonlyMap<string, string> = new Map(Object.entries(KIND_LETTER));
 
+const lettersOf = (letters: object) => `[${Object.values(letters).join('')}]`;
+const KEY = new RegExp(`^[\\w-]{7}:${lettersOf(NSFW_LETTER)}${lettersOf(KIND_LETTER)}:.`);
+
+/** Whether a text has the form of the key of an identifier. */
+export const isOutcomeKey = (text: string): boolean => KEY.test(text);
+
 /** Gives the key for the text form of an identifier, `kind:value`. */
 export type OutcomeKeyOf = (identifierText: string) => OutcomeKey;
 

@@ -221,7 +221,7 @@ test('a start after another column was chosen, but not planned, shows its plan a
   const only = await person.press(planned, 'Start', {
     maxRequests: '',
     only: 'tier',
-    'only-is': '=',
+    'only-is': 'value',
     'only-value': '2',
   });
   const filtered = await person.get(only.headers.get('location') ?? '');

@@ -390,6 +390,16 @@ describe('a tie or a doubt stops with the flag that resolves it', () => {
       'no column clearly holds identifiers ("a" might, but its values may be tickers, coins or other codes): "a", "b"; use --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id)',
     ],
     [
+      'identifiers of several kinds',
+      ['Kunde|Kennung', 'Acme|acme.com', 'Beta|DE0007164600', 'Gamma|AAPL', 'Eta|eta.de', 'Zeta|MSFT'],
+      'no column clearly holds identifiers ("Kennung" has domains, ISINs and symbols): "Kunde", "Kennung"; use --column Kennung:auto, which reads each value by its shape',
+    ],
+    [
+      'identifiers of several kinds, most of which are domains',
+      ['x', 'acme.com', 'beta.com', 'US0378331005'],
+      'no column clearly holds identifiers ("x" has domains and ISINs): "x"; use --column x:auto, which reads each value by its shape',
+    ],
+    [
       'tickers that look like domains, under a name that says nothing',
       ['a', 'SAP.DE', 'AIR.PA'],
       'no column clearly holds identifiers ("a" might, but its values may be tickers, coins or other codes): "a"; use --column a:ticker or --column a:crypto (kinds: domain, ticker, isin, crypto, id)',

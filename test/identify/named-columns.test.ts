@@ -59,6 +59,15 @@ describe('--column', () => {
     );
   });
 
+  it('stops when its values are of several kinds, and names the kind that reads each by its shape', () => {
+    const table = ['name|Kennung', 'Acme|acme.com', 'Beta|DE0007164600', 'Gamma|AAPL'];
+    const error = refusal(table, { column: ['Kennung'] });
+    expect(error.message).toBe(
+      'this column has domains, ISINs and symbols: "Kennung"; use --column Kennung:auto, which reads each value by its shape',
+    );
+    expect(chosen(table, { column: ['Kennung:auto'] })).toBe('Kennung:auto');
+  });
+
   it('stops when a symbol may be of either kind', () => {
     const error = refusal(['symbol|name', 'META|Meta'], { column: ['symbol'] });
     expect(error.todo).toBe('use --column symbol:ticker or --column symbol:crypto');

@@ -4,17 +4,17 @@ import { cp, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/pro
 import { basename, join } from 'node:path';
 import { beforeEach, describe, expect, it } from 'vitest';
 import {
+  createFailedLister,
   createJobFinder,
   createResultFinder,
   endedAtOf,
-  listFailed,
   openJobFile,
   readJob,
   typeOf,
 } from '../../src/jobs/ended-jobs.js';
 import { lookAt } from '../../src/jobs/inbox-file.js';
 import { openFolders, type WatcherFolders } from '../../src/jobs/inbox-folders.js';
-import { arrive, claim } from '../../src/jobs/job-folder.js';
+import { arrive, CANCELLED, claim, type JobReason } from '../../src/jobs/job-folder.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 
 const NOW = Date.UTC(2026, 0, 14, 9, 30, 5);
@@ -28,7 +28,12 @@ beforeEach(async () => {
 });
 
 /** A job of `list.csv` that arrived in a place, dropped into `under` if given. */
-async function arrived(place: 'done' | 'failed', files: Record<string, string> = {}, under?: string) {
+async function arrived(
+  place: 'done' | 'failed',
+  files: Record<string, string> = {},
+  under?: string,
+  reason: JobReason = { headline: 'The file is odd.', details: 'What to do: look.' },
+) {
   if (under !== undefined) await mkdir(join(folders.inbox, under), { recursive: true });
   const from = join(folders.inbox, under ?? '', 'list.csv');
   await writeFile(from, 'website\na.com\n');
@@ -36,7 +41,6 @@ async function arrived(place: 'done' | 'failed', files: Record<string, string> =
   const job = seen && (await claim(folders, { ...seen, under }, NOW));
   if (!job) throw new Error('not claimed');
   for (const [name, text] of Object.entries(files)) await writeFile(join(job.folder, name), text);
-  const reason = { headline: 'The file is odd.', details: 'What to do: look.' };
   const folder = await arrive(
     folders,
     job,
@@ -203,9 +207,9 @@ describe('a failed file', () => {
     await rename(folder, join(folders.failed, 'list-2026-01-13T09-30-05Z'));
     await arrived('failed');
     await mkdir(join(folders.failed, 'by-hand'));
-    const { count, files } = await listFailed(folders.root);
-    expect(count).toBe(3);
-    expect(files).toMatchObject([
+    const [listed] = await createFailedLister([folders.root])();
+    expect(listed).toMatchObject({ count: 3, cancelled: 0 });
+    expect(listed?.files).toMatchObject([
       {
         file: 'list.csv',
         folder: JOB,
@@ -215,5 +219,16 @@ describe('a failed file', () => {
       { folder: 'list-2026-01-13T09-30-05Z' },
       { file: null, folder: 'by-hand', failedAt: 0, reason: { headline: '', details: '' } },
     ]);
+  });
+
+  it('that a person cancelled is counted as such, listed or not', async () => {
+    const reason = { headline: 'It was cancelled.', details: '', code: CANCELLED };
+    for (let count = 0; count < 22; count += 1) await arrived('failed', {}, undefined, reason);
+    await arrived('failed');
+    const list = createFailedLister([folders.root]);
+    const [listed] = await list();
+    expect([listed?.count, listed?.cancelled, listed?.files.length]).toEqual([23, 22, 20]);
+    await rm(join(folders.failed, JOB), { recursive: true });
+    expect(await list()).toMatchObject([{ count: 22, cancelled: 21 }]);
   });
 });

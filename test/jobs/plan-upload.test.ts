@@ -5,8 +5,9 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { loadSettings } from '../../src/config/load-settings.js';
 import type { DaemonContext } from '../../src/context/daemon-context.js';
 import { silentLog } from '../../src/core/log.js';
+import { renderUpload } from '../../src/daemon/dashboard/upload-page.js';
 import { openEngine } from '../../src/engine/open-engine.js';
-import { choiceOf, createUploadPlans, fieldsOf } from '../../src/jobs/plan-upload.js';
+import { type Choice, choiceOf, createUploadPlans, fieldsOf } from '../../src/jobs/plan-upload.js';
 import { createHandClock } from '../model/hand-clock.js';
 import { quickEngine } from '../support/engines.js';
 import { cell, row } from '../support/hostile-files.js';
@@ -17,7 +18,8 @@ import { workbookOf } from '../support/workbooks.js';
 const LEFT_MS = 15_000;
 
 describe.runIf(process.platform === 'linux')('plans', () => {
-  it('are made two at once, and end when no page waits for them', async () => {
+  /** Of an `up` whose files are in the folder. */
+  async function openPlans() {
     const folder = await temporaryFolder();
     const env = { ...(await quickEngine()).env(folder), BRAND_ENRICH_STATE: join(folder, 'state') };
     const loaded = loadSettings({
@@ -47,6 +49,46 @@ describe.runIf(process.platform === 'linux')('plans', () => {
       stop,
       clock,
     } as unknown as DaemonContext);
+    return { folder, clock, plans };
+  }
+
+  it('take a cap of the page in place of an earlier one of the file, up to that of the inbox', async () => {
+    const { folder, plans } = await openPlans();
+    const path = join(folder, 'list.csv');
+    const content = 'website\na.com\nb.com\nc.com\nd.com\n';
+    await writeFile(path, content);
+    await writeFile(join(folder, 'list.csv.json'), '{"maxRequests": 1}');
+    await writeFile(join(folder, 'brand-enrich.json'), '{"maxRequests": 3}');
+    const upload = { id: 'a', root: folder, folder, name: 'list.csv', path, size: content.length, at: 0 };
+    const capWith = async (choice: Choice) =>
+      (await plans.plan({ ...upload, failed: { changedAt: 0 } }, choice)).found?.settings.maxRequests;
+    expect(await capWith({})).toBe(1);
+    expect(await capWith({ maxRequests: '2' })).toBe(2);
+    expect(await capWith({ maxRequests: '9' })).toBe(3);
+  });
+
+  it.each([
+    ['=DE', 'it has no column'],
+    ['website=', 'it has no value'],
+  ])('show the columns, and refuse a condition on rows that is half filled in: %s', async (where, lack) => {
+    const { folder, plans } = await openPlans();
+    const path = join(folder, 'list.csv');
+    await writeFile(path, 'website\na.com\n');
+    const upload = { id: 'a', root: folder, folder, name: 'list.csv', path, size: 14, at: 0 };
+    const choice = { where: [where] };
+    const plan = await plans.plan(upload, choice);
+    expect(plan).toMatchObject({ found: null, refusal: { subject: lack } });
+    const viewer = { user: 'ada', formToken: 't', notice: null };
+    const { html } = renderUpload({ upload, choice, plan }, viewer);
+    const form = /<form id="plan-form".*?<\/form>/s.exec(String(html))?.[0];
+    expect(form).toContain(`I${lack.slice(1)}: `);
+    expect(form).toContain(
+      `name="only-value" aria-label="the value" maxlength="200" value="${where === '=DE' ? 'DE' : ''}"`,
+    );
+  });
+
+  it('are made two at once, and end when no page waits for them', async () => {
+    const { folder, clock, plans } = await openPlans();
     // Read for some seconds each.
     const book = await workbookOf(
       row(cell('website')) + row(cell('acme.com'), cell('x'.repeat(100))).repeat(500_000),
@@ -99,6 +141,12 @@ describe('a choice', () => {
     ['kind=crypto&column=symbol%3Aticker', { column: ['symbol'], kind: 'crypto' }],
     ['column=A%2C+B', { column: ['A, B'] }],
     ['header=false&sheet=Kunden+1%2C2', { header: 'false', sheet: 'Kunden 1,2' }],
+    ['only=tier&only-is=value&only-value=2', { where: ['tier=2'] }],
+    ['only=tier&only-is=blank&only-value=2', { where: ['tier:blank'] }],
+    ['only=&only-is=filled&only-value=', {}],
+    // Halves are kept, to be refused where they were filled in.
+    ['only=&only-is=value&only-value=2', { where: ['=2'] }],
+    ['only=tier&only-is=value&only-value=', { where: ['tier='] }],
     ['encoding=windows-1252', { encoding: 'windows-1252' }],
   ])('%s: %j', (text, choice) => {
     expect(fields(text)).toEqual(choice);

@@ -86,6 +86,13 @@ it('moves once, with its own settings, however many pages start it together', as
   expect(settings).toEqual({ maxRequests: 5, kind: 'crypto' });
 });
 
+it('takes what was chosen on its plan in place of its own settings, a higher cap too', async () => {
+  const { folder } = await failed({ 'list.csv.json': '{"maxRequests":5,"kind":"ticker"}' });
+  await tryAgain(folders.root, folder, LATER, { settings: { maxRequests: '40' } });
+  const settings = JSON.parse(await readFile(join((await waiting()).folder, 'list.csv.json'), 'utf8'));
+  expect(settings).toEqual({ maxRequests: '40', kind: 'ticker' });
+});
+
 describe('a file that waits after its trial', () => {
   const TRIED = {
     type: 'parked',

@@ -11,7 +11,7 @@ import {
   readIdentifierText,
 } from '../../src/core/identifier.js';
 import type { AllowNsfw } from '../../src/lookup/protocol.js';
-import { outcomeKeys, serviceTag } from '../../src/stores/outcome-key.js';
+import { isOutcomeKey, outcomeKeys, serviceTag } from '../../src/stores/outcome-key.js';
 
 const SERVICE = 'https://brands.example';
 const ACME: Identifier = { kind: 'domain', value: 'acme.com' };
@@ -25,6 +25,15 @@ it('consists of service, allowNsfw, kind and value', () => {
   expect(keyOf(SERVICE, 'unset', ACME)).toBe(`${tag}:ud:acme.com`);
   expect(keyOf(SERVICE, 'true', ACME)).toBe(`${tag}:td:acme.com`);
   expect(keyOf(SERVICE, 'false', { kind: 'ticker', value: 'A:B' })).toBe(`${tag}:ft:A:B`);
+});
+
+it('is known by its form, of every kind, and what is not of an identifier is not', () => {
+  for (const kind of IDENTIFIER_KINDS) {
+    for (const allowNsfw of ['unset', 'true', 'false'] as const)
+      expect(isOutcomeKey(keyOf(SERVICE, allowNsfw, { kind, value: 'x' }))).toBe(true);
+  }
+  expect(isOutcomeKey(outcomeKeys(SERVICE, 'unset')('name:x'))).toBe(false);
+  expect(isOutcomeKey(outcomeKeys(SERVICE, 'unset')('domain:'))).toBe(false);
 });
 
 it('names a service by seven characters that never change', () => {

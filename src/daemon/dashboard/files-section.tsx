@@ -61,8 +61,7 @@ function countOfFailed({ failed }: Pick<DashboardData, 'failed'>): number {
 
 /** Those that nobody cancelled. */
 export function countOfFaults(data: Pick<DashboardData, 'failed'>): number {
-  const cancelled = data.failed.flatMap(({ files }) => files.filter(isCancelled));
-  return countOfFailed(data) - cancelled.length;
+  return data.failed.reduce((sum, { count, cancelled }) => sum + count - cancelled, 0);
 }
 
 const isCancelled = ({ reason }: FailedFile) => reason.code === CANCELLED;

@@ -8,7 +8,7 @@ import { withinDeadline } from '../../core/lifecycle.js';
 import { countChunks } from '../../engine/chunk-queue.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
 import { listWorkers } from '../../engine/queues.js';
-import { type createResultFinder, listFailed } from '../../jobs/ended-jobs.js';
+import type { createFailedLister, createResultFinder } from '../../jobs/ended-jobs.js';
 import { listQueued, listWaiting, type ParkedJob } from '../../jobs/job-folder.js';
 import type { Upload } from '../../jobs/uploads.js';
 import { listClosedInboxes, whyClosedHere } from '../../jobs/watcher-status.js';
@@ -67,6 +67,7 @@ export async function gatherDashboard(
   terms: GivenTerms,
   inboxes: readonly string[],
   findResults: ReturnType<typeof createResultFinder>,
+  listFailed: ReturnType<typeof createFailedLister>,
 ) {
   const queueCounts = async () => queue && countChunks(queue);
   const [account, workers, schedules, shownInboxes, failed, closed] = await Promise.all([
@@ -75,7 +76,7 @@ export async function gatherDashboard(
     queue && listWorkers(queue).catch(() => null),
     book.list(),
     Promise.all(inboxes.map(readInbox)),
-    Promise.all(inboxes.map(listFailed)),
+    listFailed(),
     listClosedInboxes(engine.keyValues),
   ]);
   const here = hostname();

@@ -12,7 +12,7 @@ import { createGuardedServer, type HttpListener, listenHttp } from '../../core/l
 import type { Log } from '../../core/log.js';
 import { printText } from '../../core/terminal-text.js';
 import type { BullChunkQueue, Engine } from '../../engine/engine.js';
-import { createResultFinder } from '../../jobs/ended-jobs.js';
+import { createFailedLister, createResultFinder } from '../../jobs/ended-jobs.js';
 import type { FileCaps } from '../../jobs/file-caps.js';
 import type { AccountNames } from '../../run/enrich-request.js';
 import { createScheduleBook } from '../schedules/schedule-book.js';
@@ -95,9 +95,19 @@ export async function openDashboard(context: DashboardContext) {
   const files = createScheduleFiles(stateFolder);
   const book = createScheduleBook(engine, files);
   const findResults = createResultFinder(inboxes);
+  const listFailed = createFailedLister(inboxes);
   const newest = createNewestData({
     gather: () =>
-      gatherDashboard(engine, book, names, queue, { ...settings, isHost: true }, inboxes, findResults),
+      gatherDashboard(
+        engine,
+        book,
+        names,
+        queue,
+        { ...settings, isHost: true },
+        inboxes,
+        findResults,
+        listFailed,
+      ),
     clock: systemClock,
     onError: (error) => log.warn({ reason: errorText(error) }, 'the dashboard could not be updated'),
   });
@@ -141,7 +151,7 @@ export async function openDashboard(context: DashboardContext) {
     actions: onNewestData(
       [
         ...runActions({ engine, look, lookAtRun, terms, uploads: uploads.uploads }),
-        ...failedActions(inboxes),
+        ...failedActions(inboxes, uploads.plans),
         ...waitingActions({ engine, inboxes, caps, terms }),
         ...scheduleActions(book, engine.runs, look),
         ...uploadActions(uploads),

@@ -3,10 +3,21 @@ import { extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { NeverStartError, usageProblem } from '../../core/errors.js';
-import { type EndedJob, JOB_PLACES, type JobAddress, openJobFile, readJob } from '../../jobs/ended-jobs.js';
+import { countOf, sentenceOf } from '../../core/figures.js';
+import { withinDeadline } from '../../core/lifecycle.js';
+import {
+  type EndedJob,
+  failedId,
+  findFailed,
+  JOB_PLACES,
+  type JobAddress,
+  openJobFile,
+  readJob,
+} from '../../jobs/ended-jobs.js';
 import type { FileCaps } from '../../jobs/file-caps.js';
 import { createStartedFinder } from '../../jobs/find-started.js';
 import { newJobId } from '../../jobs/job-folder.js';
+import type { UploadPlans } from '../../jobs/plan-upload.js';
 import { tryAgain } from '../../jobs/try-again.js';
 import { REPORT_POLICY } from '../../run/report/render-page.js';
 import type { Action } from './actions.js';
@@ -17,6 +28,7 @@ import type { RunView } from './look-at-run.js';
 import { type Page, renderNotice, runPath } from './plain-pages.js';
 import { type MoneyTerms, renderRun, renderRunParts } from './run-page.js';
 import { renderStarted, startedPath } from './started-page.js';
+import { costText } from './upload-start.js';
 
 export interface RunRoutes {
   readonly look: () => Promise<Pick<DashboardView, 'data'>>;
@@ -173,8 +185,11 @@ export function attachmentOf(name: string): string {
   return `attachment; filename="${ascii}"; filename*=UTF-8''${encoded}`;
 }
 
+/** How long the question waits for the plan of its file. */
+const PLAN_PATIENCE_MS = 3_000;
+
 /** "Try again" for failed files. */
-export function failedActions(inboxes: readonly string[]): Action[] {
+export function failedActions(inboxes: readonly string[], plans: Pick<UploadPlans, 'plan'>): Action[] {
   async function find(fields: URLSearchParams) {
     const folder = fields.get('folder') ?? '';
     const job = await findJob(inboxes, { inbox: fields.get('inbox') ?? '', place: 'failed', folder });
@@ -182,14 +197,25 @@ export function failedActions(inboxes: readonly string[]): Action[] {
     const what = 'this file is no longer among the failed ones';
     throw new NeverStartError(usageProblem(what, folder, 'reload the page'));
   }
+  /** What it would cost as things are now. */
+  async function costLine({ inbox, folder }: EndedJob): Promise<string> {
+    const upload = await findFailed(inboxes, failedId(inbox, folder));
+    const made = upload && (await withinDeadline(plans.plan(upload, {}), PLAN_PATIENCE_MS));
+    if (!made) return 'What it costs at most is not known yet.';
+    const { found, refusal } = made;
+    if (found === null) return sentenceOf(`It cannot be planned: ${refusal.what}: ${refusal.subject}`);
+    const { plan, settings } = found;
+    return `Now ${countOf(plan.rows.total, 'row')}: ${costText(plan, settings.maxRequests)}.`;
+  }
   return [
     {
       path: AGAIN_PATH,
       async ask({ fields }) {
-        const { file, folder } = await find(fields);
+        const job = await find(fields);
         return {
-          title: `Try ${file ?? folder} again?`,
+          title: `Try ${job.file ?? job.folder} again?`,
           lines: [
+            await costLine(job),
             'The file is taken as soon as there is room for it, and its earlier results are removed.',
             'Stored answers cost nothing. Every other identifier needs a request, which can cost money up to the budget.',
           ],

@@ -1,5 +1,6 @@
 /** How an uploaded file is read, for people to choose: in words, as links, as a form. Pure. */
 
+import { readCondition } from '../../config/row-condition.js';
 import type { ErrorCode } from '../../core/errors.js';
 import { sentenceOf } from '../../core/figures.js';
 import { IDENTIFIER_KINDS } from '../../core/identifier.js';
@@ -9,6 +10,7 @@ import {
   type Choice,
   choiceOf,
   fieldsOf,
+  halfCondition,
   type ShownColumn,
   type UploadPlan,
 } from '../../jobs/plan-upload.js';
@@ -53,10 +55,12 @@ export function Remedies(shown: {
   );
 }
 
+const MIXTURE = 'a mixture: each value is judged alone';
+
 /** The label of a choice, for people who know no names of settings. */
 function chosenText({ column, kind, ...others }: Choice): string {
   const known = IDENTIFIER_KINDS.find((each) => each === kind);
-  const kindText = known === undefined ? '' : ` (${KIND_WORDS[known]})`;
+  const kindText = known === undefined ? '' : ` (${known === 'auto' ? MIXTURE : KIND_WORDS[known]})`;
   const columns = [column ?? 'the column that is chosen automatically'].flat().map(columnText);
   const words = Object.entries(others).map(([key, value]) => meaningOf(key, [value].flat().join(', ')));
   if (column !== undefined) words.unshift(`identifiers from ${columns.join(OR_FROM)}${kindText}`);
@@ -117,16 +121,16 @@ export function readingText(choice: Choice): string {
   return new URLSearchParams(fieldsOf(choice).filter(([key]) => !RUN_KEYS.includes(key))).toString();
 }
 
-/** Choices in the form that shows the plan anew. `isStartable`: it has fields of a start, too. */
+/** Choices in the form that shows the plan anew. `runFields`: of a start, which it has too. */
 export function ChoicesCard(shown: {
   upload: Upload;
   choice: Choice;
   reading: UploadPlan['reading'];
-  isStartable: boolean;
+  runFields: readonly string[];
 }) {
-  const { upload, choice, reading, isStartable } = shown;
+  const { upload, choice, reading, runFields } = shown;
   const condition = conditionOf(choice, reading.columns);
-  const own = ['kind', 'sheet', 'header', 'skipLines', ...(isStartable ? RUN_KEYS : [])];
+  const own = ['kind', 'sheet', 'header', 'skipLines', ...runFields];
   if (condition !== 'other') own.push('where');
   const chosen = typeof choice.column === 'object' ? choice.column : [];
   const at = columnAt(chosen, reading.columns);
@@ -161,11 +165,7 @@ export function ChoicesCard(shown: {
           options={[
             ['', 'judged from the values', choice.kind === undefined],
             ...IDENTIFIER_KINDS.map(
-              (kind): Option => [
-                kind,
-                kind === 'auto' ? 'a mixture: each value is judged alone' : KIND_WORDS[kind],
-                choice.kind === kind,
-              ],
+              (kind): Option => [kind, kind === 'auto' ? MIXTURE : KIND_WORDS[kind], choice.kind === kind],
             ),
           ]}
         />
@@ -181,7 +181,7 @@ export function ChoicesCard(shown: {
         )}
         {hasLines && <HeaderFields choice={choice} />}
         {columns.length > 0 && condition !== 'other' && (
-          <ConditionFields condition={condition} columns={reading.columns} />
+          <ConditionFields condition={condition} columns={reading.columns} half={halfCondition(choice)} />
         )}
         <button type="submit">Update the plan</button>
         {Object.keys(choice).length > 0 && (
@@ -199,28 +199,27 @@ export function ChoicesCard(shown: {
 function conditionOf({ where = [] }: Choice, columns: readonly ShownColumn[]) {
   const [text, ...others] = [where].flat();
   if (text === undefined) return null;
-  const known = columns.flatMap((_, at) => {
-    const column = conditionColumn(at, columns);
-    const rest = text.startsWith(column) ? text.slice(column.length) : '';
-    const wants = /^(?:=|:blank$|:filled$)/.exec(rest)?.[0];
-    return wants === undefined ? [] : [{ column, wants, value: wants === '=' ? rest.slice(1) : '' }];
-  });
-  return others.length > 0 ? 'other' : (known[0] ?? 'other');
+  const condition = readCondition(text);
+  if (condition === null || others.length > 0) return 'other';
+  const { column } = condition;
+  const isShown = column === '' || columns.some((_, at) => conditionColumn(at, columns) === column);
+  return isShown ? condition : 'other';
 }
 
 /** The name of a column in a condition: its position where its name would not do. */
 function conditionColumn(at: number, columns: readonly ShownColumn[]): string {
   const name = columns[at]?.name ?? '';
   const isOdd = name.trim() === '' || /[=:]/.test(name);
-  const isPrefix = columns.some((each, other) => other !== at && each.name.startsWith(name));
-  return isOdd || isPrefix ? `position:${at + 1}` : name;
+  const isShared = columns.some((each, other) => other !== at && each.name === name);
+  return isOdd || isShared ? `position:${at + 1}` : name;
 }
 
 function ConditionFields(shown: {
   condition: Exclude<ReturnType<typeof conditionOf>, 'other'>;
   columns: readonly ShownColumn[];
+  half: ReturnType<typeof halfCondition>;
 }) {
-  const { condition, columns } = shown;
+  const { condition, columns, half } = shown;
   const options = columns.map(({ name }, at): Option => {
     const column = conditionColumn(at, columns);
     return [column, `${at + 1}. ${name}`.slice(0, 60), condition?.column === column];
@@ -234,14 +233,15 @@ function ConditionFields(shown: {
         <SelectBox id="only-is" label="must be" options={wanted} />
         <input name="only-value" aria-label="the value" maxlength={200} value={condition?.value ?? ''} />
       </div>
+      {half !== null && <p class="banner warn">{sentenceOf(`${half.lacks}: ${half.todo}`)}</p>}
     </>
   );
 }
 
 const WANTS = [
-  ['=', 'is'],
-  [':filled', 'is filled'],
-  [':blank', 'is blank'],
+  ['value', 'is'],
+  ['filled', 'is filled'],
+  ['blank', 'is blank'],
 ] as const;
 
 export type Option = readonly [value: string, label: string, isChosen: boolean];

@@ -14,7 +14,7 @@ import type { Viewer } from './gate.js';
 import { NoticeBanner, type Page, PLAN_SCRIPT, page, SkipLink } from './plain-pages.js';
 import { FOLLOWING } from './started-page.js';
 import { ChoicesCard, hasChoices, PLAN_FORM, Remedies } from './upload-choices.js';
-import { costText, Discard, type Found, requestsAtMost, StartCard } from './upload-start.js';
+import { costText, Discard, type Found, requestsAtMost, runFieldsOf, StartCard } from './upload-start.js';
 
 /** What is known of a file; `plan` null: it is still being read. */
 export interface ShownUpload {
@@ -106,7 +106,7 @@ function PlanParts({ shown, plan, viewer }: { shown: ShownUpload; plan: UploadPl
             upload={upload}
             choice={choice}
             reading={reading}
-            isStartable={found !== null && found.plan.rows.total > 0}
+            runFields={found === null ? [] : runFieldsOf(choice, found, reading.columns)}
           />
         )}
         {found !== null && <ReadingCard plan={plan} found={found} />}

@@ -184,21 +184,45 @@ function waitText(plan: Plan, cap: number | null): string {
   return `Quota and budget do not cover ${countOf(deferredIn(plan), 'request')}. The file will wait with its partial result, and continue when they do.`;
 }
 
+/**
+ * The settings that have a field beside the button of the start. A choice that the field could not
+ * show, such as one of an address, has none: it stays as it is.
+ */
+export function runFieldsOf(
+  choice: Choice,
+  found: Found,
+  columns: UploadPlan['reading']['columns'],
+): readonly string[] {
+  const { plan, settings, format, overage } = found;
+  if (plan.rows.total === 0) return [];
+  const isFree = (key: string, shown: string) => choice[key] === undefined || choice[key] === shown;
+  const fields = {
+    try: settings.trial !== null || plan.requests.most > TRIED,
+    maxRequests: true,
+    maxCost: overage > 0,
+    priority: ordersOf(choice, found, columns).length > 0,
+    format: format !== 'xlsx' && isFree('format', 'xlsx'),
+    sort: isFree('sort', 'none'),
+    errorsInclude: isFree('errorsInclude', 'not_found'),
+  };
+  return Object.entries(fields).flatMap(([key, isThere]) => (isThere ? [key] : []));
+}
+
 /** How much to buy, in which order, and what to write. */
 function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['reading']['columns'] }) {
   const { choice, found, columns } = shown;
-  const { plan, settings, format } = found;
+  const { plan, settings } = found;
   const { trial } = settings;
+  const fields = runFieldsOf(choice, found, columns);
   const tried = trial ?? TRIED;
   const capOf = (key: 'maxRequests' | 'maxCost'): FileCap => {
     const [own, known] = [choice[key], settings[key]];
     return { own: typeof own === 'string' ? own : null, most: known === null ? null : String(known) };
   };
-  const isPaid = found.overage > 0;
   const unit = plan.currency === null ? '' : ` in ${plan.currency}`;
   return (
     <>
-      {(plan.requests.most > tried || trial !== null) && (
+      {fields.includes('try') && (
         <Check choice={choice} name="try" value={String(tried)} isOn={trial !== null}>
           Try {countText(tried)} first, for at most {countOf(tried, 'request')}: you see them, and decide
           about the rest
@@ -212,7 +236,7 @@ function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['rea
           form={PLAN_FORM}
           {...capOf('maxRequests')}
         />
-        {isPaid && (
+        {fields.includes('maxCost') && (
           <Cap
             name="maxCost"
             label={`Overage${unit}, at most`}
@@ -222,23 +246,27 @@ function Options(shown: { choice: Choice; found: Found; columns: UploadPlan['rea
           />
         )}
       </div>
-      <Order choice={choice} found={found} columns={columns} />
-      {format !== 'xlsx' && (
+      {fields.includes('priority') && <Order choice={choice} options={ordersOf(choice, found, columns)} />}
+      {fields.includes('format') && (
         <Check choice={choice} name="format" value="xlsx" isOn={settings.format === 'xlsx'}>
           The result as an Excel workbook
         </Check>
       )}
-      <Check choice={choice} name="sort" value="none" isOn={settings.sort === 'none'}>
-        The rows in the order of the file, not the best brands first
-      </Check>
-      <Check
-        choice={choice}
-        name="errorsInclude"
-        value="not_found"
-        isOn={settings.errorsInclude.includes('not_found')}
-      >
-        Rows that are not found also into the file of rows without an answer
-      </Check>
+      {fields.includes('sort') && (
+        <Check choice={choice} name="sort" value="none" isOn={settings.sort === 'none'}>
+          The rows in the order of the file, not the best brands first
+        </Check>
+      )}
+      {fields.includes('errorsInclude') && (
+        <Check
+          choice={choice}
+          name="errorsInclude"
+          value="not_found"
+          isOn={settings.errorsInclude.includes('not_found')}
+        >
+          Rows that are not found also into the file of rows without an answer
+        </Check>
+      )}
     </>
   );
 }
@@ -293,19 +321,20 @@ function isRanked(cell: string): boolean {
 }
 const isRankedOrBlank = (cell: string) => cell.trim() === '' || isRanked(cell);
 
-/** Which rows are looked up first. */
-function Order(shown: { choice: Choice; found: Found; columns: UploadPlan['reading']['columns'] }) {
-  const { choice, found, columns } = shown;
-  const own = typeof choice.priority === 'string' ? choice.priority : '';
+/** The columns whose highest values can be looked up first. */
+function ordersOf(choice: Choice, found: Found, columns: UploadPlan['reading']['columns']): Option[] {
   const chosen = new Set(found.chosen.map(({ column }) => column));
-  const options = columns.flatMap(({ name, values }, column): Option[] => {
+  return columns.flatMap(({ name, values }, column): Option[] => {
     if (chosen.has(column) || !values.some(isRanked) || !values.every(isRankedOrBlank)) return [];
     const value = `position:${column + 1}:desc`;
-    return [
-      [value, `the highest ${name === '' ? `column ${column + 1}` : name}`.slice(0, 60), value === own],
-    ];
+    const label = `the highest ${name === '' ? `column ${column + 1}` : name}`.slice(0, 60);
+    return [[value, label, value === choice.priority]];
   });
-  if (options.length === 0) return null;
+}
+
+/** Which rows are looked up first. */
+function Order({ choice, options }: { choice: Choice; options: readonly Option[] }) {
+  const own = typeof choice.priority === 'string' ? choice.priority : '';
   const isOther = own !== '' && options.every(([value]) => value !== own);
   return (
     <div>

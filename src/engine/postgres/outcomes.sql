@@ -4,6 +4,10 @@
 -- `synchronous_commit` off lets a commit return before it is on disk. For what may be lost with the
 -- server: a later durable commit makes it durable too, and `exchange`, which is durable, checks the
 -- claim again.
+--
+-- Rows are locked in the order of their keys, or passed over when they are locked: otherwise two
+-- calls could wait for each other for ever. Scans of an index keep to that order, and those by a
+-- bitmap do not (`enable_bitmapscan`).
 
 -- Key of the advisory lock that separates exchanges (shared) from the taking over of claims
 -- (alone).
@@ -120,7 +124,7 @@ END $$;
 -- in ms]; p_bytes: all answers in a row. Gives the date of those without an age. One with an age
 -- leaves a later one alone. `exchange` does the same before it settles.
 CREATE FUNCTION brand_enrich.record_outcomes(p_offset bigint, p_meta jsonb, p_bytes bytea) RETURNS bigint
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   INSERT INTO brand_enrich.outcome (key, is_matched, billed, fetched_at, fresh_until, packed)
@@ -136,7 +140,7 @@ BEGIN
 END $$;
 
 CREATE FUNCTION brand_enrich.release_keys(p_offset bigint, p_worker text, p_keys jsonb) RETURNS void
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   DELETE FROM brand_enrich.claim
@@ -164,7 +168,7 @@ CREATE FUNCTION brand_enrich.outcome_stats(p_offset bigint) RETURNS jsonb LANGUA
 $$;
 
 CREATE FUNCTION brand_enrich.forget_outcomes(p_offset bigint, p_keys jsonb) RETURNS int
-LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
+LANGUAGE plpgsql SET enable_seqscan = off SET enable_bitmapscan = off SET enable_hashjoin = off SET enable_mergejoin = off SET jit = off AS $$
 DECLARE v_count int;
 BEGIN
   DELETE FROM brand_enrich.outcome
@@ -174,9 +178,11 @@ BEGIN
 END $$;
 
 CREATE FUNCTION brand_enrich.purge_outcomes(p_offset bigint, p_older_ms bigint) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE v_count int;
+DECLARE v_count int; v_old tid[];
 BEGIN
-  DELETE FROM brand_enrich.outcome WHERE fetched_at < brand_enrich.now_ms(p_offset) - p_older_ms;
+  v_old := ARRAY(SELECT ctid FROM brand_enrich.outcome WHERE fetched_at < brand_enrich.now_ms(p_offset) - p_older_ms
+                  ORDER BY key FOR UPDATE);
+  DELETE FROM brand_enrich.outcome WHERE ctid = ANY (v_old);
   GET DIAGNOSTICS v_count = ROW_COUNT;
   RETURN v_count;
 END $$;
@@ -217,24 +223,32 @@ BEGIN
 END $$;
 
 -- What is no longer needed: answers too old to be kept when the oldest live run began, what old
--- runs left, and claims and heartbeats of workers that are long gone.
+-- runs left, and claims and heartbeats of workers that are long gone. What is locked is left to the
+-- next time.
 CREATE FUNCTION brand_enrich.tidy(p_offset bigint) RETURNS void LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_day bigint := 86400000; v_table text;
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
-  DELETE FROM brand_enrich.outcome WHERE fetched_at < least(v_now, (
+  PERFORM brand_enrich.delete_unlocked('outcome', 't.fetched_at < $1', least(v_now, (
     SELECT min(as_of) FROM brand_enrich.run
-     WHERE status = 'running' AND v_now - heartbeat_at < brand_enrich.run_dead_after_ms())) - brand_enrich.answers_kept_ms();
-  DELETE FROM brand_enrich.claim c
-   WHERE NOT EXISTS (SELECT FROM brand_enrich.worker w WHERE w.id = c.worker AND w.heartbeat_at > v_now - v_day)
-     AND NOT EXISTS (SELECT FROM brand_enrich.permit p WHERE p.key = c.key);
-  DELETE FROM brand_enrich.worker WHERE heartbeat_at < v_now - v_day;
+     WHERE status = 'running' AND v_now - heartbeat_at < brand_enrich.run_dead_after_ms())) - brand_enrich.answers_kept_ms());
+  PERFORM brand_enrich.delete_unlocked('claim',
+    'NOT EXISTS (SELECT FROM brand_enrich.worker w WHERE w.id = t.worker AND w.heartbeat_at > $1)
+     AND NOT EXISTS (SELECT FROM brand_enrich.permit p WHERE p.key = t.key)', v_now - v_day);
+  PERFORM brand_enrich.delete_unlocked('worker', 't.heartbeat_at < $1', v_now - v_day);
   FOREACH v_table IN ARRAY ARRAY['failure', 'unusable_answer', 'run_chunk', 'run_tally'] LOOP
-    EXECUTE format('DELETE FROM brand_enrich.%I t USING brand_enrich.run r WHERE r.id = t.run AND r.heartbeat_at < %s',
-      v_table, v_now - brand_enrich.run_kept_ms());
+    PERFORM brand_enrich.delete_unlocked(v_table,
+      'EXISTS (SELECT FROM brand_enrich.run r WHERE r.id = t.run AND r.heartbeat_at < $1)', v_now - brand_enrich.run_kept_ms());
   END LOOP;
-  DELETE FROM brand_enrich.run WHERE heartbeat_at < v_now - brand_enrich.run_key_kept_ms();
-  DELETE FROM brand_enrich.cancellation WHERE ordered_at < v_now - brand_enrich.run_key_kept_ms();
+  PERFORM brand_enrich.delete_unlocked('run', 't.heartbeat_at < $1', v_now - brand_enrich.run_key_kept_ms());
+  PERFORM brand_enrich.delete_unlocked('cancellation', 't.ordered_at < $1', v_now - brand_enrich.run_key_kept_ms());
+END $$;
+
+CREATE FUNCTION brand_enrich.delete_unlocked(p_table text, p_where text, p_before bigint) RETURNS void
+LANGUAGE plpgsql AS $$
+BEGIN
+  EXECUTE format('DELETE FROM brand_enrich.%1$I WHERE ctid = ANY (ARRAY(
+    SELECT t.ctid FROM brand_enrich.%1$I t WHERE %2$s FOR UPDATE OF t SKIP LOCKED))', p_table, p_where) USING p_before;
 END $$;
 
 -- The same when no process did so for a day: of many processes that ask, one at a time and one a

@@ -192,6 +192,8 @@ BEGIN
     status = CASE WHEN r.status = 'running' THEN p_status ELSE r.status END
    WHERE id = p_id;
   DELETE FROM brand_enrich.run_chunk WHERE run = p_id;
+  -- In the order in which others add to them.
+  PERFORM FROM brand_enrich.unusable_answer WHERE run = p_id ORDER BY key FOR UPDATE;
   DELETE FROM brand_enrich.unusable_answer WHERE run = p_id;
 END $$;
 

@@ -1,5 +1,5 @@
 /** `--where`: which rows are looked up. The others come back as skipped, with the condition. */
-import type { RowCondition } from '../../config/column-value.js';
+import type { RowCondition } from '../../config/row-condition.js';
 import type { Settings } from '../../config/settings.js';
 import type { RowReason } from '../../core/row-reason.js';
 import { shortName } from '../../core/terminal-text.js';

@@ -90,12 +90,16 @@ describe('what needs a person', () => {
 
   it.each<[string, Partial<DashboardData>, string[]]>([
     ['nothing', {}, []],
-    ['failed files', { failed: [{ count: 5, files: [] }] }, ['5 files failed: #files, bad']],
+    ['failed files', { failed: [{ count: 5, cancelled: 0, files: [] }] }, ['5 files failed: #files, bad']],
     [
       'none that a person cancelled',
       {
         failed: [
-          { count: 1, files: [{ file: 'a.csv', folder: 'a', failedAt: 1, reason: CANCELLED_REASON }] },
+          {
+            count: 1,
+            cancelled: 1,
+            files: [{ file: 'a.csv', folder: 'a', failedAt: 1, reason: CANCELLED_REASON }],
+          },
         ],
       },
       [],

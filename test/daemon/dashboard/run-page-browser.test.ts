@@ -7,7 +7,7 @@ import type { DashboardData } from '../../../src/daemon/dashboard/gather-dashboa
 import { createRunLook } from '../../../src/daemon/dashboard/look-at-run.js';
 import { runActions } from '../../../src/daemon/dashboard/run-actions.js';
 import { addRunRoutes, failedActions } from '../../../src/daemon/dashboard/run-routes.js';
-import { listFailed } from '../../../src/jobs/ended-jobs.js';
+import { createFailedLister } from '../../../src/jobs/ended-jobs.js';
 import { openFolders } from '../../../src/jobs/inbox-folders.js';
 import { writeRecord } from '../../../src/jobs/job-folder.js';
 import { packProfile } from '../../../src/stores/profile-codec.js';
@@ -80,7 +80,7 @@ async function serve() {
   let data = dashboardData({
     runs: [paused, tried, ...runs],
     inboxes: places.map((each) => ({ ...each, folder: root })),
-    failed: [await listFailed(root)],
+    failed: await createFailedLister([root])(),
   });
   const look = async () => dashboardView({ data });
   const engine = {
@@ -95,7 +95,7 @@ async function serve() {
     view: await look(),
     actions: [
       ...runActions({ engine, look, lookAtRun, terms, uploads: noUploads().uploads }),
-      ...failedActions(inboxes),
+      ...failedActions(inboxes, noUploads().plans),
     ],
     addPages: (app, viewerOf) =>
       addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps, terms, now: () => NOW }),

@@ -17,6 +17,7 @@ import { lookAt } from '../../../src/jobs/inbox-file.js';
 import { openFolders } from '../../../src/jobs/inbox-folders.js';
 import { writeRecord } from '../../../src/jobs/job-folder.js';
 import { keepJob } from '../../../src/jobs/placed-files.js';
+import type { UploadPlan, UploadPlans } from '../../../src/jobs/plan-upload.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { NO_CAPS, PASSWORD, startDashboard } from './served.js';
 import { dashboardView, NOW } from './views.js';
@@ -24,7 +25,7 @@ import { dashboardView, NOW } from './views.js';
 const JOB = 'Kunden März 100%25-2026-11-20T11-22-47Z';
 
 /** A dashboard with one inbox; `get` asks as a program does. */
-async function served() {
+async function served(plan: UploadPlans['plan'] = () => Promise.reject(new Error('no plan in this test'))) {
   const folders = await openFolders(await temporaryFolder());
   const inboxes = [folders.root];
   const engine = { runs: { get: async () => null }, ledger: {} } as never;
@@ -32,7 +33,7 @@ async function served() {
   const lookAtRun = createRunLook({ engine, look, inboxes, caps: NO_CAPS });
   const terms = { overagePrice: '0.1', currency: null };
   const dashboard = await startDashboard({
-    actions: failedActions(inboxes),
+    actions: failedActions(inboxes, { plan }),
     addPages: (app, viewerOf) =>
       addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps: NO_CAPS, terms, now: () => NOW }),
   });
@@ -281,8 +282,12 @@ it.each([
 });
 
 describe('trying a failed file again', () => {
-  const withFailed = async () => {
-    const scene = await served();
+  const settings = { maxRequests: 7 };
+  const spending = { requests: 9, maxCost: '0.4', overageRequests: 4, withinQuota: 3, deferred: 2 };
+  const plan = { rows: { total: 12 }, requests: { least: 9, most: 9 }, spending, currency: 'EUR' };
+  const PLANNED = { found: { plan, settings: { maxRequests: null } }, refusal: null };
+  const withFailed = async (planned: object = PLANNED) => {
+    const scene = await served(async () => planned as UploadPlan);
     const folder = 'list-2026-11-20T11-22-47Z';
     await mkdir(join(scene.folders.failed, folder));
     await writeFile(join(scene.folders.failed, folder, 'list.csv'), 'website\n');
@@ -297,6 +302,9 @@ describe('trying a failed file again', () => {
     expect(job.text).toContain('Try again');
     const question = await get('/failed/again', 'POST', fields);
     expect(question.text).toContain('Try list.csv again?');
+    expect(question.text).toContain(
+      'Now 12 rows: at most 7 requests now and 2 more when quota or budget allow them, at most 0.40\u00a0EUR of overage.',
+    );
     expect(question.text).toContain('Stored answers cost nothing.');
     expect(await readdir(folders.waiting)).toEqual([]);
     const answer = await get('/failed/again', 'POST', `${fields}&confirmed=yes`);
@@ -307,6 +315,18 @@ describe('trying a failed file again', () => {
     expect(await readdir(folders.waiting)).toHaveLength(1);
     expect(await readdir(folders.failed)).toEqual([]);
     expect((await get(page)).status).toBe(404);
+  });
+
+  it.each([
+    ['its cap', { found: { plan, settings }, refusal: null }, 'Now 12 rows: at most 7 requests, by its cap.'],
+    [
+      'why it has no plan',
+      { found: null, refusal: { what: 'no column holds domains', subject: 'a, b' } },
+      'It cannot be planned: no column holds domains: a, b.',
+    ],
+  ])('asks with %s', async (_, planned, line) => {
+    const { get, fields } = await withFailed(planned);
+    expect((await get('/failed/again', 'POST', fields)).text).toContain(line);
   });
 
   it.each(['inbox=0&folder=..', 'inbox=9&folder=x', 'inbox=0&folder=../inbox', ''])(

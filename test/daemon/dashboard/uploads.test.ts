@@ -377,14 +377,14 @@ describe('a failed file', () => {
     await expect(start?.carryOut(asked)).rejects.toBeInstanceOf(NeverStartError);
   });
 
-  it('keeps the lower of two caps, as its plan did', async () => {
+  it('takes the chosen caps in place of its own, as its plan did', async () => {
     const { folder, moved, start, asked } = await withFailed();
     await writeFile(join(folder, 'list.csv.json'), '{"maxRequests": 5, "maxCost": "0.5"}');
     const fields = new URLSearchParams({ maxRequests: '500', maxCost: '50' });
     await start?.carryOut({ ...asked, fields });
     expect(JSON.parse(await readFile(join(await moved(), 'list.csv.json'), 'utf8'))).toEqual({
-      maxRequests: 5,
-      maxCost: '0.5',
+      maxRequests: '500',
+      maxCost: '50',
     });
   });
 
@@ -435,7 +435,7 @@ describe('on a full disk', () => {
     if (disk === null) return null;
     await mkdir(join(root, 'inbox'));
     const uploads = createUploads([root], { now: () => Date.now() }, async () => undefined);
-    const actions = [...uploadActions({ uploads, plans: PLANS }), ...failedActions([root])];
+    const actions = [...uploadActions({ uploads, plans: PLANS }), ...failedActions([root], PLANS)];
     const served = await startDashboard({ addPages: uploadPages(uploads), actions });
     /** Presses a button; what the page says then. */
     const press = async (path: string, fields: Record<string, string> = {}) => {

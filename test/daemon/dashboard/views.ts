@@ -190,7 +190,7 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
         ],
       },
     ],
-    failed: [{ count: 0, files: [] }],
+    failed: [{ count: 0, cancelled: 0, files: [] }],
     results: new Map(),
     ...parts,
   };
@@ -317,7 +317,7 @@ export function crowdedView(): DashboardView {
       runs: [...busy.runs, ...runs],
       results: new Map(runs.map(({ id }) => [id, 'output'])),
       inboxes: inbox === undefined ? [] : [{ ...inbox, waiting: waiting ?? [] }],
-      failed: [{ count: 5, files: failed }],
+      failed: [{ count: 5, cancelled: 0, files: failed }],
     },
   });
 }

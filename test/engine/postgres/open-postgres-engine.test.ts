@@ -150,8 +150,8 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 5, tables: '792e73a8cdfe156f' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 5,
-      functionsVersion: 2,
-      functions: '7c4391d80a2c5cff',
+      functionsVersion: 3,
+      functions: '4d17551fda86e563',
     });
   });
 
@@ -216,6 +216,62 @@ describe('the postgres engine', () => {
         { relname: 'permit', read: 220 },
         { relname: 'unusable_answer', read: 0 },
       ]);
+  });
+
+  describe('what takes many rows at once', () => {
+    /** A session that holds the row `a`, of the rows `b` and `a`, which lie in this order. */
+    async function holding(url: string, { table, columns, values }: typeof claims) {
+      await sql(
+        url,
+        `INSERT INTO brand_enrich.${table} (key, ${columns}) VALUES ('b', ${values}), ('a', ${values})`,
+      );
+      const session = new Client({ connectionString: url });
+      await session.connect();
+      releasers.push(() => session.end());
+      const lock = (key: string) =>
+        session.query(`SELECT FROM brand_enrich.${table} WHERE key = '${key}' FOR UPDATE NOWAIT`);
+      await session.query('BEGIN');
+      await lock('a');
+      return { session, lock };
+    }
+    const oldAnswers = {
+      table: 'outcome',
+      columns: 'is_matched, billed, fetched_at',
+      values: 'false, true, 0',
+    };
+    const claims = { table: 'claim', columns: 'worker', values: "'w'" };
+
+    test.each([
+      ['a purge', oldAnswers, ({ outcomes }: Engine) => outcomes.purge(1)],
+      ['forgetting', oldAnswers, ({ outcomes }: Engine) => outcomes.forget(['b', 'a'])],
+      ['a release', claims, ({ outcomes }: Engine) => outcomes.release('w', ['b', 'a'])],
+      ['recording', claims, ({ outcomes }: Engine) => outcomes.record('w', [outcome('b'), outcome('a')])],
+    ] as const)(
+      '%s takes them in the order of their keys, as a record does: no deadlock',
+      async (_, rows, take) => {
+        const url = await createDatabase(server);
+        const engine = await open(url);
+        const { session, lock } = await holding(url, rows);
+        const taken = take(engine);
+        const isWaiting = async () =>
+          (await session.query('SELECT FROM pg_locks WHERE NOT granted')).rowCount;
+        await expect.poll(isWaiting).toBe(1);
+        await lock('b');
+        await session.query('COMMIT');
+        await taken;
+      },
+    );
+
+    test('old answers that another holds are left to the next time', async () => {
+      const url = await createDatabase(server);
+      const engine = await open(url);
+      const { session } = await holding(url, oldAnswers);
+      await open(url);
+      expect(await engine.outcomes.stats()).toMatchObject({ notFound: 1 });
+      await session.query('COMMIT');
+      await open(url);
+      expect(await engine.outcomes.stats()).toMatchObject({ notFound: 0 });
+    });
   });
 
   test('advises to free connections when none is left for it', async () => {
