@@ -15,7 +15,7 @@ const LONG = 15;
 const USUAL_LENGTH = 65_536;
 /** The dictionary's index: places by a hash of five bytes, of which the last so many are tried. */
 const HASH_BITS = 15;
-const TRIES = 32;
+const TRIES = 8;
 /** The input's own index: the last place by a hash of four bytes. */
 const OWN_HASH_BITS = 12;
 /** After 32 misses in a row steps grow by one: what does not repeat is passed quickly. */
