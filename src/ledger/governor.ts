@@ -46,7 +46,7 @@ export interface GovernorOptions {
   readonly usageLagMs: number;
   /** Requests that could leave at once; absent: any number. */
   readonly free?: () => number;
-  /** Lookups of this process that wait for the engine; absent: few. */
+  /** Lookups of this process that are under way, and not in flight; absent: few. */
   readonly waiting?: () => number;
 }
 

@@ -2,7 +2,7 @@
 import type { Clock } from '../core/clock.js';
 import type { LedgerState } from './ledger.js';
 
-/** With more lookups of this process waiting for the engine, its calls are put off. */
+/** With more lookups of this process waiting, calls of the engine are put off. */
 const FEW_WAITING = 32;
 const PAUSE_MS = 2;
 

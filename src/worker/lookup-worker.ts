@@ -100,7 +100,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     account,
     usageLagMs,
     free: () => sending.free,
-    waiting: () => context.limit.activeCount - sending.inFlight - sending.waiting,
+    waiting: () => context.limit.activeCount - sending.inFlight,
   });
   const own = createOwnChunks({ service, account, clock, log });
   const halts = createHalts(clock);

@@ -54,7 +54,7 @@ export interface StageOptions {
   readonly governors?: number;
   /** Requests that could leave at once. */
   readonly free?: () => number;
-  /** Lookups that wait for the engine. */
+  /** Lookups under way that are not in flight. */
   readonly waiting?: () => number;
   /**
    * Sets the quota before any permit request, like the free request for the service's own brand.
