@@ -137,7 +137,12 @@ function createRecordReader() {
   const limit = pLimit(AT_ONCE);
   return {
     read(path: string, place: JobPlace): Promise<JobRecord | null> {
-      const known = arrived.get(path) ?? limit(() => readNoted(path).catch(() => null));
+      const readAnew = async () => {
+        const record = await readNoted(path).catch(() => null);
+        if (record === null) arrived.delete(path);
+        return record;
+      };
+      const known = arrived.get(path) ?? limit(readAnew);
       if (place !== 'waiting') arrived.set(path, known);
       return known;
     },

@@ -104,10 +104,18 @@ async function moveToWaiting(
   return file;
 }
 
-/** `place`: of the file in the inbox. Settings beside a file there are those of that file. */
 async function takeNewerSettings(place: string, side: string): Promise<void> {
+  const newer = await newerSettings(place);
+  if (newer !== null) await rename(newer, side);
+}
+
+/**
+ * The file of newer settings that count when a file is tried again; null: there is none. `place`:
+ * of the file in the inbox. Settings beside a file there are those of that file.
+ */
+export async function newerSettings(place: string): Promise<string | null> {
   const newer = sideFileOf(place);
-  if ((await lookAt(place)) === null && (await lookAt(newer))?.kind === 'file') await rename(newer, side);
+  return (await lookAt(place)) === null && (await lookAt(newer))?.kind === 'file' ? newer : null;
 }
 
 /** Where it starts again, and what it was. */

@@ -141,6 +141,16 @@ export class SharedGovernor {
   }
 
   /**
+   * A permit that was granted a moment ago, without a pace, may still be used: the ledger answers,
+   * and the account is neither paused, closed nor paced by now.
+   */
+  get isUnhindered(): boolean {
+    if (this.#isDown || this.state === null) return false;
+    const { isPaused, closedAt, pace } = this.state;
+    return !isPaused && closedAt === null && pace.rate === null;
+  }
+
+  /**
    * So many permits may be asked for now. Where a pace holds each is a slot, which one that has to
    * wait for others to end would miss.
    */

@@ -35,7 +35,10 @@ export const RULES = {
   paceHorizonMs: 1_000,
   /** With so many unusable answers, this run does not retry a key. */
   unusableAllowed: 2,
-  /** A permit outlives the total time-out of its request by so much. */
+  /**
+   * A permit outlives the total time-out of its request by so much. It waits for its turn for half
+   * of that at most.
+   */
   permitMarginMs: 10_000,
 
   /**

@@ -1,6 +1,7 @@
 /** What a run of this file would do, without spending: rows, identifiers, requests and cost. */
 
 import { countsInWords } from '../core/counter.js';
+import { costOf } from '../core/decimal.js';
 import type { Document } from '../core/documents.js';
 import { BrandEnrichError } from '../core/errors.js';
 import { withReleasers } from '../core/lifecycle.js';
@@ -74,6 +75,9 @@ export function planFile(request: PlanRequest, stores: Engine | null, stop: Abor
       /** Requests needed at least, and with `--waterfall` at most. */
       requests: { least, most },
       spending,
+      /** `maxCost` with which it costs no more: what earlier starts cost counts towards it. */
+      cap:
+        spending && costOf(spending.overageRequests + (known.state.run?.overageRequests ?? 0), overagePrice),
       /** How the deferred could be covered; null: there are none, or that is unknown. */
       ways: known && spending?.deferred ? sayTo(request.reader, waysOf(spending, known)) : null,
       /** What would be bought first; null without `--priority`. */
@@ -178,7 +182,7 @@ async function planPriorities(scan: Scan, known: KnownAccount | null, requests: 
 const REASONS_AT_MOST = 20;
 
 /** A plan for programs: what `plan --json` prints. Pure. */
-export function planDocument({ columns: _, spending: estimate, ...plan }: Plan): Document<'plan'> {
+export function planDocument({ columns: _, cap: __, spending: estimate, ...plan }: Plan): Document<'plan'> {
   const { invalid, skipped } = plan.reasons;
   const reasons = countsInWords([...invalid, ...skipped], sayRowReason, REASONS_AT_MOST);
   const skipReasons = countsInWords(skipped, sayRowReason);

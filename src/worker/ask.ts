@@ -7,6 +7,7 @@ import { ownOf } from '../ledger/ledger.js';
 import { NO_OBSERVATION } from '../ledger/outbox.js';
 import type { Grant } from '../ledger/permit-waiters.js';
 import { RULES } from '../ledger/rules.js';
+import type { Answer } from '../lookup/read-answer.js';
 import type { RunRecord } from '../stores/run-store.js';
 import {
   type AskContext,
@@ -106,20 +107,22 @@ async function admit({
     return STOPPED;
   }
   if (grant.type !== 'granted') {
+    if (grant.type === 'paused' || grant.type === 'revoked') sending.callBack();
     breaker.cancel(pass);
     return withoutPermit(grant, unusable);
   }
   const grantedAt = clock.monotonic();
-  const turn = sending.enter();
-  if (turn !== null) await turn;
+  const turn = sending.enter(signals.stop);
+  const isTurn = turn === true || (await turn);
+  // What was granted before a wait for others may hold no more, or run out during the request.
+  const isGood =
+    turn === true || (governor.isUnhindered && clock.monotonic() - grantedAt < RULES.permitMarginMs / 2);
   // Halted, or the breaker opened, during the wait: a refused token must not be shown again.
   const halt = halts.get(run.id);
   const isStopped = signals.stop.aborted;
-  // A permit that may run out during the request is not used.
-  const isInTime = clock.monotonic() - grantedAt < RULES.permitMarginMs;
-  if (!halt && !isStopped && isInTime && (!breaker.isOpen || pass.isProbe))
+  if (isTurn && isGood && !halt && !isStopped && (!breaker.isOpen || pass.isProbe))
     return { type: 'admitted', pass, permit: grant.permit, isFree: grant.isFree ?? false };
-  sending.end();
+  if (isTurn) sending.end();
   breaker.cancel(pass);
   governor.settle(grant.permit, 'free', NO_OBSERVATION);
   if (halt) return { type: 'halted', halt };
@@ -148,9 +151,16 @@ async function sendRequest(lookup: LookupUnderWay, { pass, permit, isFree }: Adm
   const { context, run, identifier, signals } = lookup;
   const { client, governor, breaker, sending } = context;
   const { allowNsfw, freeStatuses } = run.settings;
-  const received = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: signals.abort });
-  sending.end();
-  const { cost } = received;
+  let received: Answer;
+  try {
+    received = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: signals.abort });
+    const { type } = received.meaning;
+    // The pace falls, the account closes, or the run is halted: first the ledger is asked again.
+    if (type === 'refused' || type === 'credentials') sending.callBack();
+  } finally {
+    sending.end();
+  }
+  const { cost, meaning } = received;
   // The ledger counts it by what it would have cost; for the run it costs nothing.
   const answer = isFree ? ({ ...received, cost: 'free' } as const) : received;
   const isBilled = answer.cost !== 'free';
@@ -161,8 +171,7 @@ async function sendRequest(lookup: LookupUnderWay, { pass, permit, isFree }: Adm
     context.listener?.onBilled?.(lookup.key);
   }
   context.onSent?.(run.id, isBilled);
-  const { type } = answer.meaning;
-  if (signals.abort.aborted && (type === 'unusable' || type === 'unavailable')) {
+  if (signals.abort.aborted && (meaning.type === 'unusable' || meaning.type === 'unavailable')) {
     // We cut it off: that says nothing of the service, and the next request counts it.
     breaker.cancel(pass);
     governor.settle(permit, cost, NO_OBSERVATION);

@@ -1,7 +1,7 @@
 /** The requests of a worker that have their permits: so many are in flight, the others wait. */
 export class Sending {
   #inFlight = 0;
-  readonly #waiting: (() => void)[] = [];
+  readonly #waiting = new Set<(mayLeave: boolean) => void>();
 
   /** `atOnce`: requests in flight at most. */
   constructor(private readonly atOnce: number) {}
@@ -10,13 +10,14 @@ export class Sending {
     return this.#inFlight;
   }
 
+  /** Those that have their permits and wait for others to end. */
   get waiting(): number {
-    return this.#waiting.length;
+    return this.#waiting.size;
   }
 
   /** Requests that could leave at once; negative: so many wait. */
   get free(): number {
-    return this.atOnce - this.#inFlight - this.#waiting.length;
+    return this.atOnce - this.#inFlight - this.#waiting.size;
   }
 
   /** Counts a request that leaves now, whatever else is in flight. */
@@ -24,21 +25,43 @@ export class Sending {
     this.#inFlight += 1;
   }
 
-  /** Counts a request when it may leave: null, at once, or a promise, in the order of the calls. */
-  enter(): null | Promise<void> {
-    if (this.#inFlight >= this.atOnce) return new Promise((resolve) => this.#waiting.push(resolve));
+  /**
+   * Counts a request when it may leave: true, at once, or a promise, in the order of the calls.
+   * False: it was called back, or the signal was aborted, and is not counted.
+   */
+  enter(signal: AbortSignal): true | Promise<boolean> {
+    if (this.#inFlight >= this.atOnce) return this.#untilTurn(signal);
     this.begin();
-    return null;
+    return true;
+  }
+
+  #untilTurn(signal: AbortSignal): Promise<boolean> {
+    return new Promise((resolve) => {
+      const leave = (mayLeave: boolean) => {
+        this.#waiting.delete(leave);
+        signal.removeEventListener('abort', onAbort);
+        resolve(mayLeave);
+      };
+      const onAbort = () => leave(false);
+      this.#waiting.add(leave);
+      signal.addEventListener('abort', onAbort);
+      if (signal.aborted) onAbort();
+    });
+  }
+
+  /** Calls back all that wait: what their permits were granted under holds no more. */
+  callBack(): void {
+    for (const leave of this.#waiting) leave(false);
   }
 
   /** It has its answer, or was not sent. */
   end(): void {
     this.#inFlight -= 1;
     if (this.#inFlight >= this.atOnce) return;
-    const next = this.#waiting.shift();
+    const [next] = this.#waiting;
     if (next === undefined) return;
     this.begin();
-    next();
+    next(true);
   }
 }
 

@@ -129,6 +129,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     },
     async halt(run: string, halt: RunHalt) {
       halts.set(run, halt);
+      sending.callBack();
       await engine.runs.halt(run, halt);
     },
     underWay: new Set<string>(),
@@ -191,8 +192,8 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     if (permit === null) return null;
     const { allowNsfw, freeStatuses, period } = settings;
     sending.begin();
-    const answer = await context.client.lookup(identifier, { allowNsfw, freeStatuses, signal });
-    sending.end();
+    const asked = context.client.lookup(identifier, { allowNsfw, freeStatuses, signal });
+    const answer = await asked.finally(() => sending.end());
     const address = addressOf(await learnTrust(answer, context), { settings }, context);
     const observation = observe(answer, period, trustOf(answer, address));
     return { permit, answer, step: judge(answer, address, NO_SERIES), observation };
@@ -271,6 +272,10 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     name,
     get inFlight(): number {
       return sending.inFlight;
+    },
+    /** Permits of this worker whose requests are in flight or about to leave. */
+    get permits(): number {
+      return sending.inFlight + sending.waiting;
     },
     /** Why the service is unavailable, while the breaker is open; null otherwise. */
     get outage(): string | null {

@@ -36,6 +36,7 @@ const PLAN: Plan = {
   identifiers: { distinct: 1_000, duplicateRows: 3, byKind: { domain: 1_000 }, stored: null },
   requests: { least: 1_000, most: 1_000 },
   spending: null,
+  cap: null,
   ways: null,
   priority: null,
   account: null,

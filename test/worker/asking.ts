@@ -148,6 +148,7 @@ export function createAsking(options: AskingOptions): Asking {
   };
   const governor: Governor = {
     state: options.state ?? null,
+    isUnhindered: true,
     async take(_run, _key, signal) {
       signal.throwIfAborted();
       const scripted = options.grants?.[Math.min(taken, options.grants.length - 1)] ?? GRANTED;

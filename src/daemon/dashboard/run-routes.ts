@@ -1,5 +1,5 @@
 /** The routes of runs and of the files in inboxes: pages, parts, downloads. */
-import { extname, join } from 'node:path';
+import { basename, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Context } from 'hono';
 import { NeverStartError, usageProblem } from '../../core/errors.js';
@@ -16,9 +16,10 @@ import {
 } from '../../jobs/ended-jobs.js';
 import type { FileCaps } from '../../jobs/file-caps.js';
 import { createStartedFinder } from '../../jobs/find-started.js';
+import { placeOf } from '../../jobs/inbox-file.js';
 import { newJobId } from '../../jobs/job-folder.js';
 import type { UploadPlans } from '../../jobs/plan-upload.js';
-import { tryAgain } from '../../jobs/try-again.js';
+import { newerSettings, tryAgain } from '../../jobs/try-again.js';
 import { REPORT_POLICY } from '../../run/report/render-page.js';
 import type { Action } from './actions.js';
 import { type GatedApp, sendPage, type Viewer } from './gate.js';
@@ -200,6 +201,8 @@ export function failedActions(inboxes: readonly string[], plans: Pick<UploadPlan
   /** What it would cost as things are now. */
   async function costLine({ inbox, folder }: EndedJob): Promise<string> {
     const upload = await findFailed(inboxes, failedId(inbox, folder));
+    const newer = upload && (await newerSettings(placeOf(join(upload.root, 'inbox'), upload)));
+    if (newer) return `${basename(newer)} in the inbox counts: what it costs at most is not known yet.`;
     const made = upload && (await withinDeadline(plans.plan(upload, {}), PLAN_PATIENCE_MS));
     if (!made) return 'What it costs at most is not known yet.';
     const { found, refusal } = made;

@@ -123,7 +123,7 @@ export async function startUpload(
   if (shown !== undefined && plan.spending !== null && isMoreThan(plan.spending.maxCost, shown))
     return 'it may cost more now than the page showed; what it costs now is below';
   // The money that was shown is the most that it costs, whatever others spend meanwhile.
-  const cap = overage > 0 && plan.spending !== null ? { maxCost: plan.spending.maxCost } : {};
+  const cap = overage > 0 && plan.cap !== null ? { maxCost: plan.cap } : {};
   const settings = { ...choice, ...cap };
   const { root, folder } = upload;
   const job = newJobId();

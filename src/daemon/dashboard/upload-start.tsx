@@ -200,7 +200,7 @@ export function runFieldsOf(
     try: settings.trial !== null || plan.requests.most > TRIED,
     maxRequests: true,
     maxCost: overage > 0,
-    priority: ordersOf(choice, found, columns).length > 0,
+    priority: !Array.isArray(choice.priority) && ordersOf(choice, found, columns).length > 0,
     format: format !== 'xlsx' && isFree('format', 'xlsx'),
     sort: isFree('sort', 'none'),
     errorsInclude: isFree('errorsInclude', 'not_found'),

@@ -178,11 +178,11 @@ BEGIN
 END $$;
 
 CREATE FUNCTION brand_enrich.purge_outcomes(p_offset bigint, p_older_ms bigint) RETURNS int LANGUAGE plpgsql AS $$
-DECLARE v_count int; v_old tid[];
+DECLARE v_count int;
 BEGIN
-  v_old := ARRAY(SELECT ctid FROM brand_enrich.outcome WHERE fetched_at < brand_enrich.now_ms(p_offset) - p_older_ms
-                  ORDER BY key FOR UPDATE);
-  DELETE FROM brand_enrich.outcome WHERE ctid = ANY (v_old);
+  DELETE FROM brand_enrich.outcome WHERE ctid = ANY (ARRAY(
+    SELECT ctid FROM brand_enrich.outcome WHERE fetched_at < brand_enrich.now_ms(p_offset) - p_older_ms
+     ORDER BY key FOR UPDATE));
   GET DIAGNOSTICS v_count = ROW_COUNT;
   RETURN v_count;
 END $$;

@@ -329,6 +329,14 @@ describe('trying a failed file again', () => {
     expect((await get('/failed/again', 'POST', fields)).text).toContain(line);
   });
 
+  it('names no cost where newer settings in the inbox count', async () => {
+    const { get, fields, folders } = await withFailed();
+    await writeFile(join(folders.inbox, 'list.csv.json'), '{}');
+    const { text } = await get('/failed/again', 'POST', fields);
+    expect(text).toContain('list.csv.json in the inbox counts: what it costs at most is not known yet.');
+    expect(text).not.toContain('Now 12 rows');
+  });
+
   it.each(['inbox=0&folder=..', 'inbox=9&folder=x', 'inbox=0&folder=../inbox', ''])(
     'is refused for %j',
     async (fields) => {

@@ -321,7 +321,8 @@ describe('a start', () => {
   it('is refused where a newer plan costs more than its form showed', async () => {
     const { uploads, upload, inbox } = await received(['list.csv']);
     const spending = { maxCost: '1.5', overageRequests: 15, withinQuota: 9 };
-    const plan = { ...PLAN, spending, requests: { least: 24, most: 24 } };
+    // Earlier starts cost 2.5, which counts towards the cap.
+    const plan = { ...PLAN, spending, cap: '4', requests: { least: 24, most: 24 } };
     const plans = { made: () => ({ found: { ...FOUND, plan, overage: 30 } }) } as never;
     const [start] = uploadActions({ uploads, plans });
     const press = (shown: string) =>
@@ -336,7 +337,7 @@ describe('a start', () => {
     });
     expect(await readdir(inbox)).toEqual([]);
     await press('1.5');
-    expect(JSON.parse(await readFile(join(inbox, 'list.csv.json'), 'utf8'))).toEqual({ maxCost: '1.5' });
+    expect(JSON.parse(await readFile(join(inbox, 'list.csv.json'), 'utf8'))).toEqual({ maxCost: '4' });
   });
 });
 

@@ -151,7 +151,7 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 5,
       functionsVersion: 3,
-      functions: '4d17551fda86e563',
+      functions: 'ebbf8478e3d0e3cc',
     });
   });
 
