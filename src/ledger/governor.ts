@@ -44,9 +44,7 @@ export interface GovernorOptions {
   readonly log: Log;
   readonly timeoutMs: number;
   readonly usageLagMs: number;
-  /** Requests that could leave at once; absent: any number. */
-  readonly free?: () => number;
-  /** Lookups of this process that are under way, and not in flight; absent: few. */
+  /** Lookups of this process that wait for the engine; absent: few. */
   readonly waiting?: () => number;
 }
 
@@ -62,7 +60,7 @@ type Refusal = PaceRefusal & { readonly isQuota: boolean };
 
 /** One exchange asks for no more than this, so that an answer stays short. */
 const TAKE_AT_MOST = 200;
-/** Until one is asked for again that could not leave now, or is free: those go one at a time. */
+/** Until a free permit is asked for again: they go one at a time. */
 const QUEUED_MS = 100;
 /** Settlements without an answer wait this long for a request to travel with. */
 const SETTLE_DELAY_MS = 15;
@@ -140,26 +138,6 @@ export class SharedGovernor {
     }
   }
 
-  /**
-   * A permit that was granted a moment ago, without a pace, may still be used: the ledger answers,
-   * and the account is neither paused, closed nor paced by now.
-   */
-  get isUnhindered(): boolean {
-    if (this.#isDown || this.state === null) return false;
-    const { isPaused, closedAt, pace } = this.state;
-    return !isPaused && closedAt === null && pace.rate === null;
-  }
-
-  /**
-   * So many permits may be asked for now. Where a pace holds each is a slot, which one that has to
-   * wait for others to end would miss.
-   */
-  get #most(): number {
-    if (this.state?.pace.rate === null) return TAKE_AT_MOST;
-    const free = this.#options.free?.() ?? TAKE_AT_MOST;
-    return Math.min(TAKE_AT_MOST, free - this.#slots.waiting);
-  }
-
   #newPermit(): string {
     this.#serial += 1;
     return `${this.#options.worker}.${this.#serial.toString(36)}`;
@@ -219,16 +197,15 @@ export class SharedGovernor {
     const now = this.#options.clock.monotonic();
     if (this.#looks.length > 0) this.#alarm.ringWithin(0);
     const pausedMs = this.#closing.signal.aborted ? 0 : this.#pausedUntil - now;
-    const takeDueMs = () => (this.#most > 0 ? this.#waiters.dueInMs(now) : QUEUED_MS);
     if (this.#outbox.isEmpty) {
       for (const resolve of this.#whenFlushed.splice(0)) resolve();
-      if (this.#waiters.size > 0) this.#alarm.ringWithin(Math.max(takeDueMs(), pausedMs));
+      if (this.#waiters.size > 0) this.#alarm.ringWithin(Math.max(this.#waiters.dueInMs(now), pausedMs));
       return;
     }
     // A settlement may be what the others wait for: they travel with it.
     const delayMs = this.#outbox.hasAnswers ? 0 : SETTLE_DELAY_MS;
     this.#waiters.hurry(now + delayMs);
-    const dueMs = Math.min(takeDueMs(), delayMs);
+    const dueMs = Math.min(this.#waiters.dueInMs(now), delayMs);
     this.#alarm.ringWithin(this.#closing.signal.aborted ? 0 : Math.max(dueMs, pausedMs));
   }
 
@@ -236,7 +213,7 @@ export class SharedGovernor {
     if (this.#isExchanging) return;
     this.#alarm.clear();
     const { clock } = this.#options;
-    const waiters = this.#waiters.choose(clock.monotonic(), this.#most);
+    const waiters = this.#waiters.choose(clock.monotonic(), TAKE_AT_MOST);
     const look = this.#looks.shift() ?? null;
     if (waiters.length === 0 && look === null && this.#outbox.isEmpty) {
       this.#plan();

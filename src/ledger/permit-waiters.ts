@@ -83,7 +83,7 @@ export class PermitWaiters {
   choose(now: number, atMost: number): PermitWaiter[] {
     const chosen: PermitWaiter[] = [];
     for (const waiter of this.#inOrder()) {
-      if (chosen.length >= atMost) break;
+      if (chosen.length === atMost) break;
       if (waiter.notBefore > now) continue;
       if (chosen[0] === undefined || chosen[0].run.id === waiter.run.id) chosen.push(waiter);
     }

@@ -35,10 +35,7 @@ export const RULES = {
   paceHorizonMs: 1_000,
   /** With so many unusable answers, this run does not retry a key. */
   unusableAllowed: 2,
-  /**
-   * A permit outlives the total time-out of its request by so much. It waits for its turn for half
-   * of that at most.
-   */
+  /** A permit outlives the total time-out of its request by so much. */
   permitMarginMs: 10_000,
 
   /**

@@ -2,7 +2,7 @@
 import type { Clock } from '../core/clock.js';
 import type { LedgerState } from './ledger.js';
 
-/** With more lookups of this process waiting, calls of the engine are put off. */
+/** With more lookups of this process waiting for the engine, its calls are put off. */
 const FEW_WAITING = 32;
 const PAUSE_MS = 2;
 
@@ -95,10 +95,6 @@ export function createSlots(clock: Clock) {
       const at = storeTime.toLocal(now + waitMs);
       const isInTime = () => rate === null || clock.monotonic() - at <= Math.max(LATE_MS, 1_000 / rate);
       return sleepUntil(at, signal).then(isInTime);
-    },
-    /** Slots that are waited for. */
-    get waiting(): number {
-      return waits.size;
     },
     /** Ends every wait. */
     close(reason: unknown): void {

@@ -6,8 +6,6 @@ import type { Identifier } from '../core/identifier.js';
 import { ownOf } from '../ledger/ledger.js';
 import { NO_OBSERVATION } from '../ledger/outbox.js';
 import type { Grant } from '../ledger/permit-waiters.js';
-import { RULES } from '../ledger/rules.js';
-import type { Answer } from '../lookup/read-answer.js';
 import type { RunRecord } from '../stores/run-store.js';
 import {
   type AskContext,
@@ -37,13 +35,14 @@ export function ask(
   key: string,
   identifier: Identifier,
   signals: AskSignals,
+  leaveGate: () => void = () => undefined,
 ): Promise<Asked> {
   const { service, ownDomain, allowUnknown } = run.settings;
   const isOwn = identifier.kind === 'domain' && identifier.value === ownDomain;
   const own = isOwn ? ownOf(service, identifier.value) : undefined;
   begun += 1;
   const counts = { requests: 0, billed: 0, tries: 0, unusable: null, place: begun };
-  const lookup = { context, run, key, identifier, own, signals, ...counts };
+  const lookup = { context, run, key, identifier, own, signals, leaveGate, ...counts };
   const needsNoProbe = context.addressTrust.isSettled || allowUnknown || context.halts.get(run.id);
   return needsNoProbe ? askUntilDone(lookup) : askInTurn(lookup);
 }
@@ -74,7 +73,7 @@ async function askUntilDone(lookup: LookupUnderWay): Promise<Asked> {
   }
 }
 
-/** The right to send one request: a pass of the breaker, a permit, and its turn. */
+/** The right to send one request: a pass of the breaker, and a permit. */
 interface Admitted {
   readonly type: 'admitted';
   readonly pass: Pass;
@@ -91,7 +90,7 @@ async function admit({
   unusable,
   place,
 }: LookupUnderWay): Promise<Admitted | NextStep> {
-  const { governor, breaker, halts, clock, sending } = context;
+  const { governor, recorder, breaker, halts, clock } = context;
   const { period, maxRate } = run.settings;
   const pass = breaker.enter(clock.monotonic());
   if (pass.type === 'rejected') {
@@ -101,32 +100,23 @@ async function admit({
   }
   let grant: Grant;
   try {
+    if (!recorder.hasRoom) await recorder.untilRoom(signals.stop);
     grant = await governor.take({ id: run.id, period, maxRate }, key, signals.stop, own, place);
   } catch {
     breaker.cancel(pass);
     return STOPPED;
   }
   if (grant.type !== 'granted') {
-    if (grant.type === 'paused' || grant.type === 'revoked') sending.callBack();
     breaker.cancel(pass);
     return withoutPermit(grant, unusable);
   }
-  const grantedAt = clock.monotonic();
-  const turn = sending.enter(signals.stop);
-  const isTurn = turn === true || (await turn);
-  // What was granted before a wait for others may hold no more, or run out during the request.
-  const isGood =
-    turn === true || (governor.isUnhindered && clock.monotonic() - grantedAt < RULES.permitMarginMs / 2);
   // Halted, or the breaker opened, during the wait: a refused token must not be shown again.
   const halt = halts.get(run.id);
-  const isStopped = signals.stop.aborted;
-  if (isTurn && isGood && !halt && !isStopped && (!breaker.isOpen || pass.isProbe))
+  if (!halt && (!breaker.isOpen || pass.isProbe))
     return { type: 'admitted', pass, permit: grant.permit, isFree: grant.isFree ?? false };
-  if (isTurn) sending.end();
   breaker.cancel(pass);
   governor.settle(grant.permit, 'free', NO_OBSERVATION);
-  if (halt) return { type: 'halted', halt };
-  return isStopped ? STOPPED : { type: 'repeat' };
+  return halt ? { type: 'halted', halt } : { type: 'repeat' };
 }
 
 function withoutPermit(grant: Exclude<Grant, { type: 'granted' }>, unusable: string | null): Asked['result'] {
@@ -149,18 +139,12 @@ function withoutPermit(grant: Exclude<Grant, { type: 'granted' }>, unusable: str
 
 async function sendRequest(lookup: LookupUnderWay, { pass, permit, isFree }: Admitted): Promise<NextStep> {
   const { context, run, identifier, signals } = lookup;
-  const { client, governor, breaker, sending } = context;
+  const { client, governor, breaker, gauge } = context;
   const { allowNsfw, freeStatuses } = run.settings;
-  let received: Answer;
-  try {
-    received = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: signals.abort });
-    const { type } = received.meaning;
-    // The pace falls, the account closes, or the run is halted: first the ledger is asked again.
-    if (type === 'refused' || type === 'credentials') sending.callBack();
-  } finally {
-    sending.end();
-  }
-  const { cost, meaning } = received;
+  gauge.inFlight += 1;
+  const received = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: signals.abort });
+  gauge.inFlight -= 1;
+  const { cost } = received;
   // The ledger counts it by what it would have cost; for the run it costs nothing.
   const answer = isFree ? ({ ...received, cost: 'free' } as const) : received;
   const isBilled = answer.cost !== 'free';
@@ -171,7 +155,8 @@ async function sendRequest(lookup: LookupUnderWay, { pass, permit, isFree }: Adm
     context.listener?.onBilled?.(lookup.key);
   }
   context.onSent?.(run.id, isBilled);
-  if (signals.abort.aborted && (meaning.type === 'unusable' || meaning.type === 'unavailable')) {
+  const { type } = answer.meaning;
+  if (signals.abort.aborted && (type === 'unusable' || type === 'unavailable')) {
     // We cut it off: that says nothing of the service, and the next request counts it.
     breaker.cancel(pass);
     governor.settle(permit, cost, NO_OBSERVATION);

@@ -9,7 +9,6 @@ import type { FailureReason, RunHalt } from '../stores/run-reasons.js';
 import type { LookupFailure, RunRecord } from '../stores/run-store.js';
 import type { AddressTrust } from './address-trust.js';
 import type { Breaker } from './breaker.js';
-import type { Sending } from './in-flight.js';
 import type { Recorder } from './recorder.js';
 import type { RefusalSeries } from './refusal-series.js';
 import { BUSY_RETRY_MS } from './retry-policy.js';
@@ -38,7 +37,7 @@ export interface WorkerListener {
 export interface AskContext {
   readonly client: Client;
   readonly governor: Governor;
-  readonly recorder: Pick<Recorder, 'record' | 'recordWithPermit'>;
+  readonly recorder: Pick<Recorder, 'record' | 'recordWithPermit' | 'hasRoom' | 'untilRoom'>;
   readonly breaker: Breaker;
   readonly addressTrust: AddressTrust;
   readonly refusals: RefusalSeries;
@@ -52,9 +51,8 @@ export interface AskContext {
   readonly keepFailure: (run: string, failure: LookupFailure) => Promise<void>;
   /** Stops asking for a run: here at once and, when it resolves, in every other worker. */
   readonly halt: (run: string, halt: RunHalt) => Promise<void>;
-  readonly sending: Sending;
-  /** Why the service is unavailable, while the breaker is open. */
-  readonly gauge: { outage: string | null };
+  /** Requests in flight, and why the service is unavailable while the breaker is open. */
+  readonly gauge: { inFlight: number; outage: string | null };
 }
 
 /**
@@ -102,6 +100,8 @@ export interface LookupUnderWay {
   readonly key: string;
   readonly identifier: Identifier;
   readonly signals: AskSignals;
+  /** Frees its place at the gate: nothing more is sent, its answer is only to be recorded. */
+  readonly leaveGate: () => void;
   /** Its place among the lookups of this process. */
   readonly place: number;
   requests: number;

@@ -27,7 +27,7 @@ import { purgeSpooled, recordSpooled, spoolFolderOf } from './answer-spool.js';
 import type { AskSignals, WorkerListener } from './asked.js';
 import { Breaker } from './breaker.js';
 import { addressOf, learnTrust, newOutcome } from './handle-answer.js';
-import { countInFlight, Sending } from './in-flight.js';
+import { countInFlight } from './in-flight.js';
 import { judge, NO_SERIES, observe, trustOf } from './judge.js';
 import { createOwnChunks } from './own-chunks.js';
 import { createFailureKeeper, createRecorder } from './recorder.js';
@@ -71,9 +71,6 @@ const HALT_REMEMBERED_MS = 10_000;
 /** How long a caller waits for the ledger to have what this process knows. */
 const FLUSHED_WITHIN_MS = 5_000;
 
-/** At the gate, for each request that may be in flight: others wait for permits or their record. */
-const LOOKUPS_PER_REQUEST = 2;
-
 /** Requests, and those of them that were or may have been billed. */
 const NOTHING_SENT = { requests: 0, billed: 0 };
 /** A long-lived process forgets the oldest runs. */
@@ -90,17 +87,16 @@ export function createLookupWorker(options: LookupWorkerOptions) {
   setMaxListeners(0, stopping.signal, aborting.signal);
   const ownSpool = spoolFolderOf(options.spoolFolder, engine.id);
   const basics = { worker: name, clock, log, timeoutMs: options.timeoutMs };
-  const recorder = createRecorder({ ...basics, store: engine.outcomes, spoolFolder: ownSpool });
+  const spool = { store: engine.outcomes, spoolFolder: ownSpool, room: concurrency };
+  const recorder = createRecorder({ ...basics, ...spool });
   const failures = createFailureKeeper(engine.runs, clock, log);
   const { service, account, usageLagMs } = options;
-  const sending = new Sending(concurrency);
   const governor = new SharedGovernor({
     ...basics,
     ledger: engine.ledger,
     account,
     usageLagMs,
-    free: () => sending.free,
-    waiting: () => context.limit.activeCount - sending.inFlight,
+    waiting: () => context.limit.activeCount - context.gauge.inFlight + recorder.underWay,
   });
   const own = createOwnChunks({ service, account, clock, log });
   const halts = createHalts(clock);
@@ -115,10 +111,9 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     recorder,
     clock,
     listener: options.listener,
-    sending,
-    gauge: { outage: null as string | null },
+    gauge: { inFlight: 0, outage: null as string | null },
     worker: name,
-    limit: pLimit(concurrency * LOOKUPS_PER_REQUEST),
+    limit: pLimit(concurrency),
     halts,
     keepFailure: failures.keep,
     onSent(run: string, isBilled: boolean) {
@@ -129,7 +124,6 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     },
     async halt(run: string, halt: RunHalt) {
       halts.set(run, halt);
-      sending.callBack();
       await engine.runs.halt(run, halt);
     },
     underWay: new Set<string>(),
@@ -175,7 +169,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
 
   /** Resolves when no request was under way for a while: then the queue waits for the engine. */
   async function whenIdle(signal: AbortSignal): Promise<void> {
-    for (let idleMs = 0; idleMs < IDLE_MS; idleMs = sending.inFlight > 0 ? 0 : idleMs + LOOK_MS) {
+    for (let idleMs = 0; idleMs < IDLE_MS; idleMs = context.gauge.inFlight > 0 ? 0 : idleMs + LOOK_MS) {
       await clock.sleep(LOOK_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
     }
@@ -191,9 +185,9 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     const permit = await governor.takeLook(look, stopping.signal);
     if (permit === null) return null;
     const { allowNsfw, freeStatuses, period } = settings;
-    sending.begin();
-    const asked = context.client.lookup(identifier, { allowNsfw, freeStatuses, signal });
-    const answer = await asked.finally(() => sending.end());
+    context.gauge.inFlight += 1;
+    const answer = await context.client.lookup(identifier, { allowNsfw, freeStatuses, signal });
+    context.gauge.inFlight -= 1;
     const address = addressOf(await learnTrust(answer, context), { settings }, context);
     const observation = observe(answer, period, trustOf(answer, address));
     return { permit, answer, step: judge(answer, address, NO_SERIES), observation };
@@ -235,7 +229,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     return work;
   }
   const releasers = createReleasers();
-  releasers.push(countInFlight(() => sending.inFlight));
+  releasers.push(countInFlight(() => context.gauge.inFlight));
   let ending: Promise<void> | null = null;
 
   async function end(deadlineMs: number): Promise<void> {
@@ -257,7 +251,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     if (isClosed !== true) {
       aborting.abort(new Error('stopping'));
       // Without requests under way there is nothing that could still end.
-      if (sending.inFlight > 0) await withinDeadline(closed, 1_000);
+      if (context.gauge.inFlight > 0) await withinDeadline(closed, 1_000);
     }
     await withinDeadline(recorder.close(), Math.max(left(), 1_000));
     const settleMs = Math.max(Math.min(left(), 5_000), 500);
@@ -271,11 +265,7 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     /** Unique over all workers and time. */
     name,
     get inFlight(): number {
-      return sending.inFlight;
-    },
-    /** Permits of this worker whose requests are in flight or about to leave. */
-    get permits(): number {
-      return sending.inFlight + sending.waiting;
+      return context.gauge.inFlight;
     },
     /** Why the service is unavailable, while the breaker is open; null otherwise. */
     get outage(): string | null {

@@ -4,7 +4,7 @@
  * when that is acknowledged.
  *
  * When the store refuses, answers go to the local spool first and are offered again until it takes
- * them. A lookup is at the gate until it is recorded, so that not much is ever at stake.
+ * them; nothing is sent meanwhile (`untilRoom`), so that not much is ever at stake.
  */
 import { EventEmitter, once } from 'node:events';
 import { rm } from 'node:fs/promises';
@@ -24,6 +24,8 @@ export interface RecorderOptions {
   readonly log: Log;
   /** Where answers wait when the store refuses. */
   readonly spoolFolder: string;
+  /** Answers that may wait for their flush before sending stops: the concurrency. */
+  readonly room: number;
 }
 
 interface Waiting {
@@ -45,7 +47,7 @@ const RETRY_MS = 1_000;
 export type Recorder = ReturnType<typeof createRecorder>;
 
 export function createRecorder(options: RecorderOptions) {
-  const { store, worker, clock, log, spoolFolder } = options;
+  const { store, worker, clock, log, spoolFolder, room } = options;
   const waiting: Waiting[] = [];
   /** Answers that are not recorded yet, wherever they wait. */
   const underWay = new Set<Waiting>();
@@ -53,6 +55,8 @@ export function createRecorder(options: RecorderOptions) {
   const closing = new AbortController();
   let flushing: Promise<void> | null = null;
   let left = 0;
+
+  const hasRoom = () => underWay.size < room;
 
   /** `carry`: hands it to an exchange; absent: it is flushed. */
   function enter(outcome: NewOutcome, carry?: (answer: Waiting) => void): Promise<number> {
@@ -172,6 +176,16 @@ export function createRecorder(options: RecorderOptions) {
     /** Answers that are not recorded yet. */
     get underWay(): number {
       return underWay.size;
+    },
+    /** Another answer may be fetched. */
+    get hasRoom(): boolean {
+      return hasRoom();
+    },
+    /** Resolves as soon as there is room. Rejects with the signal's reason. */
+    async untilRoom(signal: AbortSignal): Promise<void> {
+      while (!hasRoom()) {
+        await once(flushes, 'recorded', { signal }).catch(() => Promise.reject(signal.reason));
+      }
     },
     /**
      * Ends waiting for the store: what it refuses from here on stays in the spool. Resolves when

@@ -23,10 +23,7 @@ const DUE_SOON_MS = 50;
 export interface ChunkContext extends AskContext {
   readonly engine: Engine;
   readonly worker: string;
-  /**
-   * The one gate of the process, for the lookups of all chunks: so many wait for their permits, are
-   * in flight, or wait to be recorded.
-   */
+  /** The one gate of the process: so many lookups at once, over all chunks. */
   readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
   /**
    * Resolves when the identifiers of every chunk so far are at the gate: those of a later one come
@@ -122,8 +119,8 @@ async function claimAndAsk(
     if (claim === 'fresh') return null;
     if (claim !== 'ours') return [text, withoutRequest(BUSY)];
     const own = { ...signals, stop: signals.stopOf?.(text) ?? signals.stop };
-    const asked = await context.limit(async () => {
-      const one = await ask(context, run, keyOf(text), parseIdentifierText(text), own);
+    const asked = await atGate(context.limit, async (leave) => {
+      const one = await ask(context, run, keyOf(text), parseIdentifierText(text), own, leave);
       const { result } = one;
       if (result.type === 'halted' && !context.halts.get(run.id)) await context.halt(run.id, result.halt);
       return one;
@@ -143,6 +140,20 @@ async function claimAndAsk(
     if (each.status === 'rejected') throw each.reason;
     return each.value === null ? [] : [each.value];
   });
+}
+
+/** The result of a task that has a place at the gate until it ends, or calls `leave` before. */
+async function atGate<T>(limit: ChunkContext['limit'], task: (leave: () => void) => Promise<T>): Promise<T> {
+  const { result } = await limit(async () => {
+    let result: Promise<T> | undefined;
+    const left = new Promise<void>((leave) => {
+      result = task(leave);
+    });
+    await Promise.race([left, result]);
+    // Wrapped, so that the place is free before it is known.
+    return { result: result as Promise<T> };
+  });
+  return result;
 }
 
 /** Nothing is left to do for this chunk, or no run waits for it. */

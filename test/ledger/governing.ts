@@ -52,9 +52,7 @@ export interface Stage {
 
 export interface StageOptions {
   readonly governors?: number;
-  /** Requests that could leave at once. */
-  readonly free?: () => number;
-  /** Lookups under way that are not in flight. */
+  /** Lookups that wait for the engine. */
   readonly waiting?: () => number;
   /**
    * Sets the quota before any permit request, like the free request for the service's own brand.
@@ -81,7 +79,6 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
         log: silentLog(),
         timeoutMs: TIMEOUT_MS,
         usageLagMs: 60_000,
-        ...(options.free && { free: options.free }),
         ...(options.waiting && { waiting: options.waiting }),
       }),
   );

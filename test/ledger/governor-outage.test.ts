@@ -1,6 +1,6 @@
 /** The governor while the ledger is unreachable, and while the process ends. */
 import { describe, expect, test } from 'vitest';
-import { CONFIRMED, createStage, headers, outcomes, type Stage, UNCONFIRMED } from './governing.js';
+import { CONFIRMED, createStage, headers, outcomes, UNCONFIRMED } from './governing.js';
 
 describe('an unreachable ledger', () => {
   test('blocks all requests until it answers', async () => {
@@ -27,29 +27,6 @@ describe('an unreachable ledger', () => {
     expect(tries[0]).toMatchObject({ settle: [{ permit: first?.permit }], take: [{}, {}, {}, {}] });
     expect(tries.length).toBeGreaterThan(3);
     for (const each of tries) expect(each).toEqual(tries[0]);
-  });
-
-  test.each([
-    ['the ledger does not answer', async ({ ledger }: Stage) => ledger.setReach('out')],
-    ['spending is paused', async ({ ledger }: Stage) => ledger.setPaused(true)],
-    [
-      'another process lowers the pace',
-      async ({ ledger }: Stage) => void (await ledger.open('account', { rate: 5, burst: 1 })),
-    ],
-    [
-      'the service refuses for the quota',
-      async ({ governor }: Stage) => governor.refuse('p', { isQuota: true, retryAfterMs: null }, UNCONFIRMED),
-    ],
-  ])('or %s: what was granted before is not used after a wait', async (_, change) => {
-    const stage = await createStage({ quota: 100, pace: { rate: null, burst: 1 } });
-    const { clock, governor, askMany } = stage;
-    const [first] = askMany(1);
-    await clock.rest();
-    expect([first?.result, governor.isUnhindered]).toEqual(['granted', true]);
-    await change(stage);
-    askMany(1);
-    await clock.advance(1_000);
-    expect(governor.isUnhindered).toBe(false);
   });
 
   test('is retried after 0.2 s, then less and less often, at least every 5 s', async () => {

@@ -1,6 +1,6 @@
 /** The governor and the shared pace: slots and refusals for throughput. */
 import { describe, expect, test } from 'vitest';
-import type { Asker, Stage } from './governing.js';
+import type { Stage } from './governing.js';
 import { CONFIRMED, createStage, outcomes, UNCONFIRMED } from './governing.js';
 
 /** A stage whose account has a pace and at least one useful answer. */
@@ -84,40 +84,6 @@ describe('slots', () => {
     second?.stop.abort(new Error('stopped'));
     await clock.advance(15);
     expect([second?.result, account().held]).toEqual(['rejected: stopped', 1]);
-  });
-
-  test('are taken for requests that could leave, and no others', async () => {
-    let ended = 0;
-    let askers: readonly Asker[] = [];
-    const free = () => 3 + ended - (outcomes(askers).granted ?? 0);
-    const { clock, account, askMany, governor } = await createStage({
-      quota: 100_000,
-      pace: { rate: 100, burst: 1 },
-      free,
-    });
-    askers = askMany(6);
-    await clock.rest();
-    // The first leaves now, the next two wait for their slots.
-    expect([account().held, outcomes(askers).granted]).toEqual([3, 1]);
-    await clock.advance(1_000);
-    expect([account().held, outcomes(askers).granted]).toEqual([3, 3]);
-    ended = 1;
-    governor.settle(askers[0]?.permit ?? '', 'billed', CONFIRMED);
-    await clock.advance(15);
-    expect([account().sent, account().held, outcomes(askers).granted]).toEqual([1, 3, 4]);
-    await clock.advance(1_000);
-    expect(outcomes(askers).granted).toBe(4);
-    // Seen without a settlement, too.
-    ended = 3;
-    await clock.advance(200);
-    expect(outcomes(askers)).toEqual({ granted: 6 });
-  });
-
-  test('bind no request where there is no pace', async () => {
-    const stage = await createStage({ quota: 100_000, pace: { rate: null, burst: 1 }, free: () => 0 });
-    const askers = stage.askMany(6);
-    await stage.clock.rest();
-    expect(outcomes(askers)).toEqual({ granted: 6 });
   });
 
   test('are shared by two governors', async () => {

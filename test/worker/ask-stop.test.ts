@@ -8,7 +8,6 @@ import {
   createAsking,
   createPassingClock,
   DOWN,
-  fullSending,
   MATCHED,
   UNUSABLE,
   untilAborted,
@@ -24,14 +23,12 @@ describe('a stop', () => {
     expect(asking.log).toEqual([]);
   });
 
-  it('while others are in flight sends nothing, and gives its permit back at once', async () => {
-    const asking = createAsking({ answers: [MATCHED], sending: fullSending() });
+  it('while there is no room for the answer sends nothing', async () => {
+    const asking = createAsking({ answers: [MATCHED], untilRoom: untilAborted });
     const asked = askFor(asking);
-    await vi.waitUntil(() => asking.context.sending.waiting === 1);
     asking.stop.abort(new Error('stop'));
     expect(await asked).toEqual({ result: STOPPED, requests: 0, billed: 0 });
-    expect(asking.log).toEqual(['take p1', 'settle p1 free']);
-    expect(asking.context.sending.inFlight).toBe(1);
+    expect(asking.log).toEqual([]);
   });
 
   it('while a permit is waited for sends nothing', async () => {
@@ -98,7 +95,7 @@ describe('a stop', () => {
     await askFor(asking);
     setMaxListeners(0, asking.abort.signal);
     const all = Array.from({ length: 30 }, () => askFor(asking));
-    await vi.waitUntil(() => asking.context.sending.inFlight === 30);
+    await vi.waitUntil(() => asking.context.gauge.inFlight === 30);
     asking.stop.abort(new Error('stop'));
     asking.abort.abort(new Error('late'));
     expect(await Promise.all(all)).toEqual(all.map(() => ({ result: STOPPED, requests: 1, billed: 1 })));

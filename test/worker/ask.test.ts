@@ -1,12 +1,10 @@
 /** One identifier from claim to durable outcome: the consequences of each kind of answer. */
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import type { Grant } from '../../src/ledger/permit-waiters.js';
-import type { Answer } from '../../src/lookup/read-answer.js';
 import { unpackProfile } from '../../src/stores/profile-codec.js';
 import type { RunHalt } from '../../src/stores/run-reasons.js';
 import { ask } from '../../src/worker/ask.js';
 import type { Asked, FetchedAnswer } from '../../src/worker/asked.js';
-import { Sending } from '../../src/worker/in-flight.js';
 import { LeftOnDisk } from '../../src/worker/recorder.js';
 import { ledgerState } from '../run/ledger-state.js';
 import { HALTS } from '../support/halts.js';
@@ -21,14 +19,11 @@ import {
   createAsking,
   DOWN,
   FAILED,
-  fullSending,
   MATCHED,
   NOON,
   NOT_FOUND,
   RECORDED_AT,
   runRecord,
-  SPENT_QUOTA,
-  TOO_FAST,
   UNUSABLE,
 } from './asking.js';
 
@@ -414,82 +409,6 @@ describe('without a permit nothing is sent', () => {
     expect(log).toEqual([]);
   });
 
-  it('and when its run was halted while others were in flight', async () => {
-    const halts = new Map<string, RunHalt>();
-    const asking = createAsking({ answers: [MATCHED], sending: fullSending() });
-    const asked = askFor({ ...asking, context: { ...asking.context, halts } });
-    await vi.waitUntil(() => asking.context.sending.waiting === 1);
-    halts.set('run', HALTS.useless);
-    asking.context.sending.end();
-    expect((await asked).result).toEqual({ type: 'halted', halt: HALTS.useless });
-    expect(asking.log).toEqual(['take p1', 'settle p1 free']);
-  });
-
-  it.each([
-    ['another was refused as too fast', TOO_FAST],
-    ['another was refused for the quota', SPENT_QUOTA],
-    ['the token was refused', answerOf({ type: 'credentials', status: 401, reason: 'revoked' })],
-  ])('and it is asked for again, when %s while it waited for its turn', async (_what, refusal) => {
-    let answer: () => void = () => undefined;
-    const sending = new Sending(1);
-    const refused = () =>
-      new Promise<Answer>((resolve) => {
-        answer = () => resolve(refusal);
-      });
-    const asking = createAsking({ answers: [MATCHED, refused, MATCHED], sending });
-    // Until the address is trusted each request is alone.
-    await askFor(asking);
-    const first = askFor(asking);
-    await vi.waitUntil(() => sending.inFlight === 1);
-    const others = [askFor(asking), askFor(asking)];
-    await vi.waitUntil(() => sending.waiting === 2);
-    answer();
-    await Promise.all([first, ...others]);
-    const log = asking.log.filter((each) => /^ask|^settle p[34] /.test(each));
-    expect(log.slice(1, 4)).toEqual(['ask acme.com', 'settle p3 free', 'settle p4 free']);
-  });
-
-  it('and it is asked for again when the ledger does not answer, or holds, while it waited', async () => {
-    const asking = createAsking({ answers: [MATCHED], sending: fullSending() });
-    const asked = askFor(asking);
-    await vi.waitUntil(() => asking.context.sending.waiting === 1);
-    Object.assign(asking.context.governor, { isUnhindered: false });
-    asking.context.sending.end();
-    expect((await asked).result).toEqual({ type: 'matched' });
-    expect(asking.log.slice(0, 3)).toEqual(['take p1', 'settle p1 free', 'take p2']);
-  });
-
-  it.each([
-    { type: 'paused', retryInMs: 1_000 },
-    { type: 'revoked', why: 'cancelled' },
-  ] as const)('and those that wait are called back when their run turns out to be $type', async (grant) => {
-    const sending = new Sending(1);
-    const granted = { type: 'granted', permit: '' } as const;
-    const asking = createAsking({ answers: [MATCHED], sending, grants: [granted, granted, grant] });
-    // Until the address is trusted each request is alone.
-    await askFor(asking);
-    sending.begin();
-    const all = [askFor(asking), askFor(asking)];
-    expect((await Promise.all(all)).map(({ requests }) => requests)).toEqual([0, 0]);
-    expect(asking.log.slice(-4)).toEqual(['take p2', 'take p3', 'settle p2 free', 'take p4']);
-  });
-
-  it('and another is taken when its turn came so late that it may run out during the request', async () => {
-    const asking = createAsking({ answers: [MATCHED], sending: fullSending() });
-    const asked = askFor(asking);
-    await vi.waitUntil(() => asking.context.sending.waiting === 1);
-    asking.clock.pass(5_000);
-    asking.context.sending.end();
-    expect((await asked).result).toEqual({ type: 'matched' });
-    const settled = asking.log.filter((each) => /take|settle/.test(each));
-    expect(settled).toEqual([
-      'take p1',
-      'settle p1 free',
-      'take p2',
-      'settle p2 billed confirmed with its answer',
-    ]);
-  });
-
   it('the place of a probe is released', async () => {
     const asking = createAsking({ answers: [DOWN], grants: [{ type: 'granted', permit: '' }] });
     await openBreaker(asking);
@@ -506,12 +425,12 @@ it('requests in flight are counted, and nothing else', async () => {
   const asking: Asking = createAsking({
     answers: [
       async () => {
-        seen.push(asking.context.sending.inFlight);
+        seen.push(asking.context.gauge.inFlight);
         return MATCHED;
       },
     ],
     record: async () => {
-      seen.push(asking.context.sending.inFlight);
+      seen.push(asking.context.gauge.inFlight);
     },
   });
   await askFor(asking);

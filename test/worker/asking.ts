@@ -18,7 +18,6 @@ import { createAddressTrust } from '../../src/worker/address-trust.js';
 import { ask } from '../../src/worker/ask.js';
 import type { AskContext, Asked } from '../../src/worker/asked.js';
 import { Breaker, type Pass } from '../../src/worker/breaker.js';
-import { Sending } from '../../src/worker/in-flight.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
 import { runSettings } from '../engine/contract/run-settings.js';
 import { createMemoryKeyValues } from '../support/memory-key-values.js';
@@ -107,8 +106,7 @@ export interface AskingOptions {
   readonly answers: readonly (Answer | ((signal: AbortSignal | undefined) => Promise<Answer>))[];
   /** Instead of permits. The last is repeated. */
   readonly grants?: readonly (Grant | ((signal: AbortSignal) => Promise<Grant>))[];
-  /** Default: 64 at once. */
-  readonly sending?: Sending;
+  readonly untilRoom?: (signal: AbortSignal) => Promise<void>;
   readonly record?: (outcome: NewOutcome) => Promise<void>;
   readonly clock?: PassingClock;
   readonly state?: LedgerState | null;
@@ -119,13 +117,6 @@ export interface AskingOptions {
 }
 
 const GRANTED = { type: 'granted' } as const;
-
-/** One request may be in flight, and one is. */
-export function fullSending(): Sending {
-  const sending = new Sending(1);
-  sending.begin();
-  return sending;
-}
 
 export function createAsking(options: AskingOptions): Asking {
   const log: string[] = [];
@@ -148,7 +139,6 @@ export function createAsking(options: AskingOptions): Asking {
   };
   const governor: Governor = {
     state: options.state ?? null,
-    isUnhindered: true,
     async take(_run, _key, signal) {
       signal.throwIfAborted();
       const scripted = options.grants?.[Math.min(taken, options.grants.length - 1)] ?? GRANTED;
@@ -187,6 +177,8 @@ export function createAsking(options: AskingOptions): Asking {
         log.push('recorded');
         return RECORDED_AT;
       },
+      hasRoom: false,
+      untilRoom: options.untilRoom ?? (async (signal) => signal.throwIfAborted()),
     },
     breaker: new Breaker(),
     addressTrust: createAddressTrust({
@@ -205,8 +197,7 @@ export function createAsking(options: AskingOptions): Asking {
     halt: async (run, { why }) => {
       log.push(`halt ${run} ${why}`);
     },
-    sending: options.sending ?? new Sending(64),
-    gauge: { outage: null },
+    gauge: { inFlight: 0, outage: null },
   };
   return { context, clock, log, recorded, stop, abort, signals: { stop: stop.signal, abort: abort.signal } };
 }

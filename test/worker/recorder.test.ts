@@ -15,6 +15,8 @@ import { createRecorder, LeftOnDisk, type Recorder } from '../../src/worker/reco
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { untilAborted } from './asking.js';
 
+const NOTHING = new AbortController().signal;
+
 function outcome(name: string): NewOutcome {
   return { key: name, status: 'matched', packed: Buffer.from(name), billed: true, freshMs: null };
 }
@@ -59,7 +61,7 @@ interface Recording extends Store {
   readonly time: { passedMs: number };
 }
 
-async function createRecording(): Promise<Recording> {
+async function createRecording(room = 4): Promise<Recording> {
   const { flushes, store } = createHeldStore();
   const folder = join(await temporaryFolder(), 'spool');
   const slept: number[] = [];
@@ -78,7 +80,7 @@ async function createRecording(): Promise<Recording> {
       ]);
     },
   };
-  const options = { store, worker: 'w', clock, log: silentLog(), spoolFolder: folder };
+  const options = { store, worker: 'w', clock, log: silentLog(), spoolFolder: folder, room };
   return { flushes, store, recorder: createRecorder(options), folder, slept, time, wake: () => wake() };
 }
 
@@ -150,6 +152,33 @@ it('an answer is durable only when the store says so', async () => {
   await recorded;
 });
 
+it('sending waits while the maximum number of answers is not durable yet', async () => {
+  const recording = await createRecording(2);
+  await recording.recorder.untilRoom(NOTHING);
+  void recording.recorder.record(outcome('a'));
+  await recording.recorder.untilRoom(NOTHING);
+  void recording.recorder.record(outcome('b'));
+  const sender = recording.recorder.untilRoom(NOTHING);
+  const state = stateOf(sender);
+  const flush = await flushNumber(recording, 1);
+  const later = recording.recorder.untilRoom(NOTHING);
+  const laterState = stateOf(later);
+  await new Promise((resolve) => setImmediate(resolve));
+  expect([state.now, laterState.now]).toEqual(['waits', 'waits']);
+  flush.acknowledge();
+  await Promise.all([sender, later]);
+});
+
+it('that wait ends when it is aborted', async () => {
+  const recording = await createRecording(1);
+  void recording.recorder.record(outcome('a'));
+  const stop = new AbortController();
+  const sender = recording.recorder.untilRoom(stop.signal);
+  stop.abort(new Error('stop'));
+  await expect(sender).rejects.toThrow('stop');
+  await expect(recording.recorder.untilRoom(stop.signal)).rejects.toThrow('stop');
+});
+
 it('an answer that the store refuses is spooled before it is offered again', async () => {
   const recording = await createRecording();
   const recorded = recording.recorder.record(outcome('a'));
@@ -168,10 +197,11 @@ it('an answer that the store refuses is spooled before it is offered again', asy
   await vi.waitUntil(async () => (await readdir(recording.folder)).length === 0);
 });
 
-it('while the store refuses an answer is not recorded, and one file is enough', async () => {
-  const recording = await createRecording();
+it('while the store refuses nothing is sent, and one file is enough', async () => {
+  const recording = await createRecording(1);
   const recorded = recording.recorder.record(outcome('a'));
-  const state = stateOf(recorded);
+  const sender = recording.recorder.untilRoom(NOTHING);
+  const state = stateOf(sender);
   for (let round = 1; round <= 3; round += 1) {
     (await flushNumber(recording, round)).refuse();
     await vi.waitUntil(() => recording.slept.length === round, { interval: 1 });
@@ -180,7 +210,7 @@ it('while the store refuses an answer is not recorded, and one file is enough', 
     recording.wake();
   }
   (await flushNumber(recording, 4)).acknowledge();
-  await recorded;
+  await Promise.all([recorded, sender]);
 });
 
 it('a close while the store refuses leaves the answers to the next start', async () => {
@@ -267,13 +297,14 @@ describe('an answer that an exchange is to keep', () => {
     expect(recording.flushes).toHaveLength(0);
   });
 
-  it('is under way until it is kept', async () => {
-    const { recorder, ...recording } = await createRecording();
+  it('takes room until it is kept', async () => {
+    const { recorder, ...recording } = await createRecording(1);
     const { recorded, answer } = paid({ recorder, ...recording }, 'a');
-    expect(recorder.underWay).toBe(1);
+    expect([recorder.hasRoom, recorder.underWay]).toEqual([false, 1]);
+    const sender = recorder.untilRoom(NOTHING);
     answer.recorded(1);
-    await recorded;
-    expect(recorder.underWay).toBe(0);
+    await Promise.all([recorded, sender]);
+    expect([recorder.hasRoom, recorder.underWay]).toEqual([true, 0]);
   });
 
   it('is kept by the store where the exchange failed, dated when it was fetched', async () => {

@@ -24,7 +24,6 @@ import { freshnessOf, type RunRecord, type RunSettings } from '../../src/stores/
 import { createAddressTrust } from '../../src/worker/address-trust.js';
 import type { WorkerListener } from '../../src/worker/asked.js';
 import { Breaker } from '../../src/worker/breaker.js';
-import { Sending } from '../../src/worker/in-flight.js';
 import { createLookupWorker, type LookupWorker } from '../../src/worker/lookup-worker.js';
 import { createRecorder } from '../../src/worker/recorder.js';
 import { RefusalSeries } from '../../src/worker/refusal-series.js';
@@ -163,7 +162,12 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
         usageLagMs: 60_000,
       });
       releasers.push(() => governor.close(1_000));
-      const recorder = createRecorder({ ...shared, store: engine.outcomes, spoolFolder: '/nowhere' });
+      const recorder = createRecorder({
+        ...shared,
+        store: engine.outcomes,
+        spoolFolder: '/nowhere',
+        room: 64,
+      });
       return {
         engine,
         client,
@@ -177,8 +181,7 @@ async function openWorkplace(redisUrl: string, namespace: string): Promise<Workp
         }),
         keepFailure: (run, failure) => engine.runs.fail(run, [failure]),
         refusals: new RefusalSeries(),
-        sending: new Sending(64),
-        gauge: { outage: null },
+        gauge: { inFlight: 0, outage: null },
         halts,
         async halt(run, halt) {
           halts.set(run, halt);

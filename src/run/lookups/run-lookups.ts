@@ -103,7 +103,7 @@ export async function runLookups(context: LookupsContext, missing: number): Prom
       context.show('asking');
     },
     async onSilence() {
-      const still = await findStrandedPermits(context, context.worker?.permits ?? 0).catch(() => null);
+      const still = await findStrandedPermits(context, context.worker?.inFlight ?? 0).catch(() => null);
       // Said when the run began.
       if (still === null || stranded === null) onNotice(still ?? silence(context), true);
     },
@@ -302,7 +302,7 @@ function silence({ worker, run }: LookupsContext): string {
 }
 
 /** A notice if the run waits for a killed run's permits; null: it waits for something else. */
-async function findStrandedPermits({ runtime, run }: LookupsContext, ours: number) {
+async function findStrandedPermits({ runtime, run }: LookupsContext, inFlight: number) {
   const { engine } = runtime;
   const { account, timeoutMs } = run.settings;
   const [state, runs] = await Promise.all([engine.ledger.show(account), engine.runs.list(RUNS_LOOKED_AT)]);
@@ -310,19 +310,16 @@ async function findStrandedPermits({ runtime, run }: LookupsContext, ours: numbe
     (other) => other.id !== run.id && other.settings.account === account && isAlive(other, state.now),
   );
   const endsAt = run.asOf + Math.min(permitMsOf(timeoutMs), STRANDED_MS);
-  return strandedNotice(state, { isAlone, ours, endsAt });
+  return strandedNotice(state, { isAlone, inFlight, endsAt });
 }
 
-/**
- * Notice while a killed run holds the last of the limit; null: none. `ours`: permits of this run.
- * `endsAt`: store's clock.
- */
+/** Notice while a killed run holds the last of the limit; null: none. `endsAt`: store's clock. */
 export function strandedNotice(
   state: LedgerState,
-  { isAlone, ours, endsAt }: { isAlone: boolean; ours: number; endsAt: number },
+  { isAlone, inFlight, endsAt }: { isAlone: boolean; inFlight: number; endsAt: number },
 ): string | null {
   const { left } = judgeAccount(state);
-  const stranded = state.held + state.probes - ours;
+  const stranded = state.held + state.probes - inFlight;
   const isShort = left === null || left === 0;
   if (!isAlone || stranded <= 0 || !isShort || endsAt <= state.now) return null;
   const until = new Date(endsAt).toISOString().slice(11, 19);

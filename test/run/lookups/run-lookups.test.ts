@@ -8,7 +8,7 @@ describe('a run that waits for permits of a killed one', () => {
   const endsAt = Date.UTC(2026, 10, 22, 1, 30, 5);
   const now = endsAt - 40_000;
   const state = { now, quota: 100, sent: 60, held: 30, others: 10 };
-  const alone = { isAlone: true, ours: 0, endsAt };
+  const alone = { isAlone: true, inFlight: 0, endsAt };
 
   it('says so, and until when', () => {
     expect(strandedNotice(ledgerState(state), alone)).toBe(
@@ -18,7 +18,7 @@ describe('a run that waits for permits of a killed one', () => {
 
   it.each<[string, Partial<typeof state>, Partial<typeof alone>]>([
     ['others are running', {}, { isAlone: false }],
-    ['they are its own', {}, { ours: 30 }],
+    ['they are its own', {}, { inFlight: 30 }],
     ['there is room beside them', { sent: 59 }, {}],
     ['they have expired by now', {}, { endsAt: now }],
   ])('says nothing when %s', (_when, change, held) => {
