@@ -23,10 +23,8 @@ import {
 const MOST_SHOWN = 20;
 /** Columns that are read one after the other without being asked for, at most. */
 export const MOST_TOGETHER = 3;
-/** So many of a column's values must be written like symbols before it is advised to be read so. */
-const SYMBOL_SHARE = 0.8;
-/** The same of identifiers of several kinds. */
-const MIXED_SHARE = 0.8;
+/** So many of a column's values must be written like what it is advised to be read as. */
+const ADVISED_SHARE = 0.8;
 /** Without a letter, or with a time or a serial number (`INV-2024-001`), but for `1332.T`. */
 const CODE = /^[^a-z]*$|\d:\d|^(?!\d{3,6}\.[a-z]+$).*(?:\d{3}|\d[^a-z]\d)/i;
 /** Columns of few different values are classes (countries, currencies), not identifiers. */
@@ -139,7 +137,7 @@ function kindsOfMixed({ columns, sample }: JudgeInput, column: number): string |
     const read = identifyCell(cell, 'auto');
     return read.type === 'identifier' ? [read.identifier] : [];
   });
-  const isMostly = found.length >= cells.length * MIXED_SHARE;
+  const isMostly = found.length >= cells.length * ADVISED_SHARE;
   if (!isMostly || new Set(cells).size < cells.length * LEAST_VARIETY) return null;
   const words = found.map(({ kind, value }) => {
     // A host with a short suffix stays open; in capitals it may be a ticker with its exchange.
@@ -172,7 +170,7 @@ function varietyOfSymbols({ columns, sample }: JudgeInput, column: number): numb
   // Letters alone in pairs are countries and states.
   if (cells.every((cell) => /^\p{L}{2}$/u.test(cell))) return 0;
   const symbols = cells.filter((cell) => isSymbolLike(cell) && !CODE.test(cell));
-  if (cells.length === 0 || symbols.length < cells.length * SYMBOL_SHARE) return 0;
+  if (cells.length === 0 || symbols.length < cells.length * ADVISED_SHARE) return 0;
   const variety = new Set(symbols).size / cells.length;
   return variety < LEAST_VARIETY ? 0 : variety;
 }

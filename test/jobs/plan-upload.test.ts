@@ -8,6 +8,9 @@ import { silentLog } from '../../src/core/log.js';
 import { renderUpload } from '../../src/daemon/dashboard/upload-page.js';
 import { openEngine } from '../../src/engine/open-engine.js';
 import { type Choice, choiceOf, createUploadPlans, fieldsOf } from '../../src/jobs/plan-upload.js';
+import type { ExchangeRequest } from '../../src/ledger/ledger.js';
+import { runKey, runSettingsOf } from '../../src/run/enrich-request.js';
+import { exchangeRequest } from '../engine/contract/run-settings.js';
 import { createHandClock } from '../model/hand-clock.js';
 import { quickEngine } from '../support/engines.js';
 import { cell, row } from '../support/hostile-files.js';
@@ -19,12 +22,12 @@ const LEFT_MS = 15_000;
 
 describe.runIf(process.platform === 'linux')('plans', () => {
   /** Of an `up` whose files are in the folder. */
-  async function openPlans() {
+  async function openPlans(flags: Readonly<Record<string, string>> = {}) {
     const folder = await temporaryFolder();
     const env = { ...(await quickEngine()).env(folder), BRAND_ENRICH_STATE: join(folder, 'state') };
     const loaded = loadSettings({
       command: 'up',
-      flags: { baseUrl: 'http://127.0.0.1:9' },
+      flags: { baseUrl: 'http://127.0.0.1:9', ...flags },
       env: { ...env, BRAND_API_TOKEN: 'sesame-open' },
       file: null,
       home: folder,
@@ -49,7 +52,7 @@ describe.runIf(process.platform === 'linux')('plans', () => {
       stop,
       clock,
     } as unknown as DaemonContext);
-    return { folder, clock, plans };
+    return { folder, clock, plans, engine, service };
   }
 
   it('take a cap of the page in place of an earlier one of the file, up to that of the inbox', async () => {
@@ -65,6 +68,46 @@ describe.runIf(process.platform === 'linux')('plans', () => {
     expect(await capWith({})).toBe(1);
     expect(await capWith({ maxRequests: '2' })).toBe(2);
     expect(await capWith({ maxRequests: '9' })).toBe(3);
+  });
+
+  it('count what earlier starts cost towards a cap, and say the rest', async () => {
+    const paid = { plan: 'paid', overageBudget: '20', overagePrice: '0.1' };
+    const { folder, plans, engine, service } = await openPlans(paid);
+    const path = join(folder, 'list.csv');
+    const content = `website\n${Array.from({ length: 30 }, (_, at) => `b${at}.com\n`).join('')}`;
+    await writeFile(path, content);
+    const upload = { id: 'a', root: folder, folder, name: 'list.csv', path, size: content.length, at: 0 };
+    const foundWith = async (choice: Choice) => {
+      const { found } = await plans.plan({ ...upload, failed: { changedAt: 0 } }, choice);
+      if (found === null) throw new Error('it has no plan');
+      return found;
+    };
+
+    const { plan, settings } = await foundWith({});
+    const runSettings = runSettingsOf(settings, service);
+    const key = runKey(plan.input.sha256, { settings, runSettings });
+    await engine.runs.start({
+      id: 'run',
+      key,
+      label: { host: 'etl-1', name: 'list' },
+      settings: runSettings,
+    });
+    // The quota is used up, so that every answer costs.
+    let settle: ExchangeRequest['settle'] = [];
+    for (const permit of ['p1', 'p2', 'p3', null]) {
+      const take = permit === null ? [] : [{ permit, key: `key of ${permit}` }];
+      const keys = take.map(({ key }) => key);
+      const freshness = { asOf: 0, maxAgeMs: 0, maxAgeMissingMs: 0, notBefore: 0 };
+      if (permit !== null) await engine.outcomes.claim({ worker: 'w', run: 'run', keys, freshness });
+      const reading = { quota: 10, usage: 10 + settle.length, period: null };
+      const asked = { account: 'a', worker: 'w', run: 'run', settle, take, reading };
+      const { permits } = await engine.ledger.exchange(exchangeRequest(asked));
+      expect(permits.map(({ answer }) => answer)).toEqual(take.map(() => 'granted'));
+      settle = permit === null ? [] : [{ permit, as: 'billed', period: null }];
+    }
+
+    const { plan: rest } = await foundWith({ maxCost: '1' });
+    expect([rest.spending?.maxCost, rest.cap]).toEqual(['0.7', '1']);
   });
 
   it.each([
