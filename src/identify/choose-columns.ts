@@ -11,6 +11,7 @@ import {
   assertHeader,
   doubtful,
   explainBlanks,
+  kindsOfMixed,
   kindUnclear,
   MOST_TOGETHER,
   nothingClear,
@@ -91,7 +92,9 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
     const asked = writtenKind ?? input.kind;
     const reading = asked === null ? judgeColumn(judge, column, true) : null;
     const kind = asked ?? reading?.kind ?? null;
-    if (kind === null) throw kindUnclear(judge, column, reading !== null);
+    // What is not of the kind would come back as invalid.
+    const isMixed = reading?.weight === 0 && kindsOfMixed(judge, column, reading.fitting) !== null;
+    if (kind === null || isMixed) throw kindUnclear(judge, column, reading !== null && !isMixed);
     if (choices.some((choice) => choice.column === column && choice.kind === kind)) continue;
     const choice = choiceOf(judge, column, kind);
     choices.push(choice);

@@ -129,8 +129,11 @@ function findMixed(judge: JudgeInput, open: readonly number[]) {
   })[0];
 }
 
-/** "domains and symbols"; null for a column of one kind, or of other values. */
-function kindsOfMixed({ columns, sample }: JudgeInput, column: number): string | null {
+/**
+ * "domains and symbols"; null for a column of one kind, or of other values. `fitting`: sampled
+ * values of the kind that most of them may be of.
+ */
+export function kindsOfMixed({ columns, sample }: JudgeInput, column: number, fitting = 0): string | null {
   if (readHeader(columns[column] ?? '').isForeign) return null;
   const cells = sample.map((row) => cleanCell(row[column] ?? '')).filter(isFilled);
   const found = cells.flatMap((cell) => {
@@ -138,7 +141,8 @@ function kindsOfMixed({ columns, sample }: JudgeInput, column: number): string |
     return read.type === 'identifier' ? [read.identifier] : [];
   });
   const isMostly = found.length >= cells.length * ADVISED_SHARE;
-  if (!isMostly || new Set(cells).size < cells.length * LEAST_VARIETY) return null;
+  const isOfOne = fitting >= found.length * ADVISED_SHARE;
+  if (!isMostly || isOfOne || new Set(cells).size < cells.length * LEAST_VARIETY) return null;
   const words = found.map(({ kind, value }) => {
     // A host with a short suffix stays open; in capitals it may be a ticker with its exchange.
     if (kind === 'auto') return /[a-z]/.test(value) ? KIND_WORDS.domain : 'symbols';

@@ -68,6 +68,16 @@ describe('--column', () => {
     expect(chosen(table, { column: ['Kennung:auto'] })).toBe('Kennung:auto');
   });
 
+  it('stops so, too, when half of them are of one kind, unless its name says that', () => {
+    const values = ['ikea.com', 'nike.com', 'US0378331005', 'MSFT', 'spotify.com'];
+    expect(refusal(['Kennung', ...values], { column: ['Kennung'] }).message).toBe(
+      'this column has domains, ISINs and symbols: "Kennung"; use --column Kennung:auto, which reads each value by its shape',
+    );
+    expect(chosen(['website', ...values], { column: ['website'] })).toBe('website:domain');
+    const mostly = ['a.com', 'b.com', 'c.com', 'd.com', 'US0378331005'];
+    expect(chosen(['Kennung', ...mostly], { column: ['Kennung'] })).toBe('Kennung:domain');
+  });
+
   it('stops when a symbol may be of either kind', () => {
     const error = refusal(['symbol|name', 'META|Meta'], { column: ['symbol'] });
     expect(error.todo).toBe('use --column symbol:ticker or --column symbol:crypto');
