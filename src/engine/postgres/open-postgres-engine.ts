@@ -25,7 +25,7 @@ import {
 } from './postgres-server.js';
 import { prepareSchema, underSchemaLock } from './schema.js';
 import { createSqlCalls, openPool } from './sql-calls.js';
-import { storeFailure } from './store-failure.js';
+import { isEndedByServer, storeFailure } from './store-failure.js';
 
 /** `url`: `postgres://user:password@host:port/database`, with `pg` parameters (`sslmode` ...). */
 export type PostgresEngineOptions = EngineOptions & {
@@ -73,7 +73,7 @@ export async function openEngineOn(
   return orRelease(async (releasers) => {
     const { pool, close } = openPool(server, log);
     releasers.push(close);
-    (await connect(pool, server)).release();
+    await assertReachable(pool, server);
     const calls = createSqlCalls(server, pool, clockOffsetMs);
     // A server that lets us in and then ends the session is unavailable for a moment, and no more.
     const patience = createPatience({ log, stop });
@@ -170,24 +170,31 @@ function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void
   };
 }
 
-async function connect(pool: Pool, server: PostgresServer): Promise<PoolClient> {
+/**
+ * Throws what a person must see to. A server that ends the session or restarts is left to the calls
+ * that follow, which have patience; so is the private one, which has just let this process in.
+ */
+async function assertReachable(pool: Pool, server: PostgresServer): Promise<void> {
   const { address, redact } = server;
-  return translated(pool.connect(), (error) => {
+  try {
+    (await pool.connect()).release();
+  } catch (error) {
     const code = 'engine-unreachable';
     const reason = redact(systemWords(error));
     const loss = server.loss?.() ?? null;
-    if (loss !== null) return loss;
+    if (loss !== null) throw loss;
+    if (server.loss !== undefined || isEndedByServer(error)) return;
     // Its own word, as opposed to the system's.
     if (error instanceof Error && 'severity' in error) {
       const known = storeFailure(server, error);
-      if (known instanceof FailFileError && known.code === 'engine-unreachable') return known;
+      if (known instanceof FailFileError && known.code === 'engine-unreachable') throw known;
       const what = `the engine refuses the connection (${reason})`;
       const todo = phrase`check user, password and database in the address (${{ setting: 'engine' }})`;
-      return new FailFileError({ code, what, subject: address, todo });
+      throw new FailFileError({ code, what, subject: address, todo });
     }
     const todo = phrase`check the address (${{ setting: 'engine' }}), and that PostgreSQL is running and reachable; then run again`;
-    return new FailFileError({ code, subject: `${address} (${reason})`, todo });
-  });
+    throw new FailFileError({ code, subject: `${address} (${reason})`, todo });
+  }
 }
 
 /**

@@ -3,13 +3,16 @@ import { errorText, FailFileError } from '../../core/errors.js';
 import { damaged, unfit } from '../store-calls.js';
 import type { PostgresServer } from './postgres-server.js';
 
+/** The first two characters of codes: ended by an administrator, restarting, cancelled. */
+const ENDED = '57';
+
 /** By code (SQLSTATE), or the first two characters of one: what passes with time. */
 const PASSING: readonly string[] = [
   '08', // connection exceptions
   '40', // rolled back: deadlock, serialisation
   '53300', // too many connections
   '55P03', // a lock was not to be had
-  '57', // ended by an administrator, restarting, cancelled
+  ENDED,
   '25P03', // idle for too long
   '25006', // read-only: a failover, or an administrator's switch
 ];
@@ -57,6 +60,9 @@ export function storeFailure(
   if (todo === undefined) return state === null ? error : damaged(subject, 'value', error);
   return unfit('the engine refuses to work', subject, todo, error);
 }
+
+/** Whether the server lets people in, but ended this session or is restarting. */
+export const isEndedByServer = (error: unknown) => sqlState(error)?.startsWith(ENDED) === true;
 
 /** Of an error that the server answered with; null for one of the client or the network. */
 function sqlState(error: unknown): string | null {

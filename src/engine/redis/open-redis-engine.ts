@@ -3,6 +3,7 @@ import type { Redis } from 'ioredis';
 import { load } from '../../core/load.js';
 import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, engineId } from '../engine-stores.js';
+import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
 import { ForeignSchemaError, translated } from '../store-calls.js';
 import {
@@ -38,21 +39,24 @@ export interface RedisEngineOptions extends EngineOptions {
  */
 export async function openRedisEngine(options: RedisEngineOptions): Promise<Engine> {
   const { url, log, telemetry, isReadOnly, namespace = 'brand-enrich', clockOffsetMs = () => 0 } = options;
+  const { stop = new AbortController().signal } = options;
   const address = shownAddress(url);
   const connect = { url, address, log, extraCa: options.extraCa ?? null };
   const failure = (error: unknown) => storeFailure(address, error);
   const asked = <T>(answer: Promise<T>) => translated(answer, failure);
   const redis = await openConnection({ ...connect, use: 'store' });
+  // A server that lets us in and then ends the connection is unavailable for a moment, and no more.
+  const patience = createPatience({ log, stop });
   try {
-    const facts = await asked(readServerFacts(redis));
+    const facts = await patience(() => asked(readServerFacts(redis)));
     const { waitsForDisk, warnings } = judgeServer(facts, address, options.waitsForDisk ?? false);
     // The hash tag: one slot of a cluster holds all keys, BullMQ's included.
     const prefix = `{${namespace}}`;
-    const schema = await asked(schemaOf(redis, `${prefix}:schema`, isReadOnly));
+    const schema = await patience(() => asked(schemaOf(redis, `${prefix}:schema`, isReadOnly)));
     if (schema !== VERSION) throw new ForeignSchemaError(schema, VERSION, address);
     const calls = createRedisCalls({ redis, address, root: `${prefix}:`, clockOffsetMs, waitsForDisk });
     const stores = createStores(calls);
-    const id = await engineId(stores.keyValues, isReadOnly);
+    const id = await patience(() => engineId(stores.keyValues, isReadOnly));
     const queues = createQueues(backendOn(connect, prefix), { failure, log, telemetry, isReadOnly });
     return {
       id,

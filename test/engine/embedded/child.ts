@@ -30,7 +30,7 @@ export function startChild(script: string): Child {
     const say = (text) => writeSync(1, text + '\\n');
   `;
   const child = spawn(process.execPath, ['--input-type=module', '--eval', preamble + script], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
     cwd: fileURLToPath(new URL('../../../', import.meta.url)),
   });
   const lines: string[] = [];
@@ -40,7 +40,11 @@ export function startChild(script: string): Child {
     if (waiter) waiter(line);
     else lines.push(line);
   });
-  const gone = once(child, 'exit');
+  let complaint = '';
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    complaint += text;
+  });
+  const gone = once(child, 'close');
   return {
     process: child,
     nextLine() {
@@ -49,7 +53,7 @@ export function startChild(script: string): Child {
       return Promise.race([
         new Promise<string>((resolve) => waiting.push(resolve)),
         gone.then(() => {
-          throw new Error('the child ended');
+          throw new Error(`the child ended: ${complaint}`);
         }),
       ]);
     },

@@ -1,5 +1,7 @@
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Client } from 'pg';
@@ -19,6 +21,7 @@ import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 import { createHandClock } from '../../model/hand-clock.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
 import { createDatabase, startPostgres } from '../../support/postgres-server.js';
+import { startTcpProxy } from '../../support/tcp-proxy.js';
 import { exchangeRequest, runSettings } from '../contract/run-settings.js';
 
 const outcome = (key: string) =>
@@ -307,6 +310,29 @@ describe('the postgres engine', () => {
       code: 'engine-unfit',
       what: 'this PostgreSQL is read-only',
     });
+  });
+
+  test('opens although its first session is ended before it begins', async () => {
+    const url = new URL(await createDatabase(server));
+    const proxy = await startTcpProxy(Number(url.port));
+    releasers.push(() => proxy.close());
+    const fields = ['SFATAL', 'C57P01', 'Mterminating connection due to administrator command', ''];
+    const body = Buffer.from(fields.map((field) => `${field}\0`).join(''));
+    const head = Buffer.from('E\0\0\0\0');
+    head.writeInt32BE(body.length + 4, 1);
+    const ending = createServer((socket) =>
+      socket.once('data', () => {
+        proxy.leadsTo = Number(url.port);
+        socket.end(Buffer.concat([head, body]));
+      }),
+    ).listen(0, '127.0.0.1');
+    await once(ending, 'listening');
+    releasers.push(() => new Promise((resolve) => ending.close(resolve)));
+    proxy.leadsTo = (ending.address() as AddressInfo).port;
+    const through = new URL(url);
+    through.port = String(proxy.port);
+    expect((await open(through.href)).kind).toBe('postgres');
+    expect(proxy.leadsTo).toBe(Number(url.port));
   });
 
   test('reports a wrong password without quoting it', async () => {

@@ -2,6 +2,7 @@
  * Lost answers, and servers that hang or die: nothing is counted twice, nothing acknowledged is
  * lost, and no call waits for ever.
  */
+import { Redis } from 'ioredis';
 import { afterEach, describe, expect, test } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
 import { silentLog } from '../../../src/core/log.js';
@@ -59,6 +60,19 @@ describe.skipIf(!hasRedisServer())('when Redis is lost', () => {
     await cutAgain;
     const settled = await untilAnswered(() => engine.ledger.exchange(request({ settle })));
     expect(settled.state).toMatchObject({ sent: 3, held: 0 });
+  });
+
+  test('an engine opens although its connection is ended while it does', async () => {
+    const redis = await start();
+    const administrator = new Redis(redis.url);
+    releasers.push(() => administrator.quit());
+    await administrator.client('PAUSE', 60_000, 'WRITE');
+    const opening = open(redis.url);
+    const isWriting = async () => String(await administrator.client('LIST')).includes('cmd=setnx');
+    await expect.poll(isWriting, { timeout: 10_000 }).toBe(true);
+    await administrator.call('CLIENT', 'KILL', 'TYPE', 'normal');
+    await administrator.client('UNPAUSE');
+    expect((await opening).kind).toBe('redis');
   });
 
   test('a call to a server that hangs fails after a time-out', async () => {
