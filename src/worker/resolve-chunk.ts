@@ -10,7 +10,6 @@ import { parseIdentifierText } from '../core/identifier.js';
 import type { ChunkData, Engine } from '../engine/engine.js';
 import { RETRY_AFTER_AT_MOST_MS } from '../lookup/protocol.js';
 import { type OutcomeKeyOf, outcomeKeys } from '../stores/outcome-key.js';
-import type { ClaimAnswer } from '../stores/outcome-store.js';
 import { freshnessOf, type LookupFailure, type RunRecord } from '../stores/run-store.js';
 import { ask } from './ask.js';
 import { type AskContext, type Asked, type AskSignals, BUSY, later, withoutRequest } from './asked.js';
@@ -109,51 +108,55 @@ async function claimAndAsk(
   tally: RunTally,
 ): Promise<[string, Asked][]> {
   if (texts.length === 0) return [];
-  const { turns } = context;
+  const { limit, turns } = context;
   const earlier = turns.last;
   let isBegun: () => void = () => undefined;
   turns.last = new Promise<void>((resolve) => {
     isBegun = resolve;
   });
-  const askOne = async (text: string, claim: ClaimAnswer | undefined): Promise<[string, Asked] | null> => {
-    if (claim === 'fresh') return null;
-    if (claim !== 'ours') return [text, withoutRequest(BUSY)];
-    const own = { ...signals, stop: signals.stopOf?.(text) ?? signals.stop };
-    const asked = await atGate(context.limit, async (leave) => {
-      const one = await ask(context, run, keyOf(text), parseIdentifierText(text), own, leave);
-      const { result } = one;
+  const results: Asked[] = [];
+  const errors: unknown[] = [];
+  const underWay: Promise<unknown>[] = [];
+  const askOne = async (text: string, at: number, leave: () => void): Promise<void> => {
+    try {
+      const own = { ...signals, stop: signals.stopOf?.(text) ?? signals.stop };
+      const asked = await ask(context, run, keyOf(text), parseIdentifierText(text), own, leave);
+      const { result } = asked;
       if (result.type === 'halted' && !context.halts.get(run.id)) await context.halt(run.id, result.halt);
-      return one;
-    });
-    tally.addAsked(asked);
-    return [text, asked];
+      tally.addAsked(asked);
+      results[at] = asked;
+    } catch (error) {
+      errors.push(error);
+    } finally {
+      leave();
+    }
   };
-  const begin = async () => {
+  try {
     const keys = texts.map((text) => keyOf(text));
     const asked = { worker: context.worker, run: run.id, keys, freshness: freshnessOf(run) };
     const claims = await context.engine.outcomes.claim(asked);
     await earlier;
-    return texts.map((text, index) => askOne(text, claims[index]));
-  };
-  const settled = await Promise.allSettled(await begin().finally(() => void earlier.then(isBegun)));
-  return settled.flatMap((each) => {
-    if (each.status === 'rejected') throw each.reason;
-    return each.value === null ? [] : [each.value];
-  });
+    for (const [at, text] of texts.entries()) {
+      if (claims[at] === 'fresh') continue;
+      if (claims[at] !== 'ours') results[at] = withoutRequest(BUSY);
+      else underWay.push(askOne(text, at, await enterGate(limit)));
+    }
+  } finally {
+    void earlier.then(isBegun);
+    await Promise.all(underWay);
+  }
+  if (errors.length > 0) throw errors[0];
+  return texts.flatMap((text, at) => (results[at] === undefined ? [] : [[text, results[at]]]));
 }
 
-/** The result of a task that has a place at the gate until it ends, or calls `leave` before. */
-async function atGate<T>(limit: ChunkContext['limit'], task: (leave: () => void) => Promise<T>): Promise<T> {
-  const { result } = await limit(async () => {
-    let result: Promise<T> | undefined;
-    const left = new Promise<void>((leave) => {
-      result = task(leave);
-    });
-    await Promise.race([left, result]);
-    // Wrapped, so that the place is free before it is known.
-    return { result: result as Promise<T> };
+/**
+ * Resolves when a place at the gate is free, with the way out of it. What waits for one is begun
+ * when it has it: of a whole chunk it would outlive the young generation.
+ */
+function enterGate(limit: ChunkContext['limit']): Promise<() => void> {
+  return new Promise((enter) => {
+    void limit(() => new Promise<void>((leave) => enter(leave)));
   });
-  return result;
 }
 
 /** Nothing is left to do for this chunk, or no run waits for it. */

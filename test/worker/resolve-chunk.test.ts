@@ -172,12 +172,11 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
   it('that fails halfway waits for its requests before it reports that: no other worker asks beside them', async () => {
     const gate = createGate();
     const context = await place.context('w1', place.client(gate.pass));
-    const limit = <T>(task: () => Promise<T>): Promise<T> => {
-      calls += 1;
-      return calls === 2 ? Promise.reject(new Error('a bug')) : task();
+    const stopOf = (text: string) => {
+      if (text === brands(2)[1]) throw new Error('a bug');
+      return undefined;
     };
-    let calls = 0;
-    const resolving = resolveChunk({ ...context, limit }, run, chunkOf(run, brands(2)), SIGNALS);
+    const resolving = resolveChunk(context, run, chunkOf(run, brands(2)), { ...SIGNALS, stopOf });
     let isOver = false;
     resolving.catch(() => {
       isOver = true;
