@@ -33,7 +33,7 @@ import { mayHaveTurned, turnAskedAt } from './period.js';
 import { type AskingRun, type Grant, type PermitWaiter, PermitWaiters } from './permit-waiters.js';
 import { type Denial, judgeDenial } from './policy.js';
 import { RULES } from './rules.js';
-import { type Alarm, createAlarm, createSlots, pauseMs, type Slots } from './timing.js';
+import { type Alarm, createAlarm, createSlots, type Slots } from './timing.js';
 
 export interface GovernorOptions {
   readonly ledger: Ledger;
@@ -44,8 +44,6 @@ export interface GovernorOptions {
   readonly log: Log;
   readonly timeoutMs: number;
   readonly usageLagMs: number;
-  /** Lookups of this process that wait for the engine; absent: few. */
-  readonly waiting?: () => number;
 }
 
 /** The interface for workers; tests have their own. */
@@ -91,8 +89,6 @@ export class SharedGovernor {
   #isExchanging = false;
   /** The last exchange failed: answers do not wait for the next. */
   #isDown = false;
-  /** Until then more is gathered for the next exchange. */
-  #pausedUntil = Number.NEGATIVE_INFINITY;
   #serial = 0;
   #whenFlushed: (() => void)[] = [];
 
@@ -196,17 +192,16 @@ export class SharedGovernor {
     if (this.#isExchanging) return;
     const now = this.#options.clock.monotonic();
     if (this.#looks.length > 0) this.#alarm.ringWithin(0);
-    const pausedMs = this.#closing.signal.aborted ? 0 : this.#pausedUntil - now;
     if (this.#outbox.isEmpty) {
       for (const resolve of this.#whenFlushed.splice(0)) resolve();
-      if (this.#waiters.size > 0) this.#alarm.ringWithin(Math.max(this.#waiters.dueInMs(now), pausedMs));
+      if (this.#waiters.size > 0) this.#alarm.ringWithin(this.#waiters.dueInMs(now));
       return;
     }
     // A settlement may be what the others wait for: they travel with it.
     const delayMs = this.#outbox.hasAnswers ? 0 : SETTLE_DELAY_MS;
     this.#waiters.hurry(now + delayMs);
     const dueMs = Math.min(this.#waiters.dueInMs(now), delayMs);
-    this.#alarm.ringWithin(this.#closing.signal.aborted ? 0 : Math.max(dueMs, pausedMs));
+    this.#alarm.ringWithin(this.#closing.signal.aborted ? 0 : dueMs);
   }
 
   async #exchange(): Promise<void> {
@@ -229,7 +224,6 @@ export class SharedGovernor {
     }
     look?.answer(answer?.look ?? null);
     this.#isExchanging = false;
-    this.#pausedUntil = clock.monotonic() + pauseMs(this.#options.waiting?.() ?? 0);
     this.#plan();
   }
 

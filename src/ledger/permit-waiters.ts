@@ -34,7 +34,7 @@ export interface PermitWaiter extends PermitRequest {
 
 /** Those that wait with one signal. */
 interface Group {
-  readonly waiters: Set<PermitWaiter>;
+  size: number;
   readonly onAbort: () => void;
 }
 
@@ -64,7 +64,7 @@ export class PermitWaiters {
       this.#waiting.add(waiter);
       this.#isMixed ||= waiter.place < this.#last;
       this.#last = Math.max(this.#last, waiter.place);
-      this.#groupOf(waiter.signal).waiters.add(waiter);
+      this.#groupOf(waiter.signal).size += 1;
     });
   }
 
@@ -126,25 +126,26 @@ export class PermitWaiters {
   }
 
   #leave(waiter: PermitWaiter): boolean {
+    if (!this.#waiting.delete(waiter)) return false;
     const { signal } = waiter;
-    const group = this.#groups.get(signal);
-    group?.waiters.delete(waiter);
-    if (group?.waiters.size === 0) {
+    const group = this.#groupOf(signal);
+    group.size -= 1;
+    if (group.size === 0) {
       signal.removeEventListener('abort', group.onAbort);
       this.#groups.delete(signal);
     }
-    return this.#waiting.delete(waiter);
+    return true;
   }
 
   #groupOf(signal: AbortSignal): Group {
     const known = this.#groups.get(signal);
     if (known !== undefined) return known;
-    const waiters = new Set<PermitWaiter>();
     const onAbort = () => {
-      for (const waiter of [...waiters]) this.#reject(waiter, signal.reason);
+      for (const waiter of [...this.#waiting])
+        if (waiter.signal === signal) this.#reject(waiter, signal.reason);
     };
     signal.addEventListener('abort', onAbort, { once: true });
-    const group = { waiters, onAbort };
+    const group = { size: 0, onAbort };
     this.#groups.set(signal, group);
     return group;
   }

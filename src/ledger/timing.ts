@@ -2,18 +2,6 @@
 import type { Clock } from '../core/clock.js';
 import type { LedgerState } from './ledger.js';
 
-/** With more lookups of this process waiting for the engine, its calls are put off. */
-const FEW_WAITING = 32;
-const PAUSE_MS = 2;
-
-/**
- * How long the next call of the engine is put off after the last one was answered: with many
- * lookups waiting it then carries more of them, and each call costs the engine as much again.
- */
-export function pauseMs(waiting: number): number {
-  return waiting > FEW_WAITING ? PAUSE_MS : 0;
-}
-
 /** Shared: creating the standard reason, with its stack, takes longer than everything else here. */
 const CANCELLED = new Error('another time was set');
 

@@ -96,7 +96,6 @@ export function createLookupWorker(options: LookupWorkerOptions) {
     ledger: engine.ledger,
     account,
     usageLagMs,
-    waiting: () => context.limit.activeCount - context.gauge.inFlight + recorder.underWay,
   });
   const own = createOwnChunks({ service, account, clock, log });
   const halts = createHalts(clock);

@@ -173,10 +173,6 @@ export function createRecorder(options: RecorderOptions) {
         }),
       );
     },
-    /** Answers that are not recorded yet. */
-    get underWay(): number {
-      return underWay.size;
-    },
     /** Another answer may be fetched. */
     get hasRoom(): boolean {
       return hasRoom();

@@ -52,8 +52,6 @@ export interface Stage {
 
 export interface StageOptions {
   readonly governors?: number;
-  /** Lookups that wait for the engine. */
-  readonly waiting?: () => number;
   /**
    * Sets the quota before any permit request, like the free request for the service's own brand.
    */
@@ -79,7 +77,6 @@ export async function createStage(options: StageOptions = {}): Promise<Stage> {
         log: silentLog(),
         timeoutMs: TIMEOUT_MS,
         usageLagMs: 60_000,
-        ...(options.waiting && { waiting: options.waiting }),
       }),
   );
   const [governor] = governors;

@@ -36,31 +36,6 @@ describe('asking', () => {
     expect(ledger.requests.slice(-2).map(({ take }) => take.length)).toEqual([2, 3]);
   });
 
-  test.each([
-    { count: 32, took: [1, 1, 1] },
-    { count: 33, took: [1, 2] },
-  ])('with $count lookups waiting, exchanges of 2 ms take $took permits', async ({ count, took }) => {
-    const { clock, ledger, ask } = await createStage({ quota: 100, waiting: () => count });
-    await clock.advance(10);
-    const before = ledger.requests.length;
-    for (const key of ['at once', 'soon', 'soon too']) {
-      ask(key);
-      await clock.rest();
-    }
-    await clock.advance(2);
-    expect(ledger.requests.slice(before).map(({ take }) => take.length)).toEqual(took);
-  });
-
-  test('the pause between two exchanges ends with the governor', async () => {
-    const { clock, ledger, governor, ask } = await createStage({ quota: 100, waiting: () => 33 });
-    await clock.advance(10);
-    const { permit } = await granted(ask('one'), clock);
-    governor.settle(permit, 'billed', CONFIRMED);
-    void governor.close(1_000);
-    await clock.rest();
-    expect(ledger.requests.at(-1)?.settle).toMatchObject([{ permit }]);
-  });
-
   test('asks again for a waiting request only when it is due, whatever arrives meanwhile', async () => {
     const { clock, ledger, askMany, ask } = await createStage({ quota: 2 });
     askMany(5);

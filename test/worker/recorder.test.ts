@@ -300,11 +300,11 @@ describe('an answer that an exchange is to keep', () => {
   it('takes room until it is kept', async () => {
     const { recorder, ...recording } = await createRecording(1);
     const { recorded, answer } = paid({ recorder, ...recording }, 'a');
-    expect([recorder.hasRoom, recorder.underWay]).toEqual([false, 1]);
+    expect(recorder.hasRoom).toBe(false);
     const sender = recorder.untilRoom(NOTHING);
     answer.recorded(1);
     await Promise.all([recorded, sender]);
-    expect([recorder.hasRoom, recorder.underWay]).toEqual([true, 0]);
+    expect(recorder.hasRoom).toBe(true);
   });
 
   it('is kept by the store where the exchange failed, dated when it was fetched', async () => {
@@ -312,7 +312,6 @@ describe('an answer that an exchange is to keep', () => {
     const { recorded, answer } = paid(recording, 'a');
     recording.time.passedMs = 300;
     const alone = answer.recordDirectly();
-    expect(recording.recorder.underWay).toBe(1);
     const flush = await flushNumber(recording, 1);
     expect([flush.keys, flush.ages]).toEqual([['a'], [300]]);
     flush.acknowledge(1_900_000_000_300);
@@ -349,7 +348,7 @@ describe('an answer that an exchange is to keep', () => {
     answer.recorded(1);
     flush.refuse();
     await closed;
-    expect([recorder.left, recorder.underWay]).toEqual([2, 0]);
+    expect(recorder.left).toBe(2);
     const found: string[] = [];
     await recordSpooled(recording.folder, async (outcomes) => {
       found.push(...outcomes.map(({ key }) => key));
