@@ -220,7 +220,8 @@ function sniffUtf16(head: Buffer): string | null {
 
 function countBytes(bytes: Buffer, isCounted: (byte: number) => boolean): number {
   let count = 0;
-  for (const byte of bytes) if (isCounted(byte)) count += 1;
+  // By index: an iterator takes four times as long until it is compiled.
+  for (let at = 0; at < bytes.length; at += 1) if (isCounted(bytes[at] ?? 0)) count += 1;
   return count;
 }
 

@@ -47,14 +47,14 @@ export class Answers {
   set(index: number, status: OutcomeStatus, score: number | null, rendered: RenderedAnswer): void {
     this.#fit(index);
     // First, because it fails when the disk is full: then the identifier has no answer yet.
-    const texts = [rendered.before, rendered.after, rendered.name ?? ''];
-    const { buffer, at } = this.file.room(texts.join('').length * 3);
+    const { before, after, name = '' } = rendered;
+    const { buffer, at } = this.file.room((before.length + after.length + name.length) * 3);
     if (this.status(index) === null) this.answered += 1;
     this.#codes[index] = OUTCOME_STATUSES.indexOf(status) + FIRST_STATUS;
     this.#scores[index] = score ?? Number.NaN;
     this.#positions[index] = this.file.length;
     let to = at;
-    for (const [nth, text] of texts.entries()) {
+    for (const [nth, text] of [before, after, name].entries()) {
       const bytes = buffer.write(text, to);
       this.#lengths[index * PARTS + nth] = bytes;
       to += bytes;
