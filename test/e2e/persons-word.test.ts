@@ -57,6 +57,17 @@ async function isIdle(scene: InboxScene): Promise<boolean> {
 
 const sleep = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/**
+ * Gives an order, after which `up` stands still until its next look for orders is due: however fast
+ * it reads, it does not reach the end before.
+ */
+async function orderAtOnce(up: Awaited<ReturnType<typeof startUp>>, order: () => Promise<unknown>) {
+  await order();
+  up.kill('SIGSTOP');
+  await sleep(2_000);
+  up.kill('SIGCONT');
+}
+
 /** Without schedules: tests share an engine. */
 async function filesPaused(scene: Scene) {
   return (await status(scene)).pauses.filter(({ run }) => run !== null);
@@ -241,7 +252,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
       ] as const) {
         await scene.drop(`${word}.csv`, long);
         await up.untilSaid(new RegExp(`"file":"${word}.csv".*"msg":"taken"`));
-        await succeed(scene, word, `${word}.csv`);
+        await orderAtOnce(up, () => succeed(scene, word, `${word}.csv`));
         const [folder = ''] = await scene.until(place, 1);
         expect(await readReason(folder)).toMatch(/^(Cancelled|Paused) by \S+@\S+ .*UTC/);
         // Its reading did not end by itself.
@@ -282,7 +293,7 @@ describeOn([inLongTests(redisEngine()), inLongTests(embeddedEngine())], (engine)
         const before = readings();
         await succeed(scene, 'schedule', 'run-now', name);
         await expect.poll(readings, PATIENCE).toBe(before + 1);
-        await succeed(scene, word, name);
+        await orderAtOnce(up, () => succeed(scene, word, name));
         await expect.poll(async () => (await found())?.isRunning, PATIENCE).toBe(false);
         // Its reading did not end by itself.
         expect(await runs()).toHaveLength(1);
