@@ -41,8 +41,8 @@ it(`${LOOKUPS} lookups cost no more CPU time than they did, start included`, {
   const script = () => take(SCRIPT, ['undici', input, stage.path('script.csv'), url, TOKEN]);
   const ways = [script, ours('embedded'), ours('redis')];
   const [least = 0, embedded = 0, redis = 0] = await leastCpu(ways);
-  expectAtMost('embedded, CPU of the script', embedded / least, 12);
-  expectAtMost('Redis, CPU of the script', redis / least, 7);
+  expectAtMost('embedded, CPU of the script', embedded / least, 10);
+  expectAtMost('Redis, CPU of the script', redis / least, 6);
   const fact = await redisFacts(stage.redis.url);
   const calls = fact('cmdstat_evalsha.calls') + fact('cmdstat_eval.calls');
   expectAtMost('Redis, scripts run per lookup', calls / LOOKUPS, 0.6);
