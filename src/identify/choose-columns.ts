@@ -93,8 +93,8 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
     const reading = asked === null ? judgeColumn(judge, column, true) : null;
     const kind = asked ?? reading?.kind ?? null;
     // What is not of the kind would come back as invalid.
-    const isMixed = reading?.weight === 0 && kindsOfMixed(judge, column, reading.fitting) !== null;
-    if (kind === null || isMixed) throw kindUnclear(judge, column, reading !== null && !isMixed);
+    const isMixed = reading?.weight === 0 && kindsOfMixed(judge, column, reading.kind) !== null;
+    if (kind === null || isMixed) throw kindUnclear(judge, column, reading !== null && !isMixed, kind);
     if (choices.some((choice) => choice.column === column && choice.kind === kind)) continue;
     const choice = choiceOf(judge, column, kind);
     choices.push(choice);

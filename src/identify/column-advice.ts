@@ -129,11 +129,12 @@ function findMixed(judge: JudgeInput, open: readonly number[]) {
   })[0];
 }
 
-/**
- * "domains and symbols"; null for a column of one kind, or of other values. `fitting`: sampled
- * values of the kind that most of them may be of.
- */
-export function kindsOfMixed({ columns, sample }: JudgeInput, column: number, fitting = 0): string | null {
+/** "domains and symbols"; null for a column of one kind, `likely` for one, or of other values. */
+export function kindsOfMixed(
+  { columns, sample }: JudgeInput,
+  column: number,
+  likely: IdentifierKind | null = null,
+): string | null {
   if (readHeader(columns[column] ?? '').isForeign) return null;
   const cells = sample.map((row) => cleanCell(row[column] ?? '')).filter(isFilled);
   const found = cells.flatMap((cell) => {
@@ -141,10 +142,13 @@ export function kindsOfMixed({ columns, sample }: JudgeInput, column: number, fi
     return read.type === 'identifier' ? [read.identifier] : [];
   });
   const isMostly = found.length >= cells.length * ADVISED_SHARE;
-  const isOfOne = fitting >= found.length * ADVISED_SHARE;
+  // A host with a short suffix stays open; it may also be a ticker with its exchange.
+  const fitting = found.filter(
+    ({ kind, value }) => kind === likely || (kind === 'auto' && value.includes('.')),
+  );
+  const isOfOne = likely !== null && fitting.length >= found.length * ADVISED_SHARE;
   if (!isMostly || isOfOne || new Set(cells).size < cells.length * LEAST_VARIETY) return null;
   const words = found.map(({ kind, value }) => {
-    // A host with a short suffix stays open; in capitals it may be a ticker with its exchange.
     if (kind === 'auto') return /[a-z]/.test(value) ? KIND_WORDS.domain : 'symbols';
     return KIND_WORDS[kind];
   });
@@ -227,11 +231,18 @@ export function doubtful(judge: JudgeInput, rivals: readonly ColumnReading[]): N
 }
 
 /** The kind of a column named without one is unclear; with `isSymbol`, ticker or coin. */
-export function kindUnclear(judge: JudgeInput, column: number, isSymbol: boolean): NeverStartError {
+export function kindUnclear(
+  judge: JudgeInput,
+  column: number,
+  isSymbol: boolean,
+  likely: IdentifierKind | null = null,
+): NeverStartError {
   const { columns } = judge;
-  const mixed = isSymbol ? null : kindsOfMixed(judge, column);
+  const mixed = isSymbol ? null : kindsOfMixed(judge, column, likely);
   if (mixed !== null) {
-    const todo = readByShape(columns, column);
+    const byShape = readByShape(columns, column);
+    const todo =
+      likely === null ? byShape : phrase`${byShape}, or ${asEach(columns, column, [likely])} for those alone`;
     return inDoubt(`this column has ${mixed}`, columnLabel(columns, column), todo);
   }
   const { name } = columnRequest(columns, column, 'auto');

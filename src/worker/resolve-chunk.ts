@@ -25,8 +25,8 @@ export interface ChunkContext extends AskContext {
   /** The one gate of the process: so many lookups at once, over all chunks. */
   readonly limit: <T>(task: () => Promise<T>) => Promise<T>;
   /**
-   * Resolves when the identifiers of every chunk so far are at the gate: those of a later one come
-   * behind them, so that a cap buys the top of a file.
+   * Resolves when the identifiers of every chunk so far have had their places at the gate: those of
+   * a later one come behind them, so that a cap buys the top of a file.
    */
   readonly turns: { last: Promise<unknown> };
   /** Keys that some chunk of this process is at work on. */
@@ -135,7 +135,7 @@ async function claimAndAsk(
     const keys = texts.map((text) => keyOf(text));
     const asked = { worker: context.worker, run: run.id, keys, freshness: freshnessOf(run) };
     const claims = await context.engine.outcomes.claim(asked);
-    await earlier;
+    if (claims.includes('ours')) await earlier;
     for (const [at, text] of texts.entries()) {
       if (claims[at] === 'fresh') continue;
       if (claims[at] !== 'ours') results[at] = withoutRequest(BUSY);

@@ -71,11 +71,13 @@ describe('--column', () => {
   it('stops so, too, when half of them are of one kind, unless its name says that', () => {
     const values = ['ikea.com', 'nike.com', 'US0378331005', 'MSFT', 'spotify.com'];
     expect(refusal(['Kennung', ...values], { column: ['Kennung'] }).message).toBe(
-      'this column has domains, ISINs and symbols: "Kennung"; use --column Kennung:auto, which reads each value by its shape',
+      'this column has domains, ISINs and symbols: "Kennung"; use --column Kennung:auto, which reads each value by its shape, or --column Kennung:domain for those alone',
     );
     expect(chosen(['website', ...values], { column: ['website'] })).toBe('website:domain');
     const mostly = ['a.com', 'b.com', 'c.com', 'd.com', 'US0378331005'];
     expect(chosen(['Kennung', ...mostly], { column: ['Kennung'] })).toBe('Kennung:domain');
+    const capitals = ['IKEA.COM', 'BMW.DE', 'OTTO.DE', 'NIKE.COM', 'ZALANDO.DE', 'ADIDAS.COM'];
+    expect(chosen(['Kennung', ...capitals], { column: ['Kennung'] })).toBe('Kennung:domain');
   });
 
   it('stops when a symbol may be of either kind', () => {

@@ -243,6 +243,40 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     expect(client.asked).toEqual([...first, ...second].map((text) => text.slice('domain:'.length)));
   });
 
+  it('with fresh answers alone ends at once, whatever another one waits for', async () => {
+    const [stored, other] = [brands(3).slice(0, 1), brands(3).slice(1)];
+    const before = await place.context(
+      'w1',
+      scriptedClient(() => MATCHED),
+    );
+    await resolveChunk(before, run, chunkOf(run, stored), SIGNALS);
+    const gate = createGate();
+    const context = await place.context('w1', place.client(gate.pass), { limit: pLimit(1) });
+    const waiting = resolveChunk(context, run, chunkOf(run, other), SIGNALS);
+    await gate.reached;
+    expect(await resolveChunk(context, run, chunkOf(run, stored), SIGNALS)).toEqual({ type: 'finished' });
+    gate.open();
+    expect(await waiting).toEqual({ type: 'finished' });
+  });
+
+  it('whose claim fails lets none pass that came before it', async () => {
+    const client = scriptedClient(() => MATCHED);
+    const context = await place.context('w1', client, { limit: pLimit(1) });
+    const [first, second, third] = [brands(5).slice(0, 2), brands(5).slice(2, 3), brands(5).slice(3)];
+    const claim: OutcomeStore['claim'] = async (request) => {
+      if (request.keys.length === 1) throw new Error('no answer');
+      return place.engine.outcomes.claim(request);
+    };
+    const outcomes = { ...context.engine.outcomes, claim };
+    const failing = { ...context, engine: { ...context.engine, outcomes } };
+    const all = [first, second, third].map((texts) =>
+      resolveChunk(failing, run, chunkOf(run, texts), SIGNALS),
+    );
+    const settled = await Promise.allSettled(all);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(client.asked).toEqual([...first, ...third].map((text) => text.slice('domain:'.length)));
+  });
+
   it('of a halted run is finished without reading the store', async () => {
     const client = scriptedClient(() => MATCHED);
     const halts = new Map([[run.id, HALTS.limit]]);

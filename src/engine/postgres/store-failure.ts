@@ -61,7 +61,7 @@ export function storeFailure(
   return unfit('the engine refuses to work', subject, todo, error);
 }
 
-/** Whether the server lets people in, but ended this session or is restarting. */
+/** Whether the server ended this session, or restarts (a standby without sessions says so, too). */
 export const isEndedByServer = (error: unknown) => sqlState(error)?.startsWith(ENDED) === true;
 
 /** Of an error that the server answered with; null for one of the client or the network. */
