@@ -93,8 +93,10 @@ function takeRequested(input: ColumnsInput, judge: JudgeInput, ours: readonly nu
     const reading = asked === null ? judgeColumn(judge, column, true) : null;
     const kind = asked ?? reading?.kind ?? null;
     // What is not of the kind would come back as invalid.
-    const isMixed = reading?.weight === 0 && kindsOfMixed(judge, column, reading.kind) !== null;
-    if (kind === null || isMixed) throw kindUnclear(judge, column, reading !== null && !isMixed, kind);
+    const isOpen = asked === null && (reading === null || reading.weight === 0);
+    const mixed = isOpen ? kindsOfMixed(judge, column, kind) : null;
+    if (kind === null || mixed !== null)
+      throw kindUnclear(judge, column, { mixed, likely: kind, isSymbol: reading !== null });
     if (choices.some((choice) => choice.column === column && choice.kind === kind)) continue;
     const choice = choiceOf(judge, column, kind);
     choices.push(choice);

@@ -230,15 +230,20 @@ export function doubtful(judge: JudgeInput, rivals: readonly ColumnReading[]): N
   );
 }
 
-/** The kind of a column named without one is unclear; with `isSymbol`, ticker or coin. */
+/**
+ * The kind of a column named without one is unclear: `mixed`, the kinds of its values, of which
+ * `likely` was read; else with `isSymbol` ticker or coin.
+ */
 export function kindUnclear(
-  judge: JudgeInput,
+  { columns }: Pick<JudgeInput, 'columns'>,
   column: number,
-  isSymbol: boolean,
-  likely: IdentifierKind | null = null,
+  seen: {
+    readonly mixed: string | null;
+    readonly likely: IdentifierKind | null;
+    readonly isSymbol: boolean;
+  },
 ): NeverStartError {
-  const { columns } = judge;
-  const mixed = isSymbol ? null : kindsOfMixed(judge, column, likely);
+  const { mixed, likely, isSymbol } = seen;
   if (mixed !== null) {
     const byShape = readByShape(columns, column);
     const todo =

@@ -116,7 +116,7 @@ async function claimAndAsk(
   });
   const results: Asked[] = [];
   const errors: unknown[] = [];
-  const underWay: Promise<unknown>[] = [];
+  const underWay: Promise<void>[] = [];
   const askOne = async (text: string, at: number, leave: () => void): Promise<void> => {
     try {
       const own = { ...signals, stop: signals.stopOf?.(text) ?? signals.stop };

@@ -9,7 +9,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createReleasers, withinDeadline } from '../../../src/core/lifecycle.js';
 import { openLog, silentLog } from '../../../src/core/log.js';
 import type { Engine } from '../../../src/engine/engine.js';
-import { openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
+import { openEngineOn, openPostgresEngine } from '../../../src/engine/postgres/open-postgres-engine.js';
+import { connectionOf } from '../../../src/engine/postgres/postgres-server.js';
 import {
   FUNCTIONS,
   FUNCTIONS_VERSION,
@@ -333,6 +334,20 @@ describe('the postgres engine', () => {
     through.port = String(proxy.port);
     expect((await open(through.href)).kind).toBe('postgres');
     expect(proxy.leadsTo).toBe(Number(url.port));
+  });
+
+  test('on a private server opens although its first session is lost before it begins', async () => {
+    const url = new URL(await createDatabase(server));
+    const proxy = await startTcpProxy(Number(url.port));
+    releasers.push(() => proxy.close());
+    url.port = String(proxy.port);
+    const cut = proxy.cutNextAnswer();
+    const own = { address: 'state', todo: 'run again', sessions: 2, redact: (text: string) => text };
+    const place = { ...own, connection: connectionOf(url.href, null), loss: () => null };
+    const engine = await openEngineOn('embedded', place, { log: silentLog() });
+    releasers.push(() => engine.close());
+    await cut;
+    expect(engine.kind).toBe('embedded');
   });
 
   test('reports a wrong password without quoting it', async () => {
