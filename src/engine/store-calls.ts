@@ -1,7 +1,7 @@
 /** The basis of an engine's stores: named operations, as Lua scripts or SQL functions. */
 import { FailFileError } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
-import { list, type Shape } from '../core/shapes.js';
+import { list, type Shape, text, tuple } from '../core/shapes.js';
 
 /** Objects and lists travel as JSON text, the bodies of answers as bytes. */
 export type StoreParam = string | number | boolean | null | Buffer;
@@ -16,10 +16,24 @@ export interface StoreCalls {
    * another shape: its scripts, functions and data can be written by other programs.
    */
   call<T>(answer: Shape<T>, operation: string, ...params: readonly StoreParam[]): Promise<T>;
-  /** An operation that reads everything: one answer per page. PostgreSQL has one page. */
+  /**
+   * An operation over everything, one answer per page: it takes a cursor and how much to look at,
+   * and answers the next cursor and the page. The first cursor and the one behind the end are `0`.
+   */
   walk<T>(page: Shape<T>, operation: string, ...params: readonly StoreParam[]): AsyncIterable<T>;
   readonly roundTrips: { count: number };
 }
+
+/** `walk` by `call`, which looks at so much in each. */
+export const walkBy = (call: StoreCalls['call'], size: number): StoreCalls['walk'] =>
+  async function* walk(page, operation, ...params) {
+    for (let cursor = '0'; ; ) {
+      const [next, found] = await call(tuple(text, page), operation, cursor, size, ...params);
+      yield found;
+      if (next === '0') return;
+      cursor = next;
+    }
+  };
 
 /** Of an operation that answers nothing. */
 export const nothing: Shape<void> = () => undefined;
@@ -40,8 +54,11 @@ export function checked<T>(answer: Shape<T>, answered: unknown, address: string)
 }
 
 /** For sentences and names: U+FFFD for NUL and lone surrogates, which not every store can keep. */
-export function storableText(text: string): string {
-  return text.replace(/\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g, '\uFFFD');
+export function storableText(given: string): string {
+  return given.replace(
+    /\0|[\uD800-\uDBFF](?![\uDC00-\uDFFF])|(?<![\uD800-\uDBFF])[\uDC00-\uDFFF]/g,
+    '\uFFFD',
+  );
 }
 
 /** The same of each text in a value, as JSON. */

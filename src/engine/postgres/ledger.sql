@@ -310,8 +310,9 @@ BEGIN
   RETURN brand_enrich.finish_account(a);
 END $$;
 
-CREATE FUNCTION brand_enrich.account_names(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
-  SELECT coalesce(jsonb_agg(name), '[]') FROM brand_enrich.account
+-- All in one page.
+CREATE FUNCTION brand_enrich.account_names(p_offset bigint, p_cursor text, p_page int) RETURNS jsonb LANGUAGE sql AS $$
+  SELECT jsonb_build_array('0', coalesce(jsonb_agg(name), '[]')) FROM brand_enrich.account
 $$;
 
 CREATE FUNCTION brand_enrich.reset_account(p_offset bigint, p_account text) RETURNS void LANGUAGE plpgsql AS $$

@@ -3,7 +3,7 @@ import type { PgPool } from 'bullmq';
 import type { Pool, PoolClient } from 'pg';
 import { type Clock, idleClock } from '../../core/clock.js';
 import { BrandEnrichError, errorText, FailFileError } from '../../core/errors.js';
-import { orRelease } from '../../core/lifecycle.js';
+import { orRelease, withinDeadline } from '../../core/lifecycle.js';
 import { load } from '../../core/load.js';
 import type { Log } from '../../core/log.js';
 import { phrase } from '../../core/phrase.js';
@@ -13,7 +13,7 @@ import type { Engine, EngineOptions } from '../engine.js';
 import { createStores, engineId } from '../engine-stores.js';
 import { createPatience } from '../patience.js';
 import { createQueues, type QueueBackend } from '../queues.js';
-import { nothing, type StoreCalls, translated, unfit } from '../store-calls.js';
+import { type StoreCalls, translated, unfit } from '../store-calls.js';
 import {
   connectionOf,
   durabilityWarnings,
@@ -24,7 +24,7 @@ import {
   withoutPassword,
 } from './postgres-server.js';
 import { prepareSchema, underSchemaLock } from './schema.js';
-import { createSqlCalls, openPool } from './sql-calls.js';
+import { createSqlCalls, openPool, PAGE_ROWS } from './sql-calls.js';
 import { isEndedByServer, storeFailure } from './store-failure.js';
 
 /** `url`: `postgres://user:password@host:port/database`, with `pg` parameters (`sslmode` ...). */
@@ -99,10 +99,7 @@ export async function openEngineOn(
         }),
       ),
     );
-    if (isReadOnly !== true) {
-      await patience(() => calls.call(nothing, 'tidy'));
-      releasers.push(keepTidy(calls, options.upkeepClock ?? idleClock, log));
-    }
+    if (isReadOnly !== true) releasers.push(keepTidy(calls, options.upkeepClock ?? idleClock, log));
     const stores = createStores(calls);
     const id = await patience(() => engineId(stores.keyValues, isReadOnly));
     const prepareQueues = async () => {
@@ -149,24 +146,36 @@ function backendOn(pool: Pool, prepare: QueueBackend['prepare']): QueueBackend {
 
 /** The store decides for all processes when a day is over; asking more often costs very little. */
 const ASK_EVERY_MS = 3_600_000;
+/** More than a page takes. */
+const TIDY_DEADLINE_MS = 2_000;
 
-/** Purges expired answers daily (Redis expires each one) until the returned function is called. */
+/**
+ * Purges expired answers (Redis expires each one), at once and daily, until the returned function
+ * is called. Nothing waits for it.
+ */
 function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void> {
   const stopping = new AbortController();
+  const { signal } = stopping;
   const ended = (async () => {
-    for (;;) {
-      await clock.sleep(ASK_EVERY_MS, stopping.signal);
+    for (let isDue = true; ; ) {
       try {
-        const isDone = await calls.call(flag, 'tidy_daily');
-        if (isDone) log.debug('deleted stored answers older than 30 days');
+        isDue ||= await calls.call(flag, 'is_tidy_due');
+        if (isDue) {
+          while (await calls.call(flag, 'tidy', PAGE_ROWS)) signal.throwIfAborted();
+          log.debug('deleted stored answers older than 30 days');
+        }
+        isDue = false;
       } catch (error) {
+        if (signal.aborted) return;
         log.warn({ reason: systemWords(error) }, 'old answers could not be deleted; trying again in an hour');
       }
+      await clock.sleep(ASK_EVERY_MS, signal);
     }
   })().catch(() => undefined);
   return async () => {
     stopping.abort(new Error('closing'));
-    await ended;
+    // The pool closes afterwards, with a call that a dead server leaves open.
+    await withinDeadline(ended, TIDY_DEADLINE_MS);
   };
 }
 

@@ -161,10 +161,11 @@ BEGIN
      AND (o.fresh_until IS NULL OR o.fresh_until > p_as_of);
 END $$;
 
-CREATE FUNCTION brand_enrich.outcome_stats(p_offset bigint) RETURNS jsonb LANGUAGE sql AS $$
-  SELECT jsonb_build_object('matched', count(*) FILTER (WHERE is_matched),
+-- All in one page.
+CREATE FUNCTION brand_enrich.outcome_stats(p_offset bigint, p_cursor text, p_page int) RETURNS jsonb LANGUAGE sql AS $$
+  SELECT jsonb_build_array('0', jsonb_build_object('matched', count(*) FILTER (WHERE is_matched),
     'notFound', count(*) FILTER (WHERE NOT is_matched),
-    'oldestFetchedAt', min(fetched_at), 'newestFetchedAt', max(fetched_at)) FROM brand_enrich.outcome
+    'oldestFetchedAt', min(fetched_at), 'newestFetchedAt', max(fetched_at))) FROM brand_enrich.outcome
 $$;
 
 CREATE FUNCTION brand_enrich.forget_outcomes(p_offset bigint, p_keys jsonb) RETURNS int
@@ -177,14 +178,16 @@ BEGIN
   RETURN v_count;
 END $$;
 
-CREATE FUNCTION brand_enrich.purge_outcomes(p_offset bigint, p_older_ms bigint) RETURNS int LANGUAGE plpgsql AS $$
+-- One page (`StoreCalls.walk`): the next cursor, and how many went.
+CREATE FUNCTION brand_enrich.purge_outcomes(p_offset bigint, p_cursor text, p_page int, p_older_ms bigint)
+RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE v_count int;
 BEGIN
   DELETE FROM brand_enrich.outcome WHERE ctid = ANY (ARRAY(
     SELECT ctid FROM brand_enrich.outcome WHERE fetched_at < brand_enrich.now_ms(p_offset) - p_older_ms
-     ORDER BY key FOR UPDATE));
+     ORDER BY key LIMIT p_page FOR UPDATE));
   GET DIAGNOSTICS v_count = ROW_COUNT;
-  RETURN v_count;
+  RETURN jsonb_build_array(CASE v_count WHEN 0 THEN '0' ELSE '1' END, v_count);
 END $$;
 
 -- The answers after a key: [key, is matched, billed, fetched at, fresh until, length or null] for
@@ -223,43 +226,51 @@ BEGIN
 END $$;
 
 -- What is no longer needed: answers too old to be kept when the oldest live run began, what old
--- runs left, and claims and heartbeats of workers that are long gone. What is locked is left to the
--- next time.
-CREATE FUNCTION brand_enrich.tidy(p_offset bigint) RETURNS void LANGUAGE plpgsql AS $$
-DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_day bigint := 86400000; v_table text;
+-- runs left, and claims and heartbeats of workers that are long gone. At most a page of each table,
+-- so that no call takes long; true: there may be more. What is locked is left to the next time.
+CREATE FUNCTION brand_enrich.tidy(p_offset bigint, p_page int) RETURNS boolean LANGUAGE plpgsql AS $$
+DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_day bigint := 86400000; v_table text; v_most int := 0;
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
-  PERFORM brand_enrich.delete_unlocked('outcome', 't.fetched_at < $1', least(v_now, (
+  v_most := greatest(v_most, brand_enrich.delete_unlocked('outcome', 't.fetched_at < $1', least(v_now, (
     SELECT min(as_of) FROM brand_enrich.run
-     WHERE status = 'running' AND v_now - heartbeat_at < brand_enrich.run_dead_after_ms())) - brand_enrich.answers_kept_ms());
-  PERFORM brand_enrich.delete_unlocked('claim',
+     WHERE status = 'running' AND v_now - heartbeat_at < brand_enrich.run_dead_after_ms())) - brand_enrich.answers_kept_ms(),
+    p_page));
+  v_most := greatest(v_most, brand_enrich.delete_unlocked('claim',
     'NOT EXISTS (SELECT FROM brand_enrich.worker w WHERE w.id = t.worker AND w.heartbeat_at > $1)
-     AND NOT EXISTS (SELECT FROM brand_enrich.permit p WHERE p.key = t.key)', v_now - v_day);
-  PERFORM brand_enrich.delete_unlocked('worker', 't.heartbeat_at < $1', v_now - v_day);
+     AND NOT EXISTS (SELECT FROM brand_enrich.permit p WHERE p.key = t.key)', v_now - v_day, p_page));
+  v_most := greatest(v_most, brand_enrich.delete_unlocked('worker', 't.heartbeat_at < $1', v_now - v_day, p_page));
   FOREACH v_table IN ARRAY ARRAY['failure', 'unusable_answer', 'run_chunk', 'run_tally'] LOOP
-    PERFORM brand_enrich.delete_unlocked(v_table,
-      'EXISTS (SELECT FROM brand_enrich.run r WHERE r.id = t.run AND r.heartbeat_at < $1)', v_now - brand_enrich.run_kept_ms());
+    v_most := greatest(v_most, brand_enrich.delete_unlocked(v_table,
+      'EXISTS (SELECT FROM brand_enrich.run r WHERE r.id = t.run AND r.heartbeat_at < $1)',
+      v_now - brand_enrich.run_kept_ms(), p_page));
   END LOOP;
-  PERFORM brand_enrich.delete_unlocked('run', 't.heartbeat_at < $1', v_now - brand_enrich.run_key_kept_ms());
-  PERFORM brand_enrich.delete_unlocked('cancellation', 't.ordered_at < $1', v_now - brand_enrich.run_key_kept_ms());
+  IF v_most >= p_page THEN RETURN true; END IF;
+  -- Last: what a run left is found by its row.
+  v_most := greatest(
+    brand_enrich.delete_unlocked('run', 't.heartbeat_at < $1', v_now - brand_enrich.run_key_kept_ms(), p_page),
+    brand_enrich.delete_unlocked('cancellation', 't.ordered_at < $1', v_now - brand_enrich.run_key_kept_ms(), p_page));
+  RETURN v_most >= p_page;
 END $$;
 
-CREATE FUNCTION brand_enrich.delete_unlocked(p_table text, p_where text, p_before bigint) RETURNS void
+CREATE FUNCTION brand_enrich.delete_unlocked(p_table text, p_where text, p_before bigint, p_page int) RETURNS int
 LANGUAGE plpgsql AS $$
+DECLARE v_count int;
 BEGIN
   EXECUTE format('DELETE FROM brand_enrich.%1$I WHERE ctid = ANY (ARRAY(
-    SELECT t.ctid FROM brand_enrich.%1$I t WHERE %2$s FOR UPDATE OF t SKIP LOCKED))', p_table, p_where) USING p_before;
+    SELECT t.ctid FROM brand_enrich.%1$I t WHERE %2$s LIMIT %3$s FOR UPDATE OF t SKIP LOCKED))', p_table, p_where, p_page)
+    USING p_before;
+  GET DIAGNOSTICS v_count = ROW_COUNT;
+  RETURN v_count;
 END $$;
 
--- The same when no process did so for a day: of many processes that ask, one at a time and one a
--- day does it. The value is in no scope that others list.
-CREATE FUNCTION brand_enrich.tidy_daily(p_offset bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+-- Whether no process tidied for a day: of many processes that ask, one a day is told to. The value
+-- is in no scope that others list.
+CREATE FUNCTION brand_enrich.is_tidy_due(p_offset bigint) RETURNS boolean LANGUAGE plpgsql AS $$
 DECLARE v_now bigint := brand_enrich.now_ms(p_offset);
 BEGIN
   INSERT INTO brand_enrich.key_value AS k (scope, name, value, written_at) VALUES ('retention', 'tidied', '', v_now)
   ON CONFLICT (scope, name) DO UPDATE SET written_at = excluded.written_at
    WHERE abs(v_now - k.written_at) >= 86400000;
-  IF NOT FOUND THEN RETURN false; END IF;
-  PERFORM brand_enrich.tidy(p_offset);
-  RETURN true;
+  RETURN FOUND;
 END $$;

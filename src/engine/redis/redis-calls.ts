@@ -6,9 +6,8 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import type { Redis } from 'ioredis';
-import { text, tuple } from '../../core/shapes.js';
 import { RULES } from '../../ledger/rules.js';
-import { checked, type StoreCalls, type StoreParam, translated } from '../store-calls.js';
+import { checked, type StoreCalls, type StoreParam, translated, walkBy } from '../store-calls.js';
 import { isReply, storeFailure } from './store-failure.js';
 
 interface Script {
@@ -83,31 +82,19 @@ export function createRedisCalls(options: RedisCallsOptions): StoreCalls {
     return onDisk((await pipeline.exec()) ?? []);
   }
 
-  const calls: StoreCalls = {
-    address,
-    roundTrips,
-    async call(answer, operation, ...params) {
-      const script = SCRIPTS.get(operation);
-      if (script === undefined) throw new Error(`no script has the operation ${operation}`);
-      const args = [RULES_ARGUMENT, clockOffsetMs(), operation, ...params].map(argumentOf);
-      const waits = waitsForDisk && DURABLE.has(operation);
-      const sent = send(['EVALSHA', script.sha], args, waits).catch((error: unknown) => {
-        if (!isReply(error) || !error.message.startsWith('NOSCRIPT')) throw error;
-        return send(['EVAL', script.source], args, waits);
-      });
-      const reply = await translated(sent, (error) => storeFailure(address, error));
-      return checked((given) => answer(replyOf(given)), reply, address);
-    },
-    async *walk(page, operation, ...params) {
-      for (let cursor = '0'; ; ) {
-        const [next, found] = await calls.call(tuple(text, page), operation, cursor, PAGE_KEYS, ...params);
-        yield found;
-        if (next === '0') return;
-        cursor = next;
-      }
-    },
+  const call: StoreCalls['call'] = async (answer, operation, ...params) => {
+    const script = SCRIPTS.get(operation);
+    if (script === undefined) throw new Error(`no script has the operation ${operation}`);
+    const args = [RULES_ARGUMENT, clockOffsetMs(), operation, ...params].map(argumentOf);
+    const waits = waitsForDisk && DURABLE.has(operation);
+    const sent = send(['EVALSHA', script.sha], args, waits).catch((error: unknown) => {
+      if (!isReply(error) || !error.message.startsWith('NOSCRIPT')) throw error;
+      return send(['EVAL', script.source], args, waits);
+    });
+    const reply = await translated(sent, (error) => storeFailure(address, error));
+    return checked((given) => answer(replyOf(given)), reply, address);
   };
-  return calls;
+  return { address, roundTrips, call, walk: walkBy(call, PAGE_KEYS) };
 }
 
 /** JSON, and bytes where they come with it. */

@@ -18,6 +18,7 @@ import {
   underSchemaLock,
   VERSION,
 } from '../../../src/engine/postgres/schema.js';
+import { PAGE_ROWS } from '../../../src/engine/postgres/sql-calls.js';
 import type { ExchangeRequest } from '../../../src/ledger/ledger.js';
 import { createHandClock } from '../../model/hand-clock.js';
 import type { PostgresServer } from '../../support/postgres-server.js';
@@ -62,27 +63,88 @@ describe('the postgres engine', () => {
     ]);
   });
 
-  test('of many open processes one a day purges old data', async () => {
+  test('of many open processes each purges old data at its start, and one a day afterwards', async () => {
     const url = await createDatabase(server);
     const folder = await mkdtemp(join(tmpdir(), 'retention-'));
     releasers.push(() => rm(folder, { recursive: true, force: true }));
     const file = join(folder, 'log');
     let offsetMs = 0;
     const clocks = Array.from({ length: 3 }, () => createHandClock());
+    const allWait = async () => {
+      for (const clock of clocks) await expect.poll(() => clock.dueInMs).toHaveLength(1);
+    };
+    const timesDone = async () =>
+      (await readFile(file, 'utf8')).split('\n').filter((line) => line.includes('deleted stored answers'))
+        .length;
     for (const upkeepClock of clocks) {
       const { log } = openLog({ level: 'debug', file });
       const engine = await openPostgresEngine({ url, log, clockOffsetMs: () => offsetMs, upkeepClock });
       releasers.push(() => engine.close());
     }
+    await allWait();
+    expect(await timesDone()).toBe(3);
     for (let hour = 0; hour < 50; hour += 1) {
       offsetMs += 3_600_000;
       await Promise.all(clocks.map((clock) => clock.advance(3_600_000)));
-      for (const clock of clocks) await expect.poll(() => clock.dueInMs).toHaveLength(1);
+      await allWait();
     }
-    const done = (await readFile(file, 'utf8'))
-      .split('\n')
-      .filter((line) => line.includes('deleted stored answers'));
-    expect(done).toHaveLength(3);
+    expect(await timesDone()).toBe(3 + 3);
+  });
+
+  /** So many answers that are far too old to be kept. */
+  const insertOld = (url: string, count: number) =>
+    sql(
+      url,
+      `INSERT INTO brand_enrich.outcome (key, is_matched, billed, fetched_at)
+       SELECT 'old ' || n, false, true, n FROM generate_series(1, ${count}) n`,
+    );
+
+  test('a start waits for no deletion', async () => {
+    const url = await createDatabase(server);
+    await (await open(url)).close();
+    await insertOld(url, 3);
+    const reader = new Client({ connectionString: url });
+    await reader.connect();
+    releasers.push(() => reader.end());
+    await reader.query('BEGIN; LOCK TABLE brand_enrich.outcome IN SHARE MODE');
+    const { ledger, outcomes } = await open(url);
+    expect((await ledger.show('account')).epoch).toBe('');
+    expect(await outcomes.stats()).toMatchObject({ notFound: 3 });
+    await reader.query('COMMIT');
+    await expect.poll(() => outcomes.stats()).toMatchObject({ notFound: 0 });
+  });
+
+  test('more old answers than one call deletes are all purged, at a start and by a person', async () => {
+    const url = await createDatabase(server);
+    const first = await open(url);
+    await insertOld(url, PAGE_ROWS + 1);
+    expect(await first.outcomes.purge(86_400_000)).toBe(PAGE_ROWS + 1);
+    await first.close();
+    await insertOld(url, PAGE_ROWS + 1);
+    const { outcomes } = await open(url);
+    await expect.poll(() => outcomes.stats(), { timeout: 20_000 }).toMatchObject({ notFound: 0 });
+  });
+
+  test('a run is deleted after what it left, however little a call deletes', async () => {
+    const url = await createDatabase(server);
+    const engine = await open(url);
+    await engine.runs.start({
+      id: 'r',
+      key: 'key',
+      label: { host: 'etl-1', name: 'a.csv' },
+      settings: runSettings({ account: 'account' }),
+    });
+    for (const chunk of [1, 2, 3, 4, 5]) await engine.runs.finishChunk('r', chunk);
+    const left = () =>
+      sql(
+        url,
+        'SELECT (SELECT count(*) FROM brand_enrich.run) r, (SELECT count(*) FROM brand_enrich.run_chunk) c',
+      );
+    const tidy = () => sql(url, `SELECT brand_enrich.tidy(${100 * 86_400_000}, 2) AS more`);
+    expect(await tidy()).toEqual([{ more: true }]);
+    expect(await left()).toEqual([{ r: '1', c: '3' }]);
+    expect([await tidy(), await tidy()]).toEqual([[{ more: true }], [{ more: false }]]);
+    expect(await left()).toEqual([{ r: '0', c: '0' }]);
   });
 
   test('many processes may create the schemas at the same moment', async () => {
@@ -151,11 +213,11 @@ describe('the postgres engine', () => {
       const statements = text.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
       return createHash('sha256').update(statements).digest('hex').slice(0, 16);
     };
-    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 5, tables: '792e73a8cdfe156f' });
+    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 6, tables: '792e73a8cdfe156f' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
-      version: 5,
-      functionsVersion: 3,
-      functions: 'ebbf8478e3d0e3cc',
+      version: 6,
+      functionsVersion: 1,
+      functions: 'c1ffaef81be792b7',
     });
   });
 
