@@ -5,10 +5,12 @@
 -- one, then the packed body as it came. Dates are unsigned integers of 6 bytes, big-endian.
 local MATCHED, BILLED, HAS_BODY, HAS_FRESH_UNTIL = 1, 2, 4, 8
 local HEADER_BYTES, LONG_HEADER_BYTES, LATEST = 7, 13, 2 ^ 48 - 1
--- In two parts: a server of 32 bits packs no longer number.
+-- In two parts: a server of 32 bits packs no longer number. Those of a call are mostly one moment.
+local dates = {}
 local function date(ms)
   local bounded = math.floor(math.max(0, math.min(ms, LATEST)))
-  return struct.pack('>I2I4', math.floor(bounded / 2 ^ 32), bounded % 2 ^ 32)
+  dates[bounded] = dates[bounded] or struct.pack('>I2I4', math.floor(bounded / 2 ^ 32), bounded % 2 ^ 32)
+  return dates[bounded]
 end
 local function dateAt(value, first)
   local high, low = struct.unpack('>I2I4', value, first)

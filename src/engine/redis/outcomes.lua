@@ -38,30 +38,42 @@ function operations.claim_keys()
   local values, claims = fetch(namesOf(keys, 'o:')), fetch(namesOf(keys, 'claim:'))
   noteHeartbeat(worker)
 
-  local function countUnusable(id)
-    local packed = redis.call('HGET', root .. 'permits', id)
-    if not packed then return end
-    local permit = cmsgpack.unpack(packed)
-    if permit[9] == '' then return end
-    -- It is counted once, however the permit ends.
-    permit[9] = ''
-    redis.call('HSET', root .. 'permits', id, cmsgpack.pack(permit))
-    local name = root .. 'unusable:' .. permit[2]
-    redis.call('HINCRBY', name, permit[4], 1)
-    redis.call('PEXPIRE', name, rules.unusableKeptMs)
+  -- Permits that are out, by key; read where a claim of a dead worker is taken over.
+  local out
+  local function countUnusable(key, dead)
+    if out == nil then
+      out = {}
+      local all = redis.call('HGETALL', root .. 'permits')
+      for i = 1, #all, 2 do
+        local permit = cmsgpack.unpack(all[i + 1])
+        out[permit[4]] = out[permit[4]] or {}
+        table.insert(out[permit[4]], { id = all[i], permit = permit })
+      end
+    end
+    for _, held in ipairs(out[key] or {}) do
+      local permit = held.permit
+      if permit[9] == dead then
+        -- It is counted once, however the permit ends.
+        permit[9] = ''
+        redis.call('HSET', root .. 'permits', held.id, cmsgpack.pack(permit))
+        local name = root .. 'unusable:' .. permit[2]
+        redis.call('HINCRBY', name, key, 1)
+        redis.call('PEXPIRE', name, rules.unusableKeptMs)
+      end
+    end
   end
 
   local answers, decided = {}, {}
   for i, key in ipairs(keys) do
     local answer = decided[key]
     if answer == nil then
-      local claim = claims[i] and cmsgpack.unpack(claims[i])
+      local claimer = claims[i]
       if isFresh(values[i]) then answer = 'f'
-      elseif claim and claim[1] == worker then answer = 'o'
-      elseif claim and isWorkerAlive(claim[1]) then answer = 'b'
+      elseif claimer == worker then answer = 'o'
+      elseif claimer and isWorkerAlive(claimer) then answer = 'b'
       else
-        if claim and claim[2] then countUnusable(claim[2]) end
-        redis.call('SET', root .. 'claim:' .. key, cmsgpack.pack({ worker, false }), 'PX', rules.claimKeptMs)
+        if claimer then countUnusable(key, claimer) end
+        redis.call('SET', root .. 'claim:' .. key, worker, 'PX', shown(rules.claimKeptMs))
         answer = 'o'
       end
       decided[key] = answer
@@ -101,8 +113,7 @@ end
 function operations.release_keys()
   local worker = text()
   for _, name in ipairs(namesOf(object(), 'claim:')) do
-    local packed = redis.call('GET', name)
-    if packed and cmsgpack.unpack(packed)[1] == worker then redis.call('DEL', name) end
+    if redis.call('GET', name) == worker then redis.call('DEL', name) end
   end
 end
 

@@ -3,7 +3,7 @@
 -- written back in one go at the end of a script. Closing a permit moves it from held to sent or
 -- gives it back; past its deadline it counts as sent.
 local permits, claims, caps, unusable, billed = {}, {}, {}, {}, {}
-local closed, granted, touchedClaims, touchedCaps, touchedUnusable = {}, {}, {}, {}, {}
+local closed, granted, touchedCaps, touchedUnusable = {}, {}, {}, {}
 
 local function unpackPermit(packed)
   if not packed then return false end
@@ -12,12 +12,6 @@ local function unpackPermit(packed)
     account = r[1], run = r[2], runKey = r[3], key = r[4],
     deadline = r[5], period = r[6] or nil, generation = r[7], probe = r[8], worker = r[9], own = r[10] or nil, free = r[11],
   }
-end
-
-local function unpackClaim(packed)
-  if not packed then return false end
-  local r = cmsgpack.unpack(packed)
-  return { worker = r[1], permit = r[2] or nil }
 end
 
 -- What was read once in this script is not read again: changes are written at its end.
@@ -34,10 +28,11 @@ local function loadPermits(ids)
   for i, packed in ipairs(fetch(wanted, root .. 'permits')) do permits[wanted[i]] = unpackPermit(packed) end
 end
 
+-- Whose they are.
 local function loadClaims(keys)
   local wanted, names = missing(claims, keys), {}
   for i, key in ipairs(wanted) do names[i] = root .. 'claim:' .. key end
-  for i, packed in ipairs(fetch(names)) do claims[wanted[i]] = unpackClaim(packed) end
+  for i, worker in ipairs(fetch(names)) do claims[wanted[i]] = worker end
 end
 
 local function loadUnusable(run, keys)
@@ -92,12 +87,6 @@ local function closePermit(account, id, as, datedIn)
   if id == account.lookOut then account.lookOut = nil end
   if permit.probe then account.probes = account.probes - 1
   elseif not permit.free then account.held = account.held - 1 end
-  loadClaims({ permit.key })
-  local claim = claims[permit.key]
-  if claim and claim.permit == id then
-    claim.permit = nil
-    touchedClaims[permit.key] = true
-  end
   -- Who took its claim over has counted it.
   if as == 'maybe_billed' and permit.worker ~= '' and permit.run ~= '' then countUnusable(permit.run, permit.key) end
   if permit.free then
@@ -183,11 +172,6 @@ local function savePermits(account)
   end
   each(records, function(from, to) redis.call('HSET', root .. 'permits', unpack(records, from, to)) end)
   each(dates, function(from, to) redis.call('ZADD', deadlines, unpack(dates, from, to)) end)
-  for key in pairs(touchedClaims) do
-    local claim = claims[key]
-    redis.call('SET', root .. 'claim:' .. key, cmsgpack.pack({ claim.worker, claim.permit or false }),
-      'PX', rules.claimKeptMs)
-  end
   for runKey in pairs(touchedCaps) do
     local used = caps[runKey]
     redis.call('HSET', root .. 'key:' .. runKey, 'generation', used.generation, 'requests', shown(used.requests),

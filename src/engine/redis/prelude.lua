@@ -48,12 +48,15 @@ local function pluck(list, name)
 end
 -- An empty table would be written as an object.
 local function listed(list) return #list > 0 and list or cjson.null end
+-- The same few numbers are written again and again: how long things are kept, and when that ends.
+local digits = {}
 local function shown(value)
   local kind = type(value)
   if kind == 'nil' then return '' end
   if kind == 'boolean' then return value and '1' or '0' end
-  if kind == 'number' then return string.format('%.17g', value) end
-  return value
+  if kind ~= 'number' then return value end
+  digits[value] = digits[value] or string.format('%.17g', value)
+  return digits[value]
 end
 -- Lua hands a function some thousands of arguments at most.
 local function each(list, visit)

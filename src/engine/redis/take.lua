@@ -93,21 +93,15 @@ end
 -- How long to wait before sending, or why not.
 local function grant(account, policy, limit, request, run, id, key, own)
   if permits[id] then return permits[id].free and '0 free' or '0' end
-  local claim = claims[key]
-  if not claim or claim.worker ~= request.worker then return 'lost' end
+  if claims[key] ~= request.worker then return 'lost' end
   if not request.maySpend then return 'denied' end
   if (unusable[root .. 'unusable:' .. run.id][key] or 0) >= rules.unusableAllowed then return 'attempts_exhausted' end
   local deadline = now + request.permitMs
   if own ~= nil and own == account.lookOf and account.lookProven then
-    local answer = grantFree(account, request, {
+    return grantFree(account, request, {
       account = account.name, worker = request.worker, run = run.id, runKey = run.key, key = key,
       deadline = deadline, period = periodOfGrant(account), generation = '', own = own,
     }, id)
-    if granted[id] then
-      claim.permit = id
-      touchedClaims[key] = true
-    end
-    return answer
   end
   local out = account.held + account.probes
   if now < account.restsUntil or isPeriodDue(account) then return 'denied' end
@@ -150,8 +144,6 @@ local function grant(account, policy, limit, request, run, id, key, own)
   granted[id] = true
   if isOpening then account.alone = id end
   if isTurn or probe then account.pendingAsked = id end
-  claim.permit = id
-  touchedClaims[key] = true
   return shown(slot - now)
 end
 
@@ -228,8 +220,7 @@ local function grantLook(account, policy, limit, request, quietMs)
     if not mayTryLook(account, policy, look, quietMs) then return 'denied' end
   else
     loadClaims({ look.key })
-    local claim = claims[look.key]
-    if not claim or claim.worker ~= request.worker then return 'lost' end
+    if claims[look.key] ~= request.worker then return 'lost' end
     if account.checkedAt > 0 and now - account.checkedAt < rules.checkEveryMs then return 'denied' end
     permit.probe = account.closedAt ~= nil or not hasRoom(account, limit)
   end
@@ -242,8 +233,6 @@ local function grantLook(account, policy, limit, request, quietMs)
     if account.confirmedAt <= now - rules.aloneAfterMs then account.alone = look.permit end
   else
     account.checkedAt = now
-    claims[look.key].permit = look.permit
-    touchedClaims[look.key] = true
   end
   if permit.probe then account.probes = account.probes + 1 else account.held = account.held + 1 end
   permits[look.permit] = permit
