@@ -84,15 +84,14 @@ function identifyAuto(cleaned: string): Identified {
 }
 
 /**
- * A bare host is a domain when its suffix is too long for an exchange's. Else it stays open: in
- * capitals as it stands, for it may be a ticker, otherwise as the registrable domain, so that two
- * spellings are one identifier.
+ * A bare host stays open, as it stands, where it is written like a ticker with a suffix as short as
+ * an exchange's: `SAP.DE`. Else it is a domain, so that its spellings are one identifier.
  */
 function openDomain(cleaned: string, read: Identified & { type: 'identifier' }): Identified {
   const domain = read.identifier.value;
   if (domain.length - domain.lastIndexOf('.') - 1 > LONGEST_EXCHANGE_SUFFIX) return read;
   const symbol = cleaned.replace(/^\.+|\.+$/g, '');
-  return asIdentifier('auto', WRITTEN_LIKE_TICKER.test(symbol) ? symbol : domain);
+  return WRITTEN_LIKE_TICKER.test(symbol) ? asIdentifier('auto', symbol) : read;
 }
 
 /** Longer than any symbol of an exchange; longer texts are names. */

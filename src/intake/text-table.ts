@@ -79,10 +79,11 @@ export async function openTextTable(source: ByteSource, options: TextOptions): P
       };
     },
     assertSample(sample) {
-      if (!isJson(format) || sample.length > 0) return;
+      if (!isJson(format) || sample.some((cells) => cells.length > 0)) return;
+      const place = format === 'json' ? 'element' : 'line';
       throw new FailFileError({
         code: 'input-empty',
-        what: `no ${format === 'json' ? 'element' : 'line'} of the input is a JSON object`,
+        what: `no ${place} of the input is a JSON object${sample.length > 0 ? ' with members' : ''}`,
         subject: name,
         todo: 'write one object per line, or an array of objects',
       });

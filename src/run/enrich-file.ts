@@ -18,6 +18,7 @@ import { columnsFor } from './output/columns.js';
 import { assertPlaces, namesOfRun } from './output/output-names.js';
 import type { OutputPlan } from './output/output-plan.js';
 import { createRenderer } from './output/render.js';
+import { longCellIn } from './output/render-typed.js';
 import { writeOutput } from './output/write-output.js';
 import { faultAfter, type LookupsEnd, stopOf } from './run-end.js';
 import { assertNotPaused, endRun, newRunId, recordStored, startRun } from './run-record.js';
@@ -61,13 +62,13 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
       onNotice(notice);
     if (scan.priorities) onNotice(scan.priorities.sentence);
     if (plan.format === 'xlsx') {
-      const { assertFitsSheet } = await import('../formats/xlsx/xlsx-file.js');
-      const rows = scan.rows.count + (renderer.header() === null ? 0 : 1);
-      assertFitsSheet(
-        names.complete,
-        rows,
-        plan.allColumns.length + columnsFor(plan.fields, plan.prefix, plan.matchesNames).length,
-      );
+      const { assertFitsSheet, LONGEST_TEXT } = await import('../formats/xlsx/xlsx-file.js');
+      const { fields, prefix, matchesNames } = plan;
+      assertFitsSheet(names.complete, {
+        rows: scan.rows.count + (renderer.header() === null ? 0 : 1),
+        columns: plan.allColumns.length + columnsFor(fields, prefix, matchesNames).length,
+        longCell: longCellIn(plan, scan.rows, LONGEST_TEXT),
+      });
     }
     await assertPlaces(request.input, names);
     const isFile = names.complete !== '-';

@@ -178,7 +178,9 @@ describe('a file with one array', () => {
     ['[{"a":1}] x', 'text follows the array'],
     ['[{"a":1}][{"a":1}]', 'text follows the array'],
     ['[{"a":1}}', 'a stray }'],
-    ['[]', 'no element of the input is a JSON object'],
+    ['[]', 'no element of the input is a JSON object: '],
+    ['[{},{}]', 'no element of the input is a JSON object with members: '],
+    ['{}', 'no line of the input is a JSON object with members: '],
     ['[{"a":"x]', 'the array does not end'],
   ])('%s is refused', async (text, words) => {
     await expect(readContent(folder, text, { name: 'a.json' })).rejects.toThrow(words);

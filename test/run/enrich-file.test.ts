@@ -98,6 +98,16 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(await lines('list.csv')).toEqual(LIST.trimEnd().split('\n'));
   });
 
+  it('buys nothing when a cell does not fit into the workbook that is asked for', async () => {
+    const input = `website,note\nb1.com,${'a'.repeat(32_767)}\nb2.com,"${'ä'.repeat(32_768)}"\nb3.com,x\n`;
+    await expect(run({ input, asked: { format: 'xlsx' } })).rejects.toMatchObject({
+      code: 'usage-invalid',
+      subject: expect.stringMatching(/list\.enriched\.xlsx \("note" in line 3 has 32,768\)$/),
+    });
+    expect(billed()).toBe(0);
+    expect((await run({ input, asked: { format: 'csv' } })).end.type).toBe('finished');
+  });
+
   it('is known with the path of its result, unless that moves with its inbox or is not a file', async () => {
     const input = 'website\nb1.com\n';
     const { run: own } = await run({ input });

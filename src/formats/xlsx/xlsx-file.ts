@@ -8,6 +8,7 @@ import { PassThrough, type Readable } from 'node:stream';
 import { ZipFile } from 'yazl';
 import { NeverStartError } from '../../core/errors.js';
 import { phrase } from '../../core/phrase.js';
+import { shortName } from '../../core/terminal-text.js';
 import {
   BUILT_IN_FORMATS,
   type CellFormats,
@@ -36,16 +37,36 @@ const ROWS_MEASURED = 200;
 /** Fixed, so that the same rows give the same bytes. */
 const MTIME = new Date(2000, 0, 1);
 
-/** Throws NeverStartError `usage-invalid` beyond the limits of a sheet; rows include the header. */
-export function assertFitsSheet(path: string, rows: number, columns: number): void {
-  if (rows <= LAST_SHEET_ROW && columns <= LAST_SHEET_COLUMN) return;
-  const [size, most] = rows > LAST_SHEET_ROW ? [rows, '1,048,576 rows'] : [columns, '16,384 columns'];
-  throw new NeverStartError({
-    code: 'usage-invalid',
-    what: `a sheet has at most ${most}`,
-    subject: `${path} (${size.toLocaleString('en')}, header included)`,
-    todo: phrase`choose another format, for example ${{ set: { output: 'enriched.csv' } }}, or split the input; nothing was spent`,
-  });
+/** The longest text in a cell in Excel. */
+export const LONGEST_TEXT = 32_767;
+
+interface SheetSize {
+  /** The header included. */
+  readonly rows: number;
+  readonly columns: number;
+  /** The first of the user's cells that is longer than {@link LONGEST_TEXT}; null: none is. */
+  readonly longCell: { readonly line: number; readonly column: string; readonly length: number } | null;
+}
+
+/** Throws NeverStartError `usage-invalid` beyond the limits of a sheet. */
+export function assertFitsSheet(path: string, { rows, columns, longCell }: SheetSize): void {
+  const count = (number: number) => number.toLocaleString('en');
+  const refuse = (most: string, size: string, otherwise: string) =>
+    new NeverStartError({
+      code: 'usage-invalid',
+      what: `a ${most}`,
+      subject: `${path} (${size})`,
+      todo: phrase`choose another format, for example ${{ set: { output: 'enriched.csv' } }}, or ${otherwise}; nothing was spent`,
+    });
+  const split = 'split the input';
+  if (rows > LAST_SHEET_ROW)
+    throw refuse('sheet has at most 1,048,576 rows', `${count(rows)}, header included`, split);
+  if (columns > LAST_SHEET_COLUMN)
+    throw refuse('sheet has at most 16,384 columns', `${count(columns)}`, split);
+  if (longCell === null) return;
+  const { line, column, length } = longCell;
+  const size = `"${shortName(column)}" in line ${line} has ${count(length)}`;
+  throw refuse(`cell of a sheet has at most ${count(LONGEST_TEXT)} characters`, size, 'shorten the cell');
 }
 
 /** Takes records of `TypedCell`s, and sends its bytes. Rejects with what `output` rejects with. */
@@ -190,9 +211,6 @@ const MOMENT_FORMAT = 'yyyy-mm-dd hh:mm:ss';
 const DAY_FORMAT = 'yyyy-mm-dd';
 /** The longest text in a formula in Excel. */
 const LONGEST_LINK = 255;
-/** The longest text in a cell in Excel. */
-const LONGEST_TEXT = 32_767;
-
 /** Cell styles: one for each number format of the input, then those of our cells. */
 function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
   const all = [...codes, MOMENT_FORMAT, DAY_FORMAT];
@@ -220,6 +238,7 @@ function createStyles({ formats: { codes, is1904 }, isFromSheet }: SheetPlan) {
   const xml = `<styleSheet ${MAIN}>${own.length > 0 ? `<numFmts count="${own.length}">${numFmts.join('')}</numFmts>` : ''}<fonts count="3">${fonts}</fonts><fills count="2"><fill><patternFill patternType="none"/></fill><fill><patternFill patternType="gray125"/></fill></fills><borders count="1"><border><left/><right/><top/><bottom/><diagonal/></border></borders><cellStyleXfs count="1"><xf numFmtId="0" fontId="0" fillId="0" borderId="0"/></cellStyleXfs><cellXfs count="${xfs.length}">${xfs.join('')}</cellXfs><cellStyles count="1"><cellStyle name="Normal" xfId="0" builtinId="0"/></cellStyles></styleSheet>`;
 
   const text = (ref: string, value: string, style: number) => {
+    // One of ours: the user's are shorter.
     const short = value.length > LONGEST_TEXT ? `${value.slice(0, LONGEST_TEXT - 1)}…` : value;
     return `<c r="${ref}"${styled(style)} t="inlineStr"><is><t xml:space="preserve">${escapeText(short)}</t></is></c>`;
   };

@@ -43,9 +43,11 @@ const ENDINGS: Readonly<Record<TableFormat, RegExp>> = {
   csv: /\.(?:csv|tsv|tab)(?:\.gz)?$/i,
   jsonl: /\.(?:jsonl|ndjson)(?:\.gz)?$/i,
   json: /\.json(?:\.gz)?$/i,
-  xlsx: /\.xlsx$/i,
-  parquet: /\.(?:parquet|pq)$/i,
+  xlsx: /\.xlsx(?:\.gz)?$/i,
+  parquet: /\.(?:parquet|pq)(?:\.gz)?$/i,
 };
+/** Of files that are read, or that people expect, and that are not written. */
+const NEVER_WRITTEN = /\.(?:zip|xls|xlsm|xlsb|ods)$/i;
 
 /** The format that a file name implies; null: none. CSV has several, each with its separator. */
 function formatOfName(path: string): TableFormat | null {
@@ -71,11 +73,19 @@ export function namesOfRun(
   const isList = format === 'csv' && shape.rawHeader === null && /^\.txt$/i.test(own.extension);
   const extension = format === shape.format && isFit && !isList ? own.extension : `.${format}`;
   const given = output === null || isStream(output) ? null : partsOf(output);
-  if (given?.isGzip && isTyped(format)) {
-    const what = `${format} files are already compressed`;
-    const subject = phrase`${OUTPUT.setting} ${output ?? ''}`;
-    throw new NeverStartError({ code: 'usage-invalid', what, subject, todo: 'omit .gz' });
-  }
+  const refuse = (what: string, todo: string) =>
+    new NeverStartError({
+      code: 'usage-invalid',
+      what,
+      subject: phrase`${OUTPUT.setting} ${output ?? ''}`,
+      todo,
+    });
+  if (given?.isGzip && isTyped(format)) throw refuse(`${format} files are already compressed`, 'omit .gz');
+  if (given !== null && isNamedOtherwise(given.extension, format))
+    throw refuse(
+      `a name that ends in ${given.extension} is not that of a ${format} file`,
+      `end it in .${format}`,
+    );
   const gzip = given?.isGzip ?? (output === null && shape.isGzip && !isTyped(format));
   const suffix = (given?.extension ?? extension) + (gzip ? '.gz' : '');
   const stem = given?.stem ?? own.stem;
@@ -91,6 +101,13 @@ export function namesOfRun(
     gzip,
   };
   return { format, names };
+}
+
+/** Programs that open it would take it for damaged. */
+function isNamedOtherwise(extension: string, format: TableFormat): boolean {
+  const named = formatOfName(`name${extension}`);
+  if (named === null || named === format) return NEVER_WRITTEN.test(extension);
+  return isTyped(named) || isTyped(format);
 }
 
 /** `stem`: the path without extensions. */

@@ -12,7 +12,7 @@ import {
 } from '../../core/typed-cell.js';
 import type { ParquetPlan } from '../../formats/parquet/parquet-file.js';
 import { isBeyondNanos } from '../../formats/parquet/values.js';
-import { kindOf, type RowSpool, rawOf } from '../scan/row-spool.js';
+import { kindOf, lineOf, type RowSpool, rawOf } from '../scan/row-spool.js';
 import { columnsFor, RAW_COLUMN, rowColumnsIn } from './columns.js';
 import { sanitizeCell } from './csv-record.js';
 import { brandOf, inOnePiece, NOTHING_ASKED, type OutputPlan, type Renderer } from './output-plan.js';
@@ -112,6 +112,23 @@ export function typesOfRows(plan: OutputPlan, rows: Pick<RowSpool, 'records'>): 
     }
   }
   return seen.map(commonType);
+}
+
+/** The first of the user's cells that has more than `most` characters; null: none has. */
+export function longCellIn(plan: OutputPlan, rows: Pick<RowSpool, 'records'>, most: number) {
+  const user = userCellsOf(plan);
+  for (const batch of rows.records()) {
+    for (const record of batch) {
+      // A character has at least one byte.
+      if (record.length <= most || kindOf(record) === 'unreadable') continue;
+      const { cells } = user.read(rawOf(record));
+      const lengths = cells.map((cell) => textOfCell(cell, formatsOf(plan.input)).length);
+      const at = lengths.findIndex((length) => length > most);
+      const column = plan.allColumns[user.kept[at] ?? -1] ?? '';
+      if (at >= 0) return { line: lineOf(record), column, length: lengths[at] ?? 0 };
+    }
+  }
+  return null;
 }
 
 function typeOf(cell: TypedCell, plan: OutputPlan): ColumnType | null {

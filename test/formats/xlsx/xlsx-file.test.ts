@@ -178,10 +178,16 @@ it.runIf(existsSync('/dev/full'))('a full disk ends the writing with its reason'
   await output.discard();
 });
 
-it('more rows than a sheet allows are refused before anything is spent', () => {
-  expect(() => assertFitsSheet('a.xlsx', 1_048_576, 30)).not.toThrow();
-  expect(() => assertFitsSheet('a.xlsx', 1_048_577, 30)).toThrow('a sheet has at most 1,048,576 rows');
-  expect(() => assertFitsSheet('a.xlsx', 2, 16_385)).toThrow('a sheet has at most 16,384 columns');
+it('what a sheet cannot hold is refused before anything is spent', () => {
+  const fit =
+    (rows: number, columns: number, longCell: Parameters<typeof assertFitsSheet>[1]['longCell']) => () =>
+      assertFitsSheet('a.xlsx', { rows, columns, longCell });
+  expect(fit(1_048_576, 30, null)).not.toThrow();
+  expect(fit(1_048_577, 30, null)).toThrow('a sheet has at most 1,048,576 rows');
+  expect(fit(2, 16_385, null)).toThrow('a sheet has at most 16,384 columns');
+  expect(fit(2, 30, { line: 7, column: 'note', length: 60_000 })).toThrow(
+    'a cell of a sheet has at most 32,767 characters: a.xlsx ("note" in line 7 has 60,000); choose another format',
+  );
 });
 
 describe('rows of one format in another', () => {

@@ -44,8 +44,25 @@ describe('the names of a run', () => {
     expect(namesOf(options)).toMatchObject({ complete, gzip: complete.endsWith('.gz') });
   });
 
-  it('does not compress a compressed file', () => {
-    expect(() => namesOf({ format: 'xlsx', output: 'o.xlsx.gz' })).toThrow('omit .gz');
+  it.each<[Naming, string]>([
+    [{ format: 'xlsx', output: 'o.xlsx.gz' }, 'xlsx files are already compressed: -o o.xlsx.gz; omit .gz'],
+    [{ output: 'o.parquet.gz' }, 'omit .gz'],
+    [{ output: 'o.zip' }, 'a name that ends in .zip is not that of a csv file: -o o.zip; end it in .csv'],
+    [{ output: 'O.XLS' }, 'end it in .csv'],
+    [{ format: 'xlsx', output: 'o.xlsm' }, 'end it in .xlsx'],
+    [{ format: 'csv', output: 'o.xlsx' }, 'end it in .csv'],
+    [{ format: 'parquet', output: 'o.jsonl' }, 'end it in .parquet'],
+  ])('programs must be able to open the output: %j is refused', (options, words) => {
+    expect(() => namesOf(options)).toThrow(words);
+  });
+
+  it.each<Naming>([
+    { format: 'jsonl', output: 'o.json' },
+    { format: 'csv', output: 'o.txt' },
+    { format: 'xlsx', output: 'o' },
+    { output: 'o.dat.gz' },
+  ])('a name that people choose for text, or without an ending, is theirs: %j', (options) => {
+    expect(namesOf(options).complete).toBe(options.output);
   });
 
   it.each<[Naming, string[]]>([
