@@ -85,16 +85,21 @@ const hastyClock: Clock = {
   sleep: async (_ms, signal) => signal?.throwIfAborted(),
 };
 
-/** A client that answers by the identifier's value and counts requests. */
+/** A client that answers by the identifier's value, announced as by HTTP, and counts requests. */
 export function scriptedClient(
   answer: (value: string, count: number) => Answer | Promise<Answer>,
 ): Client & { readonly asked: readonly string[] } {
   const asked: string[] = [];
   return {
     asked,
-    async lookup({ value }) {
+    async lookup({ value }, { onArrived }) {
       asked.push(value);
-      return answer(value, asked.filter((each) => each === value).length);
+      const answered = await answer(value, asked.filter((each) => each === value).length);
+      const { type } = answered.meaning;
+      if (onArrived === undefined || (type !== 'matched' && type !== 'not_found')) return answered;
+      onArrived();
+      await new Promise((turn) => setImmediate(turn));
+      return answered;
     },
   };
 }
