@@ -48,9 +48,10 @@ function packed<O extends Pick<NewOutcome, 'key' | 'status' | 'billed' | 'packed
   let firstByte = 1;
   const meta = outcomes.map((outcome) => {
     const { key, status, billed, packed } = outcome;
-    const place = [firstByte, packed?.length ?? null];
+    const from = firstByte;
     firstByte += packed?.length ?? 0;
-    return [key, status === 'matched', billed, ...place, ...dates(outcome)];
+    const [one, other] = dates(outcome);
+    return [key, status === 'matched', billed, from, packed?.length ?? null, one, other];
   });
   return [JSON.stringify(meta), Buffer.concat(outcomes.flatMap(({ packed }) => packed ?? []))];
 }

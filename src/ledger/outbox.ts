@@ -82,7 +82,7 @@ export class Outbox {
       const period = reading.period ?? '';
       this.#readings.set(period, stricter(this.#readings.get(period), reading));
     }
-    if (isConfirmed) this.#rest = { ...this.#rest, isConfirmed };
+    if (isConfirmed && !this.#rest.isConfirmed) this.#rest = { ...this.#rest, isConfirmed };
   }
 
   refuseQuota(): void {
@@ -119,5 +119,6 @@ export class Outbox {
 function stricter(one: Reading | undefined, other: Reading): Reading {
   if (one === undefined) return other;
   const higher = (one.usage ?? -1) > (other.usage ?? -1) ? one : other;
-  return { ...higher, quota: other.quota ?? one.quota };
+  const quota = other.quota ?? one.quota;
+  return higher.quota === quota ? higher : { ...higher, quota };
 }

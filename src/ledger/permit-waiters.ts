@@ -58,9 +58,17 @@ export class PermitWaiters {
   }
 
   /** Joins the queue; the signal must not be aborted. Rejects with its reason as soon as it is. */
-  enter(request: Omit<PermitWaiter, 'notBefore' | 'resolve' | 'reject'>): Promise<Grant> {
+  enter({
+    permit,
+    run,
+    key,
+    own,
+    signal,
+    place,
+  }: Omit<PermitWaiter, 'notBefore' | 'resolve' | 'reject'>): Promise<Grant> {
     return new Promise((resolve, reject) => {
-      const waiter = { ...request, notBefore: 0, resolve, reject };
+      // Named one by one: a spread takes a hundredth of all time of a fast run.
+      const waiter = { permit, run, key, own, signal, place, notBefore: 0, resolve, reject };
       this.#waiting.add(waiter);
       this.#isMixed ||= waiter.place < this.#last;
       this.#last = Math.max(this.#last, waiter.place);

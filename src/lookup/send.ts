@@ -164,7 +164,9 @@ class Exchange implements Dispatcher.DispatchHandler {
     const encoding = this.#headers['content-encoding'];
     const read =
       incomplete === null ? decodeBody(raw, encoding, this.maxBodyBytes) : { body: raw, incomplete };
-    this.#settle({ type: 'answer', status: this.#status, headers: this.#headers, ...read });
+    const { body } = read;
+    const [status, headers] = [this.#status, this.#headers];
+    this.#settle({ type: 'answer', status, headers, body, incomplete: read.incomplete });
   }
 
   #end(wasSent: boolean, reason: string, fault?: FaultKind): void {

@@ -41,8 +41,20 @@ export function ask(
   const isOwn = identifier.kind === 'domain' && identifier.value === ownDomain;
   const own = isOwn ? ownOf(service, identifier.value) : undefined;
   begun += 1;
-  const counts = { requests: 0, billed: 0, tries: 0, unusable: null, place: begun };
-  const lookup = { context, run, key, identifier, own, signals, leaveGate, ...counts };
+  const lookup: LookupUnderWay = {
+    context,
+    run,
+    key,
+    identifier,
+    own,
+    signals,
+    leaveGate,
+    place: begun,
+    requests: 0,
+    billed: 0,
+    tries: 0,
+    unusable: null,
+  };
   const needsNoProbe = context.addressTrust.isSettled || allowUnknown || context.halts.get(run.id);
   return needsNoProbe ? askUntilDone(lookup) : askInTurn(lookup);
 }

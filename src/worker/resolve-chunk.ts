@@ -82,7 +82,7 @@ export async function resolveChunk(
   const failures = failuresOf(data, asked, keyOf);
   if (failures.length > 0) await context.engine.runs.fail(run.id, failures);
   // A repeated chunk finds answers that were counted the first time.
-  if (!isRepeat) tally.add({ stored: chunk.identifiers.length - asked.length });
+  if (!isRepeat) tally.add('stored', chunk.identifiers.length - asked.length);
   await tally.flush();
   if (asked.some(([, { result }]) => result.type === 'halted' || result.type === 'revoked')) {
     return finishChunk(context.engine, data);
@@ -119,7 +119,8 @@ async function claimAndAsk(
   const underWay: Promise<void>[] = [];
   const askOne = async (text: string, at: number, leave: () => void): Promise<void> => {
     try {
-      const own = { ...signals, stop: signals.stopOf?.(text) ?? signals.stop };
+      const stop = signals.stopOf?.(text);
+      const own = stop === undefined ? signals : { ...signals, stop };
       const asked = await ask(context, run, keyOf(text), parseIdentifierText(text), own, leave);
       const { result } = asked;
       if (result.type === 'halted' && !context.halts.get(run.id)) await context.halt(run.id, result.halt);

@@ -33,24 +33,25 @@ export function createRunTallies(runs: Pick<RunStore, 'addTally'>, clock: Clock)
 
 function createTally(runs: Pick<RunStore, 'addTally'>, run: string, clock: Clock) {
   const part = randomBytes(8).toString('hex');
-  let sum = NO_TALLY;
-  let reported = NO_TALLY;
+  const sum: Record<keyof Tally, number> = { ...NO_TALLY };
+  let changes = 0;
+  let reported = 0;
   let reportedAt = clock.monotonic();
   let reporting: Promise<void> = Promise.resolve();
 
-  function add(counts: Partial<Tally>): void {
-    const next = { ...sum };
-    for (const [name, count] of Object.entries(counts)) next[name as keyof Tally] += count;
-    if (Object.values(counts).some((count) => count > 0)) sum = next;
+  function add(name: keyof Tally, count: number): void {
+    if (count === 0) return;
+    sum[name] += count;
+    changes += 1;
   }
 
   /** Reports what is not reported yet. Throws engine errors. */
   function flush(): Promise<void> {
     const flushed = reporting.then(async () => {
-      const current = sum;
+      const current = changes;
       if (current === reported) return;
       reportedAt = clock.monotonic();
-      await runs.addTally(run, part, current);
+      await runs.addTally(run, part, { ...sum });
       reported = current;
     });
     reporting = flushed.catch(() => undefined);
@@ -62,7 +63,10 @@ function createTally(runs: Pick<RunStore, 'addTally'>, run: string, clock: Clock
     flush,
     /** Adds one identifier's result; reports when the last report is a second old. Never throws. */
     addAsked({ result: { type }, requests, billed }: Asked): void {
-      add({ requests, billed, matched: type === 'matched' ? 1 : 0, notFound: type === 'not_found' ? 1 : 0 });
+      add('requests', requests);
+      add('billed', billed);
+      if (type === 'matched') add('matched', 1);
+      else if (type === 'not_found') add('notFound', 1);
       if (clock.monotonic() - reportedAt < REPORT_EVERY_MS) return;
       reportedAt = clock.monotonic();
       void flush().catch(() => undefined);

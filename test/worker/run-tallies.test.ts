@@ -41,7 +41,8 @@ it('a quick chunk reports everything at its end', async () => {
   tally.addAsked(MATCHED);
   tally.addAsked({ result: { type: 'not_found' }, requests: 2, billed: 1 });
   tally.addAsked({ result: { type: 'revoked' }, requests: 0, billed: 0 });
-  tally.add({ failed: 1, stored: 4 });
+  tally.add('failed', 1);
+  tally.add('stored', 4);
   await tally.flush();
   expect(sums()).toEqual([{ matched: 1, notFound: 1, failed: 1, stored: 4, requests: 3, billed: 2 }]);
 });
@@ -88,7 +89,7 @@ it('of very many runs a forgotten one continues under another name', async () =>
 
 it('nothing is reported when nothing has changed', async () => {
   const { tally, reports } = createTallying();
-  tally.add(NO_TALLY);
+  tally.add('stored', 0);
   await tally.flush();
   tally.addAsked(MATCHED);
   await tally.flush();

@@ -191,7 +191,8 @@ export class OutcomeCollector {
     const score = status === 'matched' ? qualityScoreOf(brand) : null;
     const error = retryLater ? RETRY_LATER_REASON : null;
     if (error !== null) this.reasons.set(index, error);
-    this.#render({ index, text }, { status, source, fetchedAt, error, profile, brand }, score);
+    const identifier = parseIdentifierText(text);
+    this.#render(index, { status, identifier, source, fetchedAt, error, profile, brand }, score);
     if (status === 'matched') this.options.changes?.note(index, text, brand);
     const noted = { status, retryLater, index, identifier: text, score, fetchedAt, source, brand };
     this.summary.noteAnswer(noted);
@@ -210,14 +211,14 @@ export class OutcomeCollector {
   #keepReason({ index, text }: Unanswered, status: 'failed' | 'deferred', error: string): boolean {
     if (this.options.scan.answers.status(index) !== null) return false;
     this.reasons.set(index, error);
-    this.#render({ index, text }, { ...NOTHING_ASKED, status, error }, null);
+    const identifier = parseIdentifierText(text);
+    this.#render(index, { ...NOTHING_ASKED, identifier, status, error }, null);
     return true;
   }
 
-  #render({ index, text }: Unanswered, view: Omit<AnswerView, 'identifier'>, score: number | null): void {
+  #render(index: number, view: AnswerView, score: number | null): void {
     const { scan, renderer } = this.options;
-    const rendered = renderer.answer({ ...view, identifier: parseIdentifierText(text) });
-    scan.answers.set(index, view.status, score, rendered);
+    scan.answers.set(index, view.status, score, renderer.answer(view));
   }
 }
 

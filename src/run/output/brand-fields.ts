@@ -114,14 +114,16 @@ function placeIn(order: readonly unknown[], value: unknown): number {
 
 /** The best file by theme (dark, none, light), format (svg, png, webp, jpeg), width. null: none. */
 function bestFile(assets: readonly JsonObject[]): string | null {
-  const files = assets.flatMap(({ theme, formats }) =>
-    objectsIn(formats).map(({ src, format, width }) => ({
-      src: typeof src === 'string' ? src : '',
-      place: placeIn(THEME_ORDER, theme) * 10 + placeIn(FORMAT_ORDER, format),
-      width: typeof width === 'number' ? width : 0,
-    })),
-  );
-  const [best] = files.filter(({ src }) => src !== '').sort((a, b) => a.place - b.place || b.width - a.width);
+  let best: { readonly src: string; readonly place: number; readonly width: number } | null = null;
+  for (const { theme, formats } of assets) {
+    for (const { src, format, width: given } of objectsIn(formats)) {
+      if (typeof src !== 'string' || src === '') continue;
+      const place = placeIn(THEME_ORDER, theme) * 10 + placeIn(FORMAT_ORDER, format);
+      const width = typeof given === 'number' ? given : 0;
+      if (best === null || place < best.place || (place === best.place && width > best.width))
+        best = { src, place, width };
+    }
+  }
   return best?.src ?? null;
 }
 

@@ -58,7 +58,8 @@ export function createRunSummary() {
   };
   return {
     facts,
-    noteAnswer({ status, retryLater, score, fetchedAt, source, ...answer }: NotedAnswer): void {
+    noteAnswer(answer: NotedAnswer): void {
+      const { status, retryLater, score, fetchedAt, source, index, identifier, brand } = answer;
       facts.identifiers[status === 'matched' ? 'matched' : 'notFound'] += 1;
       if (retryLater) facts.identifiers.beingFetched += 1;
       if (source === 'stored') facts.identifiers.stored += 1;
@@ -73,7 +74,7 @@ export function createRunSummary() {
       facts.quality[tier] += 1;
       const bin = binOf(score, tier);
       facts.histogram[bin] = (facts.histogram[bin] ?? 0) + 1;
-      ranking.note({ ...answer, score });
+      ranking.note({ index, identifier, brand, score });
     },
     noteDeferred(): void {
       facts.identifiers.deferred += 1;
