@@ -155,10 +155,12 @@ export function runKey(
   { settings, runSettings }: Pick<EnrichRequest, 'settings' | 'runSettings'>,
 ): string {
   const { columns: requested, kind, waterfall, where } = settings;
-  const { service, allowNsfw } = runSettings;
-  // The settings that choose identifiers, or the meaning of their answers.
+  const { service, allowNsfw, refresh } = runSettings;
+  // The settings that choose identifiers, or the meaning of their answers. A refresh is not over
+  // when a run without it is.
   const rows = where.length > 0 && { where: keyOfConditions(where) };
-  const chosen = { ...intakeOf(settings), requested, kind, waterfall, service, allowNsfw, ...rows };
+  const anew = refresh && { refresh };
+  const chosen = { ...intakeOf(settings), requested, kind, waterfall, service, allowNsfw, ...rows, ...anew };
   const ordered = Object.entries(chosen).sort(([a], [b]) => (a < b ? -1 : 1));
   return createHash('sha256').update(contentHash).update(JSON.stringify(ordered)).digest('hex').slice(0, 32);
 }

@@ -362,6 +362,10 @@ function runStatus(run: ModelRun, now: number): 'alive' | 'dead' | 'cancelled' {
   return run.status === 'running' && (hasHeartbeat || run.heartbeatAt === Infinity) ? 'alive' : 'dead';
 }
 
+export function isRunAlive(run: ModelRun, now: number): boolean {
+  return runStatus(run, now) === 'alive';
+}
+
 function spendingStatus(run: ModelRun, now: number): RunSpending['status'] {
   const status = runStatus(run, now);
   if (status !== 'alive') return status;
@@ -1085,10 +1089,15 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   const isFull = limit !== null && account.sent + account.held + account.others >= limit;
   if (request.take.length > 0 && waitsForOthers(account, isFull, limit, now))
     closeDead(world, request.account, account, now, billed);
-  // It went alone, a minute after all others: what its header shows has hardly lagged.
+  // It went alone, and long enough after all others for its header to show them.
   const usage = request.reading?.usage ?? null;
+  const isVisible = now - looks.spentAt >= Math.max(PROBE_EVERY_MS, request.usageLagMs);
   const isProbeWithin =
-    hasProbeBilled && usage !== null && usage < billedQuota(account, policy) && request.settle.length === 1;
+    hasProbeBilled &&
+    usage !== null &&
+    usage < billedQuota(account, policy) &&
+    request.settle.length === 1 &&
+    isVisible;
   bookOverage(world, account, billedQuota(account, policy), billed, before, isProbeWithin);
   bookEarly(world, account, billedQuota(account, policy));
   if (

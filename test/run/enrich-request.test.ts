@@ -20,7 +20,7 @@ it('is 32 hexadecimal digits', () => {
 it('does not depend on the order of settings, nor on those that choose no identifier', () => {
   const { columns, ...others } = REQUEST.settings;
   const settings = { ...others, sort: 'none', columns } as const;
-  const changed = { ...REQUEST.runSettings, refresh: true, maxRequests: 7, quotaCap: 5 };
+  const changed = { ...REQUEST.runSettings, maxRequests: 7, quotaCap: 5 };
   expect(runKey('hash', { settings, runSettings: changed })).toBe(KEY);
 });
 
@@ -60,6 +60,7 @@ it.each<[string, Partial<Request['settings']>]>([
 it.each<[string, Partial<Request['runSettings']>]>([
   ['another service', { service: 'https://other.example' }],
   ['another --allow-nsfw', { allowNsfw: 'true' }],
+  ['--refresh', { refresh: true }],
 ])('differs for %s', (_what, changed) => {
   const changedSettings = { ...REQUEST.runSettings, ...changed };
   expect(runKey('hash', { ...REQUEST, runSettings: changedSettings })).not.toBe(KEY);

@@ -56,8 +56,9 @@ BEGIN
     a := r.a;
     v_billed := v_billed || r.billed;
   END IF;
-  -- It went alone, a minute after all others: what its header shows has hardly lagged.
+  -- It went alone, and long enough after all others for its header to show them.
   v_is_probe_within := s.has_probe_billed AND jsonb_array_length(p->'settle') = 1
+    AND v_now - v_spent_at >= greatest(brand_enrich.probe_every_ms(), v_lag_ms)
     AND coalesce((v_reading->>'usage')::bigint < v_quota, false);
   a := brand_enrich.book_overage(a, v_before, v_quota, v_billed, v_is_probe_within);
   IF a.early_bills <> '[]' THEN

@@ -24,12 +24,21 @@ CREATE FUNCTION brand_enrich.record_of(r brand_enrich.run) RETURNS jsonb LANGUAG
     FROM (SELECT) one LEFT JOIN brand_enrich.run_spending s ON s.run = r.id
 $$;
 
+-- Whether another run of a key is alive.
+CREATE FUNCTION brand_enrich.is_key_in_use(p_key text, p_own_id text, p_now bigint) RETURNS boolean
+LANGUAGE sql STABLE AS $$
+  SELECT EXISTS (SELECT FROM brand_enrich.run o WHERE o.key = p_key AND o.id <> p_own_id AND o.status = 'running'
+                    AND brand_enrich.has_heartbeat(o.heartbeat_at, p_now))
+$$;
+
 CREATE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb,
   p_job text, p_owner text)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
   v_now bigint := brand_enrich.now_ms(p_offset); v_started_at bigint; r brand_enrich.run; c brand_enrich.cancellation;
 BEGIN
+  DELETE FROM brand_enrich.run_key
+   WHERE key = p_key AND is_over AND NOT brand_enrich.is_key_in_use(p_key, p_id, v_now);
   INSERT INTO brand_enrich.run_key AS k (key, started_at, generation) VALUES (p_key, v_now, p_id)
   ON CONFLICT (key) DO UPDATE SET key = k.key RETURNING started_at INTO v_started_at;
   -- A cancel of the job comes before this start or finds it.
@@ -86,6 +95,7 @@ BEGIN
   UPDATE brand_enrich.run SET heartbeat_at = brand_enrich.now_ms(p_offset) WHERE id = p_id
   RETURNING * INTO r;
   IF NOT FOUND THEN RETURN NULL; END IF;
+  IF r.status = 'running' THEN UPDATE brand_enrich.run_key SET is_over = false WHERE key = r.key AND is_over; END IF;
   v_is_paused := r.status = 'running' AND brand_enrich.is_paused(r.owner);
   RETURN jsonb_build_object('chunks', r.chunks, 'tally', brand_enrich.tally_of(r),
     'halt', r.halt,
@@ -184,9 +194,14 @@ BEGIN
   SELECT * INTO r FROM brand_enrich.run WHERE id = p_id AND status IN ('running', 'cancelled') FOR UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
   IF p_status = 'completed' AND r.status = 'running' THEN
-    DELETE FROM brand_enrich.run_key WHERE key = r.key;
+    -- Its caps, and the start of its refresh, hold for those that go on.
+    IF brand_enrich.is_key_in_use(r.key, p_id, brand_enrich.now_ms(p_offset)) THEN
+      UPDATE brand_enrich.run_key SET is_over = true WHERE key = r.key;
+    ELSE DELETE FROM brand_enrich.run_key WHERE key = r.key;
+    END IF;
     -- A job does not come back; a command or a schedule does, and is still paused.
     DELETE FROM brand_enrich.pause WHERE owner = r.owner AND r.owner = r.job;
+  ELSIF r.status = 'running' THEN UPDATE brand_enrich.run_key SET is_over = false WHERE key = r.key AND is_over;
   END IF;
   UPDATE brand_enrich.run SET stop = p_stop, ended_at = coalesce(ended_at, brand_enrich.now_ms(p_offset)),
     status = CASE WHEN r.status = 'running' THEN p_status ELSE r.status END

@@ -178,13 +178,15 @@ CREATE TABLE brand_enrich.run_spending (
   overage_billed bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 20);
 
--- What is kept under the key of a run until a run of that key completes.
+-- What is kept under the key of a run until a run of that key completes. is_over: one has, and of
+-- those that seemed alive beside it none has given a sign of life since.
 CREATE TABLE brand_enrich.run_key (
   key text PRIMARY KEY,
   started_at bigint NOT NULL,
   generation text NOT NULL,
   requests bigint NOT NULL DEFAULT 0,
-  overage_requests bigint NOT NULL DEFAULT 0
+  overage_requests bigint NOT NULL DEFAULT 0,
+  is_over boolean NOT NULL DEFAULT false
 ) WITH (fillfactor = 20);
 
 CREATE TABLE brand_enrich.run_chunk (

@@ -133,8 +133,10 @@ function operations.exchange()
   local policy = policyOf(account.name)
   local quota, limit = billedQuota(account, policy), limitOf(account, policy)
   if #request.take > 0 and waitsForOthers(account, limit) then closeDead(account) end
-  -- It went alone, a minute after all others: what its header shows has hardly lagged.
-  local isProbeWithin = settled.hasProbeBilled and isAlone and reading ~= nil and reading.usage ~= nil and reading.usage < quota
+  -- It went alone, and long enough after all others for its header to show them.
+  local isVisible = now - was.spentAt >= math.max(rules.probeEveryMs, request.usageLagMs)
+  local isProbeWithin = settled.hasProbeBilled and isAlone and isVisible
+    and reading ~= nil and reading.usage ~= nil and reading.usage < quota
   bookOverage(account, quota, before, isProbeWithin)
   bookEarly(account, quota)
   if reading and reading.usage ~= nil and reading.period == account.period and isDrained(account)

@@ -174,6 +174,7 @@ local function savePermits(account)
   each(dates, function(from, to) redis.call('ZADD', deadlines, unpack(dates, from, to)) end)
   for runKey in pairs(touchedCaps) do
     local used = caps[runKey]
+    if used.startedAt then redis.call('HSETNX', root .. 'key:' .. runKey, 'startedAt', used.startedAt) end
     redis.call('HSET', root .. 'key:' .. runKey, 'generation', used.generation, 'requests', shown(used.requests),
       'overage', shown(used.overage), 'held', shown(used.held))
     redis.call('PEXPIRE', root .. 'key:' .. runKey, rules.runKeyKeptMs)

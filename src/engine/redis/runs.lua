@@ -92,6 +92,27 @@ local function endAsCancelled(run, account, id, order)
   redis.call('SREM', root .. 'live:' .. account, id)
 end
 
+-- Those with a heartbeat, newest first. Names of runs that ended or fell silent are forgotten.
+local function aliveIds()
+  local heartbeats, numbers = root .. 'heartbeats', {}
+  redis.call('ZREMRANGEBYSCORE', heartbeats, '-inf', shown(now - rules.runDeadAfterMs))
+  local ids = redis.call('ZRANGEBYSCORE', heartbeats, '-inf', shown(now + rules.runHeartbeatAheadMs))
+  for _, id in ipairs(ids) do numbers[id] = count(redis.call('ZSCORE', root .. 'runs', id)) end
+  table.sort(ids, function(one, other) return numbers[one] > numbers[other] end)
+  return ids
+end
+
+-- Whether another run of a key is alive.
+local function isKeyInUse(key, ownId)
+  for _, id in ipairs(aliveIds()) do
+    local fields = redis.call('HMGET', root .. 'run:' .. id, 'key', 'status')
+    if id ~= ownId and fields[1] == key and fields[2] == 'running' then return true end
+  end
+  return false
+end
+
+local function forgetKey(key) redis.call('DEL', root .. 'key:' .. key, root .. 'final:' .. key) end
+
 -- Arguments: id, key, label, settings, job, owner. Starting a known run again changes nothing. What
 -- the ledger judges by stands beside the settings.
 function operations.start_run()
@@ -99,6 +120,9 @@ function operations.start_run()
   if not isKnown then
     local key, label, settings, job, owner = text(), text(), text(), text(), text()
     local chosen, started = object(settings), root .. 'key:' .. key
+    -- A run of the key has completed, and of those that seemed alive beside it none has given a
+    -- sign of life since.
+    if redis.call('HEXISTS', started, 'over') == 1 and not isKeyInUse(key, id) then forgetKey(key) end
     if redis.call('HSETNX', started, 'startedAt', shown(now)) == 1 then redis.call('HSETNX', started, 'generation', id) end
     redis.call('PEXPIRE', started, rules.runKeyKeptMs)
     -- This run continues a start that stopped or was cancelled, and represents both in the list.
@@ -138,16 +162,6 @@ function operations.get_run()
   return recordOf(run)
 end
 
--- Those with a heartbeat, newest first. Names of runs that ended or fell silent are forgotten.
-local function aliveIds()
-  local heartbeats, numbers = root .. 'heartbeats', {}
-  redis.call('ZREMRANGEBYSCORE', heartbeats, '-inf', shown(now - rules.runDeadAfterMs))
-  local ids = redis.call('ZRANGEBYSCORE', heartbeats, '-inf', shown(now + rules.runHeartbeatAheadMs))
-  for _, id in ipairs(ids) do numbers[id] = count(redis.call('ZSCORE', root .. 'runs', id)) end
-  table.sort(ids, function(one, other) return numbers[one] > numbers[other] end)
-  return ids
-end
-
 -- Arguments: how many. Answers the records of all that are alive, then of the newest others, and
 -- forgets the names of expired ones on the way.
 function operations.list_runs()
@@ -179,6 +193,7 @@ function operations.heartbeat_run()
   if not fields then return nil end
   if fields.status == 'running' then
     redis.call('HSET', run, 'heartbeatAt', shown(now))
+    redis.call('HDEL', root .. 'key:' .. fields.key, 'over')
     redis.call('SADD', root .. 'live:' .. fields.account, id)
     redis.call('ZADD', root .. 'heartbeats', shown(now), id)
     keep(id)
@@ -281,9 +296,11 @@ function operations.end_run()
     local fields = redis.call('HMGET', run, 'status', 'key', 'account', 'owner', 'job')
     if fields[1] == 'running' then
       redis.call('HSET', run, 'status', status, 'stop', stop, 'endedAt', shown(now))
+      redis.call('HDEL', root .. 'key:' .. fields[2], 'over')
       redis.call('SREM', root .. 'live:' .. fields[3], id)
       if status == 'completed' then
-        redis.call('DEL', root .. 'key:' .. fields[2], root .. 'final:' .. fields[2])
+        -- Its caps, and the start of its refresh, hold for those that go on.
+        if isKeyInUse(fields[2], id) then redis.call('HSET', root .. 'key:' .. fields[2], 'over', '1') else forgetKey(fields[2]) end
         -- A job does not come back; a command or a schedule does, and is still paused.
         if fields[4] == fields[5] then redis.call('HDEL', root .. 'pauses', fields[4]) end
       end

@@ -20,11 +20,12 @@ end
 local function loadRun(id)
   if id == nil then return nil end
   local run = redis.call('HMGET', root .. 'run:' .. id,
-    'key', 'status', 'heartbeatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'halt', 'overageBilled', 'owner')
+    'key', 'status', 'heartbeatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'halt', 'overageBilled', 'owner', 'keyStartedAt')
   if not run[1] then return nil end
   return {
     id = id, key = run[1], status = runStatus(run[2], run[3], run[7], run[9]), plan = run[4],
     maxRequests = tonumber(run[5]), maxOverageRequests = tonumber(run[6]), overageBilled = tonumber(run[8] or 0),
+    keyStartedAt = run[10],
   }
 end
 
@@ -116,7 +117,8 @@ local function grant(account, policy, limit, request, run, id, key, own)
   if limit == nil and out >= rules.unknownQuotaHeld then return 'denied' end
   local probe = roomFor(account, policy, limit, run, request, out, isTurn)
   if probe == nil then return 'denied' end
-  local used = capsOf(run.key) or { generation = id, requests = 0, overage = 0, held = 0 }
+  -- Of a key that another run of it completed meanwhile.
+  local used = capsOf(run.key) or { startedAt = run.keyStartedAt, generation = id, requests = 0, overage = 0, held = 0 }
   if run.maxRequests ~= nil and used.requests >= run.maxRequests then return 'denied' end
   local beyond = beyondQuota(account, policy, 1)
   if beyond > 0 and run.maxOverageRequests ~= nil then

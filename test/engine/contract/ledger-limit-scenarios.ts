@@ -76,6 +76,24 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, D, G, D, D, G],
   },
   {
+    title: 'so does the probe of a new run whose header may not show the last requests yet',
+    steps: [
+      ...start(),
+      { type: 'open', account: 0, rate: undefined, burst: 1 },
+      read(0, 1),
+      read(0, 1),
+      ask({ take: [0] }),
+      answered(0, 0, 1, '2020-01-01'),
+      { type: 'open', account: 0, rate: undefined, burst: 1 },
+      ask({ take: [1] }),
+      answered(1, 0, 1, '2020-01-01'),
+      { type: 'show', account: 0, run: 0 },
+      { type: 'open', account: 0, rate: undefined, burst: 1 },
+      ask({ take: [2] }),
+    ],
+    answers: [G, G, D],
+  },
+  {
     title: 'a probe that is answered with the small usage of an earlier period shows the same',
     steps: [
       ...start(),

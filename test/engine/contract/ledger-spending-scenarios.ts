@@ -22,6 +22,21 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, G, G],
   },
   {
+    title: 'a cap holds although another run of the same key completes, until the last of them does',
+    steps: [
+      ...start({ maxRequests: 2 }),
+      ...start(),
+      read(0, 10),
+      ask({ take: [0, 1] }),
+      { type: 'end', run: 1, status: 'completed' },
+      ask({ take: [2] }),
+      settle(0),
+      settle(1),
+      ask({ take: [3] }),
+    ],
+    answers: [G, G, D, D],
+  },
+  {
     title: 'the pace spreads requests over the second, and refuses those beyond it',
     steps: [
       ...start(),

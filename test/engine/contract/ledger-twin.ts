@@ -160,9 +160,22 @@ export function createLedgerTwin(
     });
   }
 
+  /** Keys of which a run has completed while another seemed alive. */
+  const over = new Set<string>();
+  function forgetUnused(key: string): void {
+    const isInUse = [...world.runs.values()].some(
+      (run) => run.key === key && model.isRunAlive(run, localNow()),
+    );
+    if (over.has(key) && !isInUse) {
+      world.caps.delete(key);
+      over.delete(key);
+    }
+  }
+
   async function start(operation: Extract<Operation, { type: 'start' }>): Promise<BothAnswers> {
     const id = `${name}-run-${started.length}`;
     const key = `${name}-key-${operation.key}`;
+    forgetUnused(key);
     const settings = runSettings({ ...operation.settings, account: named(accounts, operation.account) });
     const record = await runs.start({ id, key, owner: id, label: { host: 'etl-1', name: name }, settings });
     started.push(id);
@@ -179,12 +192,12 @@ export function createLedgerTwin(
     else if (operation.type === 'cancel') {
       await runs.cancel(id, 'ada');
       if (isRunning || run.status === 'stopped') run.status = 'cancelled';
-    } else {
-      await runs.end(id, operation.status === 'completed' ? null : { type: 'stopped' });
-      if (isRunning) {
-        run.status = operation.status;
-        if (operation.status === 'completed') world.caps.delete(run.key);
-      }
+    } else await runs.end(id, operation.status === 'completed' ? null : { type: 'stopped' });
+    if (isRunning && operation.type !== 'cancel') over.delete(run.key);
+    if (isRunning && operation.type === 'end') {
+      run.status = operation.status;
+      if (operation.status === 'completed') over.add(run.key);
+      forgetUnused(run.key);
     }
     const record = await runs.get(id);
     if (operation.type === 'heartbeat' && isRunning) run.heartbeatAt = record?.heartbeatAt ?? 0;

@@ -419,6 +419,34 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
       expect(third.keyStartedAt).toBe(third.asOf);
     });
 
+    test('a key remembers its first start while another run of it goes on', async () => {
+      const first = await store().start(newRun('shared'));
+      clock.advance(5_000);
+      const [second, third] = [await store().start(newRun('shared')), await store().start(newRun('shared'))];
+      await store().end(second.id, null);
+      await store().end(third.id, { type: 'stopped' });
+      const fourth = await store().start(newRun('shared'));
+      expect(fourth.keyStartedAt).toBe(first.asOf);
+      await store().end(fourth.id, null);
+      // It lived on, and is killed later.
+      await store().heartbeat(first.id);
+      clock.advance(60_000);
+      const fifth = await store().start(newRun('shared'));
+      expect(fifth.keyStartedAt).toBe(first.asOf);
+      await store().end(fifth.id, null);
+      const sixth = await store().start(newRun('shared'));
+      expect(sixth.keyStartedAt).toBe(sixth.asOf);
+    });
+
+    test('a key begins anew after a completion, although a killed run of it seemed alive', async () => {
+      await store().start(newRun('killed'));
+      const second = await store().start(newRun('killed'));
+      await store().end(second.id, null);
+      clock.advance(60_000);
+      const third = await store().start(newRun('killed'));
+      expect(third.keyStartedAt).toBe(third.asOf);
+    });
+
     test('all runs that are alive are listed first, newest first, then the newest others up to a number', async () => {
       const begin = async () => (await store().start(newRun())).id;
       const listed = async (limit: number) => (await store().list(limit)).map(({ id }) => id);
@@ -519,6 +547,8 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         [null],
       ]);
       await store().end(third.id, null);
+      // By then the killed one is seen to be dead.
+      clock.advance(60_000);
       const next = await start();
       expect([next.hasEarlierFailures, await store().failures(next.id, ['gone'])]).toEqual([false, [null]]);
     });

@@ -107,7 +107,7 @@ describe('the embedded engine', () => {
     expect((await third.outcomes.stats()).matched).toBe(1);
     await third.close();
     const fourth = await open({ offsetMs: 31 * DAY_MS });
-    expect((await fourth.outcomes.stats()).matched).toBe(0);
+    await expect.poll(() => fourth.outcomes.stats()).toMatchObject({ matched: 0 });
   });
 
   test('a database whose creation was interrupted is created again, and its remains are removed', async () => {
