@@ -80,7 +80,9 @@ describe.skipIf(redis.missing !== null)('on redis, with a token that is valid at
   });
 
   test('the token never reaches Redis, neither in a key nor in a value', async () => {
-    const monitor = await new Redis(redis.server.url).monitor();
+    const client = new Redis(redis.server.url);
+    onTestFinished(() => client.disconnect());
+    const monitor = await client.monitor();
     onTestFinished(() => monitor.disconnect());
     const commands: string[] = [];
     monitor.on('monitor', (_time: string, words: string[]) => commands.push(words.join(' ')));
