@@ -181,13 +181,17 @@ END $$;
 -- One page (`StoreCalls.walk`): the next cursor, and how many went.
 CREATE FUNCTION brand_enrich.purge_outcomes(p_offset bigint, p_cursor text, p_page int, p_older_ms bigint)
 RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE v_count int;
+DECLARE v_count int; v_last text;
 BEGIN
-  DELETE FROM brand_enrich.outcome WHERE ctid = ANY (ARRAY(
-    SELECT ctid FROM brand_enrich.outcome WHERE fetched_at < brand_enrich.now_ms(p_offset) - p_older_ms
-     ORDER BY key LIMIT p_page FOR UPDATE));
-  GET DIAGNOSTICS v_count = ROW_COUNT;
-  RETURN jsonb_build_array(CASE v_count WHEN 0 THEN '0' ELSE '1' END, v_count);
+  WITH page AS (
+    SELECT key FROM brand_enrich.outcome
+     WHERE key > CASE p_cursor WHEN '0' THEN '' ELSE p_cursor END
+       AND fetched_at < brand_enrich.now_ms(p_offset) - p_older_ms
+     ORDER BY key LIMIT p_page FOR UPDATE
+  ), gone AS (
+    DELETE FROM brand_enrich.outcome o USING page WHERE o.key = page.key RETURNING o.key
+  ) SELECT count(*), max(key) INTO v_count, v_last FROM gone;
+  RETURN jsonb_build_array(coalesce(v_last, '0'), v_count);
 END $$;
 
 -- The answers after a key: [key, is matched, billed, fetched at, fresh until, length or null] for

@@ -217,7 +217,7 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 6,
       functionsVersion: 1,
-      functions: '9e8773e185bb9a71',
+      functions: '24b86898e45f61b0',
     });
   });
 
