@@ -74,12 +74,24 @@ export async function lockFolder(folder: string, patienceMs: number) {
   return { release: close };
 }
 
-/** The number of the process to wait for, empty when it is unknown; null: none. */
-async function whoIsBefore(folder: string, name: string): Promise<string | null> {
+/** After all others: who asks by it makes none give way. */
+const LAST_NAME = `${PREFIX}~`;
+
+/** Removes what processes left that were killed at the lock. Who wants the lock does so, too. */
+export async function removeDeadSockets(folder: string): Promise<void> {
+  await askOthers(folder, LAST_NAME);
+}
+
+async function askOthers(folder: string, name: string): Promise<(string | null)[]> {
   const names = await readdir(folder);
   await removeUnfinished(folder, names);
   const others = names.filter((one) => one !== name && one.startsWith(PREFIX) && one.endsWith(SUFFIX));
-  const answers = await Promise.all(others.map((other) => ask(folder, other, name)));
+  return Promise.all(others.map((other) => ask(folder, other, name)));
+}
+
+/** The number of the process to wait for, empty when it is unknown; null: none. */
+async function whoIsBefore(folder: string, name: string): Promise<string | null> {
+  const answers = await askOthers(folder, name);
   const before = answers.find((answer) => answer !== null && !answer.startsWith('gives-way'));
   return before === undefined || before === null ? null : (before.split(' ')[1] ?? '');
 }
