@@ -1,7 +1,7 @@
 --- @include "reading.lua"
--- Permits, the claims they were granted under, caps and unusable answers, read in batches and
--- written back in one go at the end of a script. Closing a permit moves it from held to sent or
--- gives it back; past its deadline it counts as sent.
+-- Permits, caps and unusable answers, read in batches and written back in one go at the end of a
+-- script, and claims, which are only read. Closing a permit moves it from held to sent or gives it
+-- back; past its deadline it counts as sent.
 local permits, claims, caps, unusable, billed = {}, {}, {}, {}, {}
 local closed, granted, touchedCaps, touchedUnusable = {}, {}, {}, {}
 
