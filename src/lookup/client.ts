@@ -13,11 +13,6 @@ interface LookupOptions {
   /** Statuses that are not billed besides 401, 403 and 429. */
   readonly freeStatuses: readonly string[];
   readonly signal?: AbortSignal | undefined;
-  /**
-   * Called when the answer has arrived whose status seldom leads to another request. It is read in
-   * the next turn of the event loop: what waits for this can be sent while it is.
-   */
-  readonly onArrived?: (() => void) | undefined;
 }
 
 export interface Client {
@@ -25,20 +20,13 @@ export interface Client {
   lookup(identifier: Identifier, options: LookupOptions): Promise<Answer>;
 }
 
-/** A brand, or none. */
-const MOSTLY_LAST: ReadonlySet<number> = new Set([200, 204, 404]);
-
 /** The token stays in here. */
 export function createClient(send: Send, token: string): Client {
   const authorization = `Bearer ${token}`;
   const redact = redactMeanings(token);
   return {
-    async lookup(identifier, { allowNsfw, freeStatuses, signal, onArrived }) {
+    async lookup(identifier, { allowNsfw, freeStatuses, signal }) {
       const result = await send({ path: lookupPath(identifier, allowNsfw), authorization, signal });
-      if (onArrived !== undefined && result.type === 'answer' && MOSTLY_LAST.has(result.status)) {
-        onArrived();
-        await new Promise((turn) => setImmediate(turn));
-      }
       const answer = readAnswer(result, freeStatuses, Date.now());
       const meaning = redact(answer.meaning);
       return meaning === answer.meaning ? answer : { ...answer, meaning };

@@ -150,12 +150,11 @@ function withoutPermit(grant: Exclude<Grant, { type: 'granted' }>, unusable: str
 }
 
 async function sendRequest(lookup: LookupUnderWay, { pass, permit, isFree }: Admitted): Promise<NextStep> {
-  const { context, run, identifier, signals, leaveGate: onArrived } = lookup;
+  const { context, run, identifier, signals } = lookup;
   const { client, governor, breaker, gauge } = context;
   const { allowNsfw, freeStatuses } = run.settings;
   gauge.inFlight += 1;
-  const options = { allowNsfw, freeStatuses, signal: signals.abort, onArrived };
-  const received = await client.lookup(identifier, options);
+  const received = await client.lookup(identifier, { allowNsfw, freeStatuses, signal: signals.abort });
   gauge.inFlight -= 1;
   const { cost } = received;
   // The ledger counts it by what it would have cost; for the run it costs nothing.

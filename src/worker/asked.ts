@@ -100,10 +100,7 @@ export interface LookupUnderWay {
   readonly key: string;
   readonly identifier: Identifier;
   readonly signals: AskSignals;
-  /**
-   * Frees its place at the gate: its answer is there. Should that be unusable, the next request
-   * waits for a socket only.
-   */
+  /** Frees its place at the gate: nothing more is sent, its answer is only to be recorded. */
   readonly leaveGate: () => void;
   /** Its place among the lookups of this process. */
   readonly place: number;

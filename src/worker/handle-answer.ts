@@ -155,7 +155,7 @@ function outageOf({ breaker }: AskContext, meaning: Meaning, address: Address): 
 }
 
 async function recordOutcome(
-  { context, key }: LookupUnderWay,
+  { context, key, leaveGate }: LookupUnderWay,
   meaning: Means<'matched' | 'not_found'>,
   billed: boolean,
   settle: (paid: PaidAnswer) => void,
@@ -167,7 +167,9 @@ async function recordOutcome(
   const report = (fetchedAt: number) =>
     context.listener?.onAnswer({ key, status: meaning.type, retryLater, profile, fetchedAt });
   try {
-    report(await context.recorder.recordWithPermit(newOutcome(key, meaning, billed), settle));
+    const recorded = context.recorder.recordWithPermit(newOutcome(key, meaning, billed), settle);
+    leaveGate();
+    report(await recorded);
     return { type: meaning.type };
   } catch (error) {
     // The file of a run that ends without its engine has what was paid for.

@@ -33,29 +33,6 @@ describe('the client', () => {
     expect(free.cost).toBe('free');
   });
 
-  test.each([
-    [200, true],
-    [204, true],
-    [404, true],
-    [401, false],
-    [429, false],
-    [500, false],
-  ])('an answer with status %i is announced a turn before it is read: %s', async (status, isAnnounced) => {
-    const client = createClient(
-      async () => ({ type: 'answer', status, headers: {}, body: Buffer.from('{}'), incomplete: null }),
-      TOKEN,
-    );
-    const order: string[] = [];
-    const onArrived = () => {
-      order.push('arrived');
-      setImmediate(() => order.push('what waited'));
-    };
-    const identifier = { kind: 'domain', value: 'acme.example' } as const;
-    await client.lookup(identifier, { ...OPTIONS, onArrived });
-    order.push('read');
-    expect(order).toEqual(isAnnounced ? ['arrived', 'what waited', 'read'] : ['read']);
-  });
-
   test('gives the same result over a socket', async () => {
     const { sender, server } = await createSending((socket) =>
       socket.write(

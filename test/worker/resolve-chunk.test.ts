@@ -5,7 +5,6 @@ import { beforeEach, describe, expect, it, vi } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
 import { silentLog } from '../../src/core/log.js';
 import type { ChunkData } from '../../src/engine/engine.js';
-import type { Client } from '../../src/lookup/client.js';
 import type { OutcomeStore } from '../../src/stores/outcome-store.js';
 import { packProfile } from '../../src/stores/profile-codec.js';
 import { freshnessOf, type RunRecord } from '../../src/stores/run-store.js';
@@ -215,29 +214,6 @@ describe.skipIf(!hasRedisServer())('a chunk (needs redis-server)', () => {
     keep();
     expect(await resolving).toEqual({ type: 'finished' });
     expect(client.asked.length).toBe(20);
-  });
-
-  it('asks for the next while an answer that has arrived is being read', async () => {
-    let read: () => void = () => undefined;
-    const isRead = new Promise<void>((resolve) => {
-      read = resolve;
-    });
-    const asked: string[] = [];
-    const client: Client = {
-      async lookup({ value }, { onArrived }) {
-        asked.push(value);
-        if (asked.length === 1) return MATCHED;
-        onArrived?.();
-        await isRead;
-        return MATCHED;
-      },
-    };
-    // The first request of a run goes alone, until it is settled.
-    const context = await place.context('w1', client, { limit: pLimit(1) });
-    const resolving = resolveChunk(context, run, chunkOf(run, brands(4)), SIGNALS);
-    await vi.waitUntil(() => asked.length === 4, { interval: 1 });
-    read();
-    expect(await resolving).toEqual({ type: 'finished' });
   });
 
   it('begins with the identifiers of the chunk that was there first, whose claim took longer', async () => {

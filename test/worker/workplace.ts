@@ -85,21 +85,16 @@ const hastyClock: Clock = {
   sleep: async (_ms, signal) => signal?.throwIfAborted(),
 };
 
-/** A client that answers by the identifier's value, announced as by HTTP, and counts requests. */
+/** A client that answers by the identifier's value and counts requests. */
 export function scriptedClient(
   answer: (value: string, count: number) => Answer | Promise<Answer>,
 ): Client & { readonly asked: readonly string[] } {
   const asked: string[] = [];
   return {
     asked,
-    async lookup({ value }, { onArrived }) {
+    async lookup({ value }) {
       asked.push(value);
-      const answered = await answer(value, asked.filter((each) => each === value).length);
-      const { type } = answered.meaning;
-      if (onArrived === undefined || (type !== 'matched' && type !== 'not_found')) return answered;
-      onArrived();
-      await new Promise((turn) => setImmediate(turn));
-      return answered;
+      return answer(value, asked.filter((each) => each === value).length);
     },
   };
 }
