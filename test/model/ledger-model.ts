@@ -54,12 +54,11 @@ interface ModelPermit {
   /** Empty once its claim was taken over. */
   worker: string;
   run: string;
-  runKey: string;
+  /** That of its run; empty where none pays. */
+  generation: string;
   key: string;
   deadline: number;
   period: string | null;
-  /** The generation of its run key; a completed key starts anew. */
-  generation: string;
   probe: boolean;
   /** Service and own domain, where it is for that domain. */
   own: string | null;
@@ -67,10 +66,8 @@ interface ModelPermit {
   free: boolean;
 }
 
-/** What runs of one key used of their caps. */
+/** What the runs of one generation used of their caps. */
 interface ModelCaps {
-  /** Unique for each generation of the key. */
-  generation: string;
   requests: number;
   overage: number;
   held: number;
@@ -78,7 +75,6 @@ interface ModelCaps {
 
 interface Payer {
   readonly run: string;
-  readonly runKey: string;
   readonly generation: string;
 }
 
@@ -100,7 +96,8 @@ interface Bill extends Payer {
 }
 
 export interface ModelRun {
-  key: string;
+  /** What it shares with other runs of its key, until one of them completes. */
+  generation: string;
   heartbeatAt: number;
   status: 'running' | 'completed' | 'stopped' | 'cancelled';
   /** Its workers stopped asking; absent: they did not. */
@@ -226,7 +223,7 @@ export interface ModelWorld {
   heartbeats: Map<string, number>;
   permits: Map<string, ModelPermit>;
   runs: Map<string, ModelRun>;
-  /** Caps used so far, by run key. */
+  /** Caps used so far, by generation. */
   caps: Map<string, ModelCaps>;
   /** Permits taken for a run and not given back, by run. */
   spent: Map<string, number>;
@@ -362,10 +359,6 @@ function runStatus(run: ModelRun, now: number): 'alive' | 'dead' | 'cancelled' {
   return run.status === 'running' && (hasHeartbeat || run.heartbeatAt === Infinity) ? 'alive' : 'dead';
 }
 
-export function isRunAlive(run: ModelRun, now: number): boolean {
-  return runStatus(run, now) === 'alive';
-}
-
 function spendingStatus(run: ModelRun, now: number): RunSpending['status'] {
   const status = runStatus(run, now);
   if (status !== 'alive') return status;
@@ -403,12 +396,11 @@ function close(
     if (as !== 'free') noteClosedFree(account, now);
     return;
   }
-  const caps = world.caps.get(permit.runKey);
-  const isOfKey = caps?.generation === permit.generation;
-  if (caps && isOfKey) caps.held -= 1;
+  const caps = world.caps.get(permit.generation);
+  if (caps) caps.held -= 1;
   if (as === 'free') {
     if (permit.own !== null && permit.run === '') account.lookTries = Math.max(0, account.lookTries - 1);
-    if (caps && isOfKey) caps.requests -= 1;
+    if (caps) caps.requests -= 1;
     world.spent.set(permit.run, (world.spent.get(permit.run) ?? 0) - 1);
     return;
   }
@@ -429,8 +421,8 @@ function close(
     account.pendingSent += 1;
   }
   account.fallReadings = 0;
-  const { run, runKey, generation } = permit;
-  billed.push({ run, runKey, generation, period, isUndated: period === 'this' && datedIn === null });
+  const { run, generation } = permit;
+  billed.push({ run, generation, period, isUndated: period === 'this' && datedIn === null });
   count(account, now);
 }
 
@@ -646,10 +638,10 @@ function bookEarly(world: ModelWorld, account: ModelAccount, quota: number): voi
   account.lastStanding -= moved;
 }
 
-function book(world: ModelWorld, { run, runKey, generation }: Payer, overage: number): void {
+function book(world: ModelWorld, { run, generation }: Payer, overage: number): void {
   world.overageBilled.set(run, (world.overageBilled.get(run) ?? 0) + overage);
-  const caps = world.caps.get(runKey);
-  if (caps?.generation === generation) caps.overage += overage;
+  const caps = world.caps.get(generation);
+  if (caps) caps.overage += overage;
 }
 
 /** Those at the end are the last that were billed: the last of them stands at `top`. */
@@ -693,8 +685,8 @@ function takeBackPending(world: ModelWorld, account: ModelAccount, quota: number
   account.pendingBills = [];
 }
 
-/** Requests of a key that are overage if they are billed in another period than it seems. */
-function maybeOverageOf(account: ModelAccount, key: string, generation: string, now: number): number {
+/** Requests of a generation that are overage if they are billed in another period than it seems. */
+function maybeOverageOf(account: ModelAccount, generation: string, now: number): number {
   const isAwaited = account.pendingPeriod !== null;
   const bills = [
     ...account.earlyBills,
@@ -703,7 +695,7 @@ function maybeOverageOf(account: ModelAccount, key: string, generation: string, 
   ];
   let count = 0;
   for (const bill of bills)
-    if (bill.runKey === key && bill.generation === generation) count += Math.max(0, bill.count - bill.booked);
+    if (bill.generation === generation) count += Math.max(0, bill.count - bill.booked);
   return count;
 }
 
@@ -1145,23 +1137,26 @@ function mayConfirmTurn(account: ModelAccount, policy: { quotaCap: number | null
   return (run.settings.plan === 'free' || account.pendingAsked !== null) && mayFindOut(account, policy, run);
 }
 
+function capsOf(world: ModelWorld, generation: string): ModelCaps {
+  return world.caps.get(generation) ?? { requests: 0, overage: 0, held: 0 };
+}
+
 /**
  * How far beyond the quota the account may go without another run passing its cap with its permits
  * in flight: all of them may turn out to be overage.
  */
-function overageLeftByOthers(world: ModelWorld, account: string, ownKey: string): number {
+function overageLeftByOthers(world: ModelWorld, account: string, own: string): number {
   const out = new Map<string, { held: number; cap: number }>();
   for (const permit of world.permits.values()) {
-    const { runKey, generation } = permit;
-    const isCounted = world.caps.get(runKey)?.generation === generation;
-    if (permit.account !== account || runKey === ownKey || !isCounted) continue;
-    const { held, cap } = out.get(runKey) ?? { held: 0, cap: Infinity };
-    const own = world.runs.get(permit.run)?.settings.maxOverageRequests ?? Infinity;
-    out.set(runKey, { held: held + 1, cap: Math.min(cap, own) });
+    const { generation } = permit;
+    if (permit.account !== account || generation === own || generation === '') continue;
+    const { held, cap } = out.get(generation) ?? { held: 0, cap: Infinity };
+    const ofRun = world.runs.get(permit.run)?.settings.maxOverageRequests ?? Infinity;
+    out.set(generation, { held: held + 1, cap: Math.min(cap, ofRun) });
   }
   let room = Infinity;
-  for (const [key, { held, cap }] of out) {
-    const left = cap - (world.caps.get(key)?.overage ?? 0);
+  for (const [generation, { held, cap }] of out) {
+    const left = cap - capsOf(world, generation).overage;
     // With none beyond the quota nothing is overage, whatever is left.
     if (held > left) room = Math.min(room, Math.max(0, left));
   }
@@ -1190,7 +1185,7 @@ function take(
       account: request.account,
       worker: request.worker,
       run: request.run ?? '',
-      runKey: run.key,
+      generation: run.generation,
       key,
       deadline: now + request.permitMs,
       period: account.pendingSeenAt > 0 ? account.pendingPeriod : account.period,
@@ -1231,25 +1226,26 @@ function take(
       const isConfirming = isTurn && mayConfirmTurn(account, policy, run);
       if (!mayAsk || !(isDue || isConfirming) || out > 0) return { permit, answer: 'denied' };
     }
-    const caps = world.caps.get(run.key) ?? { generation: permit, requests: 0, overage: 0, held: 0 };
+    const caps = capsOf(world, run.generation);
     const { maxRequests, maxOverageRequests } = run.settings;
     if (maxRequests !== null && caps.requests >= maxRequests) return { permit, answer: 'denied' };
     const beyond = Math.max(0, spent + account.probes + 1 - billedQuota(account, policy));
     if (maxOverageRequests !== null && beyond > 0) {
-      const maybeOverage = maybeOverageOf(account, run.key, caps.generation, now);
+      const maybeOverage = maybeOverageOf(account, run.generation, now);
       if (caps.overage + Math.min(caps.held + maybeOverage + 1, beyond) > maxOverageRequests)
         return { permit, answer: 'denied' };
     }
-    if (beyond > overageLeftByOthers(world, request.account, run.key)) return { permit, answer: 'denied' };
+    if (beyond > overageLeftByOthers(world, request.account, run.generation))
+      return { permit, answer: 'denied' };
     const slot = slotOf(account, now);
     if (slot === null) return { permit, answer: 'denied' };
     if (probe) {
       account.probes += 1;
       account.nextProbeAt = now + PROBE_EVERY_MS;
     } else account.held += 1;
-    world.caps.set(run.key, { ...caps, requests: caps.requests + 1, held: caps.held + 1 });
+    world.caps.set(run.generation, { ...caps, requests: caps.requests + 1, held: caps.held + 1 });
     world.spent.set(request.run ?? '', (world.spent.get(request.run ?? '') ?? 0) + 1);
-    world.permits.set(permit, { ...common, generation: caps.generation, probe, free: false });
+    world.permits.set(permit, { ...common, probe, free: false });
     claim.permit = permit;
     if (isOpening) account.alone = permit;
     if (isTurn || probe) account.pendingAsked = permit;
@@ -1322,11 +1318,10 @@ function grantLook(
     account: request.account,
     worker: request.worker,
     run: '',
-    runKey: '',
+    generation: '',
     key: look.key ?? '',
     deadline: now + request.permitMs,
     period: account.pendingSeenAt > 0 ? account.pendingPeriod : account.period,
-    generation: '',
     probe: false,
     own: look.own,
     free: false,
@@ -1380,9 +1375,7 @@ function stateOf(
   if (account.changedAt > 0) noteDay(account, now);
   const policy = policyOf(world, name, now);
   const run = runId === null ? undefined : world.runs.get(runId);
-  const caps = run
-    ? (world.caps.get(run.key) ?? { generation: '', requests: 0, overage: 0, held: 0 })
-    : undefined;
+  const caps = run && capsOf(world, run.generation);
   const limit = limitOf(account, policy);
   const hasRoom = limit === null || account.sent + account.held + account.others < limit;
   const isTurn = isTurnUnconfirmed(account, now);
@@ -1438,7 +1431,7 @@ function stateOf(
             overageInFlight:
               run.settings.maxOverageRequests === null
                 ? 0
-                : Math.min(caps.held + maybeOverageOf(account, run.key, caps.generation, now), beyond),
+                : Math.min(caps.held + maybeOverageOf(account, run.generation, now), beyond),
             overageBilled: world.overageBilled.get(runId ?? '') ?? 0,
             maxRequests: run.settings.maxRequests,
             maxOverageRequests: run.settings.maxOverageRequests,

@@ -12,7 +12,7 @@ function createStory(isBilled: boolean, lagMs = 0) {
   const world = createWorld(() => 'epoch');
   const settings = { account: 'a', plan: 'paid', quotaCap: null, overage: 0, maxRequests: null } as const;
   world.runs.set('run', {
-    key: 'run',
+    generation: 'run',
     heartbeatAt: Number.POSITIVE_INFINITY,
     status: 'running',
     settings: { ...settings, maxOverageRequests: null },

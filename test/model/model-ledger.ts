@@ -14,7 +14,7 @@ export interface ModelLedger extends Ledger {
   /** The keys of the answers that came with each of them. */
   readonly answers: readonly (readonly string[])[];
   /** A run that lives for ever, with the settings that the ledger reads. */
-  addRun(id: string, settings?: Partial<model.ModelRun['settings']> & { key?: string }): void;
+  addRun(id: string, settings?: Partial<model.ModelRun['settings']>): void;
   /** The worker that holds the claim on a key; by default the first that takes it. */
   claim(key: string, worker: string): void;
   /** `out`: nothing arrives. `deaf`: everything arrives, every answer is lost. */
@@ -40,9 +40,9 @@ export function createModelLedger(clock: Clock): ModelLedger {
     world,
     requests,
     answers,
-    addRun(id, { key = id, ...settings } = {}) {
+    addRun(id, settings) {
       world.runs.set(id, {
-        key,
+        generation: id,
         heartbeatAt: Number.POSITIVE_INFINITY,
         status: 'running',
         settings: {

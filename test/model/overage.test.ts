@@ -83,7 +83,7 @@ class Story {
   ) {
     for (const { id, maxOverageRequests } of RUNS)
       this.ledger.runs.set(id, {
-        key: id,
+        generation: id,
         heartbeatAt: Number.POSITIVE_INFINITY,
         status: 'running',
         settings: {

@@ -113,7 +113,7 @@ export function createSmallWorld(
 ): SmallWorld {
   const ledger = createWorld(() => 'epoch');
   ledger.runs.set(RUN, {
-    key: RUN,
+    generation: RUN,
     heartbeatAt: Number.POSITIVE_INFINITY,
     status: 'running',
     settings: {

@@ -98,11 +98,16 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(await lines('list.csv')).toEqual(LIST.trimEnd().split('\n'));
   });
 
-  it('buys nothing when a cell does not fit into the workbook that is asked for', async () => {
-    const input = `website,note\nb1.com,${'a'.repeat(32_767)}\nb2.com,"${'ä'.repeat(32_768)}"\nb3.com,x\n`;
+  const LONG = 'ä'.repeat(32_768);
+  it.each([
+    [`website,note\nb1.com,${LONG.slice(1)}\nb2.com,"${LONG}"\n`, '"note" in line 3 has 32,768'],
+    [`note\n\nwebsite,${LONG}\nb1.com,x\nb2.com,x\n`, '"ääää.*" in line 3 has 32,768'],
+    [`website,note\nb1.com,x\nb2.com,"${LONG.slice(1)}\n`, '"brand_raw" in line 3 has 32,775'],
+    [`website\nb1.com\nb2.com,${LONG}\n`, '"brand_raw" in line 3 has 32,775'],
+  ])('buys nothing when text does not fit into the workbook that is asked for: %#', async (input, where) => {
     await expect(run({ input, asked: { format: 'xlsx' } })).rejects.toMatchObject({
       code: 'usage-invalid',
-      subject: expect.stringMatching(/list\.enriched\.xlsx \("note" in line 3 has 32,768\)$/),
+      subject: expect.stringMatching(new RegExp(`list\\.enriched\\.xlsx \\(${where}\\)$`)),
     });
     expect(billed()).toBe(0);
     expect((await run({ input, asked: { format: 'csv' } })).end.type).toBe('finished');

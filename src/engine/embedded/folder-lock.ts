@@ -78,7 +78,7 @@ export async function lockFolder(folder: string, patienceMs: number) {
 const LAST_NAME = `${PREFIX}~`;
 
 /** Removes what processes left that were killed at the lock. Who wants the lock does so, too. */
-export async function removeDeadSockets(folder: string): Promise<void> {
+export async function removeStaleSockets(folder: string): Promise<void> {
   await askOthers(folder, LAST_NAME);
 }
 

@@ -27,7 +27,7 @@ import {
   setAside,
   UNUSABLE_TODO,
 } from './data-folder.js';
-import { LOOK_AGAIN_MS, lockFolder, removeDeadSockets } from './folder-lock.js';
+import { LOOK_AGAIN_MS, lockFolder, removeStaleSockets } from './folder-lock.js';
 import { removeEmptyLocks, stopStaleServer } from './lock-files.js';
 import { findServerBinaries, removeOtherCopies, UnusableDataError } from './server-binaries.js';
 import { assertNoForeignServer, socketFolder, startServer } from './server-process.js';
@@ -98,7 +98,7 @@ export async function joinServer(state: string, startsEmpty: boolean, log: Log, 
       isLeaving = true;
       if (reviving !== null) await withinDeadline(reviving, REVIVE_DEADLINE_MS);
       hasLeft = true;
-      await removeDeadSockets(folders.home).catch(() => undefined);
+      await removeStaleSockets(folders.home).catch(() => undefined);
       await leaveServer(session, folders);
     },
     /**

@@ -146,7 +146,7 @@ CREATE FUNCTION brand_enrich.state_of(
   a brand_enrich.account, p_run brand_enrich.run, p_quota_cap bigint, p_overage bigint, p_now bigint
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
-  v_key brand_enrich.run_key; v_run json; v_in_flight bigint := 0; v_free_out bigint := 0; v_has_room boolean;
+  g brand_enrich.generation; v_run json; v_in_flight bigint := 0; v_free_out bigint := 0; v_has_room boolean;
   v_is_due boolean := false; v_is_turn boolean := false;
 BEGIN
   IF a.pending_period IS NOT NULL THEN
@@ -158,14 +158,13 @@ BEGIN
     SELECT count(*) INTO v_free_out FROM brand_enrich.permit WHERE id = a.look_out AND free AND deadline > p_now;
   END IF;
   IF p_run.id IS NOT NULL THEN
-    SELECT * INTO v_key FROM brand_enrich.run_key k WHERE k.key = p_run.key;
+    SELECT * INTO g FROM brand_enrich.generation WHERE id = p_run.generation;
     IF p_run.max_overage_requests IS NOT NULL THEN
       v_in_flight := least(brand_enrich.beyond_quota(a, p_quota_cap, 0),
-        CASE WHEN v_key.key IS NULL THEN 0 ELSE brand_enrich.held_of(v_key.key, v_key.generation, a.name, p_now)
-          + brand_enrich.maybe_overage_of(a, v_key.key, v_key.generation, p_now) END);
+        brand_enrich.held_of(p_run.generation, a.name, p_now) + brand_enrich.maybe_overage_of(a, p_run.generation, p_now));
     END IF;
     v_run := json_build_array(
-      brand_enrich.run_status(p_run, p_now), coalesce(v_key.requests, 0), coalesce(v_key.overage_requests, 0), v_in_flight,
+      brand_enrich.run_status(p_run, p_now), g.requests, g.overage_requests, v_in_flight,
       coalesce((SELECT s.overage_billed FROM brand_enrich.run_spending s WHERE s.run = p_run.id), 0),
       p_run.max_requests, p_run.max_overage_requests);
   END IF;

@@ -146,7 +146,7 @@ function backendOn(pool: Pool, prepare: QueueBackend['prepare']): QueueBackend {
 
 /** The store decides for all processes when a day is over; asking more often costs very little. */
 const ASK_EVERY_MS = 3_600_000;
-/** More than a page takes. */
+/** Longer than a page of answers takes. */
 const TIDY_DEADLINE_MS = 2_000;
 
 /**
@@ -159,10 +159,10 @@ function keepTidy(calls: StoreCalls, clock: Clock, log: Log): () => Promise<void
   const ended = (async () => {
     for (let isDue = true; ; ) {
       try {
-        isDue ||= await calls.call(flag, 'is_tidy_due');
+        isDue = (await calls.call(flag, 'is_tidy_due')) || isDue;
         if (isDue) {
           while (await calls.call(flag, 'tidy', PAGE_ROWS)) signal.throwIfAborted();
-          log.debug('deleted stored answers older than 30 days');
+          log.debug('nothing older than 30 days is left');
         }
         isDue = false;
       } catch (error) {

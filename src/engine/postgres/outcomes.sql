@@ -77,7 +77,7 @@ BEGIN
     RETURNING p.run, p.key
   ), counted AS (
     INSERT INTO brand_enrich.unusable_answer AS d (run, key, count)
-    SELECT DISTINCT run, key, 1 FROM unsettled ORDER BY run, key
+    SELECT DISTINCT run, key, 1 FROM unsettled WHERE run <> '' ORDER BY run, key
     ON CONFLICT (run, key) DO UPDATE SET count = d.count + 1
   )
   SELECT array_agg(key) INTO v_taken FROM moved;
@@ -181,12 +181,12 @@ END $$;
 -- One page (`StoreCalls.walk`): the next cursor, and how many went.
 CREATE FUNCTION brand_enrich.purge_outcomes(p_offset bigint, p_cursor text, p_page int, p_older_ms bigint)
 RETURNS jsonb LANGUAGE plpgsql AS $$
-DECLARE v_count int; v_last text;
+DECLARE v_before bigint := brand_enrich.now_ms(p_offset) - p_older_ms; v_count int; v_last text;
 BEGIN
   WITH page AS (
     SELECT key FROM brand_enrich.outcome
      WHERE key > CASE p_cursor WHEN '0' THEN '' ELSE p_cursor END
-       AND fetched_at < brand_enrich.now_ms(p_offset) - p_older_ms
+       AND fetched_at < v_before
      ORDER BY key LIMIT p_page FOR UPDATE
   ), gone AS (
     DELETE FROM brand_enrich.outcome o USING page WHERE o.key = page.key RETURNING o.key
@@ -253,7 +253,11 @@ BEGIN
   -- Last: what a run left is found by its row.
   v_most := greatest(
     brand_enrich.delete_unlocked('run', 't.heartbeat_at < $1', v_now - brand_enrich.run_key_kept_ms(), p_page),
-    brand_enrich.delete_unlocked('cancellation', 't.ordered_at < $1', v_now - brand_enrich.run_key_kept_ms(), p_page));
+    brand_enrich.delete_unlocked('cancellation', 't.ordered_at < $1', v_now - brand_enrich.run_key_kept_ms(), p_page),
+    brand_enrich.delete_unlocked('generation', 't.started_at < $1 AND NOT EXISTS (SELECT FROM brand_enrich.run r
+      WHERE r.generation = t.id)', v_now - brand_enrich.run_key_kept_ms(), p_page),
+    brand_enrich.delete_unlocked('run_key', 'NOT EXISTS (SELECT FROM brand_enrich.generation g
+      WHERE g.id = t.generation)', v_now, p_page));
   RETURN v_most >= p_page;
 END $$;
 

@@ -1,6 +1,6 @@
 -- Which requests are overage: those beyond the quota in the period that they are billed in. What may
--- turn out otherwise is remembered by run, as `{run, key, generation, count, booked}`: the requests of
--- a next period that may not have begun, those of an account whose quota is not known yet, and those
+-- turn out otherwise is remembered by run, as `{run, generation, count, booked}`: the requests of a
+-- next period that may not have begun, those of an account whose quota is not known yet, and those
 -- without a date at the turn of a period.
 
 CREATE FUNCTION brand_enrich.add_bill(p_bills jsonb, b brand_enrich.billed, p_over bigint, p_more bigint) RETURNS jsonb LANGUAGE plpgsql IMMUTABLE AS $$
@@ -14,7 +14,7 @@ BEGIN
   END IF;
   IF jsonb_array_length(p_bills) >= brand_enrich.bills_kept() THEN p_bills := p_bills - 0; END IF;
   RETURN p_bills || jsonb_build_object(
-    'run', b.run, 'key', b.key, 'generation', b.generation, 'count', p_more, 'booked', p_over);
+    'run', b.run, 'generation', b.generation, 'count', p_more, 'booked', p_over);
 END $$;
 
 CREATE FUNCTION brand_enrich.join_bills(p_bills jsonb, p_more jsonb, p_has_count boolean DEFAULT true) RETURNS jsonb
@@ -22,7 +22,7 @@ LANGUAGE plpgsql IMMUTABLE AS $$
 DECLARE x jsonb;
 BEGIN
   FOR x IN SELECT * FROM jsonb_array_elements(p_more) LOOP
-    p_bills := brand_enrich.add_bill(p_bills, ROW(x->>'run', x->>'key', x->>'generation', NULL, NULL)::brand_enrich.billed,
+    p_bills := brand_enrich.add_bill(p_bills, ROW(x->>'run', x->>'generation', NULL, NULL)::brand_enrich.billed,
       (x->>'booked')::bigint, CASE WHEN p_has_count THEN (x->>'count')::bigint ELSE 0 END);
   END LOOP;
   RETURN p_bills;
@@ -46,8 +46,8 @@ END $$;
 CREATE FUNCTION brand_enrich.book_bill(p_bill jsonb, p_more bigint) RETURNS void LANGUAGE plpgsql AS $$
 BEGIN
   IF p_more = 0 THEN RETURN; END IF;
-  UPDATE brand_enrich.run_key SET overage_requests = overage_requests + p_more
-   WHERE key = p_bill->>'key' AND generation = p_bill->>'generation';
+  UPDATE brand_enrich.generation SET overage_requests = overage_requests + p_more
+   WHERE id = p_bill->>'generation';
   UPDATE brand_enrich.run_spending SET overage_billed = overage_billed + p_more WHERE run = p_bill->>'run';
 END $$;
 
@@ -105,9 +105,9 @@ BEGIN
   END LOOP;
   IF v_has_opened THEN a.early_bills := v_undated; ELSE a.undated_bills := v_undated; END IF;
   IF v_over = '{}' THEN RETURN; END IF;
-  UPDATE brand_enrich.run_key k SET overage_requests = k.overage_requests + f.requests
-    FROM (SELECT u.key, u.generation, count(*) AS requests FROM unnest(v_over) u GROUP BY u.key, u.generation ORDER BY u.key) f
-   WHERE k.key = f.key AND k.generation = f.generation;
+  UPDATE brand_enrich.generation g SET overage_requests = g.overage_requests + f.requests
+    FROM (SELECT u.generation, count(*) AS requests FROM unnest(v_over) u GROUP BY u.generation ORDER BY u.generation) f
+   WHERE g.id = f.generation;
   UPDATE brand_enrich.run_spending r SET overage_billed = r.overage_billed + f.requests
     FROM (SELECT u.run, count(*) AS requests FROM unnest(v_over) u GROUP BY u.run) f WHERE r.run = f.run;
 END $$;
@@ -153,7 +153,7 @@ BEGIN
   a.pending_bills := '[]';
 END $$;
 
-CREATE FUNCTION brand_enrich.maybe_overage_of(a brand_enrich.account, p_key text, p_generation text, p_now bigint)
+CREATE FUNCTION brand_enrich.maybe_overage_of(a brand_enrich.account, p_generation text, p_now bigint)
 RETURNS bigint LANGUAGE plpgsql STABLE AS $$
 DECLARE v_bills jsonb := a.early_bills;
 BEGIN
@@ -163,5 +163,5 @@ BEGIN
   END IF;
   IF v_bills = '[]' THEN RETURN 0; END IF;
   RETURN coalesce((SELECT sum(greatest(0, (x->>'count')::bigint - (x->>'booked')::bigint)) FROM jsonb_array_elements(v_bills) x
-                    WHERE x->>'key' = p_key AND x->>'generation' = p_generation), 0);
+                    WHERE x->>'generation' = p_generation), 0);
 END $$;

@@ -1,8 +1,8 @@
--- Permits: closing them (settled, past their deadline, of dead workers), and those of a run key.
+-- Permits: closing them (settled, past their deadline, of dead workers), and those of a generation.
 
 -- A request that was billed or perhaps billed: by whom it is paid, and whether in this period of the
 -- account, the `next` or the `last` one; `is_undated`: in this one for want of a date.
-CREATE TYPE brand_enrich.billed AS (run text, key text, generation text, period text, is_undated boolean);
+CREATE TYPE brand_enrich.billed AS (run text, generation text, period text, is_undated boolean);
 
 -- Settles permits of the account that are out; others in the list change nothing. p_settle:
 -- `{permit, as, period}` as in a request; of several for one permit the first holds. `lost`: the
@@ -30,7 +30,7 @@ BEGIN
     DELETE FROM brand_enrich.permit p WHERE p.id = ANY (v_ids) AND p.account = a.name
     RETURNING p.*, array_position(v_ids, p.id) AS ord
   ), gone AS (
-    SELECT p.id, p.worker, p.run, p.run_key, p.generation, p.key, p.deadline, p.period, p.probe, p.free, w.settled, p.ord, w.dated_in,
+    SELECT p.id, p.worker, p.run, p.generation, p.key, p.deadline, p.period, p.probe, p.free, w.settled, p.ord, w.dated_in,
       coalesce(p.own = a.look_of, false) AS is_own, p.own IS NOT NULL AS has_own,
       -- Only a permit of an earlier period does not count in this one. The first answers name the
       -- period that requests before them were sent in.
@@ -40,10 +40,10 @@ BEGIN
            WHEN w.dated_in = v_last THEN 'last' ELSE 'this' END AS billed_in
       FROM deleted p, LATERAL (SELECT v_as[p.ord] AS settled, v_periods[p.ord] AS dated_in) w
   ), refunded AS (
-    UPDATE brand_enrich.run_key k SET requests = k.requests - f.requests
-      FROM (SELECT run_key, generation, count(*) AS requests
-              FROM gone WHERE settled = 'free' AND NOT free GROUP BY run_key, generation ORDER BY run_key) f
-     WHERE k.key = f.run_key AND k.generation = f.generation
+    UPDATE brand_enrich.generation g SET requests = g.requests - f.requests
+      FROM (SELECT generation, count(*) AS requests
+              FROM gone WHERE settled = 'free' AND NOT free GROUP BY generation ORDER BY generation) f
+     WHERE g.id = f.generation
   ), counted AS (
     INSERT INTO brand_enrich.unusable_answer AS d (run, key, count)
     -- Who took its claim over has counted it.
@@ -62,7 +62,7 @@ BEGIN
          coalesce(bool_or(probe AND settled = 'billed'), false),
          coalesce(bool_or(settled <> 'lost' AND id = a.pending_asked), false),
          array_agg(run) FILTER (WHERE settled = 'free' AND NOT free),
-         array_agg(ROW(run, run_key, generation, billed_in, billed_in = 'this' AND dated_in IS NULL)::brand_enrich.billed ORDER BY ord) FILTER (WHERE is_billed),
+         array_agg(ROW(run, generation, billed_in, billed_in = 'this' AND dated_in IS NULL)::brand_enrich.billed ORDER BY ord) FILTER (WHERE is_billed),
          count(*) FILTER (WHERE settled <> 'free' AND free), coalesce(bool_or(id = a.look_out), false),
          count(*) FILTER (WHERE is_billed AND is_own),
          count(*) FILTER (WHERE is_billed AND is_own AND is_counted AND billed_in = 'this'),
@@ -71,7 +71,7 @@ BEGIN
     INTO v_probes, v_held, v_sent, v_spent, v_dated, v_late, v_unknown, v_unknown_until, v_next, has_probe_billed, is_asked_settled, v_freed, billed,
          v_free, v_is_look, v_own, v_own_sent, v_sure, v_untried
     FROM (SELECT *, settled <> 'free' AND NOT free AS is_billed FROM gone) closed;
-  -- A separate statement: runs are locked after their keys.
+  -- A separate statement: runs are locked after their generations.
   IF v_freed IS NOT NULL THEN
     UPDATE brand_enrich.run_spending r SET spent = r.spent - f.freed
       FROM (SELECT u.run, count(*) AS freed FROM unnest(v_freed) u(run) GROUP BY u.run) f WHERE r.run = f.run;
@@ -135,10 +135,10 @@ BEGIN
   billed := r.billed;
 END $$;
 
--- Permits of a run key that are out, those of the account that ran out left aside.
+-- Permits of a generation that are out, those of the account that ran out left aside.
 CREATE FUNCTION brand_enrich.held_of(
-  p_key text, p_generation text, p_account text, p_now bigint
+  p_generation text, p_account text, p_now bigint
 ) RETURNS bigint LANGUAGE sql STABLE AS $$
-  SELECT count(*) FROM brand_enrich.permit WHERE run_key = p_key AND generation = p_generation
+  SELECT count(*) FROM brand_enrich.permit WHERE generation = p_generation
      AND (deadline > p_now OR account <> p_account)
 $$;

@@ -24,37 +24,32 @@ CREATE FUNCTION brand_enrich.record_of(r brand_enrich.run) RETURNS jsonb LANGUAG
     FROM (SELECT) one LEFT JOIN brand_enrich.run_spending s ON s.run = r.id
 $$;
 
--- Whether another run of a key is alive.
-CREATE FUNCTION brand_enrich.is_key_in_use(p_key text, p_own_id text, p_now bigint) RETURNS boolean
-LANGUAGE sql STABLE AS $$
-  SELECT EXISTS (SELECT FROM brand_enrich.run o WHERE o.key = p_key AND o.id <> p_own_id AND o.status = 'running'
-                    AND brand_enrich.has_heartbeat(o.heartbeat_at, p_now))
-$$;
-
 CREATE FUNCTION brand_enrich.start_run(p_offset bigint, p_id text, p_key text, p_label text, p_settings jsonb,
   p_job text, p_owner text)
 RETURNS jsonb LANGUAGE plpgsql AS $$
 DECLARE
-  v_now bigint := brand_enrich.now_ms(p_offset); v_started_at bigint; r brand_enrich.run; c brand_enrich.cancellation;
+  v_now bigint := brand_enrich.now_ms(p_offset); g brand_enrich.generation; r brand_enrich.run; c brand_enrich.cancellation;
 BEGIN
-  DELETE FROM brand_enrich.run_key
-   WHERE key = p_key AND is_over AND NOT brand_enrich.is_key_in_use(p_key, p_id, v_now);
-  INSERT INTO brand_enrich.run_key AS k (key, started_at, generation) VALUES (p_key, v_now, p_id)
-  ON CONFLICT (key) DO UPDATE SET key = k.key RETURNING started_at INTO v_started_at;
+  -- A start that is sent twice is one start, and changes nothing.
+  SELECT * INTO r FROM brand_enrich.run WHERE id = p_id;
+  IF FOUND THEN RETURN brand_enrich.record_of(r); END IF;
+  INSERT INTO brand_enrich.run_key AS k (key, generation) VALUES (p_key, p_id)
+  ON CONFLICT (key) DO UPDATE SET key = k.key RETURNING generation INTO g.id;
+  INSERT INTO brand_enrich.generation AS t (id, started_at) VALUES (g.id, v_now)
+  ON CONFLICT (id) DO UPDATE SET id = t.id RETURNING * INTO g;
   -- A cancel of the job comes before this start or finds it.
   PERFORM pg_advisory_xact_lock(hashtextextended(p_job, 0));
   SELECT * INTO c FROM brand_enrich.cancellation WHERE job = p_job;
-  -- A start that is sent twice is one start, and changes nothing.
-  INSERT INTO brand_enrich.run AS t (id, key, label, settings, account, plan, quota_cap, overage, max_requests,
+  INSERT INTO brand_enrich.run AS t (id, key, generation, label, settings, account, plan, quota_cap, overage, max_requests,
     max_overage_requests, as_of, key_started_at, heartbeat_at, job, owner, status, cancelled_by, cancelled_at, ended_at,
     has_earlier_failures)
-  VALUES (p_id, p_key, p_label, p_settings, p_settings->>'account', p_settings->>'plan',
+  VALUES (p_id, p_key, g.id, p_label, p_settings, p_settings->>'account', p_settings->>'plan',
     (p_settings->>'quotaCap')::bigint, (p_settings->>'overage')::bigint, (p_settings->>'maxRequests')::bigint,
-    (p_settings->>'maxOverageRequests')::bigint, v_now, v_started_at, v_now, p_job, p_owner,
+    (p_settings->>'maxOverageRequests')::bigint, v_now, g.started_at, v_now, p_job, p_owner,
     CASE WHEN c.job IS NULL THEN 'running' ELSE 'cancelled' END, c.ordered_by, c.ordered_at,
     CASE WHEN c.job IS NOT NULL THEN v_now END,
     EXISTS (SELECT FROM brand_enrich.run e JOIN brand_enrich.failure f ON f.run = e.id AND f.is_final
-             WHERE e.key = p_key AND e.key_started_at = v_started_at))
+             WHERE e.generation = g.id))
   ON CONFLICT (id) DO UPDATE SET id = t.id
   RETURNING * INTO r;
   RETURN brand_enrich.record_of(r);
@@ -74,7 +69,7 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
     SELECT s AS r FROM brand_enrich.run s
      WHERE NOT (s.status = 'running' AND brand_enrich.has_heartbeat(s.heartbeat_at, brand_enrich.now_ms(p_offset)))
        AND (s.status NOT IN ('stopped', 'cancelled') OR NOT EXISTS (SELECT FROM brand_enrich.run n
-             WHERE n.key = s.key AND n.key_started_at = s.key_started_at AND n.label = s.label AND n.seq > s.seq))
+             WHERE n.generation = s.generation AND n.label = s.label AND n.seq > s.seq))
      ORDER BY s.as_of DESC, s.seq DESC LIMIT greatest(0, p_limit - (SELECT count(*) FROM alive))
   )
   SELECT coalesce(jsonb_agg(brand_enrich.record_of(l.r) || jsonb_build_object('earlier',
@@ -82,9 +77,14 @@ CREATE FUNCTION brand_enrich.list_runs(p_offset bigint, p_limit int) RETURNS jso
           'notFound', coalesce(sum(e.not_found), 0), 'billed', coalesce(sum(e.billed), 0),
           'unreported', coalesce(sum(greatest(0, s.spent - e.billed)), 0), 'overage', coalesce(sum(s.overage_billed), 0))
          FROM brand_enrich.run e LEFT JOIN brand_enrich.run_spending s ON s.run = e.id
-        WHERE e.key = (l.r).key AND e.key_started_at = (l.r).key_started_at AND e.label = (l.r).label
+        WHERE e.generation = (l.r).generation AND e.label = (l.r).label
           AND e.seq < (l.r).seq AND e.status IN ('stopped', 'cancelled'))) ORDER BY l.is_alive DESC, (l.r).as_of DESC, (l.r).seq DESC), '[]')
     FROM (SELECT r, true AS is_alive FROM alive UNION ALL SELECT r, false FROM others) l
+$$;
+
+-- A generation of which a run goes on behind its completion is joined again by the next start.
+CREATE FUNCTION brand_enrich.rejoin(r brand_enrich.run) RETURNS void LANGUAGE sql AS $$
+  INSERT INTO brand_enrich.run_key (key, generation) VALUES (r.key, r.generation) ON CONFLICT DO NOTHING
 $$;
 
 -- How far the workers are; null when there is no such run.
@@ -95,7 +95,7 @@ BEGIN
   UPDATE brand_enrich.run SET heartbeat_at = brand_enrich.now_ms(p_offset) WHERE id = p_id
   RETURNING * INTO r;
   IF NOT FOUND THEN RETURN NULL; END IF;
-  IF r.status = 'running' THEN UPDATE brand_enrich.run_key SET is_over = false WHERE key = r.key AND is_over; END IF;
+  IF r.status = 'running' THEN PERFORM brand_enrich.rejoin(r); END IF;
   v_is_paused := r.status = 'running' AND brand_enrich.is_paused(r.owner);
   RETURN jsonb_build_object('chunks', r.chunks, 'tally', brand_enrich.tally_of(r),
     'halt', r.halt,
@@ -162,7 +162,7 @@ LANGUAGE plpgsql SET enable_seqscan = off SET enable_hashjoin = off SET enable_m
 DECLARE v_runs text[] := ARRAY[p_id];
 BEGIN
   -- Final ones of earlier starts of the same command hold too.
-  v_runs := v_runs || ARRAY(SELECT e.id FROM brand_enrich.run r JOIN brand_enrich.run e USING (key, key_started_at)
+  v_runs := v_runs || ARRAY(SELECT e.id FROM brand_enrich.run r JOIN brand_enrich.run e USING (generation)
     WHERE r.id = p_id AND r.has_earlier_failures AND e.id <> p_id);
   RETURN (SELECT jsonb_agg(jsonb_build_object('position', found.ord, 'reason', found.reason, 'billed', found.billed,
       'isDeferred', found.is_deferred))
@@ -185,7 +185,7 @@ CREATE FUNCTION brand_enrich.clear_halt(p_offset bigint, p_id text) RETURNS void
 $$;
 
 -- Only a running run ends; a cancelled one stays cancelled and learns why it stopped. The account
--- comes first: an exchange counts on key and run.
+-- comes first: an exchange counts on generation and run.
 CREATE FUNCTION brand_enrich.end_run(p_offset bigint, p_id text, p_status text, p_stop text) RETURNS void
 LANGUAGE plpgsql AS $$
 DECLARE r brand_enrich.run;
@@ -194,14 +194,11 @@ BEGIN
   SELECT * INTO r FROM brand_enrich.run WHERE id = p_id AND status IN ('running', 'cancelled') FOR UPDATE;
   IF NOT FOUND THEN RETURN; END IF;
   IF p_status = 'completed' AND r.status = 'running' THEN
-    -- Its caps, and the start of its refresh, hold for those that go on.
-    IF brand_enrich.is_key_in_use(r.key, p_id, brand_enrich.now_ms(p_offset)) THEN
-      UPDATE brand_enrich.run_key SET is_over = true WHERE key = r.key;
-    ELSE DELETE FROM brand_enrich.run_key WHERE key = r.key;
-    END IF;
+    DELETE FROM brand_enrich.run_key WHERE key = r.key AND generation = r.generation;
     -- A job does not come back; a command or a schedule does, and is still paused.
     DELETE FROM brand_enrich.pause WHERE owner = r.owner AND r.owner = r.job;
-  ELSIF r.status = 'running' THEN UPDATE brand_enrich.run_key SET is_over = false WHERE key = r.key AND is_over;
+  -- A killed one has gone on behind a completion only as long as its heartbeats.
+  ELSIF r.status = 'running' AND p_stop::jsonb->>'type' <> 'killed' THEN PERFORM brand_enrich.rejoin(r);
   END IF;
   UPDATE brand_enrich.run SET stop = p_stop, ended_at = coalesce(ended_at, brand_enrich.now_ms(p_offset)),
     status = CASE WHEN r.status = 'running' THEN p_status ELSE r.status END

@@ -91,7 +91,7 @@ CREATE TABLE brand_enrich.permit (
   -- Whose claim the permit was granted under; empty once the claim was taken over.
   worker text NOT NULL,
   run text NOT NULL,
-  run_key text NOT NULL,
+  -- Empty where no run pays.
   generation text NOT NULL,
   key text NOT NULL,
   deadline bigint NOT NULL,
@@ -135,6 +135,7 @@ CREATE TABLE brand_enrich.run (
   id text PRIMARY KEY,
   seq bigint GENERATED ALWAYS AS IDENTITY,
   key text NOT NULL,
+  generation text NOT NULL,
   label text NOT NULL,
   job text NOT NULL,
   owner text NOT NULL,
@@ -168,7 +169,7 @@ CREATE TABLE brand_enrich.run (
 ) WITH (fillfactor = 30);
 CREATE INDEX run_live ON brand_enrich.run (account) WHERE status = 'running';
 CREATE INDEX run_newest ON brand_enrich.run (as_of, seq);
-CREATE INDEX run_of_key ON brand_enrich.run (key, key_started_at);
+CREATE INDEX run_of_generation ON brand_enrich.run (generation);
 CREATE INDEX run_of_owner ON brand_enrich.run (owner, seq);
 
 -- What exchanges count for a run: they keep the row until it is on disk, and no other call writes it.
@@ -178,16 +179,19 @@ CREATE TABLE brand_enrich.run_spending (
   overage_billed bigint NOT NULL DEFAULT 0
 ) WITH (fillfactor = 20);
 
--- What is kept under the key of a run until a run of that key completes. is_over: one has, and of
--- those that seemed alive beside it none has given a sign of life since.
+-- A generation: the runs of a key until one of them completes. They share caps, the start of a
+-- refresh and final failures.
+CREATE TABLE brand_enrich.generation (
+  id text PRIMARY KEY,
+  started_at bigint NOT NULL,
+  requests bigint NOT NULL DEFAULT 0,
+  overage_requests bigint NOT NULL DEFAULT 0
+) WITH (fillfactor = 20);
+-- The generation that the next start of a key joins; without a row it begins one.
 CREATE TABLE brand_enrich.run_key (
   key text PRIMARY KEY,
-  started_at bigint NOT NULL,
-  generation text NOT NULL,
-  requests bigint NOT NULL DEFAULT 0,
-  overage_requests bigint NOT NULL DEFAULT 0,
-  is_over boolean NOT NULL DEFAULT false
-) WITH (fillfactor = 20);
+  generation text NOT NULL
+);
 
 CREATE TABLE brand_enrich.run_chunk (
   run text NOT NULL,

@@ -18,7 +18,7 @@ const { Pool } = load('pg') as typeof import('pg');
 /** A call that takes longer has failed: the network is gone or the server hangs. */
 const QUERY_TIMEOUT_MS = 20_000;
 const CLOSE_DEADLINE_MS = 2_000;
-/** Rows that one call deletes: about half a second of the server's time. */
+/** Answers that one call deletes: about half a second of the server's time. */
 export const PAGE_ROWS = 50_000;
 
 /** The pool of one engine. Its close ends in time even when the server is gone. */

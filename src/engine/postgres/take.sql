@@ -79,14 +79,14 @@ END $$;
 
 -- How far beyond the quota the account may stand without another run passing its cap with the
 -- permits that it has out: all of them may turn out to be overage. NULL: without limit.
-CREATE FUNCTION brand_enrich.overage_room_of_others(p_account text, p_own_key text) RETURNS bigint LANGUAGE sql STABLE AS $$
-  SELECT min(greatest(0, h.cap - k.overage_requests))
-    FROM (SELECT p.run_key, p.generation, count(*) AS held, min(r.max_overage_requests) AS cap
+CREATE FUNCTION brand_enrich.overage_room_of_others(p_account text, p_own text) RETURNS bigint LANGUAGE sql STABLE AS $$
+  SELECT min(greatest(0, h.cap - g.overage_requests))
+    FROM (SELECT p.generation, count(*) AS held, min(r.max_overage_requests) AS cap
             FROM brand_enrich.permit p LEFT JOIN brand_enrich.run r ON r.id = p.run
-           WHERE p.account = p_account AND p.run_key IS DISTINCT FROM p_own_key
-           GROUP BY p.run_key, p.generation) h
-    JOIN brand_enrich.run_key k ON k.key = h.run_key AND k.generation = h.generation
-   WHERE h.held > h.cap - k.overage_requests
+           WHERE p.account = p_account AND p.generation IS DISTINCT FROM p_own
+           GROUP BY p.generation) h
+    JOIN brand_enrich.generation g ON g.id = h.generation
+   WHERE h.held > h.cap - g.overage_requests
 $$;
 
 -- Answers by position: how long to wait before sending, or why not.
@@ -101,17 +101,16 @@ DECLARE
   v_is_turn boolean := brand_enrich.is_turn_unconfirmed(a, p_now);
   v_worker text := p->>'worker'; v_turn jsonb := p->'turn';
   v_deadline bigint := p_now + (p->>'permitMs')::float8; v_granted brand_enrich.permit[] := '{}'; v_ids text[] := '{}';
-  v_key brand_enrich.run_key; v_spent bigint := 0; v_unsure bigint := 0; v_others_room bigint; v_beyond bigint;
+  g brand_enrich.generation; v_spent bigint := 0; v_unsure bigint := 0; v_others_room bigint; v_beyond bigint;
   v_is_opening boolean; v_is_probe boolean; v_slot float8; r record; v_paced record;
 BEGIN
-  SELECT * INTO v_key FROM brand_enrich.run_key k WHERE k.key = p_run.key;
-  IF NOT FOUND THEN v_key.requests := 0; v_key.overage_requests := 0; END IF;
-  IF p_run.max_overage_requests IS NOT NULL AND v_key.key IS NOT NULL THEN
-    v_unsure := brand_enrich.held_of(v_key.key, v_key.generation, a.name, p_now)
-      + brand_enrich.maybe_overage_of(a, v_key.key, v_key.generation, p_now);
+  SELECT * INTO g FROM brand_enrich.generation WHERE id = p_run.generation;
+  IF p_run.max_overage_requests IS NOT NULL THEN
+    v_unsure := brand_enrich.held_of(p_run.generation, a.name, p_now)
+      + brand_enrich.maybe_overage_of(a, p_run.generation, p_now);
   END IF;
   IF brand_enrich.beyond_quota(a, p_quota_cap, jsonb_array_length(p->'take')) > 0 THEN
-    v_others_room := brand_enrich.overage_room_of_others(a.name, p_run.key);
+    v_others_room := brand_enrich.overage_room_of_others(a.name, p_run.generation);
   END IF;
   FOR r IN
     SELECT t.ord::int AS ord, t.permit, t.key, t.own, c.worker AS owner, h.id AS held, h.free AS is_free,
@@ -138,7 +137,7 @@ BEGIN
       answers[r.ord] := v_paced.answer;
       CONTINUE WHEN v_paced.answer = 'queued';
       v_ids := v_ids || r.permit;
-      v_granted := v_granted || ROW(r.permit, a.name, v_worker, p_run.id, p_run.key, '', r.key, v_deadline,
+      v_granted := v_granted || ROW(r.permit, a.name, v_worker, p_run.id, '', r.key, v_deadline,
         brand_enrich.period_of_grant(a), false, r.own, true)::brand_enrich.permit;
       CONTINUE;
     END IF;
@@ -151,10 +150,10 @@ BEGIN
     END IF;
     CONTINUE WHEN p_limit IS NULL AND a.held + a.probes >= brand_enrich.unknown_quota_held();
     v_is_probe := brand_enrich.room_for(a, p_quota_cap, p_limit, p_run.plan, v_turn, p_now);
-    CONTINUE WHEN v_is_probe IS NULL OR v_key.requests >= p_run.max_requests;
+    CONTINUE WHEN v_is_probe IS NULL OR g.requests >= p_run.max_requests;
     v_beyond := brand_enrich.beyond_quota(a, p_quota_cap, 1);
     CONTINUE WHEN v_beyond > 0
-      AND v_key.overage_requests + least(v_unsure + 1, v_beyond) > p_run.max_overage_requests;
+      AND g.overage_requests + least(v_unsure + 1, v_beyond) > p_run.max_overage_requests;
     CONTINUE WHEN v_beyond > v_others_room;
     IF a.rate IS NULL AND a.floor_until <= p_now THEN
       v_slot := p_now;
@@ -170,29 +169,23 @@ BEGIN
     ELSE
       a.held := a.held + 1;
     END IF;
-    v_key.generation := coalesce(v_key.generation, r.permit);
-    v_key.requests := v_key.requests + 1;
+    g.requests := g.requests + 1;
     v_unsure := v_unsure + 1;
     v_spent := v_spent + 1;
     v_ids := v_ids || r.permit;
-    v_granted := v_granted || ROW(r.permit, a.name, v_worker, p_run.id, p_run.key, v_key.generation, r.key, v_deadline,
+    v_granted := v_granted || ROW(r.permit, a.name, v_worker, p_run.id, p_run.generation, r.key, v_deadline,
       brand_enrich.period_of_grant(a), v_is_probe, r.own, false)::brand_enrich.permit;
     IF v_is_opening THEN a.alone := r.permit; END IF;
     IF v_is_turn OR v_is_probe THEN a.pending_asked := r.permit; END IF;
     answers[r.ord] := v_slot - p_now;
   END LOOP;
   IF v_spent > 0 THEN
-    INSERT INTO brand_enrich.run_key AS k (key, started_at, generation, requests)
-    VALUES (p_run.key, p_run.key_started_at, v_key.generation, v_key.requests)
-    ON CONFLICT (key) DO UPDATE SET requests = excluded.requests
-    RETURNING * INTO v_key;
+    UPDATE brand_enrich.generation SET requests = requests + v_spent WHERE id = p_run.generation;
     INSERT INTO brand_enrich.run_spending AS s (run, spent) VALUES (p_run.id, v_spent)
     ON CONFLICT (run) DO UPDATE SET spent = s.spent + excluded.spent;
   END IF;
   IF v_granted <> '{}' THEN
-    INSERT INTO brand_enrich.permit
-    SELECT u.id, u.account, u.worker, u.run, u.run_key, CASE WHEN u.free THEN '' ELSE v_key.generation END, u.key,
-           u.deadline, u.period, u.probe, u.own, u.free FROM unnest(v_granted) u;
+    INSERT INTO brand_enrich.permit SELECT u.* FROM unnest(v_granted) u;
     a.sweep_at := least(a.sweep_at, v_deadline);
   END IF;
 END $$;
@@ -258,7 +251,7 @@ BEGIN
     END IF;
     IF v_is_probe THEN a.probes := a.probes + 1; ELSE a.held := a.held + 1; END IF;
   END IF;
-  INSERT INTO brand_enrich.permit VALUES (v_id, a.name, p->>'worker', '', '', '', coalesce(v_key, ''), v_deadline,
+  INSERT INTO brand_enrich.permit VALUES (v_id, a.name, p->>'worker', '', '', coalesce(v_key, ''), v_deadline,
     brand_enrich.period_of_grant(a), v_is_probe, v_own, v_is_free);
   a.sweep_at := least(a.sweep_at, v_deadline);
 END $$;

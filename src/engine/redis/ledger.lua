@@ -16,9 +16,9 @@ local function stateOf(account, policy, run)
   }
   local spending = cjson.null
   if run then
-    local used = capsOf(run.key) or { generation = '', requests = 0, overage = 0, held = 0 }
+    local used = capsOf(run.generation)
     local inFlight = run.maxOverageRequests
-      and math.min(used.held + maybeOverageOf(account, run.key, used.generation), beyondQuota(account, policy, 0)) or 0
+      and math.min(used.held + maybeOverageOf(account, run.generation), beyondQuota(account, policy, 0)) or 0
     local overageBilled = run.overageBilled + (counted[run.id] and counted[run.id].overageBilled or 0)
     spending = {
       run.status, used.requests, used.overage, inFlight, overageBilled, orNull(run.maxRequests), orNull(run.maxOverageRequests),

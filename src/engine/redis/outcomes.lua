@@ -40,23 +40,23 @@ function operations.claim_keys()
 
   -- Permits that are out, by key; read where a claim of a dead worker is taken over.
   local out
-  local function countUnusable(key, dead)
+  local function countPermitOf(dead, key)
     if out == nil then
       out = {}
       local all = redis.call('HGETALL', root .. 'permits')
       for i = 1, #all, 2 do
-        local permit = cmsgpack.unpack(all[i + 1])
-        out[permit[4]] = out[permit[4]] or {}
-        table.insert(out[permit[4]], { id = all[i], permit = permit })
+        local permit = unpackPermit(all[i + 1])
+        out[permit.key] = out[permit.key] or {}
+        table.insert(out[permit.key], { id = all[i], permit = permit })
       end
     end
     for _, held in ipairs(out[key] or {}) do
       local permit = held.permit
-      if permit[9] == dead then
+      if permit.worker == dead and permit.run ~= '' then
         -- It is counted once, however the permit ends.
-        permit[9] = ''
-        redis.call('HSET', root .. 'permits', held.id, cmsgpack.pack(permit))
-        local name = root .. 'unusable:' .. permit[2]
+        permit.worker = ''
+        redis.call('HSET', root .. 'permits', held.id, packPermit(permit))
+        local name = root .. 'unusable:' .. permit.run
         redis.call('HINCRBY', name, key, 1)
         redis.call('PEXPIRE', name, rules.unusableKeptMs)
       end
@@ -72,7 +72,7 @@ function operations.claim_keys()
       elseif claimer == worker then answer = 'o'
       elseif claimer and isWorkerAlive(claimer) then answer = 'b'
       else
-        if claimer then countUnusable(key, claimer) end
+        if claimer then countPermitOf(claimer, key) end
         redis.call('SET', root .. 'claim:' .. key, worker, 'PX', shown(rules.claimKeptMs))
         answer = 'o'
       end

@@ -5,12 +5,10 @@
 local function bookBill(bill, overage)
   if overage == 0 then return end
   countFor(bill.run, 'overageBilled', overage)
-  local used = capsOf(bill.key)
-  -- Runs of a key that was completed begin anew.
-  if used and used.generation == bill.generation then
-    used.overage = used.overage + overage
-    touchedCaps[bill.key] = true
-  end
+  if bill.generation == '' then return end
+  local used = capsOf(bill.generation)
+  used.overage = used.overage + overage
+  touchedCaps[bill.generation] = true
 end
 
 local function billsIn(packed) return stored(packed or nil) or {} end
@@ -24,7 +22,7 @@ local function addBill(bills, payer, over, more)
       return
     end
   end
-  bills[#bills + 1] = { run = payer.run, key = payer.key, generation = payer.generation, count = more, booked = over }
+  bills[#bills + 1] = { run = payer.run, generation = payer.generation, count = more, booked = over }
   if #bills > rules.billsKept then table.remove(bills, 1) end
 end
 
@@ -146,12 +144,12 @@ local function takeBackPending(account, quota)
   if account.quota == nil then account.bills = joinBills(billsIn(account.bills), returned) end
 end
 
--- Requests of a key that are overage if they are billed in another period than it seems.
-local function maybeOverageOf(account, key, generation)
+-- Requests of a generation that are overage if they are billed in another period than it seems.
+local function maybeOverageOf(account, generation)
   local count = 0
   local function add(packed)
     for _, bill in ipairs(billsIn(packed)) do
-      if bill.key == key and bill.generation == generation then count = count + math.max(0, bill.count - bill.booked) end
+      if bill.generation == generation then count = count + math.max(0, bill.count - bill.booked) end
     end
   end
   add(account.earlyBills)

@@ -5,15 +5,6 @@
 local permits, claims, caps, unusable, billed = {}, {}, {}, {}, {}
 local closed, granted, touchedCaps, touchedUnusable = {}, {}, {}, {}
 
-local function unpackPermit(packed)
-  if not packed then return false end
-  local r = cmsgpack.unpack(packed)
-  return {
-    account = r[1], run = r[2], runKey = r[3], key = r[4],
-    deadline = r[5], period = r[6] or nil, generation = r[7], probe = r[8], worker = r[9], own = r[10] or nil, free = r[11],
-  }
-end
-
 -- What was read once in this script is not read again: changes are written at its end.
 local function missing(cache, names)
   local list = {}
@@ -42,15 +33,14 @@ local function loadUnusable(run, keys)
   for i, count in ipairs(fetch(wanted, name)) do unusable[name][wanted[i]] = tonumber(count or 0) end
 end
 
-local function capsOf(runKey)
-  if caps[runKey] == nil then
-    local stored = redis.call('HMGET', root .. 'key:' .. runKey, 'startedAt', 'generation', 'requests', 'overage', 'held')
-    caps[runKey] = (stored[1] or stored[2]) and {
-      generation = stored[2] or '', requests = tonumber(stored[3] or 0), overage = tonumber(stored[4] or 0),
-      held = tonumber(stored[5] or 0),
-    } or false
+local function capsOf(generation)
+  if caps[generation] == nil then
+    local stored = redis.call('HMGET', root .. 'generation:' .. generation, 'requests', 'overage', 'held')
+    caps[generation] = {
+      requests = tonumber(stored[1] or 0), overage = tonumber(stored[2] or 0), held = tonumber(stored[3] or 0),
+    }
   end
-  return caps[runKey]
+  return caps[generation]
 end
 
 -- Counters of runs that change: what was taken and not given back, and what was overage.
@@ -93,13 +83,10 @@ local function closePermit(account, id, as, datedIn)
     if as ~= 'free' then noteClosedFree(account) end
     return
   end
-  local used = capsOf(permit.runKey)
-  -- Runs of a key that was completed begin anew: what is left of the earlier ones does not count
-  -- for them.
-  if used and used.generation ~= permit.generation then used = false end
+  local used = permit.generation ~= '' and capsOf(permit.generation)
   if used then
     used.held = used.held - 1
-    touchedCaps[permit.runKey] = true
+    touchedCaps[permit.generation] = true
   end
   if as == 'free' then
     if permit.own ~= nil and permit.run == '' then account.lookTries = math.max(0, account.lookTries - 1) end
@@ -126,8 +113,7 @@ local function closePermit(account, id, as, datedIn)
   end
   account.fallReadings = 0
   billed[#billed + 1] = {
-    run = permit.run, key = permit.runKey, generation = permit.generation, period = period,
-    isUndated = period == 'this' and datedIn == nil,
+    run = permit.run, generation = permit.generation, period = period, isUndated = period == 'this' and datedIn == nil,
   }
   turn(account)
   account.minuteSent = account.minuteSent + 1
@@ -163,21 +149,16 @@ local function savePermits(account)
   for id in pairs(granted) do
     local p = permits[id]
     records[#records + 1] = id
-    records[#records + 1] = cmsgpack.pack({
-      p.account, p.run, p.runKey, p.key, p.deadline, p.period or false, p.generation, p.probe, p.worker,
-      p.own or false, p.free or false,
-    })
+    records[#records + 1] = packPermit(p)
     dates[#dates + 1] = shown(p.deadline)
     dates[#dates + 1] = id
   end
   each(records, function(from, to) redis.call('HSET', root .. 'permits', unpack(records, from, to)) end)
   each(dates, function(from, to) redis.call('ZADD', deadlines, unpack(dates, from, to)) end)
-  for runKey in pairs(touchedCaps) do
-    local used = caps[runKey]
-    if used.startedAt then redis.call('HSETNX', root .. 'key:' .. runKey, 'startedAt', used.startedAt) end
-    redis.call('HSET', root .. 'key:' .. runKey, 'generation', used.generation, 'requests', shown(used.requests),
-      'overage', shown(used.overage), 'held', shown(used.held))
-    redis.call('PEXPIRE', root .. 'key:' .. runKey, rules.runKeyKeptMs)
+  for generation in pairs(touchedCaps) do
+    local used, name = caps[generation], root .. 'generation:' .. generation
+    redis.call('HSET', name, 'requests', shown(used.requests), 'overage', shown(used.overage), 'held', shown(used.held))
+    redis.call('PEXPIRE', name, rules.runKeyKeptMs)
   end
   for run, changes in pairs(counted) do
     local name = root .. 'run:' .. run

@@ -102,6 +102,21 @@ local function isWorkerAlive(worker)
   end
   return alive[worker]
 end
+-- A permit as it is stored. `generation` is empty where no run pays.
+local function packPermit(p)
+  return cmsgpack.pack({
+    p.account, p.run, p.generation, p.key, p.deadline, p.period or false, p.probe, p.worker, p.own or false,
+    p.free or false,
+  })
+end
+local function unpackPermit(packed)
+  if not packed then return false end
+  local r = cmsgpack.unpack(packed)
+  return {
+    account = r[1], run = r[2], generation = r[3], key = r[4],
+    deadline = r[5], period = r[6] or nil, probe = r[7], worker = r[8], own = r[9] or nil, free = r[10],
+  }
+end
 
 -- A script defines its operations here by name, and ends with a call of the one that is wanted. The
 -- names are those of the functions in `../postgres`.

@@ -102,16 +102,13 @@ local function aliveIds()
   return ids
 end
 
--- Whether another run of a key is alive.
-local function isKeyInUse(key, ownId)
-  for _, id in ipairs(aliveIds()) do
-    local fields = redis.call('HMGET', root .. 'run:' .. id, 'key', 'status')
-    if id ~= ownId and fields[1] == key and fields[2] == 'running' then return true end
-  end
-  return false
+-- A generation: the runs of a key until one of them completes. They share caps, the start of a
+-- refresh and final failures. The next start of a key joins its generation, or begins one. One of
+-- which a run goes on behind the completion is joined again.
+local function rejoin(key, generation)
+  redis.call('SET', root .. 'key:' .. key, generation, 'NX', 'PX', rules.runKeyKeptMs)
+  redis.call('PEXPIRE', root .. 'generation:' .. generation, rules.runKeyKeptMs)
 end
-
-local function forgetKey(key) redis.call('DEL', root .. 'key:' .. key, root .. 'final:' .. key) end
 
 -- Arguments: id, key, label, settings, job, owner. Starting a known run again changes nothing. What
 -- the ledger judges by stands beside the settings.
@@ -119,11 +116,10 @@ function operations.start_run()
   local id, run, isKnown = theRun()
   if not isKnown then
     local key, label, settings, job, owner = text(), text(), text(), text(), text()
-    local chosen, started = object(settings), root .. 'key:' .. key
-    -- A run of the key has completed, and of those that seemed alive beside it none has given a
-    -- sign of life since.
-    if redis.call('HEXISTS', started, 'over') == 1 and not isKeyInUse(key, id) then forgetKey(key) end
-    if redis.call('HSETNX', started, 'startedAt', shown(now)) == 1 then redis.call('HSETNX', started, 'generation', id) end
+    local chosen, generation = object(settings), redis.call('GET', root .. 'key:' .. key) or id
+    local started = root .. 'generation:' .. generation
+    redis.call('SET', root .. 'key:' .. key, generation, 'PX', rules.runKeyKeptMs)
+    redis.call('HSETNX', started, 'startedAt', shown(now))
     redis.call('PEXPIRE', started, rules.runKeyKeptMs)
     -- This run continues a start that stopped or was cancelled, and represents both in the list.
     local before = redis.call('HGET', started, 'last')
@@ -140,10 +136,10 @@ function operations.start_run()
     end
     redis.call('HSET', started, 'last', id)
     redis.call('SET', root .. 'owner:' .. owner, id, 'PX', rules.runKeptMs)
-    redis.call('HSET', run, 'id', id, 'key', key, 'label', label, 'settings', settings, 'status', 'running',
+    redis.call('HSET', run, 'id', id, 'key', key, 'generation', generation, 'label', label, 'settings', settings, 'status', 'running',
       'job', job, 'owner', owner,
       'asOf', shown(now), 'heartbeatAt', shown(now), 'keyStartedAt', redis.call('HGET', started, 'startedAt'),
-      'hasEarlierFailures', shown(redis.call('EXISTS', root .. 'final:' .. key) == 1))
+      'hasEarlierFailures', shown(redis.call('EXISTS', root .. 'final:' .. generation) == 1))
     for _, name in ipairs({ 'account', 'plan', 'overage', 'quotaCap', 'maxRequests', 'maxOverageRequests' }) do
       redis.call('HSET', run, name, shown(chosen[name]))
     end
@@ -193,7 +189,7 @@ function operations.heartbeat_run()
   if not fields then return nil end
   if fields.status == 'running' then
     redis.call('HSET', run, 'heartbeatAt', shown(now))
-    redis.call('HDEL', root .. 'key:' .. fields.key, 'over')
+    rejoin(fields.key, fields.generation)
     redis.call('SADD', root .. 'live:' .. fields.account, id)
     redis.call('ZADD', root .. 'heartbeats', shown(now), id)
     keep(id)
@@ -245,7 +241,7 @@ function operations.add_failures()
   local id, run, isKnown = theRun()
   if isKnown then
     local failures, new = root .. 'failures:' .. id, 0
-    local final = root .. 'final:' .. redis.call('HGET', run, 'key')
+    local final = root .. 'final:' .. redis.call('HGET', run, 'generation')
     for _, failure in ipairs(object()) do
       local kind = failure.isDeferred and 'd' or failure.billed and 'b' or 'f'
       local isNew = redis.call('HSET', failures, failure.key, kind .. failure.reason)
@@ -263,7 +259,7 @@ function operations.get_failures()
   local id, run = theRun()
   local keys, found = object(), {}
   local final = redis.call('HGET', run, 'hasEarlierFailures') == '1'
-    and fetch(keys, root .. 'final:' .. redis.call('HGET', run, 'key')) or {}
+    and fetch(keys, root .. 'final:' .. redis.call('HGET', run, 'generation')) or {}
   for i, own in ipairs(fetch(keys, root .. 'failures:' .. id)) do
     local packed = own or final[i]
     if packed then
@@ -293,18 +289,19 @@ function operations.end_run()
   local id, run, isKnown = theRun()
   if isKnown then
     local status, stop = text(), text()
-    local fields = redis.call('HMGET', run, 'status', 'key', 'account', 'owner', 'job')
-    if fields[1] == 'running' then
+    local fields = fieldsOf(run)
+    if fields.status == 'running' then
       redis.call('HSET', run, 'status', status, 'stop', stop, 'endedAt', shown(now))
-      redis.call('HDEL', root .. 'key:' .. fields[2], 'over')
-      redis.call('SREM', root .. 'live:' .. fields[3], id)
+      redis.call('SREM', root .. 'live:' .. fields.account, id)
       if status == 'completed' then
-        -- Its caps, and the start of its refresh, hold for those that go on.
-        if isKeyInUse(fields[2], id) then redis.call('HSET', root .. 'key:' .. fields[2], 'over', '1') else forgetKey(fields[2]) end
+        local key = root .. 'key:' .. fields.key
+        if redis.call('GET', key) == fields.generation then redis.call('DEL', key) end
+        redis.call('PEXPIRE', root .. 'generation:' .. fields.generation, rules.runKeptMs)
         -- A job does not come back; a command or a schedule does, and is still paused.
-        if fields[4] == fields[5] then redis.call('HDEL', root .. 'pauses', fields[4]) end
-      end
-    elseif fields[1] == 'cancelled' then redis.call('HSET', run, 'stop', stop) end
+        if fields.owner == fields.job then redis.call('HDEL', root .. 'pauses', fields.owner) end
+      -- A killed one has gone on behind a completion only as long as its heartbeats.
+      elseif (stored(stop) or {}).type ~= 'killed' then rejoin(fields.key, fields.generation) end
+    elseif fields.status == 'cancelled' then redis.call('HSET', run, 'stop', stop) end
     keep(id)
   end
 end

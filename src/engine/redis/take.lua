@@ -20,12 +20,11 @@ end
 local function loadRun(id)
   if id == nil then return nil end
   local run = redis.call('HMGET', root .. 'run:' .. id,
-    'key', 'status', 'heartbeatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'halt', 'overageBilled', 'owner', 'keyStartedAt')
+    'generation', 'status', 'heartbeatAt', 'plan', 'maxRequests', 'maxOverageRequests', 'halt', 'overageBilled', 'owner')
   if not run[1] then return nil end
   return {
-    id = id, key = run[1], status = runStatus(run[2], run[3], run[7], run[9]), plan = run[4],
+    id = id, generation = run[1], status = runStatus(run[2], run[3], run[7], run[9]), plan = run[4],
     maxRequests = tonumber(run[5]), maxOverageRequests = tonumber(run[6]), overageBilled = tonumber(run[8] or 0),
-    keyStartedAt = run[10],
   }
 end
 
@@ -100,8 +99,8 @@ local function grant(account, policy, limit, request, run, id, key, own)
   local deadline = now + request.permitMs
   if own ~= nil and own == account.lookOf and account.lookProven then
     return grantFree(account, request, {
-      account = account.name, worker = request.worker, run = run.id, runKey = run.key, key = key,
-      deadline = deadline, period = periodOfGrant(account), generation = '', own = own,
+      account = account.name, worker = request.worker, run = run.id, generation = '', key = key,
+      deadline = deadline, period = periodOfGrant(account), own = own,
     }, id)
   end
   local out = account.held + account.probes
@@ -117,12 +116,11 @@ local function grant(account, policy, limit, request, run, id, key, own)
   if limit == nil and out >= rules.unknownQuotaHeld then return 'denied' end
   local probe = roomFor(account, policy, limit, run, request, out, isTurn)
   if probe == nil then return 'denied' end
-  -- Of a key that another run of it completed meanwhile.
-  local used = capsOf(run.key) or { startedAt = run.keyStartedAt, generation = id, requests = 0, overage = 0, held = 0 }
+  local used = capsOf(run.generation)
   if run.maxRequests ~= nil and used.requests >= run.maxRequests then return 'denied' end
   local beyond = beyondQuota(account, policy, 1)
   if beyond > 0 and run.maxOverageRequests ~= nil then
-    local unsure = used.held + maybeOverageOf(account, run.key, used.generation) + 1
+    local unsure = used.held + maybeOverageOf(account, run.generation) + 1
     if used.overage + math.min(unsure, beyond) > run.maxOverageRequests then return 'denied' end
   end
   if beyond > request.overageRoomOfOthers then return 'denied' end
@@ -136,12 +134,11 @@ local function grant(account, policy, limit, request, run, id, key, own)
   end
   used.requests = used.requests + 1
   used.held = used.held + 1
-  caps[run.key] = used
-  touchedCaps[run.key] = true
+  touchedCaps[run.generation] = true
   countFor(run.id, 'spent', 1)
   permits[id] = {
-    account = account.name, worker = request.worker, run = run.id, runKey = run.key, key = key,
-    deadline = deadline, period = periodOfGrant(account), generation = used.generation, probe = probe, own = own,
+    account = account.name, worker = request.worker, run = run.id, generation = run.generation, key = key,
+    deadline = deadline, period = periodOfGrant(account), probe = probe, own = own,
   }
   granted[id] = true
   if isOpening then account.alone = id end
@@ -152,27 +149,25 @@ end
 -- How far beyond the quota the account may stand without another run passing its cap with the
 -- permits that it has out: all of them may turn out to be overage. Nothing is looked up while no
 -- request can be beyond it.
-local function overageRoomOfOthers(account, policy, ownKey, more)
+local function overageRoomOfOthers(account, policy, own, more)
   if beyondQuota(account, policy, more) == 0 then return math.huge end
   local ids = redis.call('ZRANGE', root .. 'deadlines:' .. account.name, 0, -1)
   loadPermits(ids)
   local held, cap, capOfRun = {}, {}, {}
   for _, id in ipairs(ids) do
     local permit = permits[id]
-    if permit and permit.runKey ~= ownKey then
-      local used = capsOf(permit.runKey)
-      if used and used.generation == permit.generation then
-        if capOfRun[permit.run] == nil then
-          capOfRun[permit.run] = tonumber(redis.call('HGET', root .. 'run:' .. permit.run, 'maxOverageRequests') or '') or math.huge
-        end
-        held[permit.runKey] = (held[permit.runKey] or 0) + 1
-        cap[permit.runKey] = math.min(cap[permit.runKey] or math.huge, capOfRun[permit.run])
+    local generation = permit and permit.generation or ''
+    if generation ~= '' and generation ~= own then
+      if capOfRun[permit.run] == nil then
+        capOfRun[permit.run] = tonumber(redis.call('HGET', root .. 'run:' .. permit.run, 'maxOverageRequests') or '') or math.huge
       end
+      held[generation] = (held[generation] or 0) + 1
+      cap[generation] = math.min(cap[generation] or math.huge, capOfRun[permit.run])
     end
   end
   local room = math.huge
-  for key, count in pairs(held) do
-    local left = cap[key] - capsOf(key).overage
+  for generation, count in pairs(held) do
+    local left = cap[generation] - capsOf(generation).overage
     if count > left then room = math.min(room, math.max(0, left)) end
   end
   return room
@@ -182,7 +177,7 @@ local function take(account, policy, limit, request, run)
   request.maySpend = run ~= nil and run.status == 'alive' and redis.call('EXISTS', root .. 'paused') == 0
   local keys = pluck(request.take, 'key')
   loadClaims(keys)
-  request.overageRoomOfOthers = overageRoomOfOthers(account, policy, run and run.key, #keys)
+  request.overageRoomOfOthers = overageRoomOfOthers(account, policy, run and run.generation, #keys)
   if run ~= nil then loadUnusable(run.id, keys) end
   local answers = {}
   for i, wanted in ipairs(request.take) do
@@ -210,8 +205,8 @@ local function grantLook(account, policy, limit, request, quietMs)
   if permits[look.permit] then return permits[look.permit].free and '0 free' or '0' end
   if redis.call('EXISTS', root .. 'paused') == 1 then return 'denied' end
   local permit = {
-    account = account.name, worker = request.worker, run = '', runKey = '', key = look.key or '',
-    deadline = now + request.permitMs, period = periodOfGrant(account), generation = '', probe = false, own = look.own,
+    account = account.name, worker = request.worker, run = '', generation = '', key = look.key or '',
+    deadline = now + request.permitMs, period = periodOfGrant(account), probe = false, own = look.own,
   }
   if look.own ~= nil then
     meetOwnDomain(account, look.own)

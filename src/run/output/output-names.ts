@@ -81,7 +81,7 @@ export function namesOfRun(
       todo,
     });
   if (given?.isGzip && isTyped(format)) throw refuse(`${format} files are already compressed`, 'omit .gz');
-  if (given !== null && isNamedOtherwise(given.extension, format))
+  if (given !== null && hasForeignExtension(given.extension, format))
     throw refuse(
       `a name that ends in ${given.extension} is not that of a ${format} file`,
       `end it in .${format}`,
@@ -104,7 +104,7 @@ export function namesOfRun(
 }
 
 /** Programs that open it would take it for damaged. */
-function isNamedOtherwise(extension: string, format: TableFormat): boolean {
+function hasForeignExtension(extension: string, format: TableFormat): boolean {
   const named = formatOfName(`name${extension}`);
   if (named === null || named === format) return NEVER_WRITTEN.test(extension);
   return isTyped(named) || isTyped(format);

@@ -114,18 +114,31 @@ export function typesOfRows(plan: OutputPlan, rows: Pick<RowSpool, 'records'>): 
   return seen.map(commonType);
 }
 
-/** The first of the user's cells that has more than `most` characters; null: none has. */
+/**
+ * The first cell of the user's, in header or rows, or text of an unreadable row, that has more than
+ * `most` characters; null: none has.
+ */
 export function longCellIn(plan: OutputPlan, rows: Pick<RowSpool, 'records'>, most: number) {
   const user = userCellsOf(plan);
+  const names = [...user.kept.map((at) => plan.allColumns[at] ?? ''), plan.prefix + RAW_COLUMN];
+  const longIn = (line: number, cells: readonly TypedCell[], carried: string) => {
+    const lengths = [...cells, carried].map((cell) => textOfCell(cell, formatsOf(plan.input)).length);
+    const at = lengths.findIndex((length) => length > most);
+    return at < 0 ? null : { line, column: names[at] ?? '', length: lengths[at] ?? 0 };
+  };
+  const inHeader = longIn((plan.input.leftOut?.linesAbove ?? 0) + 1, user.header, '');
+  if (inHeader !== null) return inHeader;
   for (const batch of rows.records()) {
     for (const record of batch) {
       // A character has at least one byte.
-      if (record.length <= most || kindOf(record) === 'unreadable') continue;
-      const { cells } = user.read(rawOf(record));
-      const lengths = cells.map((cell) => textOfCell(cell, formatsOf(plan.input)).length);
-      const at = lengths.findIndex((length) => length > most);
-      const column = plan.allColumns[user.kept[at] ?? -1] ?? '';
-      if (at >= 0) return { line: lineOf(record), column, length: lengths[at] ?? 0 };
+      if (record.length <= most) continue;
+      const raw = rawOf(record);
+      const isUnreadable = kindOf(record) === 'unreadable';
+      const { cells, carried } = isUnreadable
+        ? { cells: user.header.map(() => null), carried: raw }
+        : user.read(raw);
+      const found = longIn(lineOf(record), cells, carried);
+      if (found !== null) return found;
     }
   }
   return null;

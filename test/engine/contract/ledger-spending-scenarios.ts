@@ -37,6 +37,22 @@ export const LEDGER_SPENDING_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, D, D],
   },
   {
+    title: 'a run that begins after another of the same key completed has caps of its own',
+    steps: [
+      ...start({ maxRequests: 1 }),
+      ...start(),
+      read(0, 10),
+      ask({ take: [0] }),
+      { type: 'end', run: 1, status: 'completed' },
+      ask({ take: [1] }),
+      ...start({ maxRequests: 1 }),
+      ask({ take: [1], run: 2 }),
+      settle(0),
+      ask({ take: [2], run: 2 }),
+    ],
+    answers: [G, D, G, D],
+  },
+  {
     title: 'the pace spreads requests over the second, and refuses those beyond it',
     steps: [
       ...start(),

@@ -150,7 +150,7 @@ export function createLedgerTwin(
       if (claim?.worker === worker) return 'ours';
       if (claim && model.isWorkerAlive(world, claim.worker, now)) return 'busy';
       const permit = claim?.permit ? world.permits.get(claim.permit) : undefined;
-      if (permit && permit.worker !== '') {
+      if (permit && permit.worker !== '' && permit.run !== '') {
         permit.worker = '';
         const name = `${permit.run} ${permit.key}`;
         world.unusable.set(name, (world.unusable.get(name) ?? 0) + 1);
@@ -160,26 +160,20 @@ export function createLedgerTwin(
     });
   }
 
-  /** Keys of which a run has completed while another seemed alive. */
-  const over = new Set<string>();
-  function forgetUnused(key: string): void {
-    const isInUse = [...world.runs.values()].some(
-      (run) => run.key === key && model.isRunAlive(run, localNow()),
-    );
-    if (over.has(key) && !isInUse) {
-      world.caps.delete(key);
-      over.delete(key);
-    }
-  }
+  /** By run key: what its next start shares with earlier ones. Unset once a run completed. */
+  const generations = new Map<string, string>();
+  const keyOf = new Map<string, string>();
 
   async function start(operation: Extract<Operation, { type: 'start' }>): Promise<BothAnswers> {
     const id = `${name}-run-${started.length}`;
     const key = `${name}-key-${operation.key}`;
-    forgetUnused(key);
     const settings = runSettings({ ...operation.settings, account: named(accounts, operation.account) });
     const record = await runs.start({ id, key, owner: id, label: { host: 'etl-1', name: name }, settings });
     started.push(id);
-    world.runs.set(id, { key, heartbeatAt: record.heartbeatAt, status: 'running', settings });
+    keyOf.set(id, key);
+    const generation = generations.get(key) ?? id;
+    generations.set(key, generation);
+    world.runs.set(id, { generation, heartbeatAt: record.heartbeatAt, status: 'running', settings });
     return both(record.status, 'running');
   }
 
@@ -193,11 +187,12 @@ export function createLedgerTwin(
       await runs.cancel(id, 'ada');
       if (isRunning || run.status === 'stopped') run.status = 'cancelled';
     } else await runs.end(id, operation.status === 'completed' ? null : { type: 'stopped' });
-    if (isRunning && operation.type !== 'cancel') over.delete(run.key);
-    if (isRunning && operation.type === 'end') {
-      run.status = operation.status;
-      if (operation.status === 'completed') over.add(run.key);
-      forgetUnused(run.key);
+    if (isRunning && operation.type === 'end') run.status = operation.status;
+    if (isRunning && operation.type !== 'cancel') {
+      const key = keyOf.get(id) ?? '';
+      const current = generations.get(key);
+      if (run.status !== 'completed') generations.set(key, current ?? run.generation);
+      else if (current === run.generation) generations.delete(key);
     }
     const record = await runs.get(id);
     if (operation.type === 'heartbeat' && isRunning) run.heartbeatAt = record?.heartbeatAt ?? 0;

@@ -439,11 +439,36 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
     });
 
     test('a key begins anew after a completion, although a killed run of it seemed alive', async () => {
-      await store().start(newRun('killed'));
-      const second = await store().start(newRun('killed'));
+      const [killed, second] = [await store().start(newRun('killed')), await store().start(newRun('killed'))];
       await store().end(second.id, null);
-      clock.advance(60_000);
+      clock.advance(5_000);
+      await store().end(killed.id, { type: 'killed' });
       const third = await store().start(newRun('killed'));
+      expect(third.keyStartedAt).toBe(third.asOf);
+      await store().end(third.id, { type: 'stopped' });
+      clock.advance(5_000);
+      expect((await store().start(newRun('killed'))).keyStartedAt).toBe(third.asOf);
+    });
+
+    test('a run that goes on behind the next start of its key has no part in it', async () => {
+      const [first, second] = [await store().start(newRun('old')), await store().start(newRun('old'))];
+      await store().end(first.id, null);
+      clock.advance(5_000);
+      const third = await store().start(newRun('old'));
+      expect(third.keyStartedAt).toBe(third.asOf);
+      await store().heartbeat(second.id);
+      await store().end(second.id, null);
+      expect((await store().start(newRun('old'))).keyStartedAt).toBe(third.asOf);
+    });
+
+    test('a start that is sent again begins nothing, although a run of its key completed meanwhile', async () => {
+      const first = await store().start(newRun('sent again'));
+      const sent = newRun('sent again');
+      const second = await store().start(sent);
+      await store().end(first.id, null);
+      clock.advance(5_000);
+      expect(await store().start(sent)).toEqual(second);
+      const third = await store().start(newRun('sent again'));
       expect(third.keyStartedAt).toBe(third.asOf);
     });
 
@@ -547,8 +572,6 @@ export function describeRuns(name: string, open: OpenEngineUnderTest): void {
         [null],
       ]);
       await store().end(third.id, null);
-      // By then the killed one is seen to be dead.
-      clock.advance(60_000);
       const next = await start();
       expect([next.hasEarlierFailures, await store().failures(next.id, ['gone'])]).toEqual([false, [null]]);
     });

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createReleasers } from '../../../src/core/lifecycle.js';
-import { lockFolder, removeDeadSockets } from '../../../src/engine/embedded/folder-lock.js';
+import { lockFolder, removeStaleSockets } from '../../../src/engine/embedded/folder-lock.js';
 import type { Child } from './child.js';
 import { startChild } from './child.js';
 
@@ -97,11 +97,11 @@ describe('the lock of a folder', () => {
   test('the socket of a killed process is removed by one that does not want the lock; a holder keeps it', async () => {
     const owner = lockingChild();
     expect(await owner.nextLine()).toBe('has it');
-    await removeDeadSockets(folder);
+    await removeStaleSockets(folder);
     expect(await readdir(folder)).toHaveLength(1);
     await expect(lock()).rejects.toMatchObject({ code: 'engine-held' });
     await owner.kill('SIGKILL');
-    await removeDeadSockets(folder);
+    await removeStaleSockets(folder);
     expect(await readdir(folder)).toEqual([]);
   });
 

@@ -74,7 +74,7 @@ describe('the postgres engine', () => {
       for (const clock of clocks) await expect.poll(() => clock.dueInMs).toHaveLength(1);
     };
     const timesDone = async () =>
-      (await readFile(file, 'utf8')).split('\n').filter((line) => line.includes('deleted stored answers'))
+      (await readFile(file, 'utf8')).split('\n').filter((line) => line.includes('nothing older than 30 days'))
         .length;
     for (const upkeepClock of clocks) {
       const { log } = openLog({ level: 'debug', file });
@@ -88,7 +88,7 @@ describe('the postgres engine', () => {
       await Promise.all(clocks.map((clock) => clock.advance(3_600_000)));
       await allWait();
     }
-    expect(await timesDone()).toBe(3 + 3);
+    expect(await timesDone()).toBe(3 + 2);
   });
 
   /** So many answers that are far too old to be kept. */
@@ -138,13 +138,14 @@ describe('the postgres engine', () => {
     const left = () =>
       sql(
         url,
-        'SELECT (SELECT count(*) FROM brand_enrich.run) r, (SELECT count(*) FROM brand_enrich.run_chunk) c',
+        `SELECT (SELECT count(*) FROM brand_enrich.run) r, (SELECT count(*) FROM brand_enrich.run_chunk) c,
+          (SELECT count(*) FROM brand_enrich.generation) g, (SELECT count(*) FROM brand_enrich.run_key) k`,
       );
     const tidy = () => sql(url, `SELECT brand_enrich.tidy(${100 * 86_400_000}, 2) AS more`);
     expect(await tidy()).toEqual([{ more: true }]);
-    expect(await left()).toEqual([{ r: '1', c: '3' }]);
+    expect(await left()).toEqual([{ r: '1', c: '3', g: '1', k: '1' }]);
     expect([await tidy(), await tidy()]).toEqual([[{ more: true }], [{ more: false }]]);
-    expect(await left()).toEqual([{ r: '0', c: '0' }]);
+    expect(await left()).toEqual([{ r: '0', c: '0', g: '0', k: '0' }]);
   });
 
   test('many processes may create the schemas at the same moment', async () => {
@@ -213,11 +214,11 @@ describe('the postgres engine', () => {
       const statements = text.replaceAll(/--.*/g, '').replaceAll(/\s+/g, ' ');
       return createHash('sha256').update(statements).digest('hex').slice(0, 16);
     };
-    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 6, tables: 'b9f3824cd509ba20' });
+    expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 7, tables: 'd63f8d596cca8cae' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
-      version: 6,
+      version: 7,
       functionsVersion: 1,
-      functions: '24b86898e45f61b0',
+      functions: 'a06e8fa933685c0c',
     });
   });
 

@@ -91,7 +91,13 @@ describe.skipIf(!hasRedisServer())('storage', () => {
       chunks: await days('chunks:run'),
       tallies: await days('tallies:run'),
       key: await days('key:key'),
-    }).toEqual({ answer: 30, claim: 2, unusable: 2, run: 7, failures: 7, chunks: 7, tallies: 7, key: 90 });
+      generation: await days('generation:run'),
+    }).toEqual({
+      ...{ answer: 30, claim: 2, unusable: 2, run: 7, failures: 7, chunks: 7, tallies: 7 },
+      ...{ key: 90, generation: 90 },
+    });
+    await engine.runs.end('run', null);
+    expect([await client.exists('{brand-enrich}:key:key'), await days('generation:run')]).toEqual([0, 7]);
     const queue = engine.openQueue('lookups');
     await queue.waitUntilReady();
     const names = await client.keys('*');
