@@ -160,7 +160,7 @@ export const RUN_SETTINGS = {
     { isMain: true, note: 'no overage' },
   ),
   quota: spending('--quota', count(0, 1_000_000_000_000)).describe(
-    'requests per period; the lower of this and the quota that the service reports applies',
+    'requests per period at most; below the quota that the service reports it allows no overage',
     { note: 'what the service reports' },
   ),
   period: spending('--period', billingPeriod, 'month').describe(

@@ -6,7 +6,7 @@ import { isProcessGone } from '../core/process-identity.js';
 import type { Engine } from '../engine/engine.js';
 import { type JudgedBudget, judgeAccount, judgeBudget } from '../facts/judge-account.js';
 import type { LedgerState } from '../ledger/ledger.js';
-import { capOf, holdOf } from '../ledger/policy.js';
+import { capOf, holdOf, overageOf } from '../ledger/policy.js';
 import { type Projection, projectPeriodEnd } from '../ledger/projection.js';
 import type { AccountNames } from '../run/enrich-request.js';
 import { isAlive, type Pause, type RunRecord } from '../stores/run-store.js';
@@ -134,18 +134,17 @@ export function projectionText(projection: Projection, limit: number | null): st
 
 /** What the limit consists of. */
 export function limitText(state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>): string {
-  const { overage } = state;
-  const cap = capOf(state);
+  const [overage, cap] = [overageOf(state), capOf(state)];
   if (cap === null) return overage > 0 ? `quota and ${countOf(overage, 'overage request')}` : 'quota';
   return overage > 0 ? `--quota ${cap} and ${countOf(overage, 'request')} beyond it` : `--quota ${cap}`;
 }
 
 /** The line of `status` about the overage budget. */
 export function budgetText(budget: JudgedBudget): string {
-  const { used, left, overageRequests, price, quotaCap, requestsAllowed, requestsLeft } = budget;
+  const { used, left, overageRequests, price, quotaCap, requestsLeft } = budget;
   const rest =
     quotaCap === null
       ? `${left} left for ${countText(requestsLeft)}`
-      : `it allows ${countOf(requestsAllowed, 'request')} beyond --quota ${quotaCap}, ${countText(requestsLeft)} left`;
+      : `--quota ${quotaCap} leaves it unused`;
   return `budget      ${used} of ${budget.budget} used: ${countOf(overageRequests, 'request')} beyond the quota at ${price}; ${rest}\n`;
 }

@@ -146,7 +146,7 @@ const status = {
       used: money,
       left: money,
       overage: count,
-      requestsAllowed: count.describe('by the budget beyond the quota, or beyond --quota'),
+      requestsAllowed: count.describe('by the budget beyond the quota'),
       requestsLeft: count,
       quotaCap: count.nullable().describe('--quota where it binds'),
     })

@@ -5,7 +5,7 @@
  */
 import { costOf, requestsFor } from '../core/decimal.js';
 import type { LedgerState } from '../ledger/ledger.js';
-import { capOf, holdOf, inFlightOf, limitOf, roomOf, spentOf } from '../ledger/policy.js';
+import { capOf, holdOf, inFlightOf, limitOf, overageOf, roomOf, spentOf } from '../ledger/policy.js';
 
 type Account = Parameters<typeof holdOf>[0] &
   Pick<LedgerState, 'quota' | 'quotaCap' | 'overage' | 'held' | 'probes'>;
@@ -15,7 +15,8 @@ const WARN_AT = 0.8;
 
 /** In requests of the period, those in flight included; null: unknown. */
 export function judgeAccount(account: Account) {
-  const { quota, overage, closedAt } = account;
+  const { quota, closedAt } = account;
+  const overage = overageOf(account);
   const [limit, cap, used, left] = [limitOf(account), capOf(account), spentOf(account), roomOf(account)];
   /** Where the requests of the overage budget begin. */
   const edge = cap ?? quota;
@@ -67,9 +68,9 @@ export function judgeBudget(state: Account, { plan, budget, price }: BudgetTerms
     /** Requests beyond the quota, ours and others', and their cost. */
     overageRequests,
     used: costOf(overageRequests, price),
-    /** `--quota` if below the quota: the budget's requests begin there, billed only beyond it. */
+    /** `--quota` if below the quota: nothing of the budget is spent. */
     quotaCap: cap,
-    /** The number of requests that the whole budget allows beyond the quota or `quotaCap`. */
+    /** The number of requests that the whole budget allows beyond the quota. */
     requestsAllowed,
     requestsLeft: overageLeft,
     /** What is not spent, in whole requests. */

@@ -45,10 +45,17 @@ export function capOf({ quota, quotaCap }: Pick<LedgerState, 'quota' | 'quotaCap
   return quotaCap !== null && quotaCap < (quota ?? Infinity) ? quotaCap : null;
 }
 
-/** Requests that fit: min(header, --quota) + overage; null while the quota is unknown. */
-export function limitOf(state: Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>): number | null {
+type Limits = Pick<LedgerState, 'quota' | 'quotaCap' | 'overage'>;
+
+/** Requests that the budget allows beyond the quota. A lower `--quota` leaves none. */
+export function overageOf(state: Limits): number {
+  return state.quota !== null && capOf(state) !== null ? 0 : state.overage;
+}
+
+/** Requests that fit; null while the quota is unknown. */
+export function limitOf(state: Limits): number | null {
   const quota = capOf(state) ?? state.quota;
-  return quota === null ? null : quota + state.overage;
+  return quota === null ? null : quota + overageOf(state);
 }
 
 /** Requests that `--max-cost` still allows, or Infinity. Possible overage counts as overage. */
@@ -180,7 +187,7 @@ function capped(out: number, limit: ReachedLimit): Denial {
 }
 
 function accountLimit(state: LedgerState): ReachedLimit {
-  const { overage } = state;
+  const overage = overageOf(state);
   const quota = capOf(state);
   return quota === null ? { name: 'account', overage } : { name: 'quota', quota, overage };
 }

@@ -30,7 +30,8 @@ describe('an account', () => {
     [{ quota: 10, overage: 5, sent: 9, held: 3 }, [true, 3, 0, 3, 2, 0]],
     [{ quota: 10, overage: 5, sent: 9, held: 6 }, [false, 0, 0, 0, 5, 0]],
     [{ quota: 10, overage: 5, others: 20 }, [false, 0, 0, 0, 5, 5]],
-    [{ quota: 10, quotaCap: 4, overage: 5, sent: 6 }, [true, 3, 0, 3, 2, 0]],
+    [{ quota: 10, quotaCap: 4, overage: 5, sent: 6 }, [false, 0, 0, 0, 0, 2]],
+    [{ quotaCap: 4, overage: 5, sent: 6 }, [true, 3, 0, 3, 2, 0]],
     [{ quota: 10, closedAt: NOW }, [false, 10, 10, 0, 0, 0]],
     [{ quota: 10, isPaused: true }, [true, 10, 10, 0, 0, 0]],
   ])('%j: what is left', (state, figures) => {
@@ -73,10 +74,8 @@ describe('the overage budget', () => {
 
   it.each([
     // used, --quota: requests beyond the quota, money used, requests left, money left
-    [40, 50, [0, '0', 3, '0.3']],
-    [52, 50, [0, '0', 1, '0.3']],
-    [53, 50, [0, '0', 0, '0.3']],
-    [101, 99, [1, '0.1', 1, '0.2']],
+    [40, 50, [0, '0', 0, '0.3']],
+    [101, 99, [1, '0.1', 0, '0.2']],
     [120, 50, [20, '2', 0, '0']],
   ] as const)('of 3 requests, after %i of 100 with --quota %i', (sent, quotaCap, figures) => {
     const state = judgeBudget(ledgerState({ quota: 100, quotaCap, sent }), { ...PAID, budget: '0.3' });

@@ -105,8 +105,13 @@ describe('a denied permit', () => {
       exhausted({ name: 'quota', quota: 60, overage: 0 }),
     ],
     [
-      '--quota and overage used up',
-      stateOf({ sent: 63, quotaCap: 60, overage: 3 }),
+      '--quota used up, which leaves no overage',
+      stateOf({ sent: 60, quotaCap: 60, overage: 3 }),
+      exhausted({ name: 'quota', quota: 60, overage: 0 }),
+    ],
+    [
+      '--quota and overage used up without a header',
+      stateOf({ sent: 63, quotaCap: 60, overage: 3, quota: null }),
       exhausted({ name: 'quota', quota: 60, overage: 3 }),
     ],
     [

@@ -367,8 +367,11 @@ function spendingStatus(run: ModelRun, now: number): RunSpending['status'] {
 }
 
 function limitOf(account: ModelAccount, policy: { quotaCap: number | null; overage: number }): number | null {
-  if (account.quota === null && policy.quotaCap === null) return null;
-  return Math.min(account.quota ?? Infinity, policy.quotaCap ?? Infinity) + policy.overage;
+  const { quota } = account;
+  // The user's own, below the service's, leaves no overage.
+  if (quota !== null && policy.quotaCap !== null && policy.quotaCap < quota) return policy.quotaCap;
+  const limit = quota ?? policy.quotaCap;
+  return limit === null ? null : limit + policy.overage;
 }
 
 /** Moves a permit from held to sent, or gives it back. */

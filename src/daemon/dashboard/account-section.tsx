@@ -6,7 +6,7 @@ import { countOf, countText, dayText, moneyText, shareText } from '../../core/fi
 import { judgeAccount } from '../../facts/judge-account.js';
 import type { LedgerState } from '../../ledger/ledger.js';
 import { periodStart } from '../../ledger/period.js';
-import type { Hold } from '../../ledger/policy.js';
+import { type Hold, overageOf } from '../../ledger/policy.js';
 import type { Projection } from '../../ledger/projection.js';
 import { Chart, percentOf, scaleTo } from '../../pages/chart.js';
 import { Card, Dot, type Fact, Facts } from '../../pages/parts.js';
@@ -120,7 +120,8 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
   const { account, ledger, budget, projection } = data;
   if (account === null) return <p class="empty">No account: set the service and its token.</p>;
   if (ledger === null) return <p class="empty">The account has no data yet.</p>;
-  const { quota, others, period, overage: allowed, free } = ledger;
+  const { quota, others, period, free } = ledger;
+  const allowed = overageOf(ledger);
   const use = accountUse(ledger);
   const { limit, cap, hold } = use;
   const money = (amount: string) => moneyText(amount, currency);
@@ -133,12 +134,7 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
         <span class="muted">, {countOf(count, 'request')}</span>
       </>
     );
-  // Within the quota of the service, what is beyond the cap costs nothing.
-  const billed = cap === null ? budget : null;
-  const [left, spent, rest] =
-    cap === null
-      ? ['left of the quota', 'overage used', 'overage left']
-      : [`left of the cap of ${countText(cap)}`, 'used beyond it', 'left beyond it'];
+  const left = cap === null ? 'left of the quota' : `left of the cap of ${countText(cap)}`;
   const hasOverage = allowed > 0 || (budget !== null && budget.overageRequests > 0);
   const rows: Fact[] = [
     [<Dot tone="ours">by brand-enrich</Dot>, countText(use.ours)],
@@ -147,10 +143,10 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
     free > 0 && ['free, for the own domain', countText(free)],
     limit !== null && [<Dot tone="left">{left}</Dot>, countText(use.quotaLeft ?? 0)],
     hasOverage && [
-      <Dot tone="overage">{spent}</Dot>,
-      withMoney(billed?.used, billed?.overageRequests ?? use.overageUsed),
+      <Dot tone="overage">overage used</Dot>,
+      withMoney(budget?.used, budget?.overageRequests ?? use.overageUsed),
     ],
-    hasOverage && [<Dot tone="overage-left">{rest}</Dot>, withMoney(billed?.left, use.overageLeft)],
+    allowed > 0 && [<Dot tone="overage-left">overage left</Dot>, withMoney(budget?.left, use.overageLeft)],
     use.beyond > 0 && [<Dot tone="over">beyond the limit</Dot>, countText(use.beyond)],
   ];
   const terms = [
@@ -161,7 +157,7 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
     quota === null && cap !== null && 'The service reports no quota.',
     cap !== null && 'The cap is the quota in the settings.',
     budget !== null &&
-      `Overage budget ${money(budget.budget)}, at ${moneyText(budget.price, currency, 'price')} a request beyond the quota${cap === null ? '' : `; ${money(budget.used)} used`}.`,
+      `Overage budget ${money(budget.budget)}, at ${moneyText(budget.price, currency, 'price')} a request beyond the quota.`,
     currency === null && budget !== null && 'Amounts are in the currency of the plan.',
     period !== 'none' && projection === null && 'A projection follows after a day of use.',
   ];
@@ -179,8 +175,15 @@ function AccountFigures(shown: { data: DashboardData; currency: string | null; c
       <p class="note">{terms.filter((term) => term !== false).join(' ')}</p>
       {allowed === 0 && (
         <p class="note">
-          No overage is paid: brand-enrich stops at the {cap === null ? 'quota' : 'cap'}. On a plan that bills
-          overage, <code>plan</code> and <code>overageBudget</code> in the settings allow more.
+          No overage is paid: brand-enrich stops at the{' '}
+          {cap === null ? (
+            <>
+              quota. On a plan that bills overage, <code>plan</code> and <code>overageBudget</code> in the
+              settings allow more.
+            </>
+          ) : (
+            'cap.'
+          )}
         </p>
       )}
     </>

@@ -39,7 +39,8 @@ END $do$;
 
 -- NULL: no quota is known.
 CREATE FUNCTION brand_enrich.limit_of(a brand_enrich.account, p_quota_cap bigint, p_overage bigint) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$
-  SELECT least(a.quota, p_quota_cap) + p_overage
+  -- The user's own, below the service's, leaves no overage.
+  SELECT CASE WHEN p_quota_cap < a.quota THEN p_quota_cap ELSE coalesce(a.quota, p_quota_cap) + p_overage END
 $$;
 
 CREATE FUNCTION brand_enrich.spent_of(a brand_enrich.account) RETURNS bigint LANGUAGE sql IMMUTABLE AS $$

@@ -125,8 +125,11 @@ local function policyOf(name)
 end
 
 local function limitOf(account, policy)
-  if account.quota == nil and policy.quotaCap == nil then return nil end
-  return math.min(account.quota or math.huge, policy.quotaCap or math.huge) + policy.overage
+  local quota, cap = account.quota, policy.quotaCap
+  if quota == nil and cap == nil then return nil end
+  -- The user's own, below the service's, leaves no overage.
+  if quota ~= nil and cap ~= nil and cap < quota then return cap end
+  return (quota or cap) + policy.overage
 end
 
 -- Requests of the period, in flight included, and whether one more fits.

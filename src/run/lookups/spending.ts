@@ -7,7 +7,7 @@ import { CHUNK_SIZE } from '../../engine/chunk-queue.js';
 import type { Engine } from '../../engine/engine.js';
 import { judgeAccount } from '../../facts/judge-account.js';
 import type { LedgerState } from '../../ledger/ledger.js';
-import { capOf, overageLeftFor } from '../../ledger/policy.js';
+import { capOf, overageLeftFor, overageOf } from '../../ledger/policy.js';
 import type { RunSettings } from '../../stores/run-store.js';
 import type { TrialResult } from './trial.js';
 
@@ -89,7 +89,8 @@ export function ownLimitOf(
   const isReached = withinQuota + overageRequests >= orInfinity(maxRequests) - (state.run?.requests ?? 0);
   if (isReached) return 'maxRequests';
   const capLeft = state.run === null ? orInfinity(maxOverageRequests) : overageLeftFor(state.run);
-  if (overageRequests >= capLeft && capLeft < overage) return 'maxCost';
+  const allowed = overageOf({ quota: state.quota, quotaCap, overage });
+  if (overageRequests >= capLeft && capLeft < allowed) return 'maxCost';
   return capOf({ quota: state.quota, quotaCap }) === null ? null : 'quota';
 }
 

@@ -56,7 +56,7 @@ describe('the bar', () => {
     [
       '--quota with overage ends beyond the quota',
       { quota: 100, quotaCap: 60, overage: 50, sent: 70 },
-      'ours 60, overage 10, overage-left 40, quota at 100, cap at 60, of 110',
+      'ours 60, over 10, quota at 100, cap at 60, of 100',
     ],
     [
       '--quota is far below the quota',
@@ -118,7 +118,7 @@ describe('the numbers', () => {
     [
       '--quota below the quota',
       accountParts({ quota: 100_000, quotaCap: 50, sent: 53 }),
-      '53 of 1,050 used 5 % by brand-enrich 53 by others 0 left of the cap of 50 0 used beyond it 3 left beyond it 997 Since 1 Nov. The quota of the service is 100,000. The cap is the quota in the settings. Overage budget 100.00 EUR, at 0.10 EUR a request beyond the quota; 0.00 EUR used.',
+      '53 of 50 used 106 % The limit is used up. by brand-enrich 53 by others 0 left of the cap of 50 0 beyond the limit 3 Since 1 Nov. The quota of the service is 100,000. The cap is the quota in the settings. Overage budget 100.00 EUR, at 0.10 EUR a request beyond the quota. No overage is paid: brand-enrich stops at the cap.',
     ],
     [
       '--quota above the quota',

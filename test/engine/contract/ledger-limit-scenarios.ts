@@ -76,6 +76,19 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, D, G, D, D, G],
   },
   {
+    title:
+      'a quota of the user below that of the service leaves no overage, and stands in for one that is unknown',
+    steps: [
+      ...start({ plan: 'paid', quotaCap: 1, overage: 1 }),
+      ask({ isConfirmed: true, take: [0] }),
+      ask({ settle: [{ permit: 0, as: 'billed' }], isConfirmed: true, take: [1] }),
+      ask({ settle: [{ permit: 1, as: 'free' }], isConfirmed: true }),
+      read(1, 10),
+      ask({ take: [2] }),
+    ],
+    answers: [G, G, D],
+  },
+  {
     title: 'so does the probe of a new run whose header may not show the last requests yet',
     steps: [
       ...start(),

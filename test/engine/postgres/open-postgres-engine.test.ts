@@ -218,7 +218,7 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 7,
       functionsVersion: 1,
-      functions: 'a06e8fa933685c0c',
+      functions: 'a286d9ffb395ec1d',
     });
   });
 
