@@ -20,7 +20,7 @@ import { visibleLines } from '../core/terminal-text.js';
 import type { Engine } from '../engine/engine.js';
 import { readEngineId } from '../engine/engine-stores.js';
 import { judgeAccount } from '../facts/judge-account.js';
-import { type JudgedRun, judgeRuns } from '../facts/judge-runs.js';
+import { type JudgedRun, judgeRuns, partsOf } from '../facts/judge-runs.js';
 import { identifyCell } from '../identify/identify-cell.js';
 import { listClosedInboxes } from '../jobs/watcher-status.js';
 import type { LedgerState } from '../ledger/ledger.js';
@@ -209,12 +209,13 @@ function earlierParts({ earlier }: RunRecord): string[] {
 function runLine(judged: JudgedRun, now: number): string {
   const { run, unreported } = judged;
   const { id, label, asOf, rows, tally } = run;
+  const { matched, notFound, stored } = partsOf(run);
   const why = sayRun(judged, 'terminal', now);
   const state = judged.state === 'nothing matched' ? judged.standing : judged.state;
   const parts = [
     `${id}  ${state.padEnd(9)}  ${time(asOf)}  ${labelText(label)}`,
     ...(rows === null ? [] : [countOf(rows, 'row'), countOf(run.identifiers ?? 0, 'identifier')]),
-    `${countText(tally.matched + tally.notFound + tally.stored)} answered`,
+    `${countText(matched + notFound + stored)} answered`,
     ...(tally.failed === 0 ? [] : [`${countText(tally.failed)} failed`]),
     countOf(tally.requests, 'request'),
     `${countText(tally.billed)} billed`,

@@ -68,7 +68,8 @@ async function readSettings(path: string, what: string): Promise<ConfigFile | nu
   try {
     text = await readPlainFile(path);
   } catch (error) {
-    if (isErrorCode(error, 'ENOENT')) return null;
+    // Beside a file with a long name there can be none.
+    if (isErrorCode(error, 'ENOENT', 'ENAMETOOLONG')) return null;
     const todo = 'put a readable file there (not a symbolic link), or remove it';
     const problem = usageProblem(what, `${path} (${errorText(error)})`, todo);
     throw new NeverStartError({ ...problem, cause: error });

@@ -233,6 +233,14 @@ describe('the status text', () => {
     ]);
   });
 
+  it('counts what a finished run found stored as answered', () => {
+    const run = runRecord(
+      {},
+      { id: 'r', label: { host: 'etl-1', name: 'x' }, status: 'completed', identifiers: 100 },
+    );
+    expect(statusText({ ...STATUS, runs: [run] }, [])).toContain('100 answered, 0 requests');
+  });
+
   it.each([
     ['stopped', NOON, ', 3 more may have been billed: their workers were killed'],
     ['running', NOON, ''],

@@ -56,6 +56,18 @@ test('moves a dropped file with its results into one folder in done, also with U
   expect(await scene.list('processing')).toEqual([]);
 });
 
+test('enriches a file with the longest name that a file system takes', async () => {
+  const scene = await createInboxScene(engine);
+  const name = `${'ä'.repeat(125)}a.csv`;
+  expect(Buffer.byteLength(name)).toBe(255);
+  await mkdir(scene.path('inbox'));
+  await writeFile(join(scene.path('inbox'), name), domainList(3));
+  const watcher = await scene.watch();
+  const [done = ''] = await scene.until('done', 1);
+  await expect.poll(() => readdir(done)).toContain(name);
+  expect(await stopWatcher(watcher)).toBe(0);
+});
+
 test('enriches workbooks, Parquet files, JSON arrays and archives, and keeps their format', async () => {
   const scene = await createInboxScene(engine);
   const watcher = await scene.watch();
