@@ -11,6 +11,7 @@ import { printText, visibleLines } from '../core/terminal-text.js';
 import {
   chooseSchedule,
   createScheduleBook,
+  obstacleOf,
   type ScheduleBook,
   type ScheduleState,
 } from '../daemon/schedules/schedule-book.js';
@@ -86,11 +87,22 @@ async function carryOut({ command, args }: CommandCall, book: ScheduleBook): Pro
           : '';
     return answerLine({ removed: name }, `${name} is removed; a run in progress finishes${again}`);
   }
-  if (state.isMissing)
-    throw refused(`definition missing on ${host}`, name, `add it there, or remove it: ${REMOVE} ${name}`);
-  if (state.paused !== null) {
-    const todo = `\`brand-enrich resume ${named}\` allows it again`;
-    throw refused(`it is ${pausedText(state.paused)}`, named, todo);
+  const obstacle = obstacleOf(state);
+  switch (obstacle?.why) {
+    case 'missing':
+      throw refused(`definition missing on ${host}`, name, `add it there, or remove it: ${REMOVE} ${name}`);
+    case 'paused':
+      throw refused(
+        `it is ${pausedText(obstacle.order)}`,
+        named,
+        `\`brand-enrich resume ${named}\` allows it again`,
+      );
+    case 'running':
+      throw refused(
+        'the schedule is running',
+        named,
+        'wait until it has ended: `brand-enrich schedule list` shows it',
+      );
   }
   await book.runNow(state);
   const when = isHostOffline

@@ -2,7 +2,13 @@
 import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { weekdayText } from '../../core/figures.js';
 import { pausedText, type RunStore, scheduleOwner } from '../../stores/run-store.js';
-import { chooseSchedule, keyOf, type ScheduleBook, type ScheduleState } from '../schedules/schedule-book.js';
+import {
+  chooseSchedule,
+  keyOf,
+  obstacleOf,
+  type ScheduleBook,
+  type ScheduleState,
+} from '../schedules/schedule-book.js';
 import type { Action } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
 
@@ -22,15 +28,22 @@ export function scheduleActions(
   }
   async function ready(params: Readonly<Record<string, string>>): Promise<ScheduleState> {
     const state = await find(params);
-    const { name, host, isMissing, isRunning, isHostOffline, paused } = state;
-    if (isMissing) throw refused(`definition missing on ${host}`, name, 'add it there, or remove it');
-    if (paused !== null) throw refused(`the schedule is ${pausedText(paused)}`, name, 'resume it first');
-    if (isRunning) throw refused('the schedule is running', name, 'wait until it has ended');
-    if (isHostOffline) {
-      const todo = 'start `brand-enrich up` or `brand-enrich schedule serve` there';
-      throw refused('its machine is offline', `${state.name} on ${host}`, todo);
+    const { name, host } = state;
+    const obstacle = obstacleOf(state);
+    switch (obstacle?.why) {
+      case 'missing':
+        throw refused(`definition missing on ${host}`, name, 'add it there, or remove it');
+      case 'paused':
+        throw refused(`the schedule is ${pausedText(obstacle.order)}`, name, 'resume it first');
+      case 'running':
+        throw refused('the schedule is running', name, 'wait until it has ended');
+      case 'offline': {
+        const todo = 'start `brand-enrich up` or `brand-enrich schedule serve` there';
+        throw refused('its machine is offline', `${name} on ${host}`, todo);
+      }
+      case undefined:
+        return state;
     }
-    return state;
   }
   return [
     {

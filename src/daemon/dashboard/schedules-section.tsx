@@ -3,7 +3,7 @@
 import { agoText, countOf, countText, sentenceOf, spanText, weekdayText } from '../../core/figures.js';
 import { Card, Facts, type Mark, Table } from '../../pages/parts.js';
 import { pausedText } from '../../stores/run-store.js';
-import type { EndedRun, ScheduleState } from '../schedules/schedule-book.js';
+import { type EndedRun, obstacleOf, type ScheduleState } from '../schedules/schedule-book.js';
 import type { DashboardData } from './gather-dashboard.js';
 import { ActionButton, Folded, ItemHead, runPath, type Sender, State } from './plain-pages.js';
 import { schedulePath } from './schedule-actions.js';
@@ -48,7 +48,7 @@ export function needsLook({ isMissing, isHostOffline, paused, ended }: ScheduleS
 
 function ScheduleItem({ state, now, viewer }: { state: ScheduleState; now: number; viewer: Sender }) {
   const { name, host, isMissing, paused } = state;
-  const canRun = !isMissing && !state.isRunning && !state.isHostOffline && paused === null;
+  const canRun = obstacleOf(state) === null;
   const button = (action: 'run' | 'resume' | 'pause', words: string) => (
     <ActionButton by={viewer} path={schedulePath(state, action)} fields={[['back', '/#schedules']]}>
       {words}

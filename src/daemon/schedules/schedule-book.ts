@@ -267,3 +267,22 @@ export function chooseSchedule<S extends Pick<ScheduleState, 'name' | 'host' | '
   const [own] = named.filter(({ schedule }) => schedule !== null);
   return own ?? (named.length === 1 && named[0] ? named[0] : named);
 }
+
+/** Why a schedule cannot run now. */
+type Obstacle =
+  | { readonly why: 'missing' | 'running' | 'offline' }
+  | { readonly why: 'paused'; readonly order: Order };
+
+/**
+ * What keeps a schedule from running when a person orders it; null: nothing. Its runner would skip
+ * what is ordered during a run or a pause, after the person was told that it runs. Pure.
+ */
+export function obstacleOf(
+  state: Pick<ScheduleState, 'isMissing' | 'paused' | 'isRunning' | 'isHostOffline'>,
+): Obstacle | null {
+  const { isMissing, paused, isRunning, isHostOffline } = state;
+  if (isMissing) return { why: 'missing' };
+  if (paused !== null) return { why: 'paused', order: paused };
+  if (isRunning) return { why: 'running' };
+  return isHostOffline ? { why: 'offline' } : null;
+}

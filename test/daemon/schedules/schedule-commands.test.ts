@@ -85,6 +85,22 @@ describeOn([inLongTests(embeddedEngine()), redisEngine()], (under) => {
     expect((await runner.done).code).toBe(0);
   });
 
+  test('run-now is refused while the schedule runs, before anything is ordered', async () => {
+    const scene = await createScene(under, { latencyMs: 6_000 });
+    await scene.write('list.csv', domainList(1));
+    const command = ['run', 'list.csv', '-o', 'out.csv'];
+    await scene.run(['schedule', 'add', 'slow', ...ONCE_A_YEAR, '--', ...command]);
+    await serve(scene);
+    expect((await scene.run(['schedule', 'run-now', 'slow'])).code).toBe(0);
+    await scene.service.until(({ requests }) => requests.length > 0);
+    const again = await scene.run(['schedule', 'run-now', 'slow', '--json']);
+    expect([again.code, again.stderr]).toEqual([2, expect.stringMatching(/the schedule is running: slow; /)]);
+    await untilWritten(scene, '.', /\.report\.json$/);
+    await expect
+      .poll(() => states(scene), LOOKS)
+      .toMatchObject([{ isRunning: false, last: { exitCode: 0 }, passed: null }]);
+  });
+
   test("a scheduled run sends the runner's notifications, and appears in its metrics", async () => {
     const scene = await createScene(under);
     const hook = await startHook(200);
