@@ -7,7 +7,7 @@ import { sentenceOf } from '../../core/figures.js';
 import type { Log } from '../../core/log.js';
 import { oncePerMinute } from '../once-per-minute.js';
 import type { Cookies } from './cookies.js';
-import { type GatedApp, ownPath, type Session, sendPage } from './gate.js';
+import { answerText, type GatedApp, ownPath, type Session, sendPage } from './gate.js';
 import { type Question, renderQuestion } from './plain-pages.js';
 
 /** The values of its path, and the fields of its form. */
@@ -55,7 +55,8 @@ export function addActions(
       for (const [name, value] of new URL(context.req.url).searchParams)
         if (name !== 'token' && name !== 'confirmed') fields.append(name, value);
       const session = context.get('session');
-      if (!mayAct(context, session, fields.get('token'))) return context.text(FORGED, 403);
+      if (!mayAct(context, session, fields.get('token')))
+        return answerText(context, FORGED, 403, 'form-foreign');
       const input = { user: session.user, params: context.req.param() as Record<string, string>, fields };
       const by = { by: session.user, address: getConnInfo(context).remote.address };
       const back = ownPath(fields.get('back') ?? undefined);
@@ -97,7 +98,7 @@ export function logForged(
 }
 
 export const FORGED =
-  'this form is not from this dashboard, or its session has ended: reload the page and try again\n';
+  'this form is not from this dashboard, or its session has ended: reload the page and try again';
 
 /**
  * A session proves itself by the token of its forms. HTTP Basic is for programs: browsers send it

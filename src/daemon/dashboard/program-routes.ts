@@ -74,11 +74,16 @@ export function addProgramRoutes(
   }
 
   app.post('/uploads', async (context, next) => {
-    if (context.req.query('start') === undefined) return next();
+    const start = context.req.queries('start')?.join() ?? '0';
+    if (start === '0') return next();
     const session = context.get('session');
     if (!mayAct(context, session, context.req.header('x-form-token') ?? null))
-      return answerText(context, FORGED.trim(), 403, 'form-foreign');
+      return answerText(context, FORGED, 403, 'form-foreign');
     try {
+      if (start !== '1')
+        throw new NeverStartError(
+          usageProblem('start can only be 1 or 0', `start=${start}`, 'start=1 starts the file'),
+        );
       const { id, file, bytes } = await receiveAndStart(context);
       const by = { by: session.user, address: getConnInfo(context).remote.address };
       log.info({ ...by, file, bytes, job: id }, 'a file was sent by a program and is in the inbox');

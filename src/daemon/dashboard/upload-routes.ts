@@ -14,7 +14,7 @@ import { tryAgain } from '../../jobs/try-again.js';
 import type { Upload, Uploads } from '../../jobs/uploads.js';
 import { isMoreThan } from '../../run/lookups/spending.js';
 import { type Action, FORGED, mayAct } from './actions.js';
-import { type GatedApp, type Session, sendPage, type Viewer } from './gate.js';
+import { answerText, type GatedApp, type Session, sendPage, type Viewer } from './gate.js';
 import { renderNotice } from './plain-pages.js';
 import { startedPath } from './started-page.js';
 import { readingText, uploadPath } from './upload-choices.js';
@@ -79,7 +79,8 @@ async function answering(
   action: (asked: { inbox: number; name: string; length: number | null }) => Promise<Response>,
 ): Promise<Response> {
   const { req } = context;
-  if (!mayAct(context, session, req.header('x-form-token') ?? null)) return context.text(FORGED, 403);
+  if (!mayAct(context, session, req.header('x-form-token') ?? null))
+    return answerText(context, FORGED, 403, 'form-foreign');
   const inbox = Number(req.query('inbox') ?? 0);
   const length = req.header('content-length');
   const asked = {
@@ -92,11 +93,11 @@ async function answering(
   } catch (error) {
     if (error instanceof BrandEnrichError) {
       const status = error.code === 'disk-low' ? 507 : error.code === 'output-unwritable' ? 500 : 400;
-      return context.text(`${error.inWords('keys').message}\n`, status);
+      return answerText(context, error.inWords('keys').message, status, error.code);
     }
     const { incoming } = context.env as unknown as HttpBindings;
     // The sender has gone and does not read this.
-    if (incoming.destroyed) return context.text('the file did not arrive whole\n', 400);
+    if (incoming.destroyed) return answerText(context, 'the file did not arrive whole', 400, 'input-changed');
     throw error;
   }
 }

@@ -1,10 +1,18 @@
-/** What a program reads of a run, by where its file is and what its record says. */
+/** What a program reads of a run, by where its file is and what its record says; what it sends. */
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { programRun } from '../../../src/daemon/dashboard/program-routes.js';
+import { silentLog } from '../../../src/core/log.js';
+import { addProgramRoutes, programRun } from '../../../src/daemon/dashboard/program-routes.js';
+import { addUploads } from '../../../src/daemon/dashboard/upload-routes.js';
 import { judgeRuns } from '../../../src/facts/judge-runs.js';
 import type { EndedJob } from '../../../src/jobs/ended-jobs.js';
 import type { Started } from '../../../src/jobs/find-started.js';
+import { createUploads, UPLOADS_FOLDER } from '../../../src/jobs/uploads.js';
 import { faultsOf } from '../../support/schemas.js';
+import { temporaryFolder } from '../../support/temporary-folder.js';
+import { basic } from './asking.js';
+import { noUploads, PASSWORD, startDashboard } from './served.js';
 import { dashboardData, NOW, runRecord } from './views.js';
 
 const ORDER = { by: 'Ada', at: NOW };
@@ -86,5 +94,51 @@ describe('a run for programs', () => {
       report: null,
       reportPage: '/inboxes/0/done/list-2026/a.report.html',
     });
+  });
+});
+
+describe('a file that a program sends', () => {
+  /** An inbox, and what is in it and in the folder of files that were not started. */
+  async function withInbox() {
+    const root = await temporaryFolder();
+    const inbox = join(root, 'inbox');
+    await mkdir(inbox);
+    const parts = { ...noUploads(), uploads: createUploads([root], { now: () => NOW }), log: silentLog() };
+    const served = await startDashboard({
+      addPages(app, viewerOf) {
+        addProgramRoutes(app, { ...parts, lookAtRun: async () => null, expire: () => undefined });
+        addUploads(app, viewerOf, parts);
+      },
+    });
+    const send = (query: string) =>
+      fetch(`${served.url}uploads?name=list.csv${query}`, {
+        method: 'POST',
+        headers: basic(PASSWORD),
+        body: 'website\nacme.com\n',
+      });
+    const kept = () => readdir(join(root, UPLOADS_FOLDER)).catch(() => []);
+    return { inbox, send, kept, started: () => readdir(inbox) };
+  }
+
+  it.each(['', '&start=0'])('is kept, and not started, with %j', async (query) => {
+    const { send, kept, started } = await withInbox();
+    expect((await send(query)).status).toBe(201);
+    expect([(await kept()).length, await started()]).toEqual([1, []]);
+  });
+
+  it('is started with start=1', async () => {
+    const { send, kept, started } = await withInbox();
+    expect((await send('&start=1')).status).toBe(201);
+    expect([await kept(), (await started()).includes('list.csv')]).toEqual([[], true]);
+  });
+
+  it.each(['', '2', 'true', '1&start=0'])('is refused with start=%s', async (value) => {
+    const { send, kept, started } = await withInbox();
+    const answer = await send(`&start=${value}`);
+    expect([answer.status, await answer.json()]).toMatchObject([
+      400,
+      { error: { code: 'usage-invalid', message: expect.stringContaining('start') } },
+    ]);
+    expect([await kept(), await started()]).toEqual([[], []]);
   });
 });
