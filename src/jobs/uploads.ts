@@ -171,15 +171,22 @@ export function createUploads(
      * Moves it into the inbox, after its settings, and never over another file; its name there.
      * `wanted`: the name to try first. `job`: the id that it gets. Throws `NeverStartError` where
      * it has just been started, and `FailFileError` where the disk does not take it; the upload
-     * stays then.
+     * stays then, or goes if `isKept` is false, and the message says which.
      */
     async start(
       upload: Upload,
       wanted: string,
       settings: Readonly<Record<string, unknown>>,
       job = newJobId(),
+      isKept = true,
     ): Promise<string> {
-      const name = await once(upload, START_AGAIN, () => moveIn(upload, wanted, settings, job));
+      const words = isKept ? START_AGAIN : SEND_AGAIN;
+      const name = await once(upload, words, () => moveIn(upload, wanted, settings, job)).catch(
+        async (error: unknown) => {
+          if (!isKept) await drop(upload).catch(() => undefined);
+          throw error;
+        },
+      );
       // It is in the inbox, whatever becomes of its folder: a share keeps that while a plan reads.
       await drop(upload).catch(() => undefined);
       return name;

@@ -65,11 +65,8 @@ export function addProgramRoutes(
     const { incoming } = context.env as unknown as HttpBindings;
     const upload = await uploads.receive(asked, incoming as IncomingMessage);
     const id = newJobId();
-    const file = await uploads.start(upload, upload.name, choiceOf(searchParams), id).catch(async (error) => {
-      // Its sender sends it again.
-      await uploads.discard(upload).catch(() => undefined);
-      throw error;
-    });
+    // Its sender sends it again.
+    const file = await uploads.start(upload, upload.name, choiceOf(searchParams), id, false);
     return { id, file, bytes: upload.size };
   }
 

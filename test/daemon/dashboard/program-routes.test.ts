@@ -1,5 +1,5 @@
 /** What a program reads of a run, by where its file is and what its record says; what it sends. */
-import { mkdir, readdir } from 'node:fs/promises';
+import { mkdir, readdir, rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { silentLog } from '../../../src/core/log.js';
@@ -140,5 +140,15 @@ describe('a file that a program sends', () => {
       { error: { code: 'usage-invalid', message: expect.stringContaining('start') } },
     ]);
     expect([await kept(), await started()]).toEqual([[], []]);
+  });
+
+  it('has to be sent again when the inbox does not take it, and the message says so', async () => {
+    const { inbox, send, kept } = await withInbox();
+    await rename(inbox, `${inbox}-away`);
+    const answer = await send('&start=1');
+    const { error } = (await answer.json()) as { error: { code: string; message: string } };
+    expect([answer.status, error.code]).toEqual([503, 'output-unwritable']);
+    expect(error.message).toMatch(/^The file cannot be stored now: .*, then send it again$/i);
+    expect(await kept()).toEqual([]);
   });
 });
