@@ -503,6 +503,13 @@ export const DOCUMENTS = {
         .describe('paths at this address; null: there is no such file'),
     })
     .describe('/runs/ID.json of the dashboard'),
+  'http-done': z
+    .object({
+      version,
+      done: z.string().describe('for people'),
+      links: z.object({ page: z.string().describe('for people') }),
+    })
+    .describe('the dashboard, to a program whose order was carried out and is not about one run'),
   'http-error': z
     .object({ version, error: z.object({ code: z.string(), message: z.string() }) })
     .describe('the dashboard, to a program whose request fails'),

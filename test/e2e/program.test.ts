@@ -1,10 +1,11 @@
 /** A program drives files through the dashboard of a real `up`, by HTTP alone. */
 import { readdir } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import type { Document } from '../../src/core/documents.js';
 import { createInboxScene, type InboxScene } from '../jobs/inbox-scene.js';
-import { quickEngine } from '../support/engines.js';
+import { type EngineUnderTest, engineAt, quickEngine } from '../support/engines.js';
+import { hasRedisServer, startRedis } from '../support/redis-server.js';
 import { domainList } from '../support/scene.js';
 import { faultsOf } from '../support/schemas.js';
 import { dashboardUrl, PASSWORD, startUp } from './start-up.js';
@@ -17,8 +18,12 @@ interface Answer<Json> {
   readonly json: Json;
 }
 
-async function open(config: object = {}, changes: Parameters<typeof createInboxScene>[1] = {}) {
-  const scene = await createInboxScene(await quickEngine(), changes);
+async function open(
+  config: object = {},
+  changes: Parameters<typeof createInboxScene>[1] = {},
+  engine?: EngineUnderTest,
+) {
+  const scene = await createInboxScene(engine ?? (await quickEngine()), changes);
   const up = await startUp(scene, config);
   const url = dashboardUrl(up);
   const authorization = `Basic ${Buffer.from(`etl:${PASSWORD}`).toString('base64')}`;
@@ -137,6 +142,82 @@ test('a link leads to the run after a killed process has come back, and only wha
   expect(run).toMatchObject({ status: 'finished', rows: 80, identifiers: { failed: 0, left: 0 } });
   // Twice the concurrency may have been in flight when it was killed.
   expect(meter.billed).toBeLessThanOrEqual(88);
+});
+
+/** As `curl -X POST` and `curl -d` send it: without a body, or a form. */
+const orderOf = (authorization: string, form: string) => ({
+  method: 'POST',
+  headers: { authorization, 'content-type': 'application/x-www-form-urlencoded' },
+  ...(form !== '' && { body: form }),
+});
+
+test('a program pauses, resumes and cancels, by the id of the file or of its run, and reads what became of it', async () => {
+  const { scene, ask, send, until, authorization, meter } = await open(
+    { concurrency: 1 },
+    { latencyMs: 300 },
+  );
+  const order = <Json>(path: string, form = '') => ask<Json>(path, orderOf(authorization, form));
+  const refused = async (status: number, code: string, path: string, form = '') => {
+    const { status: got, json } = await order<Document<'http-error'>>(path, form);
+    expect([got, json.error.code, faultsOf('http-error', json)]).toEqual([status, code, []]);
+    return json.error.message;
+  };
+  const taken = async (path: string, form = '') => {
+    const { status, json } = await order<Run>(path, form);
+    expect([status, faultsOf('run', json)]).toEqual([200, []]);
+    return json;
+  };
+  await refused(404, 'not-found', '/runs/r-nope/pause');
+  await refused(404, 'not-found', '/runs/j-0000000000000000/cancel', 'confirmed=yes');
+
+  const { json } = await send({ name: 'list.csv' }, domainList(60));
+  const { id } = json;
+  await scene.service.until(({ billed }) => billed >= 2);
+  const paused = await taken(`/runs/${id}/pause`);
+  expect(paused).toMatchObject({ id, state: 'paused', isEnded: false });
+  expect(await refused(409, 'not-now', `/runs/${id}/pause`)).toContain('cannot be paused now');
+  expect(await refused(400, 'unconfirmed', `/runs/${id}/resume`)).toMatch(/Resume list\.csv\?.*left/);
+  await until(json.links.run, ({ run }) => run?.status !== 'running');
+
+  const resumed = await taken(`/runs/${paused.run?.id}/resume`, 'confirmed=yes');
+  expect(resumed.id).toBe(paused.run?.id);
+  const { run } = await until(json.links.run, ({ state }) => state === 'running');
+  await scene.service.until(({ billed }) => billed >= 6);
+  expect(await taken(`/runs/${id}/cancel`, 'confirmed=yes')).toMatchObject({ id, file: run.file });
+  const ended = await until(json.links.run, ({ isEnded }) => isEnded);
+  expect(ended.run.state).toBe('cancelled');
+  expect(meter.billed).toBeLessThan(60);
+  const why = await refused(409, 'not-now', `/runs/${ended.run.run?.id}/cancel`, 'confirmed=yes');
+  expect(why).toContain('cancelled');
+
+  const all = await order<Document<'http-done'>>('/pause');
+  expect([all.status, faultsOf('http-done', all.json)]).toEqual([200, []]);
+  expect(await refused(400, 'unconfirmed', '/resume')).toContain('Resume spending?');
+  expect((await order('/resume', 'confirmed=yes')).status).toBe(200);
+});
+
+test.skipIf(!hasRedisServer())('an order is refused with 503 while the engine is away', async () => {
+  const redis = await startRedis();
+  onTestFinished(() => redis.stop());
+  const engine = engineAt('redis', redis.url);
+  const { scene, ask, send, until, authorization } = await open(
+    { concurrency: 1 },
+    { latencyMs: 500 },
+    engine,
+  );
+  const { json } = await send({ name: 'list.csv' }, domainList(60));
+  await scene.service.until(({ billed }) => billed >= 1);
+  const { run } = await until(json.links.run, (each) => each.run !== null);
+  await redis.kill('SIGKILL');
+  for (const path of [
+    `/runs/${json.id}/cancel`,
+    `/runs/${run.run?.id}/cancel`,
+    '/pause',
+    '/runs/r-nope/cancel',
+  ]) {
+    const answer = await ask<Document<'http-error'>>(path, orderOf(authorization, 'confirmed=yes'));
+    expect([path, answer.status, answer.json.error.code]).toEqual([path, 503, 'engine-unreachable']);
+  }
 });
 
 test('what a request may not say is refused in JSON, and nothing is kept or sent', async () => {

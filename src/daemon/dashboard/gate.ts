@@ -258,16 +258,20 @@ export function sendPage(context: Context, page: Page, status: 200 | 401 | 404 |
   return context.html(page.html, status);
 }
 
-/** Whether the answer is JSON, errors too. */
-function isForPrograms({ req }: Context): boolean {
-  return req.path.endsWith('.json') || (req.path === '/uploads' && req.query('start') !== undefined);
+/** Whether the answer is JSON, errors too. A program that orders something reads no page. */
+function isForPrograms(context: Context): boolean {
+  const { req } = context;
+  if (req.path.endsWith('.json') || (req.path === '/uploads' && req.query('start') !== undefined))
+    return true;
+  const session: Session | undefined = context.get('session');
+  return req.method === 'POST' && session?.type !== 'cookie' && hasCredentials(context);
 }
 
 /** A refusal: one line, and to programs a document with a code. */
 export function answerText(
   context: Context,
   message: string,
-  status: 400 | 401 | 403 | 404 | 421 | 429 | 500 | 503 | 507,
+  status: 400 | 401 | 403 | 404 | 409 | 413 | 421 | 429 | 500 | 503 | 507,
   code: string,
 ): Response {
   if (!isForPrograms(context)) return context.text(`${message}\n`, status);

@@ -30,7 +30,7 @@ import {
 } from './gate.js';
 import { createNewestData, type DashboardView, gatherDashboard } from './gather-dashboard.js';
 import { createRunLook } from './look-at-run.js';
-import { addProgramRoutes } from './program-routes.js';
+import { addProgramRoutes, createRunReader } from './program-routes.js';
 import type { QueueBoard } from './queue-board.js';
 import { renderDashboard, renderParts } from './render-dashboard.js';
 import { type AccountAsker, accountActions, runActions } from './run-actions.js';
@@ -141,6 +141,7 @@ export async function openDashboard(context: DashboardContext) {
   const { overagePrice, currency } = settings;
   const terms = { overagePrice, currency };
   const lookAtRun = createRunLook({ engine, look, inboxes, caps });
+  const readRun = createRunReader(inboxes, lookAtRun, newest.expire);
   const server = await serveDashboard({
     host: settings.dashboardHost,
     port: settings.dashboardPort,
@@ -150,7 +151,7 @@ export async function openDashboard(context: DashboardContext) {
     clock: systemClock,
     actions: onNewestData(
       [
-        ...runActions({ engine, look, lookAtRun, terms, uploads: uploads.uploads }),
+        ...runActions({ engine, look, lookAtRun, readRun, terms, uploads: uploads.uploads }),
         ...failedActions(inboxes, uploads.plans),
         ...waitingActions({ engine, inboxes, caps, terms }),
         ...scheduleActions(book, engine.runs, look),
@@ -165,7 +166,7 @@ export async function openDashboard(context: DashboardContext) {
     look,
     addPages(app, viewerOf) {
       // First: pages of runs would take the names.
-      addProgramRoutes(app, { ...uploads, lookAtRun, expire: newest.expire, log });
+      addProgramRoutes(app, { ...uploads, readRun, log });
       addRunRoutes(app, viewerOf, { look, lookAtRun, inboxes, caps, terms, now: systemClock.now });
       addUploads(app, viewerOf, { ...uploads, log });
     },

@@ -14,7 +14,7 @@ import { createStartedFinder, type Started } from '../../jobs/find-started.js';
 import { isSideFile, sideFileOf, uploadName } from '../../jobs/inbox-file.js';
 import { newJobId } from '../../jobs/job-folder.js';
 import { choiceOf } from '../../jobs/plan-upload.js';
-import { FORGED, mayAct } from './actions.js';
+import { answerError, FORGED, mayAct } from './actions.js';
 import { answerText, type GatedApp } from './gate.js';
 import { jobPath } from './job-page.js';
 import type { RunView } from './look-at-run.js';
@@ -22,9 +22,7 @@ import { startedPath } from './started-page.js';
 import type { UploadParts } from './upload-routes.js';
 
 export interface ProgramRoutes extends UploadParts {
-  readonly lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>;
-  /** The next look reads the engine. */
-  readonly expire: () => void;
+  readonly readRun: RunReader;
   readonly log: Log;
 }
 
@@ -32,16 +30,11 @@ export interface ProgramRoutes extends UploadParts {
 const OF_THE_REQUEST = ['start', 'inbox', 'name'];
 
 /** Not that of a run which is its own job. */
-const isJobId = (id: string) => id.startsWith('j-');
+export const isJobId = (id: string) => id.startsWith('j-');
 const runPath = (id: string) => `/runs/${id}.json`;
 
 /** Adds them to an app behind the gate, before pages with the same paths. */
-export function addProgramRoutes(
-  app: GatedApp,
-  { uploads, plans, lookAtRun, expire, log }: ProgramRoutes,
-): void {
-  const findStarted = createStartedFinder(uploads.roots);
-
+export function addProgramRoutes(app: GatedApp, { uploads, plans, readRun, log }: ProgramRoutes): void {
   /** Nothing is received for a name or settings that cannot be. */
   async function receiveAndStart(context: Context) {
     const { searchParams } = new URL(context.req.url);
@@ -96,17 +89,43 @@ export function addProgramRoutes(
           return answerText(context, 'the file did not arrive whole', 400, 'input-changed');
         throw error;
       }
-      return answerText(context, error.inWords('keys').message, statusOfError(error), error.code);
+      return answerError(context, error);
     }
   });
 
   app.get('/runs/:name{.+\\.json}', async (context) => {
-    const id = context.req.param('name').slice(0, -'.json'.length);
+    const run = await readRun(context.req.param('name').slice(0, -'.json'.length));
+    if (run === 'unavailable')
+      return answerText(context, 'the engine does not answer; ask again later', 503, 'engine-unreachable');
+    if (run === null)
+      return answerText(
+        context,
+        'there is no such run: it was forgotten, or its files moved',
+        404,
+        'not-found',
+      );
+    context.header('content-security-policy', "default-src 'none'");
+    return context.json({ version: DOCUMENT_VERSION, ...run });
+  });
+}
+
+/** Reads a run by its id, or that of its job. null: there is none. */
+export type RunReader = (id: string) => Promise<Document<'run'> | null | 'unavailable'>;
+
+/** `roots`: the watched folders. `expire`: the next look reads the engine. */
+export function createRunReader(
+  roots: readonly string[],
+  lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>,
+  expire: () => void,
+): RunReader {
+  const findStarted = createStartedFinder(roots);
+  const seenOf = async (run: string | null) => (run === null ? null : lookAtRun(run));
+
+  return async (id) => {
     const isJob = isJobId(id);
     const sent = isJob ? await findStarted(id) : null;
     let seen = await seenOf(isJob ? runOf(sent) : id);
-    if (seen === 'unavailable')
-      return answerText(context, 'the engine does not answer; ask again later', 503, 'engine-unreachable');
+    if (seen === 'unavailable') return seen;
     // The files of a job are those of its latest run.
     const job = seen?.shown.run.job ?? '';
     const found = isJob || !isJobId(job) ? sent : await findStarted(job);
@@ -118,31 +137,14 @@ export function addProgramRoutes(
       if (anew !== 'unavailable') seen = anew;
     }
     const shown = seen?.shown ?? null;
-    if (started === null && shown === null)
-      return answerText(
-        context,
-        'there is no such run: it was forgotten, or its files moved',
-        404,
-        'not-found',
-      );
-    context.header('content-security-policy', "default-src 'none'");
-    return context.json({ version: DOCUMENT_VERSION, ...programRun(id, started, shown) });
-  });
-
-  async function seenOf(run: string | null) {
-    return run === null ? null : lookAtRun(run);
-  }
+    return started === null && shown === null ? null : programRun(id, started, shown);
+  };
 }
 
-function runOf(started: Started | null): string | null {
+/** The latest run of a file; null: none has begun. */
+export function runOf(started: Started | null): string | null {
   if (started?.place === 'processing') return started.run;
   return started?.place === 'ended' ? started.job.runId : null;
-}
-
-/** 400 for what the program can correct. */
-function statusOfError(error: BrandEnrichError): 400 | 503 | 507 {
-  if (error.code === 'disk-low') return 507;
-  return error instanceof NeverStartError || error.code === 'input-changed' ? 400 : 503;
 }
 
 /**

@@ -1,10 +1,10 @@
 /** What can be done with runs, with all spending of the engine, and with the account. */
 import { join } from 'node:path';
-import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { countOf, moneyText } from '../../core/figures.js';
 import type { Log } from '../../core/log.js';
 import type { Engine } from '../../engine/engine.js';
 import { isAtWork, judgeRuns, partsOf } from '../../facts/judge-runs.js';
+import { createStartedFinder } from '../../jobs/find-started.js';
 import { sendAgain } from '../../jobs/send-again.js';
 import { goOn } from '../../jobs/try-again.js';
 import type { Uploads } from '../../jobs/uploads.js';
@@ -13,10 +13,11 @@ import { accountOfRun, estimateSpending } from '../../run/lookups/spending.js';
 import { type Pause, pausedText, type RunRecord, type RunSettings } from '../../stores/run-store.js';
 import type { LookupWorker } from '../../worker/lookup-worker.js';
 import { CHECK_PATH } from './account-section.js';
-import type { Action } from './actions.js';
+import { type Action, noEngine, RefusedAction } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
 import type { RunView } from './look-at-run.js';
 import { runPath } from './plain-pages.js';
+import { isJobId, type RunReader, runOf } from './program-routes.js';
 import { actionsOf, type MoneyTerms, type RunAction } from './run-page.js';
 import { startedPath } from './started-page.js';
 import { uploadPath } from './upload-choices.js';
@@ -25,22 +26,46 @@ export interface RunActionContext {
   readonly engine: Pick<Engine, 'runs' | 'ledger'>;
   readonly look: () => Promise<DashboardView>;
   readonly lookAtRun: (id: string) => Promise<RunView | null | 'unavailable'>;
+  readonly readRun: RunReader;
   readonly terms: MoneyTerms;
   /** Where a finished file is sent again. */
   readonly uploads: Uploads;
 }
 
 /** Pause, resume, cancel or go on with one run; pause and resume all. */
-export function runActions({ engine, look, lookAtRun, terms, uploads }: RunActionContext): Action[] {
+export function runActions(context: RunActionContext): Action[] {
+  const { engine, look, lookAtRun, terms, uploads } = context;
+  const findStarted = createStartedFinder(uploads.roots);
+
+  /** Programs may name the job of a file, whose latest run is meant. */
+  async function runIdOf(id: string): Promise<string> {
+    if (!isJobId(id)) return id;
+    const started = await findStarted(id);
+    if (started === null) throw unknownRun(id);
+    const run = runOf(started);
+    if (run === null)
+      throw new RefusedAction('not-now', 'its run has not begun', id, 'try again when it has');
+    return run;
+  }
+
   /** The run, if this can be done with it now. */
-  async function openTo(action: RunAction, id: string): Promise<RunView> {
+  async function openTo(action: RunAction, asked: string): Promise<RunView> {
+    const id = await runIdOf(asked);
     const seen = await lookAtRun(id);
     if (seen === 'unavailable' || seen?.view.outageNoticedAt != null) throw noEngine(id);
-    if (seen === null) throw refusal('the engine knows no such run', id, 'go back to the dashboard');
-    if (!actionsOf(seen.shown, seen.job?.waitsFor ?? null, seen.failedRows).includes(action))
-      throw refusal(`this run cannot be ${DONE[action]} now`, id, 'reload the page');
+    if (seen === null) throw unknownRun(id);
+    const { shown, job, failedRows } = seen;
+    if (!actionsOf(shown, job?.waitsFor ?? null, failedRows).includes(action)) {
+      const what = `this run cannot be ${DONE[action]} now`;
+      throw new RefusedAction('not-now', what, `${id} (${shown.state})`, LOOK_AGAIN);
+    }
     return seen;
   }
+
+  const readRun: Action['readRun'] = async ({ params: { id = '' } }) => {
+    const run = await context.readRun(id);
+    return run === 'unavailable' ? null : run;
+  };
 
   async function assertEngine(): Promise<void> {
     if ((await look()).outageNoticedAt !== null) throw noEngine('spending of all runs');
@@ -50,7 +75,7 @@ export function runActions({ engine, look, lookAtRun, terms, uploads }: RunActio
   async function findPause(owner: string | null): Promise<Pause> {
     await assertEngine();
     const found = (await engine.runs.pauses()).find((each) => each.owner === owner);
-    if (found === undefined) throw refusal('it is not paused', owner ?? '', 'reload the page');
+    if (found === undefined) throw new RefusedAction('not-now', 'it is not paused', owner ?? '', LOOK_AGAIN);
     return found;
   }
 
@@ -60,12 +85,13 @@ export function runActions({ engine, look, lookAtRun, terms, uploads }: RunActio
 
   const isAllPaused = async () => (await look()).data?.ledger?.isPaused === true;
 
-  async function setPaused(id: string, user: string, isPaused: boolean) {
-    const { shown, job } = await openTo(isPaused ? 'pause' : 'resume', id);
+  async function setPaused(asked: string, user: string, isPaused: boolean) {
+    const { shown, job } = await openTo(isPaused ? 'pause' : 'resume', asked);
     const { run } = shown;
+    const { id } = run;
     const { runs } = engine;
     const isDone = isPaused ? (await runs.pause(id, user)) === 'done' : await runs.resume(run.owner);
-    if (!isDone) throw refusal('this run has ended', id, 'reload the page');
+    if (!isDone) throw new RefusedAction('not-now', 'this run has ended', id, LOOK_AGAIN);
     const { name } = run.label;
     const sentence = isPaused
       ? `${name} is paused: nothing more is sent for it`
@@ -78,10 +104,12 @@ export function runActions({ engine, look, lookAtRun, terms, uploads }: RunActio
   return [
     {
       path: '/runs/:id/pause',
+      readRun,
       carryOut: ({ params: { id = '' }, user }) => setPaused(id, user, true),
     },
     {
       path: '/runs/:id/resume',
+      readRun,
       async ask({ params: { id = '' } }) {
         const { run } = (await openTo('resume', id)).shown;
         const lines = [await costLine(engine, run, termsOf(run, await look())), STORED];
@@ -91,6 +119,7 @@ export function runActions({ engine, look, lookAtRun, terms, uploads }: RunActio
     },
     {
       path: '/runs/:id/cancel',
+      readRun,
       async ask({ params: { id = '' } }) {
         const { shown } = await openTo('cancel', id);
         const { run } = shown;
@@ -101,10 +130,11 @@ export function runActions({ engine, look, lookAtRun, terms, uploads }: RunActio
           yes: 'Cancel the run',
         };
       },
-      async carryOut({ params: { id = '' }, user }) {
-        const { run } = (await openTo('cancel', id)).shown;
+      async carryOut({ params, user }) {
+        const { run } = (await openTo('cancel', params.id ?? '')).shown;
+        const { id } = run;
         if ((await engine.runs.cancel(id, user)) !== 'done')
-          throw refusal('this run has ended', id, 'reload the page');
+          throw new RefusedAction('not-now', 'this run has ended', id, LOOK_AGAIN);
         const { name } = run.label;
         return {
           path: runPath(id),
@@ -115,6 +145,7 @@ export function runActions({ engine, look, lookAtRun, terms, uploads }: RunActio
     },
     {
       path: '/runs/:id/rest',
+      readRun,
       async ask({ params: { id = '' } }) {
         const { run } = (await openTo('rest', id)).shown;
         // The cap was that of the trial.
@@ -124,7 +155,8 @@ export function runActions({ engine, look, lookAtRun, terms, uploads }: RunActio
       },
       async carryOut({ params: { id = '' } }) {
         const { shown, job } = await openTo('rest', id);
-        if (job === null) throw refusal('its file does not wait any more', id, 'reload the page');
+        if (job === null)
+          throw new RefusedAction('not-now', 'its file does not wait any more', id, LOOK_AGAIN);
         const { root, place, folder } = job;
         const { file } = await goOn(root, join(root, place, folder));
         return { path: startedPath(shown.run), sentence: `The rest of ${file} is looked up`, subject: id };
@@ -134,7 +166,7 @@ export function runActions({ engine, look, lookAtRun, terms, uploads }: RunActio
       path: '/runs/:id/again',
       async carryOut({ params: { id = '' } }) {
         const { job } = await openTo('again', id);
-        if (job === null) throw refusal('its file is no longer there', id, 'reload the page');
+        if (job === null) throw new RefusedAction('not-found', 'its file is no longer there', id, LOOK_AGAIN);
         const { upload, fields } = await sendAgain(uploads, job);
         const sentence = 'This is what it costs to look up again what failed; everything else is stored.';
         return { path: uploadPath(upload, fields), sentence, subject: upload.name };
@@ -234,14 +266,15 @@ const ENDS =
 
 const GOES_ON = 'It goes on until you confirm this. To look at it first, go back and pause it.';
 
-function refusal(what: string, subject: string, todo: string): NeverStartError {
-  return new NeverStartError(usageProblem(what, subject, todo));
-}
+const LOOK_AGAIN = 'look at its state again';
 
-/** It would take effect when the engine is back, unexpectedly. */
-function noEngine(subject: string): NeverStartError {
-  return refusal('the engine does not answer', subject, 'try again when it does');
-}
+const unknownRun = (id: string) =>
+  new RefusedAction(
+    'not-found',
+    'the engine knows no such run',
+    id,
+    'the dashboard lists those that there are',
+  );
 
 function leftLine(run: RunRecord): string {
   const { left, whole } = partsOf(run);

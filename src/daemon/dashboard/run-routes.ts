@@ -2,7 +2,6 @@
 import { basename, extname, join } from 'node:path';
 import { Readable } from 'node:stream';
 import type { Context } from 'hono';
-import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { countOf, sentenceOf } from '../../core/figures.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import {
@@ -21,7 +20,7 @@ import { newJobId } from '../../jobs/job-folder.js';
 import type { UploadPlans } from '../../jobs/plan-upload.js';
 import { newerSettings, tryAgain } from '../../jobs/try-again.js';
 import { REPORT_POLICY } from '../../run/report/render-page.js';
-import type { Action } from './actions.js';
+import { type Action, RefusedAction } from './actions.js';
 import { type GatedApp, sendPage, type Viewer } from './gate.js';
 import type { DashboardView } from './gather-dashboard.js';
 import { AGAIN_PATH, jobPath, renderJob } from './job-page.js';
@@ -196,7 +195,7 @@ export function failedActions(inboxes: readonly string[], plans: Pick<UploadPlan
     const job = await findJob(inboxes, { inbox: fields.get('inbox') ?? '', place: 'failed', folder });
     if (job !== null) return job;
     const what = 'this file is no longer among the failed ones';
-    throw new NeverStartError(usageProblem(what, folder, 'reload the page'));
+    throw new RefusedAction('not-found', what, folder, 'reload the page');
   }
   /** What it would cost as things are now. */
   async function costLine({ inbox, folder }: EndedJob): Promise<string> {

@@ -1,5 +1,4 @@
 /** A schedule is run now, on the machine whose files it reads, is paused, and resumed. */
-import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { weekdayText } from '../../core/figures.js';
 import { pausedText, type RunStore, scheduleOwner } from '../../stores/run-store.js';
 import {
@@ -9,7 +8,7 @@ import {
   type ScheduleBook,
   type ScheduleState,
 } from '../schedules/schedule-book.js';
-import type { Action } from './actions.js';
+import { type Action, noEngine, RefusedAction } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
 
 /** Due times stay as they are: those of a paused schedule are skipped. */
@@ -19,11 +18,9 @@ export function scheduleActions(
   look: () => Promise<Pick<DashboardView, 'outageNoticedAt'>>,
 ): Action[] {
   async function find({ name = '' }: Readonly<Record<string, string>>): Promise<ScheduleState> {
-    // It would take effect when the engine is back, unexpectedly.
-    if ((await look()).outageNoticedAt !== null)
-      throw refused('the engine does not answer', name, 'try again when it does');
+    if ((await look()).outageNoticedAt !== null) throw noEngine(name);
     const state = chooseSchedule(await book.list(), name);
-    if (!('name' in state)) throw refused('no such schedule', name, 'reload the page');
+    if (!('name' in state)) throw new RefusedAction('not-found', 'no such schedule', name, 'reload the page');
     return state;
   }
   async function ready(params: Readonly<Record<string, string>>): Promise<ScheduleState> {
@@ -32,14 +29,24 @@ export function scheduleActions(
     const obstacle = obstacleOf(state);
     switch (obstacle?.why) {
       case 'missing':
-        throw refused(`definition missing on ${host}`, name, 'add it there, or remove it');
+        throw new RefusedAction(
+          'not-now',
+          `definition missing on ${host}`,
+          name,
+          'add it there, or remove it',
+        );
       case 'paused':
-        throw refused(`the schedule is ${pausedText(obstacle.order)}`, name, 'resume it first');
+        throw new RefusedAction(
+          'not-now',
+          `the schedule is ${pausedText(obstacle.order)}`,
+          name,
+          'resume it first',
+        );
       case 'running':
-        throw refused('the schedule is running', name, 'wait until it has ended');
+        throw new RefusedAction('not-now', 'the schedule is running', name, 'wait until it has ended');
       case 'offline': {
         const todo = 'start `brand-enrich up` or `brand-enrich schedule serve` there';
-        throw refused('its machine is offline', `${name} on ${host}`, todo);
+        throw new RefusedAction('not-now', 'its machine is offline', `${name} on ${host}`, todo);
       }
       case undefined:
         return state;
@@ -103,8 +110,4 @@ export function schedulePath(
   action: 'run' | 'pause' | 'resume',
 ): string {
   return `/schedules/${encodeURIComponent(schedule === null ? `${name}@${host}` : name)}/${action}`;
-}
-
-function refused(what: string, subject: string, todo: string): NeverStartError {
-  return new NeverStartError(usageProblem(what, subject, todo));
 }

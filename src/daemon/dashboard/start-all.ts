@@ -1,11 +1,10 @@
 /** Files that were sent together: what they cost, and their start in one go. */
 
 import { costOf } from '../../core/decimal.js';
-import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { countOf, moneyText } from '../../core/figures.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Upload } from '../../jobs/uploads.js';
-import type { Action } from './actions.js';
+import { type Action, RefusedAction } from './actions.js';
 import { NAMED, namesOf, START_ALL_PATH, shownUploads } from './upload-card.js';
 import { startUpload, type UploadParts } from './upload-routes.js';
 import { costText, type Found, requestsAtMost } from './upload-start.js';
@@ -40,8 +39,11 @@ export function startAllAction(parts: UploadParts): Action {
       const shown = shownUploads(uploads, fields);
       const { ready, others } = await readyAmong(shown);
       if (ready.length === 0)
-        throw new NeverStartError(
-          usageProblem('none of them can be started as it is', namesOf(others), 'open each to see why'),
+        throw new RefusedAction(
+          'not-now',
+          'none of them can be started as it is',
+          namesOf(others),
+          'open each to see why',
         );
       return {
         title: `Start ${countOf(ready.length, 'file')}?`,

@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { HttpBindings } from '@hono/node-server';
 import { getConnInfo } from '@hono/node-server/conninfo';
 import type { Context } from 'hono';
-import { BrandEnrichError, NeverStartError, usageProblem } from '../../core/errors.js';
+import { BrandEnrichError } from '../../core/errors.js';
 import { withinDeadline } from '../../core/lifecycle.js';
 import type { Log } from '../../core/log.js';
 import { findFailed } from '../../jobs/ended-jobs.js';
@@ -13,7 +13,7 @@ import { type Choice, choiceOf, fieldsOf, type UploadPlans } from '../../jobs/pl
 import { tryAgain } from '../../jobs/try-again.js';
 import type { Upload, Uploads } from '../../jobs/uploads.js';
 import { isMoreThan } from '../../run/lookups/spending.js';
-import { type Action, FORGED, mayAct } from './actions.js';
+import { type Action, FORGED, mayAct, RefusedAction } from './actions.js';
 import { answerText, type GatedApp, type Session, sendPage, type Viewer } from './gate.js';
 import { renderNotice } from './plain-pages.js';
 import { startedPath } from './started-page.js';
@@ -138,7 +138,7 @@ export async function startUpload(
 export function uploadActions({ uploads, plans }: UploadParts): Action[] {
   function known(id: string, upload: Upload | null): Upload {
     if (upload !== null) return upload;
-    throw new NeverStartError(usageProblem(GONE, id, 'see the runs on the dashboard'));
+    throw new RefusedAction('not-found', GONE, id, 'see the runs on the dashboard');
   }
   return [
     {
@@ -156,6 +156,7 @@ export function uploadActions({ uploads, plans }: UploadParts): Action[] {
           return {
             path: uploadPath(upload, fieldsOf(choice)),
             sentence: `${upload.name} was not started: ${started}`,
+            isRefused: true,
             subject: upload.name,
           };
         const { job, name, found } = started;

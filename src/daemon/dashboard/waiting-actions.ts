@@ -1,13 +1,12 @@
 /** A person's word on a file that waits at a limit: it goes on, with other caps. */
 import { join } from 'node:path';
-import { NeverStartError, usageProblem } from '../../core/errors.js';
 import { countText } from '../../core/figures.js';
 import type { Engine } from '../../engine/engine.js';
 import { partsOf } from '../../facts/judge-runs.js';
 import type { FileCaps } from '../../jobs/file-caps.js';
 import { type GivenCaps, goOn } from '../../jobs/try-again.js';
 import { requestsLeft } from '../../run/lookups/spending.js';
-import type { Action } from './actions.js';
+import { type Action, RefusedAction } from './actions.js';
 import { accountWith, costLine, STORED } from './run-actions.js';
 import type { MoneyTerms } from './run-page.js';
 import { findJob } from './run-routes.js';
@@ -28,7 +27,12 @@ export function waitingActions({ engine, inboxes, caps, terms }: WaitingContext)
     const folder = fields.get('folder') ?? '';
     const job = await findJob(inboxes, { inbox: fields.get('inbox') ?? '', place: 'waiting', folder });
     if (job?.waitsFor !== 'limit')
-      throw refusal('this file does not wait at a limit any more', folder, 'go back to the dashboard');
+      throw new RefusedAction(
+        'not-now',
+        'this file does not wait at a limit any more',
+        folder,
+        'go back to the dashboard',
+      );
     const given = capsOf(fields);
     const settings = await caps.check(job, given);
     const run = job.runId === null ? null : await engine.runs.get(job.runId);
@@ -37,7 +41,12 @@ export function waitingActions({ engine, inboxes, caps, terms }: WaitingContext)
     const asked = state && requestsLeft(state);
     if (job.isAtOwnCap && state !== null && asked === 0) {
       const sent = state.run?.requests ?? 0;
-      throw refusal('with these caps nothing more is sent', `${job.file}, ${sent} sent`, 'raise the cap');
+      throw new RefusedAction(
+        'not-now',
+        'with these caps nothing more is sent',
+        `${job.file}, ${sent} sent`,
+        'raise the cap',
+      );
     }
     return { job, given, asked, run: run && { ...run, settings: { ...run.settings, ...settings } } };
   }
@@ -87,8 +96,4 @@ function capsText({ maxRequests, maxCost }: GivenCaps): string {
   const cost = maxCost != null && `at most ${maxCost} of overage`;
   const words = [requests, cost].filter(Boolean).join(' and ');
   return words === '' ? '' : `: ${words}`;
-}
-
-function refusal(what: string, subject: string, todo: string): NeverStartError {
-  return new NeverStartError(usageProblem(what, subject, todo));
 }

@@ -1,10 +1,13 @@
 /** Actions of the dashboard: who may do them, what is asked, and what is logged. */
-import { request } from 'node:http';
+import { type IncomingMessage, request } from 'node:http';
 import { Writable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import pino from 'pino';
 import { describe, expect, it } from 'vitest';
 import { NeverStartError, usageProblem } from '../../../src/core/errors.js';
-import type { Action } from '../../../src/daemon/dashboard/actions.js';
+import { type Action, noEngine, RefusedAction } from '../../../src/daemon/dashboard/actions.js';
+import { faultsOf } from '../../support/schemas.js';
+import { basic } from './asking.js';
 import { PASSWORD, type ServedDashboard, startDashboard } from './served.js';
 
 const FORM = { 'content-type': 'application/x-www-form-urlencoded' };
@@ -38,6 +41,10 @@ async function withActions() {
     {
       path: '/runs/:id/pause',
       async carryOut({ params: { id = '' } }) {
+        if (id === 'r-none') throw new RefusedAction('not-found', 'no such run', id, 'choose another');
+        if (id === 'r-ended') throw new RefusedAction('not-now', 'it has ended', id, 'choose another');
+        if (id === 'r-away') throw noEngine(id);
+        if (id === 'r-stays') return { path: '/', sentence: 'it was not started', isRefused: true };
         if (id === 'r-gone') {
           throw new NeverStartError(usageProblem('the engine knows no such run', id, 'reload the page'));
         }
@@ -171,7 +178,7 @@ describe('an action', () => {
     expect(await ask({ origin: 'null' })).toBe(403);
     expect(await ask({ 'sec-fetch-site': 'cross-site' })).toBe(401);
     expect(done).toEqual([]);
-    expect(await ask({})).toBe(303);
+    expect(await ask({})).toBe(200);
     expect(done).toEqual(['pause r-1']);
   });
 
@@ -181,5 +188,66 @@ describe('an action', () => {
     expect((await post(served, 'runs/r-1/pause', cookie, { token, more: 'x'.repeat(20_000) })).status).toBe(
       413,
     );
+  });
+});
+
+describe('an action that a program orders', () => {
+  /** As `curl -X POST` sends it: without a body it has no length either. */
+  async function order(path: string, body?: string, headers: Record<string, string> = {}) {
+    const { served, done, lines } = await withActions();
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      const asked = request(new URL(path, served.url), {
+        method: 'POST',
+        headers: { ...(body !== undefined && FORM), ...basic(PASSWORD, 'etl'), ...headers },
+      });
+      if (body === undefined)
+        for (const name of ['content-length', 'transfer-encoding']) asked.removeHeader(name);
+      asked.on('response', resolve).on('error', reject).end(body);
+    });
+    const json = JSON.parse(await text(answer));
+    return { status: answer.statusCode, headers: answer.headers, json, done, lines };
+  }
+
+  it('is answered with what was done, and sets no cookie', async () => {
+    const { status, headers, json, done, lines } = await order('/runs/r-1/pause');
+    expect([status, done, faultsOf('http-done', json)]).toEqual([200, ['pause r-1'], []]);
+    expect(json).toEqual({ version: 1, done: '<b>r-1</b> is paused', links: { page: '/' } });
+    expect([headers.location, headers['set-cookie']]).toEqual([undefined, undefined]);
+    expect(lines).toMatchObject([{ by: 'etl', action: '/runs/r-1/pause' }]);
+  });
+
+  it.each([
+    ['r-none', 404, 'not-found'],
+    ['r-ended', 409, 'not-now'],
+    ['r-stays', 409, 'not-now'],
+    ['r-away', 503, 'engine-unreachable'],
+    ['r-gone', 400, 'usage-invalid'],
+  ])('and cannot have, of %s, is refused with %d', async (id, status, code) => {
+    const answer = await order(`/runs/${id}/pause`);
+    expect([answer.status, answer.json.error.code, faultsOf('http-error', answer.json)]).toEqual([
+      status,
+      code,
+      [],
+    ]);
+    expect(answer.done).toEqual([]);
+  });
+
+  it('has to be confirmed in the body, and the message says what it may cost', async () => {
+    for (const answer of [await order('/runs/r-1/resume'), await order('/runs/r-1/resume?confirmed=yes')]) {
+      expect([answer.status, answer.json.error.code, answer.done]).toEqual([400, 'unconfirmed', []]);
+      expect(answer.json.error.message).toContain('Resume r-1? It may cost 3.00.');
+    }
+    const { status, done } = await order('/runs/r-1/resume', 'confirmed=yes');
+    expect([status, done]).toEqual([200, ['resume r-1']]);
+  });
+
+  it.each<[string, number, string, string | undefined, Record<string, string>]>([
+    ['another page', 403, 'form-foreign', 'x=1', { origin: 'https://evil.example' }],
+    ['a wrong password', 401, 'password-wrong', undefined, basic('wrong')],
+    ['a long body', 413, 'form-too-long', `x=${'x'.repeat(20_000)}`, {}],
+    ['a body of unknown length', 413, 'form-too-long', 'x=1', { 'transfer-encoding': 'chunked' }],
+  ])('is refused in JSON with %s', async (_name, status, code, body, headers) => {
+    const answer = await order('/runs/r-1/pause', body, headers);
+    expect([answer.status, answer.json.error.code, answer.done]).toEqual([status, code, []]);
   });
 });

@@ -193,7 +193,10 @@ it('the name of a file forges no session: each cookie is signed for its purpose'
     carryOut: async () => ({ path: '/', sentence: `${name} was discarded.`, subject: name }),
   };
   const served = await startDashboard({ actions: [discard] });
-  const done = await ask(served, '/forge', { method: 'POST', headers: basic(PASSWORD), body: 'x=1' });
+  const session = sessionOf(await right(served));
+  const { text } = await ask(served, '/', { headers: session });
+  const [, token = ''] = /name="form-token" content="([^"]+)"/.exec(text) ?? [];
+  const done = await ask(served, '/forge', { method: 'POST', headers: session, body: `token=${token}` });
   const [, notice = ''] = /=([^;]+)/.exec(cookieOf(done)) ?? [];
   expect(decodeURIComponent(notice)).toContain(name);
   const { port } = new URL(served.url);

@@ -106,7 +106,7 @@ describe('a file that a program sends', () => {
     const parts = { ...noUploads(), uploads: createUploads([root], { now: () => NOW }), log: silentLog() };
     const served = await startDashboard({
       addPages(app, viewerOf) {
-        addProgramRoutes(app, { ...parts, lookAtRun: async () => null, expire: () => undefined });
+        addProgramRoutes(app, { ...parts, readRun: async () => null });
         addUploads(app, viewerOf, parts);
       },
     });

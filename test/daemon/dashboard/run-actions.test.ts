@@ -1,6 +1,8 @@
 /** Actions on runs: what they ask, what they refuse, and what the engine is asked to do. */
 import { expect, it } from 'vitest';
+import type { Document } from '../../../src/core/documents.js';
 import { createRunLook } from '../../../src/daemon/dashboard/look-at-run.js';
+import type { RunReader } from '../../../src/daemon/dashboard/program-routes.js';
 import { runActions } from '../../../src/daemon/dashboard/run-actions.js';
 import { ledgerState } from '../../run/ledger-state.js';
 import { NO_CAPS, noUploads } from './served.js';
@@ -8,6 +10,8 @@ import { dashboardData, dashboardView, NOW, runRecord } from './views.js';
 
 const ID = 'r-20261120-8ce9ee49';
 const PAUSED = { by: 'ada', at: NOW };
+/** What is read of it stands in other tests. */
+const DOCUMENT = { id: ID } as Document<'run'>;
 const TERMS = { overagePrice: '0.1', currency: 'EUR' };
 
 /** The actions on one run, by path, and what reached the engine. */
@@ -16,6 +20,7 @@ function actionsOn(
   account: Parameters<typeof ledgerState>[0] = {},
   isThere = true,
   outageNoticedAt: number | null = null,
+  readRun: RunReader = async () => null,
 ) {
   const asked: string[] = [];
   const ledger = ledgerState({ now: NOW, quota: 20_000, sent: 19_900, ...account });
@@ -33,7 +38,8 @@ function actionsOn(
   const data = dashboardData({ runs: [runRecord(parts)], ledger });
   const look = async () => dashboardView({ data, outageNoticedAt });
   const lookAtRun = createRunLook({ engine, look, inboxes: [], caps: NO_CAPS });
-  const actions = runActions({ engine, look, lookAtRun, terms: TERMS, uploads: noUploads().uploads });
+  const { uploads } = noUploads();
+  const actions = runActions({ engine, look, lookAtRun, readRun, terms: TERMS, uploads });
   const input = (id = ID) => ({ user: 'ada', params: { id }, fields: new URLSearchParams() });
   const find = (path: string) => {
     const action = actions.find((each) => each.path === path);
@@ -41,6 +47,8 @@ function actionsOn(
     return action;
   };
   return {
+    actions,
+    input,
     asked,
     ask: async (path: string) => find(path).ask?.(input()),
     carryOut: async (path: string, id?: string) => find(path).carryOut(input(id)),
@@ -160,3 +168,12 @@ it.each(['/runs/:id/pause', '/runs/:id/cancel', '/pause', '/resume'])(
     expect(asked).toEqual([]);
   },
 );
+
+it('a program reads the run after its order, and null while it cannot be read', async () => {
+  const { actions, input } = actionsOn({}, {}, true, null, async (id) =>
+    id === ID ? DOCUMENT : 'unavailable',
+  );
+  const [pause] = actions;
+  expect(await pause?.readRun?.(input())).toBe(DOCUMENT);
+  expect(await pause?.readRun?.(input('r-other'))).toBeNull();
+});

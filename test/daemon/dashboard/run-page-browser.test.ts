@@ -91,10 +91,11 @@ async function serve() {
   } as never;
   const lookAtRun = createRunLook({ engine, look, inboxes, caps });
   const terms = { overagePrice: '0.1', currency: 'EUR' };
+  const { uploads } = noUploads();
   const served = await startDashboard({
     view: await look(),
     actions: [
-      ...runActions({ engine, look, lookAtRun, terms, uploads: noUploads().uploads }),
+      ...runActions({ engine, look, lookAtRun, readRun: async () => null, terms, uploads }),
       ...failedActions(inboxes, noUploads().plans),
     ],
     addPages: (app, viewerOf) =>

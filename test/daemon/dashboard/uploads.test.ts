@@ -440,9 +440,10 @@ describe('on a full disk', () => {
     const served = await startDashboard({ addPages: uploadPages(uploads), actions });
     /** Presses a button; what the page says then. */
     const press = async (path: string, fields: Record<string, string> = {}) => {
-      const body = new URLSearchParams({ confirmed: 'yes', ...fields });
+      const { cookie, 'x-form-token': token } = await signIn(served.url);
+      const body = new URLSearchParams({ token, confirmed: 'yes', ...fields });
       const url = new URL(path, served.url);
-      const answer = await fetch(url, { method: 'POST', headers: BASIC, body, redirect: 'manual' });
+      const answer = await fetch(url, { method: 'POST', headers: { cookie }, body, redirect: 'manual' });
       expect(answer.status).toBe(303);
       return decodeURIComponent(answer.headers.getSetCookie()[0] ?? '');
     };
