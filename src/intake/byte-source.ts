@@ -127,8 +127,10 @@ export class ByteSource {
     const options = { bigint: true } as const;
     const reading = this.path === null ? this.handle.stat(options) : stat(this.path, options);
     const facts = await reading.catch(() => null);
+    if (facts === null)
+      throw inputChanged(this.name, 'the input was moved or removed while it was processed');
     const { size, mtimeNs, ino } = this.atOpening;
-    if (facts?.size !== size || facts.mtimeNs !== mtimeNs || facts.ino !== ino) throw inputChanged(this.name);
+    if (facts.size !== size || facts.mtimeNs !== mtimeNs || facts.ino !== ino) throw inputChanged(this.name);
   }
 
   async close(): Promise<void> {
@@ -138,9 +140,9 @@ export class ByteSource {
   }
 }
 
-export function inputChanged(subject: string): FailFileError {
+export function inputChanged(subject: string, what?: string): FailFileError {
   const todo = 'run again when no program writes to it; paid answers are stored';
-  return new FailFileError({ code: 'input-changed', subject, todo });
+  return new FailFileError({ code: 'input-changed', ...(what && { what }), subject, todo });
 }
 
 /** A signal came before the input was read to its end. */

@@ -17,7 +17,7 @@ import type { EnrichRequest } from '../run/enrich-request.js';
 import { assertEngineRoom, readOwnBrand } from '../run/lookups/run-lookups.js';
 import { foreignTerms } from '../run/lookups/spending.js';
 import { type LookupsEnd, stopOf } from '../run/run-end.js';
-import { newRunId, startRun } from '../run/run-record.js';
+import { newRunId, startRun, stopOfError } from '../run/run-record.js';
 import { createStanding } from '../run/run-view.js';
 import type { RunHalt, RunStop } from '../stores/run-reasons.js';
 import { freshnessOf, type LookupFailure, type RunRecord, type RunSettings } from '../stores/run-store.js';
@@ -111,7 +111,7 @@ export function createProgramRuns(options: ProgramRunsOptions) {
       if (halt) stop(run, { type: 'halted', halt });
       return run;
     } catch (error) {
-      await finish(run, { type: 'stopped' });
+      await finish(run, stopOfError(error));
       throw error;
     }
   }

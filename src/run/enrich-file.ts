@@ -21,7 +21,7 @@ import { createRenderer } from './output/render.js';
 import { longCellIn } from './output/render-typed.js';
 import { writeOutput } from './output/write-output.js';
 import { faultAfter, type LookupsEnd, stopOf } from './run-end.js';
-import { assertNotPaused, endRun, newRunId, recordStored, startRun } from './run-record.js';
+import { assertNotPaused, endIfFails, endRun, newRunId, recordStored, startRun } from './run-record.js';
 import { openAndScan, type Scan, wantNextCandidates } from './scan/scan.js';
 import { SpoolFile } from './scan/spool-file.js';
 
@@ -110,95 +110,97 @@ export function enrichFile(request: EnrichRequest, runtime: EnrichRuntime) {
       ...runtime.job,
     };
     const run = await startRun(started, runtime, releasers);
-    await engine.runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
-    const keyOf = outcomeKeys(runSettings.service, runSettings.allowNsfw);
-    const freshness = freshnessOf(run);
-    const collector = new OutcomeCollector({ engine, scan, renderer, keyOf, freshness, changes });
-    const { facts } = collector.summary;
-    const matches = tellMatches(engine, run.id, collector.newest, clock);
-    let known = 0;
-    const show = (phase: EnrichProgress['phase'], rows = scan.rows.count) => {
-      const { progress, worker } = active;
-      matches.now();
-      onProgress({
-        runId: run.id,
-        phase,
-        rows,
-        wanted: scan.answers.wanted,
-        answered: answeredSoFar(scan, facts.identifiers.stored, progress, known),
-        run: progress,
-        ledger: worker?.ledgerState() ?? null,
-        inFlight: worker?.inFlight ?? 0,
-        outage: worker?.outage ?? null,
-        queued: progress !== null && progress.tally.requests > 0 ? null : active.queued,
+    return endIfFails(run, runtime, async () => {
+      await engine.runs.setSize(run.id, { rows: scan.rows.count, identifiers: scan.answers.wanted });
+      const keyOf = outcomeKeys(runSettings.service, runSettings.allowNsfw);
+      const freshness = freshnessOf(run);
+      const collector = new OutcomeCollector({ engine, scan, renderer, keyOf, freshness, changes });
+      const { facts } = collector.summary;
+      const matches = tellMatches(engine, run.id, collector.newest, clock);
+      let known = 0;
+      const show = (phase: EnrichProgress['phase'], rows = scan.rows.count) => {
+        const { progress, worker } = active;
+        matches.now();
+        onProgress({
+          runId: run.id,
+          phase,
+          rows,
+          wanted: scan.answers.wanted,
+          answered: answeredSoFar(scan, facts.identifiers.stored, progress, known),
+          run: progress,
+          ledger: worker?.ledgerState() ?? null,
+          inFlight: worker?.inFlight ?? 0,
+          outage: worker?.outage ?? null,
+          queued: progress !== null && progress.tally.requests > 0 ? null : active.queued,
+        });
+      };
+      const active: LookupsContext = {
+        request,
+        runtime,
+        run,
+        progress: null,
+        queued: null,
+        worker: null,
+        collector,
+        scan,
+        releasers,
+        show,
+      };
+
+      let end: LookupsEnd = { type: 'finished' };
+      try {
+        const missing = await takeWaves(collector, scan, waterfall, stop);
+        known = scan.answers.answered;
+        if (missing > 0) await recordStored(active, known);
+        show('asking');
+        if (missing > 0) end = await runLookups(active, missing);
+      } catch (error) {
+        if (!stop.aborted) throw error;
+        // The file is written from what is known, whatever else went wrong.
+        if (!isOfStop(error, stop)) log.error({ err: error }, 'the run failed while it was being stopped');
+        end = { type: 'stopped', fault: faultAfter(error, stop) };
+      }
+      await input.assertUnchanged();
+
+      // A row whose next column was not asked any more has no outcome yet.
+      if (waterfall && end.type !== 'finished') wantNextCandidates(scan);
+      const stopped = stopOf(end) ?? { type: 'stopped' };
+      collector.deferRest(stopped);
+      const isComplete = hasCompleteResults(end) && facts.identifiers.deferred === 0;
+      const changed = isComplete && changes !== null ? await changes.write(scan.answers) : null;
+      const written = await writeOutput({
+        scan,
+        renderer,
+        plan,
+        names,
+        isSorted: settings.sort === 'quality',
+        isComplete,
+        reasons: collector.reasons,
+        stdout: request.stdout,
+        waiting: runtime,
+        onRows: (rows) => show('writing', rows),
       });
-    };
-    const active: LookupsContext = {
-      request,
-      runtime,
-      run,
-      progress: null,
-      queued: null,
-      worker: null,
-      collector,
-      scan,
-      releasers,
-      show,
-    };
-
-    let end: LookupsEnd = { type: 'finished' };
-    try {
-      const missing = await takeWaves(collector, scan, waterfall, stop);
-      known = scan.answers.answered;
-      if (missing > 0) await recordStored(active, known);
-      show('asking');
-      if (missing > 0) end = await runLookups(active, missing);
-    } catch (error) {
-      if (!stop.aborted) throw error;
-      // The file is written from what is known, whatever else went wrong.
-      if (!isOfStop(error, stop)) log.error({ err: error }, 'the run failed while it was being stopped');
-      end = { type: 'stopped', fault: faultAfter(error, stop) };
-    }
-    await input.assertUnchanged();
-
-    // A row whose next column was not asked any more has no outcome yet.
-    if (waterfall && end.type !== 'finished') wantNextCandidates(scan);
-    const stopped = stopOf(end) ?? { type: 'stopped' };
-    collector.deferRest(stopped);
-    const isComplete = hasCompleteResults(end) && facts.identifiers.deferred === 0;
-    const changed = isComplete && changes !== null ? await changes.write(scan.answers) : null;
-    const written = await writeOutput({
-      scan,
-      renderer,
-      plan,
-      names,
-      isSorted: settings.sort === 'quality',
-      isComplete,
-      reasons: collector.reasons,
-      stdout: request.stdout,
-      waiting: runtime,
-      onRows: (rows) => show('writing', rows),
+      await matches.end();
+      const { ledger, ended } = await endRun(active, isComplete ? null : stopped);
+      return {
+        run: ended,
+        end,
+        isComplete,
+        scan,
+        facts,
+        written,
+        changed,
+        names,
+        ledger,
+        // Workers may have reported more since the last look.
+        progress: active.progress && { ...active.progress, tally: ended.tally },
+        input: { name: input.name, detected, warnings },
+        startedAt,
+        endedAt: clock.now(),
+        /** From start to end, however the clock was set meanwhile. */
+        tookMs: clock.monotonic() - beganAt,
+      };
     });
-    await matches.end();
-    const { ledger, ended } = await endRun(active, isComplete ? null : stopped);
-    return {
-      run: ended,
-      end,
-      isComplete,
-      scan,
-      facts,
-      written,
-      changed,
-      names,
-      ledger,
-      // Workers may have reported more since the last look.
-      progress: active.progress && { ...active.progress, tally: ended.tally },
-      input: { name: input.name, detected, warnings },
-      startedAt,
-      endedAt: clock.now(),
-      /** From start to end, however the clock was set meanwhile. */
-      tookMs: clock.monotonic() - beganAt,
-    };
   });
 }
 

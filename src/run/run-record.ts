@@ -1,10 +1,19 @@
 /** A run's record in the engine, for workers and other runs: its start, heartbeat and end. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { FailFileError, PausedError } from '../core/errors.js';
+import {
+  BrandEnrichError,
+  errorText,
+  FailFileError,
+  InterruptedError,
+  isOfStop,
+  PausedError,
+} from '../core/errors.js';
 import { countOf } from '../core/figures.js';
 import type { Releasers } from '../core/lifecycle.js';
 import { isProcessGone, processIdentity, userAtHost } from '../core/process-identity.js';
+import { fileFault } from '../core/system-error.js';
+import { visibleLine } from '../core/terminal-text.js';
 import type { LedgerState } from '../ledger/ledger.js';
 import type { RunStop } from '../stores/run-reasons.js';
 import { NO_TALLY, pausedText, type RunOwner, type RunRecord, unreportedOf } from '../stores/run-store.js';
@@ -64,6 +73,33 @@ export async function startRun(
   }, HEARTBEAT_MS).unref();
   releasers.push(() => clearInterval(timer));
   return started;
+}
+
+/**
+ * Does the work of a run that has begun. When it fails, the run is over in the engine at once, with
+ * its reason: by its record and heartbeat it would be at work, and later killed.
+ */
+export async function endIfFails<T>(
+  { id }: Pick<RunRecord, 'id'>,
+  { engine, log, stop }: Pick<EnrichRuntime, 'engine' | 'log' | 'stop'>,
+  work: () => Promise<T>,
+): Promise<T> {
+  try {
+    return await work();
+  } catch (error) {
+    await engine.runs
+      .end(id, stopOfError(error, stop))
+      .catch((err) => log.warn({ err }, 'the end of the run did not reach the engine'));
+    throw error;
+  }
+}
+
+/** Why a run ended that failed with this error. `stop`: what ends all runs of the process. */
+export function stopOfError(error: unknown, stop?: AbortSignal): RunStop {
+  if ((stop && isOfStop(error, stop)) || error instanceof InterruptedError) return { type: 'stopped' };
+  if (error instanceof BrandEnrichError)
+    return { type: 'failed', reason: `${error.what}: ${visibleLine(error.subject)}` };
+  return { type: 'failed', reason: fileFault(error)?.subject ?? `unexpected error: ${errorText(error)}` };
 }
 
 /** A name for one run, unique, with its day (UTC) for people. `now` in milliseconds. */

@@ -56,6 +56,8 @@ export type RunHalt = Shaped<typeof runHaltShape>;
 export const runStopShape = oneOf('type', {
   halted: { halt: runHaltShape },
   stopped: {},
+  /** An error ended it: its file changed, say, or an output cannot be written. */
+  failed: { reason: text },
   cancelled: {},
   paused: {},
   /** After its trial. */

@@ -126,6 +126,8 @@ export function sayStop(stop: RunStop, reader: Reader): string {
       return sayHalt(stop.halt, reader);
     case 'stopped':
       return 'the run was stopped';
+    case 'failed':
+      return stop.reason;
     case 'cancelled':
       return 'the run was cancelled';
     case 'paused':

@@ -160,6 +160,7 @@ function anyRun(dice: Dice, id: string): RunRecord {
   const asOf = NOW - 60_000 - dice.upTo(600_000);
   const stop: RunStop = dice.pick<RunStop>(
     { type: 'stopped' },
+    { type: 'failed', reason: 'an output cannot be written: list.enriched.csv' },
     { type: 'paused' },
     { type: 'declined' },
     { type: 'too_many_failures' },
@@ -195,7 +196,7 @@ function reportOf(run: RunRecord, ledger: LedgerState | null) {
   const { stop, tally, spent, overageBilled } = run;
   if (run.status === 'running' || run.identifiers === null) return null;
   const ends = stop === null ? ({ type: 'finished' } as const) : stop;
-  if (['killed', 'closed', 'renewed', 'spending_declined'].includes(ends.type)) return null;
+  if (['failed', 'killed', 'closed', 'renewed', 'spending_declined'].includes(ends.type)) return null;
   const end = ends as Parameters<typeof stopOf>[0];
   expect(stopOf(end)).toEqual(stop);
   const answered = tally.matched + tally.notFound + tally.failed + tally.stored;

@@ -1,7 +1,7 @@
 /**
  * A complete run on a real engine with the local service in this process: waves, repeats and stops.
  */
-import { readdir, readFile, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { systemClock } from '../../src/core/clock.js';
@@ -237,6 +237,25 @@ describe.skipIf(!hasRedisServer())('a run (needs redis-server)', () => {
     expect(await readdir(folder)).not.toContainEqual(expect.stringMatching(/enriched|errors/));
     const runs = await place.engine.runs.list(100);
     expect(runs.filter(({ status }) => status === 'running')).toEqual([]);
+  });
+
+  it.each([
+    ['its input', 'list.csv', 'the input was moved or removed while it was processed: '],
+    ['the folder of its output', 'out', 'an output cannot be written: '],
+  ])('is over in the engine, with its reason, when %s is removed while it works', async (_, name, reason) => {
+    await mkdir(join(folder, 'out'));
+    const client = place.client();
+    const removing: Client = {
+      async lookup(identifier, options) {
+        await rm(join(folder, name), { recursive: true, force: true });
+        return client.lookup(identifier, options);
+      },
+    };
+    const output = join(folder, 'out', 'result.csv');
+    await expect(run({ input: LIST, client: removing, asked: { output } })).rejects.toThrow(reason);
+    const [failed] = await place.engine.runs.list(1);
+    expect(failed?.stop).toEqual({ type: 'failed', reason: expect.stringContaining(reason) });
+    expect(failed?.status).toBe('stopped');
   });
 
   const MANY = `website\n${Array.from({ length: 9 }, (_, at) => `b${at}.com\n`).join('')}`;

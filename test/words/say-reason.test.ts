@@ -61,6 +61,7 @@ test.each(Object.values(HALTS))('%j is said to every reader, with the words of t
 
 test.each<[RunStop, string]>([
   [{ type: 'stopped' }, 'the run was stopped'],
+  [{ type: 'failed', reason: 'the disk is full: /data' }, 'the disk is full: /data'],
   [{ type: 'too_many_failures' }, 'more lookups failed than maxErrors allows'],
   [{ type: 'halted', halt: HALTS.lost }, 'the queue lost its chunks'],
   [{ type: 'killed' }, 'its process was killed'],
