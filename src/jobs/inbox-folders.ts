@@ -7,11 +7,13 @@
  *   waiting/<name>-<time>/          stopped by quota or budget, with the results so far
  *   failed/<name>-<time>/           cannot be processed; reason.txt says why
  */
-import { lstat, realpath } from 'node:fs/promises';
-import { join } from 'node:path';
-import { FailFileError } from '../core/errors.js';
+import { constants } from 'node:fs';
+import { access, lstat, realpath } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { errorText, FailFileError } from '../core/errors.js';
+import { succeeds } from '../core/lifecycle.js';
 import { makeFolder } from '../core/make-folder.js';
-import { systemWords } from '../core/system-error.js';
+import { fileFault, isErrorCode, systemWords } from '../core/system-error.js';
 
 export const PLACES = ['inbox', 'processing', 'done', 'failed', 'waiting'] as const;
 
@@ -56,4 +58,16 @@ export async function openFolders(folder: string): Promise<InboxFolders> {
 export function unfit(path: string, why: string, todo: string, cause?: unknown): FailFileError {
   const what = 'a folder of the inbox cannot be used';
   return new FailFileError({ code: 'output-unwritable', what, subject: `${path} (${why})`, todo, cause });
+}
+
+/** What keeps files from being taken or moved, for people: to which folder, and what helps. */
+export async function whyBlocked(error: unknown): Promise<string> {
+  const { path, dest = path } = Object(error) as NodeJS.ErrnoException & { readonly dest?: string };
+  const fault = fileFault(error);
+  if (fault === null || path === undefined || dest === undefined) return errorText(error);
+  // The system does not say which of the two folders of a move refused it.
+  const isFree = await succeeds(access(dirname(dest), constants.W_OK));
+  const isBarred = isErrorCode(error, 'EACCES', 'EPERM');
+  const todo = `${isBarred ? 'make it writable for this user' : fault.advice}: then the inbox goes on by itself`;
+  return unfit(dirname(isFree ? path : dest), systemWords(error), todo).message;
 }

@@ -4,12 +4,11 @@
  */
 import { basename, join } from 'node:path';
 import type { DaemonContext } from '../context/daemon-context.js';
-import { errorText } from '../core/errors.js';
 import { openPlainFile } from '../core/plain-file.js';
 import { isBinary, isParquet } from '../formats/open-input.js';
 import { isGzip } from '../intake/byte-source.js';
 import { isSameFile, lookAt, placeOf, type SeenFile } from './inbox-file.js';
-import type { WatcherFolders } from './inbox-folders.js';
+import { type WatcherFolders, whyBlocked } from './inbox-folders.js';
 import { CRASHED_TOO_OFTEN, type JobEnd, LINK_REFUSED } from './inbox-verdict.js';
 import type { InboxWork } from './inbox-work.js';
 import { arrive, claim, type Job, type ParkedJob, type ParkState, putBack, take } from './job-folder.js';
@@ -75,6 +74,8 @@ export function createInboxScheduler(
   let parked: ParkedJob[] = [];
   let ready: SeenFile[] = [];
   let holdUntil = 0;
+  /** What keeps files from going on, by the folder of the job; `''`: from being taken. */
+  const faults = new Map<string, string>();
   let isRefused = false;
 
   const hasRoom = () =>
@@ -146,13 +147,23 @@ export function createInboxScheduler(
 
   async function run({ job, tries, end: known }: OwnJob): Promise<void> {
     const { file, folder } = job;
-    if (known === null) log.info({ file, job: basename(folder) }, 'taken');
+    if (known === null) {
+      // What held it up has passed, as far as is known before it ends again.
+      faults.delete(folder);
+      log.info({ file, job: basename(folder) }, 'taken');
+    }
     const end = known ?? (await work.process(job, tries));
-    if ((await lookAt(folder)) === null) return log.error({ file }, FOLDER_GONE);
+    if ((await lookAt(folder)) === null) {
+      faults.delete(folder);
+      return log.error({ file }, FOLDER_GONE);
+    }
     try {
       await carryOut(job, tries, end);
+      if (end.type !== 'again') faults.delete(folder);
     } catch (error) {
-      hold(FAULT_MS, errorText(error));
+      const why = await whyBlocked(error);
+      faults.set(folder, why);
+      hold(FAULT_MS, why);
       await keep(job, tries, FAULT_MS, end);
     }
   }
@@ -179,7 +190,10 @@ export function createInboxScheduler(
       }
       case 'again':
         log.warn({ file, seconds: Math.round(end.inMs / 1_000) }, `will be retried: ${end.why}`);
-        if (end.holds) hold(end.inMs, end.why);
+        if (end.holds) {
+          faults.set(job.folder, end.why);
+          hold(end.inMs, end.why);
+        }
         return keep(job, tries + 1, end.inMs, null);
       case 'refused':
         isRefused = true;
@@ -199,6 +213,8 @@ export function createInboxScheduler(
     /** Whether no parked file is waiting to be begun. */
     hasNoParked: () => parked.length === 0,
     isRefused: () => isRefused,
+    /** A fault that every file would meet, for the owner of the inbox; null: none is known. */
+    fault: (): string | null => [...faults.values()][0] ?? null,
     /** When it should be filled again, in milliseconds; null: when it wakes. */
     nextAt(): number | null {
       if (holdUntil > clock.monotonic()) return holdUntil;
@@ -225,11 +241,14 @@ export function createInboxScheduler(
       try {
         while (hasRoom()) {
           const item = await next();
+          faults.delete('');
           if (item === null) return;
           begin(item);
         }
       } catch (error) {
-        hold(FAULT_MS, errorText(error));
+        const why = await whyBlocked(error);
+        faults.set('', why);
+        hold(FAULT_MS, why);
       }
     },
     /** Waits for what is running, and puts back what has not been begun. Never rejects. */

@@ -157,12 +157,10 @@ export function createInboxWork(folder: string, context: DaemonContext) {
 
   return {
     /** Why no file of this inbox can be processed, for its owner; null: they can be. */
-    async whyClosed(): Promise<string | null> {
-      const why = await readFolderSettings(settingsFilesOf(folder), loaded).then(() => null, whyUnusable);
-      // Not awaited: the engine may be unavailable, and the inbox is closed anyway.
-      void noteClosed(why);
-      return why;
-    },
+    whyClosed: (): Promise<string | null> =>
+      readFolderSettings(settingsFilesOf(folder), loaded).then(() => null, whyUnusable),
+    /** Tells people why no file is taken; null: files are. Never rejects. */
+    noteClosed,
     /** Results go beside the file. `tries`: how often this watcher got `again` for it before. */
     async process(job: Job, tries: number): Promise<JobEnd> {
       const shared = settingsFilesOf(folder);

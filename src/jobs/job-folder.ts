@@ -341,6 +341,8 @@ export async function listQueued(root: string) {
   return {
     queued: names.filter((name) => !isLeftAlone(name) && !isSideFile(name)).sort(),
     inProgress: records.flatMap((record) => record?.file ?? []).sort(),
+    /** The ids of the latter. */
+    jobs: records.flatMap((record) => record?.id ?? []),
   };
 }
 

@@ -21,7 +21,7 @@ import type { Log } from '../core/log.js';
 import { systemWords } from '../core/system-error.js';
 import { adoptJobs, removeWatcherFolder, touchHeartbeat } from './heartbeat.js';
 import { createInboxFiles } from './inbox-files.js';
-import { openFolders, unfit } from './inbox-folders.js';
+import { openFolders, unfit, whyBlocked } from './inbox-folders.js';
 import { createInboxScheduler } from './inbox-scheduler.js';
 import { createInboxWork } from './inbox-work.js';
 import { listWaiting } from './job-folder.js';
@@ -86,6 +86,7 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
       if (reason !== null) {
         if (!isReported) log.error({ reason }, 'the inbox folder is unavailable; waiting until it is back');
         isReported = true;
+        void work.noteClosed(reason);
         return;
       }
       const { ino } = await lstat(folders.inbox);
@@ -104,6 +105,8 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
       if (why === null && closedWhy !== null) log.info(about, 'the inbox is open again');
       closedWhy = why;
       await scheduler.adopt(await adoptJobs(folders, await touchHeartbeat(own)));
+      // Not awaited: the engine may be unavailable, and the inbox is closed anyway.
+      void work.noteClosed(why ?? scheduler.fault());
     }
 
     function onChange(): void {
@@ -154,8 +157,9 @@ export function watchInbox(context: DaemonContext, folder: string): Promise<'sto
     }
 
     while (!stop.aborted && !scheduler.isRefused()) {
-      await step().catch((err) => {
+      await step().catch(async (err) => {
         log.error({ err }, 'the inbox could not be read; trying again');
+        void work.noteClosed(await whyBlocked(err));
         sweepAt = clock.monotonic() + LOOK_MS;
         isUnavailable = true;
       });

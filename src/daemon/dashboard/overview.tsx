@@ -7,7 +7,7 @@ import { type Hold, holdOf, inFlightOf, roomOf, seesRaisedQuota } from '../../le
 import type { Mark } from '../../pages/parts.js';
 import { isScheduleOwner, type RunRecord } from '../../stores/run-store.js';
 import { countOfFaults } from './files-section.js';
-import type { DashboardData, DashboardView, WaitingFile } from './gather-dashboard.js';
+import type { DashboardData, DashboardView, ShownInbox, WaitingFile } from './gather-dashboard.js';
 import { runPath } from './plain-pages.js';
 import { needsLook } from './schedules-section.js';
 
@@ -26,8 +26,11 @@ export function verdictOf({ data, outageNoticedAt, serviceOutage, isStopping }: 
   if (hold !== null) return HOLD_MARKS[hold];
   if (serviceOutage !== null) return ['Service unavailable', 'warn'];
   if (silenceOf(data)?.isLong) return ['No answers', 'warn'];
-  return judgeRuns(data).some(isAtWork) ? ['Working', 'good'] : ['Idle', 'calm'];
+  if (judgeRuns(data).some(isAtWork)) return ['Working', 'good'];
+  return data.inboxes.some(isClosed) ? ['Inbox closed', 'bad'] : ['Idle', 'calm'];
 }
+
+const isClosed = ({ closed }: Pick<ShownInbox, 'closed'>) => closed !== null;
 
 /** From then on a silent service is worth a warning. */
 const SILENT_MS = 30_000;
@@ -73,8 +76,8 @@ export function needsOf({ data, uploads }: Pick<DashboardView, 'uploads'> & { da
   const isLatest = (run: RunRecord) => !runs.some(({ key, asOf }) => key === run.key && asOf > run.asOf);
   const dead = judged.filter(({ run, standing }) => standing === 'dead' && isLatest(run));
   const [onlyDead] = dead;
-  const closed = inboxes.filter((each) => each.closed !== null).length;
-  const unreadable = inboxes.filter(({ waiting }) => waiting === null).length;
+  const closed = inboxes.filter(isClosed).length;
+  const unreadable = inboxes.filter((each) => each.waiting === null && !isClosed(each)).length;
   const bad = schedules.filter(needsLook);
   const isWorkerless = workers?.length === 0 && judged.some(isAtWork);
   const received = uploads.received.length;

@@ -137,7 +137,10 @@ export function createRunReader(
       if (anew !== 'unavailable') seen = anew;
     }
     const shown = seen?.shown ?? null;
-    return started === null && shown === null ? null : programRun(id, started, shown);
+    if (started === null && shown === null) return null;
+    const inbox = seen?.view.data?.inboxes.find(({ jobs }) => jobs.includes(shown?.run.job ?? ''));
+    const closed = (shown !== null && !isAtWork(shown) && inbox?.closed) || null;
+    return programRun(id, started, shown, closed);
   };
 }
 
@@ -149,9 +152,14 @@ export function runOf(started: Started | null): string | null {
 
 /**
  * A run for programs. `started`: where its file is; null: it has none in the inboxes here. `shown`
- * null: no run has begun. Pure.
+ * null: no run has begun. `closed`: why its file cannot be moved; null: it can. Pure.
  */
-export function programRun(id: string, started: Started | null, shown: JudgedRun | null): Document<'run'> {
+export function programRun(
+  id: string,
+  started: Started | null,
+  shown: JudgedRun | null,
+  closed: string | null = null,
+): Document<'run'> {
   const job = started?.place === 'ended' ? started.job : null;
   const linkTo = (type: JobFile['type']) => {
     const file = job?.files.find((each) => each.type === type);
@@ -163,7 +171,7 @@ export function programRun(id: string, started: Started | null, shown: JudgedRun
     state: stateOf(started, shown),
     isEnded: started === null ? shown !== null && !isAtWork(shown) : job !== null && job.place !== 'waiting',
     file: started === null || started.place === 'ended' ? (job?.file ?? null) : started.file,
-    reason: job?.reason.headline || (run?.reason ?? null),
+    reason: job?.reason.headline || (closed ?? run?.reason ?? null),
     run,
     links: {
       run: runPath(id),

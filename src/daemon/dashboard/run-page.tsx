@@ -258,7 +258,7 @@ function FilesCard({ seen }: { seen: RunView }) {
 }
 
 /** Where the files of a run are, as far as this process knows. */
-function noFilesText({ shown, isOfThisHost }: RunView): Child {
+function noFilesText({ shown, isOfThisHost, view }: RunView): Child {
   if (isAtWork(shown) || shown.inFlight > 0) return 'They are written when the run ends.';
   const { run } = shown;
   const { host } = run.label;
@@ -271,6 +271,9 @@ function noFilesText({ shown, isOfThisHost }: RunView): Child {
         inboxes can be downloaded here.
       </>
     );
+  const taken = view.data?.inboxes.find(({ jobs }) => jobs.includes(run.job));
+  if (taken !== undefined && run.status === 'completed')
+    return `Its result waits to be moved to the folder done.${taken.closed === null ? '' : ` ${sentenceOf(taken.closed)}`}`;
   if (isOfInbox(run))
     return isOfThisHost
       ? run.status === 'completed'

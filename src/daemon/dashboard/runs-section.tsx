@@ -36,6 +36,7 @@ export function RunsSection({
   const shown = Math.max(SHOWN, judged.filter(isAtWork).length);
   const waiting = data.inboxes.flatMap((inbox) => inbox.waiting ?? []);
   const whyOf = new Map(waiting.map(({ job, state }) => [job, state.why]));
+  const taken = new Set(data.inboxes.flatMap(({ jobs }) => jobs));
   const list = (runs: readonly JudgedRun[]) => (
     <ul class="runs">
       {runs.map((each) => (
@@ -45,6 +46,7 @@ export function RunsSection({
           now={data.storeNow}
           host={host}
           result={data.results.get(each.run.id)}
+          isTaken={taken.has(each.run.job)}
         />
       ))}
     </ul>
@@ -175,10 +177,12 @@ interface ShownRun {
   readonly host: string;
   /** Absent: there is nothing to download here. */
   readonly result: ResultType | undefined;
+  /** Its file is in `processing/` here. */
+  readonly isTaken: boolean;
 }
 
 /** One line: name, state, outcomes, matched, age, result. */
-function RunItem({ shown, waitsFor, now, host, result }: ShownRun) {
+function RunItem({ shown, waitsFor, now, host, result, isTaken }: ShownRun) {
   const { run } = shown;
   const { whole, matched, stored } = partsOf(run);
   const { name } = run.label;
@@ -205,7 +209,7 @@ function RunItem({ shown, waitsFor, now, host, result }: ShownRun) {
       </span>
       <span class="run-end">
         {result === undefined ? (
-          <span class="muted">{isAtWork(shown) ? 'no result yet' : whereText(run, host)}</span>
+          <span class="muted">{isAtWork(shown) ? 'no result yet' : whereText(run, host, isTaken)}</span>
         ) : (
           <a href={resultPath(run.id)}>
             {result === 'output' ? 'Download' : 'Partial'}
@@ -218,7 +222,7 @@ function RunItem({ shown, waitsFor, now, host, result }: ShownRun) {
 }
 
 /** Where the result of a run is that cannot be downloaded here. */
-function whereText(run: RunRecord, host: string) {
+function whereText(run: RunRecord, host: string, isTaken: boolean) {
   const { host: its } = run.label;
   const path = resultFileOf(run);
   const elsewhere = its !== null && its !== host && <bdi>{its}</bdi>;
@@ -236,6 +240,7 @@ function whereText(run: RunRecord, host: string) {
   }
   if (elsewhere) return <>on {elsewhere}</>;
   if (run.status !== 'completed') return 'no result';
+  if (isTaken) return 'waits to be moved';
   return isOfInbox(run) ? 'moved or removed' : 'not a file';
 }
 

@@ -134,8 +134,10 @@ describe('what needs a person', () => {
     [
       'an inbox that takes nothing',
       withInbox({ closed: 'x', waiting: null }),
-      ['1 inbox is closed: #files, bad', '1 inbox cannot be read: #files, bad'],
+      // One cause is one line.
+      ['1 inbox is closed: #files, bad'],
     ],
+    ['an inbox that cannot be read', withInbox({ waiting: null }), ['1 inbox cannot be read: #files, bad']],
     [
       'what is paused by hand; a paused schedule is its own matter',
       {

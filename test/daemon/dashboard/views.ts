@@ -177,6 +177,7 @@ export function dashboardData(parts: Partial<DashboardData> = {}): DashboardData
         closed: null,
         queued: [],
         inProgress: [],
+        jobs: [],
         waiting: [
           {
             job: 'j-waiting',
@@ -265,7 +266,7 @@ export function emptyView(): DashboardView {
       outcomes: { matched: 0, notFound: 0, oldestFetchedAt: null, newestFetchedAt: null },
       runs: [],
       schedules: [],
-      inboxes: [{ folder: '/data/brands', closed: null, queued: [], inProgress: [], waiting: [] }],
+      inboxes: [{ folder: '/data/brands', closed: null, queued: [], inProgress: [], jobs: [], waiting: [] }],
     }),
   });
 }
@@ -371,6 +372,7 @@ export function troubledView(): DashboardView {
           closed: null,
           queued: [],
           inProgress: [],
+          jobs: [],
           waiting: [
             {
               job: 'j-waiting',
@@ -393,7 +395,7 @@ export function troubledView(): DashboardView {
             },
           ],
         },
-        { folder: '/mnt/gone', closed: null, queued: [], inProgress: [], waiting: null },
+        { folder: '/mnt/gone', closed: null, queued: [], inProgress: [], jobs: [], waiting: null },
       ],
     }),
   });
@@ -407,7 +409,7 @@ export function hostileView(attack: string): DashboardView {
   const waiting = [
     { job: attack, run: attack, file: attack, folder: attack, since: 1, reason: attack, state },
   ];
-  const inbox = { folder: attack, closed: null, queued: [], inProgress: [], waiting };
+  const inbox = { folder: attack, closed: null, queued: [], inProgress: [], jobs: [], waiting };
   const schedule = { name: attack, line: attack, host: attack, cron: attack, tz: attack };
   return {
     ...view,

@@ -1,0 +1,62 @@
+/** A folder of an inbox that its watcher may not write to: people see it, and it goes on later. */
+import { chmod, chown, mkdir, readdir } from 'node:fs/promises';
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import { startCli } from '../support/cli.js';
+import { embeddedEngine, redisEngine } from '../support/engines.js';
+import { createInboxScene } from './inbox-scene.js';
+
+const redis = redisEngine();
+const engine = redis.missing === null ? redis : embeddedEngine();
+beforeAll(() => engine.start());
+afterAll(() => engine.stop());
+
+/** Root may write everywhere. */
+const uid = process.getuid?.() === 0 ? 54_400 : undefined;
+
+test('a folder that cannot be written closes the inbox for people and programs, and it goes on once it can', async () => {
+  const scene = await createInboxScene(engine);
+  for (const name of ['', 'box', 'box/inbox', 'box/done']) {
+    await mkdir(scene.path(name), { recursive: true });
+    if (uid !== undefined) await chown(scene.path(name), uid, uid);
+  }
+  const options = { cwd: scene.folder, env: scene.env, ...(uid !== undefined && { uid }) };
+  const ports = ['--metrics-port', '0', '--dashboard-port', '0'];
+  const up = startCli(['up', '--inbox', 'box', '--settle', '200ms', ...ports], options);
+  onTestFinished(async () => {
+    up.kill('SIGTERM');
+    await up.done;
+  });
+  await up.untilSaid(/"msg":"up"/);
+  const [, signIn = ''] = /^dashboard: (\S+)$/m.exec(up.said) ?? [];
+  const cookie = (await fetch(signIn, { redirect: 'manual' })).headers.get('set-cookie') ?? '';
+  const headers = { cookie: cookie.split(';', 1)[0] ?? '' };
+  const read = async (path: string) => (await fetch(new URL(path, signIn), { headers })).text();
+  const inbox = async () => JSON.parse(await read('/status.json')).data.inboxes[0];
+  const closed = async () =>
+    JSON.parse((await startCli(['status', '--json'], options).done).stdout).closedInboxes;
+
+  await chmod(scene.path('box/done'), 0o555);
+  await scene.write('box/inbox/blk.csv', 'website\nblk.com\n');
+  await up.untilSaid(/taking no files for a while/);
+  const why = `a folder of the inbox cannot be used: ${scene.path('box/done')} (permission denied); make it writable for this user: then the inbox goes on by itself`;
+  await expect.poll(inbox, { timeout: 20_000 }).toMatchObject({ closed: why, inProgress: ['blk.csv'] });
+  expect(await closed()).toMatchObject([{ folder: scene.path('box'), reason: why }]);
+  const page = await read('/');
+  expect(page).toContain('1 inbox is closed');
+  expect(page).toContain('Inbox closed');
+  expect(page).toContain(why);
+  expect(page).toContain('waits to be moved');
+  expect(page).not.toContain('moved or removed');
+  const [, run = ''] = /href="(\/runs\/[^"/]+)"/.exec(page) ?? [];
+  expect(await read(run)).toContain('Its result waits to be moved to the folder done.');
+  expect(JSON.parse(await read(`${run}.json`))).toMatchObject({ isEnded: false, reason: why });
+
+  await chmod(scene.path('box/done'), 0o755);
+  await expect
+    .poll(() => readdir(scene.path('box/done')), { timeout: 30_000 })
+    .toEqual([expect.stringMatching(/^blk-/)]);
+  await expect.poll(inbox, { timeout: 20_000 }).toMatchObject({ closed: null, inProgress: [] });
+  expect(await closed()).toEqual([]);
+  expect(await read('/')).not.toContain('inbox is closed');
+  expect(JSON.parse(await read(`${run}.json`))).toMatchObject({ isEnded: true, state: 'finished' });
+});
