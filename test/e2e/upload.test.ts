@@ -112,7 +112,7 @@ it('says what has to wait where quota and budget do not cover the file, and cost
   const money = { plan: 'paid', overageBudget: 1, overagePrice: 0.1, currency: 'EUR', rate: 40 };
   const { scene, url } = await startWithUploads(
     { quota: 10, ...money },
-    { plan: 'paid', overageTenths: 1_000 },
+    { plan: 'paid', quota: 10, overageTenths: 1_000 },
   );
   const { get, send, press } = await signIn(url);
   const page = await get(await send('list.csv', domainList(25)));
