@@ -114,13 +114,13 @@ describe.skipIf(!hasChromium())(NEEDS_CHROMIUM, () => {
     const focused = () => page.evaluate<string>('document.activeElement.textContent');
     expect(await focused()).toBe('Not found');
     await page.keyboard.press('Enter');
-    expect(page.url()).toMatch(/#rows-not_found$/);
+    await page.waitForURL(/#rows-not_found$/);
     await page.keyboard.press('Tab');
     expect(await focused()).toMatch(/^3 rows: the service has no such brand/);
     const row = page.getByRole('cell', { name: 'brand-0.example' });
     expect(await row.isVisible()).toBe(true);
     await page.keyboard.press('Enter');
-    expect(await row.isVisible()).toBe(false);
+    await row.waitFor({ state: 'hidden' });
     const ground = "getComputedStyle(document.querySelector('.card')).backgroundColor";
     expect(await page.evaluate<string>(ground)).toBe('rgb(27, 30, 36)');
     await page.emulateMedia({ media: 'print' });
