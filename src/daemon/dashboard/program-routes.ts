@@ -145,7 +145,7 @@ export function createRunReader(
 }
 
 /** The latest run of a file; null: none has begun. */
-export function runOf(started: Started | null): string | null {
+function runOf(started: Started | null): string | null {
   if (started?.place === 'processing') return started.run;
   return started?.place === 'ended' ? started.job.runId : null;
 }

@@ -4,7 +4,6 @@ import { countOf, moneyText } from '../../core/figures.js';
 import type { Log } from '../../core/log.js';
 import type { Engine } from '../../engine/engine.js';
 import { isAtWork, judgeRuns, partsOf } from '../../facts/judge-runs.js';
-import { createStartedFinder } from '../../jobs/find-started.js';
 import { sendAgain } from '../../jobs/send-again.js';
 import { goOn } from '../../jobs/try-again.js';
 import type { Uploads } from '../../jobs/uploads.js';
@@ -17,7 +16,7 @@ import { type Action, noEngine, RefusedAction } from './actions.js';
 import type { DashboardView } from './gather-dashboard.js';
 import type { RunView } from './look-at-run.js';
 import { runPath } from './plain-pages.js';
-import { isJobId, type RunReader, runOf } from './program-routes.js';
+import { isJobId, type RunReader } from './program-routes.js';
 import { actionsOf, type MoneyTerms, type RunAction } from './run-page.js';
 import { startedPath } from './started-page.js';
 import { uploadPath } from './upload-choices.js';
@@ -35,17 +34,16 @@ export interface RunActionContext {
 /** Pause, resume, cancel or go on with one run; pause and resume all. */
 export function runActions(context: RunActionContext): Action[] {
   const { engine, look, lookAtRun, terms, uploads } = context;
-  const findStarted = createStartedFinder(uploads.roots);
 
   /** Programs may name the job of a file, whose latest run is meant. */
   async function runIdOf(id: string): Promise<string> {
     if (!isJobId(id)) return id;
-    const started = await findStarted(id);
-    if (started === null) throw unknownRun(id);
-    const run = runOf(started);
-    if (run === null)
+    const found = await context.readRun(id);
+    if (found === 'unavailable') throw noEngine(id);
+    if (found === null) throw unknownRun(id);
+    if (found.run === null)
       throw new RefusedAction('not-now', 'its run has not begun', id, 'try again when it has');
-    return run;
+    return found.run.id;
   }
 
   /** The run, if this can be done with it now. */
