@@ -74,17 +74,17 @@ const parkStateShape = z.object({
 /** What decides when a parked job goes on. */
 export type ParkState = z.infer<typeof parkStateShape>;
 
+/** Others may write a record: one that names anything but an entry of its folder is none. */
+const nameShape = z.string().regex(/^(?!\.{1,2}$)[^/]+$/);
+
 const recordShape = z.object({
   /** Made when the file is taken: what a person orders for it is kept under this id. */
   id: z.string().min(1),
   /** Its latest run, noted before that begins; null: none has begun. */
   run: z.string().nullable(),
-  file: z.string().min(1),
+  file: nameShape,
   /** Its original folder below `inbox`; absent: the inbox itself. */
-  under: z
-    .string()
-    .regex(/^(?!\.{1,2}$)[^/\\]+$/)
-    .optional(),
+  under: nameShape.optional(),
   /** How often a watcher died while it processed it. */
   adoptions: z.number().int().nonnegative(),
   /** Why it is in `waiting/` or `failed/`; null: it needs none. */

@@ -19,7 +19,6 @@ import {
   moveTo,
   NOTE,
   newJobId,
-  readNoted,
   readRecord,
   writeAnew,
   writeRecord,
@@ -132,7 +131,7 @@ export type GivenCaps = Readonly<Record<string, string | null>>;
 export async function goOn(root: string, folder: string, caps: GivenCaps = {}): Promise<GoneOn> {
   const gone = () => stays(basename(folder), 'it does not wait for that any more', 'reload the page');
   const went = await oneAtATime(async () => {
-    const record = await readNoted(folder).catch(() => null);
+    const record = await readRecord(folder).catch(() => null);
     const why = record?.parked?.state.why;
     if (record?.parked == null || (why !== 'tried' && why !== 'limit')) throw gone();
     // First, so that killed between the two it has its caps, which the watcher sees.

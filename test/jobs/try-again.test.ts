@@ -167,6 +167,17 @@ describe('a file that waits at a limit', () => {
     expect((await waiting()).files).toEqual([NOTE, 'list.csv', 'reason.txt']);
   });
 
+  it.each(['../../caps', '..', 'gone.csv'])('does not go on where its record names %s', async (file) => {
+    const folder = await waits('{"maxRequests": 5}');
+    const caps = join(folders.root, 'caps.json');
+    await writeFile(caps, '{"maxRequests": 7}');
+    const record = JSON.parse(await readFile(join(folder, NOTE), 'utf8')) as object;
+    await writeFile(join(folder, NOTE), JSON.stringify({ ...record, file }));
+    await expect(goOn(folders.root, folder, { maxRequests: null })).rejects.toBeInstanceOf(NeverStartError);
+    expect(await readFile(caps, 'utf8')).toBe('{"maxRequests": 7}');
+    expect(await settingsIn(folder)).toEqual({ maxRequests: 5 });
+  });
+
   it('does not go on twice, nor once a watcher has it', async () => {
     const folder = await waits('{"maxRequests": 5}');
     await goOn(folders.root, folder, { maxRequests: '9' });
