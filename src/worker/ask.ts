@@ -106,7 +106,7 @@ async function admit({
   const { period, maxRate } = run.settings;
   const pass = breaker.enter(clock.monotonic());
   if (pass.type === 'rejected') {
-    const isHopeless = breaker.badForMs(clock.monotonic()) > HOPELESS_MS;
+    const isHopeless = breaker.awayForMs(clock.monotonic()) > HOPELESS_MS;
     if (isHopeless) return { type: 'failed', reason: { code: 'unavailable' }, billed: false };
     return later(pass.retryInMs);
   }

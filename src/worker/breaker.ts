@@ -13,6 +13,11 @@ const WINDOW = 20;
 const ALL_BAD = 8;
 const PROBE_FIRST_MS = 1_000;
 const PROBE_LAST_MS = 10_000;
+/**
+ * An outage that nobody saw for so long, because nothing was asked, may be over. A service may ask
+ * for a pause of 15 minutes.
+ */
+const UNSEEN_MS = 1_200_000;
 
 /** Handed back with the answer, so that a probe is known from those who passed before it. */
 export interface Pass {
@@ -27,6 +32,8 @@ export class Breaker {
   #probeMs = PROBE_FIRST_MS;
   #nextProbeAt = 0;
   #badSince: number | null = null;
+  #awaySince: number | null = null;
+  #notedAt = 0;
   #hasBeenGood = false;
 
   get isOpen(): boolean {
@@ -37,9 +44,21 @@ export class Breaker {
     return this.#hasBeenGood;
   }
 
-  /** How long there has been no good answer while bad ones came; 0 when the last one was good. */
+  /**
+   * How long there has been no good answer while bad ones came; 0 when the last one was good, or
+   * came before a time without any.
+   */
   badForMs(now: number): number {
-    return this.#badSince === null ? 0 : now - this.#badSince;
+    return this.#lastedMs(this.#badSince, now);
+  }
+
+  /** The same without any answer of the service; a refusal is one. */
+  awayForMs(now: number): number {
+    return this.#lastedMs(this.#awaySince, now);
+  }
+
+  #lastedMs(since: number | null, now: number): number {
+    return since === null || now - this.#notedAt >= UNSEEN_MS ? 0 : now - since;
   }
 
   /** Called before each request. One that passes is ended by `note`, or by `cancel` if unsent. */
@@ -52,16 +71,19 @@ export class Breaker {
     return this.#probe;
   }
 
-  note(pass: Pass, isGood: boolean, now: number): void {
+  /** `isThere`: the service answered, if only to refuse. */
+  note(pass: Pass, isGood: boolean, now: number, isThere = isGood): void {
     const isProbe = pass === this.#probe;
     if (isProbe || isGood) this.#probe = null;
     if (isGood) {
       this.#hasBeenGood = true;
-      this.#badSince = null;
       if (this.#isOpen) this.#recent = [];
       this.#isOpen = false;
       this.#probeMs = PROBE_FIRST_MS;
-    } else this.#badSince ??= now;
+    }
+    this.#badSince = isGood ? null : now - this.badForMs(now);
+    this.#awaySince = isThere ? null : now - this.awayForMs(now);
+    this.#notedAt = now;
     this.#recent.push(isGood);
     if (this.#recent.length > WINDOW) this.#recent.shift();
     if (isGood || (this.#isOpen && !isProbe)) return;

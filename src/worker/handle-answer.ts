@@ -80,7 +80,7 @@ export async function handleAnswer(lookup: LookupUnderWay, received: Received): 
   const observation = observe(answer, run.settings.period, trust);
   const isQuota = meaning.type === 'refused' && isQuotaRefusal(meaning.code, answer, governor.state);
   const isGood = meaning.type !== 'unavailable' && (meaning.type !== 'refused' || isQuota);
-  breaker.note(pass, isGood, clock.monotonic());
+  breaker.note(pass, isGood, clock.monotonic(), meaning.type !== 'unavailable');
   context.gauge.outage = outageOf(context, meaning, address);
   const isSlow = pass.isProbe || (governor.state?.pace.rate ?? Number.POSITIVE_INFINITY) <= SLOW_RATE;
   const usedUp = refusals.note(answer, isSlow, clock.monotonic(), ownCountOf(context));

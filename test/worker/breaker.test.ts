@@ -24,6 +24,8 @@ function probeOf(breaker: Breaker, now: number): Pass {
   return admission;
 }
 
+const NEXT_DAY = 24 * 3_600_000;
+
 const PASS = { type: 'pass', isProbe: false };
 const PROBE = { type: 'pass', isProbe: true };
 
@@ -153,5 +155,24 @@ describe('the length of an outage', () => {
     expect(breaker.badForMs(11_000)).toBe(0);
     breaker.note(BEFORE, false, 12_000);
     expect(breaker.badForMs(12_500)).toBe(500);
+  });
+
+  it('does not count a time in which nothing was asked', () => {
+    const breaker = openedBreaker();
+    for (const since of ['badForMs', 'awayForMs'] as const) {
+      expect(breaker[since](1_199_999)).toBe(1_199_999);
+      expect(breaker[since](NEXT_DAY)).toBe(0);
+    }
+    breaker.note(probeOf(breaker, NEXT_DAY), false, NEXT_DAY);
+    for (const since of ['badForMs', 'awayForMs'] as const) expect(breaker[since](NEXT_DAY + 500)).toBe(500);
+  });
+
+  it('is none of its absence while it refuses', () => {
+    const breaker = new Breaker();
+    breaker.note(BEFORE, false, 1_000);
+    breaker.note(BEFORE, false, 2_000, true);
+    expect([breaker.badForMs(3_000), breaker.awayForMs(3_000)]).toEqual([2_000, 0]);
+    breaker.note(BEFORE, false, 4_000);
+    expect([breaker.badForMs(5_000), breaker.awayForMs(5_000)]).toEqual([4_000, 1_000]);
   });
 });
