@@ -66,8 +66,8 @@ export interface LookupWorkerOptions {
   readonly takesChunks?: boolean;
 }
 
-/** A run looks for its halt three times a second, and parks for half a minute at least. */
-const HALT_REMEMBERED_MS = 10_000;
+/** A run looks for its halt three times a second, and goes on no sooner than this after it. */
+export const HALT_REMEMBERED_MS = 10_000;
 /** How long a caller waits for the ledger to have what this process knows. */
 const FLUSHED_WITHIN_MS = 5_000;
 

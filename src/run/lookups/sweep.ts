@@ -5,6 +5,7 @@ import { judgeAccount } from '../../facts/judge-account.js';
 import { overageLeftFor } from '../../ledger/policy.js';
 import type { RunHalt } from '../../stores/run-reasons.js';
 import { untrustedHalt } from '../../worker/judge.js';
+import { HALT_REMEMBERED_MS } from '../../worker/lookup-worker.js';
 import type { ActiveRun } from '../enrich-request.js';
 import { type LookupsEnd, stopOf } from '../run-end.js';
 import { type Scan, wantNextCandidates } from '../scan/scan.js';
@@ -56,6 +57,8 @@ export async function sweep(context: SweepContext): Promise<LookupsEnd> {
       hasLookedAgain = true;
       if ((await lookForRoom(context)) === 'room') {
         await dispatcher.awaitStragglers(graceOf(context));
+        // Workers elsewhere would do its chunks without asking.
+        await runtime.clock.sleep(HALT_REMEMBERED_MS, runtime.stop).catch(() => undefined);
         await resume(context);
         continue;
       }
