@@ -152,7 +152,9 @@ const RUN_SPENDING = {
   requests: count,
   /** Requests of this run key that were overage when they were settled. */
   overageRequests: count,
-  /** Held requests of this run key that may be overage; 0 without `maxOverageRequests`. */
+  /** Held requests of this run key; 0 without a cap of its own. */
+  held: count,
+  /** Those that may be overage; 0 without `maxOverageRequests`. */
   overageInFlight: count,
   /** Of this run alone: requests that were overage when they were settled. */
   overageBilled: number,

@@ -149,13 +149,11 @@ export function judgeDenial(state: LedgerState, turn: TurnQuestion): Denial {
     return out > 0 ? wait(100) : exhausted(state, turn, accountLimit(state));
   const { maxRequests } = run;
   if (maxRequests !== null && run.requests >= maxRequests)
-    return capped(out, { name: 'maxRequests', maxRequests });
-  // The service bills overage from its own quota on.
-  if (
-    overageLeftFor(run) === 0 &&
-    state.sent + out + state.others >= (state.quota ?? state.quotaCap ?? Infinity)
-  )
-    return capped(out, { name: 'maxCost' });
+    return capped(run.held, { name: 'maxRequests', maxRequests });
+  // The service bills overage from its own quota on. What others have out may leave room in it.
+  const quota = state.quota ?? state.quotaCap ?? Infinity;
+  if (overageLeftFor(run) === 0 && state.sent + out + state.others >= quota)
+    return capped(state.sent + state.others >= quota ? run.held : out, { name: 'maxCost' });
   if (pace.floorMs > 0) return wait(Math.min(pace.floorMs, 1_000));
   return wait(pace.rate === null ? 50 : Math.min(Math.max(1_000 / pace.rate, 20), 1_000));
 }
@@ -182,8 +180,8 @@ function exhausted(
 }
 
 /** A cap counts held permits: one that is given back makes room again. */
-function capped(out: number, limit: ReachedLimit): Denial {
-  return out > 0 ? wait(100) : { type: 'exhausted', limit };
+function capped(held: number, limit: ReachedLimit): Denial {
+  return held > 0 ? wait(100) : { type: 'exhausted', limit };
 }
 
 function accountLimit(state: LedgerState): ReachedLimit {

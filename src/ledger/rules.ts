@@ -8,6 +8,8 @@ export const RULES = {
   /** How often a worker renews its heartbeat, and the age of the last one at which it is dead. */
   workerHeartbeatMs: 5_000,
   workerDeadAfterMs: 15_000,
+  /** The last heartbeats are kept so long. */
+  workerKeptMs: DAY_MS,
   /** A run is dead when its heartbeat (every 5 s) is older than this: its jobs are dropped. */
   runDeadAfterMs: 30_000,
   /**

@@ -68,7 +68,7 @@ export function createAddressTrust(options: AddressTrustOptions) {
   /** Resolves when the current probe of this process has ended. */
   let probe: Promise<void> = Promise.resolve();
 
-  /** The engine's answer, or `otherwise` after a moment: nothing is sent without it anyway. */
+  /** The engine's answer, or `otherwise` once it is given up: nothing is sent without it anyway. */
   async function asked<T>(answer: () => Promise<T>, otherwise: T): Promise<T> {
     try {
       return await answer();

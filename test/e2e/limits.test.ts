@@ -36,6 +36,22 @@ describeOn([redisEngine(), ...[embeddedEngine(), postgresEngine()].map(inLongTes
     expect(countStatuses(await readRows(scene.path('list.enriched.csv'))).deferred).toBeUndefined();
   });
 
+  test('a run ends at its own cap while another one of the account is busy', async () => {
+    const scene = await createScene(engine, { latencyMs: 100 });
+    const { meter } = scene.service;
+    await scene.write('long.csv', domainList(2_000));
+    await scene.write('short.csv', domainList(20, 'other'));
+    const busy = scene.start(['run', 'long.csv', '--concurrency', '8']);
+    await scene.service.until(() => meter.billed >= 50);
+    const capped = await scene.run(['run', 'short.csv', '--max-requests', '5']);
+    expect(capped.code, capped.stderr).toBe(7);
+    const ofCapped = [...meter.billedOf].filter(([identifier]) => identifier.startsWith('domain:other-'));
+    expect(ofCapped).toHaveLength(5);
+    expect(meter.billed).toBeLessThan(2_000);
+    busy.kill('SIGTERM');
+    expect((await busy.done).code).toBe(130);
+  });
+
   test('a paid plan with a budget of 0.3 buys exactly 3 beyond its quota of 50', async () => {
     const scene = await createScene(engine, { quota: 50, plan: 'paid' });
     await scene.write('list.csv', domainList(300));

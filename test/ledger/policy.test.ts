@@ -126,13 +126,28 @@ describe('a denied permit', () => {
     ],
     [
       'the cap of the run, with some in flight',
-      stateOf({ sent: 4, held: 1 }, { requests: 5, maxRequests: 5 }),
+      stateOf({ sent: 4, held: 1 }, { requests: 5, held: 1, maxRequests: 5 }),
       wait(100),
+    ],
+    [
+      'the cap of the run, with requests of others in flight',
+      stateOf({ sent: 5, held: 64 }, { requests: 5, maxRequests: 5 }),
+      exhausted({ name: 'maxRequests', maxRequests: 5 }),
     ],
     [
       'the cap on money',
       stateOf({ sent: 102, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
       exhausted({ name: 'maxCost' }),
+    ],
+    [
+      'the cap on money, with requests of others in flight',
+      stateOf({ sent: 102, held: 4, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
+      exhausted({ name: 'maxCost' }),
+    ],
+    [
+      'the same while what others have in flight may leave room in the quota',
+      stateOf({ sent: 98, held: 4, overage: 10 }, { overageRequests: 2, maxOverageRequests: 2 }),
+      wait(100),
     ],
     [
       'no money at all, in the quota',

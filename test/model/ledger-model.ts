@@ -40,6 +40,7 @@ const TURN_MARGIN_MS = 900_000;
 const BILLS_KEPT = 50;
 const UNUSABLE_ALLOWED = 2;
 const WORKER_DEAD_AFTER_MS = 15_000;
+const WORKER_KEPT_MS = 86_400_000;
 const RUN_DEAD_AFTER_MS = 30_000;
 const RUN_HEARTBEAT_AHEAD_MS = 5_000;
 const LOOKS_A_DAY = 3;
@@ -735,11 +736,19 @@ function noteDay(account: ModelAccount, now: number): void {
   account.days = [...earlier, { day, used: account.sent + account.others }].slice(-DAYS_KEPT);
 }
 
-/** A heartbeat. When the clock was set back all others go back with it: none is in the future. */
+/**
+ * A heartbeat. When the clock was set back all others go back with it: none is in the future. And
+ * when the store was away they go on with it, so that who lives is heard before it counts as dead:
+ * all seem dead, this one is here, and was alive when the last heartbeat was heard.
+ */
 export function noteHeartbeat(world: ModelWorld, worker: string, now: number): void {
-  const ahead = Math.max(...world.heartbeats.values()) - now;
-  if (ahead > CLOCK_BACK_MS)
-    for (const [name, heartbeatAt] of world.heartbeats) world.heartbeats.set(name, heartbeatAt - ahead);
+  const latest = Math.max(...world.heartbeats.values());
+  const own = world.heartbeats.get(worker) ?? Number.NEGATIVE_INFINITY;
+  const silentMs = now - latest;
+  const wasAway =
+    silentMs >= WORKER_DEAD_AFTER_MS && silentMs < WORKER_KEPT_MS && latest - own < WORKER_DEAD_AFTER_MS;
+  if (silentMs < -CLOCK_BACK_MS || wasAway)
+    for (const [name, heartbeatAt] of world.heartbeats) world.heartbeats.set(name, heartbeatAt + silentMs);
   world.heartbeats.set(worker, now);
 }
 
@@ -1044,7 +1053,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   };
   const swept = sweep(world, request.account, account, now, billed);
   // Facts of this call's settlements are judged with the reading that came with them.
-  let hasProbeBilled = false;
+  let probedAt: number | null = null;
   // A free reading is as good as one of the lone probe.
   const isFree = ({ permit }: Settlement) => world.permits.get(permit)?.free === true;
   let hasConfirmed = isDrained(account) && request.settle.every(isFree);
@@ -1058,7 +1067,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
     world.permits.has(carrier.permit);
   for (const settlement of request.settle) {
     const permit = world.permits.get(settlement.permit);
-    if (permit?.probe && settlement.as === 'billed') hasProbeBilled = true;
+    if (permit?.probe && settlement.as === 'billed') probedAt = permit.deadline - request.permitMs;
     if (permit && settlement.permit === account.pendingAsked) isAskedSettled = true;
     close(world, account, settlement, now, billed);
   }
@@ -1076,7 +1085,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   if (request.refusedForQuota) {
     account.closedAt = now;
     account.nextProbeAt = now + PROBE_EVERY_MS;
-  } else if (hasProbeBilled) {
+  } else if (probedAt !== null) {
     account.closedAt = null;
   }
   const policy = policyOf(world, request.account, now);
@@ -1084,15 +1093,12 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   const isFull = limit !== null && account.sent + account.held + account.others >= limit;
   if (request.take.length > 0 && waitsForOthers(account, isFull, limit, now))
     closeDead(world, request.account, account, now, billed);
-  // It went alone, and long enough after all others for its header to show them.
+  // It went alone, and was sent long enough after all others for its header to show them.
   const usage = request.reading?.usage ?? null;
-  const isVisible = now - looks.spentAt >= Math.max(PROBE_EVERY_MS, request.usageLagMs);
+  const isVisible =
+    probedAt !== null && probedAt - looks.spentAt >= Math.max(PROBE_EVERY_MS, request.usageLagMs);
   const isProbeWithin =
-    hasProbeBilled &&
-    usage !== null &&
-    usage < billedQuota(account, policy) &&
-    request.settle.length === 1 &&
-    isVisible;
+    usage !== null && usage < billedQuota(account, policy) && request.settle.length === 1 && isVisible;
   bookOverage(world, account, billedQuota(account, policy), billed, before, isProbeWithin);
   bookEarly(world, account, billedQuota(account, policy));
   if (
@@ -1106,7 +1112,7 @@ export function exchange(world: ModelWorld, request: ExchangeRequest, now: numbe
   if (isStillThis && !isPendingNear(account, now) && (hasConfirmed || keptMs >= PENDING_KEPT_MS))
     takeBackPending(world, account, billedQuota(account, policy));
   const isProvenWithin = isProbeWithin && !isLater(account.period, request.reading?.period ?? null);
-  if (hasProbeBilled && !isProvenWithin && limit !== null && account.sent + account.others > limit)
+  if (probedAt !== null && !isProvenWithin && limit !== null && account.sent + account.others > limit)
     account.servesOverage = true;
   const pace = request.pace;
   if (pace && pace.ifVersion === account.paceVersion) {
@@ -1431,6 +1437,7 @@ function stateOf(
             status: spendingStatus(run, now),
             requests: caps.requests,
             overageRequests: caps.overage,
+            held: (run.settings.maxRequests ?? run.settings.maxOverageRequests) === null ? 0 : caps.held,
             overageInFlight:
               run.settings.maxOverageRequests === null
                 ? 0

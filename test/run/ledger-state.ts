@@ -41,6 +41,7 @@ export function runSpending(some: Partial<RunSpending> = {}): RunSpending {
     status: 'alive',
     requests: 0,
     overageRequests: 0,
+    held: 0,
     overageInFlight: 0,
     overageBilled: 0,
     maxRequests: null,

@@ -2,7 +2,7 @@
 -- give me up to these.
 --
 -- Locks are taken in one order by every function: worker, take-over, answers and their claims,
--- account, then rows, the key of a run before the run. Taking over the claims of a dead worker
+-- account, then rows, a run before its key. Taking over the claims of a dead worker
 -- excludes every exchange, so that a claim cannot change hands between its check and the permit.
 -- Answers come before the account: its lock is what the processes of an account wait for.
 --
@@ -47,7 +47,7 @@ BEGIN
     a := r.a;
   END IF;
   IF s.is_asked_settled AND (v_reading->>'period' IS NULL OR a.pending_falls = 0) THEN a.pending_asked := NULL; END IF;
-  a := brand_enrich.note_answer(a, p, s.has_probe_billed, v_now);
+  a := brand_enrich.note_answer(a, p, s.probed_until IS NOT NULL, v_now);
   SELECT * INTO v_policy FROM brand_enrich.policy_of(a.name, v_now);
   v_quota := coalesce(a.quota, v_policy.quota_cap);
   v_limit := brand_enrich.limit_of(a, v_policy.quota_cap, v_policy.overage);
@@ -56,9 +56,9 @@ BEGIN
     a := r.a;
     v_billed := v_billed || r.billed;
   END IF;
-  -- It went alone, and long enough after all others for its header to show them.
-  v_is_probe_within := s.has_probe_billed AND jsonb_array_length(p->'settle') = 1
-    AND v_now - v_spent_at >= greatest(brand_enrich.probe_every_ms(), v_lag_ms)
+  -- It went alone, and was sent long enough after all others for its header to show them.
+  v_is_probe_within := s.probed_until IS NOT NULL AND jsonb_array_length(p->'settle') = 1
+    AND s.probed_until - (p->>'permitMs')::float8 - v_spent_at >= greatest(brand_enrich.probe_every_ms(), v_lag_ms)
     AND coalesce((v_reading->>'usage')::bigint < v_quota, false);
   a := brand_enrich.book_overage(a, v_before, v_quota, v_billed, v_is_probe_within);
   IF a.early_bills <> '[]' THEN
@@ -71,7 +71,7 @@ BEGIN
     a := brand_enrich.take_back_pending(a, v_quota);
   END IF;
   -- The usage of an earlier period says nothing of this one.
-  IF s.has_probe_billed AND a.sent + a.others > v_limit
+  IF s.probed_until IS NOT NULL AND a.sent + a.others > v_limit
     AND NOT (v_is_probe_within AND NOT brand_enrich.is_later(a.period, v_reading->>'period')) THEN a.serves_overage := true; END IF;
   IF (p->'pace'->>'ifVersion')::bigint = a.pace_version THEN a := brand_enrich.change_pace(a, p->'pace', v_now); END IF;
   SELECT * INTO v_run FROM brand_enrich.run WHERE id = p->>'run';
@@ -98,7 +98,7 @@ END $$;
 
 -- has_confirmed: a reading that came with these went alone, or cost nothing, which is as good.
 CREATE FUNCTION brand_enrich.settle(
-  INOUT a brand_enrich.account, OUT has_probe_billed boolean, OUT is_asked_settled boolean, OUT has_confirmed boolean,
+  INOUT a brand_enrich.account, OUT probed_until bigint, OUT is_asked_settled boolean, OUT has_confirmed boolean,
   OUT billed brand_enrich.billed[], p_settle jsonb, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -109,7 +109,7 @@ DECLARE
 BEGIN
   SELECT * INTO r FROM brand_enrich.close_permits(a, p_settle, p_now);
   a := r.a;
-  has_probe_billed := r.has_probe_billed;
+  probed_until := r.probed_until;
   is_asked_settled := r.is_asked_settled;
   has_confirmed := is_asked_settled OR v_is_free AND brand_enrich.is_drained(a);
   billed := r.billed;
@@ -146,7 +146,7 @@ CREATE FUNCTION brand_enrich.state_of(
   a brand_enrich.account, p_run brand_enrich.run, p_quota_cap bigint, p_overage bigint, p_now bigint
 ) RETURNS json LANGUAGE plpgsql AS $$
 DECLARE
-  g brand_enrich.generation; v_run json; v_in_flight bigint := 0; v_free_out bigint := 0; v_has_room boolean;
+  g brand_enrich.generation; v_run json; v_held bigint := 0; v_in_flight bigint := 0; v_free_out bigint := 0; v_has_room boolean;
   v_is_due boolean := false; v_is_turn boolean := false;
 BEGIN
   IF a.pending_period IS NOT NULL THEN
@@ -159,12 +159,15 @@ BEGIN
   END IF;
   IF p_run.id IS NOT NULL THEN
     SELECT * INTO g FROM brand_enrich.generation WHERE id = p_run.generation;
+    IF coalesce(p_run.max_requests, p_run.max_overage_requests) IS NOT NULL THEN
+      v_held := brand_enrich.held_of(p_run.generation, a.name, p_now);
+    END IF;
     IF p_run.max_overage_requests IS NOT NULL THEN
       v_in_flight := least(brand_enrich.beyond_quota(a, p_quota_cap, 0),
-        brand_enrich.held_of(p_run.generation, a.name, p_now) + brand_enrich.maybe_overage_of(a, p_run.generation, p_now));
+        v_held + brand_enrich.maybe_overage_of(a, p_run.generation, p_now));
     END IF;
     v_run := json_build_array(
-      brand_enrich.run_status(p_run, p_now), g.requests, g.overage_requests, v_in_flight,
+      brand_enrich.run_status(p_run, p_now), g.requests, g.overage_requests, v_held, v_in_flight,
       coalesce((SELECT s.overage_billed FROM brand_enrich.run_spending s WHERE s.run = p_run.id), 0),
       p_run.max_requests, p_run.max_overage_requests);
   END IF;

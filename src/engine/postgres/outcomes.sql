@@ -13,19 +13,33 @@
 -- (alone).
 CREATE FUNCTION brand_enrich.takeover_lock() RETURNS bigint LANGUAGE sql IMMUTABLE AS $$ SELECT 1650814578::bigint $$;
 
+-- How far all heartbeats are moved before a worker's own is noted, in milliseconds; 0: not at all.
+-- Back with a clock that was set back, so that none is from the future. And on when the store was
+-- away, so that who lives is heard before it counts as dead: all seem dead, this worker is here, and
+-- was alive when the last heartbeat was heard.
+CREATE FUNCTION brand_enrich.heartbeat_shift(p_worker text, p_now bigint) RETURNS bigint LANGUAGE sql AS $$
+  SELECT coalesce((SELECT CASE
+      WHEN latest - p_now > brand_enrich.clock_back_ms() THEN p_now - latest
+      WHEN p_now - latest >= brand_enrich.worker_dead_after_ms() AND p_now - latest < brand_enrich.worker_kept_ms()
+        AND latest - own < brand_enrich.worker_dead_after_ms() THEN p_now - latest
+      ELSE 0 END
+    FROM (SELECT max(heartbeat_at) AS latest, max(heartbeat_at) FILTER (WHERE id = p_worker) AS own
+            FROM brand_enrich.worker) seen), 0)
+$$;
+
 -- Renews a heartbeat that is older than so many milliseconds: most calls write nothing and wait for
 -- no other.
 CREATE FUNCTION brand_enrich.note_heartbeat(p_offset bigint, p_worker text, p_older_ms bigint) RETURNS void
 LANGUAGE plpgsql AS $$
-DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_heartbeat_at bigint; v_ahead bigint;
+DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_heartbeat_at bigint;
 BEGIN
   SELECT heartbeat_at INTO v_heartbeat_at FROM brand_enrich.worker WHERE id = p_worker;
   IF v_heartbeat_at <= v_now AND v_now - v_heartbeat_at < p_older_ms THEN RETURN; END IF;
-  -- When the clock was set back all others go back with it: no heartbeat is from the future.
-  v_ahead := (SELECT max(heartbeat_at) FROM brand_enrich.worker) - v_now;
-  IF v_ahead > brand_enrich.clock_back_ms() THEN
+  IF brand_enrich.heartbeat_shift(p_worker, v_now) <> 0 THEN
     PERFORM FROM brand_enrich.worker ORDER BY id FOR UPDATE;
-    UPDATE brand_enrich.worker SET heartbeat_at = heartbeat_at - v_ahead;
+    -- Another worker may have moved them meanwhile.
+    UPDATE brand_enrich.worker w SET heartbeat_at = w.heartbeat_at + s.shift
+      FROM brand_enrich.heartbeat_shift(p_worker, v_now) s(shift) WHERE s.shift <> 0;
   END IF;
   INSERT INTO brand_enrich.worker AS w (id, heartbeat_at) VALUES (p_worker, v_now)
   ON CONFLICT (id) DO UPDATE SET heartbeat_at = excluded.heartbeat_at;
@@ -233,7 +247,7 @@ END $$;
 -- runs left, and claims and heartbeats of workers that are long gone. At most a page of each table,
 -- so that no call takes long; true: there may be more. What is locked is left to the next time.
 CREATE FUNCTION brand_enrich.tidy(p_offset bigint, p_page int) RETURNS boolean LANGUAGE plpgsql AS $$
-DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_day bigint := 86400000; v_table text; v_most int := 0;
+DECLARE v_now bigint := brand_enrich.now_ms(p_offset); v_table text; v_most int := 0;
 BEGIN
   PERFORM set_config('synchronous_commit', 'off', true);
   v_most := greatest(v_most, brand_enrich.delete_unlocked('outcome', 't.fetched_at < $1', least(v_now, (
@@ -242,8 +256,9 @@ BEGIN
     p_page));
   v_most := greatest(v_most, brand_enrich.delete_unlocked('claim',
     'NOT EXISTS (SELECT FROM brand_enrich.worker w WHERE w.id = t.worker AND w.heartbeat_at > $1)
-     AND NOT EXISTS (SELECT FROM brand_enrich.permit p WHERE p.key = t.key)', v_now - v_day, p_page));
-  v_most := greatest(v_most, brand_enrich.delete_unlocked('worker', 't.heartbeat_at < $1', v_now - v_day, p_page));
+     AND NOT EXISTS (SELECT FROM brand_enrich.permit p WHERE p.key = t.key)', v_now - brand_enrich.worker_kept_ms(), p_page));
+  v_most := greatest(v_most, brand_enrich.delete_unlocked('worker', 't.heartbeat_at < $1',
+    v_now - brand_enrich.worker_kept_ms(), p_page));
   FOREACH v_table IN ARRAY ARRAY['failure', 'unusable_answer', 'run_chunk', 'run_tally'] LOOP
     v_most := greatest(v_most, brand_enrich.delete_unlocked(v_table,
       'EXISTS (SELECT FROM brand_enrich.run r WHERE r.id = t.run AND r.heartbeat_at < $1)',

@@ -6,9 +6,10 @@ CREATE TYPE brand_enrich.billed AS (run text, generation text, period text, is_u
 
 -- Settles permits of the account that are out; others in the list change nothing. p_settle:
 -- `{permit, as, period}` as in a request; of several for one permit the first holds. `lost`: the
--- answer is lost, and counts as sent. Gives those that were billed, in the order of the list.
+-- answer is lost, and counts as sent. Gives those that were billed, in the order of the list, and the
+-- deadline of a probe among them.
 CREATE FUNCTION brand_enrich.close_permits(
-  INOUT a brand_enrich.account, OUT has_probe_billed boolean, OUT is_asked_settled boolean, OUT billed brand_enrich.billed[],
+  INOUT a brand_enrich.account, OUT probed_until bigint, OUT is_asked_settled boolean, OUT billed brand_enrich.billed[],
   p_settle jsonb, p_now bigint
 ) LANGUAGE plpgsql AS $$
 DECLARE
@@ -16,7 +17,7 @@ DECLARE
   v_last text; v_next text; v_ids text[]; v_as text[]; v_periods text[];
   v_free bigint; v_is_look boolean; v_own bigint; v_own_sent bigint; v_sure bigint; v_untried bigint;
 BEGIN
-  has_probe_billed := false; is_asked_settled := false;
+  is_asked_settled := false;
   IF p_settle = '[]' THEN RETURN; END IF;
   -- The clocks of the service's servers differ by minutes at most.
   IF brand_enrich.is_later(a.period, a.last_period) THEN
@@ -59,7 +60,7 @@ BEGIN
          count(*) FILTER (WHERE is_billed AND billed_in = 'this' AND dated_in IS NULL),
          min(deadline) FILTER (WHERE is_billed AND billed_in = 'this' AND dated_in IS NULL),
          (array_agg(coalesce(dated_in, period) ORDER BY ord) FILTER (WHERE is_billed AND billed_in = 'next'))[1],
-         coalesce(bool_or(probe AND settled = 'billed'), false),
+         max(deadline) FILTER (WHERE probe AND settled = 'billed'),
          coalesce(bool_or(settled <> 'lost' AND id = a.pending_asked), false),
          array_agg(run) FILTER (WHERE settled = 'free' AND NOT free),
          array_agg(ROW(run, generation, billed_in, billed_in = 'this' AND dated_in IS NULL)::brand_enrich.billed ORDER BY ord) FILTER (WHERE is_billed),
@@ -68,7 +69,7 @@ BEGIN
          count(*) FILTER (WHERE is_billed AND is_own AND is_counted AND billed_in = 'this'),
          count(*) FILTER (WHERE settled = 'billed' AND NOT free AND NOT is_own),
          count(*) FILTER (WHERE settled = 'free' AND NOT free AND run = '' AND has_own)
-    INTO v_probes, v_held, v_sent, v_spent, v_dated, v_late, v_unknown, v_unknown_until, v_next, has_probe_billed, is_asked_settled, v_freed, billed,
+    INTO v_probes, v_held, v_sent, v_spent, v_dated, v_late, v_unknown, v_unknown_until, v_next, probed_until, is_asked_settled, v_freed, billed,
          v_free, v_is_look, v_own, v_own_sent, v_sure, v_untried
     FROM (SELECT *, settled <> 'free' AND NOT free AS is_billed FROM gone) closed;
   -- A separate statement: runs are locked after their generations.

@@ -20,8 +20,9 @@ local function stateOf(account, policy, run)
     local inFlight = run.maxOverageRequests
       and math.min(used.held + maybeOverageOf(account, run.generation), beyondQuota(account, policy, 0)) or 0
     local overageBilled = run.overageBilled + (counted[run.id] and counted[run.id].overageBilled or 0)
+    local held = (run.maxRequests or run.maxOverageRequests) and used.held or 0
     spending = {
-      run.status, used.requests, used.overage, inFlight, overageBilled, orNull(run.maxRequests), orNull(run.maxOverageRequests),
+      run.status, used.requests, used.overage, held, inFlight, overageBilled, orNull(run.maxRequests), orNull(run.maxOverageRequests),
     }
   end
   return {
@@ -75,15 +76,19 @@ local function forgetPending(account)
 end
 
 -- hasConfirmed: a reading that came with these went alone, or cost nothing, which is as good.
+-- probedUntil: the deadline of a probe that was billed.
 local function settle(account, settlements)
-  local settled = { hasProbeBilled = false, isAskedSettled = false, hasConfirmed = isDrained(account) }
+  local settled = { probedUntil = nil, isAskedSettled = false, hasConfirmed = isDrained(account) }
   for _, each in ipairs(settlements) do
     local permit = permits[each.permit]
     if not (permit and permit.free) then settled.hasConfirmed = false end
   end
   for _, each in ipairs(settlements) do
     local permit = permits[each.permit]
-    if permit and permit.probe and each.as == 'billed' then settled.hasProbeBilled = true end
+    -- What is packed does not follow the clock.
+    if permit and permit.probe and each.as == 'billed' then
+      settled.probedUntil = tonumber(redis.call('ZSCORE', root .. 'deadlines:' .. account.name, each.permit))
+    end
     if permit and each.permit == account.pendingAsked then settled.isAskedSettled = true end
     closePermit(account, each.permit, each.as, each.period)
   end
@@ -129,13 +134,14 @@ function operations.exchange()
   local before, keptMs = snapshotOf(account), now - account.pendingKeptAt
   if reading then applyReading(account, reading, settled.hasConfirmed, was, request.usageLagMs) else openDuePeriod(account) end
   if settled.isAskedSettled and (reading == nil or reading.period == nil or account.pendingFalls == 0) then account.pendingAsked = nil end
-  noteAnswer(account, request, settled.hasProbeBilled)
+  noteAnswer(account, request, settled.probedUntil ~= nil)
   local policy = policyOf(account.name)
   local quota, limit = billedQuota(account, policy), limitOf(account, policy)
   if #request.take > 0 and waitsForOthers(account, limit) then closeDead(account) end
-  -- It went alone, and long enough after all others for its header to show them.
-  local isVisible = now - was.spentAt >= math.max(rules.probeEveryMs, request.usageLagMs)
-  local isProbeWithin = settled.hasProbeBilled and isAlone and isVisible
+  -- It went alone, and was sent long enough after all others for its header to show them.
+  local isVisible = settled.probedUntil ~= nil
+    and settled.probedUntil - request.permitMs - was.spentAt >= math.max(rules.probeEveryMs, request.usageLagMs)
+  local isProbeWithin = isAlone and isVisible
     and reading ~= nil and reading.usage ~= nil and reading.usage < quota
   bookOverage(account, quota, before, isProbeWithin)
   bookEarly(account, quota)
@@ -147,7 +153,7 @@ function operations.exchange()
   end
   -- The usage of an earlier period says nothing of this one.
   local isProvenWithin = isProbeWithin and not isLater(account.period, reading.period)
-  if settled.hasProbeBilled and not isProvenWithin and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
+  if settled.probedUntil and not isProvenWithin and limit ~= nil and account.sent + account.others > limit then account.servesOverage = true end
   if pace and pace.ifVersion == account.paceVersion then changePace(account, pace) end
   local run = loadRun(request.run)
   local answers = take(account, policy, limit, request, run)
@@ -240,9 +246,18 @@ end
 
 function operations.reset_account()
   local name = text()
-  local held = redis.call('ZRANGE', root .. 'deadlines:' .. name, 0, -1)
-  each(held, function(from, to) redis.call('HDEL', root .. 'permits', unpack(held, from, to)) end)
-  redis.call('DEL', root .. 'deadlines:' .. name, root .. 'account:' .. name)
+  local out = redis.call('ZRANGE', root .. 'deadlines:' .. name, 0, -1)
+  loadPermits(out)
+  for _, id in ipairs(out) do
+    closed[#closed + 1] = id
+    local permit = permits[id]
+    if permit and permit.generation ~= '' and not permit.free then
+      capsOf(permit.generation).held = capsOf(permit.generation).held - 1
+      touchedCaps[permit.generation] = true
+    end
+  end
+  savePermits({ name = name })
+  redis.call('DEL', root .. 'account:' .. name)
 end
 
 function operations.set_paused()

@@ -117,10 +117,10 @@ function operations.release_keys()
   end
 end
 
--- Renews one heartbeat, and forgets those that are dead anyway.
+-- Renews one heartbeat, and forgets those of long ago.
 function operations.heartbeat_worker()
-  redis.call('ZREMRANGEBYSCORE', root .. 'workers', '-inf', shown(now - rules.workerDeadAfterMs))
   noteHeartbeat(text())
+  redis.call('ZREMRANGEBYSCORE', root .. 'workers', '-inf', shown(now - rules.workerKeptMs))
 end
 
 function operations.deregister_worker()

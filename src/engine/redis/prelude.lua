@@ -83,14 +83,22 @@ local function hasHeartbeat(heartbeatAt)
   local age = now - (tonumber(heartbeatAt) or 0)
   return age < rules.runDeadAfterMs and age >= -rules.runHeartbeatAheadMs
 end
--- A heartbeat. When the clock was set back all others go back with it: none is from the future.
+-- Whether nobody could reach the store: all seem dead, one of them is here, and was alive when the
+-- last heartbeat was heard.
+local function wasAway(workers, worker, latestAt)
+  local silentMs = now - latestAt
+  if silentMs < rules.workerDeadAfterMs or silentMs >= rules.workerKeptMs then return false end
+  local own = redis.call('ZSCORE', workers, worker)
+  return own and latestAt - tonumber(own) < rules.workerDeadAfterMs
+end
+-- A heartbeat. When the clock was set back all others go back with it: none is from the future. And
+-- when the store was away they go on with it: who lives is heard before it counts as dead.
 local function noteHeartbeat(worker)
   local workers = root .. 'workers'
-  local latest = redis.call('ZREVRANGE', workers, 0, 0, 'WITHSCORES')
-  local ahead = (tonumber(latest[2]) or 0) - now
-  if ahead > rules.clockBackMs then
+  local latestAt = tonumber(redis.call('ZREVRANGE', workers, 0, 0, 'WITHSCORES')[2]) or now
+  if latestAt - now > rules.clockBackMs or wasAway(workers, worker, latestAt) then
     local all = redis.call('ZRANGE', workers, 0, -1)
-    for _, name in ipairs(all) do redis.call('ZINCRBY', workers, shown(-ahead), name) end
+    for _, name in ipairs(all) do redis.call('ZINCRBY', workers, shown(now - latestAt), name) end
   end
   redis.call('ZADD', workers, shown(now), worker)
 end

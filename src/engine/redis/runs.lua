@@ -144,6 +144,10 @@ function operations.start_run()
       redis.call('HSET', run, name, shown(chosen[name]))
     end
     redis.call('SADD', root .. 'live:' .. chosen.account, id)
+    -- A list of runs does not look so far back.
+    for _, oldest in ipairs(redis.call('ZRANGE', root .. 'runs', 0, 9)) do
+      if redis.call('EXISTS', root .. 'run:' .. oldest) == 0 then redis.call('ZREM', root .. 'runs', oldest) end
+    end
     redis.call('ZADD', root .. 'runs', redis.call('INCR', root .. 'run-number'), id)
     redis.call('ZADD', root .. 'heartbeats', shown(now), id)
     local cancel = cancelOf(job)

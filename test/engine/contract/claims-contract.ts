@@ -63,6 +63,28 @@ export function testClaims(bench: OutcomesBench): void {
     expect(await claim(first, keys)).toEqual(['busy']);
   });
 
+  test('workers that could not reach the store for a minute keep their claims until they are heard', async () => {
+    const { keys, first, second } = begin(1);
+    await claim(first, keys);
+    await store().heartbeat(second);
+    clock.advance(60_000);
+    expect(await claim(second, keys)).toEqual(['busy']);
+    clock.advance(10_000);
+    await store().heartbeat(first);
+    clock.advance(10_000);
+    expect(await claim(second, keys)).toEqual(['busy']);
+  });
+
+  test('one that is not heard soon after that loses them, and at once to a worker that is new', async () => {
+    const { keys, mark, first, second } = begin(2);
+    await claim(first, keys);
+    await store().heartbeat(second);
+    clock.advance(60_000);
+    expect(await claim(`${mark}-new`, keys.slice(0, 1))).toEqual(['ours']);
+    clock.advance(60_000);
+    expect(await claim(second, keys.slice(1))).toEqual(['ours']);
+  });
+
   test('an exchange for a permit counts as a heartbeat', async () => {
     const { keys, first, second, mark } = begin(1);
     await claim(first, keys);

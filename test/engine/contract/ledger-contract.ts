@@ -294,6 +294,14 @@ export function describeLedger(name: string, open: OpenEngineUnderTest, numHisto
       expect(answers(restored)).toEqual(['denied', 'denied']);
     });
 
+    test('after a reset a run holds nothing any more', async () => {
+      const { account, wanted, exchange, run } = await begin(2, { maxRequests: 9, maxOverageRequests: 9 });
+      expect((await exchange({ take: wanted })).state.run).toMatchObject({ requests: 2, held: 2 });
+      await subject.engine.ledger.reset(account);
+      const { run: spending } = await subject.engine.ledger.show(account, run.id);
+      expect(spending).toMatchObject({ requests: 2, held: 0, overageInFlight: 0 });
+    });
+
     test('a pause of one run stops that run alone, even if its permits are settled meanwhile', async () => {
       const { account, run, worker, wanted, exchange } = await begin(3);
       const name = `${account}-other`;

@@ -107,6 +107,24 @@ export const LEDGER_LIMIT_SCENARIOS: readonly LedgerScenario[] = [
     answers: [G, G, D],
   },
   {
+    title: 'and one that was sent before its header could show them, however late it is settled',
+    steps: [
+      ...start(),
+      { type: 'open', account: 0, rate: undefined, burst: 1 },
+      read(0, 1),
+      read(0, 1),
+      ask({ take: [0] }),
+      answered(0, 0, 1, '2020-01-01'),
+      { type: 'open', account: 0, rate: undefined, burst: 1 },
+      ask({ take: [1] }),
+      ...wait(64_000),
+      answered(1, 0, 1, '2020-01-01'),
+      { type: 'open', account: 0, rate: undefined, burst: 1 },
+      ask({ take: [2] }),
+    ],
+    answers: [G, G, D],
+  },
+  {
     title: 'a probe that is answered with the small usage of an earlier period shows the same',
     steps: [
       ...start(),

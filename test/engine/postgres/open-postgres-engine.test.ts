@@ -217,8 +217,8 @@ describe('the postgres engine', () => {
     expect({ version: VERSION, tables: hashOf(TABLES) }).toEqual({ version: 7, tables: 'd63f8d596cca8cae' });
     expect({ version: VERSION, functionsVersion: FUNCTIONS_VERSION, functions: hashOf(FUNCTIONS) }).toEqual({
       version: 7,
-      functionsVersion: 1,
-      functions: 'a286d9ffb395ec1d',
+      functionsVersion: 2,
+      functions: '55c1c1b03f4b4128',
     });
   });
 

@@ -120,6 +120,15 @@ describe.skipIf(!hasRedisServer())('storage', () => {
     expect(await client.zcard('{brand-enrich}:runs')).toBe(0);
   });
 
+  test('the names of expired records go with the next starts, however far a list looks back', async () => {
+    await client.zadd(
+      '{brand-enrich}:runs',
+      ...Array.from({ length: 12 }, (_, nth) => [-nth, `old-${nth}`]).flat(),
+    );
+    await beginRun(engine, 1);
+    expect(await client.zrange('{brand-enrich}:runs', 0, -1)).toEqual(['old-1', 'old-0', 'run']);
+  });
+
   test('scripts are sent again to a server that forgot them', async () => {
     await engine.ledger.show('account');
     await client.script('FLUSH');
