@@ -7,13 +7,13 @@ import { once } from 'node:events';
 import { constants, createWriteStream, fchmodSync, openSync } from 'node:fs';
 import { open, readdir, rename, rm, stat } from 'node:fs/promises';
 import { Socket } from 'node:net';
-import { hostname } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { finished, pipeline } from 'node:stream/promises';
 import { setTimeout as wait } from 'node:timers/promises';
 import { createGzip } from 'node:zlib';
 import { InterruptedError } from '../../core/errors.js';
 import { attempt, isRunning } from '../../core/lifecycle.js';
+import { machineIdentity } from '../../core/process-identity.js';
 import { isErrorCode } from '../../core/system-error.js';
 import { KEPT, placeOf, refuseLinksOfOthers, writeFailure } from './output-names.js';
 
@@ -41,7 +41,7 @@ export interface OutputOptions {
 type Verify = (path: string) => Promise<void>;
 
 /**
- * Clears what killed local processes left near it. Throws FailFileError `output-unwritable`, and
+ * Clears what killed processes of this host left near it. Throws FailFileError `output-unwritable`, and
  * InterruptedError when stopped while a named pipe has no reader.
  */
 export async function createOutput(target: string, { gzip, bom, stdout, waiting }: OutputOptions) {
@@ -216,24 +216,30 @@ async function syncFolder(folder: string): Promise<void> {
 /** In the names of this process. In a container a killed process may have had the same id. */
 const OWN = randomBytes(4).toString('hex');
 let names = 0;
-const MACHINE = hostname()
-  .replace(/[^A-Za-z0-9]/g, '_')
-  .slice(0, 60);
 
-const TEMPORARY = /^\.brand-enrich-[0-9a-f]{12}-([^-]+)-(\d+)-\d+-([0-9a-f]{8})\.tmp$/;
+/** Whose processes can be judged from here: those of this host and, in a container, of its own. */
+const PROCESSES = (() => {
+  const [host = '', , namespace = ''] = machineIdentity().split(' ');
+  return hashOf(`${host} ${namespace}`);
+})();
+
+const TEMPORARY = /^\.brand-enrich-[0-9a-f]{12}-([0-9a-f]{12})-(\d+)-\d+-([0-9a-f]{8})\.tmp$/;
+
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}
 
 /** A free hidden name, with a hash of the target: the longest names leave no room for more. */
 export function temporaryName(target: string): string {
-  const hash = createHash('sha256').update(target).digest('hex').slice(0, 12);
   names += 1;
-  return `.brand-enrich-${hash}-${MACHINE}-${process.pid}-${names}-${OWN}.tmp`;
+  return `.brand-enrich-${hashOf(target)}-${PROCESSES}-${process.pid}-${names}-${OWN}.tmp`;
 }
 
 /** For every target: a nightly job's output name never recurs. What cannot be removed stays. */
 async function removeStaleTemporaries(folder: string): Promise<void> {
   for (const name of await readdir(folder).catch(() => [])) {
     const [, from, pid, owner] = TEMPORARY.exec(name) ?? [];
-    if (from !== MACHINE) continue;
+    if (from !== PROCESSES) continue;
     const isDead = Number(pid) === process.pid ? owner !== OWN : !isRunning(Number(pid));
     if (isDead) await rm(join(folder, name)).catch(() => undefined);
   }

@@ -97,7 +97,8 @@ describe('an output', () => {
     const live = temporaryName('out.csv');
     const other = temporaryName('other.csv').replace(`-${process.pid}-`, `-${dead}-`);
     const parents = live.replace(`-${process.pid}-`, `-${process.ppid}-`);
-    const elsewhere = `${left.slice(0, 27)}another_host-${dead}-0123abcd.tmp`;
+    // Of another host or container.
+    const elsewhere = left.replace(/(?<=^\.brand-enrich-[0-9a-f]{12}-)[0-9a-f]{12}/, '0123456789ab');
     // In a container the killed process may have had our process id.
     const namesake = live.replace(/[0-9a-f]{8}\.tmp$/, '0123abcd.tmp');
     for (const name of [left, live, other, parents, elsewhere, namesake])
