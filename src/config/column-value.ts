@@ -59,23 +59,37 @@ export const rowConditions = eachText('repeated', 'COLUMN=VALUE', (seen): RowCon
   return new Refusal('a condition', write, missing === 'value' ? `${condition.column}:blank` : undefined);
 });
 
-/** One character, or the word `tab`. */
+/** One UTF-16 code unit, as the readers of CSV take it, or the word `tab`. */
 export const delimiterValue = oneText('CHARACTER', (seen) => {
-  if (seen === 'tab' || seen === '\\t') return '\t';
+  if (/^(tab|\\t)$/i.test(seen)) return '\t';
   const write = 'one character such as , ; or | (quoted for the shell), or the word tab';
-  return /^[^"\r\n]$/u.test(seen) ? seen : new Refusal('a separator', write);
+  return /^[^"\r\n]$/.test(seen) ? seen : new Refusal('a separator', write);
 });
 
 const COMMON_ENCODINGS = ['utf-8', 'utf-16le', 'utf-16be', 'windows-1252', 'iso-8859-1', 'latin1'];
 
-/** Names that iconv-lite knows and that are not encodings of text files. */
-const NOT_OF_FILES = ['base64', 'hex', 'binary'];
+/** Other names, without signs between their letters and digits. */
+const ALIASES = new Map(
+  Object.entries({
+    'utf-8': 'utf8 utf8bom utf8sig ascii usascii',
+    'utf-16': 'utf16',
+    'utf-16le': 'utf16le ucs2',
+    'utf-16be': 'utf16be',
+    'windows-1252': 'cp1252 windows1252 win1252 ansi',
+    'iso-8859-1': 'latin1 iso88591',
+  }).flatMap(([encoding, names]) => names.split(' ').map((name) => [name, encoding] as const)),
+);
 
-/** Any name that iconv-lite can decode a text file with. */
+/** Codecs of iconv-lite that do not encode text. */
+const NO_TEXT = new Set(['', 'base64', 'hex', 'binary', 'utf7', 'utf7imap']);
+
+/** By its usual name, else any that iconv-lite knows; `utf-16` leaves the byte order open. */
 export const encodingValue = oneText('NAME', (seen) => {
-  const name = seen.toLowerCase();
+  const key = seen.toLowerCase().replace(/[^a-z0-9]/g, '');
+  const usual = ALIASES.get(key);
+  if (usual !== undefined) return usual;
   const { encodingExists } = load('iconv-lite') as typeof import('iconv-lite');
-  if (encodingExists(seen) && !NOT_OF_FILES.includes(name)) return name;
+  if (!NO_TEXT.has(key) && encodingExists(key)) return seen.toLowerCase();
   const write = 'the name of one, for example utf-8 or windows-1252';
   return new Refusal('an encoding', write, nearest(seen, COMMON_ENCODINGS));
 });

@@ -1,5 +1,4 @@
 /** A path or standard input becomes an `Input`. */
-import { NeverStartError } from '../core/errors.js';
 import { type Phrase, phrase } from '../core/phrase.js';
 import { NAME_AT_MOST, shortName } from '../core/terminal-text.js';
 import { archiveInside } from '../intake/binary-signature.js';
@@ -10,14 +9,13 @@ import {
   openByteSource,
   readingStopped,
 } from '../intake/byte-source.js';
-import { checkEncodingName } from '../intake/choose-encoding.js';
 import { Input, type InputParts } from '../intake/input.js';
 import type { TableOptions } from '../intake/sniff-table.js';
 import { openTextTable, type TextOptions } from '../intake/text-table.js';
 import { FileReader } from './reader/file-reader.js';
 
 export interface IntakeOptions extends OpeningOptions, TableOptions {
-  /** A name that iconv-lite knows; detected when absent. */
+  /** As `encodingValue` names it; detected when absent. */
   readonly encoding?: string;
   /** Sheet of a workbook, by name or position from 1; absent: the first that is not hidden. */
   readonly sheet?: string;
@@ -28,19 +26,16 @@ export interface IntakeOptions extends OpeningOptions, TableOptions {
 /**
  * `-` is standard input. Throws `FailFileError` for what is wrong with the file (`input-missing`,
  * `input-empty`, `input-binary`, `input-encoding`, `input-preamble`, `disk-low`), `NeverStartError`
- * for options that cannot be meant (`usage-invalid`) and for a first line that is data
- * (`column-doubtful`), `InterruptedError` when it is stopped.
+ * for a first line that is data (`column-doubtful`), `InterruptedError` when it is stopped.
  */
 export async function openInput(
   path: string,
   stdin: NodeJS.ReadableStream | null,
   options: IntakeOptions,
 ): Promise<Input> {
-  const asked = options.encoding === undefined ? undefined : checkEncodingName(options.encoding);
-  const delimiter = options.delimiter === undefined ? undefined : checkDelimiter(options.delimiter);
   const source = await openByteSource(path, stdin, options);
-  const { sheet, limit, stop } = options;
-  const parts = await openParts(source, { ...options, delimiter, encoding: asked, sheet, limit, stop });
+  const { encoding, delimiter, sheet, limit, stop } = options;
+  const parts = await openParts(source, { ...options, encoding, delimiter, sheet, limit, stop });
   try {
     return await Input.of({ ...parts, warnings: [...parts.warnings, ...unusedOptions(parts, options)] });
   } catch (error) {
@@ -156,17 +151,6 @@ function unusedOptions({ shape: { format } }: InputParts, options: IntakeOptions
   return ignored
     .filter((remedy) => remedy !== false)
     .map((remedy) => phrase`${remedy} does not apply to this format: ignored`);
-}
-
-function checkDelimiter(text: string): string {
-  const delimiter = /^(tab|\\t)$/i.test(text) ? '\t' : text;
-  if (delimiter.length === 1 && !/["\r\n]/.test(delimiter)) return delimiter;
-  throw new NeverStartError({
-    code: 'usage-invalid',
-    what: 'the delimiter must be one character',
-    subject: phrase`${{ set: { delimiter: text } }}`,
-    todo: "use ',', ';', '|', 'tab' or another single character",
-  });
 }
 
 /**

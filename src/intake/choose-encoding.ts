@@ -6,7 +6,7 @@
  * else named.
  */
 import { isAscii, isUtf8 } from 'node:buffer';
-import { FailFileError, NeverStartError } from '../core/errors.js';
+import { FailFileError } from '../core/errors.js';
 import { load } from '../core/load.js';
 import { phrase } from '../core/phrase.js';
 import { iconv, utf8Length, wholeUtf8 } from './strict-decoder.js';
@@ -15,35 +15,6 @@ export interface ChosenEncoding {
   readonly encoding: string;
   /** Length of the byte order mark; 0 without one. */
   readonly bomBytes: number;
-}
-
-/** Other names, without signs between their letters and digits. */
-const ALIASES = new Map(
-  Object.entries({
-    'utf-8': 'utf8 utf8bom utf8sig ascii usascii',
-    'utf-16': 'utf16',
-    'utf-16le': 'utf16le ucs2',
-    'utf-16be': 'utf16be',
-    'windows-1252': 'cp1252 windows1252 win1252 ansi',
-    'iso-8859-1': 'latin1 iso88591',
-  }).flatMap(([encoding, names]) => names.split(' ').map((name) => [name, encoding] as const)),
-);
-
-/** Codecs of iconv-lite that do not encode text. */
-const NO_TEXT = new Set(['', 'base64', 'hex', 'binary', 'utf7', 'utf7imap']);
-
-/** The usual name; `utf-16` leaves the byte order open. Throws `usage-invalid` for unknown ones. */
-export function checkEncodingName(name: string): string {
-  const key = name.toLowerCase().replace(/[^a-z0-9]/g, '');
-  const alias = ALIASES.get(key);
-  if (alias !== undefined) return alias;
-  if (!NO_TEXT.has(key) && iconv().encodingExists(key)) return name.toLowerCase();
-  throw new NeverStartError({
-    code: 'usage-invalid',
-    what: 'unknown encoding',
-    subject: phrase`${{ set: { encoding: name } }}`,
-    todo: 'use utf-8, utf-16le, utf-16be, windows-1252, latin1 or another encoding that iconv-lite knows',
-  });
 }
 
 interface LookAhead {

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import iconv from 'iconv-lite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FailFileError, NeverStartError } from '../../src/core/errors.js';
+import { FailFileError } from '../../src/core/errors.js';
 import { openInput } from '../../src/formats/open-input.js';
 import { createFolder, type Folder, intakeOptions, readContent } from './reading.js';
 
@@ -53,16 +53,6 @@ describe('an unreadable input stops with a reason', () => {
   it('lines that are not JSON under a name that says so', async () => {
     const reading = readContent(folder, 'a,b\n1,2\n', { name: 'x.jsonl' });
     await expect(reading).rejects.toThrow('no line of the input is a JSON object');
-  });
-
-  it.each([
-    ['delimiter', { delimiter: ';;' }],
-    ['delimiter', { delimiter: '"' }],
-    ['encoding', { encoding: 'klingon' }],
-  ])('a %s that cannot be intended (%j)', async (flag, options) => {
-    const reading = readContent(folder, 'a,b\n', options);
-    await expect(reading).rejects.toBeInstanceOf(NeverStartError);
-    await expect(reading).rejects.toThrow(`--${flag}`);
   });
 
   it('missing standard input', async () => {
